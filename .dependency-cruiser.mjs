@@ -51,13 +51,6 @@ const LAYERS = [
     below: "wire fqn tool server/errors server/log server/load",
   },
   {
-    name: "redis",
-    files: "runtime/redis/*",
-    below: "wire fqn config server/errors server/log server/replay",
-    packages: "ioredis",
-    node: "fs",
-  },
-  {
     name: "server/call",
     files: "runtime/server/call/*",
     below: "wire fqn tool config server/errors server/log server/load server/replay",
@@ -87,55 +80,59 @@ const LAYERS = [
     name: "server",
     files: "runtime/server/*",
     below:
-      "wire fqn tool config server/errors server/log redis server/load server/replay server/call server/threads server/http server/observe",
-    packages: "fastify fastify-plugin prom-client",
+      "wire fqn tool config server/errors server/log server/load server/replay server/call server/threads server/http server/observe",
+    packages: "fastify fastify-plugin prom-client svc-runtime-redis",
     node: "fs path",
-  },
-  {
-    name: "storage",
-    files: "runtime/storage/*",
-    below: "wire fqn",
-    packages: "@mysten/walrus-wasm fs-native-extensions",
-    node: "child_process crypto fs/promises http https module net os path stream/consumers timers/promises url util",
   },
   {
     name: "leader",
     files: "runtime/leader/* runtime/leader/portable/*",
-    below: "wire fqn config storage",
+    below: "wire fqn config",
     packages: "#platform/bytes #platform/hash #platform/ed25519 #platform/http-client undici",
   },
   {
     name: "http",
     files: "runtime/http/*",
-    below: "wire fqn tool storage leader",
+    below: "wire fqn tool leader",
     packages: "undici",
     node: "dns net timers/promises util zlib",
   },
   {
     name: "testing",
     files: "runtime/testing runtime/testing/*",
-    below: "wire fqn tool config server/errors server/log server/replay server/call server/http server storage leader",
-    node: "assert/strict async_hooks fs fs/promises module os path url",
+    below: "wire fqn tool config server/errors server/log server/replay server/call server/http server leader",
+    node: "assert/strict async_hooks fs module path url",
   },
   {
     name: "entry points",
-    files:
-      "runtime/index runtime/v1 runtime/generator runtime/config runtime/leader runtime/http runtime/inspect runtime/fastify",
+    files: "runtime/index runtime/v1 runtime/leader runtime/fastify runtime/internal/*",
     below: "wire fqn tool config server/errors server/log server/load server/replay server/http server leader http",
     packages: "#platform/ed25519 fastify",
+  },
+  {
+    name: "redis",
+    files: "runtime/redis/*",
+    packages: "svc-runtime/internal/redis ioredis",
+    node: "fs",
+  },
+  {
+    name: "storage",
+    files: "runtime/storage/*",
+    packages: "svc-runtime/internal/storage @mysten/walrus-wasm fs-native-extensions",
+    node: "child_process crypto fs/promises http https module net os path stream/consumers timers/promises url util",
   },
   {
     name: "generator/model",
     files:
       "generator/model generator/json generator/keywords generator/references generator/error-answers generator/version",
-    packages: "svc-runtime/generator",
+    packages: "svc-runtime/internal/generator",
     node: "fs",
   },
   {
     name: "generator/diagnostics",
     files: "generator/diagnostics/*",
     below: "generator/model",
-    packages: "svc-runtime/generator",
+    packages: "svc-runtime/internal/generator",
   },
   {
     name: "generator/atomic-write",
@@ -149,7 +146,7 @@ const LAYERS = [
     name: "generator/metadata",
     files: "generator/metadata",
     below: "generator/model generator/diagnostics",
-    packages: "svc-runtime/generator ajv",
+    packages: "svc-runtime/internal/generator ajv",
     node: "module",
   },
   {
@@ -163,14 +160,14 @@ const LAYERS = [
     name: "generator/types",
     files: "generator/types/*",
     below: "generator/model generator/diagnostics generator/project generator/run-within",
-    packages: "svc-runtime/generator refa scslre",
+    packages: "svc-runtime/internal/generator refa scslre",
     node: "module",
   },
   {
     name: "generator/emit",
     files: "generator/emit/*",
     below: "generator/model generator/diagnostics generator/project generator/run-within",
-    packages: "svc-runtime/generator handlebars ajv ajv-formats",
+    packages: "svc-runtime/internal/generator handlebars ajv ajv-formats",
     node: "fs module path util",
   },
   {
@@ -184,32 +181,32 @@ const LAYERS = [
     name: "generator/openapi",
     files: "generator/openapi/*",
     below: "generator/model generator/emit generator/read-file",
-    packages: "svc-runtime/generator",
+    packages: "svc-runtime/internal/generator",
     node: "path",
   },
   {
     name: "generator/generate",
     files: "generator/generate",
     below: "generator/model generator/diagnostics generator/project generator/types generator/emit",
-    packages: "svc-runtime/generator",
+    packages: "svc-runtime/internal/generator",
   },
   {
     name: "generator/api",
     files: "generator/api",
     below: "generator/model generator/diagnostics generator/project generator/generate",
-    packages: "svc-runtime/generator",
+    packages: "svc-runtime/internal/generator",
   },
   {
     name: "generator/inclusion",
     files: "generator/inclusion/*",
     below: "generator/model",
-    packages: "svc-runtime/generator",
+    packages: "svc-runtime/internal/generator",
   },
   {
     name: "generator/contract-diff",
     files: "generator/contract-diff",
     below: "generator/model generator/inclusion",
-    packages: "svc-runtime/generator",
+    packages: "svc-runtime/internal/generator",
   },
   {
     name: "generator/committed-contract",
@@ -249,7 +246,7 @@ const LAYERS = [
     name: "generator/scaffold",
     files: "generator/scaffold/*",
     below: "generator/diagnostics",
-    packages: "svc-runtime/generator handlebars",
+    packages: "svc-runtime/internal/generator handlebars",
     node: "child_process fs module path url",
   },
   {
@@ -257,14 +254,14 @@ const LAYERS = [
     files: "generator/import/*",
     below:
       "generator/model generator/diagnostics generator/metadata generator/types generator/emit generator/openapi generator/generate generator/contract-diff",
-    packages: "svc-runtime/generator",
+    packages: "svc-runtime/internal/generator",
     node: "fs path util",
   },
   {
     name: "generator/config",
     files: "generator/config/*",
     below: "generator/diagnostics generator/new-files",
-    packages: "svc-runtime/config svc-runtime/generator",
+    packages: "svc-runtime/internal/config svc-runtime/internal/generator",
     node: "crypto path",
   },
   {
@@ -280,7 +277,7 @@ const LAYERS = [
     files: "generator/invoke/*",
     below:
       "generator/model generator/diagnostics generator/dev generator/command-line generator/output-files generator/read-file",
-    packages: "svc-runtime/generator svc-runtime/leader",
+    packages: "svc-runtime/internal/generator svc-runtime/leader",
     node: "path perf_hooks",
   },
   {
@@ -288,7 +285,7 @@ const LAYERS = [
     files: "generator/dev/page-server/*",
     below:
       "generator/model generator/diagnostics generator/openapi generator/committed-contract generator/contract-diff generator/dev",
-    packages: "svc-runtime/generator svc-runtime/inspect svc-runtime/leader",
+    packages: "svc-runtime/internal/generator svc-runtime/internal/inspect svc-runtime/leader",
     node: "crypto events fs http https net os path perf_hooks stream/consumers url zlib",
   },
   {
@@ -302,7 +299,7 @@ const LAYERS = [
     files: "generator/mcp/*",
     below:
       "generator/model generator/diagnostics generator/run-within generator/dev/page-server generator/invoke generator/command-line",
-    packages: "svc-runtime/generator svc-runtime/leader @modelcontextprotocol/server ajv",
+    packages: "svc-runtime/internal/generator svc-runtime/leader @modelcontextprotocol/server ajv",
     node: "crypto module stream",
   },
   {
@@ -310,7 +307,7 @@ const LAYERS = [
     files: "generator/doctor/*",
     below:
       "generator/model generator/diagnostics generator/metadata generator/project generator/contract-diff generator/config generator/read-file",
-    packages: "svc-runtime/config svc-runtime/generator svc-runtime/leader",
+    packages: "svc-runtime/internal/config svc-runtime/internal/generator svc-runtime/leader",
     node: "crypto fs http https module net path tls",
   },
   {
@@ -318,7 +315,7 @@ const LAYERS = [
     files: "generator/commands/*",
     below:
       "generator/model generator/diagnostics generator/atomic-write generator/metadata generator/project generator/second-reader generator/generate generator/contract-diff generator/output-files generator/openapi generator/new-files generator/committed-contract generator/watch generator/keys generator/scaffold generator/import generator/dev generator/dev/page-server generator/invoke generator/config generator/mcp generator/doctor generator/command-line generator/read-file",
-    packages: "svc-runtime/config svc-runtime/generator svc-runtime/leader diff",
+    packages: "svc-runtime/internal/config svc-runtime/internal/generator svc-runtime/leader diff",
     node: "crypto fs path url",
   },
   {
@@ -337,8 +334,7 @@ const LAYERS = [
   {
     name: "examples",
     files: "examples/*/src/*",
-    packages:
-      "svc-runtime svc-runtime/http svc-runtime/leader svc-runtime/storage svc-runtime/storage/dev libsql lossless-json",
+    packages: "svc-runtime svc-runtime/leader svc-runtime-storage svc-runtime-storage/dev libsql lossless-json",
     node: "child_process crypto events fs net os path stream timers/promises url",
   },
   { name: "examples/generated", files: "examples/*/src/generated/*", below: "examples", packages: "svc-runtime/v1" },
@@ -364,13 +360,12 @@ const patterns = new Map();
 /** The modules of svc-runtime's `imports` in Node, by name. Each has a portable counterpart. */
 const { imports } = JSON.parse(readFileSync(new URL("runtime/package.json", import.meta.url), "utf8"));
 
-/** The built module of an import or export of svc-runtime; or a package in node_modules, or its name where it is not installed. */
+/** The built module of an import or export of a package in runtime/; or a package in node_modules, or its name where it is not installed. */
 function packagePattern(name) {
   if (name.startsWith("#")) return `^${imports[name].node.replace("./", "runtime/")}$`;
-  const [, entry] = /^svc-runtime\/?(.*)$/.exec(name) ?? [];
+  const [, own, entry] = /^svc-runtime(?:-([a-z]+))?\/?(.*)$/.exec(name) ?? [];
   if (entry === undefined) return `(?:^|/)node_modules/${name}/|^${name}(?:/|$)`;
-  const modules = { "": "index", storage: "storage/index", "storage/dev": "storage/dev-store" };
-  return `^runtime/dist/${modules[entry] ?? entry}\\.js$`;
+  return `^runtime/${own === undefined ? "" : `${own}/`}dist/${entry || "index"}\\.js$`;
 }
 
 const words = (text) => text?.split(" ") ?? [];

@@ -1,6 +1,6 @@
 /** svc-gen/generate: the contracts of a project as data. No file is written. */
 
-import type { Contract } from "svc-runtime/generator";
+import type { Contract } from "svc-runtime/internal/generator";
 import { type Diagnostic, formatDiagnostics, type RelatedPlace, type Severity } from "./diagnostics/diagnostics.js";
 import { generate } from "./generate.js";
 import type { Place } from "./model.js";

@@ -4,7 +4,7 @@
  * sends is taken, and every result is one that it expects.
  */
 
-import { derivePorts, JsonError, MAX_VALUES, PortError } from "svc-runtime/generator";
+import { derivePorts, JsonError, MAX_VALUES, PortError } from "svc-runtime/internal/generator";
 import { type Failure, findExcluded } from "./inclusion/inclusion.js";
 import { type Node, type Place, type SchemaDocument, SchemaNodes, TooLarge } from "./inclusion/schema-node.js";
 import { type Json, JsonObject, printJson, readJson } from "./json.js";

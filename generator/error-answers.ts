@@ -3,7 +3,7 @@
  * hold docs/client.md and docs/troubleshooting.md against it.
  */
 
-import { ERROR_CODES, type ErrorCode, type Ran } from "svc-runtime/generator";
+import { ERROR_CODES, type ErrorCode, type Ran } from "svc-runtime/internal/generator";
 
 /** Texts are parts of sentences: lower case, without a period. */
 interface ErrorAnswer {

@@ -1,6 +1,6 @@
 /** The pipeline from a project to the text of its generated files, or to diagnostics. It reads files and writes none. */
 
-import type { Contract } from "svc-runtime/generator";
+import type { Contract } from "svc-runtime/internal/generator";
 import { type Acknowledgement, filterNotes } from "./diagnostics/acknowledge.js";
 import { type Diagnostic, hasErrors } from "./diagnostics/diagnostics.js";
 import { checkExamples } from "./emit/check-examples.js";

@@ -3,7 +3,7 @@
  * the order of ports, so schemas never pass through one.
  */
 
-import { foldTape, JsonError, parseJson, scalarOf } from "svc-runtime/generator";
+import { foldTape, JsonError, parseJson, scalarOf } from "svc-runtime/internal/generator";
 
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 

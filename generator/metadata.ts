@@ -5,7 +5,7 @@
 
 import { createRequire } from "node:module";
 import type { ErrorObject } from "ajv";
-import { fqnProblem, JsonError, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/generator";
+import { fqnProblem, JsonError, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/internal/generator";
 import { quoted } from "./diagnostics/quote.js";
 import { type Json, JsonObject, readJson } from "./json.js";
 

@@ -3,6 +3,10 @@
 export { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "./config/config.js";
 export type { ReloadStats, Reloads } from "./config/reload-stats.js";
 export { type ExactJson, readJson, writeJson } from "./exact-json.js";
+export type { HttpAnswer } from "./http/http-answer.js";
+export { HttpError, type HttpErrorKind } from "./http/http-error.js";
+export { type HttpOptions, http } from "./http/request.js";
+export type { Dispatcher } from "./leader/transport.js";
 export { portJson } from "./port-json.js";
 export { bootstrap, type RunningServer, serve } from "./server/bootstrap.js";
 export { StartupError } from "./server/errors/startup-error.js";

@@ -30,7 +30,7 @@ export {
   type SignOptions,
   signRequest,
 } from "./leader/request.js";
-export type { ResolvedResult, ValueReader } from "./leader/resolve.js";
+export type { ReadBudget, ReadOptions, ResolvedResult, ResolvedValue, ValueReader } from "./leader/resolve.js";
 export {
   decodeResult,
   type PublicKey,

@@ -34,7 +34,7 @@ type ContentOf<Port> = [ReferenceOf<Port>] extends [never]
  * @example
  * ```ts
  * import { portJson } from "svc-runtime";
- * import type { WalrusStorage } from "svc-runtime/storage";
+ * import type { WalrusStorage } from "svc-runtime-storage";
  * import { Sum } from "./sum.js";
  *
  * export const storeSum = (storage: WalrusStorage, sum: bigint) => storage.upload(portJson(Sum, "ok", "sum", sum));

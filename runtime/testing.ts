@@ -10,4 +10,3 @@ export type { LogLine } from "./testing/kept-log.js";
 export type { LeaderChoice } from "./testing/leaders.js";
 export { type ReplayStoreCase, replayStoreCases, type StoreUnderTest } from "./testing/replay-store-suite.js";
 export type { HarnessOptions, RawRequest, RawResponse } from "./testing/test-server.js";
-export { TestStore } from "./testing/test-store.js";

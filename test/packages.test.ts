@@ -28,8 +28,16 @@ const COMMANDS = {
 
 type Command = keyof typeof COMMANDS;
 
-function run(command: Command, without: string) {
-  const code = `await import(${JSON.stringify(HOOK)}); ${COMMANDS[command]}`;
+/** The start of a server that shares its replay state. */
+const REPLICA = `const { serve, ToolkitRuntimeConfig } = await import("svc-runtime");
+  const { provideContracts } = await import("svc-runtime/v1");
+  provideContracts((await import("./dist/generated/contracts.js")).contracts);
+  process.env.SVC_REPLAY_REDIS_URL = "nowhere";
+  const signed = { signed_http: { allowed_leaders: { version: 1, leaders: [] }, tools: { sum: {} } } };
+  await serve([(await import("./dist/sum.js")).Sum], { config: ToolkitRuntimeConfig.fromJsonStr(JSON.stringify(signed)) });`;
+
+function run(command: string, without: string) {
+  const code = `await import(${JSON.stringify(HOOK)}); ${command}`;
   const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", code], {
     cwd: EXAMPLE,
     encoding: "utf8",
@@ -51,7 +59,7 @@ const PACKAGES: readonly (readonly [name: string, missed: Command])[] = [
 
 for (const [name, missed] of PACKAGES) {
   test(`without ${name} there is no ${missed}`, () => {
-    const { status, stderr } = run(missed, name);
+    const { status, stderr } = run(COMMANDS[missed], name);
     assert.equal(status, 1, stderr);
     assert.ok(stderr.includes(`Cannot find package '${name}`), stderr);
   });
@@ -59,7 +67,16 @@ for (const [name, missed] of PACKAGES) {
 
 test("with all packages every command works", () => {
   for (const command of Object.keys(COMMANDS) as Command[]) {
-    const { status, stderr } = run(command, "no-such-package");
+    const { status, stderr } = run(COMMANDS[command], "no-such-package");
     assert.equal(status, 0, `${command}: ${stderr}`);
   }
+});
+
+test("SVC_REPLAY_REDIS_URL without svc-runtime-redis, or without what it needs: an error names the command to install it", () => {
+  for (const missing of ["svc-runtime-redis", "ioredis"]) {
+    const { status, stderr } = run(REPLICA, missing);
+    assert.equal(status, 1);
+    assert.match(stderr, /StartupError: SVC_REPLAY_REDIS_URL: .*: npm install svc-runtime-redis$/m);
+  }
+  assert.match(run(REPLICA, "no-such-package").stderr, /StartupError: SVC_REPLAY_REDIS_URL: expected redis:/);
 });

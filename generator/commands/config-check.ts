@@ -38,7 +38,7 @@ Keys are never printed. With --json: {"diagnostics":[{"severity","code":"config"
     if (more.length > 0) throw new UsageError(`config check wants one file, got ${call.args.length}`);
     const { checkConfig, finding } = await import("../config/check-config.js");
     if (call.values["allow-list"]) {
-      const { checkAllowListFile } = await import("svc-runtime/config");
+      const { checkAllowListFile } = await import("svc-runtime/internal/config");
       const faults = checkAllowListFile(file, call.cwd).map((fault) => finding("error", fault));
       return report(call, faults, "a valid allow-list");
     }

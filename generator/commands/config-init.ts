@@ -107,7 +107,7 @@ async function toolsOf(call: Call<Options> & Parameters<typeof generateOptions>[
 
 async function publicKeyIn(file: string | undefined, cwd: string): Promise<string | undefined> {
   if (file === undefined) return undefined;
-  const { readPublicKey } = await import("svc-runtime/config");
+  const { readPublicKey } = await import("svc-runtime/internal/config");
   const text = (await textIn(file, cwd)).trim();
   const reading = readPublicKey(text);
   if ("key" in reading) return text;
@@ -117,7 +117,7 @@ async function publicKeyIn(file: string | undefined, cwd: string): Promise<strin
 
 async function privateKeyIn(file: string | undefined, cwd: string): Promise<string | undefined> {
   if (file === undefined) return undefined;
-  const { readSigningKey } = await import("svc-runtime/config");
+  const { readSigningKey } = await import("svc-runtime/internal/config");
   const text = (await textIn(file, cwd)).trim();
   const reading = readSigningKey(text);
   if ("key" in reading) return text;
@@ -127,7 +127,7 @@ async function privateKeyIn(file: string | undefined, cwd: string): Promise<stri
 
 async function textIn(file: string, cwd: string): Promise<string> {
   await refuseKeyText(file);
-  const { readOperatorFile } = await import("svc-runtime/config");
+  const { readOperatorFile } = await import("svc-runtime/internal/config");
   const reading = readOperatorFile(resolve(cwd, file));
   if ("bytes" in reading) return reading.bytes.toString();
   throw new CommandError(`${quoted(file)} ${reading.fault}`, "see svc-gen config init --help");

@@ -103,7 +103,7 @@ docs/troubleshooting.md are named in the steps. With --json: {"checks":[{"name",
 
     async function checkThere(text: string) {
       const { baseOf, checkServer } = await import("../doctor/server-checks.js");
-      const { DEFAULT_INVOKE_MAX_BODY_BYTES, checkConfigFile } = await import("svc-runtime/config");
+      const { DEFAULT_INVOKE_MAX_BODY_BYTES, checkConfigFile } = await import("svc-runtime/internal/config");
       const { config } = values.config === undefined ? {} : checkConfigFile(values.config, cwd);
       const target = urlOf(text);
       const size = values.size === undefined ? undefined : numberOf("size", values.size);
@@ -134,7 +134,7 @@ async function leaderOf({ values, cwd }: Call<typeof OPTIONS>): Promise<LeaderWi
     return undefined;
   }
   await refuseNoKeyFile(file);
-  const { readSigningKey } = await import("svc-runtime/config");
+  const { readSigningKey } = await import("svc-runtime/internal/config");
   const reading = readSigningKey(readGiven("leader-key", file, cwd).toString());
   if ("got" in reading) {
     const hint = "give a file with 32 bytes in hex, base64 or base64url";
@@ -157,7 +157,7 @@ async function ownLeader(
   const isOwn = servers.some(({ url, signed }) => signed && url === `${protocol}//${host}:${port}`);
   const own = isOwn ? await devLeader(root, env) : undefined;
   if (own === undefined) return undefined;
-  const { readSigningKey } = await import("svc-runtime/config");
+  const { readSigningKey } = await import("svc-runtime/internal/config");
   const reading = readSigningKey(own.leader.key.toString("hex"));
   return "got" in reading ? undefined : { ...own.leader, keyId: BigInt(own.leader.keyId), key: reading.key };
 }

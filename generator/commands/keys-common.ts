@@ -1,6 +1,6 @@
 /** What the four commands of keys share: their options, their faults, the answer with the public key. */
 
-import { parseFqn } from "svc-runtime/generator";
+import { parseFqn } from "svc-runtime/internal/generator";
 import { quoted } from "../diagnostics/quote.js";
 import { type Json, object, printJson } from "../json.js";
 import { type Call, CommandError, type Options, UsageError, type Values } from "./command.js";

@@ -1,6 +1,6 @@
 /** `svc-gen meta`: the metadata document of one tool with its public URL, for registration. */
 
-import { parseFqn, prettyJson } from "svc-runtime/generator";
+import { parseFqn, prettyJson } from "svc-runtime/internal/generator";
 import { hasErrors } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
 import { JsonObject, printJson } from "../json.js";

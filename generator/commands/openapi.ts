@@ -38,7 +38,7 @@ reference page to read it and to call the tools at /reference. A server in produ
     const documents = documentsOf(files.find(({ path }) => path === "meta.json")?.text ?? "[]") ?? [];
     const { openApiDocument } = await import("../openapi/document.js");
     const { projectInfo } = await import("../openapi/project-info.js");
-    const { prettyJson } = await import("svc-runtime/generator");
+    const { prettyJson } = await import("svc-runtime/internal/generator");
     const document = openApiDocument(documents, { ...projectInfo(options.root), url, headerPrefix });
     call.print(`${prettyJson(printJson(document))}\n`);
     return EXIT.done;

@@ -1,6 +1,6 @@
 /** The tools of the project in a folder, from its `meta.json`. */
 
-import type { Contract } from "svc-runtime/generator";
+import type { Contract } from "svc-runtime/internal/generator";
 import { type Json, JsonObject, readJson } from "../json.js";
 import { readOutput } from "../output-files.js";
 

@@ -1,6 +1,6 @@
 /** `svc-gen schema`: the JSON Schema of what goes into a tool, or of what comes out. */
 
-import { prettyJson } from "svc-runtime/generator";
+import { prettyJson } from "svc-runtime/internal/generator";
 import { hasErrors } from "../diagnostics/diagnostics.js";
 import { type Json, printJson } from "../json.js";
 import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "./command.js";

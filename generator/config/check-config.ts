@@ -1,7 +1,7 @@
 /** Check of a configuration: the faults that a server finds at start, and a comparison with the tools of a project. */
 
-import { type ConfigCheck, type ConfigError, checkConfigFile } from "svc-runtime/config";
-import { parseFqn } from "svc-runtime/generator";
+import { type ConfigCheck, type ConfigError, checkConfigFile } from "svc-runtime/internal/config";
+import { parseFqn } from "svc-runtime/internal/generator";
 import { closest } from "../diagnostics/did-you-mean.js";
 
 /** A fault or a doubtful setting. It holds no values of the file, because a key may be misplaced. */

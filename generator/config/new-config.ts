@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
-import { readSigningKey } from "svc-runtime/config";
+import { readSigningKey } from "svc-runtime/internal/config";
 import type { NewFile } from "../new-files.js";
 
 /** What a new configuration is made of. Keys are in hex. */

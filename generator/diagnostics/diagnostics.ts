@@ -3,7 +3,7 @@
  * `docs/diagnostics.md` is printed from this table.
  */
 
-import { FORMAT_NAMES } from "svc-runtime/generator";
+import { FORMAT_NAMES } from "svc-runtime/internal/generator";
 import type { Place } from "../model.js";
 
 /** An error stops generation; a warning or a note does not. */

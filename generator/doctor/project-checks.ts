@@ -14,7 +14,7 @@ import {
   isWorldReadable,
   readOperatorFile,
   strayVariables,
-} from "svc-runtime/config";
+} from "svc-runtime/internal/config";
 import type { SigningKey } from "svc-runtime/leader";
 import { type CheckedConfig, checkConfig } from "../config/check-config.js";
 import { quoted } from "../diagnostics/quote.js";

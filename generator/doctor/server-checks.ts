@@ -5,7 +5,7 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { derivePorts, isLoopback, PortError } from "svc-runtime/generator";
+import { derivePorts, isLoopback, PortError } from "svc-runtime/internal/generator";
 import { buildEnvelope, JsonText, type Leader, signRequest } from "svc-runtime/leader";
 import { changeText, diffDocuments } from "../contract-diff.js";
 import { ERROR_ANSWERS } from "../error-answers.js";

@@ -1,6 +1,6 @@
 /** Checks the values of `@default` and `@example` against the type and against the published schema. */
 
-import { ValueDecoder, WireFault } from "svc-runtime/generator";
+import { ValueDecoder, WireFault } from "svc-runtime/internal/generator";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { type Json, printJson } from "../json.js";
 import type { Example, Tool } from "../model.js";

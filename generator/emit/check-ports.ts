@@ -1,6 +1,12 @@
 /** The limits of the network on the ports of a tool (protocol.md section 1), and notes for its author. */
 
-import { isPortName, MAX_INPUT_PORTS, MAX_VALUES, MAX_VARIANT_PORTS, MAX_VARIANTS } from "svc-runtime/generator";
+import {
+  isPortName,
+  MAX_INPUT_PORTS,
+  MAX_VALUES,
+  MAX_VARIANT_PORTS,
+  MAX_VARIANTS,
+} from "svc-runtime/internal/generator";
 import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { type Member, resolve, type Tool } from "../model.js";
 import { isMany } from "./codecs.js";

@@ -9,7 +9,7 @@ import {
   type Port,
   type TextConstraints,
   type Variant,
-} from "svc-runtime/generator";
+} from "svc-runtime/internal/generator";
 import type { Json } from "../json.js";
 import { type ConstraintKeyword, keywordsOf } from "../keywords.js";
 import {

@@ -1,7 +1,7 @@
 /** The texts of all generated files of a project. */
 
 import { relative, sep } from "node:path";
-import { metadataListing } from "svc-runtime/generator";
+import { metadataListing } from "svc-runtime/internal/generator";
 import type { Layout } from "../project/layout.js";
 import { VERSION } from "../version.js";
 import { entrypointSpecifier, importsOf } from "./entrypoint.js";

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { posix } from "node:path";
-import type { Contract } from "svc-runtime/generator";
+import type { Contract } from "svc-runtime/internal/generator";
 import { literal } from "./print-literal.js";
 
 /** One generated file. `path` is relative to the project, with forward slashes. */

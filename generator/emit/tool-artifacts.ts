@@ -1,6 +1,6 @@
 /** The generated texts of one tool. They depend on the tool alone, so they are reused until it changes. */
 
-import { type Contract, derivePorts, localUrl, metadataText, prettyJson } from "svc-runtime/generator";
+import { type Contract, derivePorts, localUrl, metadataText, prettyJson } from "svc-runtime/internal/generator";
 import { printJson } from "../json.js";
 import type { ClassImport, Place, Tool } from "../model.js";
 import { codec, inputPorts, outputVariants } from "./codecs.js";

@@ -1,7 +1,7 @@
 /** Metadata -> sources of tool classes, generated from once to see which metadata comes back. */
 
 import { isDeepStrictEqual } from "node:util";
-import { derivePorts } from "svc-runtime/generator";
+import { derivePorts } from "svc-runtime/internal/generator";
 import { changeText, diffDocuments, type NamedText } from "../contract-diff.js";
 import type { Diagnostic } from "../diagnostics/diagnostics.js";
 import { generateTexts, type Result } from "../generate.js";

@@ -1,6 +1,6 @@
 /** The metadata that can be imported: of bounded size, with schemas that give ports. */
 
-import { derivePorts, JsonError, PortError } from "svc-runtime/generator";
+import { derivePorts, JsonError, PortError } from "svc-runtime/internal/generator";
 import { printJson } from "../json.js";
 import { readListing, type ToolMetadata, UnreadableMetadata } from "../metadata.js";
 import { type Retagged, withTagsOutside } from "./tagged-outputs.js";

@@ -1,6 +1,6 @@
 /** The source files of imported tools. */
 
-import { DEFAULT_TIMEOUT_MS } from "svc-runtime/generator";
+import { DEFAULT_TIMEOUT_MS } from "svc-runtime/internal/generator";
 import { literal } from "../emit/print-literal.js";
 import { SchemaJudge } from "../emit/schema-judge.js";
 import type { ImportableTool } from "./metadata.js";

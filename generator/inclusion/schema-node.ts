@@ -3,7 +3,7 @@
  * type. References are followed when atoms are needed, so that recursive schemas are finite.
  */
 
-import { formats } from "svc-runtime/generator";
+import { formats } from "svc-runtime/internal/generator";
 import { type Json, JsonObject, object, printJson } from "../json.js";
 import { pointerStep, referenceSteps, resolveReference } from "../references.js";
 

@@ -1,7 +1,7 @@
 /** One call of a tool as a leader makes it, and what of it was verified. */
 
 import { performance } from "node:perf_hooks";
-import { quote as jsonQuote, prettyJson } from "svc-runtime/generator";
+import { quote as jsonQuote, prettyJson } from "svc-runtime/internal/generator";
 import {
   buildEnvelope,
   type CallOptions,

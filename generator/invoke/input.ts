@@ -1,7 +1,7 @@
 /** The input of a call as it was typed: every value keeps its spelling, so that integers and decimals stay exact. */
 
 import { resolve } from "node:path";
-import { itemsOf, JsonError, membersByName, parseJson, textOf } from "svc-runtime/generator";
+import { itemsOf, JsonError, membersByName, parseJson, textOf } from "svc-runtime/internal/generator";
 import { JsonText, type PortShape } from "svc-runtime/leader";
 import { unknownName } from "../commands/arguments.js";
 import { CommandError, UsageError } from "../commands/command.js";

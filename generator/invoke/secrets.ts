@@ -1,6 +1,6 @@
 /** Input ports that `@secret` marks: their values come from the environment or from a prompt without echo. */
 
-import { quote } from "svc-runtime/generator";
+import { quote } from "svc-runtime/internal/generator";
 import { JsonText, type PortShape } from "svc-runtime/leader";
 import { unknownName } from "../commands/arguments.js";
 import { type CliHost, CommandError, UsageError } from "../commands/command.js";

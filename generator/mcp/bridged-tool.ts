@@ -1,6 +1,6 @@
 /** A tool of the network as an MCP client sees it: its name, its schemas, and the forms of its values. */
 
-import { readExact } from "svc-runtime/generator";
+import { readExact } from "svc-runtime/internal/generator";
 import type { CallResult, LeaderClient } from "svc-runtime/leader";
 import { secretPorts } from "../invoke/secrets.js";
 import { runWithin } from "../run-within.js";

@@ -5,7 +5,7 @@
 
 import { createRequire } from "node:module";
 import type { AnySchema, ValidateFunction } from "ajv";
-import { pathText } from "svc-runtime/generator";
+import { pathText } from "svc-runtime/internal/generator";
 import { pointerStep, referenceSteps } from "../references.js";
 
 /** A JSON object; its integers beyond ±(2^53−1) are bigints. */

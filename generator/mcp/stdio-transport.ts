@@ -5,7 +5,7 @@
 
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
-import { JsonError, readExact } from "svc-runtime/generator";
+import { JsonError, readExact } from "svc-runtime/internal/generator";
 
 /** Limit of one message, in bytes: somewhat more than the largest input. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;

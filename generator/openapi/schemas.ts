@@ -1,6 +1,6 @@
 /** Schemas of a tool as components of an OpenAPI document: without `$defs`, every reference to a component. */
 
-import { MAX_VALUES } from "svc-runtime/generator";
+import { MAX_VALUES } from "svc-runtime/internal/generator";
 import { type Json, JsonObject, object, printJson } from "../json.js";
 import { reference } from "./errors.js";
 

@@ -1,6 +1,6 @@
 /** Texts of an OpenAPI document, in Markdown. */
 
-import { derivePorts } from "svc-runtime/generator";
+import { derivePorts } from "svc-runtime/internal/generator";
 import { type JsonObject, printJson } from "../json.js";
 
 /** What a reader of the whole document has to know. */

@@ -1,6 +1,6 @@
 /** The names in a new project, each derived from one before it: folder, package, tool, class. */
 
-import { fqnProblem, parseFqn } from "svc-runtime/generator";
+import { fqnProblem, parseFqn } from "svc-runtime/internal/generator";
 import { quoted, shellWord } from "../diagnostics/quote.js";
 import { ScaffoldError } from "./scaffold-error.js";
 

@@ -3,7 +3,7 @@
  * unknown tags are ignored.
  */
 
-import { bigintRange, FORMAT_NAMES } from "svc-runtime/generator";
+import { bigintRange, FORMAT_NAMES } from "svc-runtime/internal/generator";
 import { closest } from "../diagnostics/did-you-mean.js";
 import { type Json, readJson } from "../json.js";
 import { CONSTRAINTS, type ConstraintKeyword, keywordsOf, SHAPES, type Target } from "../keywords.js";

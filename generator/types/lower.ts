@@ -3,7 +3,7 @@
  * of them, at the member that has it. Types are identified by meaning and declaration, not by name.
  */
 
-import { FORMAT_NAMES } from "svc-runtime/generator";
+import { FORMAT_NAMES } from "svc-runtime/internal/generator";
 import { type Acknowledgement, readAcknowledged } from "../diagnostics/acknowledge.js";
 import { CODES, type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { didYouMean } from "../diagnostics/did-you-mean.js";

@@ -122,5 +122,6 @@ export function isErrorPathWrapper(type: ts.Type): boolean {
 
 export function isFromRuntime(symbol: ts.Symbol | undefined): boolean {
   const [declaration] = symbol?.declarations ?? [];
-  return declaration !== undefined && packageOf(declaration.getSourceFile().fileName) === "svc-runtime";
+  const name = declaration && packageOf(declaration.getSourceFile().fileName);
+  return name === "svc-runtime" || name === "svc-runtime-storage";
 }

@@ -28,7 +28,7 @@ export type HttpErrorKind =
  *
  * @example
  * ```ts
- * import { HttpError } from "svc-runtime/http";
+ * import { HttpError } from "svc-runtime";
  *
  * export function isUnknown(error: unknown): boolean {
  *   return error instanceof HttpError && error.kind === "status" && error.status === 404;

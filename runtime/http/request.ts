@@ -10,9 +10,9 @@ import { HttpClient } from "../leader/http-client.js";
 import { backOffMs } from "../leader/repeat.js";
 import { retryAfterOf } from "../leader/response.js";
 import type { Dispatcher, HttpResponse } from "../leader/transport.js";
-import { MAX_TIMER_MS } from "../storage/deadline.js";
 import type { InvokeContext } from "../tool.js";
 import { JsonError } from "../wire/json-error.js";
+import { MAX_TIMEOUT_MS } from "../wire/metadata.js";
 import type { HttpAnswer } from "./http-answer.js";
 import { HttpError, type HttpErrorKind } from "./http-error.js";
 import { checkHost, ForbiddenAddress, publicAgent } from "./public-addresses.js";
@@ -86,8 +86,7 @@ interface Failure {
  *
  * @example
  * ```ts
- * import type { InvokeContext } from "svc-runtime";
- * import { http } from "svc-runtime/http";
+ * import { http, type InvokeContext } from "svc-runtime";
  *
  * export async function priceOf(pair: string, context: InvokeContext) {
  *   const answer = await http(context, "https://prices.example.com/v1/price", { query: { pair } });
@@ -167,7 +166,7 @@ class Request {
     const { signal } = this.#context;
     signal.throwIfAborted();
     const { timeoutMs = ATTEMPT_MS, accept = [], dispatcher, publicOnly = false } = this.#options;
-    const limit = Math.min(checkedInteger("timeoutMs", timeoutMs, 1, MAX_TIMER_MS), this.#msLeft());
+    const limit = Math.min(checkedInteger("timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS), this.#msLeft());
     if (limit <= 0) return { kind: "timeout", why: "no time is left in the call" };
     let response: HttpResponse;
     try {

@@ -2,13 +2,12 @@
 
 import { HttpClient } from "#platform/http-client";
 import { checkedInteger } from "../checked-integer.js";
-import { MAX_TIMER_MS } from "../storage/deadline.js";
-import type { ReadOptions } from "../storage/read-budget.js";
 import { decodeBase64url } from "../wire/base64.js";
 import type { MetaSchema } from "../wire/bcs-shapes.js";
 import type { Contract } from "../wire/contract.js";
 import type { Ran } from "../wire/error-codes.js";
 import { RESULT_CONTENT_TYPE, SignatureHeaders } from "../wire/http-names.js";
+import { MAX_TIMEOUT_MS } from "../wire/metadata.js";
 import { MAX_RESULT_BYTES } from "../wire/output.js";
 import { derivePorts, PortError } from "../wire/ports.js";
 import { InputHasher, outputHash, SIGNATURE_VERSION } from "../wire/signature.js";
@@ -28,7 +27,7 @@ import {
   type SignOptions,
   signRequest,
 } from "./request.js";
-import { type ResolvedResult, resolveResult, type ValueReader } from "./resolve.js";
+import { type ReadOptions, type ResolvedResult, resolveResult, type ValueReader } from "./resolve.js";
 import { responseError } from "./response.js";
 import { decodeResult, type ResultPort, type ToolResult, verifyToolSignature } from "./result.js";
 import { Attempts, type SignedRequest } from "./signed-request.js";
@@ -85,7 +84,7 @@ export interface LeaderOptions {
    * close it.
    */
   readonly dispatcher?: Dispatcher;
-  /** Fetches the references of results: a `WalrusReader` of svc-runtime/storage. */
+  /** Fetches the references of results: a `WalrusReader` of svc-runtime-storage. */
   readonly reader?: ValueReader;
   /**
    * Generated contracts, with the tool's among them: `contracts` of `src/generated/contracts.ts`. They decode `output`;
@@ -516,7 +515,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   async close(options: CloseOptions = {}): Promise<void> {
     checkNames("close", options, { timeoutMs: true });
     const { timeoutMs = CLOSE_MS } = options;
-    checkedInteger("timeoutMs", timeoutMs, 0, MAX_TIMER_MS);
+    checkedInteger("timeoutMs", timeoutMs, 0, MAX_TIMEOUT_MS);
     this.#isClosed = true;
     if (this.#running.size > 0) {
       const timer = setTimeout(() => this.destroy(), timeoutMs);
@@ -780,7 +779,7 @@ async function beforeAttempt<T>({ ran }: Attempts, work: Promise<T>): Promise<T>
 function inTime<T>(work: Promise<T>, { msLeft, timeoutMs, signals }: Call): Promise<T> {
   let end = () => {};
   return new Promise<T>((resolve, reject) => {
-    const ms = Math.min(timeoutMs, Math.max(0, msLeft()), MAX_TIMER_MS);
+    const ms = Math.min(timeoutMs, Math.max(0, msLeft()), MAX_TIMEOUT_MS);
     const timer = setTimeout(() => reject(late(ms)), ms);
     const stop = (signal: AbortSignal) => reject(aborted(signal));
     const ignore = onAbort(signals, stop);

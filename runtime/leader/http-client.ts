@@ -7,8 +7,8 @@
  */
 
 import type { buildConnector, EnvHttpProxyAgent } from "undici";
-import { MAX_TIMER_MS } from "../storage/deadline.js";
 import { asBuffer } from "../wire/bytes.js";
+import { MAX_TIMEOUT_MS } from "../wire/metadata.js";
 import { onAbort } from "./abort-listeners.js";
 import { LeaderError } from "./error.js";
 import {
@@ -140,7 +140,7 @@ class Exchange {
 
   watch(): void {
     const { timeoutMs } = this.request;
-    const timer = setTimeout(() => this.fail(late(timeoutMs)), Math.min(timeoutMs, MAX_TIMER_MS));
+    const timer = setTimeout(() => this.fail(late(timeoutMs)), Math.min(timeoutMs, MAX_TIMEOUT_MS));
     const ignore = onAbort(this.request.signals, (signal) => this.fail(aborted(signal)));
     this.#end = () => {
       clearTimeout(timer);

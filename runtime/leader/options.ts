@@ -3,7 +3,7 @@
 import { checkedInteger } from "../checked-integer.js";
 import { didYouMean } from "../config/nearest.js";
 import { isLoopback } from "../loopback.js";
-import { MAX_TIMER_MS } from "../storage/deadline.js";
+import { MAX_TIMEOUT_MS } from "../wire/metadata.js";
 import { LeaderError } from "./error.js";
 
 /**
@@ -23,7 +23,7 @@ export function checkNames(what: string, options: unknown, known: Readonly<Recor
 
 /** @throws RangeError unless it is a timeout in milliseconds */
 export function checkTimeout(timeoutMs: unknown): number {
-  return checkedInteger("timeoutMs", timeoutMs, 1, MAX_TIMER_MS);
+  return checkedInteger("timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS);
 }
 
 /** @throws TypeError unless it is the signal of some AbortController */

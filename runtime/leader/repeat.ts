@@ -1,6 +1,6 @@
 /** Repeats of a call until it has a result, or an end that no repeat changes. */
 
-import { MAX_TIMER_MS } from "../storage/deadline.js";
+import { MAX_TIMEOUT_MS } from "../wire/metadata.js";
 import { onAbort } from "./abort-listeners.js";
 import { LeaderError, type LeaderErrorCode } from "./error.js";
 import { aborted } from "./transport.js";
@@ -82,7 +82,7 @@ function pause(ms: number, signals: readonly AbortSignal[], { ran, request }: Le
         end();
         resolve();
       },
-      Math.min(ms, MAX_TIMER_MS),
+      Math.min(ms, MAX_TIMEOUT_MS),
     );
     const ignore = onAbort(signals, stop);
     const fired = signals.find(({ aborted }) => aborted);

@@ -1,6 +1,5 @@
 /** Resolves the references of a result to their content (protocol.md sections 1 and 3). */
 
-import type { ReadOptions, ResolvedValue } from "../storage/read-budget.js";
 import type { RawValue } from "../wire/bcs-shapes.js";
 import type { InlineValue } from "../wire/data.js";
 import { quote } from "../wire/json.js";
@@ -12,7 +11,26 @@ import { JsonText } from "./request.js";
 import type { ToolResult } from "./result.js";
 import type { ByVariant, ResolvedOutputOf, TextsOf, ToolType, UntypedTool } from "./tool-types.js";
 
-/** Fetches stored values: a `WalrusReader`, or an object with the same `resolve`. */
+/** Options of one read. */
+export interface ReadOptions {
+  readonly signal?: AbortSignal;
+  /** A budget shared by several reads, a `ByteBudget`; by default each has its own, that of the reader. */
+  readonly budget?: ReadBudget;
+}
+
+/** The bytes that reads may still take; `take` throws when they are fewer. */
+export interface ReadBudget {
+  readonly left: number;
+  take(bytes: number): void;
+}
+
+/** A resolved value. */
+export type ResolvedValue =
+  | { readonly kind: "object"; readonly id: Uint8Array }
+  /** `stored`: the bytes are those of the digest in the reference. Send them unchanged, as `bytes`. */
+  | { readonly kind: "data"; readonly bytes: Uint8Array; readonly stored: boolean };
+
+/** Fetches stored values: a `WalrusReader` of svc-runtime-storage, or an object with the same `resolve`. */
 export interface ValueReader {
   resolve(values: readonly RawValue[], options?: ReadOptions): Promise<ResolvedValue[]>;
 }

@@ -8,7 +8,8 @@
  */
 
 import { readFileSync } from "node:fs";
-import type { ReplayUnavailability } from "../server/replay/store.js";
+import { Redis } from "ioredis";
+import type { ReplayUnavailability } from "svc-runtime/internal/redis";
 import { SCRIPTS, type Script } from "./scripts.js";
 import type { RedisTarget } from "./target.js";
 
@@ -96,11 +97,9 @@ interface Client {
   };
 }
 type RunScript = (...args: readonly (Buffer | string | number)[]) => Promise<unknown>;
-type MakeClient = (options: object) => Client;
 
 /** One connection at a time, made again whenever it is lost. */
 export class RedisConnection {
-  #make: MakeClient | undefined;
   #client: Client | undefined;
   #lastFault = new RedisFault("disconnected", "not connected yet", false);
   #attempts = 0;
@@ -116,20 +115,12 @@ export class RedisConnection {
   ) {}
 
   /**
-   * Loads the library and connects for the first time; not after {@link close}, which may come meanwhile.
+   * Connects for the first time.
    *
-   * @throws {@link SettingsFileError}; the error of the import without the package
+   * @throws {@link SettingsFileError}
    */
-  async open(): Promise<void> {
-    const { to } = this.options;
-    if ("duplicate" in to) {
-      this.#make = (options) => to.duplicate(options) as Client;
-    } else {
-      const { Redis } = await import("ioredis");
-      this.#make = (options) => new Redis(options) as unknown as Client;
-    }
+  open(): void {
     this.#readFiles();
-    if (this.#closed) return;
     this.#watchdog = setInterval(() => this.#watch(), WATCHDOG_INTERVAL_MS).unref();
     this.#connect();
   }
@@ -215,9 +206,11 @@ export class RedisConnection {
 
   #connect(): void {
     this.#aliveAt = performance.now();
+    const { to } = this.options;
     let client: Client;
     try {
-      client = (this.#make as MakeClient)(this.#clientOptions());
+      const options = this.#clientOptions();
+      client = ("duplicate" in to ? to.duplicate(options) : new Redis(options)) as Client;
     } catch (error) {
       const code = error instanceof SettingsFileError ? error.message : codeOf(error as Error);
       this.#failed(new RedisFault("disconnected", code, false));

@@ -1,6 +1,6 @@
 /** The figures of a shared store, kept in the process. */
 
-import type { SharedReplayStats } from "../server/replay/store.js";
+import type { SharedReplayStats } from "svc-runtime/internal/redis";
 
 /** What became of a claim. */
 export type ClaimOutcome = "run" | "completed" | "in_flight" | "lost" | "full" | "unavailable";

@@ -1,4 +1,4 @@
-/** `svc-runtime/redis`: replay state shared by several replicas in Redis or Valkey. Needs the package ioredis. */
+/** svc-runtime-redis: replay state shared by several replicas in Redis or Valkey. */
 
 export type { RedisClient } from "./connection.js";
 export { type RedisReplayOptions, RedisReplayStore } from "./redis-replay-store.js";

@@ -1,6 +1,6 @@
 /** The right to run once, held in Redis; and its end, which is repeated until it is written. */
 
-import { type CachedAnswer, INTERRUPTED_STATUS, type ReplayLease } from "../server/replay/store.js";
+import { type CachedAnswer, INTERRUPTED_STATUS, type ReplayLease } from "svc-runtime/internal/redis";
 import { type CallKeys, encodeRecord } from "./record.js";
 import { END, SCRIPTS, type Script } from "./scripts.js";
 

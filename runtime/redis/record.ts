@@ -5,8 +5,7 @@
  * bytes · code · seal · body. Numbers are big-endian. The scripts read the first 36 bytes.
  */
 
-import type { CachedAnswer, ReplayCaller, ReplayRequest } from "../server/replay/store.js";
-import { sha256 } from "../wire/hash.js";
+import { type CachedAnswer, type ReplayCaller, type ReplayRequest, sha256 } from "svc-runtime/internal/redis";
 
 const VERSION = 1;
 const SIGNABLE = 1;

@@ -1,19 +1,19 @@
 /** Replay state in Redis or Valkey, shared by several processes (protocol.md section 8, docs/replay-store.md). */
 
-import { checkedInteger } from "../checked-integer.js";
-import { StartupError } from "../server/errors/startup-error.js";
-import type { ServerLogger } from "../server/log/safe-logger.js";
 import {
   type Claim,
+  checkedInteger,
+  endsWithin,
+  type Repeat,
   type ReplayContext,
   type ReplayLease,
   type ReplayRequest,
   type ReplayStore,
   ReplayStoreUnavailable,
+  type ServerLogger,
   type SharedReplayStats,
-} from "../server/replay/store.js";
-import { endsWithin } from "../time-limit.js";
-import type { Repeat } from "../wire/repeat.js";
+  StartupError,
+} from "svc-runtime/internal/redis";
 import { type RedisClient, RedisConnection, RedisFault, SettingsFileError } from "./connection.js";
 import { Figures } from "./figures.js";
 import { Incarnation, nameOf } from "./incarnation.js";
@@ -85,7 +85,7 @@ const HOPELESS =
  * @example
  * ```ts
  * import type { BootstrapOptions } from "svc-runtime";
- * import { RedisReplayStore } from "svc-runtime/redis";
+ * import { RedisReplayStore } from "svc-runtime-redis";
  *
  * export const options: BootstrapOptions = {
  *   replayStore: new RedisReplayStore({ url: "rediss://redis.internal:6379", graceMs: 5_000 }),
@@ -440,12 +440,12 @@ export class RedisReplayStore implements ReplayStore {
 
   /** Connects within the limit; settings and refusals that waiting does not mend end it at once. */
   async #open(): Promise<void> {
-    await this.#connection.open().catch((error: unknown) => {
+    try {
+      this.#connection.open();
+    } catch (error) {
       if (error instanceof SettingsFileError) throw new StartupError(`replay store: ${error.message}`);
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") throw error;
-      throw new StartupError("replay store: the package ioredis is not installed: npm install ioredis");
-    });
+      throw error;
+    }
     const deadline = performance.now() + START_LIMIT_MS;
     while (!(await this.#isServing())) {
       this.#requireOpen();

@@ -9,8 +9,8 @@ import {
   ENV_REDIS_PREFIX,
   ENV_REDIS_TIMEOUT_MS,
   ENV_REDIS_URL,
-} from "../config/environment.js";
-import { StartupError } from "../server/errors/startup-error.js";
+  StartupError,
+} from "svc-runtime/internal/redis";
 import { type RedisReplayOptions, RedisReplayStore } from "./redis-replay-store.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
 /** The address of a Redis or Valkey server: the forms of `SVC_REPLAY_REDIS_URL`. */
 
-import { isLoopback } from "../loopback.js";
+import { isLoopback } from "svc-runtime/internal/redis";
 
 /** Where the server is. Without a name of the user or a password the connection is not authenticated by them. */
 export interface RedisTarget {

@@ -200,14 +200,18 @@ function figuresOf({ limit, source, heap, replay, bodies, values, answers, maxCo
 }
 
 /**
- * The store of several processes that the environment names, if any. Its client library is loaded only then.
+ * The store of several processes that the environment names, if any, by the optional package svc-runtime-redis.
  *
  * @throws {@link StartupError}
  */
 async function sharedStore(signed: boolean, log: ServerLogger): Promise<ReplayStore | undefined> {
   const settings = REDIS_SETTINGS.filter((name) => process.env[name] !== undefined);
   if (signed && process.env[ENV_REDIS_URL] !== undefined) {
-    const { redisFromEnv } = await import("../redis/settings.js");
+    const { redisFromEnv } = await import("svc-runtime-redis").catch((error: NodeJS.ErrnoException) => {
+      if (!error.code?.endsWith("MODULE_NOT_FOUND")) throw error;
+      const missing = "the package svc-runtime-redis is not installed: npm install svc-runtime-redis";
+      throw new StartupError(`${ENV_REDIS_URL}: ${missing}`, { cause: error });
+    });
     return redisFromEnv();
   }
   if (signed && settings.length > 0) {

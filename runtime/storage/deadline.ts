@@ -1,5 +1,6 @@
 /** Deadlines and retries of storage operations. */
 
+import { MAX_TIMEOUT_MS } from "svc-runtime/internal/storage";
 import { requireInteger, StorageError } from "./storage-error.js";
 
 /** Milliseconds; each 1 to 2,147,483,647. */
@@ -15,15 +16,12 @@ export interface Deadlines {
   readonly totalMs: number;
 }
 
-/** Limit of timers, in milliseconds: a longer one fires at once. */
-export const MAX_TIMER_MS = 2_147_483_647;
-
 /** @throws {@link StorageError} `invalid_option` */
 export function deadlinesOf({ connectMs = 5_000, progressMs = 10_000, totalMs = 60_000 }: Partial<Deadlines> = {}) {
   return {
-    connectMs: requireInteger("connectMs", connectMs, 1, MAX_TIMER_MS),
-    progressMs: requireInteger("progressMs", progressMs, 1, MAX_TIMER_MS),
-    totalMs: requireInteger("totalMs", totalMs, 1, MAX_TIMER_MS),
+    connectMs: requireInteger("connectMs", connectMs, 1, MAX_TIMEOUT_MS),
+    progressMs: requireInteger("progressMs", progressMs, 1, MAX_TIMEOUT_MS),
+    totalMs: requireInteger("totalMs", totalMs, 1, MAX_TIMEOUT_MS),
   };
 }
 
@@ -73,7 +71,7 @@ export class Deadline {
   async pause(ms: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const passed = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, Math.min(ms, MAX_TIMER_MS));
+      timer = setTimeout(resolve, Math.min(ms, MAX_TIMEOUT_MS));
     });
     try {
       await this.race(passed);

@@ -1,5 +1,5 @@
 /**
- * svc-runtime/storage/dev: a local Walrus publisher and aggregator with blobs in files, for authors and tests. It has
+ * A local Walrus publisher and aggregator with blobs in files, for authors and tests. It has
  * the real HTTP interface; nothing is paid, encoded or distributed. Not meant for production data.
  */
 
@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { decodeBase64url } from "../wire/base64.js";
+import { decodeBase64url } from "svc-runtime/internal/storage";
 import { BlobIdEncoder, DEFAULT_SHARDS } from "./blob-id.js";
 import type { WalrusStorageOptions } from "./walrus-storage.js";
 
@@ -87,8 +87,8 @@ interface DevBlob {
  * import { mkdtempSync } from "node:fs";
  * import { tmpdir } from "node:os";
  * import { join } from "node:path";
- * import { WalrusStorage } from "svc-runtime/storage";
- * import { DevStore } from "svc-runtime/storage/dev";
+ * import { WalrusStorage } from "svc-runtime-storage";
+ * import { DevStore } from "svc-runtime-storage/dev";
  *
  * const store = await DevStore.start({ directory: mkdtempSync(join(tmpdir(), "blobs-")), blobIds: "substitute" });
  * const storage = new WalrusStorage({ ...store.connection(), epochs: 1 });

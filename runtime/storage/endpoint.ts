@@ -4,7 +4,7 @@
  */
 
 import { type OutgoingHttpHeaders, validateHeaderName, validateHeaderValue } from "node:http";
-import { isLoopback } from "../loopback.js";
+import { isLoopback } from "svc-runtime/internal/storage";
 import { StorageError } from "./storage-error.js";
 
 /** Kind of server, and the first word of every message about it. */

@@ -6,7 +6,7 @@
 
 import { type FileHandle, open, readFile, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { sha256 } from "../wire/hash.js";
+import { sha256 } from "svc-runtime/internal/storage";
 import type { UploadEntry, UploadJournal } from "./journal.js";
 import { acquireLock } from "./lock-file.js";
 import { StorageError, systemCode } from "./storage-error.js";

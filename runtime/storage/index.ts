@@ -1,5 +1,5 @@
 /**
- * svc-runtime/storage: results and inputs that do not fit inline. A tool uploads a large result and returns its
+ * svc-runtime-storage: results and inputs that do not fit inline. A tool uploads a large result and returns its
  * reference; a leader resolves references. See docs/storage.md.
  */
 
@@ -8,15 +8,10 @@ export type { Deadlines, RetryOptions } from "./deadline.js";
 export type { EndpointOptions, SecretHeaders } from "./endpoint.js";
 export { FileJournal } from "./file-journal.js";
 export type { UploadEntry, UploadJournal, UploadState } from "./journal.js";
+export { ByteBudget } from "./read-budget.js";
 export { type Paid, StorageError, type StorageErrorFacts, type StorageFault } from "./storage-error.js";
 export { type BlobOrigin, StoredBlob, type StoredBlobFacts } from "./stored-blob.js";
-export {
-  ByteBudget,
-  type ReadOptions,
-  type ResolvedValue,
-  WalrusReader,
-  type WalrusReaderOptions,
-} from "./walrus-reader.js";
+export { WalrusReader, type WalrusReaderOptions } from "./walrus-reader.js";
 export {
   MAX_UPLOAD_BYTES,
   type UnreturnedUpload,

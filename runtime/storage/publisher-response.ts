@@ -1,6 +1,6 @@
 /** Parses a publisher's response to a PUT: `{"newlyCreated":…}` or `{"alreadyCertified":…}` (Walrus HTTP API). */
 
-import { decodeBase64url } from "../wire/base64.js";
+import { decodeBase64url } from "svc-runtime/internal/storage";
 import { type Paid, StorageError } from "./storage-error.js";
 
 /** Limit of a response, in bytes. */

@@ -1,4 +1,4 @@
-/** Arguments and results of reading references, and their byte budget. */
+/** The byte budget of reading references. */
 
 import { requireInteger, StorageError } from "./storage-error.js";
 
@@ -30,16 +30,3 @@ export class ByteBudget {
     this.#left -= bytes;
   }
 }
-
-/** Options of one read. */
-export interface ReadOptions {
-  readonly signal?: AbortSignal;
-  /** A budget shared by several reads; by default each has its own of `budgetBytes`. */
-  readonly budget?: ByteBudget;
-}
-
-/** A resolved value. */
-export type ResolvedValue =
-  | { readonly kind: "object"; readonly id: Uint8Array }
-  /** `stored`: the bytes are those of the digest in the reference. Send them unchanged, as `bytes`. */
-  | { readonly kind: "data"; readonly bytes: Uint8Array; readonly stored: boolean };

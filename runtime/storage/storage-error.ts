@@ -1,6 +1,6 @@
 /** The error of the storage: a closed set of codes and fixed messages, without credentials or server content. */
 
-import { checkedInteger } from "../checked-integer.js";
+import { checkedInteger } from "svc-runtime/internal/storage";
 
 /** Cause of a failure. */
 export type StorageFault =

@@ -1,6 +1,12 @@
 /** A stored blob, and its reference in a result. */
 
-import { type content, type DataReference, NexusData, NexusValue, type WalrusValue } from "../wire/data.js";
+import {
+  type content,
+  type DataReference,
+  NexusData,
+  NexusValue,
+  type WalrusValue,
+} from "svc-runtime/internal/storage";
 
 /** Facts about a stored blob. */
 export interface StoredBlobFacts {

@@ -3,15 +3,18 @@
  * next.
  */
 
-import type { RawValue } from "../wire/bcs-shapes.js";
-import { NexusValue } from "../wire/data.js";
+import {
+  NexusValue,
+  type RawValue,
+  type ReadBudget,
+  type ReadOptions,
+  type ResolvedValue,
+} from "svc-runtime/internal/storage";
 import { type BlobSource, blobSourceOf, readStored } from "./blob-source.js";
 import { Deadline, type Deadlines, type RetryOptions } from "./deadline.js";
 import type { EndpointOptions } from "./endpoint.js";
-import { ByteBudget, MAX_BUDGET_BYTES, type ReadOptions, type ResolvedValue } from "./read-budget.js";
+import { ByteBudget, MAX_BUDGET_BYTES } from "./read-budget.js";
 import { StorageError } from "./storage-error.js";
-
-export { ByteBudget, type ReadOptions, type ResolvedValue } from "./read-budget.js";
 
 /** Bytes counted for an object id. */
 const OBJECT_BYTES = 32;
@@ -82,7 +85,7 @@ export class WalrusReader {
     return (value as Extract<ResolvedValue, { kind: "data" }>).bytes;
   }
 
-  async #read(reference: Reference, budget: ByteBudget, deadline: Deadline): Promise<Uint8Array> {
+  async #read(reference: Reference, budget: ReadBudget, deadline: Deadline): Promise<Uint8Array> {
     try {
       const bytes = await readStored(this.#source, deadline, reference, budget.left);
       budget.take(bytes.length);

@@ -6,10 +6,14 @@
  * This order makes a crash harmless: at every point the journal contains everything that may have been paid for.
  */
 
-import { type Encoded, parseObjectId } from "../wire/data.js";
-import { sha256 } from "../wire/hash.js";
-import { sharedBytes } from "../wire/shared-bytes.js";
-import { PlainValueError, plainText } from "../wire/untyped-json.js";
+import {
+  type Encoded,
+  PlainValueError,
+  parseObjectId,
+  plainText,
+  sha256,
+  sharedBytes,
+} from "svc-runtime/internal/storage";
 import { BlobIdEncoder, DEFAULT_SHARDS } from "./blob-id.js";
 import { type BlobSource, blobSourceOf, type ExpectedBlob, isTransient, retry, verifyStored } from "./blob-source.js";
 import { Deadline, type Deadlines, type RetryOptions } from "./deadline.js";
@@ -108,7 +112,7 @@ interface UploadJob {
  *
  * @example
  * ```ts
- * import { FileJournal, WalrusStorage } from "svc-runtime/storage";
+ * import { FileJournal, WalrusStorage } from "svc-runtime-storage";
  *
  * export const openStorage = async () =>
  *   new WalrusStorage({

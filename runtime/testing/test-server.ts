@@ -2,6 +2,7 @@
 
 import { checkedInteger } from "../checked-integer.js";
 import { DEFAULT_REPLAY_CACHE_TTL_MS, type ToolkitRuntimeConfig } from "../config/config.js";
+import type { ValueReader } from "../leader/resolve.js";
 import { createClasses } from "../server/call/class-hooks.js";
 import type { InvokeRequest, Reply } from "../server/call/messages.js";
 import { requestIdOf } from "../server/call/request-id.js";
@@ -16,7 +17,6 @@ import { type ContractSources, findContracts } from "./find-contracts.js";
 import { KeptLog } from "./kept-log.js";
 import type { LeaderChoice } from "./leaders.js";
 import { TestLeaders } from "./leaders.js";
-import type { TestStore } from "./test-store.js";
 
 /** Options of a harness. Those of a server have the meaning that they have in `bootstrap`. */
 export interface HarnessOptions
@@ -34,8 +34,8 @@ export interface HarnessOptions
   readonly config?: ToolkitRuntimeConfig;
   /** The leader of calls that name none: `"leader"` by default. */
   readonly leader?: LeaderChoice;
-  /** Fetches stored values of results, so that `output` has them in place of references. */
-  readonly store?: TestStore;
+  /** Fetches stored values of results, such as a `TestStore` of svc-runtime-storage/dev, so that `output` has them in place of references. */
+  readonly store?: { readonly reader: ValueReader };
 }
 
 /** A request without a connection. */

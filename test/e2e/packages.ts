@@ -16,6 +16,8 @@ const execute = promisify(execFile);
 export const PACKAGES = {
   "svc-gen": ".",
   "svc-runtime": "runtime",
+  "svc-runtime-redis": "runtime/redis",
+  "svc-runtime-storage": "runtime/storage",
   "create-svc-tool": "generator/create-svc-tool",
 } as const;
 

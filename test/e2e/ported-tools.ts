@@ -9,7 +9,7 @@ export interface PortedTool {
   readonly invoke: string;
 }
 
-const HTTP = 'import type { InvokeContext } from "svc-runtime";\nimport { HttpError, http } from "svc-runtime/http";\n';
+const HTTP = 'import { HttpError, http, type InvokeContext } from "svc-runtime";\n';
 const UPSTREAM = "process.env.UPSTREAM";
 
 const coinbase = (path: string, result: string): string => `

@@ -11,7 +11,7 @@ import { programOf } from "../typescript/program.js";
 import { ToolProject, toolSource } from "./project.js";
 
 const DECLARATIONS = `import type { DataRef, DataReference, NexusData } from "svc-runtime";
-import type { StoredBlob } from "svc-runtime/storage";
+import type { StoredBlob } from "svc-runtime-storage";
 /** A report. */
 export interface Report { title: string; made?: Date }
 /** One that is held. */
@@ -206,7 +206,7 @@ describe("where it cannot stand", () => {
 describe("what the compiler takes", () => {
   const tool = `${DECLARATIONS}
 import { NexusValue, portJson, StatusCode, SvcTool } from "svc-runtime";
-import type { WalrusStorage } from "svc-runtime/storage";
+import type { WalrusStorage } from "svc-runtime-storage";
 export type Output = { ok: { summary: string; report: Held; parts: DataRef<string>[]; maybe?: Held } } | "none";
 export declare class Tool extends SvcTool<{ a: string }, Output> {
   invoke(): Promise<Output>;

@@ -82,6 +82,7 @@ export class ToolProject {
     const modules = join(this.root, "node_modules");
     mkdirSync(join(modules, "@types"), { recursive: true });
     symlinkSync(join(REPOSITORY, "runtime"), join(modules, "svc-runtime"));
+    symlinkSync(join(REPOSITORY, "runtime/storage"), join(modules, "svc-runtime-storage"));
     symlinkSync(join(REPOSITORY, "node_modules/@types/node"), join(modules, "@types/node"));
   }
 

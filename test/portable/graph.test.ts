@@ -38,8 +38,6 @@ test("the client in a page imports no module of Node and nothing of the server",
     "fqn.js",
     "leader.js",
     "loopback.js",
-    "storage/deadline.js",
-    "storage/storage-error.js",
   ]);
   const nodes = ["wire/node-bytes.js", "wire/hash.js", "wire/ed25519.js", "wire/sodium.js", "leader/http-client.js"];
   assert.deepEqual(
@@ -108,8 +106,6 @@ test("in Node it loads nothing of the server, and undici with the first request"
     "fqn.js",
     "leader.js",
     "loopback.js",
-    "storage/deadline.js",
-    "storage/storage-error.js",
   ]);
   const packages = Object.values(metafile.inputs).flatMap(({ imports }) =>
     imports.flatMap(({ path, external, kind }) =>

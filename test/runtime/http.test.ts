@@ -1,4 +1,4 @@
-/** svc-runtime/http against a server that answers as each test says. */
+/** `http` against a server that answers as each test says. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -7,7 +7,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { type HttpAnswer, HttpError, type HttpOptions, http } from "svc-runtime/http";
+import { type HttpAnswer, HttpError, type HttpOptions, http } from "svc-runtime";
 import { MockAgent } from "undici";
 import { isPublicAddress } from "#runtime/http/public-addresses.js";
 import { atEnd } from "../teardown.js";

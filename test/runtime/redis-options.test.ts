@@ -83,7 +83,7 @@ const events = { ready() {}, lost() {}, replaced() {} };
 async function connected(options: Partial<ConnectionOptions> = {}, more: Partial<typeof events> = {}) {
   const connection = new RedisConnection({ to: library, timeoutMs: 1_000, ...options }, { ...events, ...more });
   open.push(connection);
-  await connection.open();
+  connection.open();
   return connection;
 }
 
@@ -160,15 +160,6 @@ describe("a connection", () => {
     const connection = await connected({}, { lost: () => connection.close() });
     last().end();
     assert.deepEqual([clients.length, timers.waiting.length], [1, 0]);
-  });
-
-  it("is not made when it is closed while the library is loaded", async () => {
-    const connection = new RedisConnection({ to: parseTarget("redis://127.0.0.1:1"), timeoutMs: 1_000 }, events);
-    open.push(connection);
-    const opening = connection.open();
-    connection.close();
-    await opening;
-    assert.deepEqual(timers.waiting, []);
   });
 
   it("is replaced after 10 s without a reply, looked at each second", async (t) => {

@@ -9,14 +9,8 @@ import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { contractsOf, GenerateError } from "svc-gen/generate";
 import { LeaderClient, publicKeyOf } from "svc-runtime/leader";
-import {
-  createHarness,
-  type HarnessOptions,
-  LeaderError,
-  type OutputOf,
-  type RawRequest,
-  TestStore,
-} from "svc-runtime/testing";
+import { createHarness, type HarnessOptions, LeaderError, type OutputOf, type RawRequest } from "svc-runtime/testing";
+import { TestStore } from "svc-runtime-storage/dev";
 import { InvocationAborted, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { REPOSITORY, ToolProject, toolSource } from "../generator/project.js";
 import { control, type Input, Probe, Twice } from "./tested-tools.js";

@@ -11,8 +11,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type JsonText, LeaderClient, LeaderError, publicKeyOf, WalrusValue } from "svc-runtime/leader";
-import { FileJournal, WalrusReader, WalrusStorage } from "svc-runtime/storage";
-import { DevStore } from "svc-runtime/storage/dev";
+import { FileJournal, WalrusReader, WalrusStorage } from "svc-runtime-storage";
+import { DevStore } from "svc-runtime-storage/dev";
 
 /** Few, so that blob ids are quick; the real networks have 1,000. */
 const SHARDS = 40;

@@ -1,5 +1,5 @@
 import { type DataRef, type InvokeContext, portJson, SvcTool } from "svc-runtime";
-import type { WalrusStorage } from "svc-runtime/storage";
+import type { WalrusStorage } from "svc-runtime-storage";
 import type { Cents, Line, Report } from "./report.js";
 import { storage } from "./storage.js";
 

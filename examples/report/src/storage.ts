@@ -1,6 +1,6 @@
 /** The operator's store. All of it comes from the environment, nothing from an input. */
 
-import { FileJournal, WalrusStorage } from "svc-runtime/storage";
+import { FileJournal, WalrusStorage } from "svc-runtime-storage";
 
 let opened: Promise<WalrusStorage> | undefined;
 

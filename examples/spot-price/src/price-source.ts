@@ -1,7 +1,6 @@
 /** Asks the price provider over HTTP. */
 
-import type { InvokeContext } from "svc-runtime";
-import { type Dispatcher, HttpError, http } from "svc-runtime/http";
+import { type Dispatcher, HttpError, http, type InvokeContext } from "svc-runtime";
 import { type Decimal, parseDecimal } from "./decimal.js";
 
 /** An answer of the provider, or why there is none. `attempts` counts requests. */

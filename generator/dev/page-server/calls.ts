@@ -2,7 +2,7 @@
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
-import { laxEnvelope, RESULT_CONTENT_TYPE } from "svc-runtime/inspect";
+import { laxEnvelope, RESULT_CONTENT_TYPE } from "svc-runtime/internal/inspect";
 import {
   type Leader,
   type LeaderOptions,

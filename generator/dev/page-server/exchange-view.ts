@@ -1,8 +1,8 @@
 /** What the page shows of an exchange: bytes, hashes, signatures, the result or the error. */
 
 import { createHash } from "node:crypto";
-import { prettyJson, quote } from "svc-runtime/generator";
-import { engine, RESULT_CONTENT_TYPE, SignatureHeaders } from "svc-runtime/inspect";
+import { prettyJson, quote } from "svc-runtime/internal/generator";
+import { engine, RESULT_CONTENT_TYPE, SignatureHeaders } from "svc-runtime/internal/inspect";
 import {
   decodeResult,
   InputHasher,

@@ -1,6 +1,6 @@
 /** The input of a call as it was typed, split into the texts of its ports. What does not fit is sent as it is. */
 
-import { itemsOf, JsonError, membersByName, parseJson, textOf } from "svc-runtime/generator";
+import { itemsOf, JsonError, membersByName, parseJson, textOf } from "svc-runtime/internal/generator";
 import { JsonText, type PortShape } from "svc-runtime/leader";
 import { PageFault } from "./page-fault.js";
 

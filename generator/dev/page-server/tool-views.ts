@@ -1,6 +1,6 @@
 /** The tools that the page shows: from a `meta.json`, or from a running server. */
 
-import { derivePorts, JsonError, PortError } from "svc-runtime/generator";
+import { derivePorts, JsonError, PortError } from "svc-runtime/internal/generator";
 import { LeaderError, type MetaSchema, readMetadata } from "svc-runtime/leader";
 import { JsonObject, printJson, readJson } from "../../json.js";
 import { servedDocuments } from "../served-documents.js";

@@ -4,7 +4,7 @@
  */
 
 import { Buffer } from "#platform/bytes";
-import { MAX_TIMER_MS } from "../../storage/deadline.js";
+import { MAX_TIMEOUT_MS } from "../../wire/metadata.js";
 import { onAbort } from "../abort-listeners.js";
 import { LeaderError } from "../error.js";
 import {
@@ -35,7 +35,7 @@ export class HttpClient implements Transport {
     if (fired !== undefined) throw aborted(fired).with({ ran: "no" });
     const control = new AbortController();
     const ignore = onAbort(signals, (signal) => control.abort(aborted(signal)));
-    const timer = setTimeout(() => control.abort(late(timeoutMs)), Math.min(Math.max(0, timeoutMs), MAX_TIMER_MS));
+    const timer = setTimeout(() => control.abort(late(timeoutMs)), Math.min(Math.max(0, timeoutMs), MAX_TIMEOUT_MS));
     try {
       const response = await begin(url, {
         method,

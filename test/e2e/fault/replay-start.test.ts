@@ -101,7 +101,10 @@ describe("a replica that cannot use its Redis", { ...withRedis(), concurrency: 4
     ],
     "a copy of another server": [() => ({ url: copy.url }), /replica.*SVC_REPLAY_REDIS_URL/],
     "version 6": [() => ({ url: old.url }), /7\.0.*6\.2\.14.*SVC_REPLAY_REDIS_URL/],
-    "no ioredis": [() => ({ url: redis.url, nodeOptions: withoutPackage("ioredis") }), /npm install ioredis/],
+    "no svc-runtime-redis": [
+      () => ({ url: redis.url, nodeOptions: withoutPackage("svc-runtime-redis") }),
+      /npm install svc-runtime-redis/,
+    ],
     "a URL of another form": [
       () => ({ url: `http://${PASSWORD}@${port(redis)}` }),
       /SVC_REPLAY_REDIS_URL: expected redis/,

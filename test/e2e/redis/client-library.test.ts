@@ -142,7 +142,7 @@ describe("the client library", withRedis(), () => {
       { to: { duplicate: () => Object.assign(client, { connector }) }, timeoutMs: 1_000 },
       events,
     );
-    await connection.open();
+    connection.open();
     await connector.initFailoverDetector();
     assert.equal(watchers, 1);
     connection.close();
@@ -175,7 +175,7 @@ describe("the client library", withRedis(), () => {
     );
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
     const others = timers();
-    await connection.open();
+    connection.open();
     await until(() => isLost, "a lost connection");
     connection.close();
     const began = performance.now();

@@ -1,0 +1,24 @@
+/**
+ * svc-runtime/internal/config: the checks that svc-gen makes of an operator's files, by the code that servers read them with.
+ * Only for svc-gen of the same version; every export may change with any version.
+ */
+
+export { type ConfigCheck, checkAllowListFile, checkConfigFile } from "../config/check.js";
+export {
+  DEFAULT_INVOKE_MAX_BODY_BYTES,
+  DEFAULT_REPLAY_CACHE_TTL_MS,
+  ENV_TOOLKIT_CONFIG_PATH,
+  SignedHttpMode,
+  type ToolkitRuntimeConfig,
+} from "../config/config.js";
+export {
+  ENV_ADMIN_ADDR,
+  ENV_BIND_ADDR,
+  ENV_LOG_LEVEL,
+  ENV_TLS_CERT_PATH,
+  ENV_TLS_KEY_PATH,
+} from "../config/environment.js";
+export { readPublicKey, readSigningKey } from "../config/keys.js";
+export { isWorldReadable, readOperatorFile } from "../config/operator-file.js";
+export { type StrayVariable, strayVariables } from "../config/stray-variables.js";
+export type { ConfigError, DocumentNode } from "../config/strict-json.js";

@@ -1,0 +1,36 @@
+/**
+ * svc-runtime/internal/generator: the pure code that svc-gen shares with generated servers, so that both agree. Only for svc-gen
+ * of the same version; every export may change with any version.
+ */
+
+export { closest, didYouMean } from "../config/nearest.js";
+export { fqnProblem, parseFqn } from "../fqn.js";
+export { isLoopback } from "../loopback.js";
+export type {
+  Codec,
+  Contract,
+  ListConstraints,
+  NumberBounds,
+  Port,
+  TextConstraints,
+  Variant,
+} from "../wire/contract.js";
+export { MAX_VALUES } from "../wire/data.js";
+export { ValueDecoder } from "../wire/decoder.js";
+export { ERROR_CODES, type ErrorCode, type Ran } from "../wire/error-codes.js";
+export { pathText, WireFault } from "../wire/fault.js";
+export { FORMAT_NAMES, formats } from "../wire/formats.js";
+export { foldTape, itemsOf, membersByName, parseJson, quote, scalarOf, textOf } from "../wire/json.js";
+export { JsonError } from "../wire/json-error.js";
+export { prettyJson } from "../wire/json-value.js";
+export { DEFAULT_TIMEOUT_MS, localUrl, MAX_TIMEOUT_MS, metadataListing, metadataText } from "../wire/metadata.js";
+export { bigintRange } from "../wire/mismatch.js";
+export {
+  derivePorts,
+  isPortName,
+  MAX_INPUT_PORTS,
+  MAX_VARIANT_PORTS,
+  MAX_VARIANTS,
+  PortError,
+} from "../wire/ports.js";
+export { exactValue as readExact } from "../wire/untyped-json.js";

@@ -1,0 +1,32 @@
+/** svc-runtime/internal/redis: the code that svc-runtime-redis of the same version shares with a server. */
+
+export { checkedInteger } from "../checked-integer.js";
+export {
+  ENV_REDIS_CA_PATH,
+  ENV_REDIS_CERT_PATH,
+  ENV_REDIS_GRACE_MS,
+  ENV_REDIS_KEY_PATH,
+  ENV_REDIS_PASSWORD_FILE,
+  ENV_REDIS_PREFIX,
+  ENV_REDIS_TIMEOUT_MS,
+  ENV_REDIS_URL,
+} from "../config/environment.js";
+export { isLoopback } from "../loopback.js";
+export { StartupError } from "../server/errors/startup-error.js";
+export type { ServerLogger } from "../server/log/safe-logger.js";
+export {
+  type CachedAnswer,
+  type Claim,
+  INTERRUPTED_STATUS,
+  type ReplayCaller,
+  type ReplayContext,
+  type ReplayLease,
+  type ReplayRequest,
+  type ReplayStore,
+  ReplayStoreUnavailable,
+  type ReplayUnavailability,
+  type SharedReplayStats,
+} from "../server/replay/store.js";
+export { endsWithin } from "../time-limit.js";
+export { sha256 } from "../wire/hash.js";
+export type { Repeat } from "../wire/repeat.js";

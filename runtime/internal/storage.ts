@@ -1,0 +1,20 @@
+/** svc-runtime/internal/storage: the code that svc-runtime-storage of the same version shares with servers and clients. */
+
+export { checkedInteger } from "../checked-integer.js";
+export type { ReadBudget, ReadOptions, ResolvedValue } from "../leader/resolve.js";
+export { isLoopback } from "../loopback.js";
+export { decodeBase64url } from "../wire/base64.js";
+export type { RawValue } from "../wire/bcs-shapes.js";
+export {
+  type content,
+  type DataReference,
+  type Encoded,
+  NexusData,
+  NexusValue,
+  parseObjectId,
+  type WalrusValue,
+} from "../wire/data.js";
+export { sha256 } from "../wire/hash.js";
+export { MAX_TIMEOUT_MS } from "../wire/metadata.js";
+export { sharedBytes } from "../wire/shared-bytes.js";
+export { PlainValueError, plainText } from "../wire/untyped-json.js";
