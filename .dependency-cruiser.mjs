@@ -292,7 +292,7 @@ const LAYERS = [
     name: "generator/dev/page",
     files: "generator/dev/page/*",
     below: "generator/dev/page-server",
-    packages: "preact @preact/signals",
+    packages: "preact @preact/signals svc-runtime/internal/protocol",
   },
   {
     name: "generator/mcp",

@@ -3,7 +3,14 @@
  * hold docs/client.md and docs/troubleshooting.md against it.
  */
 
-import { ERROR_CODES, type ErrorCode, type Ran } from "svc-runtime/internal/generator";
+import {
+  DEFAULT_HEADER_PREFIX,
+  DEFAULT_INVOKE_MAX_BODY_BYTES,
+  ERROR_CODES,
+  type ErrorCode,
+  MAX_VALUES,
+  type Ran,
+} from "svc-runtime/internal/generator";
 
 /** Texts are parts of sentences: lower case, without a period. */
 interface ErrorAnswer {
@@ -47,7 +54,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
     meaning: "the signature is missing or was refused",
     caller: "compare the leader's id, key id and key with the allow-list of the server",
     operator: "see which header the details name; a gateway has to pass every signature header unchanged, once",
-    details: "X-Svc-Sig-V: missing",
+    details: `${DEFAULT_HEADER_PREFIX}Sig-V: missing`,
   },
   permission_denied: {
     meaning: "the tool refused this leader, or a web page's origin is not allowed",
@@ -92,7 +99,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   payload_too_large: {
     meaning: "the body is too large",
     caller: "send a smaller input",
-    operator: "raise invoke_max_body_bytes in the configuration, 12 MiB by default, or the limit of the gateway",
+    operator: `raise invoke_max_body_bytes in the configuration, ${Number(DEFAULT_INVOKE_MAX_BODY_BYTES) / 2 ** 20} MiB by default, or the limit of the gateway`,
   },
   unsupported_content_encoding: {
     meaning: "the body is compressed",
@@ -144,7 +151,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
     meaning: "the result of the tool does not fit its Output type",
     caller: `${SAME_ANSWER}; the details and the log of the server name the port`,
     operator: "correct what the tool returns, or its Output; the server's log names the port",
-    details: "ok.tags: expected 1 to 256 values, got 0",
+    details: `ok.tags: expected 1 to ${MAX_VALUES} values, got 0`,
     isStored: true,
   },
   replay_store_full: {

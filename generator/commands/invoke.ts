@@ -1,5 +1,6 @@
 /** `svc-gen invoke`: one call from the shell, and what was verified of it. */
 
+import { DEFAULT_HEADER_PREFIX } from "svc-runtime/internal/generator";
 import type { LeaderError } from "svc-runtime/leader";
 import { ERROR_ANSWERS } from "../error-answers.js";
 import type { CallReport } from "../invoke/call.js";
@@ -25,9 +26,6 @@ const OPTIONS = {
   timeout: { type: "string", value: "MS", summary: "limit of the call (default: the tool's timeout and 5 s)" },
   json: JSON_OPTION,
 } as const;
-
-/** Without --header-prefix. */
-const DEFAULT_PREFIX = "X-Svc-";
 
 type InvokeCall = Call<typeof OPTIONS>;
 
@@ -125,7 +123,7 @@ async function failure(error: LeaderError, { url, tool }: Target, { values }: In
 /** What to do about a refused signature. */
 function unauthorized({ details = "" }: LeaderError, url: string, values: InvokeCall["values"]): string {
   if (!values.signed) return "the server requires signatures: add --signed";
-  const { "header-prefix": sent = DEFAULT_PREFIX, "leader-key": key } = values;
+  const { "header-prefix": sent = DEFAULT_HEADER_PREFIX, "leader-key": key } = values;
   const [, read] = /^([A-Za-z][A-Za-z0-9-]{0,40}-)Sig-V: missing$/.exec(details) ?? [];
   if (read !== undefined && read.toLowerCase() !== sent.toLowerCase()) {
     return `this server reads other headers: give --header-prefix ${read}`;

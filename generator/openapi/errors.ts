@@ -3,6 +3,7 @@
  * answers.
  */
 
+import { DEFAULT_HEADER_PREFIX } from "svc-runtime/internal/generator";
 import { capitalised, ERROR_ANSWERS } from "../error-answers.js";
 import { type JsonObject, object } from "../json.js";
 
@@ -78,6 +79,6 @@ function lineOf(code: string): string {
 }
 
 function exampleOf(code: string, prefix: string): JsonObject {
-  const text = ERROR_ANSWERS.get(code)?.details?.replace("X-Svc-", prefix);
+  const text = ERROR_ANSWERS.get(code)?.details?.replace(DEFAULT_HEADER_PREFIX, prefix);
   return object(["value", object(["error", code], text !== undefined && ["details", text])]);
 }

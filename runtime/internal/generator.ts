@@ -15,7 +15,6 @@ export type {
   TextConstraints,
   Variant,
 } from "../wire/contract.js";
-export { MAX_VALUES } from "../wire/data.js";
 export { ValueDecoder } from "../wire/decoder.js";
 export { ERROR_CODES, type ErrorCode, type Ran } from "../wire/error-codes.js";
 export { pathText, WireFault } from "../wire/fault.js";
@@ -23,14 +22,8 @@ export { FORMAT_NAMES, formats } from "../wire/formats.js";
 export { foldTape, itemsOf, membersByName, parseJson, quote, scalarOf, textOf } from "../wire/json.js";
 export { JsonError } from "../wire/json-error.js";
 export { prettyJson } from "../wire/json-value.js";
-export { DEFAULT_TIMEOUT_MS, localUrl, MAX_TIMEOUT_MS, metadataListing, metadataText } from "../wire/metadata.js";
+export { localUrl, metadataListing, metadataText } from "../wire/metadata.js";
 export { bigintRange } from "../wire/mismatch.js";
-export {
-  derivePorts,
-  isPortName,
-  MAX_INPUT_PORTS,
-  MAX_VARIANT_PORTS,
-  MAX_VARIANTS,
-  PortError,
-} from "../wire/ports.js";
+export { derivePorts, isPortName, PortError } from "../wire/ports.js";
+export * from "../wire/protocol.js";
 export { exactValue as readExact } from "../wire/untyped-json.js";

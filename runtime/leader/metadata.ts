@@ -4,7 +4,7 @@ import { Buffer } from "#platform/bytes";
 import { parseFqn } from "../fqn.js";
 import { ARRAY, itemsOf, type JsonDocument, membersByName, OBJECT, parseJson, textOf } from "../wire/json.js";
 import { JsonError } from "../wire/json-error.js";
-import { MAX_TIMEOUT_MS } from "../wire/metadata.js";
+import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
 import { plainValueOf } from "../wire/untyped-json.js";
 import { LeaderError } from "./error.js";
 

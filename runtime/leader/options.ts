@@ -3,7 +3,7 @@
 import { checkedInteger } from "../checked-integer.js";
 import { didYouMean } from "../config/nearest.js";
 import { isLoopback } from "../loopback.js";
-import { MAX_TIMEOUT_MS } from "../wire/metadata.js";
+import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
 import { LeaderError } from "./error.js";
 
 /**

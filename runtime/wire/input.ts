@@ -4,7 +4,6 @@
  */
 
 import type { Contract, Port } from "./contract.js";
-import { MAX_VALUES } from "./data.js";
 import {
   type Decode,
   DecodeContext,
@@ -19,6 +18,7 @@ import { inputFault, type Path, pathText } from "./fault.js";
 import { ARRAY, type JsonDocument, NULL, OBJECT, STRIDE, valueCount } from "./json.js";
 import { MemberNames } from "./member-names.js";
 import { Mismatch } from "./mismatch.js";
+import { MAX_VALUES } from "./protocol.js";
 import { UnionSteps } from "./union-steps.js";
 import { setAbsent, setMember } from "./untyped-json.js";
 import { WithSerdeErrorPath } from "./with-error-path.js";

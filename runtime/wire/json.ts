@@ -9,9 +9,7 @@
 import { Buffer, isAscii, isUtf8, randomInt } from "#platform/bytes";
 import { asBuffer } from "./bytes.js";
 import { JsonError, TooManyValues } from "./json-error.js";
-
-/** Limit of nested arrays and objects (protocol.md section 1). */
-export const MAX_DEPTH = 127;
+import { MAX_DEPTH } from "./protocol.js";
 
 // Kinds of tape entries.
 export const NULL = 0;

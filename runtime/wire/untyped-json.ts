@@ -6,18 +6,9 @@
 import { asBuffer } from "./bytes.js";
 import { formatDateTime } from "./date-time.js";
 import { type Path, pathText } from "./fault.js";
-import {
-  ARRAY,
-  DOUBLE,
-  foldTape,
-  formatNumber,
-  type JsonDocument,
-  MAX_DEPTH,
-  parseJson,
-  quote,
-  scalarOf,
-} from "./json.js";
+import { ARRAY, DOUBLE, foldTape, formatNumber, type JsonDocument, parseJson, quote, scalarOf } from "./json.js";
 import { bigintRange, kindOf } from "./mismatch.js";
+import { MAX_DEPTH } from "./protocol.js";
 
 /** A value that cannot be written as JSON. The message names the path and the rule, never the value. */
 export class PlainValueError extends TypeError {

@@ -1,5 +1,6 @@
 /** Compares the answer of each kind of call with the protocol (protocol.md sections 5 to 8). */
 
+import { DEFAULT_REPLAY_CACHE_TTL_MS } from "svc-runtime/internal/generator";
 import { ERROR_ANSWERS } from "../../error-answers.js";
 import type { CallEntry, CallKind, CheckKind, ExchangeView } from "./page-api.js";
 
@@ -29,8 +30,6 @@ export function outcomeOf({ response, result, error }: ExchangeView): string {
   return response === null ? "no answer" : (result?.variant ?? error?.code ?? "unreadable result");
 }
 
-/** The replay TTL without another in the configuration, in milliseconds. */
-const DEFAULT_TTL_MS = 300_000;
 /** A usual call is judged by the signature of its result alone. */
 function ofResult({ signatures }: ExchangeView): Verdict {
   switch (signatures.find(({ by }) => by === "tool")?.verdict) {
@@ -61,7 +60,7 @@ const CHECKS: Readonly<Record<CheckKind, (outcome: Outcome) => Verdict>> = {
     const same = exchange.response?.status === status && exchange.response.body.hex === first?.response?.body.hex;
     if (same) return { verdict: "the same status and body, and the tool did not run again (section 8)", holds: true };
     const got = `must repeat the first answer within the replay TTL (section 8), got ${said(exchange)}`;
-    return ageMs < DEFAULT_TTL_MS
+    return ageMs < DEFAULT_REPLAY_CACHE_TTL_MS
       ? { verdict: got, holds: false }
       : { verdict: `${got}; the TTL may be over`, holds: null };
   },
