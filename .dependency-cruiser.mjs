@@ -19,7 +19,6 @@ const LAYERS = [
     name: "fqn",
     files:
       "runtime/fqn runtime/status runtime/checked-integer runtime/loopback runtime/time-limit runtime/internal/node-version",
-    node: "net",
   },
   {
     name: "tool",
@@ -127,7 +126,8 @@ const LAYERS = [
   },
   {
     name: "generator/model",
-    files: "generator/model generator/json generator/keywords generator/references generator/version",
+    files:
+      "generator/model generator/json generator/keywords generator/references generator/error-answers generator/version",
     packages: "svc-runtime/internal/generator",
     node: "fs",
   },
@@ -297,7 +297,7 @@ const LAYERS = [
     name: "generator/dev/page",
     files: "generator/dev/page/*",
     below: "generator/dev/page-server",
-    packages: "preact @preact/signals",
+    packages: "preact @preact/signals svc-runtime/internal/protocol",
   },
   {
     name: "generator/mcp",

@@ -27,6 +27,28 @@ export const CONSTRAINTS = {
 
 export type ConstraintKeyword = keyof typeof CONSTRAINTS;
 
+/** An integer as a number where that is exact, so that bounds can be compared. */
+export function plainInteger(integer: bigint): number | bigint {
+  const value = Number(integer);
+  return Number.isSafeInteger(value) ? value : integer;
+}
+
+/** Ranges of the integer formats, Rust's `usize` and `isize` included. */
+export const INTEGER_RANGES: ReadonlyMap<unknown, readonly [least: number | bigint, most: number | bigint]> = new Map(
+  ["int", "uint"].flatMap((sign) =>
+    ["", 8, 16, 32, 64, 128].map((bits) => {
+      const values = 2n ** BigInt(bits || 64);
+      const least = sign === "int" ? -values / 2n : 0n;
+      return [`${sign}${bits}`, [plainInteger(least), plainInteger(least + values - 1n)]] as const;
+    }),
+  ),
+);
+
+/** The formats of integers that a number holds exactly. */
+export const NUMBER_FORMATS = Object.fromEntries(
+  [...INTEGER_RANGES].filter(([, [, most]]) => typeof most === "number"),
+) as Readonly<Record<string, readonly [least: number, most: number]>>;
+
 /** The shapes whose values a keyword can constrain; any JSON value (`json`) may be one of them. */
 export const SHAPES: Readonly<Record<Target, readonly Shape["kind"][]>> = {
   numbers: ["number", "bigint"],

@@ -67,7 +67,7 @@ export {
 export type { ErrorCode } from "./wire/error-codes.js";
 export { WireFault } from "./wire/fault.js";
 export { JsonError } from "./wire/json/error.js";
-export { DEFAULT_TIMEOUT_MS } from "./wire/metadata.js";
+export { DEFAULT_TIMEOUT_MS } from "./wire/protocol.js";
 export type { Repeat } from "./wire/repeat.js";
 export { WithSerdeErrorPath } from "./wire/with-error-path.js";
 

@@ -1,21 +1,13 @@
-/** Loopback addresses. The one place that decides which traffic stays on this machine. */
-
-import { BlockList, isIP } from "node:net";
-
-let loopback: BlockList | undefined;
+/** Loopback addresses. The one place that decides which traffic stays on this machine, on every platform of the client. */
 
 /**
- * Whether only this machine reaches a host: an IP literal, in brackets too, or a name. Of names only `localhost` is
- * known: DNS decides where any other leads, `127.example.org` included.
+ * Whether only this machine reaches a host: an IP literal, in brackets and with a zone too, or a name. Of names only
+ * `localhost` is known: DNS decides where any other leads, `127.example.org` included.
  */
 export function isLoopback(host: string): boolean {
-  const address = host.replace(/^\[|\]$/g, "");
-  const version = isIP(address);
-  if (version === 0) return address === "localhost";
-  if (loopback === undefined) {
-    loopback = new BlockList();
-    loopback.addSubnet("127.0.0.0", 8);
-    loopback.addAddress("::1", "ipv6");
-  }
-  return loopback.check(address, version === 6 ? "ipv6" : "ipv4");
+  const address = host.replace(/^\[|\]$/g, "").replace(/^([\da-f:.]+)%.*$/i, "$1");
+  const url = `http://${address.includes(":") ? `[${address}]` : address}`;
+  if (/[^\w:.-]/.test(address) || !URL.canParse(url)) return false;
+  // The parser writes each address in one form. A host that ends in a number is IPv4 there, or invalid.
+  return /^(?:localhost|127\.[\d.]+|\[::1\]|\[::ffff:7f..:[\da-f]+\])$/.test(new URL(url).hostname);
 }

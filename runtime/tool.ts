@@ -7,7 +7,8 @@ import { StatusCode } from "./status.js";
 import { NexusData, type NexusValue, OffchainToolOutput } from "./wire/data.js";
 import { ErrEval } from "./wire/err-eval.js";
 import { isPathText } from "./wire/fault.js";
-import { DEFAULT_TIMEOUT_MS, type MetadataDocument, metadataDocument } from "./wire/metadata.js";
+import { type MetadataDocument, metadataDocument } from "./wire/metadata.js";
+import { DEFAULT_TIMEOUT_MS } from "./wire/protocol.js";
 
 /** Log for operators. The runtime provides a logger with the tool's name. */
 export interface Logger {

@@ -1,6 +1,7 @@
 /** `svc-gen doctor [URL]`: what is wrong with a project, or with the way to a served tool. */
 
 import { resolve } from "node:path";
+import { DEFAULT_INVOKE_MAX_BODY_BYTES } from "svc-runtime/internal/generator";
 import { hasErrors } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
 import type { LeaderWithKey } from "../doctor/project-checks.js";
@@ -22,6 +23,7 @@ import {
 import { devLeader } from "./dev-leader.js";
 import { generateNow } from "./generate.js";
 import { keyIdOf, refuseNoKeyFile } from "./keys-common.js";
+import { HEADER_PREFIX, headerPrefixOf } from "./leader-options.js";
 import { generateOptions } from "./project-options.js";
 import { projectTools, variablesOf } from "./project-tools.js";
 
@@ -35,7 +37,7 @@ const OPTIONS = {
     value: "HEX",
     summary: "public key that leaders know of the tool; compared with the configuration",
   },
-  "header-prefix": { type: "string", value: "TEXT", summary: "X-Nexus- for servers of older leaders" },
+  ...HEADER_PREFIX,
   ca: { type: "string", value: "FILE", summary: "trusted certificates in PEM form, instead of the system's" },
   size: {
     type: "string",
@@ -103,7 +105,7 @@ docs/troubleshooting.md are named in the steps. With --json: {"checks":[{"name",
 
     async function checkThere(text: string) {
       const { baseOf, checkServer } = await import("../doctor/server-checks.js");
-      const { DEFAULT_INVOKE_MAX_BODY_BYTES, checkConfigFile } = await import("svc-runtime/internal/config");
+      const { checkConfigFile } = await import("svc-runtime/internal/config");
       const { config } = values.config === undefined ? {} : checkConfigFile(values.config, cwd);
       const target = urlOf(text);
       const size = values.size === undefined ? undefined : numberOf("size", values.size);
@@ -111,7 +113,7 @@ docs/troubleshooting.md are named in the steps. With --json: {"checks":[{"name",
       return checkServer(baseOf(target), {
         committed: readOutput(project.root, "meta.json")?.toString(),
         leader: given ?? (await ownLeader(project.root, target, env)),
-        headerPrefix: prefixOf(values["header-prefix"]),
+        headerPrefix: headerPrefixOf(values["header-prefix"]),
         ca: values.ca === undefined ? undefined : readGiven("ca", values.ca, cwd),
         unsigned: values.unsigned === true,
         maxBody: Number(config?.invokeMaxBodyBytes() ?? DEFAULT_INVOKE_MAX_BODY_BYTES),
@@ -176,11 +178,6 @@ function numberOf(option: string, text: string): number {
   const value = Number(text);
   if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(value)) return value;
   throw new UsageError(`--${option} wants a number, got ${quoted(text)}`);
-}
-
-function prefixOf(prefix = "X-Svc-"): string {
-  if (/^[A-Za-z][A-Za-z0-9-]*-$/.test(prefix)) return prefix;
-  throw new UsageError(`--header-prefix wants letters and hyphens that end in a hyphen, got ${quoted(prefix)}`);
 }
 
 function urlOf(text: string): URL {

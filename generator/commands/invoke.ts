@@ -1,6 +1,8 @@
 /** `svc-gen invoke`: one call from the shell, and what was verified of it. */
 
+import { DEFAULT_HEADER_PREFIX } from "svc-runtime/internal/generator";
 import type { LeaderError } from "svc-runtime/leader";
+import { ERROR_ANSWERS } from "../error-answers.js";
 import type { CallReport } from "../invoke/call.js";
 import type { Target } from "../invoke/target.js";
 import { type Call, CommandError, defineCommand, EXIT, JSON_OPTION, UsageError } from "./command.js";
@@ -24,9 +26,6 @@ const OPTIONS = {
   timeout: { type: "string", value: "MS", summary: "limit of the call (default: the tool's timeout and 5 s)" },
   json: JSON_OPTION,
 } as const;
-
-/** Without --header-prefix. */
-const DEFAULT_PREFIX = "X-Svc-";
 
 type InvokeCall = Call<typeof OPTIONS>;
 
@@ -117,13 +116,14 @@ async function failure(error: LeaderError, { url, tool }: Target, { values }: In
   if (status === undefined) return new CommandError(message, HINTS[code] ?? `the call went to ${url}`);
   if (status === 401) return new CommandError(message, unauthorized(error, url, values));
   if (status === 404) return new CommandError(message, `${new URL(url).origin}/tools lists the tools of a server`);
-  return new CommandError(message, HINTS[code] ?? RAN_HINTS[error.ran]);
+  const steps = [ERROR_ANSWERS.get(code)?.caller, RAN_HINTS[error.ran]];
+  return new CommandError(message, HINTS[code] ?? steps.filter((step) => step !== undefined).join("; "));
 }
 
 /** What to do about a refused signature. */
 function unauthorized({ details = "" }: LeaderError, url: string, values: InvokeCall["values"]): string {
   if (!values.signed) return "the server requires signatures: add --signed";
-  const { "header-prefix": sent = DEFAULT_PREFIX, "leader-key": key } = values;
+  const { "header-prefix": sent = DEFAULT_HEADER_PREFIX, "leader-key": key } = values;
   const [, read] = /^([A-Za-z][A-Za-z0-9-]{0,40}-)Sig-V: missing$/.exec(details) ?? [];
   if (read !== undefined && read.toLowerCase() !== sent.toLowerCase()) {
     return `this server reads other headers: give --header-prefix ${read}`;
@@ -139,18 +139,16 @@ function unauthorized({ details = "" }: LeaderError, url: string, values: Invoke
 
 const RAN_HINTS: Readonly<Record<LeaderError["ran"], string>> = {
   no: "the tool did not run",
-  maybe: "the tool may have run: the log of the server says why there is no result",
-  yes: "the tool ran: the log of the server says why there is no result",
+  maybe: "the tool may have run",
+  yes: "the tool ran",
 };
 
+/** For the failures that the client itself finds. */
 const HINTS: Readonly<Record<string, string>> = {
   wrong_signature:
     "the result is not of the tool with this public key: take the public half of its response_signing_key",
   unsigned_result: "the server has no response_signing_key for this tool",
   invalid_input: "correct the input",
-  input_deserialization_error: "correct the input; the tool has done nothing",
-  tool_invocation_timeout: "the tool took longer than its timeout(), and was told so by its signal",
-  tool_invocation_failed: "code of the tool threw: the log of the server has the exception",
 };
 
 function print(report: CallReport, call: InvokeCall): void {

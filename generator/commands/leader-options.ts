@@ -1,6 +1,7 @@
 /** The options with which a command calls tools as a leader, and the keys of development in their place. */
 
 import { resolve } from "node:path";
+import { DEFAULT_HEADER_PREFIX, isHeaderPrefix } from "svc-runtime/internal/generator";
 import type { LeaderOptions } from "svc-runtime/leader";
 import { quoted } from "../diagnostics/quote.js";
 import { readRegular, UnreadableFile } from "../read-file.js";
@@ -8,12 +9,22 @@ import { type Call, UsageError } from "./command.js";
 import { devLeader } from "./dev-leader.js";
 import { keyIdOf, refuseNoKeyFile } from "./keys-common.js";
 
+export const HEADER_PREFIX = {
+  "header-prefix": { type: "string", value: "TEXT", summary: "X-Nexus- for servers of older leaders" },
+} as const;
+
+/** @throws UsageError for a text that cannot begin the names of headers */
+export function headerPrefixOf(prefix = DEFAULT_HEADER_PREFIX): string {
+  if (isHeaderPrefix(prefix)) return prefix;
+  throw new UsageError(`--header-prefix wants letters and hyphens that end in a hyphen, got ${quoted(prefix)}`);
+}
+
 export const LEADER_OPTIONS = {
   "leader-key": { type: "string", value: "FILE", summary: "private key of the leader" },
   "leader-id": { type: "string", value: "ID", summary: "id of the leader in the allow-list (default: leader)" },
   "key-id": { type: "string", value: "N", summary: "id of the leader's key (default: 0)" },
   "tool-key": { type: "string", value: "HEX", summary: "public key of the tool; without it no signature is verified" },
-  "header-prefix": { type: "string", value: "TEXT", summary: "X-Nexus- for servers of older leaders" },
+  ...HEADER_PREFIX,
   ca: { type: "string", value: "FILE", summary: "trusted certificates in PEM form, instead of the system's" },
 } as const;
 

@@ -5,6 +5,7 @@ import { quoted } from "../diagnostics/quote.js";
 import { printJson } from "../json.js";
 import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "./command.js";
 import { generateNow, reportDiagnostics } from "./generate.js";
+import { HEADER_PREFIX, headerPrefixOf } from "./leader-options.js";
 import { generateOptions } from "./project-options.js";
 import { documentsOf } from "./project-tools.js";
 
@@ -18,7 +19,7 @@ export const openApiCommand = defineCommand({
 reference page to read it and to call the tools at /reference. A server in production serves neither.`,
   options: {
     url: { type: "string", value: "URL", summary: `where the tools are served (default: ${DEFAULT_URL})` },
-    "header-prefix": { type: "string", value: "TEXT", summary: "X-Nexus- for servers of older leaders" },
+    ...HEADER_PREFIX,
     ...PROJECT_OPTIONS,
   },
   examples: [
@@ -27,10 +28,7 @@ reference page to read it and to call the tools at /reference. A server in produ
   ],
   run: async (call) => {
     const url = serverUrl(call.values.url ?? DEFAULT_URL);
-    const headerPrefix = call.values["header-prefix"] ?? "X-Svc-";
-    if (!/^[A-Za-z][A-Za-z0-9-]*-$/.test(headerPrefix)) {
-      throw new UsageError(`--header-prefix wants text such as X-Svc-, got ${quoted(headerPrefix)}`);
-    }
+    const headerPrefix = headerPrefixOf(call.values["header-prefix"]);
     const options = generateOptions(call);
     const { diagnostics, files } = await generateNow(options);
     reportDiagnostics(diagnostics, { ...call, quiet: true });

@@ -4,7 +4,7 @@
  * signature can verify against. `test/generator/config-schema.test.ts` holds the two against each other.
  */
 
-import { DEFAULT_INVOKE_MAX_BODY_BYTES, DEFAULT_REPLAY_CACHE_TTL_MS } from "svc-runtime/internal/config";
+import { DEFAULT_INVOKE_MAX_BODY_BYTES, DEFAULT_REPLAY_CACHE_TTL_MS } from "svc-runtime/internal/generator";
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@
  * `docs/diagnostics.md` is printed from this table.
  */
 
-import { FORMAT_NAMES } from "svc-runtime/internal/generator";
+import { FORMAT_NAMES, MAX_TIMEOUT_MS, MAX_VALUES } from "svc-runtime/internal/generator";
 import type { Place } from "../model.js";
 
 /** An error stops generation; a warning or a note does not. */
@@ -93,7 +93,7 @@ export const CODES = {
   ),
   SVC118: error(
     "not a timeout",
-    "return whole milliseconds from 1 to 2147483647",
+    `return whole milliseconds from 1 to ${MAX_TIMEOUT_MS}`,
     "It covers construction, authorize, input decoding, invoke and output encoding together.",
   ),
   SVC119: error(
@@ -274,7 +274,7 @@ export const CODES = {
   SVC155: note(
     "a list port cannot be empty",
     "make the member optional if it may be empty; that changes the cardinality of the port from many to one, for its callers another contract",
-    "A `many` port carries 1 to 256 values; an optional array is one value and may be empty.",
+    `A \`many\` port carries 1 to ${MAX_VALUES} values; an optional array is one value and may be empty.`,
   ),
   SVC156: note(
     "this port takes an array as one value",
@@ -283,8 +283,8 @@ export const CODES = {
   ),
   SVC157: error(
     "this list port can carry no value",
-    "let the list have from 1 to 256 items, or make the member optional: an optional list is one value",
-    "A `many` port carries 1 to 256 values, and this list takes no such number of them: every call would be refused.",
+    `let the list have from 1 to ${MAX_VALUES} items, or make the member optional: an optional list is one value`,
+    `A \`many\` port carries 1 to ${MAX_VALUES} values, and this list takes no such number of them: every call would be refused.`,
   ),
   SVC158: note(
     "a bigint without @format",

@@ -8,6 +8,7 @@ import { randomBytes } from "node:crypto";
 import { derivePorts, isLoopback, PortError } from "svc-runtime/internal/generator";
 import { buildEnvelope, JsonText, type Leader, signRequest } from "svc-runtime/leader";
 import { changeText, diffDocuments } from "../contract-diff.js";
+import { ERROR_ANSWERS } from "../error-answers.js";
 import { printJson } from "../json.js";
 import { readMetadata, type ToolMetadata, UnreadableMetadata } from "../metadata.js";
 import { bad, type Check, good, skipped } from "./check.js";
@@ -22,7 +23,6 @@ import {
   send,
   type TlsTrust,
 } from "./http.js";
-import { nextStep } from "./rows.js";
 
 export interface ServerQuestions {
   /** The text of the committed `meta.json`, if any. */
@@ -446,4 +446,10 @@ function textsIn(body: Buffer): string[] | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The next step after an answer with this code. Undefined for a code that is not the protocol's. */
+function nextStep(code: string): string | undefined {
+  const answer = ERROR_ANSWERS.get(code);
+  return answer && `${answer.operator} (troubleshooting: ${code})`;
 }

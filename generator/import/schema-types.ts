@@ -5,9 +5,8 @@
 
 import { literal } from "../emit/print-literal.js";
 import { type Json, JsonObject, printJson } from "../json.js";
-import { ANNOTATIONS, CONSTRAINTS, type ConstraintKeyword, keywordsOf } from "../keywords.js";
+import { ANNOTATIONS, CONSTRAINTS, type ConstraintKeyword, keywordsOf, NUMBER_FORMATS } from "../keywords.js";
 import { pointerStep, referenceSteps, resolveReference } from "../references.js";
-import { NUMBER_FORMATS } from "../types/jsdoc.js";
 import { slowPart } from "../types/slow-patterns.js";
 import {
   commentText,

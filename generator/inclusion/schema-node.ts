@@ -5,6 +5,7 @@
 
 import { formats } from "svc-runtime/internal/generator";
 import { type Json, JsonObject, object, printJson } from "../json.js";
+import { INTEGER_RANGES, plainInteger } from "../keywords.js";
 import { pointerStep, referenceSteps, resolveReference } from "../references.js";
 
 export type Bound = number | bigint;
@@ -165,27 +166,6 @@ const OWN = [
   ...["uniqueItems", "properties", "patternProperties", "additionalProperties", "required"],
   ...UNJUDGED,
 ];
-
-function range(bits: number, signed: boolean): readonly [Bound, Bound] {
-  const values = 2n ** BigInt(signed ? bits - 1 : bits);
-  return [plain(signed ? -values : 0n), plain(values - 1n)];
-}
-
-/** An integer as a number where that is exact, so that bounds can be compared. */
-function plain(integer: bigint): Bound {
-  const value = Number(integer);
-  return Number.isSafeInteger(value) ? value : integer;
-}
-
-/** Ranges of integer formats, those of Rust's `usize` and `isize` included. */
-const RANGES: ReadonlyMap<unknown, readonly [Bound, Bound]> = new Map([
-  ["int", range(64, true)],
-  ["uint", range(64, false)],
-  ...[8, 16, 32, 64, 128].flatMap((bits): [string, readonly [Bound, Bound]][] => [
-    [`int${bits}`, range(bits, true)],
-    [`uint${bits}`, range(bits, false)],
-  ]),
-]);
 
 /** The format of standard base64, which `contentEncoding` names. */
 export const BASE64 = "base64";
@@ -469,7 +449,7 @@ function numberAtom(schema: JsonObject, type: string, isAny: boolean): NumberAto
     const value = schema.get(name);
     return typeof value === "number" || typeof value === "bigint" ? value : undefined;
   };
-  const known = type === "integer" ? RANGES.get(schema.get("format")) : undefined;
+  const known = type === "integer" ? INTEGER_RANGES.get(schema.get("format")) : undefined;
   const [lowest, highest] = known ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   let [min, max]: [Bound, Bound] = [bound("minimum") ?? lowest, bound("maximum") ?? highest];
   let [minOpen, maxOpen] = [false, false];
@@ -504,7 +484,9 @@ export function closed<T extends Bounds>(atom: T): T {
 
 /** The number so far away, exactly. */
 export function next(bound: Bound, step: 1 | -1): Bound {
-  return Number.isInteger(bound) || typeof bound === "bigint" ? plain(BigInt(bound) + BigInt(step)) : bound + step;
+  return Number.isInteger(bound) || typeof bound === "bigint"
+    ? plainInteger(BigInt(bound) + BigInt(step))
+    : bound + step;
 }
 
 /** Text of a keyword's value with all definitions that it refers to. */

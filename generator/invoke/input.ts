@@ -1,7 +1,7 @@
 /** The input of a call as it was typed: every value keeps its spelling, so that integers and decimals stay exact. */
 
 import { resolve } from "node:path";
-import { itemsOf, JsonError, membersByName, parseJson, textOf } from "svc-runtime/internal/generator";
+import { itemsOf, JsonError, MAX_VALUES, membersByName, parseJson, textOf } from "svc-runtime/internal/generator";
 import { JsonText, type PortShape } from "svc-runtime/leader";
 import { unknownName } from "../commands/arguments.js";
 import { CommandError, UsageError } from "../commands/command.js";
@@ -51,7 +51,11 @@ export function inputOf(bytes: Uint8Array, ports: readonly PortShape[]): PortInp
     }
     if (!port.many) input[name] = text(entry);
     else if (isKind(document, entry, "[")) input[name] = itemsOf(document, entry).map(text);
-    else throw new CommandError(`${quoted(name)} wants an array of 1 to 256 values`, `write ${quoted(name)}: [ … ]`);
+    else
+      throw new CommandError(
+        `${quoted(name)} wants an array of 1 to ${MAX_VALUES} values`,
+        `write ${quoted(name)}: [ … ]`,
+      );
   }
   return input;
 }

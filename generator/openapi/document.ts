@@ -1,6 +1,6 @@
 /** OpenAPI 3.1 of the tools of a server, from their metadata documents. The same documents give the same text. */
 
-import { parseFqn } from "svc-runtime/internal/generator";
+import { parseFqn, RESULT_CONTENT_TYPE } from "svc-runtime/internal/generator";
 import { SchemaJudge } from "../emit/schema-judge.js";
 import { type Json, JsonObject, object } from "../json.js";
 import { errorReferences, errorResponses, errorSchemas, reference } from "./errors.js";
@@ -11,7 +11,6 @@ import {
   ENVELOPE_SCHEMAS,
   headerParameters,
   headerReferences,
-  RESULT_CONTENT_TYPE,
   responseHeaders,
   resultHeaders,
   SIGNED_BODY,

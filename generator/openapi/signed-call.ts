@@ -1,10 +1,8 @@
 /** The signed call in an OpenAPI document (protocol.md sections 4 and 5): header parameters, body, headers of the answer. */
 
+import { MAX_VALUES } from "svc-runtime/internal/generator";
 import { type JsonObject, object } from "../json.js";
 import { reference } from "./errors.js";
-
-/** The content type of a result (protocol.md section 1). */
-export const RESULT_CONTENT_TYPE = "application/vnd.nexus.canonical-tool-response+bcs";
 
 const base64url = (bytes: number) => `^[A-Za-z0-9_-]{${Math.ceil((bytes * 4) / 3)}}$`;
 
@@ -174,7 +172,7 @@ function oneValue(): JsonObject {
 function manyValues(): JsonObject {
   return closedObject(
     "many",
-    object(["type", "array"], ["items", reference("schemas", "SignedItem")], ["minItems", 1], ["maxItems", 256]),
+    object(["type", "array"], ["items", reference("schemas", "SignedItem")], ["minItems", 1], ["maxItems", MAX_VALUES]),
   );
 }
 

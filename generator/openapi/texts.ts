@@ -1,6 +1,6 @@
 /** Texts of an OpenAPI document, in Markdown. */
 
-import { derivePorts } from "svc-runtime/internal/generator";
+import { derivePorts, MAX_VALUES } from "svc-runtime/internal/generator";
 import { type JsonObject, printJson } from "../json.js";
 
 /** What a reader of the whole document has to know. */
@@ -40,7 +40,7 @@ export function invokeText(description: string, timeout: number, input: JsonObje
     `Time limit: ${timeout.toLocaleString("en-US")} ms.`,
     `Input ports, in this order: ${listed(inputPorts)}.`,
     `Variants of the result, with their ports:\n\n${variants.join("\n")}\n- \`_err_eval\`: \`reason\`, for a tool that cannot answer`,
-    "A port marked *many* is a list of 1 to 256 values.",
+    `A port marked *many* is a list of 1 to ${MAX_VALUES} values.`,
     "The configuration of the server decides whether this call is signed or not: see above.",
   ].join("\n\n");
 }

@@ -6,7 +6,7 @@
 import { bigintRange, FORMAT_NAMES } from "svc-runtime/internal/generator";
 import { closest } from "../diagnostics/did-you-mean.js";
 import { type Json, readJson } from "../json.js";
-import { CONSTRAINTS, type ConstraintKeyword, keywordsOf, SHAPES, type Target } from "../keywords.js";
+import { CONSTRAINTS, type ConstraintKeyword, keywordsOf, NUMBER_FORMATS, SHAPES, type Target } from "../keywords.js";
 import { type Doc, partsOf, type Shape } from "../model.js";
 import { ts } from "../project/typescript.js";
 
@@ -362,23 +362,13 @@ function applyConstraint(shape: Shape, tag: ConstraintTag, json: Json): Shape | 
   if (!isApplicable(shape, tag, json)) return undefined;
   const result = withKeyword(shape, tag, json);
   const format = shape.kind === "number" ? shape.doc?.keywords.find(([name]) => name === "format") : undefined;
-  return format === undefined ? result : withRange(result, NUMBER_FORMATS[format[1] as string] as Range);
+  return format === undefined
+    ? result
+    : withRange(result, NUMBER_FORMATS[format[1] as string] as (typeof NUMBER_FORMATS)[string]);
 }
 
-type Range = readonly [least: number, most: number];
-
-/** Formats of integers that a number holds exactly, with their ranges. */
-export const NUMBER_FORMATS: Readonly<Record<string, Range>> = {
-  int8: [-128, 127],
-  int16: [-32_768, 32_767],
-  int32: [-2_147_483_648, 2_147_483_647],
-  uint8: [0, 255],
-  uint16: [0, 65_535],
-  uint32: [0, 4_294_967_295],
-};
-
 /** A shape with the bounds of a range, where its own are not narrower. */
-function withRange(shape: Shape, [least, most]: Range): Shape {
+function withRange(shape: Shape, [least, most]: (typeof NUMBER_FORMATS)[string]): Shape {
   const bounds = numbersOf(shape, ["minimum", "maximum"]);
   const [low = least, high = most] = [bounds.get("minimum"), bounds.get("maximum")];
   const narrowed = withKeyword(shape, "minimum", low > least ? low : least);

@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import { asBuffer } from "../wire/bytes.js";
 import type { SigningKey } from "../wire/ed25519-keys.js";
+import { DEFAULT_INVOKE_MAX_BODY_BYTES, DEFAULT_REPLAY_CACHE_TTL_MS } from "../wire/protocol.js";
 import { checkAllowListShape, fileLeaders, inlineLeaders, noLeaders, sameLeaders } from "./allowed-leaders.js";
 import { readSigningKey } from "./keys.js";
 import type { LeaderResolver } from "./leader-resolver.js";
@@ -13,12 +14,6 @@ export { ConfigError };
 
 /** The environment variable that holds the path of the configuration file. */
 export const ENV_TOOLKIT_CONFIG_PATH = "SVC_TOOLKIT_CONFIG_PATH";
-
-/** Default limit of an `/invoke` body, in bytes: 12 MiB. */
-export const DEFAULT_INVOKE_MAX_BODY_BYTES = 12_582_912n;
-
-/** Default lifetime of a completed replay entry, in milliseconds. */
-export const DEFAULT_REPLAY_CACHE_TTL_MS = 300_000;
 
 /** Whether `/invoke` requires signatures. */
 export const SignedHttpMode = {
@@ -425,7 +420,8 @@ function readTool({ signingKey, ttl }: ToolShape, faults: Faults): ToolSigningCo
 
 function readTtl(node: DocumentNode): number {
   const milliseconds = node.u64();
-  if (milliseconds === 0n) throw node.fault("at least 1", "0", "write milliseconds, or leave it out for 300000");
+  if (milliseconds === 0n)
+    throw node.fault("at least 1", "0", `write milliseconds, or leave it out for ${DEFAULT_REPLAY_CACHE_TTL_MS}`);
   return milliseconds > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(milliseconds);
 }
 

@@ -12,7 +12,7 @@ import { retryAfterOf } from "../leader/response.js";
 import type { Dispatcher, HttpResponse } from "../leader/transport.js";
 import type { InvokeContext } from "../tool.js";
 import { JsonError } from "../wire/json/error.js";
-import { MAX_TIMEOUT_MS } from "../wire/metadata.js";
+import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
 import type { HttpAnswer } from "./http-answer.js";
 import { HttpError, type HttpErrorKind } from "./http-error.js";
 import { checkHost, ForbiddenAddress, publicAgent } from "./public-addresses.js";

@@ -4,13 +4,7 @@
  */
 
 export { type ConfigCheck, checkAllowListFile, checkConfigFile } from "../config/check.js";
-export {
-  DEFAULT_INVOKE_MAX_BODY_BYTES,
-  DEFAULT_REPLAY_CACHE_TTL_MS,
-  ENV_TOOLKIT_CONFIG_PATH,
-  SignedHttpMode,
-  type ToolkitRuntimeConfig,
-} from "../config/config.js";
+export { ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, type ToolkitRuntimeConfig } from "../config/config.js";
 export {
   ENV_ADMIN_ADDR,
   ENV_BIND_ADDR,

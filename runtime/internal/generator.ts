@@ -15,9 +15,8 @@ export type {
   TextConstraints,
   Variant,
 } from "../wire/contract.js";
-export { MAX_VALUES } from "../wire/data.js";
 export { ValueDecoder } from "../wire/decoder.js";
-export { ERROR_CODES, type ErrorCode } from "../wire/error-codes.js";
+export { ERROR_CODES, type ErrorCode, type Ran } from "../wire/error-codes.js";
 export { pathText, WireFault } from "../wire/fault.js";
 export { FORMAT_NAMES, formats } from "../wire/formats.js";
 export { itemsOf, startAt } from "../wire/json/document.js";
@@ -26,14 +25,8 @@ export { quote, textOf } from "../wire/json/print.js";
 export { foldTape, membersByName, scalarOf } from "../wire/json/read.js";
 export { parseJson } from "../wire/json/scan.js";
 export { prettyJson } from "../wire/json-value.js";
-export { DEFAULT_TIMEOUT_MS, localUrl, MAX_TIMEOUT_MS, metadataListing, metadataText } from "../wire/metadata.js";
+export { localUrl, metadataListing, metadataText } from "../wire/metadata.js";
 export { bigintRange } from "../wire/mismatch.js";
-export {
-  derivePorts,
-  isPortName,
-  MAX_INPUT_PORTS,
-  MAX_VARIANT_PORTS,
-  MAX_VARIANTS,
-  PortError,
-} from "../wire/ports.js";
+export { derivePorts, isPortName, PortError } from "../wire/ports.js";
+export * from "../wire/protocol.js";
 export { exactValue as readExact } from "../wire/untyped-json.js";

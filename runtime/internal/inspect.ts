@@ -5,4 +5,3 @@
 
 export { engine } from "../leader/engine.js";
 export { laxEnvelope } from "../leader/lax-request.js";
-export { RESULT_CONTENT_TYPE, SignatureHeaders } from "../wire/http-names.js";

@@ -15,6 +15,6 @@ export {
   type WalrusValue,
 } from "../wire/data.js";
 export { sha256 } from "../wire/hash.js";
-export { MAX_TIMEOUT_MS } from "../wire/metadata.js";
+export { MAX_TIMEOUT_MS } from "../wire/protocol.js";
 export { sharedBytes } from "../wire/shared-bytes.js";
 export { PlainValueError, plainText } from "../wire/untyped-json.js";

@@ -6,11 +6,17 @@ import { decodeBase64url } from "../wire/base64.js";
 import type { MetaSchema } from "../wire/bcs-shapes.js";
 import type { Contract } from "../wire/contract.js";
 import type { Ran } from "../wire/error-codes.js";
-import { RESULT_CONTENT_TYPE, SignatureHeaders } from "../wire/http-names.js";
-import { MAX_TIMEOUT_MS } from "../wire/metadata.js";
-import { MAX_RESULT_BYTES } from "../wire/output.js";
 import { derivePorts, PortError } from "../wire/ports.js";
-import { InputHasher, outputHash, SIGNATURE_VERSION } from "../wire/signature.js";
+import {
+  DEFAULT_HEADER_PREFIX,
+  DEFAULT_REPLAY_CACHE_TTL_MS,
+  MAX_RESULT_BYTES,
+  MAX_TIMEOUT_MS,
+  RESULT_CONTENT_TYPE,
+  SIGNATURE_VERSION,
+  SignatureHeaders,
+} from "../wire/protocol.js";
+import { InputHasher, outputHash } from "../wire/signature.js";
 import { onAbort } from "./abort-listeners.js";
 import { listChanges } from "./contract-changes.js";
 import { LeaderError, type LeaderErrorCode } from "./error.js";
@@ -53,7 +59,7 @@ export const MAX_ANSWER_BYTES = 4 * MAX_RESULT_BYTES;
 /** Limit of a metadata document, in bytes. */
 const MAX_META_BYTES = 4 * 1024 * 1024;
 /** Milliseconds in which a call is repeated by default: after them a tool has forgotten it by default. */
-const REPEAT_MS = 300_000;
+const REPEAT_MS = DEFAULT_REPLAY_CACHE_TTL_MS;
 /** Milliseconds that `close` waits for running calls by default. */
 const CLOSE_MS = 30_000;
 /** Milliseconds between two looks whether the contract has changed, after refused inputs. */
@@ -282,7 +288,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   #changeCheckedAt = Number.NEGATIVE_INFINITY;
 
   private constructor(document: string | Uint8Array, options: LeaderOptions, { http, urls }: Connection) {
-    const { leader, toolKey, headerPrefix = "X-Svc-", contracts } = options;
+    const { leader, toolKey, headerPrefix = DEFAULT_HEADER_PREFIX, contracts } = options;
     this.#known = knownOf(readMetadata(document, options.fqn));
     this.#http = http;
     const given = urls.length > 0 ? urls : [addressOf(this.#known.metadata.url, options)];

@@ -8,7 +8,7 @@
 
 import type { buildConnector, EnvHttpProxyAgent } from "undici";
 import { asBuffer } from "../wire/bytes.js";
-import { MAX_TIMEOUT_MS } from "../wire/metadata.js";
+import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
 import { onAbort } from "./abort-listeners.js";
 import { LeaderError } from "./error.js";
 import {

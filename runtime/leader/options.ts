@@ -2,7 +2,8 @@
 
 import { checkedInteger } from "../checked-integer.js";
 import { didYouMean } from "../config/nearest.js";
-import { MAX_TIMEOUT_MS } from "../wire/metadata.js";
+import { isLoopback } from "../loopback.js";
+import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
 import { LeaderError } from "./error.js";
 
 /**
@@ -60,15 +61,10 @@ export function checkAddress(text: string, isSecret: boolean, allowHttp: boolean
   let end = pathname.length;
   while (pathname[end - 1] === "/") end--;
   if (protocol !== "https:" && protocol !== "http:") throw new TypeError("url: expected https or http");
-  if (protocol === "http:" && isSecret && !allowHttp && !isLoopbackName(hostname)) {
+  if (protocol === "http:" && isSecret && !allowHttp && !isLoopback(hostname)) {
     throw new TypeError(
       "url: expected https, because anyone who reads a signed request can repeat it under another nonce; `allowHttp: true` sends it over http",
     );
   }
   return `${protocol}//${host}${pathname.slice(0, end)}`;
-}
-
-/** Whether only this machine has the host of a URL, whose parser writes IP addresses in one form. */
-function isLoopbackName(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

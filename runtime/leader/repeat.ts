@@ -1,6 +1,6 @@
 /** Repeats of a call until it has a result, or an end that no repeat changes. */
 
-import { MAX_TIMEOUT_MS } from "../wire/metadata.js";
+import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
 import { onAbort } from "./abort-listeners.js";
 import { LeaderError, type LeaderErrorCode } from "./error.js";
 import { aborted } from "./transport.js";

@@ -8,16 +8,15 @@ import type { Invocation } from "../wire/bcs.js";
 import type { PortShape } from "../wire/bcs-shapes.js";
 import { exactBytes } from "../wire/bcs-writer.js";
 import { asBuffer } from "../wire/bytes.js";
-import { MAX_INLINE_BYTES, MAX_VALUES } from "../wire/data.js";
 import { SigningKey } from "../wire/ed25519-keys.js";
-import { SignatureHeaders } from "../wire/http-names.js";
 import { MAX_U64 } from "../wire/integer-bounds.js";
-import { type JsonDocument, MAX_DEPTH } from "../wire/json/document.js";
+import type { JsonDocument } from "../wire/json/document.js";
 import { quote, textOf } from "../wire/json/print.js";
 import { foldTape } from "../wire/json/read.js";
 import { parseJson } from "../wire/json/scan.js";
 import { invocationNonce } from "../wire/nonce.js";
-import { InputHasher, SIGNATURE_VERSION } from "../wire/signature.js";
+import { MAX_DEPTH, MAX_INLINE_BYTES, MAX_VALUES, SIGNATURE_VERSION, SignatureHeaders } from "../wire/protocol.js";
+import { InputHasher } from "../wire/signature.js";
 import { PlainValueError, plainText } from "../wire/untyped-json.js";
 import { engine } from "./engine.js";
 import { LeaderError } from "./error.js";
@@ -191,7 +190,7 @@ export interface SignOptions {
  */
 export function signRequest(envelope: Envelope, leader: Leader, options: SignOptions = {}): SignedRequest {
   const { id, keyId, key } = prepareLeader(leader);
-  const names = new SignatureHeaders(options.headerPrefix ?? "X-Svc-");
+  const names = new SignatureHeaders(options.headerPrefix);
   const nonce = nonceOf(options.nonce);
   const leaderSignature = (options.engine ?? engine()).sign(key, envelope.inputHash);
   return storable({

@@ -8,8 +8,8 @@ import { InlineValue, NexusData, NexusDataError, NexusValue, type WalrusValue } 
 import { VerifyKey } from "../wire/ed25519-keys.js";
 import { JsonError } from "../wire/json/error.js";
 import { quote } from "../wire/json/print.js";
-import { MAX_RESULT_BYTES } from "../wire/output.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "../wire/ports.js";
+import { MAX_RESULT_BYTES } from "../wire/protocol.js";
 import { outputHash, toolSignatureMessage } from "../wire/signature.js";
 import { plainValue } from "../wire/untyped-json.js";
 import { engine } from "./engine.js";

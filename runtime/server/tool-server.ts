@@ -1,19 +1,13 @@
 /** A tool server without a listener: tools with configuration, replay store, load control, threads and reloads. */
 
 import { checkedInteger } from "../checked-integer.js";
-import {
-  configWarnings,
-  DEFAULT_REPLAY_CACHE_TTL_MS,
-  ENV_TOOLKIT_CONFIG_PATH,
-  otherVersion,
-  ToolkitRuntimeConfig,
-} from "../config/config.js";
+import { configWarnings, ENV_TOOLKIT_CONFIG_PATH, otherVersion, ToolkitRuntimeConfig } from "../config/config.js";
 import { ENV_MAX_RUNS, ENV_REDIS_URL, integerFromEnv, REDIS_SETTINGS } from "../config/environment.js";
 import { displayVariable, strayVariables } from "../config/stray-variables.js";
 import { endsWithin } from "../time-limit.js";
 import { type EngineSelection, selectEngine } from "../wire/ed25519.js";
 import type { EngineName } from "../wire/ed25519-keys.js";
-import { SignatureHeaders } from "../wire/http-names.js";
+import { DEFAULT_REPLAY_CACHE_TTL_MS, MAX_TIMEOUT_MS, SignatureHeaders } from "../wire/protocol.js";
 import { AllowedOrigins } from "./call/allowed-origins.js";
 import { Claims } from "./call/claims.js";
 import { createClasses } from "./call/class-hooks.js";
@@ -89,7 +83,7 @@ export async function prepareTools(
   { log, scheme, metrics, endpoint }: ListenerContext,
 ): Promise<PreparedTools> {
   const config = options.config ?? ToolkitRuntimeConfig.fromEnv();
-  const headers = new SignatureHeaders(options.headerPrefix ?? "X-Svc-");
+  const headers = new SignatureHeaders(options.headerPrefix);
   const { engine, reason } = engineOf(options.engine);
   const signed = config.signedHttpIsRequired();
   const shared = options.replayStore ?? (await sharedStore(signed, log));
@@ -267,7 +261,7 @@ const bodyRateOf = (bytes: number | undefined) =>
 const intervalOf = (milliseconds: number | undefined) =>
   milliseconds === undefined
     ? undefined
-    : checkedInteger("reloadIntervalMs", milliseconds, 10, 2_147_483_647, "milliseconds");
+    : checkedInteger("reloadIntervalMs", milliseconds, 10, MAX_TIMEOUT_MS, "milliseconds");
 
 /**
  * Selects the named engine, or the fastest.

@@ -14,8 +14,8 @@ import type { SvcToolClass } from "../tool.js";
 import { decodeBase64url } from "../wire/base64.js";
 import type { MetaSchema } from "../wire/bcs-shapes.js";
 import { prepareVerifyKey } from "../wire/ed25519.js";
-import { RESULT_CONTENT_TYPE, SignatureHeaders } from "../wire/http-names.js";
 import { derivePorts } from "../wire/ports.js";
+import { RESULT_CONTENT_TYPE, SignatureHeaders } from "../wire/protocol.js";
 import { outputHash } from "../wire/signature.js";
 import type { LogLine } from "./kept-log.js";
 import type { LeaderChoice } from "./leaders.js";
@@ -177,7 +177,7 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
     { headers, body }: RawResponse,
   ): Pick<SignedCall<never>, "signature" | "toolSignature"> {
     const { leaders, options } = this.#server;
-    const names = new SignatureHeaders(options.headerPrefix ?? "X-Svc-");
+    const names = new SignatureHeaders(options.headerPrefix);
     const key = leaders.config.toolConfig(this.#tool.fqn)?.signingKey;
     if (key === undefined) return { signature: "unsigned" };
     const toolSignature = decodeBase64url(headers[names.toolSignature.toLowerCase()] ?? "");

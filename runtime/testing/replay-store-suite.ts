@@ -9,6 +9,7 @@ import type {
   ReplayRequest,
   ReplayStore,
 } from "../server/replay/store.js";
+import { MAX_RESULT_BYTES } from "../wire/protocol.js";
 
 /** A fresh store, and what the cases do with it. */
 export interface StoreUnderTest {
@@ -213,7 +214,7 @@ const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
     assert.equal(await lease.complete(RESULT), true);
   },
   "bodies of every size come back whole, as copies": async (subject) => {
-    for (const [nonce, length] of [0, 1, 63, 400, 65_535, 262_144].entries()) {
+    for (const [nonce, length] of [0, 1, 63, 400, 65_535, MAX_RESULT_BYTES].entries()) {
       const answer = answerOf(200, length);
       const body = Uint8Array.from(answer.body);
       await (await subject.run(nonce, 1)).complete(answer);

@@ -1,7 +1,7 @@
 /** The server of a harness: tools made ready as `bootstrap` makes them, and called without a listener. */
 
 import { checkedInteger } from "../checked-integer.js";
-import { DEFAULT_REPLAY_CACHE_TTL_MS, type ToolkitRuntimeConfig } from "../config/config.js";
+import type { ToolkitRuntimeConfig } from "../config/config.js";
 import type { ValueReader } from "../leader/resolve.js";
 import { createClasses } from "../server/call/class-hooks.js";
 import type { InvokeRequest, Reply } from "../server/call/messages.js";
@@ -13,6 +13,7 @@ import type { ToolOptions } from "../server/options.js";
 import { ReplayMemory } from "../server/replay/memory.js";
 import { type PreparedTools, prepareTools } from "../server/tool-server.js";
 import type { SvcToolClass } from "../tool.js";
+import { DEFAULT_REPLAY_CACHE_TTL_MS } from "../wire/protocol.js";
 import { type ContractSources, findContracts } from "./find-contracts.js";
 import { KeptLog } from "./kept-log.js";
 import type { LeaderChoice } from "./leaders.js";

@@ -14,13 +14,7 @@ import { JsonError } from "./json/error.js";
 import { textOf } from "./json/print.js";
 import { membersByName, stringOf } from "./json/read.js";
 import { parseJson } from "./json/scan.js";
-
-/** Limit of one inline value, in bytes. */
-export const MAX_INLINE_BYTES = 61_440;
-/** Limit of BCS(NexusData) of one port, in bytes, variant byte included. */
-export const MAX_PORT_BYTES = 65_536;
-/** Limit of the values of a `many` port. */
-export const MAX_VALUES = 256;
+import { MAX_INLINE_BYTES, MAX_PORT_BYTES, MAX_VALUES } from "./protocol.js";
 
 /** A value that violates the protocol. The message names the rule, never the value. */
 export class NexusDataError extends RangeError {

@@ -9,7 +9,6 @@ import { Buffer } from "#platform/bytes";
 import { scratchSha256 } from "#platform/hash";
 import { decodeBase64 } from "./base64.js";
 import type { PortShape } from "./bcs-shapes.js";
-import { MAX_VALUES } from "./data.js";
 import { inputFault, pathText } from "./fault.js";
 import { InputValues } from "./input-values.js";
 import {
@@ -29,10 +28,8 @@ import {
 import { JsonError } from "./json/error.js";
 import { type TextForm, textOf } from "./json/print.js";
 import { isStringOf, stringOf, stringValueOf } from "./json/read.js";
+import { INPUT_BUDGET, MAX_VALUES } from "./protocol.js";
 import { InputHasher } from "./signature.js";
-
-/** Limit of the values of a signed call, in bytes over all ports (protocol.md section 1). */
-export const INPUT_BUDGET = 8 * 1024 * 1024;
 
 /** One committed text: an entry of a parsed document, or unparsed bytes. */
 export type CommittedText =

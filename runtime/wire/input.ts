@@ -4,7 +4,6 @@
  */
 
 import type { Contract, Port } from "./contract.js";
-import { MAX_VALUES } from "./data.js";
 import { type Decode, DecodeContext, DecoderCompiler, type ListDecoder, readInput, repeatedMember } from "./decoder.js";
 import type { CommittedText } from "./envelope.js";
 import { inputFault, type Path, pathText } from "./fault.js";
@@ -22,6 +21,7 @@ import {
 } from "./json/document.js";
 import { MemberNames } from "./member-names.js";
 import { Mismatch } from "./mismatch.js";
+import { MAX_VALUES } from "./protocol.js";
 import { UnionSteps } from "./union-steps.js";
 import { setAbsent, setMember } from "./untyped-json.js";
 import { WithSerdeErrorPath } from "./with-error-path.js";

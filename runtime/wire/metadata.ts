@@ -5,11 +5,6 @@ import { quote } from "./json/print.js";
 import { indentedBlock } from "./json-value.js";
 import { plainValue } from "./untyped-json.js";
 
-/** Default of `timeout()`: 10 s for construction, authorize, decoding, invoke and encoding together. */
-export const DEFAULT_TIMEOUT_MS = 10_000;
-/** Longest deadline of a call, in milliseconds: the range of timers. */
-export const MAX_TIMEOUT_MS = 2_147_483_647;
-
 /** The document of the tool at `url` as compact JSON text. Its schemas keep the textual order of the contract. */
 export function metadataText({ fqn, timeout, description, inputSchema, outputSchema }: Contract, url: string): string {
   const head = `{"fqn":${quote(fqn)},"url":${quote(url)},"timeout":${timeout},"description":${quote(description)}`;

@@ -3,8 +3,9 @@
 import { Buffer } from "#platform/bytes";
 import { sha256 } from "#platform/hash";
 import { encodeNoncePreimage, type Invocation } from "./bcs.js";
+import { DOMAINS } from "./protocol.js";
 
-const INVOCATION_NONCE = Buffer.from("nexus.direct.v3.invocation-nonce");
+const INVOCATION_NONCE = Buffer.from(DOMAINS.invocationNonce);
 
 /** SHA-256( invocation-nonce domain ‖ BCS of the nonce preimage ): the 32-byte nonce of one invocation. */
 export function invocationNonce(invocation: Invocation): Uint8Array {

@@ -9,40 +9,30 @@ import { encodeOutput, nexusDataSize } from "./bcs-writer.js";
 import { asBuffer } from "./bytes.js";
 import { countCheck, integerCheck, numberCheck, repetition, textCheck } from "./constraints.js";
 import type { Codec, Contract, ListConstraints, Port, Variant } from "./contract.js";
-import {
-  InlineValue,
-  isNexusValue,
-  MAX_INLINE_BYTES,
-  MAX_PORT_BYTES,
-  MAX_VALUES,
-  NexusDataError,
-  type NexusValue,
-  OffchainToolOutput,
-  valueJson,
-} from "./data.js";
+import { InlineValue, isNexusValue, NexusDataError, type NexusValue, OffchainToolOutput, valueJson } from "./data.js";
 import { formatDateTime } from "./date-time.js";
 import { type Decode, DecodeContext } from "./decoder.js";
 import { DefinitionMemo, Definitions } from "./definitions.js";
 import { discriminatorOf } from "./discriminator.js";
 import { ErrEval } from "./err-eval.js";
 import { type Path, pathText, WireFault } from "./fault.js";
-import { type JsonDocument, kindAt, MAX_DEPTH, NULL } from "./json/document.js";
+import { type JsonDocument, kindAt, NULL } from "./json/document.js";
 import { JsonError } from "./json/error.js";
 import { formatNumber } from "./json/numbers.js";
 import { quote } from "./json/print.js";
 import { parseJson } from "./json/scan.js";
 import { bigintRange, kindOf, literalMismatch, Mismatch } from "./mismatch.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "./ports.js";
+import {
+  MAX_DEPTH,
+  MAX_INLINE_BYTES,
+  MAX_PORT_BYTES,
+  MAX_RESULT_BYTES,
+  MAX_VALUES,
+  OUTPUT_BUDGET,
+} from "./protocol.js";
 import { ResultDecoderCompiler } from "./result-decoder.js";
 import { branchesOverlap, chooseBranch, compileIndexes } from "./union-choice.js";
-
-/** Limit of the BCS of a result, in bytes (protocol.md section 1). */
-export const MAX_RESULT_BYTES = 262_144;
-/**
- * Limit of one result over all ports, in bytes: its inline values, 32 for each object id, and the stored blobs whose
- * size is known.
- */
-export const OUTPUT_BUDGET = 8 * 1024 * 1024;
 
 const fault = (details: string) => new WireFault("output_serialization_error", details);
 

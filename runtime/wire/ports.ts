@@ -3,11 +3,8 @@
 import { Buffer } from "#platform/bytes";
 import type { MetaSchema, PortShape, VariantShape } from "./bcs-shapes.js";
 import { JsonObject, type JsonValue, readJson } from "./json-value.js";
+import { MAX_INPUT_PORTS, MAX_NAME_BYTES, MAX_VARIANT_PORTS, MAX_VARIANTS } from "./protocol.js";
 
-export const MAX_INPUT_PORTS = 32;
-export const MAX_VARIANTS = 8;
-export const MAX_VARIANT_PORTS = 16;
-export const MAX_NAME_BYTES = 128;
 /** The reserved failure variant, which every tool has without declaring it. */
 export const FAILURE_VARIANT = "_err_eval";
 export const FAILURE_PORT = "reason";

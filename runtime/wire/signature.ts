@@ -4,13 +4,11 @@ import { Buffer } from "#platform/bytes";
 import { sha256 } from "#platform/hash";
 import type { PortShape } from "./bcs-shapes.js";
 import { copyBytes, exactBytes, lengthSize, writeLength } from "./bcs-writer.js";
+import { DOMAINS } from "./protocol.js";
 
-/** Value of the header `X-Svc-Sig-V`. */
-export const SIGNATURE_VERSION = "3";
-
-const RESOLVED_INPUT = Buffer.from("nexus.direct.v3.resolved-input");
-const RAW_OUTPUT = Buffer.from("nexus.direct.v3.raw-output");
-const TOOL_RESPONSE = Buffer.from("nexus.direct.v3.tool-response");
+const RESOLVED_INPUT = Buffer.from(DOMAINS.resolvedInput);
+const RAW_OUTPUT = Buffer.from(DOMAINS.rawOutput);
+const TOOL_RESPONSE = Buffer.from(DOMAINS.toolResponse);
 
 /** Computes the input hash of one tool. The parts that do not depend on values are encoded once. */
 export class InputHasher {

@@ -6,12 +6,13 @@
 import { asBuffer } from "./bytes.js";
 import { formatDateTime } from "./date-time.js";
 import { type Path, pathText } from "./fault.js";
-import { ARRAY, DOUBLE, endAt, type JsonDocument, kindAt, MAX_DEPTH, startAt } from "./json/document.js";
+import { ARRAY, DOUBLE, endAt, type JsonDocument, kindAt, startAt } from "./json/document.js";
 import { formatNumber } from "./json/numbers.js";
 import { quote } from "./json/print.js";
 import { foldTape, scalarOf } from "./json/read.js";
 import { parseJson } from "./json/scan.js";
 import { bigintRange, kindOf } from "./mismatch.js";
+import { MAX_DEPTH } from "./protocol.js";
 
 /** A value that cannot be written as JSON. The message names the path and the rule, never the value. */
 export class PlainValueError extends TypeError {

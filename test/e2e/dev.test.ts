@@ -387,7 +387,7 @@ test("printed: notes, URLs, a call to try, calls, frames, changes, new tools, an
   await process.line(/^✓ serving/);
   assert.equal(
     (await project.invoke(INPUT)).err,
-    "svc-gen: the tool answered 500 tool_invocation_failed (code of the tool threw: the log of the server has the exception)\n",
+    "svc-gen: the tool answered 500 tool_invocation_failed (a repeat gets the same answer; only the log of the server has the exception; the tool may have run)\n",
   );
   await process.complaint(/^here$/m);
   await process.complaint(/^\d\d:\d\d:\d\d error [\s\S]*boom[\s\S]*src\/double\.ts:13/m);

@@ -13,7 +13,7 @@ import { targetOf } from "#generator/invoke/target.js";
 import { checkPackageName } from "#generator/scaffold/names.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { encodeOutput } from "#runtime/wire/bcs-writer.js";
-import { RESULT_CONTENT_TYPE } from "#runtime/wire/http-names.js";
+import { RESULT_CONTENT_TYPE } from "#runtime/wire/protocol.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { holdTimers } from "../runtime/held-timers.js";
 import { aliceKey2, bob, countingTool, many, one, serveSigned, TOOL_SEED } from "../runtime/tools.js";

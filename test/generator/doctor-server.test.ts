@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import dns from "node:dns";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import {
   createServer,
   request as httpRequest,
@@ -17,9 +17,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
 import { send } from "#generator/doctor/http.js";
-import { nextStep } from "#generator/doctor/rows.js";
 import { PermissionDenied } from "#runtime/index.js";
-import { isErrorCode } from "#runtime/wire/error-codes.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { alice, bob, type CountingTool, countingTool, many, one, serveFor, serveSigned } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
@@ -617,16 +615,6 @@ describe("a server", () => {
     assert.equal(of("health").detail, "500: its health() or its construction threw");
     assert.match(of("body").next, /\(troubleshooting: tool_invocation_failed\)$/);
   });
-});
-
-it("every row about an answer has a step of doctor that names it, and the other way round", () => {
-  const page = readFileSync("docs/troubleshooting.md", "utf8");
-  const rows = [...page.matchAll(/^### `([a-z_]+)` \(\d{3}\)$/gm)].map(([, code]) => code);
-  const words = readFileSync("docs/protocol.md", "utf8").matchAll(/`([a-z_]+)`/g);
-  const codes = [...new Set([...words].map(([, word = ""]) => word))].filter(isErrorCode);
-  const named = codes.filter((code) => nextStep(code)?.endsWith(`(troubleshooting: ${code})`));
-  // No probe runs the tool.
-  assert.deepEqual(rows.filter((code) => code !== "output_serialization_error").sort(), named.sort());
 });
 
 it("an answer without an end is read up to 4 MiB", async () => {

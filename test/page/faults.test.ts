@@ -98,7 +98,7 @@ describe("planted faults", { timeout: 60_000 }, () => {
   test("a proxy that changes the request", async () => {
     const url = await proxy({ toTool: (body) => body.replace('"data":1}', '"data":7}') });
     const { exchange } = await callOf(url, SIGNER, INPUT);
-    assert.match(exchange.error?.advice ?? "", /something on the way changed it\. Call the tool without the proxy/);
+    assert.match(exchange.error?.advice ?? "", /omething on the way changed it: call the tool without the proxy/);
   });
 
   test("a proxy that changes the result", async () => {
@@ -113,7 +113,10 @@ describe("planted faults", { timeout: 60_000 }, () => {
   test("a missing port", async () => {
     const { exchange } = await callOf(server, SIGNER, { a: 1, words: ["x"] });
     assert.equal(exchange.error?.path, "b");
-    assert.match(exchange.error.advice, /Correct the input at the named place\. The tool has done nothing\./);
+    assert.match(
+      exchange.error.advice,
+      /Correct the input at the place that the details name\. The tool did not run\./,
+    );
   });
 
   test("an over-long list", async () => {

@@ -37,6 +37,7 @@ test("the client in a page imports no module of Node and nothing of the server",
     "config/nearest.js",
     "fqn.js",
     "leader.js",
+    "loopback.js",
   ]);
   const nodes = ["wire/node-bytes.js", "wire/hash.js", "wire/ed25519.js", "wire/sodium.js", "leader/http-client.js"];
   assert.deepEqual(
@@ -104,6 +105,7 @@ test("in Node it loads nothing of the server, and undici with the first request"
     "config/nearest.js",
     "fqn.js",
     "leader.js",
+    "loopback.js",
   ]);
   const packages = Object.values(metafile.inputs).flatMap(({ imports }) =>
     imports.flatMap(({ path, external, kind }) =>

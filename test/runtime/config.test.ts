@@ -7,15 +7,10 @@ import { join, relative } from "node:path";
 import { after, describe, it } from "node:test";
 import { inspect } from "node:util";
 import fc from "fast-check";
-import {
-  ConfigError,
-  DEFAULT_INVOKE_MAX_BODY_BYTES,
-  ENV_TOOLKIT_CONFIG_PATH,
-  SignedHttpMode,
-  ToolkitRuntimeConfig,
-} from "#runtime/config/config.js";
+import { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "#runtime/config/config.js";
 import { publicKeyOf } from "#runtime/wire/ed25519.js";
 import { JsonDouble, JsonObject, type JsonValue, readJson } from "#runtime/wire/json-value.js";
+import { DEFAULT_INVOKE_MAX_BODY_BYTES } from "#runtime/wire/protocol.js";
 import { proves, provesRow } from "../proves.js";
 
 const directory = mkdtempSync(join(tmpdir(), "config-"));

@@ -9,7 +9,7 @@ import { serveTools } from "#runtime/server/call/served-tool.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { decodeOutput } from "#runtime/wire/bcs.js";
 import { selectEngine } from "#runtime/wire/ed25519.js";
-import { SignatureHeaders } from "#runtime/wire/http-names.js";
+import { SignatureHeaders } from "#runtime/wire/protocol.js";
 import {
   alice,
   aliceKey2,

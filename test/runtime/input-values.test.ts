@@ -9,7 +9,7 @@ import { ServedTool } from "#runtime/server/call/served-tool.js";
 import { inputValuesLimit } from "#runtime/server/input-values-limit.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { selectEngine } from "#runtime/wire/ed25519.js";
-import { SignatureHeaders } from "#runtime/wire/http-names.js";
+import { SignatureHeaders } from "#runtime/wire/protocol.js";
 import { proves } from "../proves.js";
 import { expectError } from "./raw.js";
 import {

@@ -7,7 +7,7 @@ import { InvokeService } from "#runtime/server/call/invoke-service.js";
 import { ServedTool } from "#runtime/server/call/served-tool.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { selectEngine } from "#runtime/wire/ed25519.js";
-import { SignatureHeaders } from "#runtime/wire/http-names.js";
+import { SignatureHeaders } from "#runtime/wire/protocol.js";
 import { proves } from "../proves.js";
 import {
   type Behaviour,

@@ -11,7 +11,7 @@ import { ServedTool } from "#runtime/server/call/served-tool.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { isolateTools } from "#runtime/server/threads/thread-host.js";
 import { selectEngine } from "#runtime/wire/ed25519.js";
-import { SignatureHeaders } from "#runtime/wire/http-names.js";
+import { SignatureHeaders } from "#runtime/wire/protocol.js";
 import { proves } from "../proves.js";
 import { atEnd } from "../teardown.js";
 import { releaseHeld, tools } from "./mode-tools.js";

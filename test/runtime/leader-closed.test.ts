@@ -121,7 +121,8 @@ describe("options", () => {
       at(url, { allowHttp: true });
       LeaderClient.fromMetadata(DOCUMENT, { url, dispatcher });
     }
-    for (const url of ["http://localhost:1", "http://127.0.0.2", "http://[::1]", "https://tools.example"]) at(url);
+    const near = ["http://localhost:1", "http://127.0.0.2", "http://[::1]", "http://[::ffff:127.0.0.1]"];
+    for (const url of [...near, "https://tools.example"]) at(url);
     const named = DOCUMENT.replace("127.0.0.1:1", "tools.example");
     assert.match(await refusal(() => clientOf({}, named)), /^TypeError: url: expected https/, "of the document");
     assert.match(

@@ -6,7 +6,7 @@ import { type Address, PermissionDenied } from "#runtime/index.js";
 import { Claims } from "#runtime/server/call/claims.js";
 import { detailsOf, type Refusal } from "#runtime/server/call/messages.js";
 import { RefusedRequests } from "#runtime/server/observe/refused-requests.js";
-import { SignatureHeaders } from "#runtime/wire/http-names.js";
+import { SignatureHeaders } from "#runtime/wire/protocol.js";
 import { readExposition } from "./exposition.js";
 import { exchange, requestText } from "./raw.js";
 import {

@@ -20,7 +20,7 @@ import type { LoadReason } from "#runtime/server/load/load-options.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { decodeOutput } from "#runtime/wire/bcs.js";
 import { type Ed25519Engine, prepareSigningKey, publicKeyOf, selectEngine } from "#runtime/wire/ed25519.js";
-import { SignatureHeaders } from "#runtime/wire/http-names.js";
+import { SignatureHeaders } from "#runtime/wire/protocol.js";
 import { InputHasher, outputHash, toolSignatureMessage } from "#runtime/wire/signature.js";
 import { atEnd } from "../teardown.js";
 import type { CountingTool } from "./counting-tool.js";

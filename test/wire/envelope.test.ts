@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { MAX_VALUES } from "#runtime/wire/data.js";
-import { committedBytes, EnvelopeReader, INPUT_BUDGET } from "#runtime/wire/envelope.js";
+import { committedBytes, EnvelopeReader } from "#runtime/wire/envelope.js";
 import { WireFault } from "#runtime/wire/fault.js";
 import { sha256 } from "#runtime/wire/hash.js";
 import { InputDecoder } from "#runtime/wire/input.js";
 import { textOf } from "#runtime/wire/json/print.js";
 import { parseJson } from "#runtime/wire/json/scan.js";
+import { INPUT_BUDGET, MAX_VALUES } from "#runtime/wire/protocol.js";
 import { InputHasher } from "#runtime/wire/signature.js";
 import { proves, provesRow } from "../proves.js";
 

@@ -2,25 +2,17 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { errEval } from "#runtime/tool.js";
 import type { Codec, Contract, Port, Variant } from "#runtime/wire/contract.js";
-import {
-  InlineValue,
-  MAX_INLINE_BYTES,
-  MAX_PORT_BYTES,
-  MAX_VALUES,
-  NexusData,
-  NexusValue,
-  OffchainToolOutput,
-} from "#runtime/wire/data.js";
+import { InlineValue, NexusData, NexusValue, OffchainToolOutput } from "#runtime/wire/data.js";
 import { ErrEval } from "#runtime/wire/err-eval.js";
 import { WireFault } from "#runtime/wire/fault.js";
+import { OutputEncoder, resultBytes, resultJson, ValueEncoder } from "#runtime/wire/output.js";
 import {
+  MAX_INLINE_BYTES,
+  MAX_PORT_BYTES,
   MAX_RESULT_BYTES,
+  MAX_VALUES,
   OUTPUT_BUDGET,
-  OutputEncoder,
-  resultBytes,
-  resultJson,
-  ValueEncoder,
-} from "#runtime/wire/output.js";
+} from "#runtime/wire/protocol.js";
 
 const SECRET = "SECRET_7f3a";
 

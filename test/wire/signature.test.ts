@@ -7,13 +7,8 @@ import { encodeOutput } from "#runtime/wire/bcs-writer.js";
 import { NexusData, NexusValue } from "#runtime/wire/data.js";
 import { sha256 } from "#runtime/wire/hash.js";
 import { invocationNonce } from "#runtime/wire/nonce.js";
-import {
-  InputHasher,
-  inputHashOf,
-  outputHash,
-  SIGNATURE_VERSION,
-  toolSignatureMessage,
-} from "#runtime/wire/signature.js";
+import { SIGNATURE_VERSION } from "#runtime/wire/protocol.js";
+import { InputHasher, inputHashOf, outputHash, toolSignatureMessage } from "#runtime/wire/signature.js";
 import { proves } from "../proves.js";
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");

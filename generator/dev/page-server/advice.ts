@@ -1,61 +1,7 @@
 /** What to do about a refused or failed call, for someone who sees the page only. */
 
+import { capitalised, ERROR_ANSWERS } from "../../error-answers.js";
 import type { CallKind, ErrorView } from "./page-api.js";
-
-/** By code: the code in words, and the next step. */
-const ERRORS: Readonly<Record<string, readonly [title: string, advice: string]>> = {
-  input_integrity_error: [
-    "The body is not the signed one",
-    "The body that arrived is not the body that was signed: something on the way changed it. Call the tool without the proxy in between.",
-  ],
-  input_deserialization_error: [
-    "The input does not fit the contract",
-    "Correct the input at the named place. The tool has done nothing.",
-  ],
-  permission_denied: [
-    "The tool refused this leader",
-    "The tool's authorize() refused this leader. The signature is valid.",
-  ],
-  not_found: ["No tool at this address", "No tool is at this address. The list of tools is what the server serves."],
-  request_in_flight: [
-    "The call is still running",
-    "A call with this nonce is still running. Repeat it later for its answer.",
-  ],
-  tool_invocation_failed: ["The tool threw an error", "Code of the tool threw. The log has the exception."],
-  tool_invocation_timeout: ["The tool timed out", "The tool took longer than its timeout(). Its signal was aborted."],
-  output_serialization_error: [
-    "The result does not fit the Output type",
-    "What the tool returned does not fit its Output type.",
-  ],
-  payload_too_large: ["The body is too large", "The body is longer than invoke_max_body_bytes of the server."],
-  request_timeout: [
-    "The request arrived too slowly",
-    "The whole request has to arrive within 30 seconds, and a body at no less than 16 KiB a second.",
-  ],
-  rate_limited: [
-    "Too many calls of this leader",
-    "This leader calls more often than the server allows. Wait for Retry-After seconds.",
-  ],
-  overloaded: ["The server is overloaded", "Nothing ran. Repeat the same request after Retry-After seconds."],
-  shutting_down: [
-    "The server is stopping",
-    "The server is stopping. Repeat the same request after Retry-After seconds.",
-  ],
-  tool_invocation_interrupted: [
-    "The run was interrupted",
-    "The server stopped while the tool ran. The tool may have had effects.",
-  ],
-  replay_memory_lost: [
-    "The replay memory is lost",
-    "The replay memory that may know this call is gone, so it is not known whether the call ran. Nothing ran now.",
-  ],
-  replay_store_full: ["The replay memory is full", "The replay memory is full. Nothing ran."],
-  replay_store_unavailable: [
-    "The replay store does not answer",
-    "The shared replay memory does not answer. Nothing ran.",
-  ],
-  internal_error: ["The server failed", "A fault of the server itself. The log has it."],
-};
 
 const UNSIGNED_SERVER =
   "The server takes unsigned calls and refuses signed ones. Make an unsigned call, or start svc-gen dev --signed.";
@@ -74,11 +20,9 @@ export interface FailedCall {
 function adviceFor(code: string, details: string | undefined, call: FailedCall): string {
   if (code === "auth_failed") return authAdvice(details ?? "", call);
   if (code === "input_deserialization_error" && call.signed && call.isSigned === false) return UNSIGNED_SERVER;
-  return known(code)?.[1] ?? "The log of the server says more.";
-}
-
-function known(code: string): readonly [title: string, advice: string] | undefined {
-  return Object.hasOwn(ERRORS, code) ? ERRORS[code] : undefined;
+  const answer = ERROR_ANSWERS.get(code);
+  if (answer === undefined) return "The log of the server says more.";
+  return `${capitalised(answer.caller)}.${answer.ran === "no" ? " The tool did not run." : ""}`;
 }
 
 function authAdvice(details: string, { signed, kind }: FailedCall): string {
@@ -132,7 +76,7 @@ export function errorOf(body: Buffer, call: FailedCall): ErrorView {
   const text = typeof details === "string" ? details.slice(0, 1000) : undefined;
   return {
     code: error,
-    title: error === "auth_failed" ? "The signature was refused" : (known(error)?.[0] ?? "Refused"),
+    title: capitalised(ERROR_ANSWERS.get(error)?.meaning ?? "refused"),
     details: text ?? null,
     path: pathOf(error, text, call.ports),
     advice: adviceFor(error, text, call),

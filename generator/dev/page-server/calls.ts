@@ -2,7 +2,8 @@
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
-import { laxEnvelope, RESULT_CONTENT_TYPE } from "svc-runtime/internal/inspect";
+import { DEFAULT_HEADER_PREFIX, RESULT_CONTENT_TYPE } from "svc-runtime/internal/generator";
+import { laxEnvelope } from "svc-runtime/internal/inspect";
 import {
   type Leader,
   type LeaderOptions,
@@ -110,7 +111,7 @@ export class Caller {
     call: FailedCall,
   ): Promise<ExchangeView> {
     const requestId = randomUUID();
-    const { headerPrefix = "X-Svc-", toolKey, tls } = this.options;
+    const { headerPrefix = DEFAULT_HEADER_PREFIX, toolKey, tls } = this.options;
     const headers: Header[] = [
       ...Object.entries(prepared.signed?.headers ?? { "Content-Type": "application/json" }),
       ["Accept", `${RESULT_CONTENT_TYPE}, application/json;q=0.5`],

@@ -1,8 +1,8 @@
 /** What the page shows of an exchange: bytes, hashes, signatures, the result or the error. */
 
 import { createHash } from "node:crypto";
-import { prettyJson, quote } from "svc-runtime/internal/generator";
-import { engine, RESULT_CONTENT_TYPE, SignatureHeaders } from "svc-runtime/internal/inspect";
+import { DOMAINS, prettyJson, quote, RESULT_CONTENT_TYPE, SignatureHeaders } from "svc-runtime/internal/generator";
+import { engine } from "svc-runtime/internal/inspect";
 import {
   decodeResult,
   InputHasher,
@@ -166,7 +166,7 @@ function signatures(
     by: "tool",
     header: names.toolSignature,
     covers: [
-      { name: "domain", hex: Buffer.from("nexus.direct.v3.tool-response").toString("hex") },
+      { name: "domain", hex: Buffer.from(DOMAINS.toolResponse).toString("hex") },
       { name: "leader signature", hex: hex(signed.leaderSignature) },
       { name: "nonce", hex: hex(signed.nonce) },
       { name: "output hash", hex: hex(outputHash(response.body)) },

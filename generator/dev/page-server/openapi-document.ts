@@ -1,5 +1,6 @@
 /** The OpenAPI document of the served build. */
 
+import { DEFAULT_HEADER_PREFIX } from "svc-runtime/internal/generator";
 import { JsonObject, printJson, readJson } from "../../json.js";
 import { openApiDocument } from "../../openapi/document.js";
 import { projectInfo } from "../../openapi/project-info.js";
@@ -20,5 +21,7 @@ export function openApiText({ root, metaJson, url, signed }: DocumentedServer): 
   const note = signed
     ? "**This server requires signed calls**: `svc-gen invoke TOOL '{…}' --signed` makes one with its development keys."
     : "**This server takes unsigned calls.**";
-  return printJson(openApiDocument(documents, { ...projectInfo(root), url, headerPrefix: "X-Svc-", note }));
+  return printJson(
+    openApiDocument(documents, { ...projectInfo(root), url, headerPrefix: DEFAULT_HEADER_PREFIX, note }),
+  );
 }

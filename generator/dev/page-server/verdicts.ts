@@ -1,5 +1,7 @@
 /** Compares the answer of each kind of call with the protocol (protocol.md sections 5 to 8). */
 
+import { DEFAULT_REPLAY_CACHE_TTL_MS } from "svc-runtime/internal/generator";
+import { ERROR_ANSWERS } from "../../error-answers.js";
 import type { CallEntry, CallKind, CheckKind, ExchangeView } from "./page-api.js";
 
 export interface Outcome {
@@ -28,13 +30,6 @@ export function outcomeOf({ response, result, error }: ExchangeView): string {
   return response === null ? "no answer" : (result?.variant ?? error?.code ?? "unreadable result");
 }
 
-/** Statuses of answers that end a run, and are remembered (section 8). */
-const REMEMBERED = new Set([200, 403, 422, 500, 504]);
-/** The replay TTL without another in the configuration, in milliseconds. */
-const DEFAULT_TTL_MS = 300_000;
-/** Codes of refusals before a tool runs. */
-const NOT_RUN = new Set(["auth_failed", "request_in_flight", "input_integrity_error"]);
-
 /** A usual call is judged by the signature of its result alone. */
 function ofResult({ signatures }: ExchangeView): Verdict {
   switch (signatures.find(({ by }) => by === "tool")?.verdict) {
@@ -58,14 +53,14 @@ function ofResult({ signatures }: ExchangeView): Verdict {
 const CHECKS: Readonly<Record<CheckKind, (outcome: Outcome) => Verdict>> = {
   retry: ({ signed, first, ageMs, exchange }) => {
     if (!signed) return { verdict: "the tool ran again: unsigned calls are not remembered (section 8)", holds: null };
-    const status = first?.response?.status ?? 0;
-    if (first == null || !REMEMBERED.has(status) || NOT_RUN.has(first.error?.code ?? "")) {
+    const status = first?.response?.status;
+    if (status === undefined || (status !== 200 && !ERROR_ANSWERS.get(first?.error?.code ?? "")?.isStored)) {
       return { verdict: "nothing to repeat: the first call did not run, so it was not remembered", holds: null };
     }
-    const same = exchange.response?.status === status && exchange.response.body.hex === first.response?.body.hex;
+    const same = exchange.response?.status === status && exchange.response.body.hex === first?.response?.body.hex;
     if (same) return { verdict: "the same status and body, and the tool did not run again (section 8)", holds: true };
     const got = `must repeat the first answer within the replay TTL (section 8), got ${said(exchange)}`;
-    return ageMs < DEFAULT_TTL_MS
+    return ageMs < DEFAULT_REPLAY_CACHE_TTL_MS
       ? { verdict: got, holds: false }
       : { verdict: `${got}; the TTL may be over`, holds: null };
   },

@@ -1,5 +1,6 @@
 /** The contract: changes since git HEAD, ports, schemas, and the metadata document. */
 
+import { INPUT_BUDGET, MAX_RESULT_BYTES, MAX_VALUES } from "svc-runtime/internal/protocol";
 import type { PortView, ToolView } from "../page-server/page-api.js";
 import { parseJson, printJson } from "./exact-json.js";
 import { contract, tool } from "./store.js";
@@ -55,13 +56,16 @@ export function ContractPanel() {
 function Ports({ current }: { readonly current: ToolView }) {
   const port = ({ name, many }: PortView) => (
     <li key={name}>
-      <strong>{name}</strong> <span class="hint">data, {many ? "many (1 to 256)" : "one"}</span>
+      <strong>{name}</strong> <span class="hint">data, {many ? `many (1 to ${MAX_VALUES})` : "one"}</span>
     </li>
   );
   return (
     <>
       <h3>Input ports</h3>
-      <p class="hint">Inputs have at most 8 MiB, results 256 KiB, lists 1 to 256 values.</p>
+      <p class="hint">
+        Inputs have at most {INPUT_BUDGET / 2 ** 20} MiB, results {MAX_RESULT_BYTES / 1024} KiB, lists 1 to {MAX_VALUES}{" "}
+        values.
+      </p>
       <ol>{current.inputPorts.map(port)}</ol>
       {current.variants.map(({ name, ports }) => (
         <div key={name}>

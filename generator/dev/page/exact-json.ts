@@ -1,5 +1,7 @@
 /** JSON whose numbers keep their digits and whose objects keep their order. */
 
+import { MAX_DEPTH } from "svc-runtime/internal/protocol";
+
 /** A number as it is spelt. */
 export class Num {
   constructor(readonly text: string) {}
@@ -15,9 +17,6 @@ export function isList(value: Value | undefined): value is readonly Value[] {
 export class JsonFault extends Error {}
 
 export const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-
-/** Levels of arrays and objects that the protocol accepts. */
-const MAX_DEPTH = 127;
 
 /** @throws JsonFault */
 export function parseJson(text: string): Value {

@@ -45,8 +45,6 @@ export interface Member {
 
 export const HIDDEN: Hidden = "••••••••";
 const NOTHING: Schema = new Map();
-/** Values of a port with a list (protocol.md section 1). */
-export const MAX_VALUES = 256;
 const MAX_HOPS = 64;
 /** Levels of a value that is made for an empty field. */
 const MAX_LEVELS = 8;

@@ -1,9 +1,10 @@
 /** The form of an input, made from its schema. Every control has a label, its rules and its error. */
 
 import type { ComponentChildren } from "preact";
+import { MAX_VALUES } from "svc-runtime/internal/protocol";
 import { AnyJson } from "./any-json.js";
 import { isList, NUMBER, Num, pathText, replaceAt, type Step, type Value, valueAt } from "./exact-json.js";
-import { type Field, MAX_VALUES, type Member, numberProblem, type Schema } from "./field.js";
+import { type Field, type Member, numberProblem, type Schema } from "./field.js";
 import { draft, editValue, errorAt, fields } from "./store.js";
 
 /** The id of the control at a path. */

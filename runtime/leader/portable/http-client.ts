@@ -4,7 +4,7 @@
  */
 
 import { Buffer } from "#platform/bytes";
-import { MAX_TIMEOUT_MS } from "../../wire/metadata.js";
+import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
 import { onAbort } from "../abort-listeners.js";
 import { LeaderError } from "../error.js";
 import {

@@ -4,9 +4,9 @@ import type { LeaderResolver } from "../../config/leader-resolver.js";
 import type { AuthContext } from "../../tool.js";
 import { decodeBase64url } from "../../wire/base64.js";
 import type { Ed25519Engine } from "../../wire/ed25519.js";
-import type { SignatureHeaders } from "../../wire/http-names.js";
 import { MAX_U64 } from "../../wire/integer-bounds.js";
-import { SIGNATURE_VERSION } from "../../wire/signature.js";
+import type { SignatureHeaders } from "../../wire/protocol.js";
+import { SIGNATURE_VERSION } from "../../wire/protocol.js";
 import { RequestError } from "../errors/request-error.js";
 import type { RequestHeaders } from "./messages.js";
 

@@ -1,7 +1,7 @@
 /** The caller that a request names in its headers. It is verified only in an {@link Observation} that has a caller. */
 
 import type { LeaderResolver } from "../../config/leader-resolver.js";
-import type { SignatureHeaders } from "../../wire/http-names.js";
+import type { SignatureHeaders } from "../../wire/protocol.js";
 import { shown } from "./call-log.js";
 import type { RequestHeaders } from "./messages.js";
 

@@ -1,6 +1,6 @@
 /** Content negotiation of unsigned calls: JSON or BCS for the result (protocol.md section 6, RFC 9110 section 12.5.1). */
 
-import { RESULT_CONTENT_TYPE } from "../../wire/http-names.js";
+import { RESULT_CONTENT_TYPE } from "../../wire/protocol.js";
 
 /** The form of the results of unsigned calls: what `Accept` asks for, JSON by default; or always BCS. */
 export type UnsignedResults = "json" | "bcs";

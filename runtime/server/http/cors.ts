@@ -1,7 +1,7 @@
 /** CORS for the pages of `allowedOrigins` (Fetch standard, section 3.2): preflights, and answers that pages can read. */
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { SignatureHeaders } from "../../wire/http-names.js";
+import type { SignatureHeaders } from "../../wire/protocol.js";
 import type { AllowedOrigins } from "../call/allowed-origins.js";
 import { REQUEST_ID_HEADER } from "../call/request-id.js";
 import { StartupError } from "../errors/startup-error.js";

@@ -16,6 +16,7 @@ import type {
   HTTPMethods,
 } from "fastify";
 import { type ErrorCode, isErrorCode, statusOf } from "../../wire/error-codes.js";
+import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
 import { errorReplyOf, type InvokeService, JSON_HEADERS } from "../call/invoke-service.js";
 import { detailsOf, type InvokeRequest, isRefusal, type Refusal, type Reply } from "../call/messages.js";
 import { documentOf, originOf } from "../call/meta.js";
@@ -72,9 +73,6 @@ const POST = ["POST"] as const;
 
 /** Methods that get 405 where a route does not allow them. OPTIONS is left to CORS (cors.ts). */
 const ROUTED: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
-
-/** The longest time of a timer. */
-const NEVER_MS = 2_147_483_647;
 
 /** The routes of tools and their requests in flight. */
 export class ToolRoutes {
@@ -147,7 +145,7 @@ export class ToolRoutes {
     this.#answerErrors(app);
     // A tool has its own time limit, within which it answers itself.
     const { handlerTimeout = 0 }: FastifyServerOptions = app.initialConfig;
-    const limit = handlerTimeout > 0 && { handlerTimeout: NEVER_MS };
+    const limit = handlerTimeout > 0 && { handlerTimeout: MAX_TIMEOUT_MS };
     const { length } = prefixOf(app);
     for (const [url, route] of this.#routes) {
       app.route({

@@ -6,6 +6,7 @@
 
 import { checkedInteger } from "../../checked-integer.js";
 import type { Logger } from "../../tool.js";
+import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
 import { RequestError } from "../errors/request-error.js";
 import { Account } from "./account.js";
 import { BodyBytes } from "./body-bytes.js";
@@ -118,6 +119,6 @@ function checkConcurrency(name: string, { concurrency, queue = 0, queueTimeoutMs
   checkedInteger(`${name}.concurrency`, concurrency, 1, Number.MAX_SAFE_INTEGER, "runs");
   checkedInteger(`${name}.queue`, queue, 0, Number.MAX_SAFE_INTEGER, "calls");
   if (queueTimeoutMs === undefined) return;
-  checkedInteger(`${name}.queueTimeoutMs`, queueTimeoutMs, 1, 2_147_483_647, "milliseconds");
+  checkedInteger(`${name}.queueTimeoutMs`, queueTimeoutMs, 1, MAX_TIMEOUT_MS, "milliseconds");
   if (queue === 0) throw new RangeError(`${name}.queueTimeoutMs: expected a queue of at least 1 beside it, got 0`);
 }

@@ -18,7 +18,7 @@ const KEY_BYTES = 16;
 export const SEAL_BYTES = KEY + KEY_BYTES;
 const LEADER_ID = SEAL_BYTES + 8;
 /** The longest seal that a store keeps. */
-const MAX_SEAL_BYTES = 256;
+export const MAX_SEAL_BYTES = 256;
 
 /**
  * Makes the seal for the signature by `key` over the answer to the request with `leaderSignature`.

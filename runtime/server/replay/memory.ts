@@ -10,7 +10,9 @@
  * pays for a rehash of the whole index.
  */
 
+import { DEFAULT_REPLAY_CACHE_TTL_MS, MAX_RESULT_BYTES } from "../../wire/protocol.js";
 import { Shares } from "../load/shares.js";
+import { MAX_SEAL_BYTES } from "./cached-signature.js";
 import { Lifetimes } from "./lifetimes.js";
 import {
   type CachedAnswer,
@@ -37,9 +39,6 @@ export interface ReplayMemoryOptions {
   readonly now?: () => number;
 }
 
-const DEFAULT_TTL_MS = 300_000;
-const MAX_BODY = 262_144;
-const MAX_SEAL = 256;
 const MIN_BOUND = 1_048_576;
 const SWEEP_MS = 1000;
 /**
@@ -76,7 +75,7 @@ const PAGE = 512;
 const PAGE_BYTES = PAGE * 8 + 300;
 
 /** Bytes reserved for a run: the most that its end can allocate, a segment for the largest body and an index page. */
-const RUN_BYTES = recordBytes(MAX_BODY + MAX_SEAL) + SEGMENT_OBJECTS + PAGE_BYTES;
+const RUN_BYTES = recordBytes(MAX_RESULT_BYTES + MAX_SEAL_BYTES) + SEGMENT_OBJECTS + PAGE_BYTES;
 /** Bytes reserved for the held 504 of a tool that still runs, beside its body: the most that `settle` can allocate. */
 const HELD_BYTES = recordBytes(0) + 8 + SEGMENT_OBJECTS + PAGE_BYTES;
 
@@ -704,7 +703,7 @@ export class ReplayMemory implements ReplayStore {
     if (entries === undefined) {
       entries = new ToolEntries(
         this.#arena,
-        () => (this.#ttlMs ?? this.#registered.get(tool))?.(tool) ?? DEFAULT_TTL_MS,
+        () => (this.#ttlMs ?? this.#registered.get(tool))?.(tool) ?? DEFAULT_REPLAY_CACHE_TTL_MS,
       );
       this.#arena.tools.set(tool, entries);
     }

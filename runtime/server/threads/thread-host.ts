@@ -11,6 +11,7 @@ import { checkedInteger } from "../../checked-integer.js";
 import { endsWithin } from "../../time-limit.js";
 import type { AuthContext, InvocationAborted, IsolateOptions, Logger } from "../../tool.js";
 import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
+import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
 import { CLOSE_LIMIT_MS, hasClose } from "../call/class-hooks.js";
 import {
   type Answer,
@@ -117,7 +118,7 @@ function settingsOf({ threads, memoryMb, graceMs, queue, entry }: IsolateOptions
       "threads",
     ),
     memoryMb: checkedInteger("isolate.memoryMb", memoryMb ?? 256, 16, 1_048_576, "MiB"),
-    graceMs: checkedInteger("isolate.graceMs", graceMs ?? 1_000, 0, 2_147_483_647, "milliseconds"),
+    graceMs: checkedInteger("isolate.graceMs", graceMs ?? 1_000, 0, MAX_TIMEOUT_MS, "milliseconds"),
     queue: checkedInteger("isolate.queue", queue ?? 100, 0, 1_000_000, "calls"),
     entry: entryOf(entry),
   };

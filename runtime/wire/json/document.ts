@@ -2,9 +2,6 @@
 
 import { type Buffer, randomInt } from "#platform/bytes";
 
-/** Limit of nested arrays and objects (protocol.md section 1). */
-export const MAX_DEPTH = 127;
-
 // Kinds of tape entries.
 export const NULL = 0;
 export const FALSE = 1;

@@ -8,6 +8,7 @@
 
 import { Buffer, isAscii, isUtf8 } from "#platform/bytes";
 import { asBuffer } from "../bytes.js";
+import { MAX_DEPTH } from "../protocol.js";
 import {
   ARRAY,
   DOUBLE,
@@ -15,7 +16,6 @@ import {
   FALSE,
   type JsonDocument,
   LARGE_INTEGER,
-  MAX_DEPTH,
   NULL,
   OBJECT,
   SMALL_INTEGER,

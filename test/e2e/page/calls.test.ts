@@ -232,7 +232,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     assert.match(await page.getByRole("menu").innerText(), /Wrong key\s+✓ refused with 401 auth_failed/);
     await page.keyboard.press("Escape");
     await page.getByLabel("sign as dev, key 0").uncheck();
-    assert.match(await calling("Call unsigned"), /401 The signature was refused auth_failed/);
+    assert.match(await calling("Call unsigned"), /401 The signature is missing or was refused auth_failed/);
     await page.getByText("The server requires signatures: switch to a signed call.").waitFor();
     await page.getByLabel("sign as dev, key 0").check();
   });

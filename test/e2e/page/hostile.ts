@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DevelopmentPage } from "#generator/dev/page-server/development-page.js";
 import { encodeOutputDeclared } from "#runtime/wire/bcs.js";
-import { RESULT_CONTENT_TYPE } from "#runtime/wire/http-names.js";
+import { RESULT_CONTENT_TYPE } from "#runtime/wire/protocol.js";
 import { atEnd } from "../../teardown.js";
 
 /** Text that a page may show and never obeys. */

@@ -1,0 +1,3 @@
+/** svc-runtime/internal/protocol: names and limits of the protocol, also for pages. Only for svc-gen of the same version. */
+
+export * from "../wire/protocol.js";

@@ -1,0 +1,81 @@
+/** Names and limits of the protocol (protocol.md section 1); each literal stands here alone. */
+
+/** Prefix of the header names without another in the options. */
+export const DEFAULT_HEADER_PREFIX = "X-Svc-";
+export const SIGNATURE_VERSION = "3";
+/** Domain strings, which begin what is hashed or signed. */
+export const DOMAINS = {
+  resolvedInput: "nexus.direct.v3.resolved-input",
+  rawOutput: "nexus.direct.v3.raw-output",
+  toolResponse: "nexus.direct.v3.tool-response",
+  invocationNonce: "nexus.direct.v3.invocation-nonce",
+} as const;
+export const RESULT_CONTENT_TYPE = "application/vnd.nexus.canonical-tool-response+bcs";
+
+export const MAX_INPUT_PORTS = 32;
+export const MAX_VARIANTS = 8;
+/** Limit of the ports of one variant. */
+export const MAX_VARIANT_PORTS = 16;
+/** Limit of the name of a port or a variant. */
+export const MAX_NAME_BYTES = 128;
+/** Limit of the values of a `many` port. */
+export const MAX_VALUES = 256;
+/** Limit of nested arrays and objects. */
+export const MAX_DEPTH = 127;
+/** Limit of one inline value. */
+export const MAX_INLINE_BYTES = 61_440;
+/** Limit of BCS(NexusData) of one port, variant byte included. */
+export const MAX_PORT_BYTES = 65_536;
+/** Limit of the BCS of a result. */
+export const MAX_RESULT_BYTES = 262_144;
+/** Limit of the values of a signed call, in bytes over all ports. */
+export const INPUT_BUDGET = 8 * 1024 * 1024;
+/**
+ * Limit of one result over all ports, in bytes: its inline values, 32 for each object id, and the stored blobs whose
+ * size is known.
+ */
+export const OUTPUT_BUDGET = 8 * 1024 * 1024;
+/** Default limit of an `/invoke` body: 12 MiB. */
+export const DEFAULT_INVOKE_MAX_BODY_BYTES = 12_582_912n;
+
+/** Default of `timeout()`: 10 s for construction, authorize, decoding, invoke and encoding together. */
+export const DEFAULT_TIMEOUT_MS = 10_000;
+/** Longest deadline of a call, and of any timer. */
+export const MAX_TIMEOUT_MS = 2_147_483_647;
+/** Default lifetime of a completed replay entry, in milliseconds. */
+export const DEFAULT_REPLAY_CACHE_TTL_MS = 300_000;
+
+/** Whether a text can begin the names of headers (RFC 9110 section 5.1). */
+export function isHeaderPrefix(text: string): boolean {
+  return /^[A-Za-z][A-Za-z0-9-]*-$/.test(text);
+}
+
+/** Header names of the protocol under one prefix. */
+export class SignatureHeaders {
+  readonly version: string;
+  readonly leaderId: string;
+  readonly leaderKeyId: string;
+  readonly inputHash: string;
+  readonly leaderSignature: string;
+  readonly nonce: string;
+  readonly toolSignature: string;
+  /** The name of the server's replay memory in an answer, and what a repeat knows of it (repeat.ts). */
+  readonly replayMemory: string;
+
+  /** @throws RangeError when the prefix cannot begin a header name */
+  constructor(prefix = DEFAULT_HEADER_PREFIX) {
+    if (!isHeaderPrefix(prefix)) {
+      throw new RangeError(
+        `headerPrefix: expected letters, digits and hyphens that end in a hyphen, such as ${DEFAULT_HEADER_PREFIX}`,
+      );
+    }
+    this.version = `${prefix}Sig-V`;
+    this.leaderId = `${prefix}Leader-Id`;
+    this.leaderKeyId = `${prefix}Leader-Key-Id`;
+    this.inputHash = `${prefix}Input-Hash`;
+    this.leaderSignature = `${prefix}Leader-Signature`;
+    this.nonce = `${prefix}Nonce`;
+    this.toolSignature = `${prefix}Tool-Signature`;
+    this.replayMemory = `${prefix}Replay-Memory`;
+  }
+}
