@@ -105,6 +105,7 @@ export default defineConfig({
           page("Call an HTTP service", "docs/http"),
           page("Test", "docs/testing"),
           page("Require signatures", "docs/guide/signatures"),
+          page("From a class to a registered tool", "docs/guide/registered-tool"),
           page("Call", "docs/client"),
           page("Use from an MCP client", "docs/mcp"),
           page("The page of svc-gen dev", "docs/page"),

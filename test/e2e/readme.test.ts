@@ -133,6 +133,7 @@ test("commands, links, names and numbers exist", () => {
       assert.ok(scripts[script] ?? scaffold.includes(`"${script}": `), script);
     }
     for (const [, target = ""] of text.matchAll(/\]\(([^)]+)\)/g)) {
+      if (target.startsWith("https://")) continue;
       const [path = "", anchor] = target.split("#");
       const file = path === "" ? join(ROOT, page) : join(ROOT, dirname(page), path);
       assert.ok(existsSync(file), `${page}: ${target}`);
