@@ -21,6 +21,7 @@ export function projectFiles(packageName: string, tool: ToolNames, specs: Packag
     ...(nexus ? [{ path: "src/server-options.ts", text: render("server-options.ts", {}) }] : []),
     ...around.slice(2, 4),
     { path: "README.md", text: render("README.md", { ...names, ...packagePlaces(specs), nexus }) },
+    { path: "AGENTS.md", text: render("AGENTS.md", names) },
     ...around.slice(4),
   ];
 }

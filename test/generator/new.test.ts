@@ -36,6 +36,7 @@ const FILES = [
   "test/tsconfig.json",
   "config.example.json",
   "README.md",
+  "AGENTS.md",
   "Dockerfile",
   ".dockerignore",
   ".gitignore",
