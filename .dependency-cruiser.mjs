@@ -305,7 +305,7 @@ const LAYERS = [
     below:
       "generator/model generator/diagnostics generator/run-within generator/dev/page-server generator/invoke generator/command-line",
     packages: "svc-runtime/internal/generator svc-runtime/leader @modelcontextprotocol/server ajv",
-    node: "crypto module stream",
+    node: "crypto http module stream stream/promises",
   },
   {
     name: "generator/doctor",

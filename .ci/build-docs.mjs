@@ -62,6 +62,13 @@ for (const [path, html] of pages) {
       faults.push(`${path}: no such heading: ${href}`);
   }
 }
+// The pages as Markdown, in one list for language models (llmstxt.org).
+const listed = [...readFileSync(join(SITE, "llms.txt"), "utf8").matchAll(/^- \[.+\]\((.+)\)$/gm)].map(
+  ([, file]) => file,
+);
+for (const file of listed) if (!existsSync(join(SITE, file))) faults.push(`llms.txt: no such file: ${file}`);
+if (!["README.md", "docs/protocol.md"].every((file) => listed.includes(file)))
+  faults.push("llms.txt: a page is missing");
 for (const fault of faults) console.error(fault);
 if (faults.length > 0) process.exit(1);
 console.log(`docs: ${await useSite()}`);

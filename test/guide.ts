@@ -13,6 +13,7 @@ const PAGES = [
   "docs/guide/commands.md",
   "docs/guide/errors.md",
   "docs/guide/signatures.md",
+  "docs/guide/registered-tool.md",
   "docs/guide/application.md",
   "docs/guide/settings.md",
   "docs/guide/limits.md",

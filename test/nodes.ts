@@ -6,7 +6,7 @@
  *     npm run test:nodes -- --versions=22,26 wire e2e/demo  # test files with that in their path
  *
  * The versions are the earliest that `engines` allows and the newest of each line, from the `node` package of the npm
- * registry. Each is installed once, in node_modules/.cache.
+ * registry. Each is installed once, in node_modules/.cache. Bun and Deno run the signed demo alone.
  */
 
 import { spawn, spawnSync } from "node:child_process";
@@ -48,17 +48,18 @@ interface Outcome {
   readonly summary: string;
 }
 
-/** Installs a version of Node, unless that was done before; gives the path of its program. */
-function install(wanted: string): string {
-  const folder = join(CACHE, wanted);
-  const program = join(folder, "node_modules/node/bin", process.platform === "win32" ? "node.exe" : "node");
+/** Installs a version of Node, Bun or Deno, unless that was done before; gives the path of its program. */
+function install(wanted: string, runtime = "node"): string {
+  const folder = join(CACHE, runtime === "node" ? wanted : `${runtime}-${wanted}`);
+  const ending = process.platform === "win32" ? ".exe" : "";
+  const program = join(folder, "node_modules", runtime === "node" ? "node/bin" : ".bin", `${runtime}${ending}`);
   if (values.update || !existsSync(program)) {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
     // Its own install script fetches the program for this machine, as a package of the same registry.
-    const args = ["install", "--no-audit", "--no-fund", "--no-save", "--foreground-scripts", `node@${wanted}`];
+    const args = ["install", "--no-audit", "--no-fund", "--no-save", "--foreground-scripts", `${runtime}@${wanted}`];
     const { status, stderr } = spawnSync("npm", args, { cwd: folder, encoding: "utf8", env: shellEnv() });
-    if (status !== 0 || !existsSync(program)) throw new Error(`node@${wanted} was not installed: ${stderr}`);
+    if (status !== 0 || !existsSync(program)) throw new Error(`${runtime}@${wanted} was not installed: ${stderr}`);
   }
   return program;
 }
@@ -100,6 +101,21 @@ function rowOf({ version, npm, passed, summary }: Outcome): string {
   return `| ${version} | ${npm} | ${files} | ${tests} | ${skipped} | ${seconds} s | ${passed ? "passed" : "**failed**"} |`;
 }
 
+/** The row of a runtime that runs packages of Node: the signed demo on it. */
+function demoRow(name: string, wanted: string, args: readonly string[]): string {
+  const program = install(wanted, name.toLowerCase());
+  const [version = "?"] = /\d+\.\d+\.\d+/.exec(versionOf(program)) ?? [];
+  const from = performance.now();
+  const { status, stdout, stderr } = spawnSync(program, [...args, join(ROOT, "examples/sum/dist/demo.js")], {
+    env: shellEnv(),
+    encoding: "utf8",
+  });
+  const seconds = ((performance.now() - from) / 1000).toFixed(1);
+  const steps = stdout.match(/^ ?\d+ {2}/gm)?.length ?? 0;
+  const [, fault = `exit code ${status}`] = /^Not as it should be: (.*)$/m.exec(stderr) ?? [];
+  return `| ${name} ${version} | | the signed demo | ${steps} of 11 steps | | ${seconds} s | ${status === 0 ? "passed" : fault} |`;
+}
+
 function pageOf(outcomes: readonly Outcome[]): string {
   const date = new Date().toISOString().slice(0, 10);
   const machine = `${process.platform} ${process.arch}, ${availableParallelism()} processors`;
@@ -116,7 +132,7 @@ Written by \`npm run test:nodes\` on ${date}: ${machine}. ${files}
 
 | Node | npm | files | tests | skipped | time | |
 |---|---|---|---|---|---|---|
-${outcomes.map(rowOf).join("\n")}
+${[...outcomes.map(rowOf), ...OTHERS].join("\n")}
 ${failed.join("")}`;
 }
 
@@ -130,7 +146,9 @@ const programs = new Map(
 const inOrder = [...programs].sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
 const outcomes: Outcome[] = [];
 for (const [version, program] of inOrder) outcomes.push(await runTests(program, version));
+/** Not supported, and not broken without notice. */
+const OTHERS = [demoRow("Bun", "1", []), demoRow("Deno", "2", ["run", "--allow-all"])];
 writeFileSync(PAGE, pageOf(outcomes));
 console.log(`\nwrote ${PAGE}`);
-for (const outcome of outcomes) console.log(rowOf(outcome));
+for (const row of [...outcomes.map(rowOf), ...OTHERS]) console.log(row);
 process.exitCode = outcomes.every(({ passed }) => passed) ? 0 : 1;

@@ -1,6 +1,6 @@
 /** The documentation as a site: the repository's own pages, the API reference, and a search that asks no server. */
 
-import { copyFileSync, existsSync, mkdirSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type DefaultTheme, defineConfig } from "vitepress";
@@ -78,11 +78,20 @@ export default defineConfig({
       });
     },
   },
-  buildEnd({ outDir }) {
-    for (const file of linked) {
+  buildEnd({ outDir, site }) {
+    const sections = (site.themeConfig as DefaultTheme.Config).sidebar as DefaultTheme.SidebarItem[];
+    const pages = sections.map(({ text, items = [] }) => ({
+      text,
+      items: items.map(({ text, link }) => ({ text, file: `${link?.slice(1) || "README"}.md` })),
+    }));
+    for (const file of [...linked, ...pages.flatMap(({ items }) => items.map(({ file }) => file))]) {
       mkdirSync(dirname(join(outDir, file)), { recursive: true });
       copyFileSync(join(ROOT, file), join(outDir, file));
     }
+    const lists = pages.map(
+      ({ text, items }) => `## ${text}\n\n${items.map(({ text, file }) => `- [${text}](${file})\n`).join("")}`,
+    );
+    writeFileSync(join(outDir, "llms.txt"), `# ${site.title}\n\n> ${site.description}\n\n${lists.join("\n")}`);
   },
   themeConfig: {
     search: { provider: "local" },
@@ -105,6 +114,7 @@ export default defineConfig({
           page("Call an HTTP service", "docs/http"),
           page("Test", "docs/testing"),
           page("Require signatures", "docs/guide/signatures"),
+          page("From a class to a registered tool", "docs/guide/registered-tool"),
           page("Call", "docs/client"),
           page("Use from an MCP client", "docs/mcp"),
           page("The page of svc-gen dev", "docs/page"),

@@ -118,7 +118,9 @@ async function publicKeyIn(file: string | undefined, cwd: string): Promise<strin
 async function privateKeyIn(file: string | undefined, cwd: string): Promise<string | undefined> {
   if (file === undefined) return undefined;
   const { readSigningKey } = await import("svc-runtime/internal/config");
-  const text = (await textIn(file, cwd)).trim();
+  const given = (await textIn(file, cwd)).trim();
+  const { keyInKeygenFile } = await import("../keys/key-forms.js");
+  const text = keyInKeygenFile(given) ?? given;
   const reading = readSigningKey(text);
   if ("key" in reading) return text;
   const hint = "give a file with 32 bytes in hex, base64 or base64url";

@@ -13,6 +13,7 @@ import { KeyFileError, readKeyFile, writeKeyFile } from "../keys/key-file.js";
 import { readOutput } from "../output-files.js";
 import type { GenerateOptions } from "../project/layout.js";
 import { type Call, CommandError, type Options, UsageError } from "./command.js";
+import { devMcp } from "./dev-mcp.js";
 import { type LEADER_OPTIONS, leaderOptions } from "./leader-options.js";
 import { type PAGE_OPTIONS, readPort } from "./page-options.js";
 
@@ -20,6 +21,8 @@ import { type PAGE_OPTIONS, readPort } from "./page-options.js";
 export interface PageEvent {
   readonly event: "page";
   readonly url: string;
+  /** Where MCP clients call; undefined where they cannot. */
+  readonly mcp?: string;
 }
 
 /** A call that the server answered. */
@@ -35,13 +38,14 @@ export const DEV_LOG_LEVEL = { SVC_LOG_LEVEL: "debug" } as const;
 /**
  * Opens the page of a project.
  *
- * @param showsDebug whether debug lines of the log are printed, otherwise only the calls that they are about
+ * @param settings variables of the server: a log level of the author's own prints debug lines, otherwise only the calls
+ *   that they are about are printed; with a configuration of the author's own MCP clients are not answered
  * @param tell prints events
  */
 export async function followedPage(
   call: LeaderCall,
   project: GenerateOptions,
-  showsDebug: boolean,
+  settings: LeaderCall["env"],
   tell: (event: DevEvent | PageEvent | CallEvent) => void,
 ): Promise<{
   readonly url: string;
@@ -50,16 +54,25 @@ export async function followedPage(
 }> {
   const { root } = project;
   const leader = () => leaderOptions(call, call.values.signed === true, root);
-  const { port, signed = false } = call.values;
+  const showsDebug = settings.SVC_LOG_LEVEL !== undefined;
+  const { port, signed = false, host, "leader-key": leaderKey } = call.values;
+  // Beyond this machine, and beside keys that are not those of development, no client is answered.
+  const isOwn = signed ? leaderKey === undefined : settings.SVC_TOOLKIT_CONFIG_PATH === undefined;
+  const mcp = host === undefined && isOwn ? devMcp(call, root) : undefined;
   const isAny = port === "0";
   const address = pageAddress(call, isAny ? undefined : `${realpathSync(root)} ${signed}`);
-  const page = new DevelopmentPage({ root, leader, address: { ...address, token: pageToken(root, call.env) } });
+  const token = pageToken(root, call.env);
+  const page = new DevelopmentPage({ root, leader, address: { ...address, token }, mcp: mcp?.answer });
   await opened(page);
-  tell({ event: "page", url: page.url });
+  tell({ event: "page", url: page.url, ...(mcp && { mcp: `${page.url}mcp` }) });
   return {
     url: page.url,
-    close: () => page.close(),
+    close: async () => {
+      await page.close();
+      await mcp?.close();
+    },
     onEvent: (event) => {
+      mcp?.onEvent(event);
       void page.follow(event, () => readOutput(root, "meta.json")?.toString() ?? "[]");
       const isHidden = event.event === "line" && !showsDebug && isDebugLine(event.line);
       const logged = isHidden ? loggedCall(event.line) : undefined;

@@ -41,7 +41,7 @@ The server gets the variables of .env in the project's folder, and starts again 
 already win. BIND_ADDR gives the default port.
 With --inspect debuggers attach to one port, also after a restart. The last server ends before the next one starts then.
 
-With --json one line an event: note (message), page (url), progress (step), run (diagnostics, wrote, changes),
+With --json one line an event: note (message), page (url, mcp), progress (step), run (diagnostics, wrote, changes),
 serving (url, tools, restarted, newest), failed, errors, ended (reason), call (tool, status, milliseconds, request), line.`,
   options: {
     port: { type: "string", value: "PORT", summary: `port on 127.0.0.1 (default: ${DEFAULT_PORT}, or a free one)` },
@@ -83,7 +83,7 @@ serving (url, tools, restarted, newest), failed, errors, ended (reason), call (t
       : await printer(call, wanted, lastBuildInfo(root, buildOptions(project)));
     if (port === undefined && !call.quiet)
       for (const message of idleVariables(settings)) tell({ event: "note", message });
-    const page = await followedPage(call, project, settings.SVC_LOG_LEVEL !== undefined, tell);
+    const page = await followedPage(call, project, settings, tell);
     try {
       await develop({
         project,
@@ -195,6 +195,7 @@ async function printer(
   const paint = (text: string, code: number) => (call.colour ? `\u001b[${code}m${text}\u001b[0m` : text);
   const news = newsOf(call, last);
   let pageUrl = "";
+  let mcpUrl: string | undefined;
   /** The port that the next build should serve on. */
   let expected = port === 0 ? undefined : `${port}`;
   const introduced = new Set<string>();
@@ -202,6 +203,7 @@ async function printer(
     switch (event.event) {
       case "page":
         pageUrl = event.url;
+        mcpUrl = event.mcp;
         return;
       case "note":
         call.complain(`${event.message}\n`);
@@ -240,7 +242,8 @@ async function printer(
         expected = port;
         printTools(event, introduced, call);
         if (introduced.size === 0) {
-          call.print(`  page    ${pageUrl}\n  read    ${pageUrl}reference\n  openapi ${pageUrl}openapi.json\n\n`);
+          call.print(`  page    ${pageUrl}\n  read    ${pageUrl}reference\n  openapi ${pageUrl}openapi.json\n`);
+          call.print(mcpUrl === undefined ? "\n" : `  mcp     ${mcpUrl}\n\n`);
         }
         for (const { url, fqn } of event.tools) introduced.add(`${fqn} ${url}`);
         return;

@@ -122,7 +122,7 @@ async function clientOptions(call: McpCall, root: string, signed: boolean): Prom
 }
 
 async function printConfig(call: McpCall, root: string): Promise<number> {
-  const { clientConfig } = await import("../mcp/client-config.js");
+  const { clientConfig, httpClientConfig } = await import("../mcp/client-config.js");
   const own = join(root, "node_modules/svc-gen/generator/bin.js");
   const bin = existsSync(own) ? own : fileURLToPath(new URL("../../../generator/bin.js", import.meta.url));
   const { "leader-key": leaderKey, ca, "print-config": _, project: __, json: ___, ...values } = call.values;
@@ -135,6 +135,20 @@ async function printConfig(call: McpCall, root: string): Promise<number> {
   );
   const entry = { command: process.execPath, args: [bin, "mcp", "--project", root, ...options] };
   const name = basename(root).replaceAll(/[^A-Za-z0-9-]+/g, "-");
-  call.print(call.json ? asJson({ mcpServers: { [name]: entry } }) : clientConfig(name, entry));
+  const url = call.values.url === undefined ? await devEndpoint(root, call.env) : undefined;
+  if (call.json) {
+    call.print(asJson({ mcpServers: { [name]: entry, ...(url && { [`${name}-http`]: { type: "http", url } }) } }));
+  } else call.print(clientConfig(name, entry) + (url === undefined ? "" : `\n${httpClientConfig(name, url)}`));
   return EXIT.done;
+}
+
+/** Where a running `svc-gen dev` of the project answers MCP clients; undefined when none does. */
+async function devEndpoint(root: string, env: McpCall["env"]): Promise<string | undefined> {
+  const { devServers } = await import("../dev/dev-state.js");
+  for (const { page } of await devServers(root, env)) {
+    // The page itself answers 404 where it has no such endpoint.
+    const { status } = await fetch(`${page}mcp`);
+    if (status !== 404) return `${page}mcp`;
+  }
+  return undefined;
 }

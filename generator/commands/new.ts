@@ -18,6 +18,7 @@ const OPTIONS = {
   name: { type: "string", value: "NAME", summary: "the name of the package (default: that of the folder)" },
   fqn: { type: "string", value: "FQN", summary: "the name of the tool (default: xyz.demo.NAME@1)" },
   tool: { type: "string", value: "NAME", summary: "add a tool to the project here: an FQN, or its last part" },
+  nexus: { type: "boolean", summary: "serve leaders that send X-Nexus- headers: those of the network" },
   yes: { type: "boolean", short: "y", summary: "ask nothing: take the defaults" },
   "skip-install": { type: "boolean", summary: "do not run npm install, and generate nothing yet" },
   json: JSON_OPTION,
@@ -55,7 +56,8 @@ is asked: DIR or --yes is needed then. No file is replaced. Then npm install run
 /** A further tool in the project of this folder, named after the tools that it has. */
 function addTool(call: Call<typeof OPTIONS>, name: string, scaffold: Scaffold): number {
   const { cwd, values } = call;
-  const idle = call.args.length > 0 ? "DIR" : (["name", "fqn"] as const).find((each) => values[each] !== undefined);
+  const idle =
+    call.args.length > 0 ? "DIR" : (["name", "fqn", "nexus"] as const).find((each) => values[each] !== undefined);
   if (idle !== undefined) throw new UsageError(`--tool adds to the project here, and takes no ${idle}`);
   if (!existsSync(join(cwd, "package.json"))) {
     throw new CommandError("there is no package.json here", "run it in a project, or make one: svc-gen new");
@@ -106,7 +108,7 @@ async function makeProject(call: Call<typeof OPTIONS>, scaffold: Scaffold): Prom
   // Refused before the next question, whatever its answer: these names do not depend on it.
   scaffold.assertNew(folder, shown, ["package.json"]);
   const tool = await toolOf(scaffold.fqnFor(packageName), values.fqn, ask, scaffold);
-  const files = scaffold.projectFiles(packageName, tool, specs);
+  const files = scaffold.projectFiles(packageName, tool, specs, values.nexus);
   scaffold.assertNew(folder, shown, [...files.map(({ path }) => path), ...scaffold.LATER_FILES]);
   const isInstalled = !values["skip-install"] && (await isYes("Install the packages now?", ask));
 

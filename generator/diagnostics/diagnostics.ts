@@ -91,6 +91,11 @@ export const CODES = {
     "write a name such as RATES_TOKEN, with ? at its end when it is optional, and a text that says what it is for",
     "A server does not start without the variables of its tools, and names what each is for.",
   ),
+  SVC117: note(
+    "the network does not register this timeout",
+    "return 1000 to 120000 milliseconds",
+    "The registry of the network takes a timeout of one second to two minutes. A tool that is not registered there may have any.",
+  ),
   SVC118: error(
     "not a timeout",
     `return whole milliseconds from 1 to ${MAX_TIMEOUT_MS}`,

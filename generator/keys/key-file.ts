@@ -17,7 +17,7 @@ import { dirname, parse, resolve } from "node:path";
 import { readPrivateKey } from "svc-runtime/leader";
 import { baseOf, refuseLinkedFolders, UnwritableError } from "../atomic-write.js";
 import { quoted, shellWord } from "../diagnostics/quote.js";
-import { formOf, type KeyForm, looksLike } from "./key-forms.js";
+import { formOf, KEYGEN_FORM, type KeyForm, keyInKeygenFile, looksLike } from "./key-forms.js";
 
 /** A key file cannot be used as asked. */
 export class KeyFileError extends Error {
@@ -58,7 +58,8 @@ export function readKeyFile(folder: string, name: string): KeyFile {
   refusePublicKey(name);
   const { bytes, stats } = readRegular(resolve(folder, name), name);
   const text = bytes.toString().trim();
-  const reading = readPrivateKey(bytes.toString());
+  const fromKeygen = keyInKeygenFile(text);
+  const reading = readPrivateKey(fromKeygen ?? bytes.toString());
   if ("got" in reading) {
     const isMarked = bytes.toString().startsWith("\ufeff");
     const got = isMarked ? "a text with a byte order mark: save it without one" : (looksLike(text) ?? reading.got);
@@ -67,7 +68,7 @@ export function readKeyFile(folder: string, name: string): KeyFile {
   const key = Buffer.from(reading.key);
   return {
     key,
-    form: formOf(text, key),
+    form: fromKeygen === undefined ? formOf(text, key) : KEYGEN_FORM,
     mode: HAS_MODES ? (stats.mode & 0o7777).toString(8).padStart(4, "0") : undefined,
     warnings: HAS_MODES ? modeWarnings(stats.mode, name) : [],
   };

@@ -39,6 +39,21 @@ export const KEY_FORMS: readonly KeyForm[] = [
   },
 ];
 
+/** The file that `nexus tool auth keygen` writes. It is read in place of a key, and no configuration takes it. */
+export const KEYGEN_FORM: KeyForm = {
+  name: "keygen",
+  summary: "JSON of `nexus tool auth keygen`; a configuration takes the private key alone: svc-gen keys convert",
+  print: hex,
+};
+
+/** The private key in a file of `nexus tool auth keygen`; undefined for any other text, and when its halves differ. */
+export function keyInKeygenFile(text: string): string | undefined {
+  const digits = (name: string) => new RegExp(`"${name}"\\s*:\\s*"([0-9a-f]{64})"`).exec(text)?.[1];
+  const privateKey = text.trimStart().startsWith("{") ? digits("private_key_hex") : undefined;
+  if (privateKey === undefined) return undefined;
+  return digits("public_key_hex") === publicKeyText(Buffer.from(privateKey, "hex")) ? privateKey : undefined;
+}
+
 /** The form of a valid text without white space around it. Padding tells base64 from base64url where nothing else does. */
 export function formOf(text: string, key: Buffer): KeyForm {
   const plain = (form: KeyForm) => form.print(key).toLowerCase() === text.toLowerCase() && /hex$/.test(form.name);
@@ -52,6 +67,7 @@ export function formOf(text: string, key: Buffer): KeyForm {
 export function looksLike(text: string): string | undefined {
   if (text.startsWith("-----BEGIN")) return "a PEM text, which the configuration does not take";
   if (text.startsWith('"') || text.startsWith("'")) return "a text in quotes";
+  if (text.startsWith("{") && text.includes('"private_key_hex"')) return "JSON with halves of different keys";
   if (/^[{[]/.test(text)) return "JSON";
   if (text.startsWith("ssh-")) return "a key of SSH";
   const [, digits] = /^(?:0x)?([0-9a-f]*)$/i.exec(text) ?? [];

@@ -30,6 +30,28 @@ claude mcp add ${name} -- ${[command, ...args].map(shellWord).join(" ")}
 `;
 }
 
+/** Entries for a bridge over HTTP. */
+export function httpClientConfig(name: string, url: string): string {
+  const json = (value: object) => JSON.stringify(value, undefined, 2);
+  return `Over HTTP, while svc-gen dev runs. Cursor (.cursor/mcp.json):
+
+${json({ mcpServers: { [name]: { url } } })}
+
+VS Code (.vscode/mcp.json):
+
+${json({ servers: { [name]: { type: "http", url } } })}
+
+Codex (~/.codex/config.toml):
+
+[mcp_servers.${name}]
+url = ${JSON.stringify(url)}
+
+Claude Code:
+
+claude mcp add --transport http ${name} ${url}
+`;
+}
+
 function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

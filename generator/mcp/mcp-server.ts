@@ -7,18 +7,21 @@ import type { Plain } from "./exact-integers.js";
 import { IDEMPOTENCY_KEY } from "./repeated-calls.js";
 
 /**
- * Makes a server for one connection.
+ * Makes a server for one connection, or for one request over HTTP.
  *
- * @param connection names the connection, in which a request with the id and arguments of an earlier one is the same call
+ * @param connection names the connection, in which a request with the id and arguments of an earlier one is the same
+ * call; undefined over HTTP, where every client begins to count at one
  */
-export function mcpServer(bridge: Bridge, connection: string): Server {
+export function mcpServer(bridge: Bridge, connection?: string): Server {
   const server = new Server(
     { name: "svc-gen", version: VERSION },
-    { capabilities: { tools: { listChanged: true } }, instructions: INSTRUCTIONS },
+    { capabilities: { tools: { listChanged: connection !== undefined } }, instructions: INSTRUCTIONS },
   );
-  const notify = () => void server.sendToolListChanged().catch(() => {});
-  bridge.onChange.add(notify);
-  server.onclose = () => bridge.onChange.delete(notify);
+  if (connection !== undefined) {
+    const notify = () => void server.sendToolListChanged().catch(() => {});
+    bridge.onChange.add(notify);
+    server.onclose = () => bridge.onChange.delete(notify);
+  }
   server.setRequestHandler("tools/list", async () => ({ tools: await bridge.list() }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }): Promise<CallToolResult> => {
     const { id, signal, _meta } = mcpReq;
@@ -34,7 +37,7 @@ export function mcpServer(bridge: Bridge, connection: string): Server {
   return server;
 }
 
-function keyOf(given: unknown, connection: string, id: string | number): NonNullable<BridgeCall["key"]> {
+function keyOf(given: unknown, connection: string | undefined, id: string | number): BridgeCall["key"] {
   if (given !== undefined) {
     if (typeof given === "string" && given.length > 0 && given.length <= 256)
       return { text: `key ${given}`, isExclusive: true };
@@ -43,6 +46,7 @@ function keyOf(given: unknown, connection: string, id: string | number): NonNull
       `${IDEMPOTENCY_KEY}: expected a text of 1 to 256 characters`,
     );
   }
+  if (connection === undefined) return undefined;
   return { text: `id ${connection} ${JSON.stringify(id)}`, isExclusive: false };
 }
 

@@ -12,14 +12,16 @@ export interface ProjectFile {
 }
 
 /** Every file, in the order in which a reader meets them. */
-export function projectFiles(packageName: string, tool: ToolNames, specs: PackageSpecs): ProjectFile[] {
+export function projectFiles(packageName: string, tool: ToolNames, specs: PackageSpecs, nexus = false): ProjectFile[] {
   const names = { title: packageName, fqn: tool.fqn, className: tool.className, file: tool.file, path: tool.file };
   const around = projectAround(packageName, [tool.fqn], specs);
   return [
     ...around.slice(0, 2),
     ...toolFiles(tool),
+    ...(nexus ? [{ path: "src/server-options.ts", text: render("server-options.ts", {}) }] : []),
     ...around.slice(2, 4),
-    { path: "README.md", text: render("README.md", { ...names, ...packagePlaces(specs) }) },
+    { path: "README.md", text: render("README.md", { ...names, ...packagePlaces(specs), nexus }) },
+    { path: "AGENTS.md", text: render("AGENTS.md", names) },
     ...around.slice(4),
   ];
 }

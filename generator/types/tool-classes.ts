@@ -326,12 +326,17 @@ function readStaticMetadata(
     fail("SVC118", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds} is out of range or no integer`);
   } else if (milliseconds < SHORT_TIMEOUT_MS)
     report("SVC129", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds} ms`);
+  else if (milliseconds < MIN_REGISTERED_MS || milliseconds > MAX_REGISTERED_MS)
+    report("SVC117", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds} ms`);
   if (failed || canonical === undefined) return undefined;
   return { fqn: canonical, description: text, path: urlPath, timeout: milliseconds, variables: variables ?? [] };
 }
 
 /** Numbers below are probably seconds. */
 const SHORT_TIMEOUT_MS = 100;
+/** What the registry of the network takes. */
+const MIN_REGISTERED_MS = 1_000;
+const MAX_REGISTERED_MS = 120_000;
 
 /** The static member of a class or its bases that replaces the one of SvcTool. */
 function overrideOf({ checker, wrap }: Program, statics: Type, name: string): Node | undefined {

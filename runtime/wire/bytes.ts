@@ -1,5 +1,7 @@
 import { Buffer } from "#platform/bytes";
 
+export { base64url } from "#platform/bytes";
+
 /** A Buffer over the same memory. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,6 +1,6 @@
 /**
  * What a repeat of a request knows of the replay memory that may have its first attempt (protocol.md section 8): the
- * text `NAME;age=MS` in the header `Replay-Memory` (http-names.ts).
+ * text `NAME;age=MS` in the header `Replay-Memory` (protocol.ts).
  */
 
 /** A repeat of a request. */

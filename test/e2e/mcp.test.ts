@@ -1,16 +1,20 @@
-/** `svc-gen mcp` as a client starts it: in front of a signed server, over standard input and output. */
+/** `svc-gen mcp` as a client starts it, in front of a signed server, and the same over HTTP, of `svc-gen dev`. */
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
-import { describe, test } from "node:test";
-import { Client } from "@modelcontextprotocol/client";
+import { text } from "node:stream/consumers";
+import { before, describe, test } from "node:test";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { serve } from "svc-runtime";
 import { publicKeyOf } from "svc-runtime/leader";
 import { provideContracts } from "svc-runtime/v1";
-import { REPOSITORY } from "../generator/project.js";
+import { CliProcess } from "../generator/cli-process.js";
+import { REPOSITORY, ToolProject } from "../generator/project.js";
 import { CuttingProxy } from "../runtime/cutting-proxy.js";
 import { alice, signedConfig, TOOL_SEED } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
@@ -161,4 +165,145 @@ await client.close();`,
     { cwd: folder },
   );
   assert.match(inspected.stdout, /"sum": "9007199254740993"/, inspected.out);
+});
+
+const COUNTING = `import { SvcTool } from "svc-runtime";
+let runs = 0;
+interface Input {
+  /** @format int64 */
+  value: bigint;
+  note?: unknown;
+}
+/** Counts its runs. */
+export class Counting extends SvcTool<Input, { ok: { value: bigint; run: number; note?: unknown } }> {
+  static override fqn() { return "xyz.test.counting@1"; }
+  static override path() { return "counting"; }
+  override async invoke({ value, note }: Input) { return { ok: { value, run: ++runs, note } }; }
+}
+`;
+
+describe("over HTTP, of svc-gen dev --signed", { timeout: 300_000 }, () => {
+  const project = new ToolProject({ "src/counting.ts": COUNTING });
+  let url = "";
+  before(async () => {
+    const dev = new CliProcess(project.root, ["dev", "--signed", "--port", "0", "--json"]);
+    const page = await dev.event<{ readonly event: "page"; readonly mcp: string }>("page");
+    await dev.event("serving");
+    url = page.mcp;
+  });
+
+  /** The status of an answer, and its text. */
+  const post = async (to: string, headers: object, message: object | string): Promise<[number | undefined, string]> => {
+    const accept = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+    const sent = request(to, { method: "POST", headers: { ...accept, ...headers } }).end(
+      typeof message === "string" ? message : JSON.stringify(message),
+    );
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    return [response.statusCode, await text(response)];
+  };
+  const calling = (params: object) => ({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "xyz_test_counting_v1", arguments: { value: "1" }, ...params },
+  });
+  const runOf = ([, answer]: readonly [unknown, string]) =>
+    Number(/"run":(\d+)/.exec(answer)?.[1] ?? assert.fail(answer));
+
+  for (const mode of [{}, { versionNegotiation: { mode: { pin: "2026-07-28" } } }]) {
+    test(`the official client gets verified, exact results: ${JSON.stringify(mode)}`, async () => {
+      const client = new Client({ name: "test", version: "1" }, mode);
+      await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+      const { structuredContent, _meta } = await client.callTool({
+        name: "xyz_test_counting_v1",
+        arguments: { value: "9007199254740993" },
+      });
+      assert.equal((structuredContent as { ok: { value: string } }).ok.value, "9007199254740993");
+      assert.equal(_meta?.["svc-gen/signature"], "verified");
+      await client.close();
+    });
+  }
+
+  test("the same id runs the tool again, the same idempotency key does not", async () => {
+    const first = runOf(await post(url, {}, calling({})));
+    assert.equal(runOf(await post(url, {}, calling({}))), first + 1);
+    const keyed = calling({ _meta: { "svc-gen/idempotency-key": "k" } });
+    assert.equal(runOf(await post(url, {}, keyed)), first + 2);
+    assert.equal(runOf(await post(url, {}, keyed)), first + 2);
+  });
+
+  test("an integer that JSON.parse would round is read exactly", async () => {
+    const sent = JSON.stringify(calling({ arguments: { value: "1", note: [0] } })).replace("[0]", "[9007199254740993]");
+    const [, answer] = await post(url, {}, sent);
+    assert.match(answer, /"note":\["9007199254740993"\]/);
+  });
+
+  test("a rebound name, another origin and a missing token are refused", async () => {
+    const { host, origin, pathname } = new URL(url);
+    assert.equal((await post(url, { Host: "evil.example" }, calling({})))[0], 403);
+    assert.equal((await post(url, { Origin: "http://evil.example" }, calling({})))[0], 403);
+    assert.equal((await post(url, { Origin: `http://localhost:${host.split(":")[1]}` }, calling({})))[0], 403);
+    assert.equal((await post(url, { "Sec-Fetch-Site": "cross-site" }, calling({})))[0], 403);
+    assert.equal((await post(`${origin}/mcp`, {}, calling({})))[0], 403);
+    // Other endpoints of the page still want the origin of the page.
+    assert.equal((await post(`${origin}${pathname.replace(/mcp$/, "api/call")}`, {}, {}))[0], 403);
+  });
+
+  test("--print-config names the address while the server runs", async () => {
+    const { stdout } = await run(process.execPath, [BIN, "mcp", "--print-config"], { cwd: project.root });
+    assert.match(stdout, /^claude mcp add --transport http /m);
+    assert.ok(stdout.includes(url), stdout);
+  });
+
+  test("it is not there beyond this machine, and beside keys of another leader", async () => {
+    for (const options of [
+      ["--host", "127.0.0.1"],
+      ["--signed", "--leader-key", join(FOLDER, "leader.key")],
+    ]) {
+      const dev = new CliProcess(project.root, ["dev", "--port", "0", "--json", ...options]);
+      const page = await dev.event<{ readonly event: "page"; readonly url: string; readonly mcp?: string }>("page");
+      assert.equal(page.mcp, undefined);
+      assert.equal((await fetch(`${page.url}mcp`)).status, 404);
+      await dev.interrupt();
+    }
+  });
+
+  const skip =
+    process.env.SVC_TEST_FULL !== "1" &&
+    "NOT TESTED: the official conformance suite, in the full run only (SVC_TEST_FULL=1)";
+  test("the conformance suite passes, but for what does not apply", { skip }, async () => {
+    const folder = scratchFolder("svc-mcp-conformance-");
+    writeFileSync(join(folder, "package.json"), '{ "private": true }');
+    // The first version with scenarios of 2026-07-28. It needs Node 22.
+    const packages = ["@modelcontextprotocol/conformance@0.2.0-alpha.12", "node@22"];
+    const args = ["install", "--no-audit", "--no-fund", "--foreground-scripts", ...packages];
+    const installed = await run("npm", args, { cwd: folder });
+    assert.equal(installed.status, 0, installed.out);
+    const node = join(folder, "node_modules/node/bin/node");
+    const suite = join(folder, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
+    const baseline = join(REPOSITORY, "test/e2e/mcp-conformance.yml");
+    const given = ["server", "--url", url, "--suite", "all", "--expected-failures", baseline, "-o", "out"];
+    const { status, out } = await run(node, [suite, ...given], { cwd: folder });
+    assert.equal(status, 0, out.slice(out.indexOf("SUMMARY")));
+
+    const failed = (scenario: string) => {
+      const results = readdirSync(join(folder, "out")).find((each) => each.startsWith(`server-${scenario}-`));
+      const checks = JSON.parse(readFileSync(join(folder, "out", results ?? assert.fail(out), "checks.json"), "utf8"));
+      return (checks as { id: string; status: string }[])
+        .filter(({ status }) => status === "FAILURE")
+        .map(({ id }) => id);
+    };
+    assert.deepEqual(failed("server-stateless"), [
+      "sep-2575-server-rejects-undeclared-capability",
+      "sep-2575-missing-capability-http-400",
+      "sep-2575-http-server-no-independent-requests-on-stream",
+      "sep-2575-server-no-log-without-loglevel",
+    ]);
+    assert.deepEqual(failed("caching"), [
+      "sep-2549-prompts-list-caching-hints",
+      "sep-2549-resources-list-caching-hints",
+      "sep-2549-resources-templates-list-caching-hints",
+    ]);
+    assert.deepEqual(failed("dns-rebinding-protection"), []);
+  });
 });

@@ -36,7 +36,7 @@ after(() => {
 
 /** As in a person's shell: npm and node leave settings to the programs that they start. */
 const env = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name) && name !== "NODE_TEST_CONTEXT"),
+  Object.entries(process.env).filter(([name]) => !/^(?:npm|SVC)_/i.test(name) && name !== "NODE_TEST_CONTEXT"),
 );
 
 function run(command: string, cwd: string): string {
@@ -88,8 +88,6 @@ test("the steps of its workflow pass", ONLY_POSIX, () => {
     const out = run(step, project);
     if (step === "npm test") assert.match(out, /^[#ℹ] pass 3\n[#ℹ] fail 0$/m);
   }
-  // The check that has just passed, and the compiler's part of the tests, once more.
-  if (FULL) run("npm run check", project);
   // They test the tool: with another greeting they fail.
   const compiled = join(project, "dist-test/src/wind-speed.js");
   writeFileSync(compiled, readFileSync(compiled, "utf8").replace("Hello", "Goodbye"));
@@ -246,6 +244,7 @@ test("it is served, and git takes what is to be committed", ONLY_POSIX, async ()
     ".dockerignore",
     ".github/workflows/ci.yml",
     ".gitignore",
+    "AGENTS.md",
     "Dockerfile",
     "README.md",
     "config.example.json",
@@ -259,6 +258,18 @@ test("it is served, and git takes what is to be committed", ONLY_POSIX, async ()
     "test/wind-speed.test.ts",
     "tsconfig.json",
   ]);
+});
+
+test("the commands of its AGENTS.md work", ONLY_POSIX, () => {
+  const text = readFileSync(join(project, "AGENTS.md"), "utf8");
+  assert.ok(text.split("\n").length <= 41, "it is read at once");
+  const commands = [...text.matchAll(/^\| `([^`]+)` \|/gm)].map(([, command = ""]) => command);
+  assert.ok(commands.length > 5);
+  run("git -c user.name=a -c user.email=a@example.org commit -qm first", project);
+  // The tests above ran these.
+  const done = [...fiveMinutes(), "npm test", "npm run build"];
+  for (const command of commands.filter((each) => !done.includes(each))) run(command, project);
+  assert.ok(existsSync(join(project, "src/rate.ts")));
 });
 
 test("all packages have one version, which they require of each other", () => {

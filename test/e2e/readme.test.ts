@@ -127,11 +127,20 @@ test("the configuration is one", () => {
 test("commands, links, names and numbers exist", () => {
   const { scripts, overrides, engines } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const scaffold = readFileSync(join(ROOT, "templates/project/package.json.hbs"), "utf8");
-  for (const [page, text] of GUIDE) {
+  const agents = readFileSync(join(ROOT, "AGENTS.md"), "utf8");
+  assert.ok(agents.split("\n").length <= 41, "AGENTS.md is read at once");
+  for (const [, command = ""] of agents.matchAll(/^\| `((?:npx|node) [^`]*)` \|/gm)) {
+    assert.equal(spawnSync("sh", ["-c", command], { cwd: ROOT }).status, 0, command);
+  }
+  for (const [, path = ""] of agents.matchAll(/`([\w.-]+\/[\w./-]+|[A-Z]+\.md)`/g)) {
+    if (!/generated$/.test(path)) assert.ok(existsSync(join(ROOT, path)), path);
+  }
+  for (const [page, text] of [...GUIDE, ["AGENTS.md", agents] as const]) {
     for (const [, script = "test"] of text.matchAll(/npm (?:run ([\w:]+)|test)/g)) {
       assert.ok(scripts[script] ?? scaffold.includes(`"${script}": `), script);
     }
     for (const [, target = ""] of text.matchAll(/\]\(([^)]+)\)/g)) {
+      if (target.startsWith("https://")) continue;
       const [path = "", anchor] = target.split("#");
       const file = path === "" ? join(ROOT, page) : join(ROOT, dirname(page), path);
       assert.ok(existsSync(file), `${page}: ${target}`);

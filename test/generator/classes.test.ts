@@ -333,12 +333,15 @@ test("a method of a name of SvcTool's that is static where SvcTool's is not, or 
   );
 });
 
-test("a timeout that seems to be in seconds is noted", () => {
+test("a timeout that seems to be in seconds is noted, and one that the network does not register", () => {
   const timeout = (value: number) =>
     `${imports}export class A extends SvcTool<{ a: string }, "done"> ${body("xyz.test.aa@1", `static override timeout() { return ${value}; } ${invoke}`)}`;
   for (const [value, codes] of [
-    [30, ["SVC129"]],
-    [100, []],
+    [99, ["SVC129"]],
+    [999, ["SVC117"]],
+    [1_000, []],
+    [120_000, []],
+    [120_001, ["SVC117"]],
   ] as const) {
     generated({ "src/a.ts": timeout(value) }, ({ diagnostics }) =>
       assert.deepEqual(

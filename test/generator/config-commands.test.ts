@@ -16,6 +16,7 @@ const SUM = "xyz.demo.sum@1";
 const POSIX = process.platform !== "win32";
 const PUBLIC = Buffer.from(publicKeyOf(Buffer.alloc(32, 3))).toString("hex");
 const SEED = "09".repeat(32);
+const SEED_PUBLIC = Buffer.from(publicKeyOf(Buffer.from(SEED, "hex"))).toString("hex");
 const LIST = { version: 1, leaders: [{ leader_id: "acme", keys: [{ kid: 0, public_key: PUBLIC }] }] };
 
 /** A folder with a meta.json of these tools. */
@@ -85,19 +86,25 @@ describe("config init", () => {
     assert.notEqual((modes[2] as number) & 0o044, 0);
   });
 
-  it("takes given keys and the leader's id", async () => {
-    const folder = project(SUM);
-    put(folder, "acme.pub", `0x${PUBLIC}\n`);
-    put(folder, "tool.key", `${Buffer.from(SEED, "hex").toString("base64")}\n`);
-    const args = ["--leader-id", "acme", "--leader-key", "acme.pub", "--tool-key", "tool.key", "--json"];
-    const { code, out } = await svcGenIn(folder, ["config", "init", ...args]);
-    assert.equal(code, 0);
-    const public_key = Buffer.from(publicKeyOf(Buffer.from(SEED, "hex"))).toString("hex");
-    assert.deepEqual(JSON.parse(out), { wrote: ["config.json"], public_keys: [{ tool: SUM, public_key }] });
-    const config = ToolkitRuntimeConfig.fromPath(join(folder, "config.json"));
-    assert.notEqual(config.leaders.lookup("acme", 0n), undefined);
-    assert.deepEqual(readdirSync(folder).sort(), ["acme.pub", "config.json", "meta.json", "tool.key"]);
-  });
+  for (const [form, keyFile] of [
+    ["base64", `${Buffer.from(SEED, "hex").toString("base64")}\n`],
+    ["nexus tool auth keygen", { private_key_hex: SEED, public_key_hex: SEED_PUBLIC }],
+  ] as const)
+    it(`takes given keys and the leader's id: ${form}`, async () => {
+      const folder = project(SUM);
+      put(folder, "acme.pub", `0x${PUBLIC}\n`);
+      put(folder, "tool.key", keyFile);
+      const args = ["--leader-id", "acme", "--leader-key", "acme.pub", "--tool-key", "tool.key", "--json"];
+      const { code, out } = await svcGenIn(folder, ["config", "init", ...args]);
+      assert.equal(code, 0);
+      assert.deepEqual(JSON.parse(out), {
+        wrote: ["config.json"],
+        public_keys: [{ tool: SUM, public_key: SEED_PUBLIC }],
+      });
+      const config = ToolkitRuntimeConfig.fromPath(join(folder, "config.json"));
+      assert.notEqual(config.leaders.lookup("acme", 0n), undefined);
+      assert.deepEqual(readdirSync(folder).sort(), ["acme.pub", "config.json", "meta.json", "tool.key"]);
+    });
 
   it("overwrites nothing, and then writes nothing", async () => {
     const folder = project(SUM);

@@ -271,6 +271,20 @@ test("keys convert: every form that a configuration takes, there and back", asyn
   assert.deepEqual(readdirSync(folder), before);
 });
 
+test("the file of nexus tool auth keygen is read as the key in it", async () => {
+  const keygen = (privateKey: string) => `{\n  "private_key_hex": "${privateKey}",\n  "public_key_hex": "${PUBLIC}"\n}`;
+  writeKey("tool.json", keygen(HEX));
+  const { public_key, form, ...rest } = JSON.parse((await keys("show", "tool.json", "--json", "--reveal")).out);
+  assert.deepEqual([public_key, form, rest.private_key], [PUBLIC, "keygen", HEX]);
+  assert.equal((await keys("convert", "tool.json", "tool.key", "--to", "hex")).code, EXIT.done);
+  assert.equal(readFileSync(at("tool.key"), "utf8"), `${HEX}\n`);
+  assert.equal((await keys("rotate", "tool.json")).code, EXIT.done);
+  writeKey("mixed.json", keygen("08".repeat(32)));
+  const mixed = await keys("show", "mixed.json");
+  assert.equal(mixed.code, EXIT.failure);
+  assert.match(mixed.err, /got JSON with halves of different keys/);
+});
+
 test("keys rotate: the next key beside the old one, and the steps in order", async () => {
   writeKey("leader.key", HEX);
   const { code, out, err } = await keys("rotate", "leader.key", "--leader-id", "alice", "--key-id", "4", "--tool", FQN);

@@ -17,6 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { type CliHost, EXIT } from "#generator/cli.js";
 import { fqnFor, packageNameFor, toolNames } from "#generator/scaffold/names.js";
 import { packagePlaces, packageSpecs } from "#generator/scaffold/package-specs.js";
@@ -35,6 +36,7 @@ const FILES = [
   "test/tsconfig.json",
   "config.example.json",
   "README.md",
+  "AGENTS.md",
   "Dockerfile",
   ".dockerignore",
   ".gitignore",
@@ -73,15 +75,18 @@ ln -s "${join(REPOSITORY, "node_modules/typescript")}" node_modules/typescript
 echo lines of npm
 `;
 
-test("writes every file, installs, generates, and says what to type next", {
+/** With `--nexus`. */
+const OPTIONS = "src/server-options.ts";
+
+test("writes every file, installs, generates, and says what to type next; --nexus: the headers of the network's leaders", {
   skip: process.platform === "win32",
 }, async () => {
-  const { code, out, err } = await create(["my-tool", "--yes"], fakeNpm(LINKING));
+  const { code, out, err } = await create(["my-tool", "--yes", "--nexus"], fakeNpm(LINKING));
   assert.equal(code, EXIT.done, err);
   assert.equal(err, "npm install …\n", "what npm says is shown only when it fails");
   assert.equal(
     out,
-    `${[...FILES, ...GENERATED].map((path) => `wrote my-tool/${path}\n`).join("")}
+    `${[...FILES.toSpliced(4, 0, OPTIONS), ...GENERATED].map((path) => `wrote my-tool/${path}\n`).join("")}
 xyz.demo.my-tool@1 is ready. Next:
   cd my-tool && npm test
   npm run dev
@@ -97,6 +102,10 @@ And while it serves, in a second terminal:
   assert.equal(compile(FASTEST, root), "");
   const meta = spawnSync(process.execPath, ["dist/generated/server.js", "--meta"], { cwd: root, encoding: "utf8" });
   assert.equal(JSON.parse(meta.stdout)[0].fqn, "xyz.demo.my-tool@1", meta.stderr);
+  const { options } = await import(pathToFileURL(join(root, "dist/server-options.js")).href);
+  assert.deepEqual(options, { headerPrefix: "X-Nexus-" });
+  assert.match(read("my-tool/src/generated/server.ts"), /from "\.\.\/server-options\.js"/);
+  assert.match(read("my-tool/README.md"), /--header-prefix X-Nexus-/);
 
   const config = ToolkitRuntimeConfig.fromPath(join(root, "config.example.json"));
   assert.deepEqual([config.signedHttpIsRequired(), config.hasTool("xyz.demo.my-tool@1")], [true, true]);
@@ -408,7 +417,7 @@ test("container file and workflow name what the packages need", () => {
 
 test("every template is used, and a package of svc-gen has them all", () => {
   const templates = readdirSync(join(REPOSITORY, "templates/project"));
-  assert.equal(templates.length, FILES.length);
+  assert.equal(templates.length, [...FILES, OPTIONS].length);
   // npm leaves out or renames some names of a package, such as .gitignore.
   for (const name of templates) assert.match(name, /^[a-zA-Z].*\.hbs$/);
   const { files } = JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8"));

@@ -11,7 +11,7 @@ import { logEvent } from "./log-events.js";
 import { openApiText } from "./openapi-document.js";
 import type { CallReport, CallRequest, LogEvent, PageState, ProblemView } from "./page-api.js";
 import { PageFault } from "./page-fault.js";
-import { type PageAddress, PageServer, type ReferenceContent } from "./page-server.js";
+import { type PageAddress, type PageContent, PageServer, type ReferenceContent } from "./page-server.js";
 import { remoteServer } from "./remote-tools.js";
 import { type ShownTool, shownTools } from "./tool-views.js";
 import { exchange, type WireExchange } from "./wire-request.js";
@@ -26,6 +26,7 @@ export interface PageOptions {
   readonly leader: () => Promise<LeaderOptions & { readonly toolKey?: string }>;
   /** Where the page listens; by default on a port of 127.0.0.1 that the system chooses. */
   readonly address?: PageAddress;
+  readonly mcp?: PageContent["mcp"];
 }
 
 /** Log lines that a page gets when it is opened. */
@@ -72,6 +73,7 @@ export class DevelopmentPage {
       served: () => this.served,
       reference: () => this.reference(),
       forward: (path, body, accept) => this.forward(path, body, accept),
+      mcp: options.mcp,
     });
   }
 

@@ -12,7 +12,7 @@ import { hostname } from "node:os";
 import { buffer, json } from "node:stream/consumers";
 import { CONTENT_SECURITY_POLICY, readAsset } from "./assets.js";
 import { PageFault } from "./page-fault.js";
-import { RequestGuard } from "./request-guard.js";
+import { MCP_PATH, RequestGuard } from "./request-guard.js";
 import type { WireExchange } from "./wire-request.js";
 
 /** The endpoints: a name, and what answers its POST with JSON. */
@@ -30,6 +30,8 @@ export interface PageContent {
   readonly reference: () => ReferenceContent | undefined;
   /** Sends a body to the `invoke` path of a tool, as `POST /TOKEN/tools/…/invoke`; undefined for every other path. */
   readonly forward: (path: string, body: Buffer, accept: string) => Promise<WireExchange | undefined>;
+  /** Answers MCP clients at `/TOKEN/mcp`. */
+  readonly mcp?: ((request: IncomingMessage, response: ServerResponse) => Promise<void>) | undefined;
 }
 
 export interface ReferenceContent {
@@ -116,6 +118,8 @@ export class PageServer {
       const verdict = this.guard?.check(request);
       if (verdict === undefined || "status" in verdict) {
         reply(response, verdict?.status ?? 404, { error: verdict?.why ?? "not found" });
+      } else if (verdict.path === MCP_PATH && this.content.mcp !== undefined) {
+        await this.content.mcp(request, response);
       } else if (request.method === "POST") {
         await this.post(verdict.path, request, response);
       } else if (verdict.path === "/api/events") {

@@ -9,6 +9,9 @@ import { isIP } from "node:net";
 
 export type Verdict = { readonly path: string } | { readonly status: 403 | 404 | 405; readonly why: string };
 
+/** Where MCP clients call. */
+export const MCP_PATH = "/mcp";
+
 /** Decides by method, path and headers. */
 export class RequestGuard {
   private readonly token: Buffer;
@@ -29,14 +32,16 @@ export class RequestGuard {
   check({ method, url = "", headers }: Pick<IncomingMessage, "method" | "url" | "headers">): Verdict {
     if (!this.isOwn(headers.host ?? "")) return { status: 403, why: "wrong Host" };
     const isRead = method === "GET";
-    // Browsers name the origin of every request that can change something.
-    if (headers.origin === undefined ? !isRead : headers.origin !== `http://${headers.host}`) {
+    const [, token = "", path = ""] = /^\/([^/?]*)(\/[^?]*)?/.exec(url) ?? [];
+    const isOpen = this.isToken(token);
+    // Browsers name the origin of every request that can change something; MCP clients are no browsers.
+    const needsOrigin = !isRead && !(isOpen && path === MCP_PATH);
+    if (headers.origin === undefined ? needsOrigin : headers.origin !== `http://${headers.host}`) {
       return { status: 403, why: "wrong Origin" };
     }
     const site = headers["sec-fetch-site"];
     if (site !== undefined && site !== "same-origin" && site !== "none") return { status: 403, why: "another site" };
-    const [, token = "", path = ""] = /^\/([^/?]*)(\/[^?]*)?/.exec(url) ?? [];
-    if (!this.isToken(token)) return { status: 404, why: "not found" };
+    if (!isOpen) return { status: 404, why: "not found" };
     if (!isRead && method !== "POST") return { status: 405, why: "GET or POST" };
     return { path };
   }

@@ -5,7 +5,7 @@
 
 import type { ToolkitRuntimeConfig } from "../../config/config.js";
 import { type AuthContext, InvocationAborted } from "../../tool.js";
-import { asBuffer } from "../../wire/bytes.js";
+import { asBuffer, base64url } from "../../wire/bytes.js";
 import { type Ed25519Engine, prepareVerifyKey } from "../../wire/ed25519.js";
 import type { SigningKey } from "../../wire/ed25519-keys.js";
 import { statusOf } from "../../wire/error-codes.js";
@@ -414,8 +414,7 @@ export class InvokeService {
     if (!answer.signable) return errorReplyOf(status, body, answer.code);
     const key = auth && this.signingKey(handled);
     if (auth === undefined || key === undefined) return { status, headers: RESULT_HEADERS, body };
-    const signature =
-      unsealed(seal, key, auth.leaderSignature) ?? this.sign(handled, key, auth, body).toString("base64url");
+    const signature = unsealed(seal, key, auth.leaderSignature) ?? base64url(this.sign(handled, key, auth, body));
     const { version, toolSignature } = this.options.headers;
     const headers = [...RESULT_HEADERS, version, SIGNATURE_VERSION, toolSignature, signature];
     return { status, headers, body };

@@ -5,7 +5,7 @@
  */
 
 import { copyBytes } from "../../wire/bcs-writer.js";
-import { asBuffer } from "../../wire/bytes.js";
+import { asBuffer, base64url } from "../../wire/bytes.js";
 import type { SigningKey } from "../../wire/ed25519-keys.js";
 import type { ReplayCaller } from "./store.js";
 
@@ -59,7 +59,7 @@ export function unsealed(
   const bytes = asBuffer(seal);
   if (bytes.compare(leaderSignature, 0, 64, 0, TOOL_SIGNATURE) !== 0) return undefined;
   if (bytes.compare(key.publicKey, 0, KEY_BYTES, KEY, SEAL_BYTES) !== 0) return undefined;
-  return bytes.toString("base64url", TOOL_SIGNATURE, KEY);
+  return base64url(bytes.subarray(TOOL_SIGNATURE, KEY));
 }
 
 /** A custom store may return any value. */

@@ -1,0 +1,42 @@
+/** The tools of `svc-gen dev` for MCP clients, at `mcp` below the address of the page. */
+
+import type { DevEvent } from "../dev/dev-session.js";
+import type { PageContent } from "../dev/page-server/page-server.js";
+import type { Call, Options } from "./command.js";
+import { type LEADER_OPTIONS, leaderOptions } from "./leader-options.js";
+
+export interface DevMcp {
+  readonly answer: NonNullable<PageContent["mcp"]>;
+  /** Learns where the tools are served. */
+  readonly onEvent: (event: DevEvent) => void;
+  readonly close: () => Promise<void>;
+}
+
+/** Signs with the development leader of the project, and with no other. */
+export function devMcp(call: Call<typeof LEADER_OPTIONS & Options>, root: string): DevMcp {
+  let tools: readonly string[] = [];
+  const complain = (problem: string) => call.complain(`mcp: ${problem}\n`);
+  const open = async () => {
+    const [{ Bridge }, { mcpEndpoint }] = await Promise.all([import("../mcp/bridge.js"), import("../mcp/http.js")]);
+    const client = await leaderOptions(call, call.values.signed === true, root);
+    const bridge = new Bridge({ addresses: async () => tools, client, complain });
+    return { bridge, answer: mcpEndpoint(bridge, complain) };
+  };
+  // The SDK is loaded by the first request.
+  let opened: ReturnType<typeof open> | undefined;
+  return {
+    answer: async (request, response) => {
+      // Keys are there once a build serves.
+      if (tools.length === 0) {
+        response.writeHead(503, { "Content-Type": "application/json" }).end('{"error":"no build serves"}');
+        return;
+      }
+      opened ??= open();
+      await (await opened).answer(request, response);
+    },
+    onEvent: (event) => {
+      if (event.event === "serving") tools = event.tools.map(({ url }) => url);
+    },
+    close: async () => (await opened)?.bridge.close(),
+  };
+}

@@ -1,0 +1,65 @@
+/** The bridge over streamable HTTP, on the server of the development page. */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import { JsonError, readExact } from "svc-runtime/generator";
+import type { Bridge } from "./bridge.js";
+import { mcpServer } from "./mcp-server.js";
+
+/** Limit of a message, in bytes. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** Answers one request. */
+export type McpEndpoint = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/**
+ * Makes the endpoint. The SDK would read bodies with JSON.parse, which rounds; it gets them read exactly.
+ *
+ * @param complain reports faults of the protocol
+ */
+export function mcpEndpoint(bridge: Bridge, complain: (problem: string) => void): McpEndpoint {
+  const handler = createMcpHandler(() => mcpServer(bridge), { onerror: ({ message }) => complain(message) });
+  return async (request, response) => {
+    const { method = "GET", headers } = request;
+    let parsedBody: unknown;
+    if (method === "POST") {
+      const bytes = await bounded(request);
+      if (bytes === undefined) return refuse(response, 413, -32600, `at most ${MAX_BYTES} bytes`);
+      try {
+        parsedBody = readExact(bytes);
+      } catch (error) {
+        if (!(error instanceof JsonError)) throw error;
+        return refuse(response, 400, -32700, "Parse error");
+      }
+    }
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    const given = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    );
+    const web = new Request(`http://${headers.host}/mcp`, { method, headers: given, signal: gone.signal });
+    const answer = await handler.fetch(web, parsedBody === undefined ? {} : { parsedBody });
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    if (answer.body === null) response.end();
+    else await pipeline(Readable.fromWeb(answer.body as never), response).catch(() => response.destroy());
+  };
+}
+
+async function bounded(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function refuse(response: ServerResponse, status: number, code: number, message: string): void {
+  response
+    .writeHead(status, { "Content-Type": "application/json" })
+    .end(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } }));
+}
