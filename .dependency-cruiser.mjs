@@ -186,9 +186,9 @@ const LAYERS = [
   {
     name: "generator/openapi",
     files: "generator/openapi/*",
-    below: "generator/model generator/emit generator/read-file",
-    packages: "svc-runtime/generator",
-    node: "path",
+    below: "generator/model generator/emit generator/read-file generator/run-within",
+    packages: "svc-runtime/generator refa",
+    node: "module path",
   },
   {
     name: "generator/generate",
@@ -278,7 +278,7 @@ const LAYERS = [
     below:
       "generator/model generator/diagnostics generator/atomic-write generator/project generator/openapi generator/contract-diff generator/output-files generator/watch generator/keys generator/config generator/read-file",
     packages: "svc-runtime/leader",
-    node: "child_process cluster crypto fs os path readline stream",
+    node: "child_process cluster crypto fs module os path readline stream util worker_threads",
   },
   {
     name: "generator/invoke",

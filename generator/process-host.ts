@@ -21,9 +21,22 @@ const PROCESS_HOST: CliHost = {
   ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? ask : undefined,
   interrupted: () =>
     new Promise<void>((done) => {
-      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => done());
+      let first: number | undefined;
+      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+        process.on(signal, () => {
+          first ??= performance.now();
+          done();
+          if (performance.now() - first > ECHO_MS) process.exit(CANCELLED);
+        });
+      }
     }),
 };
+
+/**
+ * Milliseconds within which a repeated signal counts as the same one: npm forwards a signal that the terminal already
+ * sent to every process of the group. A later one ends the process at once.
+ */
+const ECHO_MS = 500;
 
 /** As a shell says of a program that Ctrl-C ended. */
 const CANCELLED = 130;

@@ -29,6 +29,12 @@ export interface Effects {
   readonly write: (files: Result["files"]) => readonly string[];
   /** Reports one run. */
   readonly tell: (result: WatchResult) => void;
+  /** A run begins. `tell`, `unchanged` or `failed` is called at its end. */
+  readonly begin?: () => void;
+  /** A run found the project unchanged. */
+  readonly unchanged?: () => void;
+  /** A run threw. The next change of the project starts another one. Without it, watching ends with the error. */
+  readonly failed?: (error: unknown) => void;
 }
 
 /** One run: its diagnostics, the files written, and the time since the first event that caused it. */
@@ -50,7 +56,7 @@ export async function watchProject(options: GenerateOptions, effects: Effects, e
   });
   const session = new WatchSession(options, effects, (error) => fail(error));
   try {
-    session.run();
+    session.attempt();
     await Promise.race([end, failure]);
   } finally {
     session.close();
@@ -92,16 +98,40 @@ class WatchSession {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       this.timer = undefined;
-      try {
-        this.run();
-      } catch (error) {
-        this.fail(error);
-      }
+      this.attempt();
     }, SETTLE_MS);
   }
 
+  /** Runs. After an error it runs once more with a program of its own: TypeScript may fail on reused files only. */
+  attempt(): void {
+    const { failed } = this.effects;
+    try {
+      this.run();
+    } catch (error) {
+      if (failed === undefined) {
+        this.fail(error);
+        return;
+      }
+      try {
+        this.forget();
+        this.run();
+      } catch (again) {
+        this.forget();
+        failed(again);
+      }
+    }
+  }
+
+  /** Makes the next run read everything again. */
+  private forget(): void {
+    this.closeProgram();
+    this.configChanged = true;
+    this.current = undefined;
+  }
+
   /** Reads the configuration if it may have changed, updates the program and writes the generated files that differ. */
-  run(): void {
+  private run(): void {
+    this.effects.begin?.();
     const before = this.current;
     if (this.configChanged) this.readConfiguration();
     // An update may schedule another one, which the loop runs too.
@@ -110,9 +140,15 @@ class WatchSession {
       update();
     }
     const { current } = this;
-    if (current === undefined) return;
+    if (current === undefined) {
+      this.effects.unchanged?.();
+      return;
+    }
     const wrote = hasErrors(current.diagnostics) ? [] : this.effects.write(current.files);
-    if (current === before && wrote.length === 0) return;
+    if (current === before && wrote.length === 0) {
+      this.effects.unchanged?.();
+      return;
+    }
     const milliseconds = Math.round(performance.now() - this.firstEventAt);
     this.effects.tell({ ...current, wrote, milliseconds, compile: (fallback) => this.compile(current, fallback) });
   }
@@ -236,9 +272,9 @@ class WatchSession {
     });
   }
 
-  /** Whether an event changes only the text of a known source, not the set of files. */
+  /** Whether an event changes only the text of a known source, which the program watches, not the set of files. */
   private isSourceSaved(path: string): boolean {
-    return this.project?.files.includes(resolve(path)) === true && existsSync(path);
+    return this.program !== undefined && this.project?.files.includes(resolve(path)) === true && existsSync(path);
   }
 }
 

@@ -5,7 +5,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { DevEvent } from "../dev/dev-session.js";
 import { makePrivateFolder } from "../dev/dev-state.js";
-import { isDebugLine } from "../dev/log-lines.js";
+import { isDebugLine, type LoggedCall, loggedCall } from "../dev/log-lines.js";
 import { DevelopmentPage } from "../dev/page-server/development-page.js";
 import { PageFault } from "../dev/page-server/page-fault.js";
 import type { PageAddress } from "../dev/page-server/page-server.js";
@@ -22,20 +22,27 @@ export interface PageEvent {
   readonly url: string;
 }
 
+/** A call that the server answered. */
+export interface CallEvent extends LoggedCall {
+  readonly event: "call";
+}
+
 type LeaderCall = Call<typeof LEADER_OPTIONS & typeof PAGE_OPTIONS & Options>;
 
-/** The page shows each call with the server's own times, which the log has at this level. */
+/** The page and the terminal show each call with the server's own times, which the log has at this level. */
 export const DEV_LOG_LEVEL = { SVC_LOG_LEVEL: "debug" } as const;
 
 /**
  * Opens the page of a project.
  *
- * @param tell prints events; lines of the log that only the page asked for are left out
+ * @param showsDebug whether debug lines of the log are printed, otherwise only the calls that they are about
+ * @param tell prints events
  */
 export async function followedPage(
   call: LeaderCall,
   project: GenerateOptions,
-  tell: (event: DevEvent | PageEvent) => void,
+  showsDebug: boolean,
+  tell: (event: DevEvent | PageEvent | CallEvent) => void,
 ): Promise<{
   readonly url: string;
   readonly onEvent: (event: DevEvent) => void;
@@ -49,13 +56,15 @@ export async function followedPage(
   const page = new DevelopmentPage({ root, leader, address: { ...address, token: pageToken(root, call.env) } });
   await opened(page);
   tell({ event: "page", url: page.url });
-  const showsDebug = call.env.SVC_LOG_LEVEL !== undefined;
   return {
     url: page.url,
     close: () => page.close(),
     onEvent: (event) => {
       void page.follow(event, () => readOutput(root, "meta.json")?.toString() ?? "[]");
-      if (event.event !== "line" || showsDebug || !isDebugLine(event.line)) tell(event);
+      const isHidden = event.event === "line" && !showsDebug && isDebugLine(event.line);
+      const logged = isHidden ? loggedCall(event.line) : undefined;
+      if (logged !== undefined) tell({ event: "call", ...logged });
+      else if (!isHidden) tell(event);
     },
   };
 }

@@ -18,13 +18,15 @@ import {
   plural,
   UsageError,
 } from "./command.js";
-import type { PageEvent } from "./dev-page.js";
+import type { CallEvent, PageEvent } from "./dev-page.js";
 import { newsOf } from "./generate.js";
 import { LEADER_OPTIONS } from "./leader-options.js";
 import { PAGE_OPTIONS, readPort } from "./page-options.js";
 import { generateOptions } from "./project-options.js";
 
 const DEFAULT_PORT = 8080;
+/** Node's own. */
+const DEFAULT_INSPECT_PORT = 9229;
 
 export const devCommand = defineCommand({
   name: "dev",
@@ -35,10 +37,18 @@ configuration and address are in a private folder of yours, below XDG_STATE_HOME
 The printed page calls the tools from a browser on this machine, and shows each call as a leader sees it. With --url it
 shows a server that runs elsewhere; nothing is generated or served then.
 
-With --json one line an event: page (url), run (diagnostics, wrote, changes), serving (url, tools), failed, ended, line.`,
+The server gets the variables of .env in the project's folder, and starts again when they change. Variables that are set
+already win. BIND_ADDR gives the default port.
+With --inspect debuggers attach to one port, also after a restart. The last server ends before the next one starts then.
+
+With --json one line an event: note (message), page (url), progress (step), run (diagnostics, wrote, changes),
+serving (url, tools, restarted, newest), failed, errors, ended (reason), call (tool, status, milliseconds, request), line.`,
   options: {
     port: { type: "string", value: "PORT", summary: `port on 127.0.0.1 (default: ${DEFAULT_PORT}, or a free one)` },
     signed: { type: "boolean", summary: "require signed requests, with development keys made for this project" },
+    inspect: { type: "boolean", summary: "let debuggers attach to the server" },
+    "inspect-brk": { type: "boolean", summary: "the same, and wait for one before the first line" },
+    "inspect-port": { type: "string", value: "PORT", summary: `where (default: ${DEFAULT_INSPECT_PORT})` },
     url: { type: "string", value: "URL", summary: "only the page, for the running server at this address" },
     ...PAGE_OPTIONS,
     ...LEADER_OPTIONS,
@@ -49,10 +59,11 @@ With --json one line an event: page (url), run (diagnostics, wrote, changes), se
   examples: [
     ["svc-gen dev", "serve unsigned calls on this machine"],
     ["svc-gen dev --signed", "then: svc-gen invoke TOOL '{…}' --signed"],
+    ["svc-gen dev --inspect", "then attach a debugger to port 9229"],
     ["svc-gen dev --url https://tools.example.org", "the page for any running server"],
   ],
   run: async (call) => {
-    const { port, signed, url } = call.values;
+    const { port, signed, url, "inspect-brk": isBreak = false, "inspect-port": inspectPort } = call.values;
     refuseIdleOptions(call);
     if (url !== undefined) return showServer(url, call);
     const project = generateOptions(call);
@@ -64,17 +75,27 @@ With --json one line an event: page (url), run (diagnostics, wrote, changes), se
     }
     const { develop, PortTaken } = await import("../dev/dev-session.js");
     const { DEV_LOG_LEVEL, followedPage } = await import("./dev-page.js");
+    const settings = { ...(await envFile(root)), ...call.env };
+    const bound = boundPort(settings);
+    const wanted = port === undefined ? (bound ?? DEFAULT_PORT) : readPort("port", port);
     const tell = call.json
       ? (event: object) => call.print(`${JSON.stringify(event)}\n`)
-      : await printer(call, lastBuildInfo(root, buildOptions(project)));
-    const page = await followedPage(call, project, tell);
+      : await printer(call, wanted, lastBuildInfo(root, buildOptions(project)));
+    if (port === undefined && !call.quiet)
+      for (const message of idleVariables(settings)) tell({ event: "note", message });
+    const page = await followedPage(call, project, settings.SVC_LOG_LEVEL !== undefined, tell);
     try {
       await develop({
         project,
-        port: port === undefined ? DEFAULT_PORT : readPort("port", port),
+        port: wanted,
         exactPort: Number(port ?? 0) !== 0,
         signed: signed === true,
-        env: { ...DEV_LOG_LEVEL, ...call.env },
+        inspect:
+          call.values.inspect || isBreak
+            ? { port: readPort("inspect-port", inspectPort ?? `${DEFAULT_INSPECT_PORT}`, 1), isBreak }
+            : undefined,
+        env: call.env,
+        defaults: DEV_LOG_LEVEL,
         page: page.url,
         onEvent: page.onEvent,
         end: call.interrupted(),
@@ -96,12 +117,18 @@ With --json one line an event: page (url), run (diagnostics, wrote, changes), se
 function refuseIdleOptions({ values }: Call<typeof LEADER_OPTIONS & typeof PAGE_OPTIONS & Options>): void {
   const given = (names: readonly string[]) =>
     names.find((name) => (values as Record<string, unknown>)[name] !== undefined);
-  const [own, keys] = [given(["port", "signed", "project", "out"]), given(Object.keys(LEADER_OPTIONS))];
+  const [own, keys] = [
+    given(["port", "signed", "project", "out", "inspect", "inspect-brk"]),
+    given(Object.keys(LEADER_OPTIONS)),
+  ];
   if (values.url !== undefined && own !== undefined) {
     throw new UsageError(`--${own} is of a project: leave it out, or --url, which shows a server that runs`);
   }
   if (values.url === undefined && values.signed === undefined && keys !== undefined && keys !== "ca") {
     throw new UsageError(`--${keys} wants --signed or --url`);
+  }
+  if (values["inspect-port"] !== undefined && given(["inspect", "inspect-brk"]) === undefined) {
+    throw new UsageError("--inspect-port wants --inspect or --inspect-brk");
   }
 }
 
@@ -118,35 +145,94 @@ async function showServer(
   return EXIT.done;
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The variables of `.env`; none when it cannot be read, which the first build reports. */
+async function envFile(root: string): Promise<Environment> {
+  const { readEnvFile } = await import("../dev/env-file.js");
+  try {
+    return readEnvFile(root);
+  } catch {
+    return {};
+  }
+}
+
+/** The port of `BIND_ADDR`. */
+function boundPort({ BIND_ADDR = "" }: Environment): number | undefined {
+  const [, port] = /:(\d{1,5})$/.exec(BIND_ADDR) ?? [];
+  return port === undefined || Number(port) > 65_535 ? undefined : Number(port);
+}
+
+/** Notes about variables that are ignored, or only partly used. */
+function idleVariables(env: Environment): string[] {
+  const { BIND_ADDR, PORT } = env;
+  const notes: string[] = [];
+  if (BIND_ADDR !== undefined && boundPort(env) === undefined) {
+    notes.push("BIND_ADDR is ignored: it wants HOST:PORT");
+  } else if (BIND_ADDR !== undefined && !/^(?:127\.0\.0\.1|localhost):/.test(BIND_ADDR)) {
+    notes.push("only the port of BIND_ADDR is used: svc-gen dev serves on 127.0.0.1");
+  }
+  if (PORT !== undefined) notes.push("PORT is ignored, also by the built server: use --port or BIND_ADDR");
+  return notes;
+}
+
+/** Printed before the first build. */
+interface NoteEvent {
+  readonly event: "note";
+  readonly message: string;
+}
+
+const PROGRESS = { building: "reading and checking the project", starting: "starting the server" } as const;
+
 /** Prints events for people. */
 async function printer(
   call: Call<Options>,
+  port: number,
   last: BuildInfo | undefined,
-): Promise<(event: DevEvent | PageEvent) => void> {
+): Promise<(event: DevEvent | PageEvent | NoteEvent | CallEvent) => void> {
   const { readableLine } = await import("../dev/log-lines.js");
   const { portOf } = await import("../dev/dev-state.js");
   const paint = (text: string, code: number) => (call.colour ? `\u001b[${code}m${text}\u001b[0m` : text);
   const news = newsOf(call, last);
   let pageUrl = "";
   /** The port that the next build should serve on. */
-  let expected = call.values.port === undefined ? `${DEFAULT_PORT}` : undefined;
+  let expected = port === 0 ? undefined : `${port}`;
   const introduced = new Set<string>();
   return (event) => {
     switch (event.event) {
       case "page":
         pageUrl = event.url;
         return;
+      case "note":
+        call.complain(`${event.message}\n`);
+        return;
+      case "progress": {
+        if (call.quiet && event.seconds === undefined) return;
+        const text =
+          event.seconds === undefined
+            ? `${PROGRESS[event.step]} …`
+            : `the server has not started after ${event.seconds} s: does an import or a create() wait?`;
+        call.complain(paint(`${text}\n`, 2));
+        return;
+      }
+      case "call": {
+        const { tool, status, code, milliseconds, request, replayed } = event;
+        const colour = status < 400 ? 32 : status < 500 ? 33 : 31;
+        const facts = [code, `${milliseconds} ms`, replayed && "stored answer", `request ${request}`].filter(Boolean);
+        const time = new Date().toTimeString().slice(0, 8);
+        call.complain(`${time} ${paint(`${status}`, colour)} ${tool} · ${facts.join(" · ")}\n`);
+        return;
+      }
       case "run": {
         const errors = news(event.diagnostics);
         if (errors > 0) {
-          const next = event.serving ? "the last good build keeps serving" : "waiting for a change";
-          call.complain(paint(`\n✗ ${plural(errors, "error")}; ${next}\n`, 31));
+          call.complain(paint(`\n✗ ${plural(errors, "error")}; ${nextOf(event)}\n`, 31));
         }
         call.print(formatDifferences(event.changes, adviceOf));
         return;
       }
       case "serving": {
-        call.print(paint(`✓ serving on ${event.url} after ${event.milliseconds} ms\n`, 32));
+        call.print(servingLine(event, paint));
         const port = portOf(event.url);
         if (expected !== undefined && port !== expected) {
           call.print(`  port ${expected} is taken by another process; --port names one of your own\n`);
@@ -160,10 +246,12 @@ async function printer(
         return;
       }
       case "failed": {
-        const next = event.serving ? "the last good build keeps serving" : "waiting for a change";
-        call.complain(paint(`✗ the server did not start: ${event.reason}; ${next}\n`, 31));
+        call.complain(paint(`✗ the server did not start: ${event.reason}; ${nextOf(event)}\n`, 31));
         return;
       }
+      case "errors":
+        call.complain(paint(`✗ the errors are still there; ${nextOf(event)}\n`, 31));
+        return;
       case "ended":
         call.complain(paint(`✗ the server ended: ${event.reason}; waiting for a change\n`, 31));
         return;
@@ -173,6 +261,18 @@ async function printer(
       }
     }
   };
+}
+
+function nextOf({ serving }: { readonly serving: boolean }): string {
+  return serving ? "the last good build keeps serving" : "waiting for a change";
+}
+
+function servingLine(
+  { url, milliseconds, restarted, newest }: Extract<DevEvent, { event: "serving" }>,
+  paint: (text: string, code: number) => string,
+): string {
+  if (!newest) return paint(`✗ the last good build serves on ${url}, without the latest changes\n`, 31);
+  return paint(`✓ serving on ${url}${restarted ? ` after ${milliseconds} ms` : ": the build is the same"}\n`, 32);
 }
 
 /** Prints the tools that were not there before. */

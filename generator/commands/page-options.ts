@@ -12,7 +12,7 @@ export const PAGE_OPTIONS = {
 } as const;
 
 /** @throws UsageError */
-export function readPort(option: "port" | "page-port", text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new UsageError(`--${option} wants a number from 0 to 65535`);
+export function readPort(option: "port" | "page-port" | "inspect-port", text: string, min = 0): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= 65_535) return Number(text);
+  throw new UsageError(`--${option} wants a number from ${min} to 65535`);
 }

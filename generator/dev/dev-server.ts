@@ -1,6 +1,7 @@
 /**
  * The server of `svc-gen dev`: one process a build. A new build takes over the port when it serves; until then, and if
- * it never does, the last good one keeps serving. Node's `cluster` shares the listening socket between the two.
+ * it never does, the last good one keeps serving. Node's `cluster` shares the listening socket between the two. Under a
+ * debugger the last process ends first, because the inspector's port cannot be shared.
  */
 
 import cluster, { type Worker } from "node:cluster";
@@ -14,12 +15,14 @@ export interface DevServerEvents {
   readonly onLine: (line: string) => void;
   /** The serving process ended by itself: nothing serves until the next build. */
   readonly onExit: (reason: string) => void;
+  /** The process that starts has not served for this many seconds. */
+  readonly onSlow: (seconds: number) => void;
 }
 
 /** The outcome of a start. */
 export type Started =
   | { readonly state: "serving"; readonly url: string }
-  /** The process ended, or did not serve in time. */
+  /** The process ended before it served. */
   | { readonly state: "failed"; readonly reason: string }
   | { readonly state: "cancelled" };
 
@@ -30,16 +33,24 @@ export interface DevServerOptions extends DevServerEvents {
   readonly port: number;
   /** Whether a start throws {@link PortTaken} when the port cannot be listened on, instead of taking another port. */
   readonly exactPort: boolean;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The debugger's port on 127.0.0.1 and whether each process waits for it before its first line. */
+  readonly inspect: { readonly port: number; readonly isBreak: boolean } | undefined;
 }
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The requested port is in use, or may not be used. */
 export class PortTaken extends Error {}
 
-/** Milliseconds that a process may take until it serves. */
-const START_MS = 20_000;
+// Processes accept connections themselves: one that was handed to a process as it ended would hang.
+cluster.schedulingPolicy = cluster.SCHED_NONE;
+
+/** Seconds until a start is reported as slow. */
+const SLOW_START_S = 20;
 /** Milliseconds between the signal to stop and the end by force. */
 const STOP_MS = 15_000;
+/** The same for a process without calls, and for one that may be paused in a debugger. */
+const SHORT_STOP_MS = 2_000;
 
 export class DevServer {
   readonly #options: DevServerOptions;
@@ -50,15 +61,12 @@ export class DevServer {
   #serving: Worker | undefined;
   #starting: Worker | undefined;
   readonly #running = new Set<Worker>();
+  #isClosed = false;
 
   constructor(options: DevServerOptions) {
     this.#options = options;
     this.#port = options.port;
-  }
-
-  /** Whether a build serves. */
-  get isServing(): boolean {
-    return this.#serving !== undefined;
+    process.once("exit", this.#killAll);
   }
 
   /**
@@ -66,10 +74,11 @@ export class DevServer {
    *
    * @throws PortTaken
    */
-  async start(script: string): Promise<Started> {
+  async start(script: string, env: Environment): Promise<Started> {
+    if (this.#options.inspect !== undefined) await this.#stopAll();
     // Processes share a socket when they ask for the same port, also for port 0. Without one the last port is free again.
     if (this.#serving === undefined && this.#url !== undefined) this.#port = Number(portOf(this.#url));
-    let outcome = await this.#run(script);
+    let outcome = await this.#run(script, env);
     if ("listenError" in outcome && this.#port !== 0) {
       const { host, exactPort } = this.#options;
       const reason = portFault(`port ${this.#port} of ${host}`, outcome.listenError);
@@ -77,32 +86,47 @@ export class DevServer {
       if (exactPort && this.#url !== undefined) return { state: "failed", reason };
       if (exactPort) throw new PortTaken(reason);
       this.#port = 0;
-      outcome = await this.#run(script);
+      outcome = await this.#run(script, env);
     }
     return outcome;
   }
 
   /** Ends a process that is starting, if there is one. */
   cancelStart(): void {
-    if (this.#starting !== undefined) stop(this.#starting);
+    if (this.#starting !== undefined) stop(this.#starting, SHORT_STOP_MS);
     this.#starting = undefined;
   }
 
   /** Stops all processes; resolves when they have ended. */
   async close(): Promise<void> {
-    this.#starting = undefined;
+    this.#isClosed = true;
+    await this.#stopAll();
+    process.off("exit", this.#killAll);
+  }
+
+  async #stopAll(): Promise<void> {
+    this.cancelStart();
     this.#serving = undefined;
     await Promise.all(
       [...this.#running].map((worker) => {
-        stop(worker);
+        stop(worker, this.#options.inspect === undefined ? STOP_MS : SHORT_STOP_MS);
         return new Promise<void>((ended) => worker.once("exit", () => ended()));
       }),
     );
   }
 
-  async #run(script: string): Promise<Started | ListenFailure> {
-    const { cwd, env, host } = this.#options;
-    cluster.setupPrimary({ exec: script, args: [], cwd, silent: true, execArgv: ["--enable-source-maps"] });
+  /** Leaves no process behind when this one exits. */
+  readonly #killAll = () => {
+    for (const worker of this.#running) worker.process.kill("SIGKILL");
+  };
+
+  async #run(script: string, env: Environment): Promise<Started | ListenFailure> {
+    if (this.#isClosed) return { state: "cancelled" };
+    const { cwd, host, inspect } = this.#options;
+    const debugging = inspect && [`--inspect${inspect.isBreak ? "-brk" : ""}=127.0.0.1:${inspect.port}`];
+    const execArgv = ["--enable-source-maps", ...(debugging ?? [])];
+    // Without `inspectPort` each process would get the next port.
+    cluster.setupPrimary({ exec: script, args: [], cwd, silent: true, execArgv, inspectPort: inspect?.port });
     const worker = cluster.fork({ ...env, BIND_ADDR: `${host}:${this.#port}` });
     this.#starting = worker;
     const outcome = await this.#outcome(worker);
@@ -121,7 +145,7 @@ export class DevServer {
 
   /** Resolves when the process serves, or with the reason why it will not. */
   #outcome(worker: Worker): Promise<Started | ListenFailure> {
-    const { host, onLine, onExit } = this.#options;
+    const { host, onLine, onExit, onSlow, inspect } = this.#options;
     const address = `${host}:${this.#port}`;
     let listenError: string | undefined;
     const onOutput = (line: string) => {
@@ -133,15 +157,16 @@ export class DevServer {
     for (const stream of [worker.process.stdout, worker.process.stderr]) eachLine(stream, onOutput);
     worker.on("error", (error) => onLine(error.message));
     return new Promise((settle) => {
-      let reason = `it did not serve within ${START_MS / 1000} s`;
-      const timer = setTimeout(() => {
-        stop(worker);
-        settle({ state: "failed", reason });
-      }, START_MS);
+      let reason = "it ended";
+      let seconds = 0;
+      // Counts only while this process runs: it may be suspended together with the one that starts.
+      const timer = setInterval(() => {
+        if (++seconds === SLOW_START_S && inspect === undefined && this.#starting === worker) onSlow(seconds);
+      }, 1000);
       worker.on("message", (message: unknown) => {
         const { serving } = Object(message) as { readonly serving?: unknown };
         if (typeof serving !== "string") return;
-        clearTimeout(timer);
+        clearInterval(timer);
         settle({ state: "serving", url: serving });
       });
       worker.once("exit", (code, signal) => {
@@ -153,7 +178,7 @@ export class DevServer {
       });
       // After the last line of its output.
       worker.process.once("close", () => {
-        clearTimeout(timer);
+        clearInterval(timer);
         settle({ state: "failed", reason, ...(listenError !== undefined && { listenError }) });
       });
     });
@@ -181,13 +206,18 @@ function exitReason(code: number | null, signal: string | null): string {
 function retire(worker: Worker): void {
   worker.disconnect();
   // At once: a process that has nothing left to do would end before it could run the close() of its tools.
-  stop(worker);
+  stop(worker, STOP_MS);
 }
 
+/** Processes that were asked to end: a second signal would end them without their calls. */
+const stopping = new WeakSet<Worker>();
+
 /** Asks a process to finish its calls and end. */
-function stop(worker: Worker): void {
+function stop(worker: Worker, limitMs: number): void {
+  if (stopping.has(worker)) return;
+  stopping.add(worker);
   worker.process.kill("SIGTERM");
-  const timer = setTimeout(() => worker.process.kill("SIGKILL"), STOP_MS);
+  const timer = setTimeout(() => worker.process.kill("SIGKILL"), limitMs);
   worker.once("exit", () => clearTimeout(timer));
 }
 

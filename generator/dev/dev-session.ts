@@ -1,22 +1,29 @@
 /** `svc-gen dev`: generate, compile and serve, again after every change. */
 
-import { rmSync } from "node:fs";
+import { rmSync, unwatchFile, watchFile } from "node:fs";
 import { dirname, join } from "node:path";
 import { baseOf, isWithin, replaceFiles, UnwritableError } from "../atomic-write.js";
 import { type Difference, diffDocuments } from "../contract-diff.js";
 import { type Diagnostic, hasErrors } from "../diagnostics/diagnostics.js";
-import { readOutput, writeChanged } from "../output-files.js";
+import { KeyFileError } from "../keys/key-file.js";
+import { readOutput } from "../output-files.js";
 import type { Compiled } from "../project/emit-javascript.js";
+import { contentHash } from "../project/file-hash.js";
 import { type GenerateOptions, layoutOf } from "../project/layout.js";
-import { type WatchResult, watchProject } from "../watch.js";
+import { readRegular } from "../read-file.js";
 import { judgeDisputed } from "./author-compiler.js";
+import { Builder, type BuilderMessage, type BuilderRun } from "./builder.js";
 import { ensureDevKeys, writeDevConfig } from "./dev-keys.js";
-import { DevServer, PortTaken, type Started } from "./dev-server.js";
+import { type Effect, type Input, newMachine, phaseOf, type Report, step } from "./dev-machine.js";
+import { DevServer, type DevServerOptions, PortTaken, type Started } from "./dev-server.js";
 import { DEV_FOLDER, type DevState, makePrivateFolder, removeDeadStates, stateFile } from "./dev-state.js";
+import { ENV_FILE, readEnvFile } from "./env-file.js";
 import { type ServedDocument, servedDocuments } from "./served-documents.js";
 
 /** What happens while a project is developed, in order. */
 export type DevEvent =
+  /** A step that takes long enough to be mentioned; `seconds` when it takes unusually long. */
+  | { readonly event: "progress"; readonly step: "building" | "starting"; readonly seconds?: number }
   /** A run of the generator. With errors the last good build keeps serving. */
   | {
       readonly event: "run";
@@ -27,16 +34,22 @@ export type DevEvent =
       readonly changes: readonly Difference[];
       readonly serving: boolean;
     }
-  /** A new build serves. `milliseconds` from the first event of the change to the listening server. */
+  /** A build serves. `milliseconds` from the first event of the change to this one. */
   | {
       readonly event: "serving";
       readonly url: string;
       readonly signed: boolean;
       readonly tools: readonly ServedDocument[];
       readonly milliseconds: number;
+      /** Whether a new process serves it, not the one that did before. */
+      readonly restarted: boolean;
+      /** Whether it is the newest build; false when newer sources have errors. */
+      readonly newest: boolean;
     }
-  /** A new build did not start. */
+  /** A new build did not start, or a step before that failed. */
   | { readonly event: "failed"; readonly reason: string; readonly serving: boolean }
+  /** The errors of the last run are still there. */
+  | { readonly event: "errors"; readonly serving: boolean }
   /** The serving process ended by itself. */
   | { readonly event: "ended"; readonly reason: string }
   /** A line of the server's log. */
@@ -49,9 +62,13 @@ export interface DevOptions {
   /** Whether another port may not be used when this one is taken. */
   readonly exactPort: boolean;
   readonly signed: boolean;
+  readonly inspect: DevServerOptions["inspect"];
   /** Address of the development page, which confirms where this process serves. */
   readonly page: string;
+  /** Variables that win over those of `.env`. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Variables that those of `.env` win over. */
+  readonly defaults: Readonly<Record<string, string>>;
   readonly onEvent: (event: DevEvent) => void;
   readonly end: Promise<unknown>;
 }
@@ -64,16 +81,11 @@ export { PortTaken };
  * @throws PortTaken; errors of the disk
  */
 export async function develop(options: DevOptions): Promise<void> {
-  const { project } = options;
-  const folder = makePrivateFolder(project.root, options.env);
+  const folder = makePrivateFolder(options.project.root, options.env);
   removeDeadStates(folder);
   const session = new DevSession(options, folder);
   try {
-    await watchProject(
-      project,
-      { write: (files) => writeChanged(project.root, files), tell: (result) => session.handle(result) },
-      Promise.race([options.end, session.failure]),
-    );
+    await Promise.race([options.end, session.failure]);
   } finally {
     await session.close();
   }
@@ -81,161 +93,312 @@ export async function develop(options: DevOptions): Promise<void> {
 
 /** A compiled project, and when the change that led to it began. */
 interface Build extends Compiled {
+  /** Identity of its files and variables. */
+  readonly key: string;
   /** Text of its `meta.json`. */
   readonly document: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly from: number;
 }
+
+/** Milliseconds after which a step is mentioned. The first ones are mentioned at once. */
+const PROGRESS_MS = 400;
+/** Milliseconds between looks at the files that no build reads: `.env` and compiled ones. */
+const POLL_MS = 500;
 
 class DevSession {
   /** Rejects when the session cannot go on. */
   readonly failure: Promise<never>;
-  private fail: (error: unknown) => void = () => {};
-  private readonly server: DevServer;
+  readonly #options: DevOptions;
+  readonly #folder: string;
+  readonly #builder: Builder;
+  readonly #server: DevServer;
+  #machine: ReturnType<typeof newMachine<Build>>;
+  #fail: (error: unknown) => void = () => {};
   /** The file that names the served address. */
-  private state: string | undefined;
-  /** Texts of the compiled files by path, as they were last written. */
-  private readonly written = new Map<string, string>();
-  private document: string | undefined;
-  /** The newest build that has not been started. */
-  private waiting: Build | undefined;
-  private isStarting = false;
-  /** Number of the newest run of the generator. */
-  private run = 0;
+  #state: string | undefined;
+  #document: string | undefined;
+  /** The last project that compiled. */
+  #compiled: Omit<Build, "key" | "env"> | undefined;
+  /** Ends the judgement of a run that is no longer the newest one. */
+  #judging: AbortController | undefined;
+  /** The step that may take long, with the timer until it is mentioned. */
+  #progress: { readonly step: string; readonly timer: NodeJS.Timeout; isAnnounced: boolean } | undefined;
+  /** The compiled file whose deletion is noticed. */
+  #watched: string | undefined;
 
-  constructor(
-    private readonly options: DevOptions,
-    private readonly folder: string,
-  ) {
-    const { onEvent, project, signed, env, port, exactPort } = options;
+  constructor(options: DevOptions, folder: string) {
+    this.#options = options;
+    this.#folder = folder;
+    const { onEvent, project, signed, port, exactPort, inspect } = options;
+    const { root } = project;
     this.failure = new Promise((_, reject) => {
-      this.fail = reject;
+      this.#fail = reject;
     });
-    const config = signed ? { SVC_TOOLKIT_CONFIG_PATH: join(folder, "config.json") } : {};
     if (signed) ensureDevKeys(folder);
-    this.document = readOutput(project.root, "meta.json")?.toString();
-    this.server = new DevServer({
-      cwd: project.root,
+    this.#document = readOutput(root, "meta.json")?.toString();
+    this.#machine = newMachine(inspect === undefined);
+    this.#server = new DevServer({
+      cwd: root,
       host: "127.0.0.1",
       port,
       exactPort,
-      env: { ...env, ...config },
+      inspect,
       onLine: (line) => onEvent({ event: "line", line }),
-      onExit: (reason) => {
-        this.removeState();
-        onEvent({ event: "ended", reason });
-      },
+      onSlow: (seconds) => onEvent({ event: "progress", step: "starting", seconds }),
+      onExit: (reason) => this.#input({ on: "ended", reason }),
+    });
+    this.#mention();
+    // Only in the project's folder are its packages found.
+    this.#builder = new Builder({ project, compiledFolder: join(root, DEV_FOLDER, "dist") }, (message) =>
+      this.#handle(message),
+    );
+    this.#builder.failure.catch(this.#fail);
+    watchFile(join(root, ENV_FILE), { interval: POLL_MS }, () => this.#renew());
+  }
+
+  async close(): Promise<void> {
+    this.#input({ on: "stop" });
+    await Promise.all([this.#builder.close(), this.#server.close()]);
+  }
+
+  /** Takes a step of the machine. */
+  #input(input: Input<Build>): void {
+    const [machine, effects] = step(this.#machine, input);
+    this.#machine = machine;
+    if (input.on === "ended") this.#removeState();
+    for (const effect of effects) this.#carryOut(effect);
+    this.#mention();
+  }
+
+  #carryOut(effect: Effect<Build>): void {
+    switch (effect.do) {
+      case "start":
+        this.#start(effect.build).catch(this.#fail);
+        return;
+      case "cancel":
+        this.#server.cancelStart();
+        return;
+      case "write":
+        this.#restore(effect.build);
+        return;
+      case "report":
+        this.#report(effect.report);
+        return;
+      case "close": {
+        this.#removeState();
+        this.#judging?.abort();
+        unwatchFile(join(this.#options.project.root, ENV_FILE));
+        this.#unwatch();
+      }
+    }
+  }
+
+  /** Mentions a step at once when nothing has served yet, else when it takes long. */
+  #mention(): void {
+    const phase = phaseOf(this.#machine);
+    const current = phase === "building" || phase === "starting" ? phase : undefined;
+    if (this.#progress?.step === current) return;
+    clearTimeout(this.#progress?.timer);
+    this.#progress = undefined;
+    if (current === undefined) return;
+    const { serving, fault } = this.#machine;
+    const isFirst = serving === undefined && fault === undefined;
+    const timer = setTimeout(() => announce(), PROGRESS_MS);
+    const progress = { step: current, timer, isAnnounced: false };
+    const announce = () => {
+      clearTimeout(timer);
+      progress.isAnnounced = true;
+      this.#options.onEvent({ event: "progress", step: current });
+    };
+    this.#progress = progress;
+    if (isFirst) announce();
+  }
+
+  #report(report: Report<Build>): void {
+    const { onEvent, signed } = this.#options;
+    if (report.state !== "serving") {
+      const { state: event, ...facts } = report;
+      onEvent({ event, ...facts } as DevEvent);
+      return;
+    }
+    const { url, isNew, isBehind } = report;
+    const { document, from } = report.build;
+    this.#writeState(url);
+    const milliseconds = Math.round(performance.now() - from);
+    const tools = servedDocuments(document, url);
+    onEvent({ event: "serving", url, signed, tools, milliseconds, restarted: isNew, newest: !isBehind });
+  }
+
+  #handle(message: BuilderMessage): void {
+    if (this.#machine.isStopping) return;
+    switch (message.kind) {
+      case "begin":
+        this.#input({ on: "building" });
+        return;
+      case "unchanged":
+        // While the project's own compiler judges the last run, that run is not over.
+        if (this.#judging === undefined) {
+          this.#input({ on: "unchanged", isAnnounced: this.#progress?.isAnnounced === true });
+        }
+        return;
+      case "failed":
+        this.#judging?.abort();
+        this.#judging = undefined;
+        this.#input({ on: "broken", reason: message.reason });
+        return;
+      case "run":
+        this.#judge(message);
+    }
+  }
+
+  /** Finishes a run once the project's own compiler has judged it, unless a newer one comes meanwhile. */
+  #judge(run: BuilderRun): void {
+    this.#judging?.abort();
+    const judging = new AbortController();
+    const judged = judgeDisputed(layoutOf(this.#options.project), run.diagnostics, judging.signal);
+    this.#judging = judged && judging;
+    if (judged === undefined) {
+      this.#finish(run);
+      return;
+    }
+    judged
+      .then((diagnostics) => {
+        if (judging.signal.aborted) return;
+        this.#judging = undefined;
+        this.#finish({ ...run, diagnostics });
+      })
+      .catch(this.#fail);
+  }
+
+  /** Reports a run and serves its build. */
+  #finish({ diagnostics, wrote, milliseconds, compiled }: BuilderRun): void {
+    const { onEvent } = this.#options;
+    const isGood = compiled !== undefined && !hasErrors(diagnostics);
+    const changes = isGood ? this.#changesTo(compiled.document) : [];
+    const serving = this.#machine.serving !== undefined;
+    onEvent({ event: "run", diagnostics, wrote, milliseconds, changes, serving });
+    if (!isGood) {
+      this.#input({ on: "errors" });
+      return;
+    }
+    this.#compiled = { ...compiled, from: performance.now() - milliseconds };
+    this.#offer("built", this.#compiled);
+  }
+
+  /** Serves the newest build with the variables as they are now. */
+  #renew(): void {
+    if (this.#compiled !== undefined) this.#offer("renewed", { ...this.#compiled, from: performance.now() });
+  }
+
+  /** Gives the machine a compiled project together with its variables. */
+  #offer(on: "built" | "renewed", compiled: Omit<Build, "key" | "env">): void {
+    const { env: own, defaults, signed, project } = this.#options;
+    const config = signed ? { SVC_TOOLKIT_CONFIG_PATH: join(this.#folder, "config.json") } : {};
+    let variables: Readonly<Record<string, string>>;
+    try {
+      variables = readEnvFile(project.root);
+      if (signed) writeDevConfig(this.#folder, namesOf(compiled.document));
+    } catch (error) {
+      const { message, code } = error as NodeJS.ErrnoException;
+      const reason = code === undefined ? message : `cannot read ${ENV_FILE}: ${code}`;
+      if (error instanceof KeyFileError) this.#fail(error);
+      else this.#input({ on: "unready", of: on, reason });
+      return;
+    }
+    const env = { ...defaults, ...variables, ...own, ...config };
+    const key = contentHash(JSON.stringify([compiled.files, compiled.entrypoint, env]));
+    this.#input({ on, build: { ...compiled, env, key } });
+  }
+
+  async #start({ files, entrypoint, env }: Build): Promise<void> {
+    const refused = this.#write(files);
+    if (refused === undefined) this.#watch(entrypoint);
+    const outcome = refused === undefined ? await this.#server.start(entrypoint, env) : refused;
+    if (outcome.state === "serving") this.#input({ on: "serving", url: outcome.url });
+    else if (outcome.state === "failed") this.#input({ on: "failed", reason: outcome.reason });
+    else this.#input({ on: "cancelled" });
+  }
+
+  #restore({ files, entrypoint }: Build): void {
+    const refused = this.#write(files);
+    if (refused === undefined) this.#watch(entrypoint);
+    else this.#options.onEvent({ event: "failed", reason: refused.reason, serving: true });
+  }
+
+  /** Notices when a compiled file is deleted, as by `rm -rf dist`. */
+  #watch(path: string): void {
+    if (path === this.#watched) return;
+    this.#unwatch();
+    this.#watched = path;
+    watchFile(path, { interval: POLL_MS }, ({ nlink }) => {
+      if (nlink !== 0 || path !== this.#watched) return;
+      // A second deletion is a change only for a new watcher.
+      this.#unwatch();
+      // The command that deletes it may still be at work.
+      setTimeout(() => this.#input({ on: "lost" }), POLL_MS).unref();
     });
   }
 
-  close(): Promise<void> {
-    this.removeState();
-    return this.server.close();
+  #unwatch(): void {
+    if (this.#watched !== undefined) unwatchFile(this.#watched);
+    this.#watched = undefined;
   }
 
-  private removeState(): void {
-    if (this.state !== undefined) rmSync(this.state, { force: true });
-    this.state = undefined;
-  }
-
-  /** One run of the generator: reports it, and serves its build, unless a newer run comes meanwhile. */
-  handle(result: WatchResult): void {
-    const run = ++this.run;
-    const judged = judgeDisputed(layoutOf(this.options.project), result.diagnostics);
-    if (judged === undefined) this.finish(result);
-    else {
-      judged
-        .then((diagnostics) => {
-          if (run === this.run) this.finish({ ...result, diagnostics });
-        })
-        .catch(this.fail);
-    }
-  }
-
-  private finish(result: WatchResult): void {
-    const { diagnostics, wrote, milliseconds } = result;
-    const { onEvent } = this.options;
-    const report = (changes: readonly Difference[]) =>
-      onEvent({ event: "run", diagnostics, wrote, milliseconds, changes, serving: this.server.isServing });
-    if (hasErrors(diagnostics)) {
-      report([]);
-      return;
-    }
-    const document = result.files.find(({ path }) => path === "meta.json")?.text ?? "[]";
-    report(this.changesTo(document));
-    if (this.options.signed) writeDevConfig(this.folder, namesOf(document));
-    const from = performance.now() - milliseconds;
-    this.waiting = { ...result.compile(this.compiledFolder()), document, from };
-    // Without another server, one that is starting may become the last good one.
-    if (this.server.isServing) this.server.cancelStart();
-    this.startWaiting().catch(this.fail);
-  }
-
-  /** For a project whose tsconfig names no output folder. Only there are the packages of the project found. */
-  private compiledFolder(): string {
-    return join(this.options.project.root, DEV_FOLDER, "dist");
-  }
-
-  /** Starts the waiting builds, one after another. */
-  private async startWaiting(): Promise<void> {
-    if (this.isStarting) return;
-    this.isStarting = true;
-    for (let build = this.waiting; build !== undefined; build = this.waiting) {
-      this.waiting = undefined;
-      await this.start(build);
-    }
-    this.isStarting = false;
-  }
-
-  private async start({ files, entrypoint, document, from }: Build): Promise<void> {
-    const { onEvent, signed } = this.options;
-    const changed = files.filter(({ target, content }) => this.written.get(target) !== content);
-    if (changed.length === 0 && this.server.isServing) return;
-    const started = this.write(changed) ?? (await this.server.start(entrypoint));
-    if (started.state === "failed") {
-      onEvent({ event: "failed", reason: started.reason, serving: this.server.isServing });
-    } else if (started.state === "serving") {
-      const { url } = started;
-      this.writeState(url);
-      const milliseconds = Math.round(performance.now() - from);
-      onEvent({ event: "serving", url, signed, tools: servedDocuments(document, url), milliseconds });
-    }
-  }
-
-  /** Writes the file by which other commands find the server. */
-  private writeState(url: string): void {
-    const state = stateFile(this.folder, url);
-    if (state === this.state) return;
-    this.removeState();
-    this.state = state;
-    const { signed, page } = this.options;
-    const content = `${JSON.stringify({ url, signed, pid: process.pid, page } satisfies DevState)}\n`;
-    replaceFiles([{ target: state, content, mode: 0o600 }]);
-  }
-
-  /** Writes compiled files; the failure if the disk refuses them. */
-  private write(files: Compiled["files"]): Extract<Started, { state: "failed" }> | undefined {
+  /** Writes the compiled files that differ from the disk; the failure if the disk refuses them. */
+  #write(files: Compiled["files"]): Extract<Started, { state: "failed" }> | undefined {
+    const { root } = this.#options.project;
+    const own = join(root, DEV_FOLDER);
+    const isOwn = files.some(({ target }) => isWithin(own, target));
+    const wanted = isOwn ? [{ target: join(own, ".gitignore"), content: "*\n" }, ...files] : files;
     try {
-      const { root } = this.options.project;
-      const own = join(root, DEV_FOLDER);
-      const isOwn = files.some(({ target }) => isWithin(own, target));
-      const ignored = isOwn ? [{ target: join(own, ".gitignore"), content: "*\n" }] : [];
       // A link that leads to the outDir of the tsconfig is the author's.
-      replaceFiles([...ignored, ...files], (target) => (isOwn ? baseOf(root, dirname(target)) : dirname(target)));
+      replaceFiles(wanted.filter(differs), (target) => (isOwn ? baseOf(root, dirname(target)) : dirname(target)));
     } catch (error) {
       if (error instanceof UnwritableError) return { state: "failed", reason: error.message };
       throw error;
     }
-    for (const { target, content } of files) this.written.set(target, content);
     return undefined;
   }
 
+  /** Writes the file by which other commands find the server. */
+  #writeState(url: string): void {
+    const state = stateFile(this.#folder, url);
+    if (state === this.#state) return;
+    this.#removeState();
+    this.#state = state;
+    const { signed, page } = this.#options;
+    const content = `${JSON.stringify({ url, signed, pid: process.pid, page } satisfies DevState)}\n`;
+    try {
+      replaceFiles([{ target: state, content, mode: 0o600 }]);
+    } catch (error) {
+      if (!(error instanceof UnwritableError)) throw error;
+      // The server works; only other commands cannot find it.
+      this.#options.onEvent({ event: "line", line: error.message });
+    }
+  }
+
+  #removeState(): void {
+    if (this.#state !== undefined) rmSync(this.#state, { force: true });
+    this.#state = undefined;
+  }
+
   /** What changed since the last good run. */
-  private changesTo(document: string): readonly Difference[] {
-    const before = this.document;
-    this.document = document;
+  #changesTo(document: string): readonly Difference[] {
+    const before = this.#document;
+    this.#document = document;
     if (before === undefined || before === document) return [];
     const texts = [before, document].map((text) => ({ name: "meta.json", text })) as [NamedDocument, NamedDocument];
     return diffDocuments(...texts).filter(({ verdict }) => verdict !== "same");
+  }
+}
+
+/** Whether the text of a file on the disk is another one. */
+function differs({ target, content }: Compiled["files"][number]): boolean {
+  try {
+    return readRegular(target).toString() !== content;
+  } catch {
+    return true;
   }
 }
 

@@ -36,6 +36,33 @@ export function readableLine(line: string, debug: boolean): string | undefined {
   return escapeControls(words.join(" ") + trace).replaceAll("\n", "\n  ");
 }
 
+/** A call that a server answered. */
+export interface LoggedCall {
+  readonly tool: string;
+  readonly status: number;
+  /** Of a refusal or a failure. */
+  readonly code?: string;
+  readonly milliseconds: number;
+  readonly request: string;
+  /** Whether the answer was stored by an earlier call. */
+  readonly replayed: boolean;
+}
+
+/** The call that a line of the request log is about. */
+export function loggedCall(line: string): LoggedCall | undefined {
+  const { msg, tool, status, code, ms, request, replayed } = entryOf(line) ?? {};
+  if ((msg !== "answered" && msg !== "refused") || typeof status !== "number") return undefined;
+  const { all } = Object(ms) as { readonly all?: unknown };
+  return {
+    tool: String(tool ?? ""),
+    status,
+    ...(typeof code === "string" && { code }),
+    milliseconds: Number(all),
+    request: String(request ?? ""),
+    replayed: replayed === true,
+  };
+}
+
 /** Whether a line has the level trace or debug. */
 export function isDebugLine(line: string): boolean {
   return isDebug(entryOf(line)?.level);

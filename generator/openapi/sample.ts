@@ -1,9 +1,10 @@
 /** Small values that fit a schema of svc-gen, for examples and for the first call of a tool. */
 
 import { type Json, JsonObject } from "../json.js";
+import { wordOf } from "./pattern-word.js";
 
 /**
- * A small value that fits a schema; examples and defaults first. A `pattern` is not looked at.
+ * A small value that fits a schema; examples and defaults first.
  *
  * @param root the schema whose `$defs` the references name
  * @param open the references that lead here: a list of what it is within is empty
@@ -34,18 +35,19 @@ export function sampleOf(
     case "array":
       return sampleList(schema, sample, open);
     case "string":
-      return (
-        SAMPLE_TEXTS[String(schema.get("format"))] ?? (schema.get("contentEncoding") === "base64" ? "AA==" : "text")
-      );
+      return sampleText(schema);
     case "integer":
     case "number":
-      return schema.get("minimum") ?? 1;
+      return sampleNumber(schema);
     case "boolean":
       return true;
     default:
       return null;
   }
 }
+
+/** Items of a list at most, however many it wants. */
+const MAX_ITEMS = 256;
 
 const SAMPLE_TEXTS: Readonly<Record<string, string>> = {
   "date-time": "2026-01-01T00:00:00Z",
@@ -56,6 +58,33 @@ const SAMPLE_TEXTS: Readonly<Record<string, string>> = {
   uuid: "00000000-0000-4000-8000-000000000000",
   ipv4: "192.0.2.1",
 };
+
+function sampleText(schema: JsonObject): string {
+  const number = (name: string, otherwise: number) => Number(schema.get(name) ?? otherwise);
+  const [min, max] = [number("minLength", 0), number("maxLength", Number.POSITIVE_INFINITY)];
+  const pattern = schema.get("pattern");
+  const format = SAMPLE_TEXTS[String(schema.get("format"))];
+  const plain = format ?? (schema.get("contentEncoding") === "base64" ? "AA==" : "text");
+  if (typeof pattern === "string") return wordOf(pattern, min, max, plain) ?? plain;
+  return plain === "text" ? plain.padEnd(min, "x").slice(0, max) : plain;
+}
+
+/** The first of the plainest numbers that is within the limits. */
+function sampleNumber(schema: JsonObject): Json {
+  const limits = ["minimum", "exclusiveMinimum", "multipleOf", "maximum", "exclusiveMaximum"] as const;
+  const [min, above, step, max, below] = limits.map((name) => schema.get(name) as number | bigint | undefined);
+  const next = (limit: number | bigint | undefined, by: 1 | -1) =>
+    typeof limit === "bigint" ? limit + BigInt(by) : limit === undefined ? undefined : limit + by;
+  const between = min !== undefined && max !== undefined ? (Number(min) + Number(max)) / 2 : undefined;
+  const fits = (each: number | bigint) =>
+    (min === undefined || each >= min) &&
+    (above === undefined || each > above) &&
+    (max === undefined || each <= max) &&
+    (below === undefined || each < below) &&
+    (step === undefined || Number(each) % Number(step) === 0);
+  const wanted = [min ?? 1n, step, 1n, 0n, next(above, 1), max, next(below, -1), between];
+  return wanted.find((each) => each !== undefined && fits(each)) ?? min ?? 1n;
+}
 
 function sampleObject(schema: JsonObject, sample: (schema: Json | undefined) => Json): JsonObject {
   const properties = schema.get("properties");
@@ -73,7 +102,9 @@ function sampleList(schema: JsonObject, sample: (schema: Json | undefined) => Js
   if (Array.isArray(places)) return (places as Json[]).map(sample);
   const items = schema.get("items");
   const reference = items instanceof JsonObject ? items.get("$ref") : undefined;
-  return typeof reference === "string" && open.includes(reference) ? [] : [sample(items)];
+  if (typeof reference === "string" && open.includes(reference)) return [];
+  const length = schema.get("uniqueItems") === true ? 1 : Math.max(1, Number(schema.get("minItems") ?? 1));
+  return Array.from({ length: Math.min(length, MAX_ITEMS) }, () => sample(items));
 }
 
 function referenced(reference: string, root: Json | undefined): Json | undefined {

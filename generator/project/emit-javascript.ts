@@ -16,6 +16,17 @@ export interface Compiled {
   readonly entrypoint: string;
 }
 
+/** An internal property of source files (TypeScript 6.0): set for a file that repeats one of the same package version. */
+interface InnerFile extends ts.SourceFile {
+  readonly redirectInfo?: { readonly unredirected: ts.SourceFile };
+}
+
+/** The file at a path, as a compiler host must return it: never a redirect to another copy of the package. */
+function fileAt(program: ts.Program, path: string): ts.SourceFile | undefined {
+  const file: InnerFile | undefined = program.getSourceFile(path);
+  return file?.redirectInfo?.unredirected ?? file;
+}
+
 /**
  * Compiles the sources of a checked program and its generated files.
  *
@@ -43,7 +54,7 @@ export function compile(
     ...ts.createCompilerHost(wanted),
     getSourceFile: (path, version) => {
       const text = texts.get(resolve(path));
-      return text === undefined ? program.getSourceFile(path) : ts.createSourceFile(path, text, version);
+      return text === undefined ? fileAt(program, path) : ts.createSourceFile(path, text, version);
     },
     writeFile: (target, content) => files.push({ target: resolve(target), content }),
   };

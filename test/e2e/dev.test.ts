@@ -353,13 +353,18 @@ describe("a project that is served signed", PATIENCE, () => {
   });
 });
 
-test("printed: a taken port, URLs, a call to try, frames, changes, new tools, and the log", PATIENCE, async (t) => {
+test("printed: notes, URLs, a call to try, calls, frames, changes, new tools, and the log", PATIENCE, async (t) => {
   const taken = createServer();
   t.after(() => taken.close());
   // Whether this test or another program has it: it is taken.
   await new Promise<void>((done) => taken.once("error", () => done()).listen(8080, "127.0.0.1", () => done()));
-  const project = new DevProject({ "src/double.ts": GOOD });
+  const project = new DevProject({
+    "src/double.ts": GOOD.replaceAll("words: string[];", "words: string[];\n/** @pattern ^[A-Z]{3}$ */\ncode: string;"),
+    ".env": "BIND_ADDR=0.0.0.0:8080\nPORT=1\n",
+  });
   const process = new CliProcess(project.root, ["dev"]);
+  await process.complaint(/^only the port of BIND_ADDR is used: .*\nPORT is ignored, .* use --port or BIND_ADDR$/m);
+  await process.complaint(/^reading and checking the project …\n[\s\S]*^starting the server …$/m);
   const [, url = ""] = /serving on (\S+) after/.exec(await process.line(/^✓ serving/)) ?? [];
   assert.match(await process.line(/port 8080/), /^ {2}port 8080 is taken by another process; --port names/);
   await process.line(/^ {2}xyz\.test\.double@1$/);
@@ -369,6 +374,7 @@ test("printed: a taken port, URLs, a call to try, frames, changes, new tools, an
   assert.equal(await process.line(/^ {2}read/), `  read    ${page}reference`);
   assert.equal(await process.line(/^ {2}openapi/), `  openapi ${page}openapi.json`);
   assert.equal((await project.invoke(sample)).code, EXIT.done);
+  await process.complaint(/^\d\d:\d\d:\d\d 200 xyz\.test\.double@1 · [\d.]+ ms · request \S+$/m);
   project.write({ "src/double.ts": double("return { ok: { double: pair * 2, words } };") });
   await process.complaint(
     /src\/double\.ts:13:\d+ - error TS2365[\s\S]*~~~~[\s\S]*✗ 1 error; the last good build keeps serving/,
@@ -424,6 +430,8 @@ describe("mistakes", () => {
     for (const [args, code, message] of [
       [["dev", "--project", "src"], EXIT.usage, 'there is no "src/tsconfig.json" here'],
       [["dev", "--port", "http"], EXIT.usage, "--port wants a number from 0 to 65535"],
+      [["dev", "--inspect", "--inspect-port", "0"], EXIT.usage, "--inspect-port wants a number from 1 to 65535"],
+      [["dev", "--inspect-port", "9000"], EXIT.usage, "--inspect-port wants --inspect or --inspect-brk"],
       [["dev", "--signd"], EXIT.usage, 'unknown option "--signd"; did you mean --signed?'],
       [["invoke"], EXIT.usage, "invoke wants an input: JSON, @FILE or - for standard input, such as"],
       [["invoke", "duoble", "{}"], EXIT.usage, 'unknown tool "duoble"; did you mean double?'],

@@ -31,9 +31,13 @@ export class CliProcess extends CliOutput {
     return this.ended;
   }
 
+  signal(signal: NodeJS.Signals): void {
+    this.process.kill(signal);
+  }
+
   /** Ctrl-C, or another signal; the exit code. */
   interrupt(signal: NodeJS.Signals = "SIGINT"): Promise<number | null> {
-    this.process.kill(signal);
+    this.signal(signal);
     return this.ended;
   }
 }

@@ -342,7 +342,7 @@ test("no private key of a project is part of the build of its image", async () =
     .map((line) => new RegExp(`^${line.split("**/").map(word).join("(?:.*/)?")}(?:/|$)`));
   const isLeftOut = (path: string) => patterns.some((pattern) => pattern.test(path));
   const secret =
-    "signing.key leader.next.key keys/a.key deploy/b.key a/b/c.key tls.pem certs/tls.pem config.json config/config.json config/any .npmrc .svc/leader.key";
+    "signing.key leader.next.key keys/a.key deploy/b.key a/b/c.key tls.pem certs/tls.pem config.json config/config.json config/any .npmrc .env .svc/leader.key";
   for (const path of secret.split(" ")) assert.ok(isLeftOut(path), path);
   for (const path of ["package.json", "src/key.ts", "src/keys/a.ts", "src/config.ts", "tsconfig.json"]) {
     assert.ok(!isLeftOut(path), path);

@@ -121,13 +121,16 @@ export class DevelopmentPage {
     }
   }
 
-  private async show({ url, signed }: Extract<DevEvent, { event: "serving" }>, metaJson: string): Promise<void> {
+  private async show(
+    { url, signed, newest }: Extract<DevEvent, { event: "serving" }>,
+    metaJson: string,
+  ): Promise<void> {
     try {
       this.tools = shownTools(metaJson, url);
       this.metaJson = metaJson;
       this.openApi = undefined;
       this.caller = new Caller(await this.options.leader(), this.history);
-      this.update({ url, signed, problems: [], serving: true, ...this.shown() });
+      this.update({ url, signed, ...(newest && { problems: [] }), serving: true, ...this.shown() });
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
       this.update({ problems: [{ title: "the tools cannot be shown", text }], serving: true });

@@ -1,0 +1,30 @@
+/** The thread of {@link Builder}: it watches a project, generates and compiles. */
+
+import module from "node:module";
+import { parentPort, workerData } from "node:worker_threads";
+import type { BuilderMessage, BuilderWork } from "./builder.js";
+
+// Applies to one thread only. Node 20 does not have it.
+(module as { readonly enableCompileCache?: () => void }).enableCompileCache?.();
+const { project, compiledFolder } = workerData as BuilderWork;
+const send = (message: BuilderMessage) => parentPort?.postMessage(message);
+const { watchProject } = await import("../watch.js");
+const { writeChanged } = await import("../output-files.js");
+const { hasErrors } = await import("../diagnostics/diagnostics.js");
+
+await watchProject(
+  project,
+  {
+    write: (files) => writeChanged(project.root, files),
+    begin: () => send({ kind: "begin" }),
+    unchanged: () => send({ kind: "unchanged" }),
+    failed: (error) => send({ kind: "failed", reason: error instanceof Error ? error.message : String(error) }),
+    tell: ({ compile, files, ...run }) => {
+      const isGood = !hasErrors(run.diagnostics);
+      const document = files.find(({ path }) => path === "meta.json")?.text ?? "[]";
+      send({ kind: "run", ...run, ...(isGood && { compiled: { ...compile(compiledFolder), document } }) });
+    },
+  },
+  // Until the thread is terminated.
+  new Promise(() => {}),
+);
