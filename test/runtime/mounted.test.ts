@@ -117,6 +117,17 @@ describe("tools in an application", () => {
     assert.deepEqual(await call("5", 422, "input_deserialization_error"), []);
   });
 
+  it("answer 500 without a message when a hook fails after the call", async () => {
+    const tool = countingTool({ path: "echo", invoke: () => Promise.reject(new Error("canary")) });
+    for (const name of ["onError", "onSend"] as const) {
+      const before = (app: FastifyInstance) =>
+        app.addHook(name as "onSend", async () => Promise.reject(new Error("mine")));
+      const { url } = await mounted([tool], { before });
+      const answer = await sendPlain(url, tool.target, JSON.stringify({ value: 1 }));
+      expectError(answer, 500, name === "onSend" ? "internal_error" : "tool_invocation_failed");
+    }
+  });
+
   it("get the registry and a meter of the application for metrics of their own", async () => {
     const counted: unknown[] = [];
     const meter = { createCounter: (name: string) => ({ add: (value: number) => counted.push([name, value]) }) };

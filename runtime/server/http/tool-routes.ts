@@ -113,10 +113,14 @@ export class ToolRoutes {
     for (const [path, route] of routesOf(this.options, prefix, this.#bodies, app.server)) {
       this.#routes.set(this.routed(path), route);
     }
-    this.#add(
-      app,
-      ({ methods }) => [...methods],
-      (request, reply, route) => this.#answer(request, reply, route),
+    // fastify gives an error after the first to the handler of the parent: that of a hook after a call that failed.
+    this.#answerErrors(app);
+    await app.register(async (inner) =>
+      this.#add(
+        inner,
+        ({ methods }) => [...methods],
+        (request, reply, route) => this.#answer(request, reply, route),
+      ),
     );
   };
 
