@@ -768,7 +768,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "8.38",
-    text: "So is a repeat whose pair has a mark.",
+    text: "So is a repeat whose pair has a mark or the 403 of another caller, which may have replaced one.",
     proven: { "runtime/invoke-shutdown": 1, "runtime/leader-ran": 1, "e2e/redis/redis-store": 1 },
   },
   {

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createMcpHandler } from "@modelcontextprotocol/server";
-import { JsonError, readExact } from "svc-runtime/generator";
+import { JsonError, readExact } from "svc-runtime/internal/generator";
 import type { Bridge } from "./bridge.js";
 import { mcpServer } from "./mcp-server.js";
 

@@ -3,7 +3,7 @@
 import { type LookupAddress, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 import type { Agent } from "undici";
-import type { Dispatcher } from "../leader/transport.js";
+import type { Dispatcher } from "../leader/dispatcher.js";
 
 /** Addresses that are not on the public network: the special-purpose registries of IANA (RFC 6890). */
 const SPECIAL = {

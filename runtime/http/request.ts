@@ -5,11 +5,12 @@ import { promisify } from "node:util";
 import { brotliDecompress, gunzip } from "node:zlib";
 import { checkedInteger } from "../checked-integer.js";
 import { readJson, writeJson } from "../exact-json.js";
+import type { Dispatcher } from "../leader/dispatcher.js";
 import { LeaderError } from "../leader/error.js";
 import { HttpClient } from "../leader/http-client.js";
 import { backOffMs } from "../leader/repeat.js";
 import { retryAfterOf } from "../leader/response.js";
-import type { Dispatcher, HttpResponse } from "../leader/transport.js";
+import type { HttpResponse } from "../leader/transport.js";
 import type { InvokeContext } from "../tool.js";
 import { JsonError } from "../wire/json/error.js";
 import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
@@ -96,7 +97,7 @@ interface Failure {
  */
 export async function http(
   context: Pick<InvokeContext, "signal" | "deadline">,
-  url: string | URL,
+  url: string | { readonly href: string },
   options: HttpOptions = {},
 ): Promise<HttpAnswer> {
   const request = new Request(context, url, options);
@@ -113,7 +114,11 @@ class Request {
   #headers: Headers;
   #attempts = 0;
 
-  constructor(context: Pick<InvokeContext, "signal" | "deadline">, url: string | URL, options: HttpOptions) {
+  constructor(
+    context: Pick<InvokeContext, "signal" | "deadline">,
+    url: string | { readonly href: string },
+    options: HttpOptions,
+  ) {
     const { json, body, headers, query = {} } = options;
     if (json !== undefined && body !== undefined) throw new TypeError("http: expected json or body, got both");
     if (options.publicOnly && options.dispatcher !== undefined) {
@@ -121,7 +126,7 @@ class Request {
     }
     this.#options = options;
     this.#context = context;
-    this.#url = new URL(url);
+    this.#url = new URL(typeof url === "string" ? url : url.href);
     if (!/^https?:$/.test(this.#url.protocol)) throw new TypeError("http: expected a URL with http: or https:");
     if (this.#url.username !== "" || this.#url.password !== "") {
       throw new TypeError("http: expected a URL without user and password: send them as a header");

@@ -1,6 +1,7 @@
 /** Requests and responses of the client's transports: http-client.ts in Node, portable/http-client.ts elsewhere. */
 
 import type { Buffer } from "#platform/bytes";
+import type { Dispatcher } from "./dispatcher.js";
 import { LeaderError } from "./error.js";
 
 /** TLS options of a client, in Node only: elsewhere the platform decides which servers it trusts. */
@@ -13,14 +14,6 @@ export interface TlsOptions {
   readonly cert?: string | Uint8Array;
   /** The private key of `cert` in PEM form. */
   readonly key?: string | Uint8Array;
-}
-
-/**
- * An agent of the package undici, version 7 or later: `Agent`, `Pool`, `ProxyAgent`, `EnvHttpProxyAgent`, `MockAgent`. The
- * type has only the member that the client uses, because a page has no types of undici.
- */
-export interface Dispatcher {
-  dispatch(options: object, handler: object): boolean;
 }
 
 /** Options of a transport. */

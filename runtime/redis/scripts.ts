@@ -48,7 +48,8 @@ end`;
 
 /**
  * Looks a call up. A cached 403 is found only by its own caller, the mark of an interrupted run by no caller. A repeat finds
- * nothing when its pair has a mark, or is unknown and a record of its age may have expired.
+ * nothing when its pair has a mark or the 403 of another caller, which may have replaced one, or is unknown and a record of its
+ * age may have expired.
  *
  * KEYS marker, record, incarnation, grace, lifetimes; ARGV hash, token, caller, milliseconds, incarnation, age of a
  * repeat in milliseconds or ''
@@ -65,10 +66,9 @@ if redis.call('GET', KEYS[3]) ~= ARGV[5] then return ${CLAIM.lost} end
 local run = redis.call('GET', KEYS[1])
 if run and string.sub(run, 1, 32) == ARGV[1] then return ${CLAIM.inFlight} end
 local record = redis.call('GET', KEYS[2])
-local mark = record and is_mark(record)
-if record and not mark and (record == '' or blocks(record) or string.sub(record, 21, 36) == ARGV[3]) then return record end
+if record and not is_mark(record) and (record == '' or blocks(record) or string.sub(record, 21, 36) == ARGV[3]) then return record end
 local grace = redis.call('EXISTS', KEYS[4]) == 1
-if ARGV[6] ~= '' and (mark or not grace and may_have_expired(tonumber(ARGV[6]))) then return ${CLAIM.repeatLost} end
+if ARGV[6] ~= '' and (record or not grace and may_have_expired(tonumber(ARGV[6]))) then return ${CLAIM.repeatLost} end
 if run then return ${CLAIM.inFlight} end
 if grace then return ${CLAIM.grace} end`;
 

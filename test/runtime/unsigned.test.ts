@@ -44,7 +44,7 @@ describe("the body", () => {
     ["", "body: not JSON: unexpected end of the text at byte 0"],
     ["canary", "body: not JSON: expected a value at byte 0"],
     ['{"value":1} x', "body: not JSON: text after the document at byte 12"],
-    ["\ufeff{}", "body: not JSON: expected a value at byte 0"],
+    ["\ufeff{}", "body: not JSON: expected a value, got a byte order mark at byte 0"],
     ['{"value":"\\ud800"}', /^body: not JSON: lone surrogate escape at byte \d+$/],
     ['{"value":1e999}', /^body: not JSON: number out of range at byte \d+$/],
     [Buffer.from('{"value":"\xff"}', "latin1"), /^body: not JSON: invalid UTF-8 at byte \d+$/],

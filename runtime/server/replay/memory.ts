@@ -421,9 +421,10 @@ class ToolEntries {
     // A run that replaces a cached 403 or a mark of the pair counts too: until that run ends, every caller gets 409.
     if (running?.key === key) return IN_FLIGHT;
     const found = this.#findHeld(key, caller) ?? this.#findRecord(hash, caller, now);
-    const interrupted = found?.answer.status === INTERRUPTED_STATUS;
-    if (found !== undefined && !interrupted && (found.sameCaller || found.answer.status !== 403)) return found;
-    if (age !== undefined && (interrupted || this.#mayHaveExpired(age, now))) return LOST;
+    const isMark = found?.answer.status === INTERRUPTED_STATUS;
+    if (found !== undefined && !isMark && (found.sameCaller || found.answer.status !== 403)) return found;
+    // The 403 of another caller may have replaced a mark.
+    if (age !== undefined && (found !== undefined || this.#mayHaveExpired(age, now))) return LOST;
     if (running !== undefined) return IN_FLIGHT;
     if (!this.arena.reserve(caller.leaderId, now)) return FULL;
     const lease = new Lease(this, nonce, key, hash, caller, found !== undefined);
