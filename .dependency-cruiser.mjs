@@ -44,7 +44,7 @@ const LAYERS = [
   {
     name: "server/load",
     files: "runtime/server/load/*",
-    below: "fqn tool config server/errors",
+    below: "wire fqn tool config server/errors",
     node: "fs os v8",
   },
   {

@@ -398,7 +398,7 @@ Next: implement invoke and health in src, then svc-gen
 
   it("marks the tests of a tool as to do where no input is found that fits", async () => {
     const text = metadataOf(
-      inputOf('"code":{"type":"string","pattern":"^[A-Z]{3}-[0-9]{4}$"}', ',"required":["code"]'),
+      inputOf('"code":{"type":"string","pattern":"^(?=[A-Z]{3}-)[^B]+$"}', ',"required":["code"]'),
       DONE,
     );
     const { root } = await imported(["meta.json"], { "meta.json": text });

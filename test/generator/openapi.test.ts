@@ -280,7 +280,7 @@ test("wrong uses of openapi and schema are told apart from wrong projects", asyn
     [["schema", "quote", "settle"], "schema wants one tool, got 2"],
     [["openapi", "--url", "localhost:8080"], '--url wants an http or https URL without a query, got "localhost:8080"'],
     [["openapi", "--url", "http://x/?a"], '--url wants an http or https URL without a query, got "http://x/?a"'],
-    [["openapi", "--header-prefix", "X"], '--header-prefix wants text such as X-Svc-, got "X"'],
+    [["openapi", "--header-prefix", "X"], '--header-prefix wants letters and hyphens that end in a hyphen, got "X"'],
     [["openapi", "quote"], 'openapi takes no argument, got "quote"'],
   ] as const) {
     const { code, out, err } = await svcGenIn(ORDERS, args);
