@@ -31,24 +31,24 @@ const ONLY_FULL = { skip: process.env.SVC_TEST_FULL !== "1" && "SVC_TEST_FULL=1 
 const MAX_PACKAGES = 70;
 const MAX_MEGABYTES = 17.5;
 
-/** Imports and requires every door of the installed packages of the runtime. */
+/** Imports and requires every export of the installed packages of the runtime. */
 const DOORS = `
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 const require = createRequire(import.meta.url);
 const installed = Object.keys(JSON.parse(readFileSync("package.json", "utf8")).dependencies);
-const doors = installed.flatMap((name) =>
+const exported = installed.flatMap((name) =>
   Object.keys(require(name + "/package.json").exports)
     .filter((door) => !/package\\.json|\\*/.test(door))
     .map((door) => name + door.slice(1)),
 );
-for (const door of doors) {
+for (const door of exported) {
   const [imported, required] = [await import(door), require(door)];
   const names = Object.keys(imported);
   const same = names.length > 0 && names.every((name) => imported[name] === required[name]);
   if (!same) throw new Error(door + ": require() gives something else than import");
 }
-console.log(doors.length + " doors");
+console.log(exported.length + " doors");
 `;
 
 /** Imports every door, makes a signed call, and looks at the engine that would sign. */
