@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -120,15 +120,25 @@ test("rubbish on standard input is answered, and its end ends the bridge", async
   assert.deepEqual(codes, [-32700, -32600, undefined]);
 });
 
-test("other clients", { skip: process.env.SVC_TEST_FULL !== "1" }, async () => {
-  mkdirSync(join(FOLDER, "clients"));
-  const folder = join(FOLDER, "clients");
-  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  const packages = ["@modelcontextprotocol/sdk@1", "@ai-sdk/mcp", "@modelcontextprotocol/inspector"];
-  const installed = await run("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...packages], {
-    cwd: folder,
-  });
+/** A folder with packages, which is kept: removing thousands of files holds up the end of the test file. */
+async function installedOnce(name: string, ...packages: readonly string[]): Promise<string> {
+  const folder = join(REPOSITORY, "node_modules/.cache", name);
+  if (existsSync(join(folder, "package-lock.json"))) return folder;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
+  const args = ["install", "--no-audit", "--no-fund", "--foreground-scripts", ...packages];
+  const installed = await run("npm", args, { cwd: folder });
   assert.equal(installed.status, 0, installed.out);
+  return folder;
+}
+
+test("other clients", { skip: process.env.SVC_TEST_FULL !== "1" }, async () => {
+  const folder = await installedOnce(
+    "mcp-clients",
+    "@modelcontextprotocol/sdk@1",
+    "@ai-sdk/mcp",
+    "@modelcontextprotocol/inspector",
+  );
   const parameters = JSON.stringify(bridge());
   writeFileSync(
     join(folder, "v1.mjs"),
@@ -272,13 +282,10 @@ describe("over HTTP, of svc-gen dev --signed", { timeout: 300_000 }, () => {
     process.env.SVC_TEST_FULL !== "1" &&
     "NOT TESTED: the official conformance suite, in the full run only (SVC_TEST_FULL=1)";
   test("the conformance suite passes, but for what does not apply", { skip }, async () => {
-    const folder = scratchFolder("svc-mcp-conformance-");
-    writeFileSync(join(folder, "package.json"), '{ "private": true }');
     // The first version with scenarios of 2026-07-28. It needs Node 22.
     const packages = ["@modelcontextprotocol/conformance@0.2.0-alpha.12", "node@22"];
-    const args = ["install", "--no-audit", "--no-fund", "--foreground-scripts", ...packages];
-    const installed = await run("npm", args, { cwd: folder });
-    assert.equal(installed.status, 0, installed.out);
+    const folder = await installedOnce("mcp-conformance", ...packages);
+    rmSync(join(folder, "out"), { recursive: true, force: true });
     const node = join(folder, "node_modules/node/bin/node");
     const suite = join(folder, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
     const baseline = join(REPOSITORY, "test/e2e/mcp-conformance.yml");
