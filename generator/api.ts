@@ -1,10 +1,15 @@
 /** svc-gen/generate: the contracts of a project as data. No file of the project is written. */
 
 import type { Contract } from "svc-runtime/internal/generator";
-import { type Diagnostic, formatDiagnostics, type RelatedPlace, type Severity } from "./diagnostics/diagnostics.js";
+import {
+  type Diagnostic,
+  formatDiagnostics,
+  type RelatedPlace,
+  type Severity,
+} from "./compile/diagnostics/diagnostics.js";
+import type { Place } from "./compile/model.js";
+import type { GenerateOptions } from "./compile/project/layout.js";
 import { keptContracts } from "./kept-contracts.js";
-import type { Place } from "./model.js";
-import type { GenerateOptions } from "./project/layout.js";
 
 export type { Diagnostic, GenerateOptions, Place, RelatedPlace, Severity };
 

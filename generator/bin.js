@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import module from "node:module";
 
 async function main() {
-  const built = new URL("../dist/generator/process-host.js", import.meta.url);
+  const built = new URL("../dist/generator/cli/process-host.js", import.meta.url);
   if (!existsSync(built)) {
     console.error("svc-gen: not built; run `npm run build` in the svc-gen repository first");
     process.exitCode = 2;

@@ -2,12 +2,12 @@
 
 import { rmSync, statSync, writeFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import { makeFolders } from "./atomic-write.js";
-import type { Generated } from "./generate.js";
-import { buildOptions, saveBuildInfo } from "./output-files.js";
-import { buildInfoPlace, freshBuildInfo } from "./project/build-info.js";
-import type { GenerateOptions } from "./project/layout.js";
-import { readRegular } from "./read-file.js";
+import type { Generated } from "./compile/generate.js";
+import { buildInfoPlace, freshBuildInfo } from "./compile/project/build-info.js";
+import type { GenerateOptions } from "./compile/project/layout.js";
+import { makeFolders } from "./files/atomic-write.js";
+import { buildOptions, saveBuildInfo } from "./files/output-files.js";
+import { readRegular } from "./files/read-file.js";
 
 const POLL_MS = 50;
 /** Age of a lock after which its process is taken for lost. A second run of the generator does no harm. */
@@ -26,7 +26,7 @@ export async function keptContracts(options: GenerateOptions): Promise<Pick<Gene
     while (lock !== undefined && !takeLock(lock)) await setTimeout(POLL_MS);
     const meanwhile = kept();
     if (meanwhile !== undefined) return meanwhile;
-    const { generate } = await import("./generate.js");
+    const { generate } = await import("./compile/generate.js");
     const generated = generate(options);
     if (generated.contracts !== undefined) saveBuildInfo({ root, ...identity }, { ...generated, files: [] });
     return generated;

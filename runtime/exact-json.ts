@@ -1,7 +1,7 @@
 /** JSON for authors of tools, without the rounding of JSON.parse and JSON.stringify (protocol.md section 5). */
 
 import { JsonError } from "./wire/json/error.js";
-import { exactValue, plainText } from "./wire/untyped-json.js";
+import { exactValue, plainText } from "./wire/json/untyped-json.js";
 
 /** A value of a JSON text: an integer beyond ±(2^53−1) is a bigint, every other number a number. */
 export type ExactJson =

@@ -55,7 +55,6 @@ export {
   type SvcToolClass,
   type ToolMeter,
 } from "./tool.js";
-export type { Codec } from "./wire/contract.js";
 export {
   type DataRef,
   type DataReference,
@@ -64,7 +63,8 @@ export {
   NexusDataError,
   NexusValue,
   OffchainToolOutput,
-} from "./wire/data.js";
+} from "./wire/bcs/data.js";
+export type { Codec } from "./wire/contract.js";
 export type { ErrorCode } from "./wire/error-codes.js";
 export { WireFault } from "./wire/fault.js";
 export { JsonError } from "./wire/json/error.js";

@@ -53,11 +53,11 @@ export type {
   UntypedTool,
 } from "./leader/tool-types.js";
 export type { TlsOptions } from "./leader/transport.js";
-export type { Invocation } from "./wire/bcs.js";
-export type { MetaSchema, PortShape, VariantShape } from "./wire/bcs-shapes.js";
-export { InlineValue, WalrusValue } from "./wire/data.js";
-export { SigningKey, VerifyKey } from "./wire/ed25519-keys.js";
+export type { Invocation } from "./wire/bcs/bcs.js";
+export type { MetaSchema, PortShape, VariantShape } from "./wire/bcs/bcs-shapes.js";
+export { InlineValue, WalrusValue } from "./wire/bcs/data.js";
+export { SigningKey, VerifyKey } from "./wire/crypto/ed25519-keys.js";
+export { invocationNonce } from "./wire/crypto/nonce.js";
+export { InputHasher, outputHash } from "./wire/crypto/signature.js";
 export type { ErrorCode, Ran } from "./wire/error-codes.js";
-export { invocationNonce } from "./wire/nonce.js";
 export { derivePorts } from "./wire/ports.js";
-export { InputHasher, outputHash } from "./wire/signature.js";

@@ -1,7 +1,7 @@
 /** Encodes the value of an output port, for a tool that stores it. */
 
 import { outputEncoderOf } from "./output-encoders.js";
-import type { DataReference, Encoded } from "./wire/data.js";
+import type { DataReference, Encoded } from "./wire/bcs/data.js";
 import { sharedBytes } from "./wire/shared-bytes.js";
 
 /** A tool class, reduced to its name and its output type. */

@@ -4,7 +4,7 @@ import type { Registry } from "prom-client";
 import { requireContract } from "./contracts.js";
 import { outputEncoderOf } from "./output-encoders.js";
 import { StatusCode } from "./status.js";
-import { NexusData, type NexusValue, OffchainToolOutput } from "./wire/data.js";
+import { NexusData, type NexusValue, OffchainToolOutput } from "./wire/bcs/data.js";
 import { ErrEval } from "./wire/err-eval.js";
 import { isPathText } from "./wire/fault.js";
 import { type MetadataDocument, metadataDocument } from "./wire/metadata.js";

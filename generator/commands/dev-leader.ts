@@ -1,6 +1,6 @@
 /** The leader of `svc-gen dev --signed`, for commands that sign with its key. */
 
-import { type CliHost, CommandError } from "./command.js";
+import { type CliHost, CommandError } from "../cli/command.js";
 
 /** Id, key and the tool's public key; undefined before the first `svc-gen dev --signed` of the project. */
 export async function devLeader(root: string, env: CliHost["env"]) {

@@ -1,9 +1,9 @@
 /** The tools of `svc-gen dev` for MCP clients, at `mcp` below the address of the page. */
 
+import type { Call, Options } from "../cli/command.js";
 import type { DevEvent } from "../dev/dev-session.js";
 import type { PageContent } from "../dev/page-server/page-server.js";
-import type { Call, Options } from "./command.js";
-import { type LEADER_OPTIONS, leaderOptions } from "./leader-options.js";
+import { type LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
 
 export interface DevMcp {
   readonly answer: NonNullable<PageContent["mcp"]>;

@@ -3,19 +3,19 @@
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { type Call, CommandError, type Options, UsageError } from "../cli/command.js";
+import type { GenerateOptions } from "../compile/project/layout.js";
 import type { DevEvent } from "../dev/dev-session.js";
 import { makePrivateFolder } from "../dev/dev-state.js";
 import { isDebugLine, type LoggedCall, loggedCall } from "../dev/log-lines.js";
 import { DevelopmentPage } from "../dev/page-server/development-page.js";
 import { PageFault } from "../dev/page-server/page-fault.js";
 import type { PageAddress } from "../dev/page-server/page-server.js";
+import { readOutput } from "../files/output-files.js";
 import { KeyFileError, readKeyFile, writeKeyFile } from "../keys/key-file.js";
-import { readOutput } from "../output-files.js";
-import type { GenerateOptions } from "../project/layout.js";
-import { type Call, CommandError, type Options, UsageError } from "./command.js";
 import { devMcp } from "./dev-mcp.js";
-import { type LEADER_OPTIONS, leaderOptions } from "./leader-options.js";
-import { type PAGE_OPTIONS, readPort } from "./page-options.js";
+import { type LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
+import { type PAGE_OPTIONS, readPort } from "./options/page-options.js";
 
 /** Printed once, before the first build. */
 export interface PageEvent {

@@ -2,11 +2,6 @@
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Difference, formatDifferences } from "../contract-diff.js";
-import type { DevEvent } from "../dev/dev-session.js";
-import { quoted, shellWord } from "../diagnostics/quote.js";
-import { buildOptions } from "../output-files.js";
-import { type BuildInfo, lastBuildInfo } from "../project/build-info.js";
 import {
   type Call,
   type CliHost,
@@ -17,12 +12,17 @@ import {
   PROJECT_OPTIONS,
   plural,
   UsageError,
-} from "./command.js";
+} from "../cli/command.js";
+import { quoted, shellWord } from "../compile/diagnostics/quote.js";
+import { type BuildInfo, lastBuildInfo } from "../compile/project/build-info.js";
+import { type Difference, formatDifferences } from "../contract/diff.js";
+import type { DevEvent } from "../dev/dev-session.js";
+import { buildOptions } from "../files/output-files.js";
 import type { CallEvent, PageEvent } from "./dev-page.js";
 import { newsOf } from "./generate.js";
-import { LEADER_OPTIONS } from "./leader-options.js";
-import { PAGE_OPTIONS, readPort } from "./page-options.js";
-import { generateOptions } from "./project-options.js";
+import { LEADER_OPTIONS } from "./options/leader-options.js";
+import { PAGE_OPTIONS, readPort } from "./options/page-options.js";
+import { generateOptions } from "./options/project-options.js";
 
 const DEFAULT_PORT = 8080;
 /** Node's own. */

@@ -1,7 +1,11 @@
 /** `svc-gen diff`: whether callers of the old contract can call the new one. */
 
 import { resolve } from "node:path";
-import { committedContract } from "../committed-contract.js";
+import { asJson, type Call, defineCommand, EXIT, JSON_OPTION, type Options, UsageError } from "../cli/command.js";
+import { hasErrors } from "../compile/diagnostics/diagnostics.js";
+import { quoted } from "../compile/diagnostics/quote.js";
+import { freshBuildInfo } from "../compile/project/build-info.js";
+import { committedContract } from "../contract/committed-contract.js";
 import {
   diffDocuments,
   formatDifferences,
@@ -9,13 +13,9 @@ import {
   isBroken,
   listDifferences,
   type NamedText,
-} from "../contract-diff.js";
-import { hasErrors } from "../diagnostics/diagnostics.js";
-import { quoted } from "../diagnostics/quote.js";
-import { buildOptions, readOutput, staleFiles } from "../output-files.js";
-import { freshBuildInfo } from "../project/build-info.js";
-import { readRegular, UnreadableFile } from "../read-file.js";
-import { asJson, type Call, defineCommand, EXIT, JSON_OPTION, type Options, UsageError } from "./command.js";
+} from "../contract/diff.js";
+import { buildOptions, readOutput, staleFiles } from "../files/output-files.js";
+import { readRegular, UnreadableFile } from "../files/read-file.js";
 import { generateNow } from "./generate.js";
 
 export const diffCommand = defineCommand({

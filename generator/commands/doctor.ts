@@ -2,13 +2,6 @@
 
 import { resolve } from "node:path";
 import { DEFAULT_INVOKE_MAX_BODY_BYTES } from "svc-runtime/internal/generator";
-import { hasErrors } from "../diagnostics/diagnostics.js";
-import { quoted } from "../diagnostics/quote.js";
-import type { LeaderWithKey } from "../doctor/project-checks.js";
-import type { Generated } from "../generate.js";
-import { readOutput, staleFiles } from "../output-files.js";
-import type { GenerateOptions } from "../project/layout.js";
-import { readRegular, UnreadableFile } from "../read-file.js";
 import {
   asJson,
   type Call,
@@ -19,13 +12,20 @@ import {
   JSON_OPTION,
   PROJECT_OPTIONS,
   UsageError,
-} from "./command.js";
+} from "../cli/command.js";
+import { hasErrors } from "../compile/diagnostics/diagnostics.js";
+import { quoted } from "../compile/diagnostics/quote.js";
+import type { Generated } from "../compile/generate.js";
+import type { GenerateOptions } from "../compile/project/layout.js";
+import type { LeaderWithKey } from "../doctor/project-checks.js";
+import { readOutput, staleFiles } from "../files/output-files.js";
+import { readRegular, UnreadableFile } from "../files/read-file.js";
 import { devLeader } from "./dev-leader.js";
 import { generateNow } from "./generate.js";
-import { keyIdOf, refuseNoKeyFile } from "./keys-common.js";
-import { HEADER_PREFIX, headerPrefixOf } from "./leader-options.js";
-import { generateOptions } from "./project-options.js";
-import { projectTools, variablesOf } from "./project-tools.js";
+import { keyIdOf, refuseNoKeyFile } from "./keys/common.js";
+import { HEADER_PREFIX, headerPrefixOf } from "./options/leader-options.js";
+import { generateOptions } from "./options/project-options.js";
+import { projectTools, variablesOf } from "./options/project-tools.js";
 
 const OPTIONS = {
   config: { type: "string", value: "FILE", summary: "the configuration (default: that of SVC_TOOLKIT_CONFIG_PATH)" },

@@ -1,10 +1,10 @@
 /** `svc-gen env`: the environment variables that the tools of a project declare. */
 
-import { hasErrors } from "../diagnostics/diagnostics.js";
-import { asJson, defineCommand, EXIT, JSON_OPTION, PROJECT_OPTIONS, UsageError } from "./command.js";
+import { asJson, defineCommand, EXIT, JSON_OPTION, PROJECT_OPTIONS, UsageError } from "../cli/command.js";
+import { hasErrors } from "../compile/diagnostics/diagnostics.js";
 import { generateNow, reportDiagnostics } from "./generate.js";
-import { generateOptions } from "./project-options.js";
-import { variablesOf } from "./project-tools.js";
+import { generateOptions } from "./options/project-options.js";
+import { variablesOf } from "./options/project-tools.js";
 
 interface Variable {
   readonly name: string;

@@ -1,9 +1,9 @@
 /** `svc-gen explain [CODE]`. */
 
-import { CODES, type Code, explain } from "../diagnostics/diagnostics.js";
-import { quoted } from "../diagnostics/quote.js";
-import { unknownName } from "./arguments.js";
-import { asJson, defineCommand, EXIT, JSON_OPTION, UsageError } from "./command.js";
+import { unknownName } from "../cli/arguments.js";
+import { asJson, defineCommand, EXIT, JSON_OPTION, UsageError } from "../cli/command.js";
+import { CODES, type Code, explain } from "../compile/diagnostics/diagnostics.js";
+import { quoted } from "../compile/diagnostics/quote.js";
 
 export const explainCommand = defineCommand({
   name: "explain",

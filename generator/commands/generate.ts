@@ -1,11 +1,5 @@
 /** `svc-gen`, `svc-gen --check` and `svc-gen --watch`: the generator and what is printed of it. */
 
-import { type Diagnostic, formatDiagnostics, hasErrors } from "../diagnostics/diagnostics.js";
-import { withoutKnownNotes } from "../diagnostics/known-notes.js";
-import type { Generated, Review } from "../generate.js";
-import { buildOptions, saveBuildInfo, staleFiles, writeChanged } from "../output-files.js";
-import { type BuildInfo, isFresh, lastBuildInfo } from "../project/build-info.js";
-import type { GenerateOptions } from "../project/layout.js";
 import {
   type Call,
   type CliHost,
@@ -16,8 +10,14 @@ import {
   PROJECT_OPTIONS,
   plural,
   UsageError,
-} from "./command.js";
-import { generateOptions } from "./project-options.js";
+} from "../cli/command.js";
+import { type Diagnostic, formatDiagnostics, hasErrors } from "../compile/diagnostics/diagnostics.js";
+import { withoutKnownNotes } from "../compile/diagnostics/known-notes.js";
+import type { Generated, Review } from "../compile/generate.js";
+import { type BuildInfo, isFresh, lastBuildInfo } from "../compile/project/build-info.js";
+import type { GenerateOptions } from "../compile/project/layout.js";
+import { buildOptions, saveBuildInfo, staleFiles, writeChanged } from "../files/output-files.js";
+import { generateOptions } from "./options/project-options.js";
 
 export const generateCommand = defineCommand({
   name: "generate",
@@ -63,7 +63,7 @@ type GenerateCall = Reporter & { readonly values: { readonly notes?: boolean } }
 
 /** Runs the generator. It is imported on demand, because TypeScript takes longer to load than everything else here. */
 export async function generateNow(options: GenerateOptions, review?: Review): Promise<Generated> {
-  const { generate } = await import("../generate.js");
+  const { generate } = await import("../compile/generate.js");
   return generate(options, review);
 }
 
@@ -183,7 +183,7 @@ async function check(options: GenerateOptions, reporter: GenerateCall): Promise<
     agree();
     return EXIT.done;
   }
-  const { SecondReader } = await import("../second-reader/second-reader.js");
+  const { SecondReader } = await import("../compile/second-reader/second-reader.js");
   const reader = new SecondReader();
   const generated = await generateNow(options, (...tool) => reader.review(...tool));
   if (hasErrors(generated.diagnostics)) {
@@ -210,7 +210,7 @@ async function check(options: GenerateOptions, reporter: GenerateCall): Promise<
 }
 
 async function watch(options: GenerateOptions, reporter: GenerateCall): Promise<number> {
-  const { watchProject } = await import("../watch.js");
+  const { watchProject } = await import("../compile/watch.js");
   const news = newsOf(reporter, reporter.values.notes ? undefined : lastBuildInfo(options.root, buildOptions(options)));
   await watchProject(
     options,

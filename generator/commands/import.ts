@@ -2,14 +2,23 @@
 
 import { existsSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
-import { baseOf, replaceFiles } from "../atomic-write.js";
-import { quoted, shellWord } from "../diagnostics/quote.js";
+import {
+  asJson,
+  type Call,
+  CommandError,
+  defineCommand,
+  EXIT,
+  JSON_OPTION,
+  plural,
+  UsageError,
+} from "../cli/command.js";
+import { quoted, shellWord } from "../compile/diagnostics/quote.js";
+import { baseOf, replaceFiles } from "../files/atomic-write.js";
+import { writeNewFiles } from "../files/new-files.js";
 import type { Difference } from "../import/differences.js";
 import type { Import, ImportedTool } from "../import/import-tools.js";
 import type { RefusedTool } from "../import/metadata.js";
 import { printJson } from "../json.js";
-import { writeNewFiles } from "../new-files.js";
-import { asJson, type Call, CommandError, defineCommand, EXIT, JSON_OPTION, plural, UsageError } from "./command.js";
 
 const OPTIONS = {
   out: { type: "string", value: "DIR", summary: "folder of the classes (default: src)" },
@@ -96,7 +105,7 @@ async function testFiles({ tools, shared }: Import, { cwd }: Call<typeof OPTIONS
 async function importFrom(name: string, call: Call<typeof OPTIONS>): Promise<Import> {
   const { readSource, UnreadableSource } = await import("../import/read-source.js");
   const { readImportable } = await import("../import/metadata.js");
-  const { UnreadableMetadata } = await import("../metadata.js");
+  const { UnreadableMetadata } = await import("../contract/metadata.js");
   const { importTools } = await import("../import/import-tools.js");
   try {
     const { tools, refused: unreadable } = readImportable(await readSource(name, call.cwd), quoted(name));

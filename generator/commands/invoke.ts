@@ -2,11 +2,11 @@
 
 import { DEFAULT_HEADER_PREFIX } from "svc-runtime/internal/generator";
 import type { LeaderError } from "svc-runtime/leader";
+import { type Call, CommandError, defineCommand, EXIT, JSON_OPTION, UsageError } from "../cli/command.js";
 import { ERROR_ANSWERS } from "../error-answers.js";
 import type { CallReport } from "../invoke/call.js";
 import type { Target } from "../invoke/target.js";
-import { type Call, CommandError, defineCommand, EXIT, JSON_OPTION, UsageError } from "./command.js";
-import { LEADER_OPTIONS, leaderOptions, numberOf } from "./leader-options.js";
+import { LEADER_OPTIONS, leaderOptions, numberOf } from "./options/leader-options.js";
 
 const OPTIONS = {
   signed: { type: "boolean", summary: "sign the request: with the keys below, or those of svc-gen dev --signed" },

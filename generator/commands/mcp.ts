@@ -13,9 +13,9 @@ import {
   JSON_OPTION,
   PROJECT_OPTIONS,
   UsageError,
-} from "./command.js";
-import { LEADER_OPTIONS, leaderOptions } from "./leader-options.js";
-import { generateOptions } from "./project-options.js";
+} from "../cli/command.js";
+import { LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
+import { generateOptions } from "./options/project-options.js";
 
 const OPTIONS = {
   url: {

@@ -1,14 +1,14 @@
 /** `svc-gen meta`: the metadata document of one tool with its public URL, for registration. */
 
 import { parseFqn, prettyJson } from "svc-runtime/internal/generator";
-import { hasErrors } from "../diagnostics/diagnostics.js";
-import { quoted } from "../diagnostics/quote.js";
+import { unknownName } from "../cli/arguments.js";
+import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "../cli/command.js";
+import { hasErrors } from "../compile/diagnostics/diagnostics.js";
+import { quoted } from "../compile/diagnostics/quote.js";
 import { JsonObject, printJson } from "../json.js";
-import { unknownName } from "./arguments.js";
-import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "./command.js";
 import { generateNow, reportDiagnostics } from "./generate.js";
-import { generateOptions } from "./project-options.js";
-import { documentsOf } from "./project-tools.js";
+import { generateOptions } from "./options/project-options.js";
+import { documentsOf } from "./options/project-tools.js";
 
 export const metaCommand = defineCommand({
   name: "meta",

@@ -2,13 +2,13 @@
 
 import { existsSync } from "node:fs";
 import { basename, join, resolve, sep } from "node:path";
-import { hasErrors } from "../diagnostics/diagnostics.js";
-import { quoted, shellWord } from "../diagnostics/quote.js";
-import { writeNewFiles } from "../new-files.js";
-import { saveBuildInfo, writeChanged } from "../output-files.js";
-import { asJson, type Call, CommandError, defineCommand, EXIT, JSON_OPTION, UsageError } from "./command.js";
+import { asJson, type Call, CommandError, defineCommand, EXIT, JSON_OPTION, UsageError } from "../cli/command.js";
+import { hasErrors } from "../compile/diagnostics/diagnostics.js";
+import { quoted, shellWord } from "../compile/diagnostics/quote.js";
+import { writeNewFiles } from "../files/new-files.js";
+import { saveBuildInfo, writeChanged } from "../files/output-files.js";
 import { generateNow, reportDiagnostics } from "./generate.js";
-import { projectTools } from "./project-tools.js";
+import { projectTools } from "./options/project-tools.js";
 
 const DEFAULT_FOLDER = "my-tool";
 /** An input of the tool in the template. */

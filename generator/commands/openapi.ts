@@ -1,13 +1,13 @@
 /** `svc-gen openapi`: OpenAPI 3.1 of all tools of the project. */
 
-import { hasErrors } from "../diagnostics/diagnostics.js";
-import { quoted } from "../diagnostics/quote.js";
+import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "../cli/command.js";
+import { hasErrors } from "../compile/diagnostics/diagnostics.js";
+import { quoted } from "../compile/diagnostics/quote.js";
 import { printJson } from "../json.js";
-import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "./command.js";
 import { generateNow, reportDiagnostics } from "./generate.js";
-import { HEADER_PREFIX, headerPrefixOf } from "./leader-options.js";
-import { generateOptions } from "./project-options.js";
-import { documentsOf } from "./project-tools.js";
+import { HEADER_PREFIX, headerPrefixOf } from "./options/leader-options.js";
+import { generateOptions } from "./options/project-options.js";
+import { documentsOf } from "./options/project-tools.js";
 
 /** Where a server listens that is not told otherwise. */
 const DEFAULT_URL = "http://127.0.0.1:8080";

@@ -1,12 +1,12 @@
 /** `svc-gen schema`: the JSON Schema of what goes into a tool, or of what comes out. */
 
 import { prettyJson } from "svc-runtime/internal/generator";
-import { hasErrors } from "../diagnostics/diagnostics.js";
+import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "../cli/command.js";
+import { hasErrors } from "../compile/diagnostics/diagnostics.js";
 import { type Json, printJson } from "../json.js";
-import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "./command.js";
 import { generateNow, reportDiagnostics } from "./generate.js";
-import { generateOptions } from "./project-options.js";
-import { documentsOf } from "./project-tools.js";
+import { generateOptions } from "./options/project-options.js";
+import { documentsOf } from "./options/project-tools.js";
 
 export const schemaCommand = defineCommand({
   name: "schema",

@@ -2,7 +2,7 @@
 
 import { type ConfigCheck, type ConfigError, checkConfigFile } from "svc-runtime/internal/config";
 import { parseFqn } from "svc-runtime/internal/generator";
-import { closest } from "../diagnostics/did-you-mean.js";
+import { closest } from "../compile/diagnostics/did-you-mean.js";
 
 /** A fault or a doubtful setting. It holds no values of the file, because a key may be misplaced. */
 export interface Finding {

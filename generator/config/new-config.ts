@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import { readSigningKey } from "svc-runtime/internal/config";
-import type { NewFile } from "../new-files.js";
+import type { NewFile } from "../files/new-files.js";
 
 /** What a new configuration is made of. Keys are in hex. */
 export interface ConfigFacts {

@@ -4,9 +4,9 @@
  */
 
 import { spawn } from "node:child_process";
-import type { Diagnostic } from "../diagnostics/diagnostics.js";
-import { findUpwards } from "../project/build-info.js";
-import type { Layout } from "../project/layout.js";
+import type { Diagnostic } from "../compile/diagnostics/diagnostics.js";
+import { findUpwards } from "../compile/project/build-info.js";
+import type { Layout } from "../compile/project/layout.js";
 
 /** A build that takes longer is not waited for. */
 const TIMEOUT_MS = 120_000;

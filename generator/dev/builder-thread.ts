@@ -8,9 +8,9 @@ import type { BuilderMessage, BuilderWork } from "./builder.js";
 (module as { readonly enableCompileCache?: () => void }).enableCompileCache?.();
 const { project, compiledFolder } = workerData as BuilderWork;
 const send = (message: BuilderMessage) => parentPort?.postMessage(message);
-const { watchProject } = await import("../watch.js");
-const { writeChanged } = await import("../output-files.js");
-const { hasErrors } = await import("../diagnostics/diagnostics.js");
+const { watchProject } = await import("../compile/watch.js");
+const { writeChanged } = await import("../files/output-files.js");
+const { hasErrors } = await import("../compile/diagnostics/diagnostics.js");
 
 await watchProject(
   project,

@@ -4,9 +4,9 @@
  */
 
 import { Worker } from "node:worker_threads";
-import type { Diagnostic } from "../diagnostics/diagnostics.js";
-import type { Compiled } from "../project/emit-javascript.js";
-import type { GenerateOptions } from "../project/layout.js";
+import type { Diagnostic } from "../compile/diagnostics/diagnostics.js";
+import type { Compiled } from "../compile/project/emit-javascript.js";
+import type { GenerateOptions } from "../compile/project/layout.js";
 
 export interface BuilderWork {
   readonly project: GenerateOptions;

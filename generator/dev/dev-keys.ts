@@ -4,8 +4,8 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { publicKeyOf } from "svc-runtime/leader";
-import { replaceFiles } from "../atomic-write.js";
 import { signedConfig } from "../config/new-config.js";
+import { replaceFiles } from "../files/atomic-write.js";
 import { readKeyFile, writeKeyFile } from "../keys/key-file.js";
 
 /** The id of the leader in the configuration of development. */

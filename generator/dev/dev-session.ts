@@ -2,15 +2,15 @@
 
 import { rmSync, unwatchFile, watchFile } from "node:fs";
 import { dirname, join } from "node:path";
-import { baseOf, isWithin, replaceFiles, UnwritableError } from "../atomic-write.js";
-import { type Difference, diffDocuments } from "../contract-diff.js";
-import { type Diagnostic, hasErrors } from "../diagnostics/diagnostics.js";
+import { type Diagnostic, hasErrors } from "../compile/diagnostics/diagnostics.js";
+import type { Compiled } from "../compile/project/emit-javascript.js";
+import { contentHash } from "../compile/project/file-hash.js";
+import { type GenerateOptions, layoutOf } from "../compile/project/layout.js";
+import { type Difference, diffDocuments } from "../contract/diff.js";
+import { baseOf, isWithin, replaceFiles, UnwritableError } from "../files/atomic-write.js";
+import { readOutput } from "../files/output-files.js";
+import { readRegular } from "../files/read-file.js";
 import { KeyFileError } from "../keys/key-file.js";
-import { readOutput } from "../output-files.js";
-import type { Compiled } from "../project/emit-javascript.js";
-import { contentHash } from "../project/file-hash.js";
-import { type GenerateOptions, layoutOf } from "../project/layout.js";
-import { readRegular } from "../read-file.js";
 import { judgeDisputed } from "./author-compiler.js";
 import { Builder, type BuilderMessage, type BuilderRun } from "./builder.js";
 import { ensureDevKeys, writeDevConfig } from "./dev-keys.js";

@@ -7,8 +7,8 @@ import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { UnwritableError } from "../atomic-write.js";
-import { readRegular } from "../read-file.js";
+import { UnwritableError } from "../files/atomic-write.js";
+import { readRegular } from "../files/read-file.js";
 
 /** For compiled files of a project whose tsconfig names no folder. Relative to the project's root; git ignores it. */
 export const DEV_FOLDER = ".svc";

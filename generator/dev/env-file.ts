@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import { readRegular } from "../read-file.js";
+import { readRegular } from "../files/read-file.js";
 
 export const ENV_FILE = ".env";
 

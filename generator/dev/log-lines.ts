@@ -1,6 +1,6 @@
 /** Log lines of a server (JSON of pino) as text for people. */
 
-import { escapeControls } from "../diagnostics/quote.js";
+import { escapeControls } from "../compile/diagnostics/quote.js";
 
 const LEVELS: Readonly<Record<number, string>> = {
   10: "trace",

@@ -3,11 +3,11 @@
 import { existsSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { quoted } from "../diagnostics/quote.js";
-import { displayPath } from "../project/layout.js";
-import { type Project, rootsOf } from "../project/program.js";
-import { ts } from "../project/typescript.js";
-import { readRegular } from "../read-file.js";
+import { quoted } from "../compile/diagnostics/quote.js";
+import { displayPath } from "../compile/project/layout.js";
+import { type Project, rootsOf } from "../compile/project/program.js";
+import { ts } from "../compile/project/typescript.js";
+import { readRegular } from "../files/read-file.js";
 import { bad, type Check, good, skipped } from "./check.js";
 
 export function checkBuild(project: Project): Check[] {

@@ -16,10 +16,10 @@ import {
   strayVariables,
 } from "svc-runtime/internal/config";
 import type { SigningKey } from "svc-runtime/leader";
+import { quoted } from "../compile/diagnostics/quote.js";
+import type { GenerateOptions } from "../compile/project/layout.js";
 import { type CheckedConfig, checkConfig } from "../config/check-config.js";
-import { quoted } from "../diagnostics/quote.js";
-import type { GenerateOptions } from "../project/layout.js";
-import { readRegular } from "../read-file.js";
+import { readRegular } from "../files/read-file.js";
 import { ENGINES, VERSION } from "../version.js";
 import { bad, type Check, good, skipped } from "./check.js";
 
@@ -118,9 +118,9 @@ function checkTypeScript(root: string): Check {
 
 async function checkTsconfig({ root, tsconfig }: GenerateOptions): Promise<Check[]> {
   // The compiler is loaded for this.
-  const { readProject } = await import("../project/program.js");
-  const { layoutOf } = await import("../project/layout.js");
-  const { ts } = await import("../project/typescript.js");
+  const { readProject } = await import("../compile/project/program.js");
+  const { layoutOf } = await import("../compile/project/layout.js");
+  const { ts } = await import("../compile/project/typescript.js");
   const layout = layoutOf({ root, ...(tsconfig !== undefined && { tsconfig }) });
   const project = readProject(layout);
   if ("diagnostics" in project) {

@@ -7,10 +7,10 @@
 import { randomBytes } from "node:crypto";
 import { derivePorts, isLoopback, PortError } from "svc-runtime/internal/generator";
 import { buildEnvelope, JsonText, type Leader, signRequest } from "svc-runtime/leader";
-import { changeText, diffDocuments } from "../contract-diff.js";
+import { changeText, diffDocuments } from "../contract/diff.js";
+import { readMetadata, type ToolMetadata, UnreadableMetadata } from "../contract/metadata.js";
 import { ERROR_ANSWERS } from "../error-answers.js";
 import { printJson } from "../json.js";
-import { readMetadata, type ToolMetadata, UnreadableMetadata } from "../metadata.js";
 import { bad, type Check, good, skipped } from "./check.js";
 import {
   type Answer,

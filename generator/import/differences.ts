@@ -3,8 +3,8 @@
  * keywords does not count, nor does that of `required` and of several types; the order of properties does.
  */
 
+import { pointerStep, referenceSteps, resolveReference } from "../contract/references.js";
 import { type Json, JsonObject } from "../json.js";
-import { pointerStep, referenceSteps, resolveReference } from "../references.js";
 import { isSame } from "./merge-schemas.js";
 
 export interface Difference {

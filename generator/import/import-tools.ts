@@ -2,11 +2,11 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { derivePorts } from "svc-runtime/internal/generator";
-import { changeText, diffDocuments, type NamedText } from "../contract-diff.js";
-import type { Diagnostic } from "../diagnostics/diagnostics.js";
-import { generateTexts, type Result } from "../generate.js";
+import type { Diagnostic } from "../compile/diagnostics/diagnostics.js";
+import { generateTexts, type Result } from "../compile/generate.js";
+import { changeText, diffDocuments, type NamedText } from "../contract/diff.js";
+import { pointerStep } from "../contract/references.js";
 import { type Json, JsonObject, printJson, readJson } from "../json.js";
-import { pointerStep } from "../references.js";
 import { compareSchemas, type Difference } from "./differences.js";
 import type { ImportableTool, RefusedTool } from "./metadata.js";
 import { type SourceFile, type Sources, type ToolSource, toolSources } from "./tool-source.js";

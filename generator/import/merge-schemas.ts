@@ -1,7 +1,7 @@
 /** The keywords of several schemas as one, for a value that fits all of them (`allOf`, keywords beside `$ref`). */
 
+import { ANNOTATIONS } from "../compile/keywords.js";
 import { type Json, JsonObject, printJson } from "../json.js";
-import { ANNOTATIONS } from "../keywords.js";
 
 /** Two schemas have no common form in one schema. */
 export class UnmergeableSchemas extends Error {}

@@ -1,8 +1,8 @@
 /** The metadata that can be imported: of bounded size, with schemas that give ports. */
 
 import { derivePorts, JsonError, PortError } from "svc-runtime/internal/generator";
+import { readListing, type ToolMetadata, UnreadableMetadata } from "../contract/metadata.js";
 import { printJson } from "../json.js";
-import { readListing, type ToolMetadata, UnreadableMetadata } from "../metadata.js";
 import { type Retagged, withTagsOutside } from "./tagged-outputs.js";
 
 /** Greatest size of the metadata of all tools together, in bytes. */

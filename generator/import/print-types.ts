@@ -1,6 +1,6 @@
 /** Types as TypeScript source, laid out as formatters do: 80 columns, two spaces, a leading `|` where a union breaks. */
 
-import { literal } from "../emit/print-literal.js";
+import { literal } from "../compile/emit/print-literal.js";
 
 /** A type of TypeScript. */
 export type TypeNode =

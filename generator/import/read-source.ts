@@ -2,7 +2,7 @@
 
 import { closeSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
-import { quoted } from "../diagnostics/quote.js";
+import { quoted } from "../compile/diagnostics/quote.js";
 import { MAX_METADATA_BYTES } from "./metadata.js";
 
 /** The metadata cannot be had. */

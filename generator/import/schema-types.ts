@@ -3,11 +3,11 @@
  * `differences.ts` compares the schemas that come back, so nothing is lost without a word.
  */
 
-import { literal } from "../emit/print-literal.js";
+import { literal } from "../compile/emit/print-literal.js";
+import { ANNOTATIONS, CONSTRAINTS, type ConstraintKeyword, keywordsOf, NUMBER_FORMATS } from "../compile/keywords.js";
+import { slowPart } from "../compile/types/slow-patterns.js";
+import { pointerStep, referenceSteps, resolveReference } from "../contract/references.js";
 import { type Json, JsonObject, printJson } from "../json.js";
-import { ANNOTATIONS, CONSTRAINTS, type ConstraintKeyword, keywordsOf, NUMBER_FORMATS } from "../keywords.js";
-import { pointerStep, referenceSteps, resolveReference } from "../references.js";
-import { slowPart } from "../types/slow-patterns.js";
 import {
   commentText,
   type Documentation,

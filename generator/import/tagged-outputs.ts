@@ -3,8 +3,8 @@
  * tag outside, which is the only form that has ports (protocol.md section 2).
  */
 
+import { resolveReference } from "../contract/references.js";
 import { type Json, JsonObject } from "../json.js";
-import { resolveReference } from "../references.js";
 import { mergeSchemas, UnmergeableSchemas } from "./merge-schemas.js";
 
 /** An output with its tags outside. */

@@ -1,8 +1,8 @@
 /** The source files of imported tools. */
 
 import { DEFAULT_TIMEOUT_MS } from "svc-runtime/internal/generator";
-import { literal } from "../emit/print-literal.js";
-import { SchemaJudge } from "../emit/schema-judge.js";
+import { literal } from "../compile/emit/print-literal.js";
+import { SchemaJudge } from "../compile/emit/schema-judge.js";
 import type { ImportableTool } from "./metadata.js";
 import { type Declaration, printDeclaration } from "./print-types.js";
 import { typesOf } from "./schema-types.js";

@@ -1,7 +1,7 @@
 /** The test of an imported tool: a stub for each variant of its results, called with an input that fits its schema. */
 
-import { literal } from "../emit/print-literal.js";
-import type { SchemaJudge } from "../emit/schema-judge.js";
+import { literal } from "../compile/emit/print-literal.js";
+import type { SchemaJudge } from "../compile/emit/schema-judge.js";
 import { type Json, JsonObject } from "../json.js";
 import { sampleOf } from "../openapi/sample.js";
 import type { Declaration, EnumNode, MemberNode, TypeNode } from "./print-types.js";

@@ -11,7 +11,7 @@ import {
   type LeaderOptions,
   type SignedRequest,
 } from "svc-runtime/leader";
-import { CommandError } from "../commands/command.js";
+import { CommandError } from "../cli/command.js";
 import { inputOf, tampered } from "./input.js";
 import { type SecretSources, withSecrets } from "./secrets.js";
 

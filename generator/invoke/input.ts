@@ -3,10 +3,10 @@
 import { resolve } from "node:path";
 import { itemsOf, JsonError, MAX_VALUES, membersByName, parseJson, textOf } from "svc-runtime/internal/generator";
 import { JsonText, type PortShape } from "svc-runtime/leader";
-import { unknownName } from "../commands/arguments.js";
-import { CommandError, UsageError } from "../commands/command.js";
-import { quoted } from "../diagnostics/quote.js";
-import { readRegular, UnreadableFile } from "../read-file.js";
+import { unknownName } from "../cli/arguments.js";
+import { CommandError, UsageError } from "../cli/command.js";
+import { quoted } from "../compile/diagnostics/quote.js";
+import { readRegular, UnreadableFile } from "../files/read-file.js";
 
 /**
  * Reads the bytes of an input: JSON text, `@file`, or `-` for standard input.

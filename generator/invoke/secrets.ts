@@ -2,10 +2,10 @@
 
 import { quote } from "svc-runtime/internal/generator";
 import { JsonText, type PortShape } from "svc-runtime/leader";
-import { unknownName } from "../commands/arguments.js";
-import { type CliHost, CommandError, UsageError } from "../commands/command.js";
+import { unknownName } from "../cli/arguments.js";
+import { type CliHost, CommandError, UsageError } from "../cli/command.js";
+import { resolveReference } from "../contract/references.js";
 import { type Json, JsonObject, readJson } from "../json.js";
-import { resolveReference } from "../references.js";
 import type { PortInput } from "./input.js";
 
 /** Where the values of secrets come from. */

@@ -1,9 +1,9 @@
 /** The tool that `svc-gen invoke` calls: a URL, or a tool of the project under development. */
 
-import { type CliHost, CommandError, UsageError } from "../commands/command.js";
+import { type CliHost, CommandError, UsageError } from "../cli/command.js";
 import { devServers } from "../dev/dev-state.js";
 import { type ServedDocument, servedDocuments } from "../dev/served-documents.js";
-import { readOutput } from "../output-files.js";
+import { readOutput } from "../files/output-files.js";
 import { toolNamed } from "./tool-names.js";
 
 export interface Target {

@@ -1,8 +1,8 @@
 /** The names under which a command line may give a tool. */
 
-import { unknownName } from "../commands/arguments.js";
-import { UsageError } from "../commands/command.js";
-import { closest } from "../diagnostics/did-you-mean.js";
+import { unknownName } from "../cli/arguments.js";
+import { UsageError } from "../cli/command.js";
+import { closest } from "../compile/diagnostics/did-you-mean.js";
 
 /** What a tool is called by. */
 export interface NamedTool {

@@ -15,8 +15,8 @@ import {
 } from "node:fs";
 import { dirname, parse, resolve } from "node:path";
 import { readPrivateKey } from "svc-runtime/leader";
-import { baseOf, refuseLinkedFolders, UnwritableError } from "../atomic-write.js";
-import { quoted, shellWord } from "../diagnostics/quote.js";
+import { quoted, shellWord } from "../compile/diagnostics/quote.js";
+import { baseOf, refuseLinkedFolders, UnwritableError } from "../files/atomic-write.js";
 import { formOf, KEYGEN_FORM, type KeyForm, keyInKeygenFile, looksLike } from "./key-forms.js";
 
 /** A key file cannot be used as asked. */

@@ -1,6 +1,6 @@
 /** The steps from one key to the next (docs/operations.md, "Keys"). */
 
-import { shellWord } from "../diagnostics/quote.js";
+import { shellWord } from "../compile/diagnostics/quote.js";
 import { keyEntry, type LeaderName, memberText, oneLine, textOf, toolEntry } from "./key-entries.js";
 
 export interface Rotation {

@@ -1,9 +1,9 @@
 /** The addresses of the tools that a server lists. */
 
 import type { TlsOptions } from "svc-runtime/leader";
-import { CommandError } from "../commands/command.js";
+import { CommandError } from "../cli/command.js";
+import { exchange } from "../dev/page-server/calls/wire-request.js";
 import { pathsOf } from "../dev/page-server/remote-tools.js";
-import { exchange } from "../dev/page-server/wire-request.js";
 
 const TIMEOUT_MS = 10_000;
 /** Tools of all servers together. */

@@ -2,7 +2,7 @@
 
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { LeaderClient, LeaderError, type LeaderOptions } from "svc-runtime/leader";
-import { quoted } from "../diagnostics/quote.js";
+import { quoted } from "../compile/diagnostics/quote.js";
 import { OutOfTime } from "../run-within.js";
 import { BridgedTool, FAILURE, UnfitTool } from "./bridged-tool.js";
 import { type Plain, RoundedInteger } from "./exact-integers.js";

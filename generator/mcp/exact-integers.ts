@@ -6,7 +6,7 @@
 import { createRequire } from "node:module";
 import type { AnySchema, ValidateFunction } from "ajv";
 import { pathText } from "svc-runtime/internal/generator";
-import { pointerStep, referenceSteps } from "../references.js";
+import { pointerStep, referenceSteps } from "../contract/references.js";
 
 /** A JSON object; its integers beyond ±(2^53−1) are bigints. */
 export type Plain = { readonly [name: string]: unknown };

@@ -1,7 +1,7 @@
 /** OpenAPI 3.1 of the tools of a server, from their metadata documents. The same documents give the same text. */
 
 import { parseFqn, RESULT_CONTENT_TYPE } from "svc-runtime/internal/generator";
-import { SchemaJudge } from "../emit/schema-judge.js";
+import { SchemaJudge } from "../compile/emit/schema-judge.js";
 import { type Json, JsonObject, object } from "../json.js";
 import { errorReferences, errorResponses, errorSchemas, reference } from "./errors.js";
 import { sampleOf } from "./sample.js";

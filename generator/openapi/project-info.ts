@@ -1,7 +1,7 @@
 /** Name and version of a project, for its document. */
 
 import { join } from "node:path";
-import { readRegular } from "../read-file.js";
+import { readRegular } from "../files/read-file.js";
 
 /** What `package.json` says; other text where it says nothing. */
 export function projectInfo(root: string): { readonly title: string; readonly version: string } {

@@ -1,7 +1,7 @@
 /** The names in a new project, each derived from one before it: folder, package, tool, class. */
 
 import { fqnProblem, parseFqn } from "svc-runtime/internal/generator";
-import { quoted, shellWord } from "../diagnostics/quote.js";
+import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { ScaffoldError } from "./scaffold-error.js";
 
 const PACKAGE = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;

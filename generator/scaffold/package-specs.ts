@@ -3,7 +3,7 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, posix, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { shellWord } from "../diagnostics/quote.js";
+import { shellWord } from "../compile/diagnostics/quote.js";
 
 /** What stands in `package.json` for each package: a version, or `file:` and a path relative to the project. */
 export interface PackageSpecs {

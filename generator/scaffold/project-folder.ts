@@ -2,7 +2,7 @@
 
 import { lstatSync, type Stats, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
-import { quoted } from "../diagnostics/quote.js";
+import { quoted } from "../compile/diagnostics/quote.js";
 import { ScaffoldError } from "./scaffold-error.js";
 
 const HINT = "name another folder, or move them away";

@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { asBuffer } from "../wire/bytes.js";
-import type { VerifyKey } from "../wire/ed25519-keys.js";
+import type { VerifyKey } from "../wire/crypto/ed25519-keys.js";
 import { looksLikeKey, readPublicKey } from "./keys.js";
 import type { LeaderResolver } from "./leader-resolver.js";
 import { digestOf, type HashedFile, readOperatorFile } from "./operator-file.js";

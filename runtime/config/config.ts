@@ -2,7 +2,7 @@
 
 import { resolve } from "node:path";
 import { asBuffer } from "../wire/bytes.js";
-import type { SigningKey } from "../wire/ed25519-keys.js";
+import type { SigningKey } from "../wire/crypto/ed25519-keys.js";
 import { DEFAULT_INVOKE_MAX_BODY_BYTES, DEFAULT_REPLAY_CACHE_TTL_MS } from "../wire/protocol.js";
 import { checkAllowListShape, fileLeaders, inlineLeaders, noLeaders, sameLeaders } from "./allowed-leaders.js";
 import { readSigningKey } from "./keys.js";

@@ -1,6 +1,6 @@
 // What a server asks of an allow-list. The public types refer to it, so it names no type of node.
 
-import type { VerifyKey } from "../wire/ed25519-keys.js";
+import type { VerifyKey } from "../wire/crypto/ed25519-keys.js";
 
 /** Finds leader keys. Look-ups are synchronous and never throw. */
 export interface LeaderResolver {

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { sha256 } from "../wire/hash.js";
+import { sha256 } from "../wire/crypto/hash.js";
 
 /** The content of a file. */
 export interface OperatorFile {

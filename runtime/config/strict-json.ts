@@ -4,7 +4,7 @@
 // even as a name.
 
 import { parseFqn } from "../fqn.js";
-import { MAX_U64 } from "../wire/integer-bounds.js";
+import { MAX_U64 } from "../wire/decode/integer-bounds.js";
 import {
   ARRAY,
   after,

@@ -15,18 +15,18 @@ export type {
   TextConstraints,
   Variant,
 } from "../wire/contract.js";
-export { ValueDecoder } from "../wire/decoder.js";
+export { ValueDecoder } from "../wire/decode/decoder.js";
+export { FORMAT_NAMES, formats } from "../wire/decode/formats.js";
+export { bigintRange } from "../wire/decode/mismatch.js";
 export { ERROR_CODES, type ErrorCode, type Ran } from "../wire/error-codes.js";
 export { pathText, WireFault } from "../wire/fault.js";
-export { FORMAT_NAMES, formats } from "../wire/formats.js";
 export { itemsOf, startAt } from "../wire/json/document.js";
 export { JsonError } from "../wire/json/error.js";
+export { prettyJson } from "../wire/json/json-value.js";
 export { quote, textOf } from "../wire/json/print.js";
 export { foldTape, membersByName, scalarOf } from "../wire/json/read.js";
 export { parseJson } from "../wire/json/scan.js";
-export { prettyJson } from "../wire/json-value.js";
+export { exactValue as readExact } from "../wire/json/untyped-json.js";
 export { localUrl, metadataListing, metadataText } from "../wire/metadata.js";
-export { bigintRange } from "../wire/mismatch.js";
 export { derivePorts, isPortName, PortError } from "../wire/ports.js";
 export * from "../wire/protocol.js";
-export { exactValue as readExact } from "../wire/untyped-json.js";

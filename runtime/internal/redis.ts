@@ -28,5 +28,5 @@ export {
   type SharedReplayStats,
 } from "../server/replay/store.js";
 export { endsWithin } from "../time-limit.js";
-export { sha256 } from "../wire/hash.js";
+export { sha256 } from "../wire/crypto/hash.js";
 export type { Repeat } from "../wire/repeat.js";

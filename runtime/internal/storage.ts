@@ -4,7 +4,7 @@ export { checkedInteger } from "../checked-integer.js";
 export type { ReadBudget, ReadOptions, ResolvedValue } from "../leader/resolve.js";
 export { isLoopback } from "../loopback.js";
 export { decodeBase64url } from "../wire/base64.js";
-export type { RawValue } from "../wire/bcs-shapes.js";
+export type { RawValue } from "../wire/bcs/bcs-shapes.js";
 export {
   type content,
   type DataReference,
@@ -13,8 +13,8 @@ export {
   NexusValue,
   parseObjectId,
   type WalrusValue,
-} from "../wire/data.js";
-export { sha256 } from "../wire/hash.js";
+} from "../wire/bcs/data.js";
+export { sha256 } from "../wire/crypto/hash.js";
+export { PlainValueError, plainText } from "../wire/json/untyped-json.js";
 export { MAX_TIMEOUT_MS } from "../wire/protocol.js";
 export { sharedBytes } from "../wire/shared-bytes.js";
-export { PlainValueError, plainText } from "../wire/untyped-json.js";

@@ -3,8 +3,9 @@
 import { HttpClient } from "#platform/http-client";
 import { checkedInteger } from "../checked-integer.js";
 import { decodeBase64url } from "../wire/base64.js";
-import type { MetaSchema } from "../wire/bcs-shapes.js";
+import type { MetaSchema } from "../wire/bcs/bcs-shapes.js";
 import type { Contract } from "../wire/contract.js";
+import { InputHasher, outputHash } from "../wire/crypto/signature.js";
 import type { Ran } from "../wire/error-codes.js";
 import { derivePorts, PortError } from "../wire/ports.js";
 import {
@@ -16,7 +17,6 @@ import {
   SIGNATURE_VERSION,
   SignatureHeaders,
 } from "../wire/protocol.js";
-import { InputHasher, outputHash } from "../wire/signature.js";
 import { onAbort } from "./abort-listeners.js";
 import { listChanges } from "./contract-changes.js";
 import type { Dispatcher } from "./dispatcher.js";

@@ -1,6 +1,6 @@
 /** What changed between two versions of a tool's ports. */
 
-import type { MetaSchema, PortShape } from "../wire/bcs-shapes.js";
+import type { MetaSchema, PortShape } from "../wire/bcs/bcs-shapes.js";
 import { quote } from "../wire/json/print.js";
 
 /** The changes of the ports, one text each, in the order of the new ones. */

@@ -7,8 +7,8 @@ import { JsonError } from "../wire/json/error.js";
 import { textOf } from "../wire/json/print.js";
 import { membersByName } from "../wire/json/read.js";
 import { parseJson } from "../wire/json/scan.js";
+import { plainValueOf } from "../wire/json/untyped-json.js";
 import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
-import { plainValueOf } from "../wire/untyped-json.js";
 import { LeaderError } from "./error.js";
 
 /** A tool's metadata document (protocol.md section 9). */

@@ -1,10 +1,10 @@
 /** Resolves the references of a result to their content (protocol.md sections 1 and 3). */
 
-import type { RawValue } from "../wire/bcs-shapes.js";
-import type { InlineValue } from "../wire/data.js";
+import type { RawValue } from "../wire/bcs/bcs-shapes.js";
+import type { InlineValue } from "../wire/bcs/data.js";
 import { JsonError } from "../wire/json/error.js";
 import { quote } from "../wire/json/print.js";
-import { plainValue } from "../wire/untyped-json.js";
+import { plainValue } from "../wire/json/untyped-json.js";
 import { LeaderError } from "./error.js";
 import type { OutputReader, ReadablePort } from "./output-reader.js";
 import { JsonText } from "./request.js";

@@ -2,7 +2,7 @@
 
 import { ERROR_CODES, isErrorCode } from "../wire/error-codes.js";
 import { JsonError } from "../wire/json/error.js";
-import { plainValue } from "../wire/untyped-json.js";
+import { plainValue } from "../wire/json/untyped-json.js";
 import { LeaderError } from "./error.js";
 import type { HttpResponse } from "./transport.js";
 

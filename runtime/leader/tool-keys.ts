@@ -1,6 +1,6 @@
 /** The keys that a tool may sign with: several while a key is being replaced. */
 
-import type { VerifyKey } from "../wire/ed25519-keys.js";
+import type { VerifyKey } from "../wire/crypto/ed25519-keys.js";
 import { LeaderError } from "./error.js";
 import { type PublicKey, publicKey } from "./result.js";
 

@@ -1,6 +1,6 @@
 /** The types of a tool class as its callers see them. Nothing of this exists at run time. */
 
-import type { DataReference, WalrusValue } from "../wire/data.js";
+import type { DataReference, WalrusValue } from "../wire/bcs/data.js";
 import type { JsonText } from "./request.js";
 
 /** A tool class, reduced to its types. */

@@ -2,7 +2,7 @@
 
 import { checkedInteger } from "../checked-integer.js";
 import { ENV_MAX_INPUT_VALUES, integerFromEnv } from "../config/environment.js";
-import { DEFAULT_MAX_INPUT_VALUES } from "../wire/input-values.js";
+import { DEFAULT_MAX_INPUT_VALUES } from "../wire/decode/input-values.js";
 
 const MIN_INPUT_VALUES = 1_000;
 /** Number of values above which the index of a value in its document is too large. */

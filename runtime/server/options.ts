@@ -2,7 +2,7 @@
 
 import type { ToolkitRuntimeConfig } from "../config/config.js";
 import type { IsolateOptions } from "../tool.js";
-import type { EngineName } from "../wire/ed25519-keys.js";
+import type { EngineName } from "../wire/crypto/ed25519-keys.js";
 import type { Address } from "./http/address.js";
 import type { ShutdownOptions } from "./http/shutdown.js";
 import type { LoadOptions } from "./load/load-options.js";

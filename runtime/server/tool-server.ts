@@ -5,8 +5,8 @@ import { configWarnings, ENV_TOOLKIT_CONFIG_PATH, otherVersion, ToolkitRuntimeCo
 import { ENV_MAX_RUNS, ENV_REDIS_URL, integerFromEnv, REDIS_SETTINGS } from "../config/environment.js";
 import { displayVariable, strayVariables } from "../config/stray-variables.js";
 import { endsWithin } from "../time-limit.js";
-import { type EngineSelection, selectEngine } from "../wire/ed25519.js";
-import type { EngineName } from "../wire/ed25519-keys.js";
+import { type EngineSelection, selectEngine } from "../wire/crypto/ed25519.js";
+import type { EngineName } from "../wire/crypto/ed25519-keys.js";
 import { DEFAULT_REPLAY_CACHE_TTL_MS, MAX_TIMEOUT_MS, SignatureHeaders } from "../wire/protocol.js";
 import { AllowedOrigins } from "./call/allowed-origins.js";
 import { Claims } from "./call/claims.js";

@@ -2,8 +2,8 @@
 
 import { replaceConfig, ToolkitRuntimeConfig } from "../config/config.js";
 import { type Leader, type PreparedLeader, prepareLeader } from "../leader/request.js";
-import { prepareSigningKey } from "../wire/ed25519.js";
-import { sha256 } from "../wire/hash.js";
+import { prepareSigningKey } from "../wire/crypto/ed25519.js";
+import { sha256 } from "../wire/crypto/hash.js";
 
 /** A leader: a name, a name with a key id, or one with a key of its own, which is in no allow-list but yours. */
 export type LeaderChoice = string | { readonly id: string; readonly keyId?: bigint | number } | Leader;

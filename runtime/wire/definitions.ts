@@ -1,8 +1,8 @@
 /** The definitions of a contract, each compiled once, and a cache of their results for the values of one document. */
 
 import type { Codec, Contract } from "./contract.js";
-import { Mismatch } from "./mismatch.js";
-import type { Tally } from "./union-choice.js";
+import { Mismatch } from "./decode/mismatch.js";
+import type { Tally } from "./decode/union-choice.js";
 
 /** A compiled definition. `compiled` is set before any value is read or written. */
 interface Definition<Compiled> {

@@ -8,9 +8,10 @@
 import { Buffer } from "#platform/bytes";
 import { scratchSha256 } from "#platform/hash";
 import { decodeBase64 } from "./base64.js";
-import type { PortShape } from "./bcs-shapes.js";
+import type { PortShape } from "./bcs/bcs-shapes.js";
+import { InputHasher } from "./crypto/signature.js";
+import { InputValues } from "./decode/input-values.js";
 import { inputFault, pathText } from "./fault.js";
-import { InputValues } from "./input-values.js";
 import {
   ARRAY,
   after,
@@ -29,7 +30,6 @@ import { JsonError } from "./json/error.js";
 import { type TextForm, textOf } from "./json/print.js";
 import { isStringOf, stringOf, stringValueOf } from "./json/read.js";
 import { INPUT_BUDGET, MAX_VALUES } from "./protocol.js";
-import { InputHasher } from "./signature.js";
 
 /** One committed text: an entry of a parsed document, or unparsed bytes. */
 export type CommittedText =

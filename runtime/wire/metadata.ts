@@ -1,9 +1,9 @@
 /** The metadata document of a tool (protocol.md section 9), and the listing of documents in `meta.json` and `--meta`. */
 
 import type { Contract } from "./contract.js";
+import { indentedBlock } from "./json/json-value.js";
 import { quote } from "./json/print.js";
-import { indentedBlock } from "./json-value.js";
-import { plainValue } from "./untyped-json.js";
+import { plainValue } from "./json/untyped-json.js";
 
 /** The document of the tool at `url` as compact JSON text. Its schemas keep the textual order of the contract. */
 export function metadataText({ fqn, timeout, description, inputSchema, outputSchema }: Contract, url: string): string {

@@ -4,16 +4,26 @@
  */
 
 import { Buffer } from "#platform/bytes";
-import type { RawOutput } from "./bcs-shapes.js";
-import { encodeOutput, nexusDataSize } from "./bcs-writer.js";
+import type { RawOutput } from "./bcs/bcs-shapes.js";
+import { encodeOutput, nexusDataSize } from "./bcs/bcs-writer.js";
+import {
+  InlineValue,
+  isNexusValue,
+  NexusDataError,
+  type NexusValue,
+  OffchainToolOutput,
+  valueJson,
+} from "./bcs/data.js";
 import { asBuffer } from "./bytes.js";
-import { countCheck, integerCheck, numberCheck, repetition, textCheck } from "./constraints.js";
 import type { Codec, Contract, ListConstraints, Port, Variant } from "./contract.js";
-import { InlineValue, isNexusValue, NexusDataError, type NexusValue, OffchainToolOutput, valueJson } from "./data.js";
 import { formatDateTime } from "./date-time.js";
-import { type Decode, DecodeContext } from "./decoder.js";
+import { countCheck, integerCheck, numberCheck, repetition, textCheck } from "./decode/constraints.js";
+import { type Decode, DecodeContext } from "./decode/decoder.js";
+import { discriminatorOf } from "./decode/discriminator.js";
+import { bigintRange, kindOf, literalMismatch, Mismatch } from "./decode/mismatch.js";
+import { ResultDecoderCompiler } from "./decode/result-decoder.js";
+import { branchesOverlap, chooseBranch, compileIndexes } from "./decode/union-choice.js";
 import { DefinitionMemo, Definitions } from "./definitions.js";
-import { discriminatorOf } from "./discriminator.js";
 import { ErrEval } from "./err-eval.js";
 import { type Path, pathText, WireFault } from "./fault.js";
 import { type JsonDocument, kindAt, NULL } from "./json/document.js";
@@ -21,7 +31,6 @@ import { JsonError } from "./json/error.js";
 import { formatNumber } from "./json/numbers.js";
 import { quote } from "./json/print.js";
 import { parseJson } from "./json/scan.js";
-import { bigintRange, kindOf, literalMismatch, Mismatch } from "./mismatch.js";
 import { FAILURE_PORT, FAILURE_VARIANT } from "./ports.js";
 import {
   MAX_DEPTH,
@@ -31,8 +40,6 @@ import {
   MAX_VALUES,
   OUTPUT_BUDGET,
 } from "./protocol.js";
-import { ResultDecoderCompiler } from "./result-decoder.js";
-import { branchesOverlap, chooseBranch, compileIndexes } from "./union-choice.js";
 
 const fault = (details: string) => new WireFault("output_serialization_error", details);
 

@@ -1,8 +1,8 @@
 /** Derives the ports of a tool from its schemas (protocol.md section 2). */
 
 import { Buffer } from "#platform/bytes";
-import type { MetaSchema, PortShape, VariantShape } from "./bcs-shapes.js";
-import { JsonObject, type JsonValue, readJson } from "./json-value.js";
+import type { MetaSchema, PortShape, VariantShape } from "./bcs/bcs-shapes.js";
+import { JsonObject, type JsonValue, readJson } from "./json/json-value.js";
 import { MAX_INPUT_PORTS, MAX_NAME_BYTES, MAX_VARIANT_PORTS, MAX_VARIANTS } from "./protocol.js";
 
 /** The reserved failure variant, which every tool has without declaring it. */

@@ -1,7 +1,7 @@
 /** Reads and writes JSON of one type, with the member's path in errors (protocol.md section 11). */
 
 import type { Codec, Contract } from "./contract.js";
-import { ValueDecoder } from "./decoder.js";
+import { ValueDecoder } from "./decode/decoder.js";
 import { ValueEncoder } from "./output.js";
 
 /**

@@ -2,8 +2,8 @@
 
 import { randomBytes } from "node:crypto";
 import { InputHasher, type PortShape, publicKeyOf, signRequest } from "#runtime/leader.js";
-import { prepareSigningKey } from "#runtime/wire/ed25519.js";
-import { sha256 } from "#runtime/wire/hash.js";
+import { prepareSigningKey } from "#runtime/wire/crypto/ed25519.js";
+import { sha256 } from "#runtime/wire/crypto/hash.js";
 import type { LoadRequest } from "./load.js";
 
 const LEADER_SEED = Buffer.alloc(32, 7);

@@ -8,7 +8,7 @@ import { it } from "node:test";
 import { parse } from "yaml";
 import { type Address, type ServerLogger, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { RedisReplayStore } from "#runtime/redis/index.js";
-import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { run } from "../runtime/child.js";
 import {

@@ -9,7 +9,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { WebSocket } from "undici";
-import { EXIT } from "#generator/cli.js";
+import { EXIT } from "#generator/cli/cli.js";
 import { CliProcess } from "../generator/cli-process.js";
 import { ToolProject } from "../generator/project.js";
 import { until } from "../runtime/tools.js";

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, w
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
-import { EXIT } from "#generator/cli.js";
+import { EXIT } from "#generator/cli/cli.js";
 import { privateFolder } from "#generator/dev/dev-state.js";
 import { CliProcess } from "../generator/cli-process.js";
 import { STRICT, ToolProject } from "../generator/project.js";

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { EXIT } from "#generator/cli.js";
+import { EXIT } from "#generator/cli/cli.js";
 import { REPOSITORY } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
 import { COMPILERS, compile, projectWith } from "../typescript/compilers.js";

@@ -5,9 +5,9 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, syml
 import { join } from "node:path";
 import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { type Diagnostic, hasErrors } from "#generator/diagnostics/diagnostics.js";
-import { type Generated, generate } from "#generator/generate.js";
-import { watchProject } from "#generator/watch.js";
+import { type Diagnostic, hasErrors } from "#generator/compile/diagnostics/diagnostics.js";
+import { type Generated, generate } from "#generator/compile/generate.js";
+import { watchProject } from "#generator/compile/watch.js";
 import { STRICT, ToolProject, toolSource } from "./project.js";
 
 const EDITS = process.env.SVC_TEST_FULL ? 120 : 3;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Generated } from "#generator/generate.js";
+import type { Generated } from "#generator/compile/generate.js";
 import { readJson } from "#generator/json.js";
 import { proves } from "../proves.js";
 import { COMPILERS, compile, FASTEST } from "../typescript/compilers.js";

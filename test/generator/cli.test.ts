@@ -5,10 +5,10 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { COMMANDS, EXIT } from "#generator/cli.js";
-import { readArguments } from "#generator/commands/arguments.js";
+import { readArguments } from "#generator/cli/arguments.js";
+import { COMMANDS, EXIT } from "#generator/cli/cli.js";
 import { unified } from "#generator/commands/stale-report.js";
-import { CODES, diagnosticsPage, formatDiagnostic } from "#generator/diagnostics/diagnostics.js";
+import { CODES, diagnosticsPage, formatDiagnostic } from "#generator/compile/diagnostics/diagnostics.js";
 import { REPOSITORY, ToolProject, toolSource } from "./project.js";
 import { type Ran, svcGenIn as runIn } from "./run-cli.js";
 

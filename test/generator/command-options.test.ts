@@ -12,7 +12,7 @@ import { readImportable } from "#generator/import/metadata.js";
 import { targetOf } from "#generator/invoke/target.js";
 import { checkPackageName } from "#generator/scaffold/names.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
-import { encodeOutput } from "#runtime/wire/bcs-writer.js";
+import { encodeOutput } from "#runtime/wire/bcs/bcs-writer.js";
 import { RESULT_CONTENT_TYPE } from "#runtime/wire/protocol.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { holdTimers } from "../runtime/held-timers.js";

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { createRequire, Module } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
-import { generate } from "#generator/generate.js";
-import { ts } from "#generator/project/typescript.js";
+import { generate } from "#generator/compile/generate.js";
+import { ts } from "#generator/compile/project/typescript.js";
 import { STRICT, ToolProject, toolSource } from "./project.js";
 
 test("ts-morph's compiler is the only one, and typescript-json-schema gets it where another one is loaded", () => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Contract } from "#runtime/wire/contract.js";
-import { InputDecoder } from "#runtime/wire/input.js";
+import { InputDecoder } from "#runtime/wire/decode/input.js";
 import { ToolProject, toolSource } from "./project.js";
 
 const input = `{

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { ToolkitRuntimeConfig } from "#runtime/config/config.js";
-import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import { svcGenIn } from "./run-cli.js";
 
 const root = mkdtempSync(join(tmpdir(), "config-commands-"));

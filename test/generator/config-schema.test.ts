@@ -6,7 +6,7 @@ import { before, describe, it } from "node:test";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { ConfigError, ToolkitRuntimeConfig } from "#runtime/config/config.js";
-import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import { svcGenIn } from "./run-cli.js";
 
 type Document = Record<string, unknown>;

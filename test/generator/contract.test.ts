@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { Diagnostic } from "#generator/diagnostics/diagnostics.js";
+import type { Diagnostic } from "#generator/compile/diagnostics/diagnostics.js";
 import { proves } from "../proves.js";
 import { ToolProject, toolSource } from "./project.js";
 

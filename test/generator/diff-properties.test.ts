@@ -6,15 +6,15 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { diffDocuments } from "#generator/contract-diff.js";
-import { generateTexts } from "#generator/generate.js";
-import { findExcluded } from "#generator/inclusion/inclusion.js";
-import { SchemaNodes, Unspecified, type Value } from "#generator/inclusion/schema-node.js";
+import { generateTexts } from "#generator/compile/generate.js";
+import { ts } from "#generator/compile/project/typescript.js";
+import { diffDocuments } from "#generator/contract/diff.js";
+import { findExcluded } from "#generator/contract/inclusion/inclusion.js";
+import { SchemaNodes, Unspecified, type Value } from "#generator/contract/inclusion/schema-node.js";
 import { type JsonObject, readJson } from "#generator/json.js";
-import { ts } from "#generator/project/typescript.js";
 import type { Contract } from "#runtime/wire/contract.js";
+import { InputDecoder } from "#runtime/wire/decode/input.js";
 import { WireFault } from "#runtime/wire/fault.js";
-import { InputDecoder } from "#runtime/wire/input.js";
 import { Random } from "../types/random.js";
 import { edited, type PortType, randomPort, randomValue, sourceOf } from "./random-contracts.js";
 

@@ -9,7 +9,7 @@ import {
   InvalidDocument,
   isBroken,
   listDifferences,
-} from "#generator/contract-diff.js";
+} from "#generator/contract/diff.js";
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 

@@ -6,7 +6,7 @@ import { chmodSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { checkNode } from "#generator/doctor/project-checks.js";
-import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 

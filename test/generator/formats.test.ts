@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Contract } from "#runtime/wire/contract.js";
-import { FORMAT_NAMES, formats } from "#runtime/wire/formats.js";
-import { InputDecoder } from "#runtime/wire/input.js";
+import { FORMAT_NAMES, formats } from "#runtime/wire/decode/formats.js";
+import { InputDecoder } from "#runtime/wire/decode/input.js";
 import { assertLinear } from "../wire/growth.js";
 import { ToolProject, toolSource } from "./project.js";
 

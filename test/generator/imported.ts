@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { hasErrors } from "#generator/diagnostics/diagnostics.js";
-import { generateTexts } from "#generator/generate.js";
+import { hasErrors } from "#generator/compile/diagnostics/diagnostics.js";
+import { generateTexts } from "#generator/compile/generate.js";
+import { ts } from "#generator/compile/project/typescript.js";
 import { type JsonObject, printJson, readJson } from "#generator/json.js";
-import { ts } from "#generator/project/typescript.js";
 import { compileSchemas, ToolProject } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 

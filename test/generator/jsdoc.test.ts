@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { diffDocuments, formatDifferences, isBroken } from "#generator/contract-diff.js";
+import { KNOWN_TAGS } from "#generator/compile/types/jsdoc.js";
+import { analyseWithin } from "#generator/compile/types/slow-patterns.js";
+import { diffDocuments, formatDifferences, isBroken } from "#generator/contract/diff.js";
 import { type Json, type JsonObject, printJson, readJson } from "#generator/json.js";
-import { KNOWN_TAGS } from "#generator/types/jsdoc.js";
-import { analyseWithin } from "#generator/types/slow-patterns.js";
 import type { Contract } from "#runtime/wire/contract.js";
-import { InputDecoder } from "#runtime/wire/input.js";
+import { InputDecoder } from "#runtime/wire/decode/input.js";
 import { proves } from "../proves.js";
 import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
 

@@ -19,7 +19,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { EXIT } from "#generator/cli.js";
+import { EXIT } from "#generator/cli/cli.js";
 import { KEY_FORMS } from "#generator/keys/key-forms.js";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
 import { publicKeyOf } from "#runtime/leader.js";

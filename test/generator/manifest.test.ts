@@ -17,8 +17,8 @@ import {
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { EXIT } from "#generator/cli.js";
-import { freshBuildInfo } from "#generator/project/build-info.js";
+import { EXIT } from "#generator/cli/cli.js";
+import { freshBuildInfo } from "#generator/compile/project/build-info.js";
 import { COMPILERS } from "../typescript/compilers.js";
 import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
@@ -239,10 +239,10 @@ test("a process that began as another generator than the one on the disk says so
     for (const name of ["package.json", "templates", "dist/generator"]) {
       cpSync(join(REPOSITORY, name), join(copy.root, name), { recursive: true });
     }
-    const path = join(copy.root, "dist/generator/project/build-info.js");
+    const path = join(copy.root, "dist/generator/compile/project/build-info.js");
     const { buildInfoFile } = (await import(
       pathToFileURL(path).href
-    )) as typeof import("#generator/project/build-info.js");
+    )) as typeof import("#generator/compile/project/build-info.js");
     const generated = copy.generate();
     const record = () => buildInfoFile(join(copy.root, "run.json"), {}, { ...generated, checked: false });
     const before = record();
@@ -319,13 +319,15 @@ test("a file changes that nothing imports: ambient, a global of a module, types 
 
 test("another version of Node runs", async () => {
   await svcGen();
-  const module = pathToFileURL(join(REPOSITORY, "dist/generator/project/build-info.js")).href;
+  const module = pathToFileURL(join(REPOSITORY, "dist/generator/compile/project/build-info.js")).href;
   const versions = Object.getOwnPropertyDescriptor(process, "versions") as PropertyDescriptor;
   /** Whether a record of this version of Node, the actual one by default, is believed. A process computes its own once. */
   const isFreshOn = async (node: string = process.versions.node) => {
     Object.defineProperty(process, "versions", { ...versions, value: { ...process.versions, node } });
     try {
-      const other = (await import(`${module}?node=${node}`)) as typeof import("#generator/project/build-info.js");
+      const other = (await import(
+        `${module}?node=${node}`
+      )) as typeof import("#generator/compile/project/build-info.js");
       return other.freshBuildInfo(project.root, {}) !== undefined;
     } finally {
       Object.defineProperty(process, "versions", versions);

@@ -8,8 +8,8 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { Bridge, type BridgeOptions } from "#generator/mcp/bridge.js";
 import { mcpServer } from "#generator/mcp/mcp-server.js";
 import { IDEMPOTENCY_KEY } from "#generator/mcp/repeated-calls.js";
-import { encodeOutput } from "#runtime/wire/bcs-writer.js";
-import { InlineValue } from "#runtime/wire/data.js";
+import { encodeOutput } from "#runtime/wire/bcs/bcs-writer.js";
+import { InlineValue } from "#runtime/wire/bcs/data.js";
 import { atEnd } from "../teardown.js";
 
 const leader = { id: "agent", keyId: 0, key: Buffer.alloc(32, 7) };

@@ -18,7 +18,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { type CliHost, EXIT } from "#generator/cli.js";
+import { type CliHost, EXIT } from "#generator/cli/cli.js";
 import { fqnFor, packageNameFor, toolNames } from "#generator/scaffold/names.js";
 import { packagePlaces, packageSpecs } from "#generator/scaffold/package-specs.js";
 import { projectFiles } from "#generator/scaffold/project-files.js";

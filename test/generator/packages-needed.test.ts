@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
-import { generate } from "#generator/generate.js";
+import { generate } from "#generator/compile/generate.js";
 import { ToolProject, toolSource } from "./project.js";
 
 const morph: typeof import("ts-morph") = createRequire(import.meta.url)("ts-morph");

@@ -15,9 +15,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { type Generated, generate } from "#generator/generate.js";
-import { ts } from "#generator/project/typescript.js";
-import { SecondReader, type SecondReading } from "#generator/second-reader/second-reader.js";
+import { type Generated, generate } from "#generator/compile/generate.js";
+import { ts } from "#generator/compile/project/typescript.js";
+import { SecondReader, type SecondReading } from "#generator/compile/second-reader/second-reader.js";
 import type { Contract } from "#runtime/wire/contract.js";
 import { atEnd } from "../teardown.js";
 

@@ -1,7 +1,7 @@
 /** Random types of ports, random edits of them, and random values of their schemas. */
 
+import { resolveReference } from "#generator/contract/references.js";
 import { type Json, JsonObject } from "#generator/json.js";
-import { resolveReference } from "#generator/references.js";
 import type { Random } from "../types/random.js";
 import { toolSource } from "./project.js";
 

@@ -1,6 +1,6 @@
 /** Runs command lines of svc-gen in this process and collects what they print. */
 
-import { type CliHost, run } from "#generator/cli.js";
+import { type CliHost, run } from "#generator/cli/cli.js";
 import { atEnd } from "../teardown.js";
 import { CliOutput } from "./cli-output.js";
 

@@ -5,7 +5,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, truncateSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
-import { EXIT } from "#generator/cli.js";
+import { EXIT } from "#generator/cli/cli.js";
 import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
 
 const SUM = { "src/sum.ts": toolSource("Sum", "{ a: string }") };

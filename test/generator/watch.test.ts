@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, test } from "node:test";
-import { EXIT } from "#generator/cli.js";
+import { EXIT } from "#generator/cli/cli.js";
 import { CliProcess } from "./cli-process.js";
 import { ToolProject, toolSource } from "./project.js";
 import { CliRun, svcGenIn } from "./run-cli.js";

@@ -6,7 +6,7 @@ import { WireFault, WithSerdeErrorPath } from "#runtime/index.js";
 import { OutputReader } from "#runtime/leader/output-reader.js";
 import type { Contract } from "#runtime/v1.js";
 import type { Codec } from "#runtime/wire/contract.js";
-import { InputDecoder } from "#runtime/wire/input.js";
+import { InputDecoder } from "#runtime/wire/decode/input.js";
 import { OutputEncoder, resultJson } from "#runtime/wire/output.js";
 import { ToolProject, toolSource } from "./project.js";
 

@@ -6,18 +6,21 @@ const runtime = (...names: string[]) => names.map((name) => `test/runtime/${name
 const generator = (...names: string[]) => names.map((name) => `test/generator/${name}.test.ts`);
 
 export const TESTS: Readonly<Record<string, readonly string[]>> = {
-  "runtime/wire/constraints.ts": [...wire("constraints", "input"), ...types("judge")],
-  "runtime/wire/union-choice.ts": wire("input", "constraints", "output"),
-  "runtime/wire/decoder.ts": wire("input", "constraints", "output"),
+  "runtime/wire/decode/constraints.ts": [...wire("constraints", "input"), ...types("judge")],
+  "runtime/wire/decode/union-choice.ts": wire("input", "constraints", "output"),
+  "runtime/wire/decode/decoder.ts": wire("input", "constraints", "output"),
   "runtime/wire/definitions.ts": wire("input", "constraints", "output"),
-  "runtime/wire/input.ts": [...wire("input", "constraints"), ...runtime("invoke-values", "input-release", "unsigned")],
+  "runtime/wire/decode/input.ts": [
+    ...wire("input", "constraints"),
+    ...runtime("invoke-values", "input-release", "unsigned"),
+  ],
   "runtime/wire/output.ts": wire("output", "constraints"),
   "runtime/wire/json/numbers.ts": wire("json", "input", "envelope", "hostile"),
   "runtime/wire/json/print.ts": wire("json", "input", "envelope", "hostile"),
   "runtime/wire/json/read.ts": wire("json", "input", "envelope", "hostile"),
   "runtime/wire/json/scan.ts": wire("json", "input", "envelope", "hostile"),
   "runtime/wire/envelope.ts": [...wire("envelope"), ...runtime("invoke-envelope"), ...wire("hostile")],
-  "runtime/wire/signature.ts": wire("signature", "bcs"),
+  "runtime/wire/crypto/signature.ts": wire("signature", "bcs"),
   "runtime/server/call/invoke-service.ts": runtime(
     "invoke-shutdown",
     "invoke-faults",
@@ -36,10 +39,10 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   "runtime/server/http/limits.ts": runtime("option-effects", "request-body", "defaults", "bootstrap"),
   "runtime/server/call/auth.ts": runtime("invoke-auth", "bootstrap"),
   "runtime/server/log/safe-logger.ts": runtime("safe-logger", "request-log", "log-faults"),
-  "generator/emit/check-ports.ts": generator("classes", "contract", "cli"),
+  "generator/compile/emit/check-ports.ts": generator("classes", "contract", "cli"),
   "generator/commands/diff.ts": generator("diff", "cli"),
-  "generator/contract-diff.ts": generator("diff", "cli"),
-  "generator/inclusion/inclusion.ts": generator("diff", "diff-properties"),
-  "generator/inclusion/schema-node.ts": generator("diff", "diff-properties"),
-  "generator/types/jsdoc.ts": generator("jsdoc", "classes", "contract", "data-ref", "formats"),
+  "generator/contract/diff.ts": generator("diff", "cli"),
+  "generator/contract/inclusion/inclusion.ts": generator("diff", "diff-properties"),
+  "generator/contract/inclusion/schema-node.ts": generator("diff", "diff-properties"),
+  "generator/compile/types/jsdoc.ts": generator("jsdoc", "classes", "contract", "data-ref", "formats"),
 };

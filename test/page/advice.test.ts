@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { errorOf } from "#generator/dev/page-server/advice.js";
+import { errorOf } from "#generator/dev/page-server/calls/advice.js";
 
 test("an error names the port of a place in the envelope", () => {
   const call = { signed: true, isSigned: true, kind: "call", ports: ["a", "odd name", "tags"] } as const;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { EXIT } from "#generator/cli.js";
+import { EXIT } from "#generator/cli/cli.js";
 import { DevelopmentPage } from "#generator/dev/page-server/development-page.js";
 import type { PageState } from "#generator/dev/page-server/page-api.js";
 import { createHarness } from "#runtime/testing.js";

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
+import { exchange } from "#generator/dev/page-server/calls/wire-request.js";
 import { remoteServer } from "#generator/dev/page-server/remote-tools.js";
-import { exchange } from "#generator/dev/page-server/wire-request.js";
 import { atEnd } from "../teardown.js";
 
 /** A metadata document with a description of this many bytes. */

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { type Outcome, verdictOf } from "#generator/dev/page-server/calls/verdicts.js";
 import type { CallKind, ExchangeView } from "#generator/dev/page-server/page-api.js";
-import { type Outcome, verdictOf } from "#generator/dev/page-server/verdicts.js";
 
 /** An answer: its status, the code of an error, and its body. */
 function answer(status: number, code?: string, hex = "00"): ExchangeView {

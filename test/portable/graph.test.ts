@@ -75,10 +75,10 @@ test("without @noble/* a page has no client", async () => {
     );
   const needs = (files: string[]) => [...new Set(files)].map((file) => file.replace("runtime/dist/wire/", "")).sort();
   // Keys are derived and checked, requests are signed and results verified.
-  assert.deepEqual(needs(await missing("@noble/ed25519")), ["portable-crypto.js", "portable/ed25519.js"]);
+  assert.deepEqual(needs(await missing("@noble/ed25519")), ["crypto/portable-crypto.js", "portable/ed25519.js"]);
   // Input, values and results are hashed; Ed25519 needs SHA-512.
   assert.deepEqual(needs(await missing("@noble/hashes")), [
-    "portable-crypto.js",
+    "crypto/portable-crypto.js",
     "portable/bytes.js",
     "portable/hash.js",
   ]);

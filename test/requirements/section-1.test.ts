@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { NexusData, NexusValue, OffchainToolOutput, SvcTool } from "#runtime/index.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import type { Port } from "#runtime/wire/contract.js";
-import { formats } from "#runtime/wire/formats.js";
+import { formats } from "#runtime/wire/decode/formats.js";
 import { proves } from "../proves.js";
 import { expectError } from "../runtime/raw.js";
 import {

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { verifyAsync as nobleVerify } from "@noble/ed25519";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
-import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import { proves } from "../proves.js";
 import { alice, countingTool, echoCall, echoed, expectResult, type SignedCall, serveFor } from "../runtime/tools.js";
 import { readVectors } from "../vectors/read.js";

@@ -12,7 +12,7 @@ import { type Address, type RunningServer, serve, ToolkitRuntimeConfig } from "#
 import { RedisReplayStore } from "#runtime/redis/index.js";
 import { AdminListener } from "#runtime/server/observe/admin.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
-import { prepareSigningKey, publicKeyOf } from "#runtime/wire/ed25519.js";
+import { prepareSigningKey, publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import { proves } from "../proves.js";
 import { run, stop } from "./child.js";
 import { readExposition } from "./exposition.js";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { ConfigError, ToolkitRuntimeConfig } from "#runtime/config/config.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
-import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import { countingTool, echoCall, type LogEntry, serveFor, until } from "./tools.js";
 
 const directory = mkdtempSync(join(tmpdir(), "hygiene-"));

@@ -8,8 +8,8 @@ import { after, describe, it } from "node:test";
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "#runtime/config/config.js";
-import { publicKeyOf } from "#runtime/wire/ed25519.js";
-import { JsonDouble, JsonObject, type JsonValue, readJson } from "#runtime/wire/json-value.js";
+import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
+import { JsonDouble, JsonObject, type JsonValue, readJson } from "#runtime/wire/json/json-value.js";
 import { DEFAULT_INVOKE_MAX_BODY_BYTES } from "#runtime/wire/protocol.js";
 import { proves, provesRow } from "../proves.js";
 

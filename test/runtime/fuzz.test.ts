@@ -7,8 +7,8 @@ import { InvokeService } from "#runtime/server/call/invoke-service.js";
 import type { Reply } from "#runtime/server/call/messages.js";
 import { serveTools } from "#runtime/server/call/served-tool.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
-import { decodeOutput } from "#runtime/wire/bcs.js";
-import { selectEngine } from "#runtime/wire/ed25519.js";
+import { decodeOutput } from "#runtime/wire/bcs/bcs.js";
+import { selectEngine } from "#runtime/wire/crypto/ed25519.js";
 import { SignatureHeaders } from "#runtime/wire/protocol.js";
 import {
   alice,

@@ -8,7 +8,7 @@ import { InvokeService } from "#runtime/server/call/invoke-service.js";
 import { ServedTool } from "#runtime/server/call/served-tool.js";
 import { inputValuesLimit } from "#runtime/server/input-values-limit.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
-import { selectEngine } from "#runtime/wire/ed25519.js";
+import { selectEngine } from "#runtime/wire/crypto/ed25519.js";
 import { SignatureHeaders } from "#runtime/wire/protocol.js";
 import { proves } from "../proves.js";
 import { expectError } from "./raw.js";

@@ -6,7 +6,7 @@ import { InvocationAborted, type InvokeContext, PermissionDenied } from "#runtim
 import { InvokeService } from "#runtime/server/call/invoke-service.js";
 import { ServedTool } from "#runtime/server/call/served-tool.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
-import { selectEngine } from "#runtime/wire/ed25519.js";
+import { selectEngine } from "#runtime/wire/crypto/ed25519.js";
 import { SignatureHeaders } from "#runtime/wire/protocol.js";
 import { proves } from "../proves.js";
 import {

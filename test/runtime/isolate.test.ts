@@ -10,7 +10,7 @@ import { InvokeService } from "#runtime/server/call/invoke-service.js";
 import { ServedTool } from "#runtime/server/call/served-tool.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { isolateTools } from "#runtime/server/threads/thread-host.js";
-import { selectEngine } from "#runtime/wire/ed25519.js";
+import { selectEngine } from "#runtime/wire/crypto/ed25519.js";
 import { SignatureHeaders } from "#runtime/wire/protocol.js";
 import { proves } from "../proves.js";
 import { atEnd } from "../teardown.js";

@@ -16,8 +16,8 @@ import {
   type LeaderOptions,
   signRequest,
 } from "#runtime/leader.js";
-import { encodeOutput } from "#runtime/wire/bcs-writer.js";
-import { selectEngine } from "#runtime/wire/ed25519.js";
+import { encodeOutput } from "#runtime/wire/bcs/bcs-writer.js";
+import { selectEngine } from "#runtime/wire/crypto/ed25519.js";
 import { makeCertificate } from "./certificate.js";
 import { holdTimers } from "./held-timers.js";
 

@@ -35,7 +35,7 @@ import {
   WalrusValue,
 } from "#runtime/leader.js";
 import { type Contract, provideContracts } from "#runtime/v1.js";
-import { encodeOutput } from "#runtime/wire/bcs-writer.js";
+import { encodeOutput } from "#runtime/wire/bcs/bcs-writer.js";
 import type { Codec } from "#runtime/wire/contract.js";
 import { committedBytes, EnvelopeReader } from "#runtime/wire/envelope.js";
 import { proves } from "../proves.js";

@@ -12,7 +12,7 @@ import { digestOf, readOperatorFile, readOperatorFileAsync } from "#runtime/conf
 import { strayVariables } from "#runtime/config/stray-variables.js";
 import { UndeclaredNotice } from "#runtime/server/call/undeclared-notice.js";
 import type { Codec, Contract } from "#runtime/wire/contract.js";
-import { undeclaredMembers } from "#runtime/wire/undeclared.js";
+import { undeclaredMembers } from "#runtime/wire/decode/undeclared.js";
 import { many, one } from "./counting-tool.js";
 import { keptLog } from "./tools.js";
 

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import { makeCertificate } from "./certificate.js";
 import { start } from "./child.js";
 import { RawConnection, type RawResponse, requestText } from "./raw.js";

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BootstrapOptions, type RunningServer, ToolkitRuntimeConfig } from "#runtime/index.js";
-import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import { proves } from "../proves.js";
 import { expectError, RawConnection } from "./raw.js";
 import {

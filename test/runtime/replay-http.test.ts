@@ -15,7 +15,7 @@ import {
   type ReplayStore,
   ReplayStoreUnavailable,
 } from "#runtime/server/replay/store.js";
-import { type Ed25519Engine, prepareSigningKey, selectEngine } from "#runtime/wire/ed25519.js";
+import { type Ed25519Engine, prepareSigningKey, selectEngine } from "#runtime/wire/crypto/ed25519.js";
 import { proves } from "../proves.js";
 import { expectError, RawConnection, type RawResponse } from "./raw.js";
 import {

@@ -12,7 +12,7 @@ import { BodyPace } from "#runtime/server/http/request-body.js";
 import { BodyBytes, bodyBytesBound } from "#runtime/server/load/body-bytes.js";
 import type { Refusals } from "#runtime/server/load/refusals.js";
 import { Shares } from "#runtime/server/load/shares.js";
-import { type Ed25519Engine, selectEngine } from "#runtime/wire/ed25519.js";
+import { type Ed25519Engine, selectEngine } from "#runtime/wire/crypto/ed25519.js";
 import { proves } from "../proves.js";
 import { expectError, RawConnection, requestText } from "./raw.js";
 import {

@@ -20,8 +20,8 @@ import {
   WalrusStorage,
   type WalrusStorageOptions,
 } from "#runtime/storage/index.js";
-import { NexusValue } from "#runtime/wire/data.js";
-import { sha256 } from "#runtime/wire/hash.js";
+import { NexusValue } from "#runtime/wire/bcs/data.js";
+import { sha256 } from "#runtime/wire/crypto/hash.js";
 import { holdTimers } from "./held-timers.js";
 
 const directory = mkdtempSync(join(tmpdir(), "svc-storage-options-"));

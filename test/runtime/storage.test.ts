@@ -22,10 +22,10 @@ import {
   WalrusStorage,
   type WalrusStorageOptions,
 } from "#runtime/storage/index.js";
-import { decodeOutput } from "#runtime/wire/bcs.js";
-import { encodeOutput } from "#runtime/wire/bcs-writer.js";
+import { decodeOutput } from "#runtime/wire/bcs/bcs.js";
+import { encodeOutput } from "#runtime/wire/bcs/bcs-writer.js";
+import { NexusData, NexusDataError, NexusValue, OffchainToolOutput } from "#runtime/wire/bcs/data.js";
 import type { Contract } from "#runtime/wire/contract.js";
-import { NexusData, NexusDataError, NexusValue, OffchainToolOutput } from "#runtime/wire/data.js";
 import { OutputEncoder } from "#runtime/wire/output.js";
 import { proves } from "../proves.js";
 

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { generateFrom } from "#generator/generate.js";
-import { layoutOf } from "#generator/project/layout.js";
-import { compileOnce, openProgram, readProject } from "#generator/project/program.js";
+import { generateFrom } from "#generator/compile/generate.js";
+import { layoutOf } from "#generator/compile/project/layout.js";
+import { compileOnce, openProgram, readProject } from "#generator/compile/project/program.js";
 import { OutputEncoder, resultJson } from "#runtime/wire/output.js";
 import { STRICT, ToolProject, toolSource } from "../generator/project.js";
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { relative } from "node:path";
 import { test } from "node:test";
-import { ts } from "#generator/project/typescript.js";
+import { ts } from "#generator/compile/project/typescript.js";
 import { REPOSITORY, ToolProject } from "../generator/project.js";
 import { programOf } from "../typescript/program.js";
 

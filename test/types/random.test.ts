@@ -8,9 +8,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ts } from "#generator/project/typescript.js";
+import { ts } from "#generator/compile/project/typescript.js";
 import type { Contract } from "#runtime/wire/contract.js";
-import { InputDecoder } from "#runtime/wire/input.js";
+import { InputDecoder } from "#runtime/wire/decode/input.js";
 import { OutputEncoder } from "#runtime/wire/output.js";
 import { STRICT, ToolProject, toolSource } from "../generator/project.js";
 import { compile, FASTEST } from "../typescript/compilers.js";

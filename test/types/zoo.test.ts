@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { ts } from "#generator/project/typescript.js";
-import { InputDecoder } from "#runtime/wire/input.js";
+import { ts } from "#generator/compile/project/typescript.js";
+import { InputDecoder } from "#runtime/wire/decode/input.js";
 import { OutputEncoder, resultJson } from "#runtime/wire/output.js";
 import { ToolProject } from "../generator/project.js";
 import { programOf } from "../typescript/program.js";

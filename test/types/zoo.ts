@@ -5,7 +5,7 @@
  * type is judged by tsc, and svc-gen must agree (zoo.test.ts).
  */
 
-import type { Code } from "#generator/diagnostics/diagnostics.js";
+import type { Code } from "#generator/compile/diagnostics/diagnostics.js";
 import { toolSource } from "../generator/project.js";
 
 export interface ZooType {

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import type { Diagnostic } from "#generator/diagnostics/diagnostics.js";
-import { ts } from "#generator/project/typescript.js";
+import type { Diagnostic } from "#generator/compile/diagnostics/diagnostics.js";
+import { ts } from "#generator/compile/project/typescript.js";
 import { toolSource } from "../generator/project.js";
 import { COMPILERS, type Compiler, compile, projectWith } from "./compilers.js";
 

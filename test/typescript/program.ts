@@ -1,7 +1,7 @@
 /** Programs of TypeScript 5.9 in the process of a test, by the compiler that svc-gen loads: another copy costs 0.6 s. */
 
 import { join } from "node:path";
-import { ts } from "#generator/project/typescript.js";
+import { ts } from "#generator/compile/project/typescript.js";
 import { COMPILERS } from "./compilers.js";
 
 /** ts-morph has the compiler without its library files. */

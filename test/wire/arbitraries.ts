@@ -2,8 +2,8 @@
 
 import fc from "fast-check";
 import type { Codec, Contract, Member } from "#runtime/wire/contract.js";
+import { setMember } from "#runtime/wire/json/untyped-json.js";
 import { isPortName } from "#runtime/wire/ports.js";
-import { setMember } from "#runtime/wire/untyped-json.js";
 
 /** A value as a tool may give it, and what reads back: optional members that are null or undefined are absent. */
 export interface Sample {

@@ -8,8 +8,8 @@ import {
   encodeNoncePreimage,
   encodeOutputDeclared,
   encodePortCommitmentDeclared,
-} from "#runtime/wire/bcs.js";
-import type { PortCommitment, RawOutput, RawValue } from "#runtime/wire/bcs-shapes.js";
+} from "#runtime/wire/bcs/bcs.js";
+import type { PortCommitment, RawOutput, RawValue } from "#runtime/wire/bcs/bcs-shapes.js";
 import {
   encodeNexusData,
   encodeOutput,
@@ -17,8 +17,8 @@ import {
   lengthSize,
   nexusDataSize,
   writeLength,
-} from "#runtime/wire/bcs-writer.js";
-import { InputHasher, inputHashOf } from "#runtime/wire/signature.js";
+} from "#runtime/wire/bcs/bcs-writer.js";
+import { InputHasher, inputHashOf } from "#runtime/wire/crypto/signature.js";
 import { portName } from "./arbitraries.js";
 
 const FULL = process.env.SVC_TEST_FULL === "1";

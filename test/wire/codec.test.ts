@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { decodeOutput, encodeInputPreimage } from "#runtime/wire/bcs.js";
+import { decodeOutput, encodeInputPreimage } from "#runtime/wire/bcs/bcs.js";
 import type { Codec, Contract, Port } from "#runtime/wire/contract.js";
-import { ValueDecoder } from "#runtime/wire/decoder.js";
+import { sha256 } from "#runtime/wire/crypto/hash.js";
+import { inputHashOf } from "#runtime/wire/crypto/signature.js";
+import { ValueDecoder } from "#runtime/wire/decode/decoder.js";
+import { InputDecoder } from "#runtime/wire/decode/input.js";
 import { EnvelopeReader } from "#runtime/wire/envelope.js";
 import { WireFault } from "#runtime/wire/fault.js";
-import { sha256 } from "#runtime/wire/hash.js";
-import { InputDecoder } from "#runtime/wire/input.js";
 import { textOf } from "#runtime/wire/json/print.js";
 import { parseJson } from "#runtime/wire/json/scan.js";
 import { OutputEncoder, resultBytes, resultJson, ValueEncoder } from "#runtime/wire/output.js";
-import { inputHashOf } from "#runtime/wire/signature.js";
 import { proves } from "../proves.js";
 import { DEFINITIONS, objectOf, portName, type Sample, type Typed, typed } from "./arbitraries.js";
 

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { MAX_MATCHED_LENGTH } from "#runtime/wire/constraints.js";
 import type { Codec, Contract } from "#runtime/wire/contract.js";
-import { DecodeContext, DecoderCompiler, ValueDecoder } from "#runtime/wire/decoder.js";
+import { MAX_MATCHED_LENGTH } from "#runtime/wire/decode/constraints.js";
+import { DecodeContext, DecoderCompiler, ValueDecoder } from "#runtime/wire/decode/decoder.js";
 import { WireFault } from "#runtime/wire/fault.js";
 import { parseJson } from "#runtime/wire/json/scan.js";
 import { ValueEncoder } from "#runtime/wire/output.js";

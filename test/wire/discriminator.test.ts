@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { WireFault } from "#runtime/index.js";
 import type { Codec } from "#runtime/wire/contract.js";
-import { ValueDecoder } from "#runtime/wire/decoder.js";
+import { ValueDecoder } from "#runtime/wire/decode/decoder.js";
 import { ValueEncoder } from "#runtime/wire/output.js";
 import { assertLinear } from "./growth.js";
 

@@ -19,9 +19,9 @@ import {
   prepareVerifyKey,
   publicKeyOf,
   selectEngine,
-} from "#runtime/wire/ed25519.js";
-import type { VerifyKey } from "#runtime/wire/ed25519-keys.js";
-import { isValidPublicKey as isValidByNoble } from "#runtime/wire/portable-crypto.js";
+} from "#runtime/wire/crypto/ed25519.js";
+import type { VerifyKey } from "#runtime/wire/crypto/ed25519-keys.js";
+import { isValidPublicKey as isValidByNoble } from "#runtime/wire/crypto/portable-crypto.js";
 import { proves } from "../proves.js";
 
 interface VectorFile {
@@ -236,7 +236,12 @@ describe("keys", () => {
       console.log(engine.name);
       console.log(publicKeyOf(seed).toString("hex"));
       console.log(engine.sign(prepareSigningKey(seed), seed).toString("hex"));`;
-    const args = ["--input-type=module", "--eval", withoutSodium, import.meta.resolve("#runtime/wire/ed25519.js")];
+    const args = [
+      "--input-type=module",
+      "--eval",
+      withoutSodium,
+      import.meta.resolve("#runtime/wire/crypto/ed25519.js"),
+    ];
     const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
     const signature = fast.sign(prepareSigningKey(seed), seed);
     const lines = ["node:crypto", Buffer.from(publicKeyOf(seed)).toString("hex"), signature.toString("hex")];

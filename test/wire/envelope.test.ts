@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { sha256 } from "#runtime/wire/crypto/hash.js";
+import { InputHasher } from "#runtime/wire/crypto/signature.js";
+import { InputDecoder } from "#runtime/wire/decode/input.js";
 import { committedBytes, EnvelopeReader } from "#runtime/wire/envelope.js";
 import { WireFault } from "#runtime/wire/fault.js";
-import { sha256 } from "#runtime/wire/hash.js";
-import { InputDecoder } from "#runtime/wire/input.js";
 import { textOf } from "#runtime/wire/json/print.js";
 import { parseJson } from "#runtime/wire/json/scan.js";
 import { INPUT_BUDGET, MAX_VALUES } from "#runtime/wire/protocol.js";
-import { InputHasher } from "#runtime/wire/signature.js";
 import { proves, provesRow } from "../proves.js";
 
 /** Stands in every place that an attacker controls, and in no answer. */

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { InputDecoder } from "#runtime/wire/decode/input.js";
 import { EnvelopeReader } from "#runtime/wire/envelope.js";
 import { WireFault } from "#runtime/wire/fault.js";
-import { InputDecoder } from "#runtime/wire/input.js";
 import { JsonError } from "#runtime/wire/json/error.js";
+import { readJson } from "#runtime/wire/json/json-value.js";
 import { textOf } from "#runtime/wire/json/print.js";
 import { parseJson } from "#runtime/wire/json/scan.js";
-import { readJson } from "#runtime/wire/json-value.js";
 import { serdeText } from "./serde-model.js";
 
 const FULL = process.env.SVC_TEST_FULL === "1";

@@ -5,15 +5,15 @@ import { describe, it } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Codec } from "#runtime/wire/contract.js";
+import { sha256 } from "#runtime/wire/crypto/hash.js";
+import { InputHasher } from "#runtime/wire/crypto/signature.js";
+import { InputDecoder } from "#runtime/wire/decode/input.js";
+import { heapBytesOf, InputValues } from "#runtime/wire/decode/input-values.js";
 import { EnvelopeReader } from "#runtime/wire/envelope.js";
 import { WireFault } from "#runtime/wire/fault.js";
-import { sha256 } from "#runtime/wire/hash.js";
-import { InputDecoder } from "#runtime/wire/input.js";
-import { heapBytesOf, InputValues } from "#runtime/wire/input-values.js";
 import { valueCount } from "#runtime/wire/json/document.js";
 import { TooManyValues } from "#runtime/wire/json/error.js";
 import { parseJson } from "#runtime/wire/json/scan.js";
-import { InputHasher } from "#runtime/wire/signature.js";
 
 const OVER = new WireFault(
   "payload_too_large",

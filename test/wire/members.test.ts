@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Codec, Contract } from "#runtime/wire/contract.js";
-import { ValueDecoder } from "#runtime/wire/decoder.js";
-import { InputDecoder } from "#runtime/wire/input.js";
+import { ValueDecoder } from "#runtime/wire/decode/decoder.js";
+import { InputDecoder } from "#runtime/wire/decode/input.js";
 import { ValueEncoder } from "#runtime/wire/output.js";
 import { assertLinear } from "./growth.js";
 

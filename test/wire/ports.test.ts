@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { encodeMetaSchema } from "#runtime/wire/bcs.js";
+import { encodeMetaSchema } from "#runtime/wire/bcs/bcs.js";
 import { derivePorts, isPortName, PortError } from "#runtime/wire/ports.js";
 import { proves, provesRow } from "../proves.js";
 

@@ -14,7 +14,7 @@ const LITERALS = [
 /** Other facts with the same numbers. */
 const OTHERS: Readonly<Record<string, string>> = {
   "runtime/server/load/memory-budget.ts": "2_147_483_647",
-  "runtime/wire/input-values.ts": "300_000",
+  "runtime/wire/decode/input-values.ts": "300_000",
   "runtime/http/request.ts": "2 ** 31 - 1",
   "runtime/storage/read-budget.ts": "BUDGET_BYTES = 8 *",
 };

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { encodeMetaSchema } from "#runtime/wire/bcs.js";
-import type { MetaSchema } from "#runtime/wire/bcs-shapes.js";
+import { encodeMetaSchema } from "#runtime/wire/bcs/bcs.js";
+import type { MetaSchema } from "#runtime/wire/bcs/bcs-shapes.js";
 import { derivePorts, PortError } from "#runtime/wire/ports.js";
 
 interface Case {

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Codec } from "#runtime/wire/contract.js";
-import { DecodeContext, DecoderCompiler, ValueDecoder } from "#runtime/wire/decoder.js";
+import { DecodeContext, DecoderCompiler, ValueDecoder } from "#runtime/wire/decode/decoder.js";
+import { InputDecoder } from "#runtime/wire/decode/input.js";
 import { WireFault } from "#runtime/wire/fault.js";
-import { InputDecoder } from "#runtime/wire/input.js";
 import { parseJson } from "#runtime/wire/json/scan.js";
 import { ValueEncoder } from "#runtime/wire/output.js";
 import { proves } from "../proves.js";

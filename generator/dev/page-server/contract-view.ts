@@ -1,7 +1,7 @@
 /** The contract of the project beside the one in git HEAD. */
 
-import { committedContract } from "../../committed-contract.js";
-import { changeText, diffDocuments, InvalidDocument, isBroken } from "../../contract-diff.js";
+import { committedContract } from "../../contract/committed-contract.js";
+import { changeText, diffDocuments, InvalidDocument, isBroken } from "../../contract/diff.js";
 import type { ContractView } from "./page-api.js";
 
 /**

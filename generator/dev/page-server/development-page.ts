@@ -2,10 +2,11 @@
 
 import { performance } from "node:perf_hooks";
 import { type LeaderOptions, TIMEOUT_MARGIN_MS } from "svc-runtime/leader";
-import { type Diagnostic, formatDiagnostics } from "../../diagnostics/diagnostics.js";
+import { type Diagnostic, formatDiagnostics } from "../../compile/diagnostics/diagnostics.js";
 import type { DevEvent } from "../dev-session.js";
-import { CallHistory, entryOf } from "./call-history.js";
-import { Caller } from "./calls.js";
+import { CallHistory, entryOf } from "./calls/call-history.js";
+import { Caller } from "./calls/calls.js";
+import { exchange, type WireExchange } from "./calls/wire-request.js";
 import { contractView } from "./contract-view.js";
 import { logEvent } from "./log-events.js";
 import { openApiText } from "./openapi-document.js";
@@ -14,7 +15,6 @@ import { PageFault } from "./page-fault.js";
 import { type PageAddress, type PageContent, PageServer, type ReferenceContent } from "./page-server.js";
 import { remoteServer } from "./remote-tools.js";
 import { type ShownTool, shownTools } from "./tool-views.js";
-import { exchange, type WireExchange } from "./wire-request.js";
 
 /** A page has either a root or a URL. */
 export interface PageOptions {

@@ -1,9 +1,9 @@
 /** Log lines as the page gets them: by request, with what the line about a whole call says. */
 
 import { readableLine } from "../log-lines.js";
-import { withoutSecrets } from "./hidden-secrets.js";
+import { withoutSecrets } from "./calls/hidden-secrets.js";
+import { thrownView } from "./calls/thrown-error.js";
 import type { LogEvent } from "./page-api.js";
-import { thrownView } from "./thrown-error.js";
 
 interface Source {
   /** Of the project; undefined for a server elsewhere. */

@@ -11,9 +11,9 @@ import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { buffer, json } from "node:stream/consumers";
 import { CONTENT_SECURITY_POLICY, readAsset } from "./assets.js";
+import type { WireExchange } from "./calls/wire-request.js";
 import { PageFault } from "./page-fault.js";
 import { MCP_PATH, RequestGuard } from "./request-guard.js";
-import type { WireExchange } from "./wire-request.js";
 
 /** The endpoints: a name, and what answers its POST with JSON. */
 export type Endpoints = Readonly<Record<string, (given: never) => unknown>>;

@@ -1,10 +1,10 @@
 /** The tools of a running server, by its own endpoints: `/tools`, then `/meta` of each. */
 
 import type { TlsOptions } from "svc-runtime/leader";
+import { exchange, type WireExchange } from "./calls/wire-request.js";
 import type { ProblemView } from "./page-api.js";
 import { PageFault } from "./page-fault.js";
 import { type ShownTool, shownTool } from "./tool-views.js";
-import { exchange, type WireExchange } from "./wire-request.js";
 
 export interface RemoteServer {
   readonly tools: readonly ShownTool[];

@@ -6,13 +6,13 @@
 import type { ToolkitRuntimeConfig } from "../../config/config.js";
 import { type AuthContext, InvocationAborted } from "../../tool.js";
 import { asBuffer, base64url } from "../../wire/bytes.js";
-import { type Ed25519Engine, prepareVerifyKey } from "../../wire/ed25519.js";
-import type { SigningKey } from "../../wire/ed25519-keys.js";
+import { type Ed25519Engine, prepareVerifyKey } from "../../wire/crypto/ed25519.js";
+import type { SigningKey } from "../../wire/crypto/ed25519-keys.js";
+import { outputHash, toolSignatureMessage } from "../../wire/crypto/signature.js";
+import { DEFAULT_MAX_INPUT_VALUES, InputValues } from "../../wire/decode/input-values.js";
 import { statusOf } from "../../wire/error-codes.js";
-import { DEFAULT_MAX_INPUT_VALUES, InputValues } from "../../wire/input-values.js";
 import { RESULT_CONTENT_TYPE, SIGNATURE_VERSION, type SignatureHeaders } from "../../wire/protocol.js";
 import { type Repeat, readRepeat } from "../../wire/repeat.js";
-import { outputHash, toolSignatureMessage } from "../../wire/signature.js";
 import { errorBody, RequestError, toRequestError } from "../errors/request-error.js";
 import { type BodyAccount, bodyBytesBound } from "../load/body-bytes.js";
 import { LoadControl } from "../load/load-control.js";

@@ -13,10 +13,10 @@ import {
   PermissionDenied,
   SvcTool,
 } from "../../tool.js";
-import type { WalrusValue } from "../../wire/data.js";
+import type { WalrusValue } from "../../wire/bcs/data.js";
+import type { InputDecoder } from "../../wire/decode/input.js";
 import { ErrEval } from "../../wire/err-eval.js";
 import { WireFault } from "../../wire/fault.js";
-import type { InputDecoder } from "../../wire/input.js";
 import type { OutputEncoder } from "../../wire/output.js";
 import { type EncodedOutput, resultBytes, resultJson } from "../../wire/output.js";
 import { runAsTool } from "./async-errors.js";

@@ -3,8 +3,8 @@
 import { isIP } from "node:net";
 import { SvcTool, type SvcToolClass } from "../../tool.js";
 import type { Contract } from "../../wire/contract.js";
+import { plainText } from "../../wire/json/untyped-json.js";
 import { metadataText } from "../../wire/metadata.js";
-import { plainText } from "../../wire/untyped-json.js";
 import { RequestError } from "../errors/request-error.js";
 import type { RequestHeaders } from "./messages.js";
 

@@ -3,8 +3,8 @@
 import { closest } from "../../config/nearest.js";
 import type { Logger } from "../../tool.js";
 import type { Contract } from "../../wire/contract.js";
+import { undeclaredMembers } from "../../wire/decode/undeclared.js";
 import { type CommittedText, committedBytes } from "../../wire/envelope.js";
-import { undeclaredMembers } from "../../wire/undeclared.js";
 import type { CallInput } from "./messages.js";
 
 /** Minimum number of milliseconds between two checks of a tool's inputs. */

@@ -4,9 +4,9 @@
  * first request, so it gets the signature of the first answer without another signing (protocol.md section 8).
  */
 
-import { copyBytes } from "../../wire/bcs-writer.js";
+import { copyBytes } from "../../wire/bcs/bcs-writer.js";
 import { asBuffer, base64url } from "../../wire/bytes.js";
-import type { SigningKey } from "../../wire/ed25519-keys.js";
+import type { SigningKey } from "../../wire/crypto/ed25519-keys.js";
 import type { ReplayCaller } from "./store.js";
 
 // Layout: the leader's signature, the tool's signature, and a prefix of the tool's public key, which detects a change

@@ -2,13 +2,13 @@
 
 import { getPublicKey } from "@noble/ed25519";
 import { asBuffer } from "../bytes.js";
-import type { EngineSelection } from "../ed25519-engine.js";
-import { exactCopy, keyOfSecret, PUBLIC_KEY_BYTES, SEED_BYTES, type SigningKey } from "../ed25519-keys.js";
-import { nobleEngine } from "../portable-crypto.js";
+import type { EngineSelection } from "../crypto/ed25519-engine.js";
+import { exactCopy, keyOfSecret, PUBLIC_KEY_BYTES, SEED_BYTES, type SigningKey } from "../crypto/ed25519-keys.js";
+import { nobleEngine } from "../crypto/portable-crypto.js";
 
-export type { Ed25519Engine } from "../ed25519-engine.js";
-export { prepareVerifyKey } from "../ed25519-keys.js";
-export { isValidPublicKey } from "../portable-crypto.js";
+export type { Ed25519Engine } from "../crypto/ed25519-engine.js";
+export { prepareVerifyKey } from "../crypto/ed25519-keys.js";
+export { isValidPublicKey } from "../crypto/portable-crypto.js";
 
 /** Prepares a private key of 32 bytes, which are copied. */
 export function prepareSigningKey(seed: Uint8Array): SigningKey {

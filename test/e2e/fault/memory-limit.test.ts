@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { publicKeyOf } from "#runtime/wire/ed25519.js";
+import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import { PRELUDE, start } from "../../runtime/child.js";
 import { expectError, RawConnection } from "../../runtime/raw.js";
 import { alice, countingTool, echoCall, sendPlain } from "../../runtime/tools.js";

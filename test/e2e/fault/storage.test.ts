@@ -20,7 +20,7 @@ import {
   WalrusStorage,
   type WalrusStorageOptions,
 } from "#runtime/storage/index.js";
-import { NexusValue } from "#runtime/wire/data.js";
+import { NexusValue } from "#runtime/wire/bcs/data.js";
 import { until } from "../../runtime/tools.js";
 import { atEnd } from "../../teardown.js";
 

@@ -3,7 +3,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DevelopmentPage } from "#generator/dev/page-server/development-page.js";
-import { encodeOutputDeclared } from "#runtime/wire/bcs.js";
+import { encodeOutputDeclared } from "#runtime/wire/bcs/bcs.js";
 import { RESULT_CONTENT_TYPE } from "#runtime/wire/protocol.js";
 import { atEnd } from "../../teardown.js";
 

@@ -1,0 +1,137 @@
+/** The command line: the list of commands, and what every one of them does with `--help`, `--json` and errors. */
+
+import { configCheckCommand } from "../commands/config/check.js";
+import { configInitCommand } from "../commands/config/init.js";
+import { configSchemaCommand } from "../commands/config/schema.js";
+import { devCommand } from "../commands/dev.js";
+import { diffCommand } from "../commands/diff.js";
+import { doctorCommand } from "../commands/doctor.js";
+import { envCommand } from "../commands/env.js";
+import { explainCommand } from "../commands/explain.js";
+import { generateCommand } from "../commands/generate.js";
+import { importCommand } from "../commands/import.js";
+import { invokeCommand } from "../commands/invoke.js";
+import { keysConvertCommand } from "../commands/keys/convert.js";
+import { keysNewCommand } from "../commands/keys/new.js";
+import { keysRotateCommand } from "../commands/keys/rotate.js";
+import { keysShowCommand } from "../commands/keys/show.js";
+import { mcpCommand } from "../commands/mcp.js";
+import { metaCommand } from "../commands/meta.js";
+import { newCommand } from "../commands/new.js";
+import { openApiCommand } from "../commands/openapi.js";
+import { schemaCommand } from "../commands/schema.js";
+import { escapeAllButColours, escapeControls } from "../compile/diagnostics/quote.js";
+import { UnwritableError } from "../files/atomic-write.js";
+import { ForeignFile } from "../files/output-files.js";
+import { UnreadableFile } from "../files/read-file.js";
+import { isStackOverflow } from "../json.js";
+import { VERSION } from "../version.js";
+import { readArguments } from "./arguments.js";
+import {
+  asJson,
+  type CliHost,
+  type Command,
+  CommandError,
+  EXIT,
+  type Options,
+  UsageError,
+  type Values,
+} from "./command.js";
+import { completionCommand } from "./completion.js";
+import { commandHelp, overview } from "./help.js";
+
+export { type CliHost, EXIT } from "./command.js";
+
+/** All commands; the first one is the default. */
+export const COMMANDS: readonly Command[] = [
+  generateCommand,
+  newCommand,
+  importCommand,
+  devCommand,
+  invokeCommand,
+  mcpCommand,
+  diffCommand,
+  explainCommand,
+  metaCommand,
+  envCommand,
+  openApiCommand,
+  schemaCommand,
+  keysNewCommand,
+  keysShowCommand,
+  keysConvertCommand,
+  keysRotateCommand,
+  configInitCommand,
+  configCheckCommand,
+  configSchemaCommand,
+  doctorCommand,
+  completionCommand(() => COMMANDS),
+];
+
+/**
+ * Runs one command line.
+ *
+ * @returns the exit code
+ */
+export async function run(given: readonly string[], surroundings: CliHost): Promise<number> {
+  const { colour, print, complain } = surroundings;
+  const printable = colour ? escapeAllButColours : escapeControls;
+  // The output repeats names and texts of the project, of git and of servers.
+  const host: CliHost = {
+    ...surroundings,
+    print: (text) => print(printable(text)),
+    complain: (text) => complain(printable(text)),
+  };
+  try {
+    const { command, group, args, values } = readArguments(given, COMMANDS);
+    if (command === undefined || values.help) {
+      const shown = group === undefined ? COMMANDS : COMMANDS.filter(({ name }) => name.startsWith(`${group} `));
+      host.print(command === undefined ? overview(VERSION, shown, COMMANDS[0]) : commandHelp(command));
+      return EXIT.done;
+    }
+    if (values.version) {
+      host.print(`${VERSION}\n`);
+      return EXIT.done;
+    }
+    return await command.run({ ...host, args, values, json: isSet(values, "json"), quiet: isSet(values, "quiet") });
+  } catch (error) {
+    const fault = faultOf(error, helpFor(given));
+    if (fault === undefined) throw error;
+    const { exit, code, message } = fault;
+    if (given.includes("--json")) {
+      host.print(asJson({ diagnostics: [{ severity: "error", code, message, hint: fault.hint }] }));
+    } else host.complain(`svc-gen: ${message} (${fault.hint})\n`);
+    return exit;
+  }
+}
+
+/** Where the help is for what was typed, as far as it names a command. */
+function helpFor(given: readonly string[]): string {
+  const [first = "", second = ""] = given.filter((word) => !word.startsWith("-"));
+  const names = COMMANDS.slice(1).map(({ name }) => name);
+  const named = [`${first} ${second}`, first].find((each) => names.includes(each));
+  const group = names.some((name) => name.startsWith(`${first} `)) ? first : undefined;
+  return ["see svc-gen", named ?? group, "--help"].filter((word) => word !== undefined).join(" ");
+}
+
+function isSet(values: Values<Options>, name: string): boolean {
+  return values[name] === true;
+}
+
+/** What is said of an error that its user can mend. Undefined for a defect of svc-gen. */
+function faultOf(error: unknown, help: string) {
+  if (error instanceof UsageError || error instanceof ForeignFile)
+    return { exit: EXIT.usage, code: "usage", message: error.message, hint: help };
+  // Of the parsers of TypeScript and JSON.
+  if (isStackOverflow(error)) {
+    const message = "a type, an expression or a document nests too deeply to be read";
+    return { exit: EXIT.failure, code: "failed", message, hint: "nest less" };
+  }
+  if (error instanceof UnreadableFile) {
+    return { exit: EXIT.failure, code: "failed", message: error.message, hint: "remove it, or let nothing name it" };
+  }
+  if (error instanceof CommandError) {
+    return { exit: EXIT.failure, code: "failed", message: error.message, hint: error.hint };
+  }
+  if (!(error instanceof UnwritableError)) return undefined;
+  return { exit: EXIT.usage, code: "disk", message: error.message, hint: "nothing was replaced" };
+}

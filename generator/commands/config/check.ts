@@ -1,0 +1,70 @@
+/** `svc-gen config check`: what a server would find in a configuration, all at once. */
+
+import {
+  asJson,
+  type Call,
+  defineCommand,
+  EXIT,
+  JSON_OPTION,
+  type Options,
+  PROJECT_OPTIONS,
+  plural,
+  UsageError,
+} from "../../cli/command.js";
+import { generateOptions } from "../options/project-options.js";
+import { projectTools } from "../options/project-tools.js";
+
+const VARIABLE = "SVC_TOOLKIT_CONFIG_PATH";
+
+export const configCheckCommand = defineCommand({
+  name: "config check",
+  arguments: "[FILE]",
+  summary: "check a configuration as a server would, with all faults at once",
+  details: `FILE is by default the one that ${VARIABLE} names. Its allow-list is read too; the path of that is relative to
+this folder, as it is to the server's. The entries of tools are compared with meta.json of the project, where there is one.
+Keys are never printed. With --json: {"diagnostics":[{"severity","code":"config","message","file","line","column","pointer"}]}.`,
+  options: {
+    "allow-list": { type: "boolean", summary: "FILE is an allow-list" },
+    project: PROJECT_OPTIONS.project,
+    json: JSON_OPTION,
+  },
+  examples: [
+    ["svc-gen config check config.json", "before it goes to a server; exit 1 on faults"],
+    ["svc-gen config check --allow-list leaders.json", "the allow-list alone"],
+  ],
+  run: async (call) => {
+    const [file = call.env[VARIABLE] || undefined, ...more] = call.args;
+    if (file === undefined) throw new UsageError(`config check wants a file, or ${VARIABLE} with its path`);
+    if (more.length > 0) throw new UsageError(`config check wants one file, got ${call.args.length}`);
+    const { checkConfig, finding } = await import("../../config/check-config.js");
+    if (call.values["allow-list"]) {
+      const { checkAllowListFile } = await import("svc-runtime/internal/config");
+      const faults = checkAllowListFile(file, call.cwd).map((fault) => finding("error", fault));
+      return report(call, faults, "a valid allow-list");
+    }
+    const served = projectTools(generateOptions(call).root);
+    const { findings, config, tools } = checkConfig(file, call.cwd, served);
+    const mode = config?.signedHttpIsRequired()
+      ? `signatures are required, ${plural(tools.length, "tool")}`
+      : "signatures are not required: it serves everybody who reaches it";
+    return report(call, findings, `valid; ${mode}`);
+  },
+});
+
+function report(
+  { json, print, complain }: Call<Options>,
+  findings: readonly { readonly severity: string; readonly message: string }[],
+  good: string,
+): number {
+  const errors = findings.filter(({ severity }) => severity === "error").length;
+  if (json) {
+    print(
+      asJson({ diagnostics: findings.map(({ severity, ...others }) => ({ severity, code: "config", ...others })) }),
+    );
+  } else {
+    for (const { severity, message } of findings) complain(`${severity}: ${message}\n`);
+    if (errors > 0) complain(`svc-gen: ${plural(errors, "fault")}; a server would not start\n`);
+    else print(`${good}\n`);
+  }
+  return errors > 0 ? EXIT.failure : EXIT.done;
+}

@@ -1,0 +1,136 @@
+/** `svc-gen config init`: a configuration for the tools of the project. */
+
+import { lstatSync } from "node:fs";
+import { relative, resolve } from "node:path";
+import {
+  asJson,
+  type Call,
+  CommandError,
+  defineCommand,
+  EXIT,
+  JSON_OPTION,
+  type Options,
+  PROJECT_OPTIONS,
+  UsageError,
+} from "../../cli/command.js";
+import { hasErrors } from "../../compile/diagnostics/diagnostics.js";
+import { quoted } from "../../compile/diagnostics/quote.js";
+import { writeNewFiles } from "../../files/new-files.js";
+import { generateNow, reportDiagnostics } from "../generate.js";
+import { refuseKeyText } from "../keys/common.js";
+import { generateOptions } from "../options/project-options.js";
+import { documentsOf, projectTools } from "../options/project-tools.js";
+import { EDITORS } from "./schema.js";
+
+export const configInitCommand = defineCommand({
+  name: "config init",
+  arguments: "[FILE]",
+  summary: "write a configuration for the tools of this project, with new keys or with given ones",
+  details: `FILE is by default config.json. It has an entry for every tool, whose private key signs its results, and an allow-list of one
+leader, so it is readable by its owner only (mode 0600). New keys of a leader go to keys/leader.key (private) and
+keys/leader.pub beside FILE. No file is overwritten, and no private key is printed.
+
+${EDITORS}`,
+  options: {
+    "leader-id": { type: "string", value: "ID", summary: 'id of the leader (default: "leader")' },
+    "leader-key": {
+      type: "string",
+      value: "FILE",
+      summary: "file with the leader's public key in hex, in place of a new pair",
+    },
+    "tool-key": {
+      type: "string",
+      value: "FILE",
+      summary: "file with the private key of the tools, in place of new ones",
+    },
+    unsigned: { type: "boolean", summary: "signatures are disabled: everybody who reaches the server may call" },
+    project: PROJECT_OPTIONS.project,
+    json: JSON_OPTION,
+  },
+  examples: [
+    ["svc-gen config init", "config.json and the keys of a leader, all new"],
+    ["svc-gen config init --leader-id acme --leader-key acme.pub", "for a leader that has told you its public key"],
+    ["svc-gen config init --unsigned dev.json", "for development"],
+  ],
+  run: async (call) => {
+    const { args, cwd, values } = call;
+    if (args.length > 1) throw new UsageError(`config init wants one file, got ${args.length}`);
+    const leaderId = values["leader-id"] ?? "leader";
+    if (!/^[\x21-\x7e]+$/.test(leaderId)) throw new UsageError("--leader-id wants visible ASCII characters");
+    const idle = (["leader-id", "leader-key", "tool-key"] as const).find((name) => values[name] !== undefined);
+    if (values.unsigned && idle !== undefined) throw new UsageError(`--unsigned and --${idle} exclude each other`);
+    const { signedConfig, unsignedConfig } = await import("../../config/new-config.js");
+    const target = resolve(cwd, args[0] ?? "config.json");
+    const made = values.unsigned
+      ? unsignedConfig(target)
+      : signedConfig(target, {
+          tools: await toolsOf(call),
+          leaderId,
+          leaderKey: await publicKeyIn(values["leader-key"], cwd),
+          toolKey: await privateKeyIn(values["tool-key"], cwd),
+        });
+    const shown = (path: string) => relative(cwd, path) || path;
+    // A link that leads nowhere counts too.
+    const existing = made.files.find((file) => lstatSync(file.target, { throwIfNoEntry: false }) !== undefined);
+    if (existing !== undefined) {
+      const hint = "name another file, or move it away";
+      throw new CommandError(`${quoted(shown(existing.target))} exists already; nothing was written`, hint);
+    }
+    writeNewFiles(cwd, made.files);
+    const wrote = made.files.map((file) => shown(file.target));
+    const publicKeys = [...made.publicKeys].map(([tool, public_key]) => ({ tool, public_key }));
+    if (call.json) call.print(asJson({ wrote, public_keys: publicKeys }));
+    else {
+      for (const [at, { isPrivate }] of made.files.entries()) {
+        call.print(`wrote ${wrote[at]}${isPrivate ? " (holds a private key: keep it out of git)" : ""}\n`);
+      }
+      for (const { tool, public_key } of publicKeys) call.print(`${tool} signs results with ${public_key} (public)\n`);
+      call.print(`next: SVC_TOOLKIT_CONFIG_PATH=${wrote[0]} node dist/generated/server.js\n`);
+    }
+    return EXIT.done;
+  },
+});
+
+/** Names of the project's tools, from `meta.json`, else from the sources. */
+async function toolsOf(call: Call<Options> & Parameters<typeof generateOptions>[0]): Promise<readonly string[]> {
+  const options = generateOptions(call);
+  const known = projectTools(options.root);
+  if (known !== undefined && known.length > 0) return known;
+  const { diagnostics, files } = await generateNow(options);
+  if (hasErrors(diagnostics)) {
+    reportDiagnostics(diagnostics, { ...call, quiet: true });
+    throw new CommandError("the project has errors; nothing was written", "mend them, then run svc-gen");
+  }
+  const text = files.find(({ path }) => path === "meta.json")?.text ?? "[]";
+  return (documentsOf(text) ?? []).map((document) => String(document.get("fqn")));
+}
+
+async function publicKeyIn(file: string | undefined, cwd: string): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  const { readPublicKey } = await import("svc-runtime/internal/config");
+  const text = (await textIn(file, cwd)).trim();
+  const reading = readPublicKey(text);
+  if ("key" in reading) return text;
+  const hint = "give a file with 64 hex digits, as the leader has told them";
+  throw new CommandError(`--leader-key: expected a public key, got ${reading.got}`, hint);
+}
+
+async function privateKeyIn(file: string | undefined, cwd: string): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  const { readSigningKey } = await import("svc-runtime/internal/config");
+  const given = (await textIn(file, cwd)).trim();
+  const { keyInKeygenFile } = await import("../../keys/key-forms.js");
+  const text = keyInKeygenFile(given) ?? given;
+  const reading = readSigningKey(text);
+  if ("key" in reading) return text;
+  const hint = "give a file with 32 bytes in hex, base64 or base64url";
+  throw new CommandError(`--tool-key: expected a private key, got ${reading.got}`, hint);
+}
+
+async function textIn(file: string, cwd: string): Promise<string> {
+  await refuseKeyText(file);
+  const { readOperatorFile } = await import("svc-runtime/internal/config");
+  const reading = readOperatorFile(resolve(cwd, file));
+  if ("bytes" in reading) return reading.bytes.toString();
+  throw new CommandError(`${quoted(file)} ${reading.fault}`, "see svc-gen config init --help");
+}

@@ -1,0 +1,82 @@
+/** What the four commands of keys share: their options, their faults, the answer with the public key. */
+
+import { parseFqn } from "svc-runtime/internal/generator";
+import { type Call, CommandError, type Options, UsageError, type Values } from "../../cli/command.js";
+import { quoted } from "../../compile/diagnostics/quote.js";
+import { type Json, object, printJson } from "../../json.js";
+import { projectTools } from "../options/project-tools.js";
+
+export const REVEAL = { type: "boolean", summary: "print the private key too" } as const;
+
+/** Options for the entries that are printed beside a key. */
+export const ENTRY_OPTIONS = {
+  "leader-id": { type: "string", value: "ID", summary: "the leader's id in the printed entry (default: leader)" },
+  "key-id": { type: "string", value: "N", summary: "the number of the key in the printed entry" },
+  tool: { type: "string", value: "FQN", summary: "the tool in the printed entry (default: that of ./meta.json)" },
+} as const;
+
+type Keys = typeof import("../../keys/index.js");
+
+/** Runs with the code for keys, imported on demand. Its faults are faults of the command. */
+export async function withKeys<T>(run: (keys: Keys) => T): Promise<T> {
+  const keys = await import("../../keys/index.js");
+  try {
+    return run(keys);
+  } catch (error) {
+    if (error instanceof keys.KeyFileError) throw new CommandError(error.message, error.hint);
+    throw error;
+  }
+}
+
+/** Refuses the text of a key as the value of an option that names a file: no message may repeat it. */
+export async function refuseKeyText(file: string): Promise<void> {
+  await withKeys(({ refuseKeyAsName }) => refuseKeyAsName(file));
+}
+
+/** Refuses what {@link refuseKeyText} does, and the name of a public key's file. */
+export async function refuseNoKeyFile(file: string): Promise<void> {
+  await refuseKeyText(file);
+  await withKeys(({ refusePublicKey }) => refusePublicKey(file));
+}
+
+/** The one argument FILE. What was given instead is not repeated: it may be a key. */
+export function oneFile(name: string, args: readonly string[]): string {
+  const [file, ...more] = args;
+  if (file === undefined || more.length > 0) throw new UsageError(`${name} wants one FILE; got ${args.length}`);
+  return file;
+}
+
+/** The leader of the printed entry. */
+export function leaderOf(values: Values<typeof ENTRY_OPTIONS>, defaultKid: bigint) {
+  const { "leader-id": id = "leader", "key-id": kid } = values;
+  if (!/^[\x21-\x7e]+$/.test(id)) {
+    throw new UsageError(`--leader-id wants visible ASCII characters, got ${quoted(id)}`);
+  }
+  return { id, kid: kid === undefined ? defaultKid : keyIdOf(kid) };
+}
+
+/** The value of `--key-id`. */
+export function keyIdOf(text: string): bigint {
+  if (/^\d{1,20}$/.test(text) && BigInt(text) < 1n << 64n) return BigInt(text);
+  throw new UsageError(`--key-id wants an integer from 0 to 2^64-1, got ${quoted(text)}`);
+}
+
+/** The tool of the printed entry: the given one, or the only one in ./meta.json. */
+export function toolOf({ cwd, values }: Call<typeof ENTRY_OPTIONS & Options>): string {
+  const { tool } = values;
+  if (tool === undefined) return onlyTool(cwd) ?? "xyz.demo.tool@1";
+  const fqn = parseFqn(tool);
+  if (fqn === undefined)
+    throw new UsageError(`--tool wants the name of a tool, domain.name@version; got ${quoted(tool)}`);
+  return fqn.text;
+}
+
+function onlyTool(root: string): string | undefined {
+  const [fqn, ...more] = projectTools(root) ?? [];
+  return fqn === undefined || more.length > 0 ? undefined : parseFqn(fqn)?.text;
+}
+
+/** JSON on one line, whose numbers may exceed those of JavaScript. */
+export function jsonText(...members: readonly (readonly [string, Json] | false)[]): string {
+  return `${printJson(object(...members))}\n`;
+}

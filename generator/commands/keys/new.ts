@@ -1,0 +1,58 @@
+/** `svc-gen keys new [FILE]`: a key pair, and where its halves belong. */
+
+import { randomBytes } from "node:crypto";
+import { defineCommand, EXIT, JSON_OPTION, UsageError } from "../../cli/command.js";
+import { shellWord } from "../../compile/diagnostics/quote.js";
+import { ENTRY_OPTIONS, jsonText, leaderOf, REVEAL, toolOf, withKeys } from "./common.js";
+
+const DEFAULT_FILE = "signing.key";
+
+export const keysNewCommand = defineCommand({
+  name: "keys new",
+  arguments: "[FILE]",
+  summary: `write a new private key to FILE (default: ${DEFAULT_FILE}) and print where its halves belong`,
+  details: `Only the owner can read FILE, and no file is replaced. The private key itself is printed with --reveal only.
+A leader signs its calls, a tool its results: make a key for each.`,
+  options: { ...ENTRY_OPTIONS, reveal: REVEAL, json: JSON_OPTION },
+  examples: [
+    ["svc-gen keys new leader.key --leader-id alice", "the key with which alice signs calls"],
+    ["svc-gen keys new tool.key --tool xyz.demo.sum@1", "the key with which a tool signs results"],
+  ],
+  run: (call) =>
+    withKeys((keys) => {
+      const { args, cwd, json, print, values } = call;
+      const [file = DEFAULT_FILE, ...more] = args;
+      if (more.length > 0) throw new UsageError(`keys new wants one FILE at most; got ${args.length}`);
+      const [leader, tool] = [leaderOf(values, 0n), toolOf(call)];
+      const key = randomBytes(32);
+      const text = key.toString("hex");
+      const publicKey = keys.publicKeyText(key);
+      keys.writeKeyFile(cwd, file, text);
+      const forLeaders = keys.leaderEntry(leader, publicKey);
+      const forTool = keys.toolEntry(tool, values.reveal ? text : keys.textOf(file));
+      if (json) {
+        call.print(
+          jsonText(
+            ["file", file],
+            ["public_key", publicKey],
+            values.reveal === true && ["private_key", text],
+            ["allowed_leaders", forLeaders],
+            ["tools", forTool],
+          ),
+        );
+        return EXIT.done;
+      }
+      print(`wrote ${shellWord(file)}, which only you can read: the private key
+${values.reveal ? `private key: ${text}\n` : ""}public key: ${publicKey}
+
+The key of a leader: the leader keeps the file. Every server that it calls gets this entry, in "leaders" of its
+allow-list:
+  ${keys.oneLine(forLeaders)}
+
+Or the key of a tool: leaders get the public key as their "toolKey". The tool's server gets this member, in
+"signed_http"."tools" of its configuration${values.reveal ? "" : ", with the text of the file in place of the words"}:
+  ${keys.memberText(forTool)}
+`);
+      return EXIT.done;
+    }),
+});

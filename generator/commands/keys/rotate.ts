@@ -1,0 +1,67 @@
+/** `svc-gen keys rotate FILE`: the next key beside the old one, and the steps that follow. */
+
+import { randomBytes } from "node:crypto";
+import { defineCommand, EXIT, JSON_OPTION, UsageError } from "../../cli/command.js";
+import { shellWord } from "../../compile/diagnostics/quote.js";
+import { object } from "../../json.js";
+import { ENTRY_OPTIONS, jsonText, leaderOf, REVEAL, toolOf, withKeys } from "./common.js";
+
+export const keysRotateCommand = defineCommand({
+  name: "keys rotate",
+  arguments: "FILE [NEWFILE]",
+  summary: "write the next private key beside FILE and print the steps that follow",
+  details: `The next key goes to NEWFILE (default: the name of FILE with "next" in it, such as leader.next.key). FILE stays
+as it is: both keys are needed until the last step.`,
+  options: { ...ENTRY_OPTIONS, reveal: REVEAL, json: JSON_OPTION },
+  examples: [
+    ["svc-gen keys rotate leader.key --leader-id alice --key-id 1", "1: a number that no key of alice has had"],
+    ["svc-gen keys rotate tool.key --json", "for programs"],
+  ],
+  run: (call) =>
+    withKeys((keys) => {
+      const { args, cwd, json, values } = call;
+      const [file, given, ...more] = args;
+      if (file === undefined || more.length > 0) {
+        throw new UsageError(`keys rotate wants FILE and at most one NEWFILE; got ${args.length}`);
+      }
+      const [leader, tool] = [leaderOf(values, 1n), toolOf(call)];
+      const oldKey = keys.publicKeyText(keys.readKeyFile(cwd, file).key);
+      const key = randomBytes(32);
+      const text = key.toString("hex");
+      const target = given ?? keys.besideName(file, "next");
+      keys.writeKeyFile(cwd, target, text);
+      const publicKey = keys.publicKeyText(key);
+      const steps = keys.rotationSteps({
+        leader,
+        tool,
+        file,
+        target,
+        publicKey,
+        text: values.reveal ? text : undefined,
+      });
+      if (json) {
+        call.print(
+          jsonText(
+            ["file", target],
+            ["public_key", publicKey],
+            values.reveal === true && ["private_key", text],
+            ["old_file", file],
+            ["old_public_key", oldKey],
+            ["key", keys.keyEntry(leader.kid, publicKey)],
+            ["steps", object(["leader", steps.leader], ["tool", steps.tool])],
+          ),
+        );
+        return EXIT.done;
+      }
+      const list = (each: readonly string[]) => each.map((step, i) => `  ${i + 1}. ${step}\n`).join("");
+      call.print(`wrote ${shellWord(target)}, which only you can read: the next private key
+${values.reveal ? `private key: ${text}\n` : ""}public key: ${publicKey}
+old public key: ${oldKey}
+
+The key of a leader:
+${list(steps.leader)}
+Or the key of a tool:
+${list(steps.tool)}`);
+      return EXIT.done;
+    }),
+});

@@ -1,0 +1,51 @@
+/** `svc-gen keys show FILE`: what a key file holds. */
+
+import { defineCommand, EXIT, JSON_OPTION } from "../../cli/command.js";
+import { object } from "../../json.js";
+import { ENTRY_OPTIONS, jsonText, leaderOf, oneFile, REVEAL, withKeys } from "./common.js";
+
+export const keysShowCommand = defineCommand({
+  name: "keys show",
+  arguments: "FILE",
+  summary: "the public key of a private key, the form of its text, and who can read the file",
+  options: {
+    "leader-id": ENTRY_OPTIONS["leader-id"],
+    "key-id": ENTRY_OPTIONS["key-id"],
+    reveal: REVEAL,
+    json: JSON_OPTION,
+  },
+  examples: [
+    ["svc-gen keys show leader.key", "the public key, for allow-lists"],
+    ["svc-gen keys show tool.key --json", "for programs"],
+  ],
+  run: (call) =>
+    withKeys((keys) => {
+      const file = oneFile("keys show", call.args);
+      const leader = leaderOf(call.values, 0n);
+      const { key, form, mode, warnings } = keys.readKeyFile(call.cwd, file);
+      const publicKey = keys.publicKeyText(key);
+      const entry = keys.leaderEntry(leader, publicKey);
+      const text = call.values.reveal ? form.print(key) : undefined;
+      if (call.json) {
+        call.print(
+          jsonText(
+            ["file", file],
+            ["public_key", publicKey],
+            text !== undefined && ["private_key", text],
+            ["form", form.name],
+            mode !== undefined && ["mode", mode],
+            ["allowed_leaders", entry],
+            ["diagnostics", warnings.map((message) => object(["severity", "warning"], ["message", message]))],
+          ),
+        );
+        return EXIT.done;
+      }
+      call.print(`public key: ${publicKey}\n`);
+      if (text !== undefined) call.print(`private key: ${text}\n`);
+      call.print(`form: ${form.name} (${form.summary})\n`);
+      if (mode !== undefined) call.print(`mode: ${mode}\n`);
+      call.print(`in an allow-list: ${keys.oneLine(entry)}\n`);
+      for (const warning of warnings) call.complain(`warning: ${warning}\n`);
+      return EXIT.done;
+    }),
+});

@@ -1,0 +1,80 @@
+/** The options with which a command calls tools as a leader, and the keys of development in their place. */
+
+import { resolve } from "node:path";
+import { DEFAULT_HEADER_PREFIX, isHeaderPrefix } from "svc-runtime/internal/generator";
+import type { LeaderOptions } from "svc-runtime/leader";
+import { type Call, UsageError } from "../../cli/command.js";
+import { quoted } from "../../compile/diagnostics/quote.js";
+import { readRegular, UnreadableFile } from "../../files/read-file.js";
+import { devLeader } from "../dev-leader.js";
+import { keyIdOf, refuseNoKeyFile } from "../keys/common.js";
+
+export const HEADER_PREFIX = {
+  "header-prefix": { type: "string", value: "TEXT", summary: "X-Nexus- for servers of older leaders" },
+} as const;
+
+/** @throws UsageError for a text that cannot begin the names of headers */
+export function headerPrefixOf(prefix = DEFAULT_HEADER_PREFIX): string {
+  if (isHeaderPrefix(prefix)) return prefix;
+  throw new UsageError(`--header-prefix wants letters and hyphens that end in a hyphen, got ${quoted(prefix)}`);
+}
+
+export const LEADER_OPTIONS = {
+  "leader-key": { type: "string", value: "FILE", summary: "private key of the leader" },
+  "leader-id": { type: "string", value: "ID", summary: "id of the leader in the allow-list (default: leader)" },
+  "key-id": { type: "string", value: "N", summary: "id of the leader's key (default: 0)" },
+  "tool-key": { type: "string", value: "HEX", summary: "public key of the tool; without it no signature is verified" },
+  ...HEADER_PREFIX,
+  ca: { type: "string", value: "FILE", summary: "trusted certificates in PEM form, instead of the system's" },
+} as const;
+
+/** What the options say of a client. */
+export interface CommandLeader extends LeaderOptions {
+  /** The tool's public key as text. */
+  readonly toolKey?: string;
+}
+
+/**
+ * The keys of the command line, else those of development. Without either there is no leader.
+ *
+ * @param signed whether keys are wanted at all
+ * @param root the project whose keys of development are taken
+ * @throws UsageError for a file that cannot be read
+ */
+export async function leaderOptions(
+  { cwd, env, values }: Pick<Call<typeof LEADER_OPTIONS>, "cwd" | "env" | "values">,
+  signed: boolean,
+  root = cwd,
+): Promise<CommandLeader> {
+  const ca = values.ca === undefined ? {} : { tls: { ca: readText(cwd, values.ca) } };
+  const prefix = values["header-prefix"] === undefined ? {} : { headerPrefix: values["header-prefix"] };
+  if (!signed) return { ...ca, ...prefix };
+  const key = values["leader-key"];
+  if (key !== undefined) {
+    await refuseNoKeyFile(key);
+    const id = values["leader-id"] ?? "leader";
+    const leader = { id, keyId: keyIdOf(values["key-id"] ?? "0"), key: readText(cwd, key) };
+    const toolKey = values["tool-key"];
+    // The command shows that no signature was verified.
+    const trust = toolKey === undefined ? { acceptUnverified: true } : { toolKey };
+    return { ...ca, ...prefix, leader, ...trust };
+  }
+  const own = await devLeader(root, env);
+  if (own === undefined) return { ...ca, ...prefix };
+  return { ...ca, ...prefix, leader: own.leader, toolKey: values["tool-key"] ?? own.toolPublicKey };
+}
+
+/** @throws UsageError */
+export function numberOf(name: string, text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new UsageError(`--${name} wants a number, got ${quoted(text)}`);
+}
+
+function readText(cwd: string, path: string): string {
+  try {
+    return readRegular(resolve(cwd, path), { named: true }).toString();
+  } catch (error) {
+    if (error instanceof UnreadableFile) throw error;
+    throw new UsageError(`cannot read ${quoted(path)}: ${(error as NodeJS.ErrnoException).code ?? "failed"}`);
+  }
+}

@@ -1,0 +1,18 @@
+/** The options that say where the development page listens. */
+
+import { UsageError } from "../../cli/command.js";
+
+export const PAGE_OPTIONS = {
+  host: { type: "string", value: "HOST", summary: "address on which the page listens (default: 127.0.0.1)" },
+  "page-port": {
+    type: "string",
+    value: "PORT",
+    summary: "port of the page (default: one of the project's own, or a free one)",
+  },
+} as const;
+
+/** @throws UsageError */
+export function readPort(option: "port" | "page-port" | "inspect-port", text: string, min = 0): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= 65_535) return Number(text);
+  throw new UsageError(`--${option} wants a number from ${min} to 65535`);
+}

@@ -1,0 +1,25 @@
+/** The tool project that a command is about. */
+
+import { existsSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import type { Call, PROJECT_OPTIONS } from "../../cli/command.js";
+import type { GenerateOptions } from "../../compile/project/layout.js";
+
+/** The options of the generator that a command line gives. */
+export function generateOptions({
+  cwd,
+  values: { project, out },
+}: Pick<Call<typeof PROJECT_OPTIONS>, "cwd" | "values">): GenerateOptions {
+  return { ...projectOf(project, cwd), ...(out === undefined ? {} : { out }) };
+}
+
+/** The project of a tsconfig.json, or of the folder of one. The root is the folder of the nearest package.json. */
+function projectOf(project: string | undefined, cwd: string): Pick<GenerateOptions, "root" | "tsconfig"> {
+  if (project === undefined) return { root: cwd };
+  const given = resolve(cwd, project);
+  const tsconfig = statSync(given, { throwIfNoEntry: false })?.isDirectory() ? join(given, "tsconfig.json") : given;
+  let root = dirname(tsconfig);
+  while (!existsSync(join(root, "package.json")) && dirname(root) !== root) root = dirname(root);
+  if (!existsSync(join(root, "package.json"))) root = dirname(tsconfig);
+  return { root, tsconfig: relative(root, tsconfig) };
+}

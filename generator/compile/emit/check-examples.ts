@@ -1,0 +1,47 @@
+/** Checks the values of `@default` and `@example` against the type and against the published schema. */
+
+import { ValueDecoder, WireFault } from "svc-runtime/internal/generator";
+import { type Json, printJson } from "../../json.js";
+import { OutOfTime, runWithin } from "../../run-within.js";
+import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
+import type { Example, Tool } from "../model.js";
+import { codec } from "./codecs.js";
+import type { Schemas } from "./schema.js";
+
+/** A diagnostic for each value that does not fit its type. */
+export function checkExamples(examples: readonly Example[], { definitions }: Tool, schemas: Schemas): Diagnostic[] {
+  const codecs = definitions.map(({ name, shape }) => [name, codec(shape)] as const);
+  return examples.flatMap(({ value, shape, optional, subject, place }) => {
+    if (value === null && optional) return [];
+    const problem = problemWithin(
+      () =>
+        decodingProblem(value, new ValueDecoder(codec(shape), codecs)) ??
+        schemas.judge.compile(schemas.value(shape, definitions))(value),
+    );
+    return problem === undefined ? [] : [diagnostic("SVC173", { place, subject }, problem)];
+  });
+}
+
+/** Milliseconds for one value. Most take less than one; a pattern can take exponential time. */
+const LIMIT_MS = 2_000;
+
+function problemWithin(judge: () => string | undefined): string | undefined {
+  try {
+    return runWithin(LIMIT_MS, judge);
+  } catch (error) {
+    if (error instanceof OutOfTime) return `its pattern takes longer than ${LIMIT_MS} ms for it`;
+    throw error;
+  }
+}
+
+function decodingProblem(value: Json, decoder: ValueDecoder): string | undefined {
+  // JSON cannot express an infinity.
+  if (typeof value === "number" && !Number.isFinite(value)) return "expected a number within the range of doubles";
+  try {
+    decoder.read(Buffer.from(printJson(value)));
+    return undefined;
+  } catch (error) {
+    if (error instanceof WireFault) return error.details;
+    throw error;
+  }
+}

@@ -1,0 +1,32 @@
+/** The texts of all generated files of a project. */
+
+import { relative, sep } from "node:path";
+import { metadataListing } from "svc-runtime/internal/generator";
+import { VERSION } from "../../version.js";
+import type { Layout } from "../project/layout.js";
+import { entrypointSpecifier, importsOf } from "./entrypoint.js";
+import { type GeneratedFile, render } from "./render.js";
+import type { ToolArtifacts } from "./tool-artifacts.js";
+
+/**
+ * The texts of `contracts.ts`, `server.ts` and `meta.json`, from the artifacts of all tools.
+ *
+ * @param optionsFile the author's file of options, relative to the root
+ */
+export function generatedFiles(
+  layout: Layout,
+  tools: readonly ToolArtifacts[],
+  optionsFile: string | undefined,
+): GeneratedFile[] {
+  const out = relative(layout.root, layout.out).split(sep).join("/");
+  const header = { version: VERSION };
+  const contracts = render("contracts", { ...header, contracts: tools.map(({ entry }) => entry) });
+  const options = optionsFile === undefined ? false : entrypointSpecifier(layout, optionsFile);
+  const imports = importsOf(tools, layout, options === false ? [] : ["options"]);
+  const server = render("server", { ...header, imports, several: tools.length > 1, options });
+  return [
+    { path: `${out}/contracts.ts`, text: contracts },
+    { path: `${out}/server.ts`, text: server },
+    { path: "meta.json", text: metadataListing(tools.map(({ document }) => document)) },
+  ];
+}

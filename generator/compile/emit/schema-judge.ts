@@ -1,0 +1,92 @@
+/** Validation of values with ajv against the published schemas. */
+
+import { createRequire } from "node:module";
+import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
+import type { Ajv2020 } from "ajv/dist/2020.js";
+import { FORMAT_NAMES } from "svc-runtime/internal/generator";
+import { type Json, JsonObject, printJson } from "../../json.js";
+
+const require = createRequire(import.meta.url);
+
+/** ajv for JSON Schema 2020-12 in strict mode, which refuses unknown keywords and keywords that can never apply. */
+export class SchemaJudge {
+  private readonly ajv: Ajv2020;
+
+  constructor() {
+    const { Ajv2020 } = require("ajv/dist/2020") as typeof import("ajv/dist/2020.js");
+    const { fullFormats } = require("ajv-formats/dist/formats") as typeof import("ajv-formats/dist/formats.js");
+    this.ajv = new Ajv2020({ strict: true, strictTypes: false, strictTuples: false, ownProperties: true });
+    for (const name of FORMAT_NAMES) this.ajv.addFormat(name, fullFormats[name as keyof typeof fullFormats]);
+  }
+
+  /**
+   * Compiles a schema.
+   *
+   * @returns a function that explains why a value does not fit, or returns undefined when it does
+   * @throws {Error} of ajv when the schema is invalid
+   */
+  compile(schema: JsonObject): (value: Json) => string | undefined {
+    this.knowFormats(schema);
+    const validate = compileApart(this.ajv, schema);
+    return (value) => {
+      // ajv has no bigints, and different bigints may become equal when converted to numbers: values with one are not
+      // judged.
+      if (hasBigint(value) || validate(JSON.parse(printJson(value)))) return undefined;
+      const [error] = validate.errors ?? [];
+      return `${error?.instancePath || "it"} ${error?.message}`;
+    };
+  }
+
+  /** Registers the formats that are published and not checked. */
+  private knowFormats(schema: Json): void {
+    if (Array.isArray(schema)) {
+      for (const each of schema) this.knowFormats(each);
+    } else if (schema instanceof JsonObject) {
+      const format = schema.get("format");
+      if (typeof format === "string" && !(format in this.ajv.formats)) this.ajv.addFormat(format, true);
+      for (const each of schema.members.values()) this.knowFormats(each);
+    }
+  }
+}
+
+/** A keyword in place of `$ref`: ajv compiles the type that a reference names within the one that has it. */
+const NAMED = "svc-gen-ref";
+
+/**
+ * Compiles a schema, and each of its definitions as a schema of its own, because a chain of some hundred definitions that
+ * ajv compiles in each other does not fit on the stack.
+ *
+ * @throws {Error} of ajv when the schema is invalid
+ */
+export function compileApart(ajv: Ajv | Ajv2020, schema: JsonObject): ValidateFunction {
+  const { $schema: _, ...root } = JSON.parse(printJson(schema), (_, value) => {
+    if (typeof value?.$ref !== "string") return value;
+    const { $ref, ...others } = value;
+    return { ...others, [NAMED]: $ref };
+  });
+  const { $defs = {}, definitions = {}, ...alone } = root;
+  const named = new Map<string, object>(Object.entries({ ...$defs, ...definitions }));
+  const compiled = new Map<string, ValidateFunction>();
+  ajv.removeKeyword(NAMED).addKeyword({
+    keyword: NAMED,
+    compile: (reference: string) => {
+      const name = decodeURIComponent(reference.split("/")[2] ?? "");
+      if (!named.has(name)) throw new Error(`nothing is at ${reference}`);
+      const validate = (...given: Parameters<ValidateFunction>) => {
+        const target = compiled.get(name) as ValidateFunction;
+        const fits = target(...given);
+        validate.errors = target.errors ?? [];
+        return fits;
+      };
+      validate.errors = [] as ErrorObject[];
+      return validate;
+    },
+  });
+  for (const [name, definition] of named) compiled.set(name, ajv.compile(definition));
+  return ajv.compile(alone);
+}
+
+function hasBigint(json: Json): boolean {
+  if (Array.isArray(json)) return json.some(hasBigint);
+  return typeof json === "bigint" || (json instanceof JsonObject && [...json.members.values()].some(hasBigint));
+}

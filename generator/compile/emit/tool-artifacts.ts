@@ -1,0 +1,63 @@
+/** The generated texts of one tool. They depend on the tool alone, so they are reused until it changes. */
+
+import { type Contract, derivePorts, localUrl, metadataText, prettyJson } from "svc-runtime/internal/generator";
+import { printJson } from "../../json.js";
+import type { ClassImport, Place, Tool } from "../model.js";
+import { codec, inputPorts, outputVariants } from "./codecs.js";
+import { renderContract } from "./render.js";
+import type { Schemas } from "./schema.js";
+
+/** Plain data that can be stored as JSON. */
+export interface ToolArtifacts {
+  readonly fqn: string;
+  readonly path: string;
+  readonly import: ClassImport;
+  /** The place of the class's name. */
+  readonly place: Place;
+  readonly contract: Contract;
+  /** The contract as the entry in `contracts.ts`. */
+  readonly entry: string;
+  /** The entry in `meta.json`, indented. */
+  readonly document: string;
+}
+
+/** Makes the texts of a tool without errors. */
+export function artifactsOf(tool: Tool, schemas: Schemas): ToolArtifacts {
+  const contract = contractOf(tool, schemas);
+  return {
+    fqn: tool.fqn,
+    path: tool.path,
+    import: tool.import,
+    place: tool.place,
+    contract,
+    entry: renderContract(contract),
+    document: prettyJson(metadataText(contract, localUrl(tool.path))),
+  };
+}
+
+function contractOf(tool: Tool, schemas: Schemas): Contract {
+  const input = inputPorts(tool);
+  const output = outputVariants(tool);
+  const inputSchema = printJson(schemas.input(tool));
+  const outputSchema = printJson(schemas.output(tool));
+  const derived = JSON.stringify(derivePorts(inputSchema, outputSchema));
+  const ports = (list: readonly { name: string; many: boolean }[]) => list.map(({ name, many }) => ({ name, many }));
+  const declared = {
+    inputPorts: ports(input),
+    outputVariants: output.map((variant) => ({ name: variant.name, ports: ports(variant.ports) })),
+  };
+  if (derived !== JSON.stringify(declared)) throw new Error(`${tool.fqn}: the schemas do not say what the types say`);
+  return {
+    fqn: tool.fqn,
+    description: tool.description,
+    path: tool.path,
+    timeout: tool.timeout,
+    inputSchema,
+    outputSchema,
+    input,
+    closedInput: tool.input.closed,
+    ...(tool.variables.length > 0 && { variables: tool.variables }),
+    output,
+    definitions: tool.definitions.map(({ name, shape }) => [name, codec(shape)] as const),
+  };
+}

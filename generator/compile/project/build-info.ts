@@ -1,0 +1,182 @@
+/**
+ * The build info of the last run without errors, in `node_modules/.cache/svc-gen`: hashes of all inputs and outputs.
+ * While they match, the result would be the same, and TypeScript is not even loaded. This file does not load the
+ * compiler.
+ */
+
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Contract } from "svc-runtime/internal/generator";
+import { refuseLinks } from "../../files/atomic-write.js";
+import { readRegular } from "../../files/read-file.js";
+import { VERSION } from "../../version.js";
+import type { Diagnostic } from "../diagnostics/diagnostics.js";
+import { bytesHash, contentHash, fileHash, folderHash, folderIdentity } from "./file-hash.js";
+import type { InputSnapshot } from "./input-recorder.js";
+
+/** A run without errors. */
+export interface RunResult {
+  readonly inputs: InputSnapshot;
+  readonly files: readonly { readonly path: string; readonly text: string }[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly checked: boolean;
+  readonly contracts?: readonly Contract[];
+}
+
+export interface BuildInfo {
+  /** Identity of its folder, which a file from a checkout or a copy does not match. */
+  readonly folder: string;
+  /** Version and hash of the generator's own files. */
+  readonly generator: string;
+  readonly options: Readonly<Record<string, string>>;
+  readonly inputs: InputSnapshot;
+  /** Hashes of the generated files, by path relative to the project. */
+  readonly written: Readonly<Record<string, string>>;
+  /** Notes, which an up-to-date run repeats. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Whether the run was one of `--check`, which reads every type twice. */
+  readonly checked: boolean;
+  /** For the test kit. */
+  readonly contracts?: readonly Contract[];
+}
+
+/** The path of a build info, and the folder below which it is reached through no link. */
+interface Place {
+  readonly base: string;
+  readonly target: string;
+}
+
+/**
+ * The place of a build info, in the nearest `node_modules`, which may be that of a workspace; undefined when there is
+ * none. The name depends on the options and the root: a `node_modules` that is copied or shared may hold the build info
+ * of several projects.
+ */
+export function buildInfoPlace(root: string, options: Readonly<Record<string, string>>): Place | undefined {
+  const name = contentHash(JSON.stringify([root, options])).slice(0, 16);
+  const folder = findUpwards(root, "node_modules");
+  return folder === undefined
+    ? undefined
+    : { base: dirname(folder), target: join(folder, ".cache/svc-gen", `${name}.json`) };
+}
+
+/** The build info of a run, as a file to write. Its folder exists. */
+export function buildInfoFile(
+  target: string,
+  options: Readonly<Record<string, string>>,
+  { inputs, files, diagnostics, checked, contracts }: RunResult,
+): { readonly target: string; readonly content: string } {
+  const info: BuildInfo = {
+    folder: folderIdentity(dirname(target)),
+    generator: GENERATOR_ID,
+    options,
+    inputs,
+    written: Object.fromEntries(files.map(({ path, text }) => [path, contentHash(text)])),
+    diagnostics,
+    checked,
+    ...(contracts !== undefined && { contracts }),
+  };
+  const text = JSON.stringify(info);
+  return { target, content: `${contentHash(text)}\n${text}` };
+}
+
+/** Reads the build info. Undefined when it is damaged, from elsewhere, or of another generator or other options. */
+export function lastBuildInfo(root: string, options: Readonly<Record<string, string>>): BuildInfo | undefined {
+  try {
+    const place = buildInfoPlace(root, options);
+    if (place === undefined) return undefined;
+    const { base, target: path } = place;
+    refuseLinks(base, path);
+    const [hash, text = ""] = readRegular(path).toString().split("\n");
+    if (hash !== contentHash(text)) return undefined;
+    const info = JSON.parse(text) as BuildInfo;
+    const same =
+      info.folder === folderIdentity(dirname(path)) &&
+      info.generator === GENERATOR_ID &&
+      JSON.stringify(info.options) === JSON.stringify(options);
+    return same ? info : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The build info of the last run, if every lookup of that run would give the same and its outputs are unchanged. */
+export function freshBuildInfo(root: string, options: Readonly<Record<string, string>>): BuildInfo | undefined {
+  const info = lastBuildInfo(root, options);
+  return info !== undefined && isFresh(root, info) ? info : undefined;
+}
+
+/** Whether every lookup of a run would give the same, and its outputs are unchanged. */
+export function isFresh(root: string, info: BuildInfo): boolean {
+  const { files, missing, missingFolders, found, folders, listings, links, own } = info.inputs;
+  const holds = (hashes: Readonly<Record<string, string>>, hashOf: (path: string) => string | undefined) =>
+    Object.entries(hashes).every(([path, hash]) => hashOf(path) === hash);
+  return (
+    holds(files, fileHash) &&
+    holds(info.written, (path) => bytesHash(join(root, path))) &&
+    found.every((path) => kindOf(path) === "file") &&
+    missing.every((path) => kindOf(path) !== "file") &&
+    missingFolders.every((path) => kindOf(path) !== "folder") &&
+    holds(folders, (path) => folderHash(path, own)) &&
+    holds(listings, (path) => folderHash(path, own)) &&
+    holds(links, realPath)
+  );
+}
+
+function kindOf(path: string): "file" | "folder" | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats?.isDirectory() ? "folder" : stats && "file";
+  } catch {
+    return undefined;
+  }
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Packages whose version may change the generated text or the diagnostics. */
+const PACKAGES = [
+  "@ts-morph/common",
+  "ajv",
+  "ajv-formats",
+  "handlebars",
+  "refa",
+  "scslre",
+  "ts-morph",
+  "typescript-json-schema",
+];
+
+/**
+ * Identity of the generator: its version, and sizes and times of its files and of its packages' manifests, so that a
+ * rebuilt generator has another one. Computed once: a running process keeps its identity when the files on disk change.
+ */
+const GENERATOR_ID = generatorHash();
+
+function generatorHash(): string {
+  const here = fileURLToPath(new URL("../..", import.meta.url));
+  const folders = [here, resolve(here, "../../templates")];
+  const own = folders.flatMap((folder) =>
+    readdirSync(folder, { encoding: "utf8", recursive: true })
+      .filter((name) => /\.(?:js|hbs)$/.test(name))
+      .map((name) => join(folder, name)),
+  );
+  const packages = PACKAGES.map((name) => findUpwards(here, join("node_modules", name, "package.json")));
+  const stats = [...own, ...packages].map((path) => {
+    const found = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
+    return [path, found?.size, found?.mtimeMs];
+  });
+  return `${VERSION} ${contentHash(JSON.stringify([process.versions.node, stats]))}`;
+}
+
+/** The file of this name in a folder or the nearest folder above. */
+export function findUpwards(folder: string, name: string): string | undefined {
+  const path = join(folder, name);
+  if (existsSync(path)) return path;
+  return dirname(folder) === folder ? undefined : findUpwards(dirname(folder), name);
+}

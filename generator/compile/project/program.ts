@@ -1,0 +1,562 @@
+/** Opens a tool project as one TypeScript program and collects TypeScript's errors. */
+
+import { existsSync, realpathSync } from "node:fs";
+import { createRequire, Module } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { readRegular } from "../../files/read-file.js";
+import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
+import type { Place } from "../model.js";
+import { InputRecorder } from "./input-recorder.js";
+import { displayPath, type Layout } from "./layout.js";
+import {
+  type InstalledTypeScript,
+  installedTypeScript,
+  libraryFile,
+  minorOf,
+  registerLibNames,
+  withDefaults,
+} from "./project-typescript.js";
+import { type CompilerNodeToWrappedType, createWrappedNode, type Node, ts } from "./typescript.js";
+
+export interface Program {
+  readonly layout: Layout;
+  /** Notes about the configuration. */
+  readonly notes: readonly Diagnostic[];
+  readonly installed: InstalledTypeScript | undefined;
+  readonly program: ts.Program;
+  readonly checked: Checked;
+  readonly checker: ts.TypeChecker;
+  /** A key that changes with everything that the result of a source file depends on; undefined when unknown. */
+  readonly keyOf: (file: ts.SourceFile) => string | undefined;
+  /** The files of the project that may hold tools, ordered by path. */
+  readonly sources: readonly ts.SourceFile[];
+  /** ts-morph's node of a compiler node, always the same one. Those of a file share a context of ts-morph. */
+  readonly wrap: Wrap;
+  /** Whether a path is that of a generated file, which a stub replaces. */
+  readonly isGenerated: (path: string) => boolean;
+  /** Whether a file belongs to a package or to TypeScript: its author is not that of the project. */
+  readonly isForeign: (file: ts.SourceFile) => boolean;
+  /** The place of a node and its line of source. `end` shortens the node. */
+  readonly at: (node: ts.Node, end?: number) => Place;
+}
+
+/** Replacements of the generated files, so that the texts from earlier runs have no influence. */
+const STUBS: readonly (readonly [name: string, text: string])[] = [
+  [
+    "contracts.ts",
+    'import type { Contract } from "svc-runtime/v1";\nexport declare const contracts: readonly Contract[];\n',
+  ],
+  // The type of options for server-options.ts.
+  [
+    "server.ts",
+    'import type { BootstrapOptions } from "svc-runtime";\nexport declare const options: BootstrapOptions;\n',
+  ],
+];
+
+/** The configuration of a project. */
+export interface Project {
+  readonly layout: Layout;
+  readonly options: ts.CompilerOptions;
+  readonly installed: InstalledTypeScript | undefined;
+  /** Absolute paths of the project's source files, without the generated files. */
+  readonly files: readonly string[];
+  readonly references: readonly ts.ProjectReference[] | undefined;
+  /** Notes about the configuration. */
+  readonly notes: readonly Diagnostic[];
+  readonly recorder: InputRecorder;
+  /** Sources that are not on disk, by absolute path. */
+  readonly texts?: ReadonlyMap<string, string>;
+}
+
+/** The generated files and their folder, which may also hold sources. */
+function ownPaths({ out, root }: Layout): string[] {
+  return [out, ...STUBS.map(([name]) => join(out, name)), join(root, "meta.json")];
+}
+
+/** The errors of a configuration, and the files that it was read from. */
+export interface InvalidProject {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly recorder: InputRecorder;
+}
+
+/** Reads the configuration at `layout.tsconfig`. */
+export function readProject(layout: Layout): Project | InvalidProject {
+  const recorder = new InputRecorder(ownPaths(layout));
+  const config = readConfig(layout, recorder);
+  const invalid = (...reason: Parameters<typeof diagnostic>): InvalidProject => {
+    return { diagnostics: [diagnostic(...reason)], recorder };
+  };
+  if ("problem" in config) {
+    const { place, problem } = config;
+    return place === undefined
+      ? invalid("SVC101", {}, problem)
+      : invalid("SVC101", { place }, problem, "correct this file at this place");
+  }
+  if (!(config.options.strictNullChecks ?? config.options.strict)) {
+    const option = strictOption(config.source);
+    return option === undefined
+      ? invalid("SVC102", {}, displayPath(layout, config.source.fileName))
+      : invalid("SVC102", {
+          place: placeOf(layout, config.source, option.getStart(config.source), option.getWidth(config.source)),
+        });
+  }
+  const stubs = STUBS.map(([name]) => join(layout.out, name));
+  const options: ts.CompilerOptions = {
+    ...config.options,
+    noEmit: true,
+    composite: false,
+    incremental: false,
+    declaration: false,
+    skipLibCheck: true,
+    noUnusedLocals: false,
+    noUnusedParameters: false,
+  };
+  const files = config.files.map((path) => resolve(path)).filter((path) => !stubs.includes(path));
+  const { installed, references, notes } = config;
+  return { layout, options, installed, files, references, notes, recorder };
+}
+
+/** Makes the program of a single run, with every lookup recorded. */
+export function compileOnce(project: Project): ts.Program {
+  const disk = ts.createCompilerHost(project.options);
+  const host = adaptHost(project.recorder.wrap(disk), project);
+  return ts.createProgram({
+    rootNames: rootsOf(project),
+    options: project.options,
+    host: {
+      ...host,
+      getSourceFile: (path, wanted) => {
+        const text = host.readFile(path);
+        if (text === undefined) return undefined;
+        const parse = /\.d\.[cm]?ts$/.test(path) ? parseDeclarations : ts.createSourceFile;
+        return parse(path, text, wanted);
+      },
+    },
+    ...(project.references === undefined ? {} : { projectReferences: project.references }),
+  });
+}
+
+/** The files of the project and the generated ones. */
+export function rootsOf({ files, layout }: Project): string[] {
+  return [...files, ...STUBS.map(([name]) => join(layout.out, name))];
+}
+
+/** The source of TypeScript's errors: the program, or a builder that reuses those of unaffected files. */
+type Checked = Pick<ts.BuilderProgram, "getGlobalDiagnostics" | "getSyntacticDiagnostics" | "getSemanticDiagnostics">;
+
+/** @param keyOf see {@link Program.keyOf}; without it no result is reused */
+export function openProgram(
+  { layout, files, notes, installed }: Project,
+  program: ts.Program,
+  checked: Checked = program,
+  keyOf: Program["keyOf"] = () => undefined,
+): Program {
+  packageNames.clear();
+  const checker = program.getTypeChecker();
+  const places = new Map<ts.Node, Place>();
+  const own = new Set(files);
+  const generated = new Set(STUBS.map(([name]) => join(layout.out, name)));
+  return {
+    layout,
+    notes,
+    installed,
+    program,
+    checked,
+    checker,
+    keyOf,
+    sources: program
+      .getSourceFiles()
+      .filter(
+        (file) =>
+          own.has(resolve(file.fileName)) &&
+          !file.isDeclarationFile &&
+          !/\.(?:test|spec)\.[cm]?tsx?$/.test(file.fileName),
+      )
+      .sort((one, other) => (one.fileName < other.fileName ? -1 : 1)),
+    wrap: wrapNodes(checker),
+    isGenerated: (path) => generated.has(resolve(path)),
+    isForeign: (file) =>
+      (file.isDeclarationFile || program.isSourceFileFromExternalLibrary(file)) && !own.has(resolve(file.fileName)),
+    at: (node, end) => {
+      const known = end === undefined ? places.get(node) : undefined;
+      if (known !== undefined) return known;
+      const file = node.getSourceFile();
+      const start = node.getStart(file);
+      const place = placeOf(layout, file, start, Math.max(1, (end ?? node.getEnd()) - start));
+      if (end === undefined) places.set(node, place);
+      return place;
+    },
+  };
+}
+
+type Wrap = <T extends ts.Node>(node: T) => CompilerNodeToWrappedType<T>;
+
+/**
+ * Wraps the nodes of a program. `createWrappedNode` makes a context for each call and no public method adds a file to
+ * one, so a context holds one file, and with it the nodes that symbols reach from there. Nodes that may be of different
+ * contexts are compared by `compilerNode`.
+ */
+function wrapNodes(typeChecker: ts.TypeChecker): Wrap {
+  const wrapped = new Map<ts.Node, Node>();
+  const wrap = (node: ts.Node): Node => {
+    const known = wrapped.get(node);
+    if (known !== undefined) return known;
+    const isChild = (child: Node) => (child.compilerNode === node ? child : undefined);
+    const own = ts.isSourceFile(node) ? undefined : wrap(node.parent).forEachChild(isChild);
+    // A node of a comment is no child.
+    const found = own ?? createWrappedNode(node, { typeChecker });
+    wrapped.set(node, found);
+    return found;
+  };
+  return wrap as Wrap;
+}
+
+/** The methods that {@link adaptHost} replaces. */
+type AdaptedHost = Pick<ts.CompilerHost, "fileExists" | "readFile" | "directoryExists">;
+
+/**
+ * Adapts a host of TypeScript: stubs for the generated files, the library files of the project's TypeScript, and the
+ * sources of referenced projects, built or not.
+ */
+export function adaptHost<Host extends AdaptedHost>(host: Host, { layout, installed, texts = new Map() }: Project) {
+  const stubs = new Map([...texts, ...STUBS.map(([name, text]) => [join(layout.out, name), text] as const)]);
+  const stubOf = (path: string) => stubs.get(resolve(path));
+  const folders = foldersOf(stubs.keys());
+  const library = libraryFolder(installed);
+  return {
+    ...host,
+    getDefaultLibLocation: () => library,
+    getDefaultLibFileName: (wanted: ts.CompilerOptions) => join(library, ts.getDefaultLibFileName(wanted)),
+    directoryExists: (path: string) => folders.has(resolve(path)) || host.directoryExists?.(path) === true,
+    fileExists: (path: string) => stubOf(path) !== undefined || host.fileExists(path),
+    readFile: (path: string) =>
+      stubOf(path) ?? host.readFile(dirname(resolve(path)) === library ? libraryFile(path) : path),
+    useSourceOfProjectReferenceRedirect: () => true,
+  };
+}
+
+/**
+ * The folder of the library files. ts-morph has the compiler without these files, so the default is the folder of
+ * typescript-json-schema's TypeScript.
+ */
+function libraryFolder(installed: InstalledTypeScript | undefined): string {
+  if (installed?.libraries !== undefined) return installed.libraries;
+  defaultLibrary ??= dirname(schemaRequire().resolve("typescript"));
+  return defaultLibrary;
+}
+
+let defaultLibrary: string | undefined;
+
+/**
+ * Declaration files by path and options. Parsing and binding those of the library and of the runtime is most of a small
+ * run, so the runs of a process share them.
+ */
+const declarations = new Map<string, ts.SourceFile>();
+
+/** Parses a declaration file, or gives that of an earlier run with the same text: TypeScript changes no bound file. */
+function parseDeclarations(
+  path: string,
+  text: string,
+  wanted: ts.ScriptTarget | ts.CreateSourceFileOptions,
+): ts.SourceFile {
+  const { languageVersion, impliedNodeFormat, jsDocParsingMode } =
+    typeof wanted === "object" ? wanted : ({ languageVersion: wanted } as ts.CreateSourceFileOptions);
+  const key = JSON.stringify([path, languageVersion, impliedNodeFormat, jsDocParsingMode]);
+  const parsed = declarations.get(key);
+  if (parsed?.text === text) return parsed;
+  const file = ts.createSourceFile(path, text, wanted);
+  declarations.set(key, file);
+  return file;
+}
+
+/** All folders above the given paths. */
+function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
+  const folders = new Set<string>();
+  for (const path of paths) {
+    for (let folder = dirname(path); !folders.has(folder); folder = dirname(folder)) folders.add(folder);
+  }
+  return folders;
+}
+
+interface Config {
+  readonly source: ts.TsConfigSourceFile;
+  /** Compiler options, with the defaults of the project's own TypeScript. */
+  readonly options: ts.CompilerOptions;
+  readonly installed: InstalledTypeScript | undefined;
+  readonly notes: readonly Diagnostic[];
+  readonly files: readonly string[];
+  readonly references: readonly ts.ProjectReference[] | undefined;
+}
+
+interface ConfigProblem {
+  readonly problem: string;
+  readonly place?: Place;
+}
+
+/** @param above the configurations that lead to this one by references */
+function readConfig(layout: Layout, recorder: InputRecorder, above: readonly string[] = []): Config | ConfigProblem {
+  const path = layout.tsconfig;
+  if (!existsSync(path)) recorder.file(path, undefined);
+  if (!existsSync(path)) return { problem: `${displayPath(layout, path)} does not exist` };
+  const host = recorder.wrap(ts.sys);
+  const installed = installedTypeScript(dirname(path), recorder);
+  if (installed !== undefined) registerLibNames(installed);
+  const source = ts.readJsonConfigFile(path, host.readFile);
+  const [unread] = source.statements === undefined ? (source as InnerJsonFile).parseDiagnostics : [];
+  if (unread !== undefined) return { problem: messageAndPlace(layout, unread).message };
+  const parsed = ts.parseJsonSourceFileConfigFileContent(source, host, dirname(path), undefined, path);
+  // Options of a newer TypeScript are accepted; other faults, and a missing base file (TS5083, TS6053), are errors.
+  const [fault] = [...(source as InnerJsonFile).parseDiagnostics, ...parsed.errors].filter(isConfigFault);
+  if (fault !== undefined) {
+    const { message, place } = messageAndPlace(layout, fault);
+    return { problem: message, ...(place === undefined ? {} : { place }) };
+  }
+  const { projectReferences: references } = parsed;
+  if (parsed.fileNames.length === 0 && references !== undefined) {
+    return firstReferenced(layout, references, recorder, [...above, path]);
+  }
+  const options = withDefaults(parsed.options, installed);
+  return {
+    source,
+    options,
+    installed,
+    notes: unknownOptions(layout, parsed.errors, installed),
+    files: parsed.fileNames,
+    references,
+  };
+}
+
+/** What sets the strictness in a configuration itself, else the name of its options. */
+function strictOption({ statements: [json] }: ts.TsConfigSourceFile): ts.Node | undefined {
+  const member = (object: ts.Node | undefined, name: string) =>
+    object === undefined || !ts.isObjectLiteralExpression(object)
+      ? undefined
+      : object.properties
+          .filter(ts.isPropertyAssignment)
+          .find((property) => ts.isStringLiteral(property.name) && property.name.text === name);
+  const options = member(json?.expression, "compilerOptions");
+  return member(options?.initializer, "strictNullChecks") ?? member(options?.initializer, "strict") ?? options?.name;
+}
+
+/** The internal list of syntax errors (TypeScript 6.0). */
+interface InnerJsonFile extends ts.TsConfigSourceFile {
+  readonly parseDiagnostics: readonly ts.Diagnostic[];
+}
+
+/**
+ * Whether a diagnostic of a configuration is an error in every TypeScript version: of syntax, of a value's type, or of
+ * a base that is missing or cannot be read.
+ */
+function isConfigFault({ code }: ts.Diagnostic): boolean {
+  return (code >= 1000 && code < 2000) || [5012, 5024, 5083, 6053].includes(code);
+}
+
+/**
+ * Notes on options (TS5023, TS5025) and values of options (TS6046) that svc-gen's compiler does not know. An unknown
+ * target is taken as the newest.
+ */
+function unknownOptions(
+  layout: Layout,
+  errors: readonly ts.Diagnostic[],
+  installed: InstalledTypeScript | undefined,
+): Diagnostic[] {
+  // Unless the project has a TypeScript before 6, its TypeScript may know an option that svc-gen's compiler does not.
+  // Only a likely misspelling (TS5025) is reported then.
+  const unknown = installed !== undefined && installed.major < 6 ? [5023, 5025] : [5025];
+  return errors.flatMap((error) => {
+    const { message, place } = messageAndPlace(layout, error);
+    const name = /'--(\w+)'/.exec(message)?.[1] ?? "";
+    const isValue = error.code === 6046;
+    if (!(isValue ? name !== "target" : unknown.includes(error.code))) return [];
+    return [diagnostic("SVC104", place === undefined ? {} : { place }, isValue ? name : message)];
+  });
+}
+
+/** The configuration behind a tsconfig that only has references: the first one with files. */
+function firstReferenced(
+  layout: Layout,
+  references: readonly ts.ProjectReference[],
+  recorder: InputRecorder,
+  above: readonly string[],
+): Config | ConfigProblem {
+  for (const reference of references) {
+    const tsconfig = resolve(ts.resolveProjectReferencePath(reference));
+    if (above.includes(tsconfig)) continue;
+    const config = readConfig({ ...layout, tsconfig }, recorder, above);
+    if ("problem" in config || config.files.length > 0) return config;
+  }
+  return { problem: `${displayPath(layout, layout.tsconfig)} has no files` };
+}
+
+const RUNTIME = "svc-runtime";
+
+/**
+ * The diagnostic of a project whose imports of svc-runtime do not resolve. It replaces all errors that TypeScript
+ * reports for this reason.
+ */
+export function missingRuntime({ program, sources, checker, at, layout }: Program): Diagnostic | undefined {
+  // The stub imports svc-runtime/v1, as the generated files do.
+  const stub = program.getSourceFile(join(layout.out, "contracts.ts"));
+  const specifiers = [...sources, ...(stub === undefined ? [] : [stub])].flatMap(importsOfRuntime);
+  // A module resolution that does not support "exports" resolves a linked package to its sources, not its declarations.
+  const unresolved = specifiers.find((specifier) => {
+    const declaration = checker.getSymbolAtLocation(specifier)?.valueDeclaration;
+    return declaration?.getSourceFile().isDeclarationFile !== true;
+  });
+  if (unresolved === undefined) return undefined;
+  const file = unresolved.getSourceFile();
+  const where = file === stub ? {} : { place: at(unresolved) };
+  return diagnostic("SVC103", where, ...unresolvedReason(layout, file.fileName));
+}
+
+/** The specifiers of imports of `svc-runtime`, and of `svc-runtime/v1`, which generated code imports. */
+function importsOfRuntime(file: ts.SourceFile): ts.Expression[] {
+  return file.statements
+    .filter(ts.isImportDeclaration)
+    .map(({ moduleSpecifier }) => moduleSpecifier)
+    .filter((specifier) => ts.isStringLiteral(specifier) && [RUNTIME, `${RUNTIME}/v1`].includes(specifier.text));
+}
+
+/** Why svc-runtime is not resolved although it is in `node_modules`, and what to do; empty when it is not there. */
+function unresolvedReason(layout: Layout, fileName: string): [] | [reason: string, hint: string] {
+  let folder = dirname(fileName);
+  while (!existsSync(join(folder, "node_modules", RUNTIME, "package.json"))) {
+    if (dirname(folder) === folder) return [];
+    folder = dirname(folder);
+  }
+  const place = displayPath(layout, join(folder, "node_modules", RUNTIME));
+  return existsSync(join(folder, "node_modules", RUNTIME, "dist/index.d.ts"))
+    ? [
+        `${place} is there, but the module resolution of tsconfig.json does not find it`,
+        'set "module": "NodeNext" in tsconfig.json',
+      ]
+    : [`${place} is there, but not built: it has no dist/index.d.ts`, "build it, or install it again"];
+}
+
+/**
+ * TypeScript's errors in the form of tsc, without those of generated files and libraries. Where the project has another
+ * version of TypeScript, that version decides about the text that no contract depends on: its errors are notes.
+ *
+ * @param contractReach whether a contract depends on the text at a position
+ */
+export function compilerErrors(
+  opened: Program,
+  contractReach: (program: Program) => (file: ts.SourceFile, position: number) => boolean,
+): Diagnostic[] {
+  const { program, checked, layout, installed } = opened;
+  const found = [...checked.getGlobalDiagnostics()];
+  for (const file of program.getSourceFiles()) {
+    const { fileName, isDeclarationFile } = file;
+    if (isDeclarationFile || opened.isGenerated(fileName) || program.isSourceFileFromExternalLibrary(file)) continue;
+    found.push(...checked.getSyntacticDiagnostics(file), ...checked.getSemanticDiagnostics(file));
+  }
+  const errors = ts
+    .sortAndDeduplicateDiagnostics(found)
+    .filter(({ category }) => category === ts.DiagnosticCategory.Error);
+  const isOther = installed !== undefined && minorOf(installed.version) !== minorOf(ts.version);
+  const reach = isOther && errors.length > 0 ? contractReach(opened) : () => true;
+  return errors.map((each) => {
+    const related = (each.relatedInformation ?? []).map((other) => messageAndPlace(layout, other));
+    const isError = each.file === undefined || reach(each.file, each.start ?? 0);
+    const hint = isError
+      ? HINTS.get(each.code)
+      : `correct it, unless your tsc accepts it: the project is compiled with TypeScript ${installed?.version}, svc-gen reads with ${ts.version}, and no contract depends on this`;
+    const common = {
+      code: `TS${each.code}`,
+      severity: isError ? "error" : "note",
+      ...messageAndPlace(layout, each),
+      ...(hint === undefined ? {} : { hint }),
+    } as const;
+    return related.length === 0 ? common : { ...common, related };
+  });
+}
+
+/** What to do about errors of TypeScript that the configuration causes. */
+const HINTS: ReadonlyMap<number, string> = new Map([
+  [1479, 'set "module": "NodeNext" in tsconfig.json, or "type": "module" in package.json'],
+]);
+
+/** The message of a diagnostic of TypeScript and its place. */
+function messageAndPlace(layout: Layout, { file, start, length, messageText }: ts.DiagnosticRelatedInformation) {
+  const message = ts.flattenDiagnosticMessageText(messageText, "\n");
+  if (file === undefined || start === undefined) return { message };
+  return { message, place: placeOf(layout, file, start, length ?? 1) };
+}
+
+function placeOf(layout: Layout, file: ts.SourceFile, start: number, length: number): Place {
+  const { line, character } = file.getLineAndCharacterOfPosition(start);
+  const source = file.text.slice(file.getPositionOfLineAndCharacter(line, 0)).split(/\r?\n/, 1)[0] ?? "";
+  const known = displayPaths.get(file);
+  const name = known?.root === layout.root ? known.name : displayPath(layout, file.fileName);
+  displayPaths.set(file, { root: layout.root, name });
+  return { file: name, line: line + 1, column: character + 1, length, source };
+}
+
+/** Display paths of files, with the root to which they are relative: projects share library files. */
+const displayPaths = new WeakMap<ts.SourceFile, { readonly root: string; readonly name: string }>();
+
+/** Package names by file and by folder, cleared for every program. */
+const packageNames = new Map<string, string | undefined>();
+
+/** The name of the package that a file belongs to, symlinks followed. */
+export function packageOf(fileName: string): string | undefined {
+  if (!packageNames.has(fileName)) packageNames.set(fileName, findPackage(fileName));
+  return packageNames.get(fileName);
+}
+
+function findPackage(fileName: string): string | undefined {
+  const folders: string[] = [];
+  let folder = dirname(existsSync(fileName) ? realpathSync(fileName) : fileName);
+  for (;;) {
+    if (packageNames.has(folder)) break;
+    folders.push(folder);
+    const manifest = join(folder, "package.json");
+    if (existsSync(manifest)) {
+      const name = packageName(manifest);
+      if (name !== undefined) {
+        packageNames.set(folder, name);
+        break;
+      }
+    }
+    if (dirname(folder) === folder) {
+      packageNames.set(folder, undefined);
+      break;
+    }
+    folder = dirname(folder);
+  }
+  const name = packageNames.get(folder);
+  for (const each of folders) packageNames.set(each, name);
+  return name;
+}
+
+/** The name in a package's manifest; undefined for invalid JSON, such as a manifest that is still being written. */
+function packageName(manifest: string): string | undefined {
+  try {
+    return JSON.parse(readRegular(manifest).toString()).name;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Loads typescript-json-schema with ts-morph's TypeScript in place of its own, which is 5.9: its flags of types have
+ * other numbers. Another module of the process may have loaded that TypeScript before, and keeps it.
+ */
+export function loadSchemaLibrary(): unknown {
+  const fromSchema = schemaRequire();
+  const path = fromSchema.resolve("typescript");
+  const before = fromSchema.cache[path];
+  fromSchema.cache[path] = Object.assign(new Module(path), { exports: ts, loaded: true, filename: path });
+  try {
+    return fromSchema("typescript-json-schema");
+  } finally {
+    if (before === undefined) delete fromSchema.cache[path];
+    else fromSchema.cache[path] = before;
+  }
+}
+
+/** Resolves modules as typescript-json-schema does. */
+function schemaRequire(): NodeJS.Require {
+  const require = createRequire(import.meta.url);
+  return createRequire(require.resolve("typescript-json-schema"));
+}

@@ -1,0 +1,141 @@
+/**
+ * A schema as the alternatives of values that it accepts: the common form of draft 7, as typescript-json-schema writes
+ * it, and 2020-12, as svc-gen does.
+ */
+
+import { type Json, JsonObject, object, printJson } from "../../json.js";
+
+/** One level of a schema. Schemas of inner values stay as they are written. */
+export interface Alternatives {
+  /** Whether every value is accepted. */
+  readonly any: boolean;
+  /** Kinds of scalars and single values, in the words of messages: `string`, `date-time`, `"a"`, `null`. */
+  readonly scalars: ReadonlySet<string>;
+  /** Patterns of texts. */
+  readonly patterns: ReadonlySet<string>;
+  readonly objects: readonly ObjectForm[];
+  readonly lists: readonly ListForm[];
+}
+
+export interface ObjectForm {
+  /** The schema, which identifies the form. */
+  readonly node: JsonObject;
+  readonly members: ReadonlyMap<string, { readonly schema: Json; readonly required: boolean }>;
+  readonly patterns: ReadonlyMap<string, Json>;
+  /** The schema of all other members; `true` takes any, `false` none. */
+  readonly others: Json;
+}
+
+export interface ListForm {
+  readonly node: JsonObject;
+  readonly items: readonly Json[];
+  /** The schema of the items behind; `true` takes any, `false` none. */
+  readonly others: Json;
+  /** How many items there are at least. */
+  readonly least: number;
+}
+
+/** @param root the schema whose definitions the references name */
+export function alternativesOf(schema: Json, root: JsonObject): Alternatives {
+  const found = { any: false, scalars: new Set<string>(), patterns: new Set<string>() };
+  const objects: ObjectForm[] = [];
+  const lists: ListForm[] = [];
+  const open = new Set<Json>();
+  const visit = (each: Json): void => {
+    if (each === false || isImpossible(each, root) || open.has(each)) return;
+    open.add(each);
+    const node = each instanceof JsonObject ? each : object();
+    const values =
+      list(node.get("enum")) ?? (node.get("const") === undefined ? undefined : [node.get("const") as Json]);
+    const branches = list(node.get("anyOf")) ?? list(node.get("oneOf"));
+    const reference = node.get("$ref");
+    const types = [node.get("type") ?? []].flat() as Json[];
+    if (typeof reference === "string") visit(resolveReference(reference, root));
+    else if (branches !== undefined) branches.forEach(visit);
+    else if (values !== undefined) for (const value of values) found.scalars.add(printJson(value));
+    else if (types.length === 0) found.any = true;
+    else for (const type of types) addType(type, node);
+  };
+  const addType = (type: Json, node: JsonObject): void => {
+    if (type === "object") objects.push(objectForm(node, root));
+    else if (type === "array") lists.push(listForm(node, root));
+    else if (type === "boolean") found.scalars.add("true").add("false");
+    else if (type === "string") {
+      const pattern = node.get("pattern");
+      if (typeof pattern === "string") found.patterns.add(pattern);
+      else found.scalars.add(String(node.get("contentEncoding") ?? node.get("format") ?? "string"));
+    } else found.scalars.add(String(type));
+  };
+  visit(schema);
+  return { ...found, objects, lists };
+}
+
+function objectForm(node: JsonObject, root: JsonObject): ObjectForm {
+  const required = list(node.get("required")) ?? [];
+  const members = [...membersOf(node.get("properties"))].map(
+    ([name, schema]) => [name, { schema, required: required.includes(name) }] as const,
+  );
+  return {
+    node,
+    members: new Map(members),
+    patterns: membersOf(node.get("patternProperties")),
+    others: othersOf(node.get("additionalProperties"), root),
+  };
+}
+
+function listForm(node: JsonObject, root: JsonObject): ListForm {
+  const items = node.get("items");
+  const places = list(node.get("prefixItems")) ?? list(items) ?? [];
+  const further = Array.isArray(items) || items === undefined ? node.get("additionalItems") : items;
+  const others = othersOf(further, root);
+  const most = node.get("maxItems");
+  const isFixed = typeof most === "number" && most === places.length;
+  return { node, items: places, others: isFixed ? false : others, least: Number(node.get("minItems") ?? 0) };
+}
+
+/** `{}` and an absent schema take everything, `{ not: {} }` takes nothing. */
+function othersOf(schema: Json | undefined, root: JsonObject): Json {
+  if (schema === undefined || (schema instanceof JsonObject && schema.members.size === 0)) return true;
+  return isImpossible(schema, root) ? false : schema;
+}
+
+function isNothing(schema: Json): boolean {
+  const not = schema instanceof JsonObject ? schema.get("not") : undefined;
+  return not instanceof JsonObject && not.members.size === 0;
+}
+
+/** Answers of {@link isImpossible}; of a schema that is being judged: no. */
+const impossible = new WeakMap<JsonObject, boolean>();
+
+/** Whether no value fits a schema: `{ not: {} }`, or an object or a list that needs such a value. */
+function isImpossible(schema: Json, root: JsonObject): boolean {
+  if (!(schema instanceof JsonObject)) return schema === false;
+  const known = impossible.get(schema);
+  if (known !== undefined) return known;
+  impossible.set(schema, false);
+  const reference = schema.get("$ref");
+  const branches = list(schema.get("anyOf"));
+  const members = membersOf(schema.get("properties"));
+  const places = list(schema.get("items")) ?? [];
+  const needed = [
+    ...(list(schema.get("required")) ?? []).map((name) => members.get(String(name))),
+    ...places.slice(0, Number(schema.get("minItems") ?? 0)),
+  ];
+  const found =
+    isNothing(schema) ||
+    (typeof reference === "string" && isImpossible(resolveReference(reference, root), root)) ||
+    branches?.every((branch) => isImpossible(branch, root)) === true ||
+    needed.some((each) => each !== undefined && isImpossible(each, root));
+  impossible.set(schema, found);
+  return found;
+}
+
+function resolveReference(reference: string, root: JsonObject): Json {
+  const [, group = "", name = ""] = reference.split("/");
+  return membersOf(root.get(group)).get(decodeURIComponent(name)) ?? true;
+}
+
+const list = (json: Json | undefined) => (Array.isArray(json) ? (json as readonly Json[]) : undefined);
+
+const membersOf = (json: Json | undefined): ReadonlyMap<string, Json> =>
+  json instanceof JsonObject ? json.members : new Map();

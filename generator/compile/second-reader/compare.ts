@@ -1,0 +1,171 @@
+/** Compares two schemas of one type by structure. */
+
+import { type Json, JsonObject } from "../../json.js";
+import { memberSubject } from "../model.js";
+import { type Alternatives, alternativesOf, type ListForm, type ObjectForm } from "./alternatives.js";
+import type { EXCUSED } from "./differences.js";
+import { NUMBER_INDEX } from "./library-reader.js";
+
+/** A difference that the list does not excuse. */
+export interface Disagreement {
+  /** `Sum.Input.items[].when`. */
+  readonly subject: string;
+  readonly ours: string;
+  readonly library: string;
+}
+
+type Excuse = keyof typeof EXCUSED;
+
+export interface Comparison {
+  readonly disagreements: readonly Disagreement[];
+  readonly excused: ReadonlySet<Excuse>;
+}
+
+/** One schema in two readings, with the place that it describes. */
+interface Pair {
+  readonly ours: Json;
+  readonly library: Json;
+  readonly subject: string;
+  /** Whether it is an optional item of a tuple. */
+  readonly optional?: boolean;
+  /** Whether the alternatives are the variants of an output. */
+  readonly variants?: boolean;
+}
+
+/**
+ * Compares svc-gen's schema of an input or output with the library's.
+ *
+ * @param ours without the keywords of JSDoc tags, which the library does not see
+ */
+export function compareSchemas(ours: JsonObject, library: JsonObject, subject: string, variants: boolean): Comparison {
+  const excused = new Set<Excuse>();
+  /** Pairs of forms that were compared, or are being compared: a recursive type meets itself. */
+  const known = new Map<JsonObject, Map<JsonObject, readonly Disagreement[]>>();
+
+  const compare = (pair: Pair): readonly Disagreement[] => {
+    const [one, other] = [alternativesOf(pair.ours, ours), alternativesOf(pair.library, library)];
+    const differ = [{ subject: pair.subject, ours: describe(one), library: describe(other) }];
+    if (one.any || other.any) return one.any === other.any ? [] : differ;
+    const missing = [...other.scalars].filter((each) => !one.scalars.has(each));
+    const isListPort = pair.optional === true && missing.length === 1 && missing[0] === "null";
+    if (isListPort) excused.add("list port");
+    const more = [...one.scalars].some((each) => !other.scalars.has(each));
+    if (more || (missing.length > 0 && !isListPort) || !samePatterns(one, other)) return differ;
+    const objects = match(one.objects, other.objects, (a, b) => compareObjects(a, b, pair));
+    const lists = match(one.lists, other.lists, (a, b) => compareLists(a, b, pair.subject));
+    return objects === undefined || lists === undefined ? differ : [...objects, ...lists];
+  };
+
+  const samePatterns = (one: Alternatives, other: Alternatives): boolean => {
+    const exact = [...other.patterns].map((pattern) => pattern.replaceAll(".*", "[\\s\\S]*"));
+    if (one.patterns.size !== exact.length) return false;
+    if (!exact.every((pattern) => one.patterns.has(pattern))) excused.add("template");
+    return true;
+  };
+
+  /** The disagreements of the pairs that agree best; undefined when the numbers of alternatives differ. */
+  const match = <Form extends { readonly node: JsonObject }>(
+    ours: readonly Form[],
+    theirs: readonly Form[],
+    compareForms: (one: Form, other: Form) => readonly Disagreement[],
+  ): readonly Disagreement[] | undefined => {
+    const between = (one: Form, other: Form): readonly Disagreement[] => {
+      const of = known.get(one.node) ?? new Map<JsonObject, readonly Disagreement[]>();
+      known.set(one.node, of);
+      const before = of.get(other.node);
+      if (before !== undefined) return before;
+      of.set(other.node, []);
+      const found = compareForms(one, other);
+      of.set(other.node, found);
+      return found;
+    };
+    if (ours.length !== theirs.length) return undefined;
+    const left = [...theirs];
+    const unmatched = ours.filter((one) => {
+      const at = left.findIndex((other) => between(one, other).length === 0);
+      if (at >= 0) left.splice(at, 1);
+      return at < 0;
+    });
+    return unmatched.flatMap((one, at) => between(one, left[at] as Form));
+  };
+
+  const compareObjects = (one: ObjectForm, other: ObjectForm, { subject, variants }: Pair): readonly Disagreement[] => {
+    const found: Disagreement[] = [];
+    for (const name of new Set([...one.members.keys(), ...other.members.keys()])) {
+      const [mine, theirs] = [one.members.get(name), other.members.get(name)];
+      const inner = memberSubject(subject, name);
+      if (mine === undefined || theirs === undefined || mine.required !== theirs.required) {
+        found.push({ subject: inner, ours: presence(mine), library: presence(theirs) });
+      } else {
+        found.push(...compare({ ours: mine.schema, library: theirs.schema, subject: inner }));
+      }
+    }
+    return [...found, ...comparePatterns(one, other, subject), ...compareOthers(one, other, subject, variants)];
+  };
+
+  /** Index signatures of some names. Both write the patterns in the order of the checker. */
+  const comparePatterns = (one: ObjectForm, other: ObjectForm, subject: string): readonly Disagreement[] => {
+    const [mine, theirs] = [[...one.patterns], [...other.patterns]];
+    if (mine.length !== theirs.length) {
+      const count = ({ length }: readonly unknown[]) => `an object with ${length} patterns of names`;
+      return [{ subject: `${subject}{}`, ours: count(mine), library: count(theirs) }];
+    }
+    return mine.flatMap(([, schema], at) => {
+      const [pattern, library] = theirs[at] as [string, Json];
+      excused.add(pattern.endsWith(NUMBER_INDEX.slice(1)) ? "number index" : "template");
+      return compare({ ours: schema, library, subject: `${subject}{}` });
+    });
+  };
+
+  const compareOthers = (one: ObjectForm, other: ObjectForm, subject: string, variants = false) => {
+    const [mine, theirs] = [one.others, other.others];
+    if (variants && mine === false && theirs === true) {
+      excused.add("variant");
+      return [];
+    }
+    if (!(mine instanceof JsonObject) || !(theirs instanceof JsonObject)) {
+      return mine === theirs ? [] : [{ subject, ours: openness(mine), library: openness(theirs) }];
+    }
+    return compare({ ours: mine, library: theirs, subject: `${subject}{}` });
+  };
+
+  const compareLists = (one: ListForm, other: ListForm, subject: string): readonly Disagreement[] => {
+    const [mine, theirs] = [one, other].map(({ items, least, others }) => {
+      return `a list of ${least} items or more, with ${items.length} places, ${others === false ? "closed" : "open"}`;
+    });
+    if (mine !== theirs) return [{ subject, ours: mine as string, library: theirs as string }];
+    const places = one.items.flatMap((item, at) => {
+      return compare({
+        ours: item,
+        library: other.items[at] as Json,
+        subject: `${subject}[${at}]`,
+        optional: at >= one.least,
+      });
+    });
+    return one.others === false
+      ? places
+      : [...places, ...compare({ ours: one.others, library: other.others, subject: `${subject}[]` })];
+  };
+
+  return { disagreements: compare({ ours, library, subject, variants }), excused };
+}
+
+function presence(member: { readonly required: boolean } | undefined): string {
+  return member === undefined ? "no such member" : member.required ? "a required member" : "an optional member";
+}
+
+function openness(others: Json): string {
+  if (others instanceof JsonObject) return "an object whose other members have one type";
+  return others === false ? "an object without other members" : "an object with any other members";
+}
+
+/** Greatest number of alternatives that a message names. */
+const MAX_NAMED = 8;
+
+function describe({ any, scalars, patterns, objects, lists }: Alternatives): string {
+  if (any) return "any value";
+  const texts = patterns.size === 0 ? [] : ["string with a pattern"];
+  const forms = [...scalars, ...texts, ...objects.map(() => "object"), ...lists.map(() => "array")];
+  const named = forms.length > MAX_NAMED ? [...forms.slice(0, MAX_NAMED), "…"] : forms;
+  return named.length === 0 ? "no value" : named.join(" | ");
+}

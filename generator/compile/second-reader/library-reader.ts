@@ -1,0 +1,288 @@
+/**
+ * typescript-json-schema as the second reader: it reads the resolved types of a tool by itself, without the model. It
+ * gets no comments, because it would run `require()` in them and follow `@$ref`, `@ignore` and `@type`.
+ */
+
+import { type JsonObject, readJson } from "../../json.js";
+import { loadSchemaLibrary, type Program } from "../project/program.js";
+import { ts } from "../project/typescript.js";
+import { escapeRegex } from "../types/template-pattern.js";
+import { isDataReference, isErrorPathWrapper, TypePredicates, unionConstituents } from "../types/type-predicates.js";
+import type { DifferenceName } from "./differences.js";
+
+const { TypeFlags } = ts;
+const ABSENT = TypeFlags.Undefined | TypeFlags.Void;
+
+type Definition = Record<string, unknown> & {
+  properties?: Record<string, Definition>;
+  required?: string[];
+  patternProperties?: Record<string, Definition>;
+};
+
+/** The used part of the library's generator. Most of it is private in its declarations. */
+interface LibraryGenerator {
+  readonly ReffedDefinitions: Readonly<Record<string, Definition>>;
+  readonly tc: ts.TypeChecker;
+  resetSchemaSpecificProperties(): void;
+  getTypeDefinition(type: ts.Type, ...more: unknown[]): Definition;
+  getDefinitionForRootType(type: ts.Type, ...more: [unknown, Definition, ...unknown[]]): Definition;
+  getIntersectionDefinition(type: ts.IntersectionType, definition: Definition): Definition;
+  getClassDefinition(type: ts.Type, definition: Definition): Definition;
+  getReferencedTypeSymbol(property: ts.Symbol): ts.Symbol | undefined;
+}
+
+type Library = {
+  readonly JsonSchemaGenerator: new (...args: unknown[]) => LibraryGenerator;
+  readonly getDefaultArgs: () => object;
+};
+
+/** A schema of the library, and the corrections that it needed. */
+export interface LibraryReading {
+  readonly schema: JsonObject;
+  readonly corrected: ReadonlySet<DifferenceName>;
+}
+
+/**
+ * Reads types of a program.
+ *
+ * @param plain object types that are an input or a payload: without members they are JSON objects
+ * @throws whatever the library throws for a type that it does not take
+ */
+export type ReadType = (type: ts.Type, plain: readonly ts.Type[]) => LibraryReading;
+
+/** The library's pattern of the names of a number index. */
+export const NUMBER_INDEX = "^[0-9]+$";
+
+/** Opens the library over the checker of a program. */
+export function openLibrary(program: Program): ReadType {
+  const { JsonSchemaGenerator, getDefaultArgs } = loadSchemaLibrary() as Library;
+  const predicates = new TypePredicates(program);
+  let corrected = new Set<DifferenceName>();
+  let objects: readonly ts.Type[] = [];
+  /** The structured types of one reading; no name of a type is a number. */
+  let once = new Map<ts.Type, { readonly name: string; readonly definition: Definition }>();
+  let shared: Record<string, Definition> = {};
+
+  const correct = (name: DifferenceName, definition: Definition): Definition => {
+    corrected.add(name);
+    return definition;
+  };
+
+  const orNull = (definition: Definition) => correct("optional null", { anyOf: [definition, { type: "null" }] });
+
+  /** A reading without comments, with the corrections of the list. */
+  class Reader extends JsonSchemaGenerator {
+    parseCommentsIntoDefinition(): void {}
+
+    override getReferencedTypeSymbol(property: ts.Symbol): ts.Symbol | undefined {
+      const symbol = super.getReferencedTypeSymbol(property);
+      if (symbol?.name !== "integer") return symbol;
+      corrected.add("alias by name");
+      return undefined;
+    }
+
+    override getTypeDefinition(type: ts.Type, ...more: unknown[]): Definition {
+      const instead = this.#replacement(type);
+      if (instead !== undefined) {
+        corrected.add(instead.name);
+        return this.getTypeDefinition(instead.type, ...more);
+      }
+      return this.#correction(type) ?? this.#readOnce(type, more);
+    }
+
+    /** The library inlines types without a name of their own, so nested generic types would double with every level. */
+    #readOnce(type: ts.Type, more: readonly unknown[]): Definition {
+      const before = once.get(type);
+      if (before !== undefined) {
+        shared[before.name] = before.definition;
+        return { $ref: `#/definitions/${before.name}` };
+      }
+      const definition = super.getTypeDefinition(withoutMisleadingAlias(type), ...more);
+      const isStructured = ["properties", "items", "anyOf"].some((name) => Object.hasOwn(definition, name));
+      if (isStructured) once.set(type, { name: String(once.size), definition });
+      return definition;
+    }
+
+    /** The type that the library is to read in place of this one. */
+    #replacement(type: ts.Type): { readonly name: DifferenceName; readonly type: ts.Type } | undefined {
+      if (type.flags & TypeFlags.TypeParameter) {
+        const fallback = this.tc.getDefaultFromTypeParameter(type);
+        return fallback && { name: "type parameter", type: fallback };
+      }
+      const reference = unionConstituents(type).find(isDataReference);
+      const [data] = reference === undefined ? [] : this.tc.getTypeArguments(reference);
+      if (data !== undefined) return { name: "data reference", type: data };
+      const [wrapped] = isErrorPathWrapper(type) ? this.tc.getTypeArguments(type as ts.TypeReference) : [];
+      if (wrapped !== undefined) return { name: "wrapper", type: wrapped };
+      if (!type.isIntersection()) return undefined;
+      const base = type.types.find(
+        (part) =>
+          !(part.flags & (TypeFlags.Object | TypeFlags.NonPrimitive)) ||
+          predicates.isList(part) ||
+          predicates.isSpecial(part),
+      );
+      return base && { name: "brand", type: base };
+    }
+
+    #correction(type: ts.Type): Definition | undefined {
+      const { flags } = type;
+      if (flags & TypeFlags.BigInt) return correct("bigint", { type: "integer" });
+      if (
+        flags & TypeFlags.Never ||
+        (type.isIntersection() && this.tc.isTypeAssignableTo(type, this.tc.getNeverType()))
+      ) {
+        return correct("never", { not: {} });
+      }
+      if (flags & ABSENT) return correct("absent value", { type: "null" });
+      if (flags & TypeFlags.StringMapping) return correct("mapped strings", { type: "string", pattern: "" });
+      const isComputed = (part: ts.Type) => (part.flags & (TypeFlags.Enum | TypeFlags.Union)) === TypeFlags.Enum;
+      if (isComputed(type)) return { type: "number" };
+      if (type.isUnion() && type.types.some(isComputed)) {
+        return correct("computed enum", { anyOf: type.types.map((part) => this.getTypeDefinition(part)) });
+      }
+      if (flags & TypeFlags.NonPrimitive) return correct("object types", anyOf("object", "array"));
+      if (!(flags & TypeFlags.Object) || predicates.isList(type)) return undefined;
+      const name = predicates.builtIn(type);
+      if (name === "Uint8Array") return correct("bytes", { type: "string", contentEncoding: "base64" });
+      if (name === "Date") return undefined;
+      const element = predicates.inheritedElement(type);
+      if (element !== undefined) {
+        return correct("list interface", { type: "array", items: this.getTypeDefinition(element) });
+      }
+      if (!predicates.isEmpty(type)) return undefined;
+      return objects.includes(type)
+        ? { type: "object" }
+        : correct("object types", anyOf("boolean", "number", "string", "array", "object"));
+    }
+
+    override getIntersectionDefinition(type: ts.IntersectionType, definition: Definition): Definition {
+      return this.getClassDefinition(type, correct("intersection", definition));
+    }
+
+    override getDefinitionForRootType(type: ts.Type, ...more: [unknown, Definition, ...unknown[]]): Definition {
+      const [, definition] = more;
+      if (this.tc.isTupleType(type)) {
+        super.getDefinitionForRootType(type, ...more);
+        return this.#correctTuple(type as ts.TupleTypeReference, definition);
+      }
+      const isIndexed =
+        (type.flags & TypeFlags.Object) !== 0 && !predicates.isList(type) && predicates.builtIn(type) === undefined;
+      return isIndexed ? this.getClassDefinition(type, definition) : super.getDefinitionForRootType(type, ...more);
+    }
+
+    #correctTuple(type: ts.TupleTypeReference, definition: Definition): Definition {
+      const { elementFlags, minLength } = type.target;
+      const rest = elementFlags.findIndex((flag) => flag & ts.ElementFlags.Rest);
+      if (rest < 0 || rest === elementFlags.length - 1) {
+        const places = Array.isArray(definition.items) ? definition.items : [];
+        for (let at = minLength; at < places.length; at++) places[at] = orNull(places[at]);
+        return definition;
+      }
+      const items = this.tc.getTypeArguments(type).map((item) => this.getTypeDefinition(item));
+      const others = { anyOf: items.slice(rest) };
+      Object.assign(definition, rest === 0 ? { items: others } : { items: items.slice(0, rest) });
+      definition.additionalItems = others;
+      return correct("tuple with a tail", definition);
+    }
+
+    override getClassDefinition(type: ts.Type, definition: Definition): Definition {
+      const properties = this.tc.getPropertiesOfType(type);
+      super.getClassDefinition(withoutIndexSyntax(type, program.sources[0] as ts.Node), definition);
+      for (const property of properties) this.#correctMember(property, definition);
+      for (const { keyType, type: value } of this.tc.getIndexInfosOfType(type)) {
+        if (keyType.flags & TypeFlags.ESSymbol) continue;
+        correct("index signature", definition);
+        const given = unionConstituents(value).map((part) => this.getTypeDefinition(part));
+        const values =
+          value.isUnion() && given.length < value.types.length ? { anyOf: given } : this.getTypeDefinition(value);
+        if (keyType.flags & TypeFlags.String) definition.additionalProperties = values;
+        else {
+          const pattern = keyType.flags & TypeFlags.Number ? NUMBER_INDEX : this.getTypeDefinition(keyType).pattern;
+          const undeclared = `(?!(?:${properties.map(({ name }) => escapeRegex(name)).join("|")})$)`;
+          const names = `^${properties.length === 0 ? "" : undeclared}${String(pattern).slice(1)}`;
+          definition.patternProperties = { ...definition.patternProperties, [names]: values };
+          definition.additionalProperties ??= false;
+        }
+      }
+      return definition;
+    }
+
+    #correctMember(property: ts.Symbol, definition: Definition): void {
+      if (String(property.escapedName).startsWith("__@")) {
+        delete definition.properties?.[property.name];
+        if (definition.required?.includes(property.name)) {
+          definition.required = definition.required.filter((name) => name !== property.name);
+        }
+        corrected.add("symbol member");
+        return;
+      }
+      const type = this.tc.getTypeOfSymbol(property);
+      const parts = type.isUnion() ? type.types : [type];
+      const isOptional = (property.flags & ts.SymbolFlags.Optional) !== 0;
+      if (type.flags & TypeFlags.Never && !isOptional) {
+        definition.properties = { ...definition.properties, [property.name]: this.getTypeDefinition(type) };
+        definition.required = [...(definition.required ?? []), property.name];
+        return;
+      }
+      const isAbsent = ({ flags }: ts.Type) => (flags & (ABSENT | TypeFlags.Never)) !== 0;
+      if (parts.some(isAbsent) && definition.required?.includes(property.name)) {
+        definition.required = definition.required.filter((name) => name !== property.name);
+        corrected.add("undefined in a union");
+      }
+      if (property.name === "__proto__") {
+        const member = { ["__proto__"]: correct("member __proto__", this.getTypeDefinition(type)) };
+        definition.properties = { ...definition.properties, ...member };
+        const isRequired = (property.flags & ts.SymbolFlags.Optional) === 0 && !parts.some(isAbsent);
+        if (isRequired) definition.required = [...(definition.required ?? []), property.name];
+      }
+      if (definition.required?.includes(property.name)) return;
+      const own = Object.entries(definition.properties ?? {}).find(([name]) => name === property.name)?.[1];
+      const schema = parts.every(isAbsent) ? correct("absent member", { type: "null" }) : own && orNull(own);
+      if (schema !== undefined) definition.properties = { ...definition.properties, [property.name]: schema };
+    }
+  }
+
+  /** The library looks at the name of an alias only, not at its declaration. */
+  const withoutMisleadingAlias = (type: ts.Type): ts.Type => {
+    const { aliasSymbol } = type;
+    if (aliasSymbol?.name !== "Readonly" && aliasSymbol?.name !== "Mutable") return type;
+    const isOwn = !aliasSymbol.declarations?.some((each) =>
+      program.program.isSourceFileDefaultLibrary(each.getSourceFile()),
+    );
+    if (!isOwn) return type;
+    corrected.add("alias by name");
+    return Object.create(type, { aliasSymbol: { value: undefined } });
+  };
+
+  const reader = new Reader([], {}, {}, {}, program.checker, { ...getDefaultArgs(), required: true });
+  return (type, plain) => {
+    corrected = new Set();
+    objects = plain;
+    once = new Map();
+    shared = {};
+    reader.resetSchemaSpecificProperties();
+    const definition = silently(() => reader.getTypeDefinition(type));
+    const text = JSON.stringify({ ...definition, definitions: { ...reader.ReffedDefinitions, ...shared } });
+    return { schema: readJson(text) as JsonObject, corrected };
+  };
+}
+
+const anyOf = (...types: readonly string[]): Definition => ({ anyOf: types.map((type) => ({ type })) });
+
+/** A type whose declaration has no members: the library takes properties from the checker, index signatures from there. */
+function withoutIndexSyntax(type: ts.Type, fallback: ts.Node): ts.Type {
+  const node = type.getSymbol()?.declarations?.[0] ?? fallback;
+  const declarations = [Object.create(node, { members: { value: undefined } })];
+  return Object.create(type, { getSymbol: { value: () => ({ getDeclarations: () => declarations }) } });
+}
+
+/** The library warns on the console about initializers of class members, which are no part of a type. */
+function silently<T>(read: () => T): T {
+  const { warn } = console;
+  console.warn = () => {};
+  try {
+    return read();
+  } finally {
+    console.warn = warn;
+  }
+}

@@ -1,0 +1,139 @@
+/** Values of a schema and their neighbours: each differs in one place from a value that fits. */
+
+import { type Json, JsonObject } from "../../json.js";
+import { alternativesOf, type ListForm, type ObjectForm } from "./alternatives.js";
+
+/** Greatest number of values for one schema. They grow with its places, and so does each of them. */
+const MAX_VALUES = 2_000;
+
+/** Greatest number of objects and lists in the samples: a type that uses others twice on every level doubles with each. */
+const MAX_PARTS = 5_000;
+
+/** Values for any place, of every type. */
+const STRANGERS: readonly unknown[] = [null, true, 0, 1.5, "text", "2026-01-01T00:00:00Z", [], [1.5], {}, { "~": 1 }];
+
+/** A member that no type declares. */
+const UNDECLARED = "~";
+
+/** Where a value stands: how a whole is made of it. */
+interface Place {
+  readonly schema: Json;
+  readonly whole: (value: unknown) => unknown;
+  /** Null is not tried as an optional item of a tuple, because a list port differs from other lists there. */
+  readonly optional?: boolean;
+  /** No member is added to a variant of an output, which takes no second tag. */
+  readonly variants?: boolean;
+}
+
+/**
+ * Values that fit a schema, and neighbours of them that fit or not: one member removed, added, or of another type; one
+ * item fewer or more; a text outside a set of literals.
+ *
+ * @param variants whether the alternatives are the variants of an output
+ */
+export function neighboursOf(root: JsonObject, variants: boolean): readonly unknown[] {
+  const values: unknown[] = [];
+  const seen = new Set<JsonObject>();
+  let parts = 0;
+
+  const sample = (schema: Json, open: readonly JsonObject[]): unknown => {
+    const values = samplesOf(schema, open);
+    return values.find((value) => value !== null) ?? values[0];
+  };
+
+  /** A value for each alternative that ends. */
+  const samplesOf = (schema: Json, open: readonly JsonObject[]): unknown[] => {
+    if (schema === true) return ["any"];
+    if (++parts > MAX_PARTS) return [];
+    const { any, scalars, patterns, objects, lists } = alternativesOf(schema, root);
+    const structured = [
+      ...objects.map((form) => (open.includes(form.node) ? undefined : objectOf(form, [...open, form.node]))),
+      ...lists.map((form) => (open.includes(form.node) ? undefined : listOf(form, [...open, form.node]))),
+    ];
+    return [
+      ...(any ? ["any"] : []),
+      ...[...scalars].map(scalarOf),
+      ...(patterns.size > 0 ? ["text"] : []),
+      ...structured.filter((value) => value !== undefined),
+    ];
+  };
+
+  /** The value with all members that end; undefined when a required one does not. */
+  const objectOf = (
+    { members }: ObjectForm,
+    open: readonly JsonObject[],
+  ): Readonly<Record<string, unknown>> | undefined => {
+    const pairs = [...members].map(([name, { schema, required }]) => ({ name, required, value: sample(schema, open) }));
+    if (pairs.some(({ required, value }) => required && value === undefined)) return undefined;
+    return Object.fromEntries(pairs.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])));
+  };
+
+  const listOf = ({ items, others, least }: ListForm, open: readonly JsonObject[]): unknown[] | undefined => {
+    const places = Array.from({ length: Math.max(items.length, least) }, (_, at) => sample(items[at] ?? others, open));
+    const more = others === false || places.length > items.length ? undefined : sample(others, open);
+    if (places.includes(undefined)) return undefined;
+    return more === undefined ? places : [...places, more];
+  };
+
+  const add = (value: unknown): void => {
+    if (values.length < MAX_VALUES) values.push(value);
+  };
+
+  const visit = ({ schema, whole, optional = false, variants = false }: Place): void => {
+    if (values.length >= MAX_VALUES) return;
+    const { objects, lists, scalars } = alternativesOf(schema, root);
+    const texts = [...scalars].flatMap((each) => (each.startsWith('"') ? [`${scalarOf(each)}x`] : []));
+    for (const value of [...samplesOf(schema, []), ...STRANGERS, ...texts]) {
+      if (value !== null || !optional) add(whole(value));
+    }
+    for (const form of objects) if (isNew(form.node)) visitObject(form, whole, variants);
+    for (const form of lists) if (isNew(form.node)) visitList(form, whole);
+  };
+
+  const isNew = (node: JsonObject) => !seen.has(node) && seen.add(node) !== undefined;
+
+  const visitObject = (form: ObjectForm, whole: Place["whole"], variants: boolean): void => {
+    const base = objectOf(form, [form.node]);
+    if (base === undefined) return;
+    for (const [name, { schema }] of form.members) {
+      // ajv passes over a member of this name.
+      if (name === "__proto__") continue;
+      add(whole(Object.fromEntries(Object.entries(base).filter(([other]) => other !== name))));
+      visit({ schema, whole: (value) => whole({ ...base, [name]: value }) });
+    }
+    if (variants) return;
+    add(whole({ ...base, [UNDECLARED]: 1.5 }));
+    const others = (schema: Json, name: string) =>
+      visit({ schema, whole: (value) => whole({ ...base, [name]: value }) });
+    if (form.others instanceof JsonObject) others(form.others, UNDECLARED);
+    // Only of digits is it known which names the pattern takes.
+    for (const [pattern, schema] of form.patterns) if (new RegExp(pattern, "u").test("7")) others(schema, "7");
+  };
+
+  const visitList = (form: ListForm, whole: Place["whole"]): void => {
+    const base = listOf(form, [form.node]);
+    if (base === undefined) return;
+    add(whole(base.slice(0, -1)));
+    add(whole([...base, base.at(-1) ?? 1.5]));
+    for (const [at, schema] of [...form.items, ...(form.others instanceof JsonObject ? [form.others] : [])].entries()) {
+      visit({
+        schema,
+        whole: (value) => whole([...base.slice(0, at), value, ...base.slice(at + 1)]),
+        optional: at >= form.least && at < form.items.length,
+      });
+    }
+  };
+
+  visit({ schema: root, whole: (value) => value, variants });
+  return values;
+}
+
+const SCALARS: Readonly<Record<string, unknown>> = {
+  string: "text",
+  "date-time": "2026-01-01T00:00:00Z",
+  base64: "AA==",
+  number: 1.5,
+  integer: 7,
+};
+
+const scalarOf = (name: string): unknown => (Object.hasOwn(SCALARS, name) ? SCALARS[name] : JSON.parse(name));

@@ -1,0 +1,77 @@
+/** Compares `@default` of input members with the defaults that `invoke` gives them, where both are literals. */
+
+import { type Json, printJson } from "../../json.js";
+import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
+import type { Member, ObjectShape } from "../model.js";
+import type { Program } from "../project/program.js";
+import { ts } from "../project/typescript.js";
+import type { ToolClass } from "./tool-classes.js";
+
+/** A warning for each default of `invoke` that differs from the published one. */
+export function checkInvokeDefaults(program: Program, { declaration }: ToolClass, input: ObjectShape): Diagnostic[] {
+  const invoke = invokeOf(declaration.compilerNode as ts.ClassLikeDeclaration);
+  const [parameter] = invoke?.parameters ?? [];
+  if (invoke === undefined || parameter === undefined) return [];
+  return patternsOf(parameter, invoke.body).flatMap(({ elements }) =>
+    elements.flatMap(({ name, propertyName = name, initializer }) => {
+      const own = initializer === undefined ? undefined : literalOf(initializer);
+      const isNamed = ts.isIdentifier(propertyName) || ts.isStringLiteral(propertyName);
+      const member = isNamed ? input.members.find((each) => each.name === propertyName.text) : undefined;
+      const published = member && defaultOf(member);
+      if (member === undefined || own === undefined || published === undefined || isSame(own, published)) return [];
+      const detail = `${shown(published)} is published, invoke takes ${shown(own)}`;
+      return [diagnostic("SVC179", { place: program.at(initializer as ts.Node), subject: member.subject }, detail)];
+    }),
+  );
+}
+
+function invokeOf(declaration: ts.ClassLikeDeclaration): ts.FunctionLikeDeclaration | undefined {
+  const member = declaration.members.find(
+    ({ name }) => name !== undefined && ts.isIdentifier(name) && name.text === "invoke",
+  );
+  if (member === undefined) return undefined;
+  if (ts.isMethodDeclaration(member)) return member;
+  const value = ts.isPropertyDeclaration(member) ? member.initializer : undefined;
+  return value !== undefined && (ts.isArrowFunction(value) || ts.isFunctionExpression(value)) ? value : undefined;
+}
+
+/** The patterns that take the input apart: the parameter itself, or declarations at the top of the body. */
+function patternsOf({ name }: ts.ParameterDeclaration, body: ts.Node | undefined): ts.ObjectBindingPattern[] {
+  if (ts.isObjectBindingPattern(name)) return [name];
+  if (!ts.isIdentifier(name) || body === undefined || !ts.isBlock(body)) return [];
+  const declared = body.statements.filter(ts.isVariableStatement).flatMap((each) => each.declarationList.declarations);
+  return declared.flatMap(({ name: pattern, initializer: from }) =>
+    ts.isObjectBindingPattern(pattern) && from !== undefined && ts.isIdentifier(from) && from.text === name.text
+      ? [pattern]
+      : [],
+  );
+}
+
+function literalOf(node: ts.Expression): Json | undefined {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (ts.isNumericLiteral(node)) return Number(node.text);
+  if (ts.isBigIntLiteral(node)) return BigInt(node.text.slice(0, -1));
+  if (node.kind === ts.SyntaxKind.TrueKeyword) return true;
+  if (node.kind === ts.SyntaxKind.FalseKeyword) return false;
+  if (!ts.isPrefixUnaryExpression(node) || node.operator !== ts.SyntaxKind.MinusToken) return undefined;
+  const value = literalOf(node.operand);
+  return typeof value === "number" || typeof value === "bigint" ? -value : undefined;
+}
+
+/** A default that is a list or an object is not compared. */
+function defaultOf({ doc, shape }: Member): Json | undefined {
+  const [, value] =
+    [...(doc?.keywords ?? []), ...(shape.doc?.keywords ?? [])].find(([name]) => name === "default") ?? [];
+  return typeof value === "object" && value !== null ? undefined : value;
+}
+
+function isSame(one: Json, other: Json): boolean {
+  const isNumber = (value: Json) => typeof value === "number" || typeof value === "bigint";
+  // biome-ignore lint/suspicious/noDoubleEquals: a bigint and a number of one value are one default
+  return isNumber(one) && isNumber(other) ? one == other : one === other;
+}
+
+function shown(value: Json): string {
+  const text = printJson(value);
+  return text.length <= 40 ? text : `${text.slice(0, 40)}…`;
+}

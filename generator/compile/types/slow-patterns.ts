@@ -1,0 +1,91 @@
+/** Analysis of the worst match time of a `@pattern`. Its packages are loaded for the first pattern of a project. */
+
+import { createRequire } from "node:module";
+import type { NFA } from "refa";
+import type { ParsedLiteral } from "scslre";
+import { runWithin } from "../../run-within.js";
+
+const require = createRequire(import.meta.url);
+
+/** A pattern that takes more than linear time on some text, with the part of the pattern that causes it. */
+export interface SlowPattern {
+  readonly growth: "exponential" | "quadratic";
+  readonly part: string;
+}
+
+const known = new Map<string, SlowPattern | undefined>();
+
+/** The slow part of a pattern; undefined when none was found. */
+export function slowPart(pattern: string): SlowPattern | undefined {
+  if (!known.has(pattern)) known.set(pattern, analyseWithin(LIMIT_MS, pattern));
+  return known.get(pattern);
+}
+
+/** Milliseconds for one pattern. Usual ones take a few; a choice of hundreds of branches would take hours. */
+const LIMIT_MS = 5_000;
+
+/**
+ * Analyses a pattern. Undefined also for one that is too large to analyse, such as a repetition of a million
+ * characters, or in the given time.
+ */
+export function analyseWithin(limitMs: number, pattern: string): SlowPattern | undefined {
+  try {
+    return runWithin(limitMs, () => analysePattern(pattern));
+  } catch {
+    return undefined;
+  }
+}
+
+function analysePattern(source: string): SlowPattern | undefined {
+  // A pattern without a repetition is never slow.
+  if (!/[*+{?]/.test(source)) return undefined;
+  const { analyse } = require("scslre") as typeof import("scslre");
+  const { parsed, reports } = analyse({ source, flags: "u" });
+  const worst = reports.find(({ exponential }) => exponential) ?? reports[0];
+  const report = worst && {
+    growth: worst.exponential ? ("exponential" as const) : ("quadratic" as const),
+    part: worst.type === "Trade" ? parsed.pattern.raw : worst.type === "Self" ? worst.parentQuant.raw : worst.quant.raw,
+  };
+  if (report?.growth === "exponential") return report;
+  const ambiguous = ambiguousRepetition(parsed);
+  return ambiguous === undefined ? report : { growth: "exponential", part: ambiguous };
+}
+
+/** A repetition with a lower maximum is too short to be slow. */
+const MIN_REPETITIONS = 10;
+
+/** A repeated choice with two branches that match the same text: `(?:\w|\d)*`. scslre does not compare branches. */
+function ambiguousRepetition(parsed: ParsedLiteral): string | undefined {
+  const { JS, NFA, isDisjointWith } = require("refa") as typeof import("refa");
+  const parser = JS.Parser.fromAst(parsed);
+  type Nodes = typeof parsed.pattern | (typeof parsed.pattern.alternatives)[number] | Element;
+  type Element = (typeof parsed.pattern.alternatives)[number]["elements"][number];
+  const languageOf = (branch: (typeof parsed.pattern.alternatives)[number]): NFA => {
+    const { expression, maxCharacter } = parser.parseElement(branch, {
+      assertions: "disable",
+      backreferences: "disable",
+    });
+    return NFA.fromRegex(expression, { maxCharacter });
+  };
+  const find = (node: Nodes): string | undefined => {
+    if (node.type === "Quantifier" && node.max >= MIN_REPETITIONS && "alternatives" in node.element) {
+      const languages = node.element.alternatives.map(languageOf);
+      const isAmbiguous = languages.some((one, i) => languages.slice(0, i).some((two) => !isDisjointWith(one, two)));
+      if (isAmbiguous) return node.raw;
+    }
+    const inner: readonly Nodes[] =
+      "alternatives" in node
+        ? (node.alternatives as Nodes[])
+        : node.type === "Alternative"
+          ? node.elements
+          : node.type === "Quantifier"
+            ? [node.element]
+            : [];
+    for (const each of inner) {
+      const found = find(each);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return find(parsed.pattern);
+}

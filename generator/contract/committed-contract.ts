@@ -1,0 +1,64 @@
+/** The `meta.json` of git HEAD. */
+
+import { spawnSync } from "node:child_process";
+import { delimiter, dirname, isAbsolute, sep } from "node:path";
+import { escapeControls } from "../compile/diagnostics/quote.js";
+import { isWithin } from "../files/atomic-write.js";
+import { MAX_FILE_BYTES } from "../files/read-file.js";
+
+/** Its text, or why there is none. */
+export type CommittedContract = { readonly text: string } | { readonly fault: string };
+
+const TIMEOUT_MS = 30_000;
+
+/**
+ * Overrides settings of the repository with which git runs programs. The repository of a folder that only looks like a
+ * `.git` is not taken. The user's own settings stay: they name the folders of other owners that git may read.
+ */
+const SETTINGS = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "safe.bareRepository=explicit"];
+
+/** Nothing is fetched that a partial clone lacks. Versions of git without the first variable obey the second. */
+const VARIABLES = { GIT_NO_LAZY_FETCH: "1", GIT_ALLOW_PROTOCOL: "none", GIT_OPTIONAL_LOCKS: "0", LC_ALL: "C" };
+
+/** Reads it from the objects that are here. No program but git is run, and nothing is written. */
+export function committedContract(root: string): CommittedContract {
+  const settings = SETTINGS.flatMap((setting) => ["-c", setting]);
+  // `cat-file` reads neither the index nor the work tree, and applies no filter.
+  const { error, status, stdout, stderr } = spawnSync(
+    "git",
+    ["-C", root, ...settings, "cat-file", "blob", "HEAD:./meta.json"],
+    {
+      // Windows looks for git in the working folder first.
+      cwd: dirname(process.execPath),
+      env: { ...environment(root), ...VARIABLES },
+      encoding: "utf8",
+      maxBuffer: MAX_FILE_BYTES,
+      timeout: TIMEOUT_MS,
+      killSignal: "SIGKILL",
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  if (error !== undefined) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    return { fault: FAULTS[code] ?? `git cannot be run: ${code}` };
+  }
+  if (status === 0) return { text: stdout };
+  const lines = stderr.split("\n");
+  const line = lines.find((each) => each.startsWith("fatal: ")) ?? lines[0] ?? "";
+  return { fault: `git says ${escapeControls(line) || `nothing, and exits with ${status}`}` };
+}
+
+const FAULTS: Readonly<Record<string, string>> = {
+  ENOENT: "git is not on the PATH",
+  ENOBUFS: `that of git HEAD has more than ${MAX_FILE_BYTES} bytes`,
+  ETIMEDOUT: `git did not end within ${TIMEOUT_MS / 1000} s`,
+};
+
+/** The environment, in which no variable steers git and the PATH has no folder of a project. */
+function environment(root: string): NodeJS.ProcessEnv {
+  const others = Object.entries(process.env).filter(([name]) => !/^(?:GIT_.*|PATH)$/i.test(name));
+  const folders = (process.env.PATH ?? "")
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder) && !isWithin(root, folder) && !folder.split(sep).includes("node_modules"));
+  return { ...Object.fromEntries(others), PATH: folders.join(delimiter) };
+}

@@ -1,0 +1,427 @@
+/**
+ * The compatibility of two contracts, port by port. The set, the order and the kinds of the ports are part of what a
+ * leader signs, so they must stay. A port's type may change as long as every value that a caller of the old contract
+ * sends is taken, and every result is one that it expects.
+ */
+
+import { derivePorts, JsonError, MAX_VALUES, PortError } from "svc-runtime/internal/generator";
+import { ANNOTATIONS } from "../compile/keywords.js";
+import { isStackOverflow, type Json, JsonObject, printJson, readJson } from "../json.js";
+import { type Failure, findExcluded } from "./inclusion/inclusion.js";
+import { type Node, type Place, type SchemaDocument, SchemaNodes, TooLarge } from "./inclusion/schema-node.js";
+import { pointerStep, referenceSteps, resolveReference } from "./references.js";
+
+/** A text is no `meta.json`. The message names the file. */
+export class InvalidDocument extends Error {}
+
+export interface Difference {
+  /** The FQN without the version, which is in `before` and `after`. */
+  readonly tool: string;
+  readonly before?: string;
+  readonly after?: string;
+  readonly verdict: "same" | Level;
+  readonly changes: readonly Change[];
+}
+
+/** `not decided` is for types of which neither a proof nor a counterexample is found; it counts as breaking. */
+type Level = "compatible" | "additive" | "not decided" | "breaking";
+
+/** One difference of the whole tool, of `input NAME`, of `variant TAG` or of `variant TAG port NAME`. */
+interface Change {
+  readonly kind: Level;
+  readonly port?: string;
+  /** In the old metadata document; in the new one where the old has nothing there. */
+  readonly pointer?: string;
+  /** The schemas at the pointer as JSON texts, without documentation. */
+  readonly old?: string;
+  readonly new?: string;
+  /** What happens to callers. */
+  readonly change: string;
+}
+
+/** The text of a `meta.json` and its name in messages. */
+export interface NamedText {
+  readonly name: string;
+  readonly text: string;
+}
+
+/**
+ * Compares two `meta.json` tool by tool.
+ *
+ * @throws InvalidDocument when one is not a meta.json
+ */
+export function diffDocuments(oldText: NamedText, newText: NamedText): Difference[] {
+  const before = toolsOf(oldText);
+  const after = toolsOf(newText);
+  const names = [...new Set([...before.keys(), ...after.keys()])];
+  return names.map((tool) => {
+    const old = before.get(tool);
+    const next = after.get(tool);
+    if (old === undefined) return { tool, after: versionOf(next), verdict: "additive", changes: [NEW] };
+    if (next === undefined) return { tool, before: versionOf(old), verdict: "breaking", changes: [GONE] };
+    const sides = [sideOf(old, oldText.name), sideOf(next, newText.name)] as const;
+    return { tool, before: versionOf(old), after: versionOf(next), ...compare(...sides) };
+  });
+}
+
+const NEW: Change = { kind: "additive", change: "the tool is new" };
+const GONE: Change = { kind: "breaking", change: "the tool is gone" };
+
+/** Whether a contract has a change that is breaking, or not decided, under an unchanged version, or is gone. */
+export function isBroken(differences: readonly Difference[]): boolean {
+  return differences.some(
+    ({ verdict, before, after }) =>
+      (verdict === "breaking" || verdict === "not decided") && (after === undefined || before === after),
+  );
+}
+
+/**
+ * Prints differences as text: one line a tool, its changes below it.
+ *
+ * @param advice goes to the end of a tool's line
+ */
+export function formatDifferences(
+  differences: readonly Difference[],
+  advice: (difference: Difference) => string = () => "",
+): string {
+  const lines = differences.flatMap((difference) => {
+    const { tool, before, after, verdict, changes } = difference;
+    const version = before === after || after === undefined ? `@${before}` : `@${before ?? "-"} -> @${after}`;
+    return [`${tool}${version}: ${verdict}${advice(difference)}`, ...changes.map(formatChange)];
+  });
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+function formatChange({ kind, port, ...change }: Change): string {
+  return `  ${kind}: ${port === undefined ? "" : `${port}: `}${changeText(change)}`;
+}
+
+/** Characters of a schema in a line of text. */
+const MAX_SHOWN = 60;
+
+/** A change in one line: its place, the old and the new schema, and the consequence. */
+export function changeText({ pointer, old, new: next, change }: Omit<Change, "kind" | "port">): string {
+  const short = (text: string) => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
+  const schemas = old === undefined || next === undefined ? "" : `${short(old)} -> ${short(next)}: `;
+  return `${pointer === undefined ? "" : `${pointer}: `}${schemas}${change}`;
+}
+
+/** The differences as data, with one entry a change. */
+export function listDifferences(differences: readonly Difference[]): object[] {
+  return differences.flatMap(({ tool, before, after, changes }) =>
+    changes.map((change) => ({
+      tool,
+      ...(before !== undefined && { before }),
+      ...(after !== undefined && { after }),
+      ...change,
+    })),
+  );
+}
+
+function toolsOf({ name, text }: NamedText): Map<string, JsonObject> {
+  const all = orInvalidDocument(name, () => readJson(text));
+  return new Map((Array.isArray(all) ? all : [all]).map((each) => [fqnOf(each, name).split("@")[0] ?? "", each]));
+}
+
+function fqnOf(document: Json, name: string): string {
+  const fqn = document instanceof JsonObject ? document.get("fqn") : undefined;
+  if (typeof fqn !== "string") throw new InvalidDocument(`${name} is no meta.json: a tool has no fqn`);
+  return fqn;
+}
+
+function versionOf(document: JsonObject | undefined): string {
+  return String(document?.get("fqn")).split("@")[1] ?? "";
+}
+
+/** Reports errors of {@link readJson} and {@link derivePorts} as faults of the named file. */
+function orInvalidDocument<T>(name: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof JsonError || error instanceof PortError) {
+      throw new InvalidDocument(`${name} is no meta.json: ${error.message}`);
+    }
+    throw error;
+  }
+}
+
+function sideOf(document: JsonObject, name: string): Side {
+  const input = document.get("input_schema") ?? null;
+  const output = document.get("output_schema") ?? null;
+  return {
+    document,
+    input,
+    output,
+    ports: orInvalidDocument(name, () => derivePorts(printJson(input), printJson(output))),
+  };
+}
+
+function compare(before: Side, after: Side): Pick<Difference, "verdict" | "changes"> {
+  const found: Change[] = [];
+  let nodes = new SchemaNodes();
+  const compareType = (side: "input" | "output", port: string, typesOf: () => Types) => {
+    try {
+      compareTypes(side, port, typesOf(), found);
+    } catch (error) {
+      if (!isStackOverflow(error)) throw error;
+      const change = "its type has too many levels to compare: give it fewer levels";
+      if (textOf(before[side]) !== textOf(after[side])) found.push({ kind: "not decided", port, change });
+      // The interrupted comparison may have left an unfinished node.
+      nodes = new SchemaNodes();
+    }
+  };
+  const portsOf = ({ input }: Side) => portNodes(() => nodes, inputRoot(input));
+  const [inputs, nextInputs] = [portsOf(before), portsOf(after)];
+  comparePorts("input", before.ports.inputPorts, after.ports.inputPorts, found);
+  for (const { name, many } of before.ports.inputPorts) {
+    const same = after.ports.inputPorts.find((port) => port.name === name);
+    if (same?.many !== many) continue;
+    compareType("input", `input ${name}`, () => [inputs(name, many), nextInputs(name, many)]);
+  }
+  for (const variant of before.ports.outputVariants) {
+    const at = `variant ${variant.name}`;
+    const other = after.ports.outputVariants.find(({ name }) => name === variant.name);
+    if (other === undefined) {
+      found.push({ kind: "breaking", port: at, change: "it is gone" });
+      continue;
+    }
+    comparePorts(`${at} port`, variant.ports, other.ports, found);
+    const payloadOf = ({ output }: Side) => portNodes(() => nodes, payload(output, variant.name));
+    const [payloads, nextPayloads] = [payloadOf(before), payloadOf(after)];
+    for (const { name, many } of variant.ports) {
+      if (other.ports.find((port) => port.name === name)?.many !== many) continue;
+      compareType("output", `${at} port ${name}`, () => [payloads(name, many), nextPayloads(name, many)]);
+    }
+  }
+  for (const { name } of after.ports.outputVariants) {
+    const known = before.ports.outputVariants.some((variant) => variant.name === name);
+    if (!known) found.push({ kind: "breaking", port: `variant ${name}`, change: "it is new: callers do not know it" });
+  }
+  for (const key of ["description", "timeout", "url"]) {
+    if (textOf(before.document.get(key)) !== textOf(after.document.get(key)))
+      found.push({ kind: "compatible", change: `${key} changed` });
+  }
+  const worst = (["breaking", "not decided", "additive", "compatible"] as const).find((level) =>
+    found.some(({ kind }) => kind === level),
+  );
+  return { verdict: worst ?? "same", changes: found };
+}
+
+interface Side {
+  readonly document: JsonObject;
+  readonly ports: ReturnType<typeof derivePorts>;
+  readonly input: Json;
+  readonly output: Json;
+}
+
+type PortList = ReturnType<typeof derivePorts>["inputPorts"];
+
+function comparePorts(where: string, before: PortList, after: PortList, found: Change[]): void {
+  const report = (name: string, change: string) => found.push({ kind: "breaking", port: `${where} ${name}`, change });
+  for (const { name, many } of before) {
+    const other = after.find((port) => port.name === name);
+    if (other === undefined) report(name, "it is gone");
+    else if (other.many !== many) report(name, `it is ${other.many ? "many" : "one"} now`);
+  }
+  for (const { name } of after) {
+    if (before.some((port) => port.name === name)) continue;
+    // A signed call has every port and hashes it in its place, so an old caller that lacks this one fails.
+    report(name, `it is new: ${where === "input" ? "callers do not send it" : "the port schema differs"}`);
+  }
+  const shared = (list: PortList, other: PortList) =>
+    list.map(({ name }) => name).filter((name) => other.some((port) => port.name === name));
+  const [was, is] = [shared(before, after), shared(after, before)];
+  const moved = was.find((name, index) => name !== is[index]);
+  if (moved !== undefined) report(moved, "it moved: the order of the ports changed");
+}
+
+interface PortType {
+  readonly node: Node;
+  readonly isRequired: boolean;
+  readonly documentation: string;
+}
+
+/** The old and the new type. */
+type Types = readonly [PortType, PortType];
+
+function compareTypes(side: "input" | "output", port: string, [old, next]: Types, found: Change[]): void {
+  const [sender, taker] = side === "input" ? [old, next] : [next, old];
+  const options = { sendsNull: side === "output", exact: false };
+  const failures = findExcluded(sender.node, taker.node, options);
+  const changes = byPlace(failures).map((failure) => typeChange(side, port, failure));
+  // An optional result leaves as null, which its type admits.
+  const mayLack = !sender.isRequired && !(side === "output" && admitsNull(sender.node));
+  if (mayLack && taker.isRequired) {
+    const change = side === "input" ? "callers may leave it out, which is refused" : "results may lack it";
+    changes.push({ kind: "breaking", port, change });
+  }
+  if (changes.length === 0) {
+    const exact = { ...options, exact: true };
+    const more = findExcluded(taker.node, sender.node, exact);
+    const less = findExcluded(sender.node, taker.node, exact);
+    for (const failure of byPlace(more)) changes.push(wider(side, port, failure));
+    for (const failure of byPlace(less)) changes.push(ignored(side, port, failure));
+    if (changes.length === 0 && sender.isRequired && !taker.isRequired && !admitsNull(sender.node))
+      changes.push({
+        kind: "compatible",
+        port,
+        change: side === "input" ? "it may be left out" : "it is always there",
+      });
+    if (changes.length === 0 && old.documentation !== next.documentation)
+      changes.push({ kind: "compatible", port, change: "its documentation changed" });
+  }
+  found.push(...changes);
+}
+
+/** Values of one place in a line. */
+const MAX_EXAMPLES = 3;
+
+/** One failure a place. Where a counterexample is known, what is not decided there does not matter. */
+function byPlace(failures: readonly Failure[]): Failure[] {
+  const places = new Map<string, Failure[]>();
+  for (const failure of failures) {
+    const key = `${failure.sent?.pointer} ${failure.taken?.pointer}`;
+    places.set(key, [...(places.get(key) ?? []), failure]);
+  }
+  return [...places.values()].map((all) => {
+    const certain = all.filter((each) => each.certain);
+    const [first, ...more] = certain.length > 0 ? certain : all;
+    const some = [first as Failure, ...more].slice(0, MAX_EXAMPLES).map(({ what }) => what);
+    return { ...(first as Failure), what: some.join(first?.certain ? " or " : "; ") };
+  });
+}
+
+function typeChange(side: "input" | "output", port: string, failure: Failure): Change {
+  const { certain, what } = failure;
+  const change =
+    side === "input"
+      ? `callers may send ${what}, which is refused`
+      : `results may hold ${what}, which callers do not expect`;
+  const kind = certain ? "breaking" : "not decided";
+  return { kind, port, ...placesOf(side, failure.sent, failure.taken), change: certain ? change : what };
+}
+
+/** A value that only the side that takes has: what is taken in addition, or not returned any more. */
+function wider(side: "input" | "output", port: string, { what, certain, sent, taken }: Failure): Change {
+  const example = certain ? `, such as ${what}` : "";
+  const change =
+    side === "input" ? `it takes more${example}` : `its results are fewer${certain ? `: not ${what}` : ""}`;
+  return { kind: "compatible", port, ...placesOf(side, taken, sent), change };
+}
+
+/** A member that only the side that sends declares. */
+function ignored(side: "input" | "output", port: string, { what, sent, taken }: Failure): Change {
+  const change = side === "input" ? `${what} is ignored` : `${what} is new in results`;
+  return { kind: "compatible", port, ...placesOf(side, sent, taken), change };
+}
+
+function placesOf(side: "input" | "output", sent: Place | undefined, taken: Place | undefined) {
+  const [old, next] = side === "input" ? [sent, taken] : [taken, sent];
+  const pointer = old?.pointer ?? next?.pointer;
+  const text = (place: Place | undefined) => (place === undefined ? "any" : textOf(withoutAnnotations(place.schema)));
+  return { ...(pointer !== undefined && { pointer }), old: text(old), new: text(next) };
+}
+
+function admitsNull(node: Node): boolean {
+  try {
+    return node.isAny || node.atoms.some((atom) => atom.kind === "literal" && atom.value === null);
+  } catch (error) {
+    if (error instanceof TooLarge) return false;
+    throw error;
+  }
+}
+
+/** An object schema whose properties are ports. */
+interface PortObject extends Place {
+  readonly document: SchemaDocument;
+}
+
+const MANY = new JsonObject(
+  new Map<string, Json>([
+    ["type", "array"],
+    ["minItems", 1],
+    ["maxItems", MAX_VALUES],
+  ]),
+);
+
+/** The types of the ports of an object by name and cardinality. A list in a `many` port has at least one item. */
+function portNodes(current: () => SchemaNodes, object: PortObject): (name: string, many: boolean) => PortType {
+  const { document, schema, pointer } = object;
+  const [properties, required] = ["properties", "required"].map((keyword) =>
+    schema instanceof JsonObject ? schema.get(keyword) : undefined,
+  );
+  return (name, many) => {
+    const nodes = current();
+    const own = properties instanceof JsonObject ? properties.get(name) : undefined;
+    const node = nodes.node(document, own, `${pointer}/properties/${pointerStep(name)}`);
+    const list = many ? nodes.node({ schema: MANY, pointer: "" }, MANY, "") : nodes.any;
+    return {
+      node: nodes.join(node, list),
+      isRequired: Array.isArray(required) && required.includes(name),
+      documentation: documentationOf(own ?? null, document.schema),
+    };
+  };
+}
+
+function inputRoot(input: Json): PortObject {
+  const document = { schema: input as JsonObject, pointer: "/input_schema" };
+  return target({ ...document, document });
+}
+
+function payload(output: Json, tag: string): PortObject {
+  const document = { schema: output as JsonObject, pointer: "/output_schema" };
+  const root = target({ ...document, document });
+  const variants = root.schema instanceof JsonObject ? root.schema.get("oneOf") : undefined;
+  for (const [index, each] of (Array.isArray(variants) ? (variants as Json[]) : []).entries()) {
+    const variant = target({ document, schema: each, pointer: `${root.pointer}/oneOf/${index}` });
+    const properties = variant.schema instanceof JsonObject ? variant.schema.get("properties") : undefined;
+    const schema = properties instanceof JsonObject ? properties.get(tag) : undefined;
+    const pointer = `${variant.pointer}/properties/${pointerStep(tag)}`;
+    if (schema !== undefined) return target({ document, schema, pointer });
+  }
+  return { document, schema: null, pointer: "" };
+}
+
+/** The schema that a reference names. Ports follow one reference. */
+function target(place: PortObject): PortObject {
+  const { document, schema } = place;
+  const reference = schema instanceof JsonObject ? schema.get("$ref") : undefined;
+  const found = typeof reference === "string" ? resolveReference(document.schema, reference) : undefined;
+  if (typeof reference !== "string" || found === undefined) return place;
+  const steps = (referenceSteps(reference) ?? []).map(pointerStep);
+  return { document, schema: found, pointer: [document.pointer, ...steps].join("/") };
+}
+
+/** The keywords that document a type, each with its member. Titles and the places of definitions do not count. */
+function documentationOf(schema: Json, root: JsonObject): string {
+  const found = new Set<string>();
+  const seen = new Set<Json>();
+  const visit = (at: Json | undefined, path: string): void => {
+    if (Array.isArray(at)) for (const each of at) visit(each as Json, path);
+    if (!(at instanceof JsonObject) || seen.has(at)) return;
+    seen.add(at);
+    for (const [name, value] of at.members) {
+      if (name === "$ref" && typeof value === "string") visit(resolveReference(root, value), path);
+      else if (["properties", "patternProperties"].includes(name) && value instanceof JsonObject)
+        for (const [member, each] of value.members) visit(each, `${path}/${pointerStep(member)}`);
+      else if (["items", "prefixItems", "additionalProperties"].includes(name)) visit(value, `${path}/*`);
+      else if (["anyOf", "oneOf", "allOf"].includes(name)) visit(value, path);
+      else if (ANNOTATIONS.includes(name) && name !== "title") found.add(`${path} ${name} ${printJson(value)}`);
+    }
+  };
+  visit(schema, "");
+  return [...found].sort().join("\n");
+}
+
+function withoutAnnotations(schema: Json): Json {
+  if (Array.isArray(schema)) return schema.map(withoutAnnotations);
+  if (!(schema instanceof JsonObject)) return schema;
+  const kept = [...schema.members].filter(
+    ([name, value]) => !ANNOTATIONS.includes(name) || value instanceof JsonObject,
+  );
+  return new JsonObject(new Map(kept.map(([name, value]) => [name, withoutAnnotations(value)])));
+}
+
+function textOf(json: Json | undefined): string {
+  return json === undefined ? "" : printJson(json);
+}

@@ -1,0 +1,144 @@
+/**
+ * Metadata documents of any tool, as `GET /meta` or a `meta.json` holds them (protocol.md, section 8). ajv judges each by
+ * a JSON Schema of the document.
+ */
+
+import { createRequire } from "node:module";
+import type { ErrorObject } from "ajv";
+import { fqnProblem, JsonError, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/internal/generator";
+import { quoted } from "../compile/diagnostics/quote.js";
+import { type Json, JsonObject, readJson } from "../json.js";
+
+/** The metadata cannot be read. The message names the place. */
+export class UnreadableMetadata extends Error {}
+
+/** One tool. */
+export interface ToolMetadata {
+  /** In its shortest form. */
+  readonly fqn: string;
+  readonly url: string | undefined;
+  readonly description: string;
+  /** Milliseconds; undefined when the document names none. */
+  readonly timeout: number | undefined;
+  readonly input: JsonObject;
+  readonly output: JsonObject;
+  /** The document as it came. */
+  readonly document: JsonObject;
+}
+
+/** The document. A `description` completes "expected …" in messages. */
+const DOCUMENT = {
+  type: "object",
+  description: "an object with fqn, input_schema and output_schema",
+  required: ["fqn", "description", "input_schema", "output_schema"],
+  properties: {
+    fqn: { type: "string", description: "the name of a tool" },
+    url: { type: "string", description: "a URL" },
+    timeout: {
+      type: "integer",
+      minimum: 1,
+      maximum: MAX_TIMEOUT_MS,
+      description: `a timeout from 1 to ${MAX_TIMEOUT_MS} milliseconds`,
+    },
+    description: { type: "string", description: "a text" },
+    input_schema: { type: "object", description: "a JSON Schema" },
+    output_schema: { type: "object", description: "a JSON Schema" },
+  },
+} as const;
+
+/** The document as a server answers it, where no member is left out. */
+const ANSWER = { ...DOCUMENT, required: Object.keys(DOCUMENT.properties) };
+
+/**
+ * Reads one document, or a list of them, which is no answer of a server.
+ *
+ * @param name of the source, in messages
+ * @param isAnswer whether a server answered it; other toolkits and files may leave url and timeout out
+ * @throws UnreadableMetadata
+ */
+export function readMetadata(bytes: Uint8Array, name: string, isAnswer = false): ToolMetadata[] {
+  return readListing(bytes, name, isAnswer).map((each) => {
+    if (each instanceof UnreadableMetadata) throw each;
+    return each;
+  });
+}
+
+/**
+ * Like {@link readMetadata}, but one document that cannot be read does not stop the others.
+ *
+ * @returns for each document the tool, or the reason why it is none
+ * @throws UnreadableMetadata for bytes that are no list of documents
+ */
+export function readListing(bytes: Uint8Array, name: string, isAnswer = false): (ToolMetadata | UnreadableMetadata)[] {
+  const refuse = (problem: string) => new UnreadableMetadata(`${name} is no metadata: ${problem}`);
+  let all: Json;
+  try {
+    all = readJson(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch (error) {
+    throw refuse(`expected JSON: ${error instanceof JsonError ? error.message : "it is not UTF-8"}`);
+  }
+  const isList = !isAnswer && Array.isArray(all);
+  const documents = isList ? (all as readonly Json[]) : [all];
+  if (documents.length === 0) throw refuse("the list has no tool");
+  const judge = openJudge(isAnswer ? ANSWER : DOCUMENT);
+  const names = new Set<string>();
+  return documents.map((document, at) => {
+    try {
+      const tool = readTool(document, isList ? `/${at}` : "", judge, refuse);
+      if (names.has(tool.fqn)) throw new UnreadableMetadata(`${name} has ${tool.fqn} twice`);
+      names.add(tool.fqn);
+      return tool;
+    } catch (error) {
+      if (error instanceof UnreadableMetadata) return error;
+      throw error;
+    }
+  });
+}
+
+type Judge = (document: unknown) => ErrorObject | undefined;
+
+function openJudge(schema: object): Judge {
+  const { Ajv2020 } = createRequire(import.meta.url)("ajv/dist/2020") as typeof import("ajv/dist/2020.js");
+  const validate = new Ajv2020({ strict: true, verbose: true, ownProperties: true }).compile(schema);
+  return (document) => (validate(document) ? undefined : validate.errors?.[0]);
+}
+
+function readTool(document: Json, at: string, judge: Judge, refuse: (problem: string) => Error): ToolMetadata {
+  const fault = judge(plain(document));
+  if (fault !== undefined) throw refuse(explain(fault, at));
+  const { members } = document as JsonObject;
+  const given = members.get("fqn") as string;
+  const fqn = parseFqn(given)?.text;
+  if (fqn === undefined) throw refuse(`at ${at}/fqn: ${quoted(given)} is no name of a tool: ${fqnProblem(given)}`);
+  return {
+    fqn,
+    url: members.get("url") as string | undefined,
+    description: members.get("description") as string,
+    timeout: members.get("timeout") as number | undefined,
+    input: members.get("input_schema") as JsonObject,
+    output: members.get("output_schema") as JsonObject,
+    document: document as JsonObject,
+  };
+}
+
+/** The document for ajv, which looks at its members only, not into them. */
+function plain(json: Json): unknown {
+  const shallow = (value: Json) =>
+    value instanceof JsonObject ? {} : Array.isArray(value) ? [] : typeof value === "bigint" ? Number(value) : value;
+  if (!(json instanceof JsonObject)) return shallow(json);
+  return Object.fromEntries(Array.from(json.members, ([name, member]) => [name, shallow(member)]));
+}
+
+function explain({ keyword, params, instancePath, data, parentSchema }: ErrorObject, at: string): string {
+  const missing = keyword === "required" ? (params.missingProperty as keyof typeof DOCUMENT.properties) : undefined;
+  const place = `${at}${instancePath}${missing === undefined ? "" : `/${missing}`}`;
+  const expected = missing === undefined ? parentSchema?.description : DOCUMENT.properties[missing].description;
+  return `${place === "" ? "" : `at ${place}: `}expected ${expected}, got ${missing === undefined ? kindOf(data) : "nothing"}`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (typeof value === "string") return "a text";
+  if (typeof value === "number") return Number.isInteger(value) ? "an integer" : "a number";
+  return Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : "a boolean";
+}

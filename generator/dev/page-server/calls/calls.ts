@@ -1,0 +1,149 @@
+/** The calls of the page: sent as asked, compared with the protocol (sections 5 to 8). */
+
+import { randomBytes, randomUUID } from "node:crypto";
+import { performance } from "node:perf_hooks";
+import { DEFAULT_HEADER_PREFIX, RESULT_CONTENT_TYPE } from "svc-runtime/internal/generator";
+import { laxEnvelope } from "svc-runtime/internal/inspect";
+import {
+  type Leader,
+  type LeaderOptions,
+  type MetaSchema,
+  publicKeyOf,
+  readPrivateKey,
+  signRequest,
+  TIMEOUT_MARGIN_MS,
+} from "svc-runtime/leader";
+import type { CallReport, CallRequest, ExchangeView, SignerView, ToolView } from "../page-api.js";
+import { PageFault } from "../page-fault.js";
+import type { FailedCall } from "./advice.js";
+import type { CallHistory } from "./call-history.js";
+import { exchangeView, hashOf, type Prepared } from "./exchange-view.js";
+import { otherTexts, type PortTexts, portTexts } from "./port-texts.js";
+import { isCallKind, outcomeOf, verdictOf } from "./verdicts.js";
+import { exchange, type Header } from "./wire-request.js";
+
+/** Signs and sends the calls of the page. Its keys stay in this process. */
+export class Caller {
+  constructor(
+    private readonly options: LeaderOptions & { readonly toolKey?: string },
+    private readonly history: CallHistory,
+  ) {}
+
+  /** What may be shown of the signer. */
+  get signer(): SignerView | null {
+    const { leader } = this.options;
+    return leader === undefined ? null : { leaderId: leader.id, keyId: String(leader.keyId) };
+  }
+
+  /**
+   * Makes one call of the page.
+   *
+   * @param isSigned whether the server requires signatures; null when unknown
+   * @throws PageFault for what cannot be sent
+   */
+  async run(request: CallRequest, tool: ToolView, ports: MetaSchema, isSigned: boolean | null): Promise<CallReport> {
+    const { kind, of, shown = request.input, secrets = [] } = request;
+    const isText = (each: unknown) => typeof each === "string";
+    if (!isCallKind(kind) || ![request.input, shown].every(isText) || ![secrets].flat().every(isText))
+      throw new PageFault("a call wants a kind and an input as text: load the page again");
+    const first = kind === "retry" ? this.history.get(of) : undefined;
+    if (kind === "retry" && first?.start !== this)
+      throw new PageFault("the call to repeat is no longer kept, or the server has started anew: make another call");
+    const signed =
+      kind === "retry" ? first?.prepared.signed !== undefined : kind === "unsigned" ? false : request.signed;
+    const texts = portTexts(request.input, ports.inputPorts);
+    const from = performance.now();
+    const prepared = first?.prepared ?? this.prepare(request, signed, texts, ports);
+    const preparing = {
+      name: signed ? "build and sign" : "build",
+      ms: Math.round((performance.now() - from) * 100) / 100,
+    };
+    const call = { signed, isSigned, kind, ports: sentPorts(ports, texts) };
+    const view = await this.send(prepared, tool, ports, call);
+    const answer = { ...view, phases: [preparing, ...view.phases] };
+    const report = {
+      id: randomUUID(),
+      fqn: tool.fqn,
+      kind,
+      signed,
+      at: new Date().toISOString(),
+      input: first?.report.input ?? shown,
+      exchange: answer,
+      status: answer.response?.status ?? null,
+      outcome: outcomeOf(answer),
+      ms: Math.round(answer.phases.reduce((sum, { ms }) => sum + ms, 0) * 10) / 10,
+      ...verdictOf({
+        kind,
+        signed,
+        exchange: answer,
+        first: first?.report.exchange,
+        ageMs: from - (first?.at ?? from),
+      }),
+    };
+    return this.history.add(prepared, report, this);
+  }
+
+  private prepare(
+    { kind, input, secrets = [] }: CallRequest,
+    signed: boolean,
+    texts: PortTexts,
+    { inputPorts }: MetaSchema,
+  ): Prepared {
+    if (!signed) return { body: Buffer.from(input), signedTexts: texts, sentTexts: texts, secrets };
+    const { leader } = this.options;
+    if (leader === undefined)
+      throw new PageFault("there is no key to sign with: start svc-gen dev --signed, or give --leader-key");
+    const key = kind === "wrong-key" ? randomBytes(32) : leader.key;
+    const envelope = { ...laxEnvelope(inputPorts, texts), inputHash: hashOf(inputPorts, texts) };
+    const request = signRequest(envelope, { ...leader, key }, this.prefix());
+    const leaderKey = publicKeyOfLeader(leader);
+    const whole = { body: request.body, signedTexts: texts, sentTexts: texts, signed: request, leaderKey, secrets };
+    if (kind !== "tampered") return whole;
+    const sentTexts = otherTexts(texts);
+    if (sentTexts === undefined) throw new PageFault("there is no value that could be changed on the way");
+    return { ...whole, sentTexts, body: laxEnvelope(inputPorts, sentTexts).body };
+  }
+
+  private async send(
+    prepared: Prepared,
+    { url, timeoutMs }: ToolView,
+    ports: MetaSchema,
+    call: FailedCall,
+  ): Promise<ExchangeView> {
+    const requestId = randomUUID();
+    const { headerPrefix = DEFAULT_HEADER_PREFIX, toolKey, tls } = this.options;
+    const headers: Header[] = [
+      ...Object.entries(prepared.signed?.headers ?? { "Content-Type": "application/json" }),
+      ["Accept", `${RESULT_CONTENT_TYPE}, application/json;q=0.5`],
+      ["X-Request-Id", requestId],
+    ];
+    const done = await exchange({
+      method: "POST",
+      url: new URL(`${url}/invoke`),
+      headers,
+      body: prepared.body,
+      timeoutMs: timeoutMs + TIMEOUT_MARGIN_MS,
+      tls,
+    });
+    return exchangeView(done, prepared, { requestId, ports, call, headerPrefix, toolKey });
+  }
+
+  private prefix() {
+    const { headerPrefix } = this.options;
+    return headerPrefix === undefined ? {} : { headerPrefix };
+  }
+}
+
+/** Names of the ports of an envelope: those of the tool, then what it does not know. */
+function sentPorts({ inputPorts }: MetaSchema, texts: PortTexts): string[] {
+  const known = inputPorts.map(({ name }) => name);
+  return [...known, ...Object.keys(texts).filter((name) => !known.includes(name))];
+}
+
+function publicKeyOfLeader({ key }: Leader): Buffer {
+  if (key instanceof Uint8Array) return Buffer.from(publicKeyOf(key));
+  if (typeof key !== "string") return Buffer.from(key.publicKey);
+  const reading = readPrivateKey(key);
+  if ("key" in reading) return Buffer.from(publicKeyOf(reading.key));
+  throw new PageFault("the leader's key cannot be read");
+}

@@ -1,0 +1,190 @@
+/** What the page shows of an exchange: bytes, hashes, signatures, the result or the error. */
+
+import { createHash } from "node:crypto";
+import { DOMAINS, prettyJson, quote, RESULT_CONTENT_TYPE, SignatureHeaders } from "svc-runtime/internal/generator";
+import { engine } from "svc-runtime/internal/inspect";
+import {
+  decodeResult,
+  InputHasher,
+  JsonText,
+  LeaderError,
+  type MetaSchema,
+  outputHash,
+  type PortShape,
+  type PublicKey,
+  type SignedRequest,
+  type ToolResult,
+  verifyToolSignature,
+} from "svc-runtime/leader";
+import type { BytesView, ExchangeView, HashView, ResultView, SignatureView } from "../page-api.js";
+import { errorOf, type FailedCall } from "./advice.js";
+import { hasSecret, withoutSecrets } from "./hidden-secrets.js";
+import type { PortTexts } from "./port-texts.js";
+import type { WireExchange } from "./wire-request.js";
+
+/** A request as it is sent, and what it was made of. */
+export interface Prepared {
+  readonly body: Uint8Array;
+  /** Values whose hash was signed. */
+  readonly signedTexts: PortTexts;
+  /** Values of the body. */
+  readonly sentTexts: PortTexts;
+  /** What is shown of neither the request nor the answer. */
+  readonly secrets: readonly string[];
+  readonly signed?: SignedRequest;
+  /** The public key that the tool is expected to have for this leader. */
+  readonly leaderKey?: Buffer;
+}
+
+interface ViewOptions {
+  readonly requestId: string;
+  readonly ports: MetaSchema;
+  readonly call: FailedCall;
+  readonly headerPrefix: string;
+  readonly toolKey?: PublicKey | undefined;
+}
+
+/** Bytes that are shown of a body. */
+const MAX_SHOWN_BYTES = 16 * 1024;
+/** Values that are shown of a list. */
+const MAX_SHOWN_VALUES = 300;
+
+export function exchangeView(done: WireExchange, prepared: Prepared, options: ViewOptions): ExchangeView {
+  const { requestId, ports, call } = options;
+  const { secrets } = prepared;
+  const { response } = done;
+  const isResult = response?.status === 200 && headerOf(response.headers, "content-type") === RESULT_CONTENT_TYPE;
+  const decoded = isResult ? readResult(ports, response.body) : undefined;
+  return {
+    requestId,
+    request: { line: done.line, headers: done.headers, body: bytesView(prepared.body, secrets) },
+    response: response ? { ...response, body: bytesView(response.body, secrets, !isResult) } : null,
+    failure: done.failure ?? (typeof decoded === "string" ? decoded : null),
+    phases: done.phases,
+    result: typeof decoded === "object" ? resultView(decoded, secrets) : null,
+    error:
+      response !== undefined && !isResult
+        ? errorOf(Buffer.from(withoutSecrets(response.body.toString(), secrets)), call)
+        : null,
+    inputHash: prepared.signed === undefined ? null : hashView(ports.inputPorts, prepared, prepared.signed),
+    nonce: prepared.signed === undefined ? null : hex(prepared.signed.nonce),
+    signatures: signatures(done, prepared, options),
+  };
+}
+
+function headerOf(headers: readonly (readonly [string, string])[], name: string): string | undefined {
+  return headers.find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1];
+}
+
+function bytesView(bytes: Uint8Array, secrets: readonly string[], isText = true): BytesView {
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const hides = hasSecret(whole, secrets);
+  const cut = (hides ? Buffer.from(withoutSecrets(whole.toString(), secrets)) : whole).subarray(0, MAX_SHOWN_BYTES);
+  return { length: whole.length, hex: hides ? "" : cut.toString("hex"), text: isText ? cut.toString("utf8") : null };
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
+}
+
+/** The result, or why it is none. */
+function readResult(ports: MetaSchema, body: Buffer): ToolResult | string {
+  try {
+    return decodeResult(ports, body);
+  } catch (error) {
+    if (error instanceof LeaderError) return error.message;
+    throw error;
+  }
+}
+
+function resultView({ tag, ports }: ToolResult, secrets: readonly string[]): ResultView {
+  const members = ports.map(({ name, many, values }) => {
+    const texts = values.map((value) =>
+      value.kind === "inline" ? Buffer.from(value.bytes).toString("utf8") : `{"stored":${quote(String(value.blobId))}}`,
+    );
+    return `${quote(name)}:${many ? `[${texts.join(",")}]` : texts[0]}`;
+  });
+  return { variant: tag, json: withoutSecrets(prettyJson(`{${quote(tag)}:{${members.join(",")}}}`), secrets) };
+}
+
+function hashView(
+  ports: readonly PortShape[],
+  { signedTexts, sentTexts, secrets }: Prepared,
+  signed: SignedRequest,
+): HashView {
+  const values = valuesOf(ports, signedTexts);
+  const bodyHash = hashOf(ports, sentTexts);
+  return {
+    hash: hex(signed.inputHash),
+    bodyHash: hex(bodyHash),
+    ports: ports.map(({ name, many }, i) => ({
+      name,
+      many,
+      values: (values[i] ?? []).slice(0, MAX_SHOWN_VALUES).map((text) => ({
+        text: withoutSecrets(Buffer.from(text).toString("utf8"), secrets).slice(0, 2000),
+        commitment: sha256(text).toString("hex"),
+      })),
+    })),
+  };
+}
+
+/** The input hash of values, also of those that no tool takes: too many of a list, or one in place of a list. */
+export function hashOf(ports: readonly PortShape[], texts: PortTexts): Uint8Array {
+  return new InputHasher(ports).hash(valuesOf(ports, texts).map((values) => values.map(sha256)));
+}
+
+function valuesOf(ports: readonly PortShape[], texts: PortTexts): Uint8Array[][] {
+  return ports.map(({ name }) => {
+    const value = Object.hasOwn(texts, name) ? texts[name] : undefined;
+    return [value ?? new JsonText("null")].flat().map(({ bytes }) => bytes);
+  });
+}
+
+function sha256(bytes: Uint8Array): Buffer {
+  return createHash("sha256").update(bytes).digest();
+}
+
+function signatures(
+  { response }: WireExchange,
+  { signed, leaderKey }: Prepared,
+  options: ViewOptions,
+): SignatureView[] {
+  if (signed === undefined || leaderKey === undefined) return [];
+  const names = new SignatureHeaders(options.headerPrefix);
+  const isLeaders = engine().verify(leaderKey, signed.inputHash, signed.leaderSignature);
+  const leader: SignatureView = {
+    by: "leader",
+    header: names.leaderSignature,
+    covers: [{ name: "input hash", hex: hex(signed.inputHash) }],
+    verdict: isLeaders ? "verified" : "not verified",
+    key: leaderKey.toString("hex"),
+  };
+  if (response?.status !== 200) return [leader];
+  const given = headerOf(response.headers, names.toolSignature);
+  const { toolKey } = options;
+  const tool: SignatureView = {
+    by: "tool",
+    header: names.toolSignature,
+    covers: [
+      { name: "domain", hex: Buffer.from(DOMAINS.toolResponse).toString("hex") },
+      { name: "leader signature", hex: hex(signed.leaderSignature) },
+      { name: "nonce", hex: hex(signed.nonce) },
+      { name: "output hash", hex: hex(outputHash(response.body)) },
+    ],
+    verdict:
+      given === undefined
+        ? "absent"
+        : toolKey === undefined
+          ? "no key to verify it"
+          : isOfTool(toolKey, signed, response.body, given)
+            ? "verified"
+            : "not verified",
+    key: typeof toolKey === "string" ? toolKey : null,
+  };
+  return [leader, tool];
+}
+
+function isOfTool(key: PublicKey, signed: SignedRequest, body: Buffer, header: string): boolean {
+  const signature = Buffer.from(header, "base64url");
+  return signature.length === 64 && verifyToolSignature(key, signed, body, signature);
+}

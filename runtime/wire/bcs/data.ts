@@ -1,0 +1,383 @@
+/**
+ * The values of ports: object ids, inline data and references to stored data (protocol.md section 3).
+ *
+ * Every instance is valid: constructors throw an error that names the violated rule.
+ */
+
+import { Buffer } from "#platform/bytes";
+import { sha256 } from "#platform/hash";
+import { decodeBase64, decodeBase64url } from "../base64.js";
+import { ARRAY, itemsOf, type JsonDocument, kindAt, OBJECT, STRING } from "../json/document.js";
+import { JsonError } from "../json/error.js";
+import { textOf } from "../json/print.js";
+import { membersByName, stringOf } from "../json/read.js";
+import { parseJson } from "../json/scan.js";
+import { MAX_INLINE_BYTES, MAX_PORT_BYTES, MAX_VALUES } from "../protocol.js";
+import type { PortCommitment, ValueKind } from "./bcs-shapes.js";
+import { encodeNexusData, encodePortCommitment, nexusDataSize } from "./bcs-writer.js";
+
+/** A value that violates the protocol. The message names the rule, never the value. */
+export class NexusDataError extends RangeError {
+  override readonly name = "NexusDataError";
+}
+
+/** One value of a port. */
+export type NexusValue = ObjectValue | InlineValue | WalrusValue;
+
+/** Key of a type-only member, which never exists at run time. */
+export declare const content: unique symbol;
+
+/**
+ * A reference to data of type T in an output: a stored blob, or one value of the protocol. T exists for the compiler
+ * only, which rejects a reference to another type, and accepts a reference without a type for every T.
+ */
+export interface DataReference<out T> {
+  /** The value of the port: inline data, or a reference to a blob. */
+  nexusValue(): NexusValue;
+  readonly [content]?: T;
+}
+
+/**
+ * The type of an output port that accepts stored data: the value itself, which is written inline, or a reference to it.
+ * `DataRef<T>[]` is a `many` port of such values. The schema contains T, the type that a downstream tool gets.
+ */
+export type DataRef<T> = T | DataReference<T>;
+
+/** Bytes with the JSON text of a T. Untyped bytes are assignable to every `Encoded<T>`. */
+export type Encoded<T> = Uint8Array & { readonly [content]?: T };
+
+/** The id of an on-chain object: 32 bytes. */
+export class ObjectValue {
+  readonly kind = "object";
+  constructor(readonly id: Uint8Array) {
+    requireLength("object id", id, 32);
+  }
+}
+
+/** Inline JSON text of at most 61,440 bytes. */
+export class InlineValue {
+  readonly kind = "inline";
+  /** Refuses a value of a port inside a value that is written as JSON. */
+  get [Symbol.toStringTag]() {
+    return "InlineValue";
+  }
+  constructor(readonly bytes: Uint8Array) {
+    if (bytes.length > MAX_INLINE_BYTES) {
+      throw new NexusDataError(
+        `inline value: at most ${MAX_INLINE_BYTES} bytes, got ${bytes.length}: store it and return a reference`,
+      );
+    }
+  }
+
+  /** Itself, as a {@link DataRef}. */
+  nexusValue(): this {
+    return this;
+  }
+}
+
+/** A reference to a blob in Walrus: the id as 43 ASCII bytes of base64url, and the SHA-256 of the content. */
+export class WalrusValue {
+  readonly kind = "walrus";
+  /** Refuses a reference in a value that is written as JSON. */
+  get [Symbol.toStringTag]() {
+    return "WalrusValue";
+  }
+  /**
+   * @param size bytes of the blob, where known: counted in the resolved output budget, not sent
+   * @param returned called after a result with this value was sent; not sent itself
+   */
+  constructor(
+    readonly blobId: Uint8Array,
+    readonly contentDigest: Uint8Array,
+    readonly size?: number,
+    readonly returned?: () => void | Promise<void>,
+  ) {
+    requireLength("Walrus blob id", blobId, 43);
+    const id = decodeBase64url(Buffer.from(blobId).toString("latin1"));
+    if (id?.length !== 32) {
+      throw new NexusDataError("Walrus blob id: expected canonical base64url of 32 bytes without padding");
+    }
+    requireLength("Walrus content digest", contentDigest, 32);
+  }
+
+  /** Itself, as a {@link DataRef}. */
+  nexusValue(): this {
+    return this;
+  }
+}
+
+function requireLength(what: string, bytes: Uint8Array, length: number): void {
+  if (!(bytes instanceof Uint8Array)) throw new NexusDataError(`${what}: expected bytes`);
+  if (bytes.length !== length) throw new NexusDataError(`${what}: expected ${length} bytes, got ${bytes.length}`);
+}
+
+/** Constructors of values. */
+export const NexusValue = {
+  /**
+   * An object id.
+   *
+   * @param id 32 bytes, or 1 to 64 hex digits, `0x` optional, padded on the left
+   * @throws {@link NexusDataError}
+   */
+  object(id: string | Uint8Array): ObjectValue {
+    return new ObjectValue(typeof id === "string" ? parseObjectId(id) : Uint8Array.from(id));
+  },
+  /**
+   * Inline data.
+   *
+   * @param text one JSON document, converted to its canonical form
+   * @throws {@link NexusDataError}, {@link JsonError}
+   */
+  json(text: string | Uint8Array): InlineValue {
+    return new InlineValue(textOf(parseJson(typeof text === "string" ? Buffer.from(text) : text), 0, "canonical"));
+  },
+  /**
+   * A reference to a stored blob.
+   *
+   * @param blobId 43 characters of base64url, or their ASCII bytes
+   * @param contentDigest 32 bytes, the SHA-256 of the content
+   * @param size bytes of the content, where known
+   * @param returned called after a result with this value was sent
+   * @throws {@link NexusDataError}
+   */
+  walrus(
+    blobId: string | Uint8Array,
+    contentDigest: Uint8Array,
+    size?: number,
+    returned?: () => void | Promise<void>,
+  ): WalrusValue {
+    return new WalrusValue(typeof blobId === "string" ? Buffer.from(blobId) : blobId, contentDigest, size, returned);
+  },
+};
+
+/**
+ * Parses an object id: 1 to 64 hex digits, `0x` optional, padded on the left to 32 bytes.
+ *
+ * @throws {@link NexusDataError}
+ */
+export function parseObjectId(text: string): Uint8Array {
+  const digits = text.startsWith("0x") ? text.slice(2) : text;
+  if (!/^[0-9a-fA-F]{1,64}$/.test(digits)) {
+    throw new NexusDataError("object id: expected 1 to 64 hex digits, `0x` before them optional");
+  }
+  return Buffer.from(digits.padStart(64, "0"), "hex");
+}
+
+/** The content commitment of a value: 32 bytes (protocol.md section 4). */
+function commitmentOf(value: NexusValue): Uint8Array {
+  switch (value.kind) {
+    case "object":
+      return value.id;
+    case "inline":
+      return sha256(value.bytes);
+    case "walrus":
+      return value.contentDigest;
+  }
+}
+
+/** The content of one port: one value, or 1 to 256 values, all objects or all data. */
+export class NexusData {
+  private constructor(
+    readonly values: readonly NexusValue[],
+    readonly isMany: boolean,
+  ) {
+    const size = nexusDataSize(values, isMany);
+    if (size > MAX_PORT_BYTES) {
+      throw new NexusDataError(`NexusData: at most ${MAX_PORT_BYTES} bytes of BCS, got ${size}`);
+    }
+  }
+
+  static one(value: NexusValue): NexusData {
+    requireValue(value);
+    return new NexusData([value], false);
+  }
+
+  /** @throws {@link NexusDataError} for none, more than 256, or objects and data mixed */
+  static many(values: readonly NexusValue[]): NexusData {
+    if (values.length < 1 || values.length > MAX_VALUES) {
+      throw new NexusDataError(`many: expected 1 to ${MAX_VALUES} values, got ${values.length}`);
+    }
+    values.forEach(requireValue);
+    if (values.some((value) => valueKind(value) !== valueKind(values[0] as NexusValue))) {
+      throw new NexusDataError("many: expected all objects or all data, got both");
+    }
+    return new NexusData([...values], true);
+  }
+
+  /**
+   * The single value, as a {@link DataRef}.
+   *
+   * @throws {@link NexusDataError} when there are several
+   */
+  nexusValue(): NexusValue {
+    const [value, ...more] = this.values;
+    if (more.length > 0) throw new NexusDataError(`NexusData: expected one value, got ${this.values.length}`);
+    return value as NexusValue;
+  }
+
+  /** Kind of the values: objects, or data (inline or stored). */
+  get kind(): ValueKind {
+    return valueKind(this.values[0] as NexusValue);
+  }
+
+  /**
+   * Parses the JSON form: `{"one":ITEM}` or `{"many":[ITEM,…]}`.
+   *
+   * @throws {@link NexusDataError}, {@link JsonError}
+   */
+  static fromJson(text: string | Uint8Array): NexusData {
+    const document = parseJson(typeof text === "string" ? Buffer.from(text) : text);
+    const members = membersOf(document, 0, "NexusData");
+    const one = members.get("one");
+    const many = members.get("many");
+    if (members.size !== 1 || (one ?? many) === undefined) {
+      throw new NexusDataError("NexusData: expected exactly one member, `one` or `many`");
+    }
+    if (one !== undefined) return NexusData.one(valueFrom(document, one));
+    if (many === undefined || kindAt(document, many) !== ARRAY) throw new NexusDataError("many: expected an array");
+    return NexusData.many(itemsOf(document, many).map((item) => valueFrom(document, item)));
+  }
+
+  /** The JSON form: members in the order of the protocol, data as canonical text. */
+  toJson(): string {
+    const items = this.values.map(valueJson);
+    return this.isMany ? `{"many":[${items.join(",")}]}` : `{"one":${items[0]}}`;
+  }
+
+  /** BCS(NexusData). */
+  toBcs(): Uint8Array {
+    return encodeNexusData(this.values, this.isMany);
+  }
+
+  /**
+   * The commitment of a port with this content.
+   *
+   * @throws {@link NexusDataError} when the port has the other kind
+   */
+  commitment(portKind: ValueKind): PortCommitment {
+    if (this.kind !== portKind) throw new NexusDataError(`port: expected ${portKind} values, got ${this.kind} values`);
+    return { many: this.isMany, kind: portKind, commitments: this.values.map(commitmentOf) };
+  }
+
+  /** BCS of {@link commitment}. */
+  commitmentBcs(portKind: ValueKind): Uint8Array {
+    return encodePortCommitment(this.commitment(portKind));
+  }
+}
+
+/** Whether this is an instance of a value class. Object literals of the same shape are unchecked and do not count. */
+export function isNexusValue(value: unknown): value is NexusValue {
+  return value instanceof InlineValue || value instanceof ObjectValue || value instanceof WalrusValue;
+}
+
+function requireValue(value: unknown): void {
+  if (!isNexusValue(value)) throw new NexusDataError("value: expected a NexusValue");
+}
+
+function valueKind(value: NexusValue): ValueKind {
+  return value.kind === "object" ? "object" : "data";
+}
+
+/** The JSON form of a value, as an item of {@link NexusData}. */
+export function valueJson(value: NexusValue): string {
+  switch (value.kind) {
+    case "object":
+      return `{"kind":"object","id":"0x${Buffer.from(value.id).toString("hex")}"}`;
+    case "inline":
+      return `{"kind":"data","data":${Buffer.from(value.bytes).toString("utf8")}}`;
+    case "walrus": {
+      const blobId = Buffer.from(value.blobId).toString("base64");
+      return `{"kind":"walrus","blob_id":"${blobId}","content_digest":"${Buffer.from(value.contentDigest).toString("base64")}"}`;
+    }
+  }
+}
+
+/** Entries of an object's members, by name. */
+function membersOf(document: JsonDocument, entry: number, what: string): Map<string, number> {
+  if (kindAt(document, entry) !== OBJECT) throw new NexusDataError(`${what}: expected an object`);
+  return membersByName(document, entry);
+}
+
+function valueFrom(document: JsonDocument, entry: number): NexusValue {
+  const members = membersOf(document, entry, "value");
+  const text = (name: string): string => {
+    const at = members.get(name);
+    const kind = at === undefined ? undefined : kindAt(document, at);
+    if (at === undefined || kind === undefined || (kind !== STRING && kind !== STRING + 1)) {
+      throw new NexusDataError(`value: expected a string member \`${name}\``);
+    }
+    return stringOf(document, at);
+  };
+  const exactly = (...names: string[]) => {
+    if (members.size !== names.length || names.some((name) => !members.has(name))) {
+      throw new NexusDataError(`value: expected exactly the members ${names.join(", ")}`);
+    }
+  };
+  const base64 = (name: string) => {
+    const bytes = decodeBase64(text(name));
+    if (bytes === undefined) throw new NexusDataError(`${name}: expected standard base64 with padding`);
+    return bytes;
+  };
+  switch (text("kind")) {
+    case "data":
+      exactly("kind", "data");
+      return new InlineValue(Uint8Array.from(textOf(document, members.get("data") as number, "canonical")));
+    case "object":
+      exactly("kind", "id");
+      return NexusValue.object(text("id"));
+    case "walrus":
+      exactly("kind", "blob_id", "content_digest");
+      return new WalrusValue(base64("blob_id"), base64("content_digest"));
+    default:
+      throw new NexusDataError("kind: expected `data`, `object` or `walrus`");
+  }
+}
+
+/**
+ * A result with explicit ports, for an override of `encodeOutput`. Names, order, cardinality, kinds, sizes and the types
+ * of inline values are checked against the contract when it is returned.
+ */
+export class OffchainToolOutput {
+  private constructor(
+    readonly tag: string,
+    readonly ports: readonly (readonly [name: string, data: NexusData])[],
+  ) {}
+
+  /**
+   * @param tag the variant, as text or as its UTF-8 bytes
+   * @param ports in the order of the tool's metadata
+   * @throws {@link NexusDataError} for a tag of bytes that are not UTF-8
+   */
+  static fromPorts(
+    tag: string | Uint8Array,
+    ports: readonly (readonly [name: string, data: NexusData])[],
+  ): OffchainToolOutput {
+    return new OffchainToolOutput(
+      typeof tag === "string" ? tag : tagText(tag),
+      ports.map(([name, data]) => [name, data]),
+    );
+  }
+
+  /**
+   * A copy with other data in one port.
+   *
+   * @throws {@link NexusDataError} when the result has no such port
+   */
+  withPort(name: string, data: NexusData): OffchainToolOutput {
+    if (!this.ports.some(([known]) => known === name)) {
+      throw new NexusDataError(`withPort: expected one of the ports of ${JSON.stringify(this.tag)}, got another`);
+    }
+    return new OffchainToolOutput(
+      this.tag,
+      this.ports.map((port) => (port[0] === name ? [name, data] : port)),
+    );
+  }
+}
+
+function tagText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new NexusDataError("fromPorts: expected the tag as text or as UTF-8 bytes");
+  }
+}

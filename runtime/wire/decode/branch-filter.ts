@@ -1,0 +1,207 @@
+/**
+ * The branches of a union that may fit a value, found without decoding it: by its kind, and for an object by its
+ * required members and their kinds and literals.
+ */
+
+import type { Codec } from "../contract.js";
+import {
+  ARRAY,
+  after,
+  DOUBLE,
+  ESCAPED_STRING,
+  FALSE,
+  firstIn,
+  type JsonDocument,
+  kindAt,
+  LARGE_INTEGER,
+  NULL,
+  OBJECT,
+  SMALL_INTEGER,
+  STRING,
+  TRUE,
+  valueOfKey,
+} from "../json/document.js";
+import { scalarOf } from "../json/read.js";
+import { MemberNames } from "./member-names.js";
+import type { UnionSteps } from "./union-steps.js";
+
+type Resolve = (name: string) => Codec | undefined;
+type ObjectCodec = Extract<Codec, { readonly kind: "object" }>;
+
+/** A set of entry kinds, one bit each. */
+const kinds = (...all: readonly number[]) => all.reduce((set, kind) => set | (1 << kind), 0);
+
+const ALL = kinds(NULL, FALSE, TRUE, SMALL_INTEGER, LARGE_INTEGER, DOUBLE, STRING, ESCAPED_STRING, ARRAY, OBJECT);
+const BOOLEANS = kinds(FALSE, TRUE);
+const NUMBERS = kinds(SMALL_INTEGER, DOUBLE);
+const STRINGS = kinds(STRING, ESCAPED_STRING);
+
+/** The kinds of entries that a codec may take; more where that is not known. */
+function kindsOf(codec: Codec, resolve: Resolve, seen: ReadonlySet<string> = new Set()): number {
+  switch (codec.kind) {
+    case "json":
+      return codec.except === "primitives" ? kinds(ARRAY, OBJECT) : codec.except === "null" ? ALL & ~kinds(NULL) : ALL;
+    case "null":
+      return kinds(NULL);
+    case "boolean":
+      return BOOLEANS;
+    case "number":
+      return NUMBERS;
+    case "bigint":
+      return kinds(SMALL_INTEGER, LARGE_INTEGER);
+    case "string":
+    case "date":
+    case "bytes":
+      return STRINGS;
+    case "literal":
+      return codec.values.reduce<number>((set, value) => set | kindsOfLiteral(value), 0);
+    case "array":
+    case "tuple":
+      return kinds(ARRAY);
+    case "object":
+      return kinds(OBJECT);
+    case "wrapped":
+      return kindsOf(codec.item, resolve, seen);
+    case "union":
+      return codec.branches.reduce((set, branch) => set | kindsOf(branch, resolve, seen), 0);
+    case "ref": {
+      const target = resolve(codec.name);
+      return target === undefined || seen.has(codec.name)
+        ? ALL
+        : kindsOf(target, resolve, new Set([...seen, codec.name]));
+    }
+  }
+}
+
+function kindsOfLiteral(value: string | number | boolean | null): number {
+  if (value === null) return kinds(NULL);
+  return typeof value === "string" ? STRINGS : typeof value === "number" ? NUMBERS : BOOLEANS;
+}
+
+/** The object codec behind references and wrappers; undefined for every other codec. */
+function objectOf(codec: Codec, resolve: Resolve): ObjectCodec | undefined {
+  const seen = new Set<Codec>();
+  let at: Codec | undefined = codec;
+  while (at !== undefined && !seen.has(at) && (at.kind === "ref" || at.kind === "wrapped")) {
+    seen.add(at);
+    at = at.kind === "ref" ? resolve(at.name) : at.item;
+  }
+  return at?.kind === "object" ? at : undefined;
+}
+
+/** A required member of a branch. */
+interface Requirement {
+  /** Index of its name. */
+  readonly name: number;
+  readonly kinds: number;
+  readonly literals: ReadonlySet<unknown> | undefined;
+}
+
+/** Branches under one required name: those of each literal, and those of any value. */
+interface Group {
+  readonly ofLiteral: Map<unknown, number[]>;
+  readonly ofAny: number[];
+}
+
+/** The union of a contract, prepared for {@link candidates}. */
+export class BranchFilter {
+  /** Indexes of branches by the kind of entry. */
+  private readonly byKind: readonly (readonly number[])[];
+  private readonly names: MemberNames;
+  private readonly requirements: readonly (readonly Requirement[])[];
+  /** Object branches by the rarest of their required members. */
+  private readonly groups: readonly Group[];
+  /** Branches that take objects and require no member that is known here. */
+  private readonly open: readonly number[];
+  /** Tape indexes of the values of required members by name, in the object that was read last; 0 for an absent one. */
+  private readonly found: Int32Array;
+  /** Indexes of the names in that object. */
+  private readonly present: number[] = [];
+
+  constructor(branches: readonly Codec[], resolve: Resolve) {
+    const taken = branches.map((branch) => kindsOf(branch, resolve));
+    this.byKind = Array.from({ length: OBJECT + 1 }, (_, kind) =>
+      [...branches.keys()].filter((at) => ((taken[at] as number) & (1 << kind)) !== 0),
+    );
+    const required = branches.map((branch) =>
+      (objectOf(branch, resolve)?.members ?? []).filter(({ optional }) => !optional),
+    );
+    const indexes = new Map<string, number>();
+    for (const { name } of required.flat()) if (!indexes.has(name)) indexes.set(name, indexes.size);
+    this.names = new MemberNames([...indexes.keys()]);
+    this.found = new Int32Array(indexes.size);
+    this.requirements = required.map((members) =>
+      members.map(({ name, codec }) => ({
+        name: indexes.get(name) as number,
+        kinds: kindsOf(codec, resolve),
+        literals: codec.kind === "literal" ? new Set(codec.values) : undefined,
+      })),
+    );
+    this.groups = Array.from(indexes, () => ({ ofLiteral: new Map(), ofAny: [] }));
+    this.open = (this.byKind[OBJECT] as readonly number[]).filter((at) => this.requirements[at]?.length === 0);
+    this.group();
+  }
+
+  /** Puts each branch under the required member, or the literals of one, that the fewest branches have. */
+  private group(): void {
+    const counts = new Map<unknown, number>();
+    const keysOf = ({ name, literals }: Requirement) =>
+      literals === undefined ? [`${name}`] : [...literals].map((value) => `${name} ${typeof value} ${value}`);
+    const all = this.requirements.flat();
+    for (const key of all.flatMap(keysOf)) counts.set(key, (counts.get(key) ?? 0) + 1);
+    const score = (each: Requirement) => Math.max(...keysOf(each).map((key) => counts.get(key) as number));
+    for (const [at, [first, ...others]] of this.requirements.entries()) {
+      if (first === undefined) continue;
+      const rarest = others.reduce((best, each) => (score(each) < score(best) ? each : best), first);
+      const { ofLiteral, ofAny } = this.groups[rarest.name] as Group;
+      if (rarest.literals === undefined) ofAny.push(at);
+      for (const value of rarest.literals ?? []) ofLiteral.set(value, [...(ofLiteral.get(value) ?? []), at]);
+    }
+  }
+
+  /**
+   * Indexes of the branches that may fit an entry, in their order. No other branch fits it.
+   *
+   * @param steps counts branches that are compared with the members of an object
+   */
+  candidates(document: JsonDocument, entry: number, steps: UnionSteps | undefined): readonly number[] {
+    const kind = kindAt(document, entry);
+    const ofKind = this.byKind[kind] as readonly number[];
+    if (kind !== OBJECT || ofKind.length < 2) return ofKind;
+    const { found, groups, names, open, present } = this;
+    for (const name of present) found[name] = 0;
+    present.length = 0;
+    const end = after(document, entry);
+    for (let key = firstIn(entry), next = 0; key < end; key = after(document, valueOfKey(key))) {
+      const index = names.indexOf(document, key, next);
+      if (index < 0) continue;
+      if (found[index] === 0) present.push(index);
+      found[index] = valueOfKey(key);
+      next = index + 1;
+    }
+    const fitting: number[] = [...open];
+    for (const name of present) {
+      const { ofAny, ofLiteral } = groups[name] as Group;
+      const ofValue = ofLiteral.size > 0 ? ofLiteral.get(literalOf(document, found[name] as number)) : undefined;
+      steps?.take((ofAny.length + (ofValue?.length ?? 0)) >> 3);
+      for (const at of ofAny) if (this.fits(document, at)) fitting.push(at);
+      for (const at of ofValue ?? []) if (this.fits(document, at)) fitting.push(at);
+    }
+    return fitting.length > 1 ? fitting.sort((one, other) => one - other) : fitting;
+  }
+
+  /** Whether the object that was looked at last has the required members of a branch. */
+  private fits(document: JsonDocument, branch: number): boolean {
+    for (const { name, kinds, literals } of this.requirements[branch] as readonly Requirement[]) {
+      const value = this.found[name] as number;
+      if (value === 0 || ((1 << kindAt(document, value)) & kinds) === 0) return false;
+      if (literals !== undefined && !literals.has(literalOf(document, value))) return false;
+    }
+    return true;
+  }
+}
+
+/** The value of an entry that may be a literal. */
+function literalOf(document: JsonDocument, entry: number): unknown {
+  return kindAt(document, entry) < ARRAY ? scalarOf(document, entry) : undefined;
+}

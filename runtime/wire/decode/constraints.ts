@@ -1,0 +1,151 @@
+/** Constraints of codecs, compiled at start-up to functions that return a mismatch or undefined. */
+
+import type { IntegerBounds, ListConstraints, NumberBounds, TextConstraints } from "../contract.js";
+import { formats } from "./formats.js";
+import { Mismatch } from "./mismatch.js";
+
+/**
+ * Longest text that is matched against a pattern or a format, in UTF-16 units; a longer one does not fit. Backtracking
+ * may take quadratic time or overflow the stack, and a text may be as long as a body.
+ */
+export const MAX_MATCHED_LENGTH = 65_536;
+
+const violation = (expected: string, got: string) => new Mismatch(expected, got, true);
+
+type Check<T> = (value: T) => Mismatch | undefined;
+
+/** Combines checks; undefined for none. */
+function every<T>(checks: readonly Check<T>[]): Check<T> | undefined {
+  const [first, second] = checks;
+  if (second === undefined) return first;
+  return (value) => {
+    for (const check of checks) {
+      const mismatch = check(value);
+      if (mismatch !== undefined) return mismatch;
+    }
+    return undefined;
+  };
+}
+
+/** The check of a number's bounds. */
+export function numberCheck(bounds: NumberBounds): Check<number | bigint> | undefined {
+  return boundsCheck(bounds, "a number", isMultiple);
+}
+
+function isMultiple(value: number | bigint, step: number): boolean {
+  if (typeof value === "bigint" && Number.isInteger(step)) return value % BigInt(step) === 0n;
+  return Number.isInteger(Number(value) / step);
+}
+
+/** The check of an exact integer's bounds. */
+export function integerCheck(bounds: IntegerBounds): Check<bigint> | undefined {
+  const exact: { -readonly [Keyword in keyof NumberBounds]: bigint } = {};
+  for (const keyword of BOUNDS) {
+    const digits = bounds[keyword];
+    if (digits !== undefined) exact[keyword] = BigInt(digits);
+  }
+  return boundsCheck(exact, "an integer", (value, step) => value % step === 0n);
+}
+
+const BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"] as const;
+
+/** The check of the bounds. JavaScript compares numbers with bigints exactly. */
+function boundsCheck<Value extends number | bigint, Bound extends number | bigint>(
+  bounds: { readonly [Keyword in keyof NumberBounds]: Bound },
+  kind: string,
+  isMultiple: (value: Value, step: Bound) => boolean,
+): Check<Value> | undefined {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = bounds;
+  const checks: Check<Value>[] = [];
+  const check = (
+    bound: Bound | undefined,
+    fits: (value: Value, bound: Bound) => boolean,
+    words: string,
+    got: string,
+  ) => {
+    if (bound !== undefined) checks.push((value) => (fits(value, bound) ? undefined : violation(words, got)));
+  };
+  check(minimum, (value, bound) => value >= bound, `${kind} of at least ${minimum}`, "a smaller one");
+  check(maximum, (value, bound) => value <= bound, `${kind} of at most ${maximum}`, "a larger one");
+  check(exclusiveMinimum, (value, bound) => value > bound, `${kind} above ${exclusiveMinimum}`, "a smaller one");
+  check(exclusiveMaximum, (value, bound) => value < bound, `${kind} below ${exclusiveMaximum}`, "a larger one");
+  check(multipleOf, isMultiple, `a multiple of ${multipleOf}`, "a number that is none");
+  return every(checks);
+}
+
+/** The check of a text's length, patterns and format. */
+export function textCheck({ minLength, maxLength, patterns = [], format }: TextConstraints): Check<string> | undefined {
+  const checks: Check<string>[] = [];
+  if (minLength !== undefined || maxLength !== undefined) {
+    checks.push((text) => {
+      const length = codePoints(text);
+      if (minLength !== undefined && length < minLength) {
+        return violation(`at least ${minLength} characters`, String(length));
+      }
+      return maxLength !== undefined && length > maxLength
+        ? violation(`at most ${maxLength} characters`, String(length))
+        : undefined;
+    });
+  }
+  for (const pattern of patterns) {
+    const expression = new RegExp(pattern, "u");
+    checks.push(matchCheck((text) => expression.test(text), `a string that matches ${pattern}`));
+  }
+  if (format !== undefined) {
+    const matches = formats[format];
+    if (matches === undefined) throw new RangeError(`contract: no format is called ${JSON.stringify(format)}`);
+    checks.push(matchCheck(matches, `a string of the format ${format}`));
+  }
+  return every(checks);
+}
+
+function matchCheck(matches: (text: string) => boolean, expected: string): Check<string> {
+  return (text) => {
+    if (text.length > MAX_MATCHED_LENGTH) {
+      return violation(`${expected}, of at most ${MAX_MATCHED_LENGTH} characters`, String(text.length));
+    }
+    return matches(text) ? undefined : violation(expected, "one that is not so");
+  };
+}
+
+/** Length of a text in code points, as in JSON Schema. A lone surrogate counts as one. */
+function codePoints(text: string): number {
+  let { length } = text;
+  for (let index = 0; index < text.length - 1; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0xd800 || unit > 0xdbff) continue;
+    const next = text.charCodeAt(index + 1);
+    if (next >= 0xdc00 && next <= 0xdfff) {
+      length--;
+      index++;
+    }
+  }
+  return length;
+}
+
+/** The check of a list's length. */
+export function countCheck({ minItems, maxItems }: ListConstraints): Check<number> | undefined {
+  if (minItems === undefined && maxItems === undefined) return undefined;
+  return (count) => {
+    if (minItems !== undefined && count < minItems) return violation(`at least ${minItems} items`, String(count));
+    return maxItems !== undefined && count > maxItems
+      ? violation(`at most ${maxItems} items`, String(count))
+      : undefined;
+  };
+}
+
+/**
+ * The mismatch of a list that has two equal items; undefined for any other list.
+ *
+ * @param texts one for each item; equal items have equal texts
+ */
+export function repetition(texts: Iterable<string>): Mismatch | undefined {
+  const places = new Map<string, number>();
+  let place = 0;
+  for (const text of texts) {
+    const first = places.get(text);
+    if (first !== undefined) return violation("items that differ", `two that are equal, ${first} and ${place}`);
+    places.set(text, place++);
+  }
+  return undefined;
+}

@@ -1,0 +1,494 @@
+/**
+ * Decodes checked JSON to typed values in one walk over codec and tape (protocol.md section 5). Kinds, ranges and
+ * constraints are checked while the value is made, so a tool gets exactly what was checked. Undeclared members are
+ * skipped without being decoded. Each pair of codec and value is decoded at most once.
+ */
+
+import { decodeOwnBase64 } from "../base64.js";
+import type { Codec, Contract } from "../contract.js";
+import { parseDateTime } from "../date-time.js";
+import { Definitions } from "../definitions.js";
+import { inputFault } from "../fault.js";
+import {
+  ARRAY,
+  after,
+  DOUBLE,
+  ESCAPED_STRING,
+  endAt,
+  FALSE,
+  firstIn,
+  hasRepeatedName,
+  holdsContainer,
+  itemCount,
+  type JsonDocument,
+  kindAt,
+  LARGE_INTEGER,
+  NULL,
+  OBJECT,
+  SMALL_INTEGER,
+  STRING,
+  startAt,
+  TRUE,
+  valueCount,
+  valueOfKey,
+} from "../json/document.js";
+import { JsonError } from "../json/error.js";
+import { scalarOf, stringOf, stringValueOf } from "../json/read.js";
+import { parseJson } from "../json/scan.js";
+import { plainValueOf, setAbsent, setMember } from "../json/untyped-json.js";
+import { repeatedItem } from "./comparable.js";
+import { countCheck, integerCheck, numberCheck, textCheck } from "./constraints.js";
+import { type Decode, DecodeContext } from "./decode-context.js";
+import { discriminatorOf } from "./discriminator.js";
+import { MemberNames } from "./member-names.js";
+import { bigintRange, literalMismatch, Mismatch } from "./mismatch.js";
+import { compileIndexes } from "./union-choice.js";
+import { UnionDecoder } from "./union-decoder.js";
+import type { UnionSteps } from "./union-steps.js";
+
+export { type Decode, DecodeContext } from "./decode-context.js";
+
+/** Makes a `WithSerdeErrorPath` of a value. A parameter, because that class reads through this module. */
+export type Wrap = (value: unknown) => unknown;
+
+/** Decodes single values by codec. */
+export class ValueDecoder {
+  private readonly decode: Decode;
+
+  /** @param wrap makes the value of a `wrapped` codec, which is the value itself by default */
+  constructor(codec: Codec, definitions: Contract["definitions"] = [], wrap?: Wrap) {
+    this.decode = new DecoderCompiler(definitions, wrap).compile(codec);
+  }
+
+  /**
+   * Reads one JSON text.
+   *
+   * @throws {@link WireFault} `input_deserialization_error` with the member's path
+   */
+  read(bytes: Uint8Array): unknown {
+    const value = this.decode(readInput("", bytes), 0, new DecodeContext(false));
+    if (value instanceof Mismatch) throw inputFault(value.describe());
+    return value;
+  }
+}
+
+/**
+ * Parses a text of the input.
+ *
+ * @param place path of the text, for the message
+ * @throws {@link WireFault} when it is not JSON
+ */
+export function readInput(place: string, bytes: Uint8Array): JsonDocument {
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    if (error instanceof JsonError) throw inputFault(`${place === "" ? "" : `${place}: `}not JSON: ${error.message}`);
+    throw error;
+  }
+}
+
+const KINDS: Readonly<Record<number, string>> = {
+  [NULL]: "null",
+  [FALSE]: "a boolean",
+  [TRUE]: "a boolean",
+  [SMALL_INTEGER]: "a number",
+  [LARGE_INTEGER]: "an integer",
+  [DOUBLE]: "a number",
+  [STRING]: "a string",
+  [ESCAPED_STRING]: "a string",
+  [ARRAY]: "an array",
+  [OBJECT]: "an object",
+};
+
+/** The kind of an entry, for messages. */
+export function entryKind(document: JsonDocument, entry: number): string {
+  return KINDS[kindAt(document, entry)] as string;
+}
+
+export const repeatedMember = () => new Mismatch("the member once", "it twice");
+
+/** Compiles codecs to closures at start-up. */
+export class DecoderCompiler {
+  /** Whether any compiled codec is a union: only then may a value be tried against several branches. */
+  hasUnion = false;
+  private readonly definitions: Definitions<Decode>;
+
+  /** @param wrap makes the value of a `wrapped` codec, which is the value itself by default */
+  constructor(
+    definitions: NonNullable<Contract["definitions"]>,
+    private readonly wrap: Wrap = (value) => value,
+  ) {
+    this.definitions = new Definitions(definitions);
+  }
+
+  compile(codec: Codec): Decode {
+    switch (codec.kind) {
+      case "json":
+        return this.json(codec);
+      case "null":
+        return (document, entry) =>
+          kindAt(document, entry) === NULL ? null : new Mismatch("null", entryKind(document, entry));
+      case "boolean":
+        return (document, entry) => {
+          const kind = kindAt(document, entry);
+          return kind === TRUE || (kind === FALSE ? false : new Mismatch("a boolean", entryKind(document, entry)));
+        };
+      case "string": {
+        const check = textCheck(codec);
+        return (document, entry) => {
+          const text = stringValueOf(document, entry);
+          if (text === undefined) return new Mismatch("a string", entryKind(document, entry));
+          return check?.(text) ?? text;
+        };
+      }
+      case "number":
+        return this.number(codec);
+      case "literal": {
+        const values = new Set<unknown>(codec.values);
+        const mismatch = literalMismatch(codec.values);
+        return (document, entry) => {
+          if (kindAt(document, entry) >= ARRAY) return mismatch(entryKind(document, entry));
+          const value = scalarOf(document, entry);
+          return values.has(value) ? value : mismatch(entryKind(document, entry));
+        };
+      }
+      case "bigint":
+        return this.bigint(codec);
+      case "date":
+        return (document, entry) => {
+          const text = stringValueOf(document, entry);
+          const date = text === undefined ? undefined : parseDateTime(text);
+          return date ?? new Mismatch("an RFC 3339 date-time such as 2026-01-31T12:00:00Z", entryKind(document, entry));
+        };
+      case "bytes":
+        return (document, entry) => {
+          const text = stringValueOf(document, entry);
+          const bytes = text === undefined ? undefined : decodeOwnBase64(text);
+          return bytes ?? new Mismatch("standard base64 with padding", entryKind(document, entry));
+        };
+      case "array":
+      case "tuple": {
+        const list = this.list(codec);
+        return (document, entry, context) => list.decode(document, entry, context);
+      }
+      case "wrapped": {
+        const decode = this.compile(codec.item);
+        return (document, entry, context) => {
+          const value = decode(document, entry, context);
+          return value instanceof Mismatch ? value : this.wrap(value);
+        };
+      }
+      case "object":
+        return this.object(codec);
+      case "union":
+        return this.union(codec);
+      case "ref":
+        return this.reference(codec.name);
+    }
+  }
+
+  list(codec: ListCodec): ListDecoder {
+    return new ListDecoder(codec, (item) => this.compile(item));
+  }
+
+  private union(codec: Extract<Codec, { kind: "union" }>): Decode {
+    const branches = codec.branches.map((branch) => this.compile(branch));
+    const { codecOf } = this.definitions;
+    const discriminator = discriminatorOf(codec.branches, codecOf, branches);
+    const union = new UnionDecoder(codec.branches, codecOf, branches);
+    if (discriminator === undefined) {
+      this.hasUnion = true;
+      return (document, entry, context) => union.decode(document, entry, context);
+    }
+    // Several branches may take an array.
+    if (discriminator.others.length > 2) this.hasUnion = true;
+    const { name, branches: branchOf, mismatch } = discriminator;
+    const member = new MemberNames([name]);
+    return (document, entry, context) => {
+      if (kindAt(document, entry) !== OBJECT) {
+        return union.decode(document, entry, context);
+      }
+      let literal = -1;
+      const end = after(document, entry);
+      for (let key = firstIn(entry); key < end; key = after(document, valueOfKey(key))) {
+        if (member.indexOf(document, key, 0) === 0) literal = valueOfKey(key);
+      }
+      if (literal < 0) return new Mismatch("a value", "nothing").within(name);
+      const value = kindAt(document, literal) < ARRAY ? scalarOf(document, literal) : undefined;
+      const branch = branchOf.get(value);
+      if (branch === undefined) return mismatch(entryKind(document, literal)).within(name).asOtherBranch();
+      return branch(document, entry, context);
+    };
+  }
+
+  private json(codec: Extract<Codec, { kind: "json" }>): Decode {
+    const { except } = codec;
+    const checkNumber = numberCheck(codec);
+    const checkText = textCheck(codec);
+    const checkCount = countCheck(codec);
+    const unique = codec.uniqueItems === true;
+    const array = (document: JsonDocument, entry: number) => {
+      const mismatch = checkCount?.(itemCount(document, entry));
+      if (mismatch !== undefined) return mismatch;
+      const items = plainValueOf(document, entry) as unknown[];
+      return (unique ? repeatedItem(items) : undefined) ?? items;
+    };
+    return (document, entry, context) => {
+      const kind = kindAt(document, entry);
+      if (context.choices > 0) context.steps?.take(valueCount(document, entry));
+      if (except === "null" && kind === NULL) return new Mismatch("a value", "null");
+      if (except === "primitives" && kind < ARRAY) {
+        return new Mismatch("an object or an array", entryKind(document, entry));
+      }
+      if (kind === ARRAY) return array(document, entry);
+      if (kind === OBJECT) return plainValueOf(document, entry);
+      const value = scalarOf(document, entry);
+      if (typeof value === "string") return checkText?.(value) ?? value;
+      return (typeof value === "number" || typeof value === "bigint" ? checkNumber?.(value) : undefined) ?? value;
+    };
+  }
+
+  private number(codec: Extract<Codec, { kind: "number" }>): Decode {
+    const integer = codec.integer === true;
+    const expected = integer ? "an integer within ±(2^53-1)" : "a number";
+    const check = numberCheck(codec);
+    return (document, entry) => {
+      const kind = kindAt(document, entry);
+      if (kind === LARGE_INTEGER || (kind === DOUBLE && isFarInteger(document, entry))) {
+        return new Mismatch("a number within ±(2^53-1)", "an integer beyond it");
+      }
+      if (kind !== SMALL_INTEGER && kind !== DOUBLE) return new Mismatch(expected, entryKind(document, entry));
+      if (integer && kind === DOUBLE) return new Mismatch(expected, "a number that is no integer");
+      const value = scalarOf(document, entry) as number;
+      // At the edge of the range serde accepts numbers that JavaScript reads as infinite.
+      if (!Number.isFinite(value)) return new Mismatch("a number within the range of doubles", "one beyond it");
+      return check?.(value) ?? value;
+    };
+  }
+
+  private bigint(codec: Extract<Codec, { kind: "bigint" }>): Decode {
+    const { min, max, name } = bigintRange(codec.format);
+    const check = integerCheck(codec);
+    return (document, entry) => {
+      const kind = kindAt(document, entry);
+      if (kind === DOUBLE) {
+        return isFarInteger(document, entry)
+          ? new Mismatch(name, "an integer outside its range")
+          : new Mismatch("an integer", "a number that is no integer");
+      }
+      if (kind !== SMALL_INTEGER && kind !== LARGE_INTEGER) {
+        return new Mismatch("an integer", entryKind(document, entry));
+      }
+      const value = BigInt(scalarOf(document, entry) as number | bigint);
+      if (value < min || value > max) return new Mismatch(name, "an integer outside its range");
+      return check?.(value) ?? value;
+    };
+  }
+
+  private object(codec: Extract<Codec, { kind: "object" }>): Decode {
+    const declared = codec.members.map(({ name, optional, codec }) => ({
+      name,
+      optional: optional === true,
+      decode: this.compile(codec),
+      literal: codec.kind === "literal",
+      inherited: name in Object.prototype,
+    }));
+    const count = declared.length;
+    // Literals are decoded first: they tell the branches of a union apart.
+    const literals = [...declared.keys()].filter((i) => declared[i]?.literal && !declared[i]?.optional);
+    const names = new MemberNames(declared.map(({ name }) => name));
+    const decoderOf = compileIndexes(codec, (each) => this.compile(each));
+    // An absent member costs nothing unless it is one of these: an object may have one of a thousand optional members.
+    const expected = [...declared.keys()].filter((i) => !declared[i]?.optional || declared[i]?.inherited);
+    // One for each object inside another of this type; one that met a mismatch is not given back.
+    const spares: FoundMembers[] = [];
+    return (document, entry, context) => {
+      if (kindAt(document, entry) !== OBJECT) return new Mismatch("an object", entryKind(document, entry));
+      const found = spares.pop() ?? { values: new Array<number>(count).fill(0), present: [] };
+      const { values, present } = found;
+      let repeated: number[] | undefined;
+      const others = decoderOf === undefined ? undefined : new Map<string, number>();
+      let undeclaredCount = 0;
+      let ordered = true;
+      const end = after(document, entry);
+      for (let key = firstIn(entry), next = 0; key < end; key = after(document, valueOfKey(key))) {
+        if (context.choices > 0) context.steps?.take(1);
+        const index = names.indexOf(document, key, next);
+        if (index < 0) {
+          if (others === undefined) undeclaredCount++;
+          else others.set(stringOf(document, key), valueOfKey(key));
+          continue;
+        }
+        if (values[index] === 0) {
+          if (index < next) ordered = false;
+          present.push(index);
+        } else if (context.strict) {
+          if (repeated === undefined) repeated = [index];
+          else repeated.push(index);
+        }
+        values[index] = valueOfKey(key);
+        next = index + 1;
+      }
+      if (!ordered) present.sort((one, other) => one - other);
+      for (const i of literals) {
+        if (values[i] === 0) continue;
+        const { name, decode } = declared[i] as (typeof declared)[number];
+        const value = decode(document, values[i] as number, context);
+        if (value instanceof Mismatch) return value.within(name).asOtherBranch();
+      }
+      const object: Record<string, unknown> = {};
+      let fitting = 0;
+      for (let at = 0, next = 0; at < present.length || next < expected.length; ) {
+        const i = Math.min(present[at] ?? count, expected[next] ?? count);
+        if (present[at] === i) at++;
+        if (expected[next] === i) next++;
+        const { name, optional, decode } = declared[i] as (typeof declared)[number];
+        const member = values[i] as number;
+        if (repeated?.includes(i)) return repeatedMember().within(name);
+        if (member === 0 || (optional && kindAt(document, member) === NULL)) {
+          if (!optional) return new Mismatch("a value", "nothing").within(name).after(fitting);
+          setAbsent(object, name);
+          continue;
+        }
+        const value = decode(document, member, context);
+        if (value instanceof Mismatch) return value.within(name).after(fitting);
+        fitting++;
+        setMember(object, name, value);
+      }
+      for (const i of present) values[i] = 0;
+      present.length = 0;
+      spares.push(found);
+      if (undeclaredCount > 1 && this.hasUnion && hasRepeatedName(document, entry)) {
+        undeclaredCount = distinctUndeclared(document, entry, names);
+      }
+      context.undeclaredCount += undeclaredCount;
+      if (others === undefined) return object;
+      for (const [name, member] of others) {
+        const decode = decoderOf?.(name);
+        if (decode === undefined) return new Mismatch("only declared members", "another");
+        const value = decode(document, member, context);
+        if (value instanceof Mismatch) return value.within("*");
+        setMember(object, name, value);
+      }
+      return object;
+    };
+  }
+
+  private reference(name: string): Decode {
+    const definition = this.definitions.get(name, (codec) => this.compile(codec));
+    return (document, entry, context) =>
+      context.choices > 0 && holdsContainer(document, entry)
+        ? context.once(definition.id, entry, () => definition.compiled(document, entry, context))
+        : definition.compiled(document, entry, context);
+  }
+}
+
+/** The declared members that one object has. */
+interface FoundMembers {
+  /** Tape indexes of their values, by member; 0, which is the root and never a member, marks an absent one. */
+  readonly values: number[];
+  readonly present: number[];
+}
+
+type ListCodec = Extract<Codec, { readonly kind: "array" | "tuple" }>;
+
+/** Entries of a list, nested ones included, up to which it is given its size at once. */
+const SHORT_LIST = 64;
+
+/** Decodes lists: the items of an array, or the values of a `many` port, each in a document of its own. */
+export class ListDecoder {
+  private readonly item: Decode | undefined;
+  private readonly fixed: readonly Decode[] = [];
+  private readonly tail: readonly Decode[] = [];
+  /** Number of leading items that are required. */
+  private readonly required: number = 0;
+  private readonly check: ((count: number) => Mismatch | undefined) | undefined;
+  private readonly unique: boolean;
+
+  constructor(codec: ListCodec, compile: (codec: Codec) => Decode) {
+    const check = countCheck(codec);
+    this.unique = codec.uniqueItems === true;
+    if (codec.kind === "array") {
+      this.item = compile(codec.item);
+      this.check = check;
+      return;
+    }
+    const { items, optional = 0, rest, tail = [] } = codec;
+    this.fixed = items.map(compile);
+    this.tail = tail.map(compile);
+    this.item = rest === undefined ? undefined : compile(rest);
+    this.required = items.length - optional;
+    const min = this.required + tail.length;
+    const max = rest === undefined ? items.length + tail.length : Number.POSITIVE_INFINITY;
+    const range = max === min ? min : rest === undefined ? `${min} to ${max}` : `${min} or more`;
+    this.check = (count) =>
+      count < min || count > max ? new Mismatch(`an array of ${range} items`, `${count} items`) : check?.(count);
+  }
+
+  decode(document: JsonDocument, entry: number, context: DecodeContext): unknown {
+    if (kindAt(document, entry) !== ARRAY) return new Mismatch("an array", entryKind(document, entry));
+    const count = this.check === undefined ? 0 : itemCount(document, entry);
+    const mismatch = this.check?.(count);
+    if (mismatch !== undefined) return mismatch;
+    const end = after(document, entry);
+    // A list that grows begins with room for 17 items, which is most of the memory of many short ones.
+    const values = valueCount(document, entry) <= SHORT_LIST ? new Array<unknown>(itemCount(document, entry)) : [];
+    for (let item = firstIn(entry), i = 0; item < end; item = after(document, item), i++) {
+      if (context.choices > 0) context.steps?.take(1);
+      const value = this.decodeItem(document, item, context, i, count);
+      if (value instanceof Mismatch) return value.within(i);
+      values[i] = value;
+    }
+    return (this.unique ? repeatedItem(values) : undefined) ?? values;
+  }
+
+  /** Decodes one text per item. */
+  decodeEach(
+    texts: readonly { readonly document: JsonDocument; readonly entry: number }[],
+    steps: UnionSteps | undefined,
+  ): unknown {
+    const mismatch = this.check?.(texts.length);
+    if (mismatch !== undefined) return mismatch;
+    const values: unknown[] = [];
+    for (const [i, { document, entry }] of texts.entries()) {
+      const value = this.decodeItem(document, entry, new DecodeContext(false, steps), i, texts.length);
+      if (value instanceof Mismatch) return value.within(i);
+      values.push(value);
+    }
+    return (this.unique ? repeatedItem(values) : undefined) ?? values;
+  }
+
+  private decodeItem(document: JsonDocument, entry: number, context: DecodeContext, i: number, count: number): unknown {
+    const { fixed, tail } = this;
+    if (fixed.length === 0 && tail.length === 0) return (this.item as Decode)(document, entry, context);
+    // `null` for an optional item means absent, as for an optional member.
+    if (i >= this.required && i < fixed.length && kindAt(document, entry) === NULL) return undefined;
+    const fromEnd = count - i;
+    const decode = fromEnd <= tail.length ? tail[tail.length - fromEnd] : (fixed[i] ?? this.item);
+    return (decode as Decode)(document, entry, context);
+  }
+}
+
+/**
+ * Whether the text of a double is an integer beyond u64 and i64, which a number would round. `-0` is no such integer.
+ */
+function isFarInteger(document: JsonDocument, entry: number): boolean {
+  const end = endAt(document, entry);
+  // 2^63 has 19 digits.
+  if (end - startAt(document, entry) < 19) return false;
+  for (let at = startAt(document, entry) + 1; at < end; at++) {
+    const byte = document.bytes[at] as number;
+    if (byte < 0x30 || byte > 0x39) return false;
+  }
+  return true;
+}
+
+/** The number of distinct names of undeclared members. */
+function distinctUndeclared(document: JsonDocument, entry: number, names: MemberNames): number {
+  const distinct = new Set<string>();
+  const end = after(document, entry);
+  for (let key = firstIn(entry); key < end; key = after(document, valueOfKey(key))) {
+    if (names.indexOf(document, key, -1) < 0) distinct.add(stringOf(document, key));
+  }
+  return distinct.size;
+}

@@ -1,0 +1,37 @@
+/**
+ * Text formats checked when decoding (`@format` in JSDoc), by JSON Schema name. The rules are the full ones of
+ * ajv-formats; `date-time` accepts the same texts as a `Date` member. All checks take linear time.
+ */
+
+import { fullFormats } from "ajv-formats/dist/formats.js";
+import { parseDateTime } from "../date-time.js";
+
+type FormatCheck = (text: string) => boolean;
+
+/** Checks by name. Generated contracts refer to the names, so none may be removed. */
+export const formats: Readonly<Record<string, FormatCheck>> = {
+  date: checkOf("date"),
+  time: checkOf("time"),
+  "date-time": (text) => parseDateTime(text) !== undefined,
+  duration: checkOf("duration"),
+  uri: checkOf("uri"),
+  "uri-reference": checkOf("uri-reference"),
+  "uri-template": checkOf("uri-template"),
+  email: checkOf("email"),
+  hostname: checkOf("hostname"),
+  ipv4: checkOf("ipv4"),
+  ipv6: checkOf("ipv6"),
+  uuid: checkOf("uuid"),
+  "json-pointer": checkOf("json-pointer"),
+  "relative-json-pointer": checkOf("relative-json-pointer"),
+};
+
+function checkOf(name: keyof typeof fullFormats): FormatCheck {
+  const format: unknown = fullFormats[name];
+  if (format instanceof RegExp) return (text) => format.test(text);
+  const { validate } = format as { validate: FormatCheck };
+  return typeof format === "function" ? (format as FormatCheck) : validate;
+}
+
+/** Names of the checked formats. Any other format is published in the schema but not checked. */
+export const FORMAT_NAMES: readonly string[] = Object.keys(formats);

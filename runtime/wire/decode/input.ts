@@ -1,0 +1,145 @@
+/**
+ * Decodes the typed input of a tool (protocol.md sections 2, 5 and 6), port by port: from the committed texts of a
+ * signed request or from the members of an unsigned body.
+ */
+
+import type { Contract, Port } from "../contract.js";
+import type { CommittedText } from "../envelope.js";
+import { inputFault, type Path, pathText } from "../fault.js";
+import {
+  ARRAY,
+  after,
+  firstIn,
+  itemCount,
+  type JsonDocument,
+  kindAt,
+  NULL,
+  OBJECT,
+  valueCount,
+  valueOfKey,
+} from "../json/document.js";
+import { setAbsent, setMember } from "../json/untyped-json.js";
+import { MAX_VALUES } from "../protocol.js";
+import { WithSerdeErrorPath } from "../with-error-path.js";
+import { type Decode, DecodeContext, DecoderCompiler, type ListDecoder, readInput, repeatedMember } from "./decoder.js";
+import { MemberNames } from "./member-names.js";
+import { Mismatch } from "./mismatch.js";
+import { UnionSteps } from "./union-steps.js";
+
+interface CompiledPort {
+  readonly port: Port;
+  readonly decode: Decode;
+  /** Only for a `many` port. */
+  readonly list: ListDecoder | undefined;
+}
+
+/** Decodes the input of one tool. */
+export class InputDecoder {
+  private readonly ports: readonly CompiledPort[];
+  private readonly names: MemberNames;
+  private readonly closed: boolean;
+  private readonly hasUnion: boolean;
+
+  constructor({ input, definitions = [], closedInput = false }: Contract) {
+    const compiler = new DecoderCompiler(definitions, WithSerdeErrorPath.of);
+    this.ports = input.map((port) => {
+      const list = port.many ? compiler.list(port.list ?? { kind: "array", item: port.codec }) : undefined;
+      return { port, list, decode: list?.decode.bind(list) ?? compiler.compile(port.codec) };
+    });
+    this.names = new MemberNames(input.map(({ name }) => name));
+    this.closed = closedInput;
+    this.hasUnion = compiler.hasUnion;
+  }
+
+  /**
+   * Decodes the committed texts of a signed request.
+   *
+   * @param values the texts whose hash matched, by port in schema order
+   * @returns the tool's input
+   * @throws {@link WireFault} `input_deserialization_error` with the path of the failing member
+   */
+  decodeSigned(values: readonly (readonly CommittedText[])[]): Record<string, unknown> {
+    const input: Record<string, unknown> = {};
+    const steps = this.hasUnion ? new UnionSteps(countValues(values)) : undefined;
+    for (let i = 0; i < this.ports.length; i++) {
+      const { port, decode, list } = this.ports[i] as CompiledPort;
+      const { name } = port;
+      const texts = values[i] as readonly CommittedText[];
+      let value: unknown;
+      if (list !== undefined) {
+        value = list.decodeEach(
+          texts.map((text, j) => readText(text, [name, j])),
+          steps,
+        );
+      } else {
+        const { document, entry } = readText(texts[0] as CommittedText, [name]);
+        if (port.optional && kindAt(document, entry) === NULL) {
+          setAbsent(input, name);
+          continue;
+        }
+        value = decode(document, entry, new DecodeContext(false, steps));
+      }
+      if (value instanceof Mismatch) throw inputFault(value.describe([name]));
+      setMember(input, name, value);
+    }
+    return input;
+  }
+
+  /**
+   * Decodes the body of an unsigned request: plain JSON of the input type.
+   *
+   * @param document of the body, where it is parsed already
+   * @throws {@link WireFault} `input_deserialization_error` with the path of the failing member
+   */
+  decodeUnsigned(body: Uint8Array, document = readInput("body", body)): Record<string, unknown> {
+    if (kindAt(document, 0) !== OBJECT) throw inputFault("body: expected an object");
+    const members = new Array<number>(this.ports.length).fill(0);
+    const repeated = new Set<number>();
+    let undeclared = false;
+    const end = after(document, 0);
+    for (let key = firstIn(0), next = 0; key < end; key = after(document, valueOfKey(key))) {
+      const index = this.names.indexOf(document, key, next);
+      if (index < 0) {
+        undeclared = true;
+        continue;
+      }
+      if (members[index] !== 0) repeated.add(index);
+      members[index] = valueOfKey(key);
+      next = index + 1;
+    }
+    const input: Record<string, unknown> = {};
+    const context = new DecodeContext(true, this.hasUnion ? new UnionSteps(valueCount(document)) : undefined);
+    for (const [i, { port, decode, list }] of this.ports.entries()) {
+      const { name, optional } = port;
+      const member = members[i] as number;
+      if (repeated.has(i)) throw inputFault(repeatedMember().describe([name]));
+      if (member === 0 || (optional && kindAt(document, member) === NULL)) {
+        if (!optional) throw inputFault(`${pathText([name])}: expected a value, got nothing`);
+        setAbsent(input, name);
+        continue;
+      }
+      if (list !== undefined && kindAt(document, member) === ARRAY) {
+        const count = itemCount(document, member);
+        if (count < 1 || count > MAX_VALUES) {
+          throw inputFault(`${pathText([name])}: expected 1 to ${MAX_VALUES} values, got ${count}`);
+        }
+      }
+      const value = decode(document, member, context);
+      if (value instanceof Mismatch) throw inputFault(value.describe([name]));
+      setMember(input, name, value);
+    }
+    if (this.closed && undeclared) throw inputFault("expected only declared members, got another");
+    return input;
+  }
+}
+
+/** Number of values in the documents of committed texts. */
+function countValues(values: readonly (readonly CommittedText[])[]): number {
+  const documents = new Set(values.flatMap((texts) => texts.flatMap(({ document }) => document ?? [])));
+  return [...documents].reduce((count, document) => count + valueCount(document), 0);
+}
+
+/** A committed text as an entry of a parsed document. */
+function readText(text: CommittedText, path: Path): { readonly document: JsonDocument; readonly entry: number } {
+  return text.document === undefined ? { document: readInput(pathText(path), text.bytes), entry: 0 } : text;
+}

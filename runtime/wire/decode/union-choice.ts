@@ -1,0 +1,98 @@
+/** Undeclared members: their codecs by index signatures, and the choice of a union's branch by their number. */
+
+import type { Codec } from "../contract.js";
+import { MAX_MATCHED_LENGTH } from "./constraints.js";
+import { Mismatch, unionMismatch } from "./mismatch.js";
+
+/**
+ * Compiles the index signatures of an object.
+ *
+ * @returns undefined when there are none; otherwise a function from a name to its compiled codec, or to undefined for a
+ * name that no index signature matches or that is too long to be matched
+ */
+export function compileIndexes<A, B, C extends Tally, T>(
+  { patterns, rest }: Extract<Codec, { kind: "object" }>,
+  compile: (codec: Codec) => Walk<A, B, C, T>,
+): ((name: string) => Walk<A, B, C, T> | undefined) | undefined {
+  const other = rest === undefined ? undefined : compile(rest);
+  if (patterns === undefined) return other && (() => other);
+  const named = patterns.map(([pattern, codec]) => [new RegExp(pattern, "u"), compile(codec)] as const);
+  return (name) => {
+    if (named.length > 0 && name.length > MAX_MATCHED_LENGTH) return undefined;
+    const [first, ...more] = named.flatMap(([pattern, compiled]) => (pattern.test(name) ? [compiled] : []));
+    return first === undefined ? other : more.length === 0 ? first : fitAll(first, more);
+  };
+}
+
+/** A compiled codec: decodes or encodes a value. The result is a {@link Mismatch} when the value does not fit. */
+type Walk<A, B, C extends Tally, T> = (one: A, other: B, context: C) => T;
+
+/** Decodes or encodes by the first of several codecs; the value has to fit the others too. */
+function fitAll<A, B, C extends Tally, T>(
+  first: Walk<A, B, C, T>,
+  others: readonly Walk<A, B, C, T>[],
+): Walk<A, B, C, T> {
+  return (one, other, context) => {
+    const made = first(one, other, context);
+    if (made instanceof Mismatch) return made;
+    const { undeclaredCount } = context;
+    for (const check of others) {
+      const checked = check(one, other, context);
+      if (checked instanceof Mismatch) return checked;
+    }
+    context.undeclaredCount = undeclaredCount;
+    return made;
+  };
+}
+
+/** Codecs that may contain members; `json` keeps all of them. */
+const CONTAINER_KINDS: ReadonlySet<Codec["kind"]> = new Set(["json", "object", "array", "tuple", "ref"]);
+
+/** Whether a value may fit several branches of a union that differ in the members they declare. */
+export function branchesOverlap(branches: readonly Codec[]): boolean {
+  return branches.flatMap(flattenBranches).filter(({ kind }) => CONTAINER_KINDS.has(kind)).length > 1;
+}
+
+/** The branches of a codec without wrappers, nested unions flattened. */
+function flattenBranches(codec: Codec): readonly Codec[] {
+  if (codec.kind === "wrapped") return flattenBranches(codec.item);
+  return codec.kind === "union" ? codec.branches.flatMap(flattenBranches) : [codec];
+}
+
+/** Counter of undeclared members, used where a union chooses a branch. */
+export interface Tally {
+  undeclaredCount: number;
+}
+
+/**
+ * Chooses the first of the fitting branches with the fewest undeclared members, and adds their number to the tally.
+ *
+ * @param attempt decodes or encodes the value by a branch
+ * @param explain makes the mismatch of a value that fits none: the most specific one by default
+ * @returns the result of the chosen branch, or that mismatch
+ */
+export function chooseBranch<B, T>(
+  branches: readonly B[],
+  tally: Tally,
+  attempt: (branch: B) => T | Mismatch,
+  explain: (mismatches: readonly Mismatch[]) => Mismatch = unionMismatch,
+): T | Mismatch {
+  const before = tally.undeclaredCount;
+  const mismatches: Mismatch[] = [];
+  let best: T | undefined;
+  let fewest = Number.POSITIVE_INFINITY;
+  for (const branch of branches) {
+    tally.undeclaredCount = 0;
+    const made = attempt(branch);
+    if (made instanceof Mismatch) mismatches.push(made);
+    else if (tally.undeclaredCount < fewest) {
+      best = made;
+      fewest = tally.undeclaredCount;
+      if (fewest === 0) break;
+    }
+  }
+  const fits = mismatches.length < branches.length;
+  const mismatch = fits ? undefined : explain(mismatches);
+  tally.undeclaredCount = before + (fits ? fewest : 0);
+  return mismatch ?? (best as T);
+}

@@ -1,0 +1,159 @@
+/**
+ * Converts plain JavaScript values to JSON and back without a contract (protocol.md section 5): integers are exact,
+ * dates and bytes have the forms of the typed codecs.
+ */
+
+import { asBuffer } from "../bytes.js";
+import { formatDateTime } from "../date-time.js";
+import { bigintRange, kindOf } from "../decode/mismatch.js";
+import { type Path, pathText } from "../fault.js";
+import { MAX_DEPTH } from "../protocol.js";
+import { ARRAY, DOUBLE, endAt, type JsonDocument, kindAt, startAt } from "./document.js";
+import { formatNumber } from "./numbers.js";
+import { quote } from "./print.js";
+import { foldTape, scalarOf } from "./read.js";
+import { parseJson } from "./scan.js";
+
+/** A value that cannot be written as JSON. The message names the path and the rule, never the value. */
+export class PlainValueError extends TypeError {
+  override readonly name = "PlainValueError";
+}
+
+const BIGINT = bigintRange(undefined);
+
+/**
+ * Writes a value as JSON text: a bigint as exact digits, a safe integer as digits, any other number as a double, a
+ * `Date` as RFC 3339 text, bytes as base64. Undefined members are omitted; `toJSON` is called.
+ *
+ * @param path of the value, for messages
+ * @param integers the range of a bigint; null for any
+ * @throws {@link PlainValueError}
+ */
+export function plainText(value: unknown, path: Path = [], integers: Range | null = BIGINT): string {
+  return write(value, path, 0, integers);
+}
+
+type Range = ReturnType<typeof bigintRange>;
+
+function write(value: unknown, path: Path, depth: number, integers: Range | null): string {
+  switch (typeof value) {
+    case "string":
+      return text(value, path);
+    case "boolean":
+      return String(value);
+    case "bigint":
+      if (integers !== null && (value < integers.min || value > integers.max))
+        fail(path, integers.name, "one outside its range");
+      return String(value);
+    case "number":
+      return formatNumber(value) ?? fail(path, "a finite number", String(value));
+    case "object":
+      return value === null ? "null" : writeObject(value, path, depth, integers);
+    default:
+      return fail(path, "a JSON value", kindOf(value));
+  }
+}
+
+function writeObject(value: object, path: Path, depth: number, integers: Range | null): string {
+  if (depth === MAX_DEPTH) fail(path.slice(0, 8), `at most ${MAX_DEPTH} levels of nesting`, "more, or a cycle");
+  if (value instanceof Uint8Array) {
+    return `"${asBuffer(value).toString("base64")}"`;
+  }
+  if (value instanceof Date) return date(value, path);
+  if (Array.isArray(value)) {
+    // Array.from visits the holes of a sparse array; map skips them.
+    return `[${Array.from(value, (item: unknown, i) => write(item, [...path, i], depth + 1, integers)).join(",")}]`;
+  }
+  const { toJSON } = value as { toJSON?: unknown };
+  if (typeof toJSON === "function") return write(toJSON.call(value), path, depth + 1, integers);
+  // A class may name its instances; those of JavaScript's own have names, and members that are not enumerable.
+  const name = Object.prototype.toString.call(value).slice(8, -1);
+  if (name !== "Object") fail(path, "a JSON value", /^[AEIOU]/.test(name) ? `an ${name}` : `a ${name}`);
+  const members: string[] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const at = [...path, name];
+    if (member !== undefined) members.push(`${text(name, at)}:${write(member, at, depth + 1, integers)}`);
+  }
+  return `{${members.join(",")}}`;
+}
+
+function text(value: string, path: Path): string {
+  return value.isWellFormed() ? quote(value) : fail(path, "well-formed text", "a lone surrogate");
+}
+
+function date(value: Date, path: Path): string {
+  const text = formatDateTime(value);
+  return text === undefined ? fail(path, "a Date of the years 0 to 9999", "another") : `"${text}"`;
+}
+
+function fail(path: Path, expected: string, got: string): never {
+  const place = pathText(path);
+  throw new PlainValueError(`${place === "" ? "value" : place}: expected ${expected}, got ${got}`);
+}
+
+/**
+ * Reads a JSON text: integers beyond ±(2^53−1) are bigints, every other number is a number. The last value of a
+ * repeated member counts.
+ *
+ * @throws {@link JsonError}
+ */
+export function plainValue(bytes: Uint8Array): unknown {
+  return plainValueOf(parseJson(bytes), 0);
+}
+
+/** The value of one entry of a parsed document; by JSON.parse where that is lossless. */
+export function plainValueOf(document: JsonDocument, entry: number): unknown {
+  const { bytes, large, escapedNames } = document;
+  if (kindAt(document, entry) >= ARRAY && !large && !escapedNames) {
+    return JSON.parse(bytes.toString("utf8", startAt(document, entry), endAt(document, entry)));
+  }
+  return foldPlain(document, entry, scalarOf);
+}
+
+/**
+ * Reads a JSON text like `plainValue`, but an integer beyond 64 bits is a bigint too, where the protocol has a
+ * double.
+ *
+ * @throws {@link JsonError}
+ */
+export function exactValue(bytes: Uint8Array): unknown {
+  const document = parseJson(bytes);
+  return document.doubles ? foldPlain(document, 0, exactScalar) : plainValueOf(document, 0);
+}
+
+function exactScalar(document: JsonDocument, entry: number): unknown {
+  const { bytes } = document;
+  if (kindAt(document, entry) !== DOUBLE) return scalarOf(document, entry);
+  const text = bytes.toString("latin1", startAt(document, entry), endAt(document, entry));
+  return /^-?[1-9]\d*$/.test(text) ? BigInt(text) : scalarOf(document, entry);
+}
+
+function foldPlain(
+  document: JsonDocument,
+  entry: number,
+  scalar: (document: JsonDocument, entry: number) => unknown,
+): unknown {
+  return foldTape<unknown>(document, entry, {
+    scalar,
+    array: (items) => items,
+    object: (names, values) => {
+      const object: Record<string, unknown> = {};
+      for (const [i, name] of names.entries()) setMember(object, name, values[i]);
+      return object;
+    },
+  });
+}
+
+/** Sets an absent member to `undefined` where it would be inherited, as `constructor` is. */
+export function setAbsent<T>(object: Record<string, T | undefined>, name: string): void {
+  if (name in Object.prototype) setMember(object, name, undefined);
+}
+
+/** Sets an own property, also for the name `__proto__`. */
+export function setMember<T>(object: Record<string, T>, name: string, value: T): void {
+  if (name === "__proto__") {
+    Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+  } else {
+    object[name] = value;
+  }
+}
