@@ -31,6 +31,8 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
     "admin",
   ),
   "runtime/server/replay/memory.ts": runtime("replay", "replay-http", "replay-http-overlap", "replay-cost"),
+  "runtime/server/replay/memory-arena.ts": runtime("replay", "replay-http", "replay-http-overlap", "replay-cost"),
+  "runtime/server/replay/memory-index.ts": runtime("replay", "replay-http", "replay-http-overlap", "replay-cost"),
   "runtime/server/replay/claim.ts": runtime("replay", "replay-http", "defaults"),
   "runtime/server/http/request-body.ts": runtime("request-body", "serve", "invoke-envelope"),
   "runtime/server/load/body-bytes.ts": runtime("request-body", "defaults", "bootstrap"),

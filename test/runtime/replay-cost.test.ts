@@ -27,7 +27,7 @@ function store(Memory = ReplayMemory, maxBytes = 16 * 1024 * 1024) {
     return claimed.lease;
   };
   /** The steps of a thousand calls at a time, ten milliseconds from one to the next. */
-  const costs = (from: number, to: number, script = "/server/replay/memory.js") =>
+  const costs = (from: number, to: number, script = "/server/replay/memory") =>
     Array.from({ length: (to - from) / 1000 }, (_, block) =>
       stepsOf(script, () => {
         for (let i = 0; i < 1000; i++) {
@@ -39,7 +39,7 @@ function store(Memory = ReplayMemory, maxBytes = 16 * 1024 * 1024) {
   return { time, memory, claim, run, costs };
 }
 
-const steps = (work: () => void) => stepsOf("/server/replay/memory.js", work);
+const steps = (work: () => void) => stepsOf("/server/replay/memory", work);
 
 it("30,000 entries come and go at a cost that does not depend on how many there are", (t) => {
   // The timer would clear entries away too.

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { ToolkitRuntimeConfig } from "#runtime/config/config.js";
-import { type Ed25519Engine, loadSodiumEngine, nobleEngine, nodeEngine } from "#runtime/wire/ed25519.js";
+import { type Ed25519Engine, loadSodiumEngine, nobleEngine, nodeEngine } from "#runtime/wire/crypto/ed25519.js";
 import { runHttpCases } from "./http.js";
 import { readVectors } from "./read.js";
 import { attempt, expect, type Outcome, outcome, runWireCases, WIRE_FILES } from "./wire-cases.js";

@@ -14,22 +14,22 @@ import {
   verifyToolSignature,
 } from "svc-runtime/leader";
 import { parseFqn } from "#runtime/fqn.js";
-import { decodeOutput, encodeMetaSchema, encodeOutputDeclared } from "#runtime/wire/bcs.js";
-import type { RawOutput } from "#runtime/wire/bcs-shapes.js";
-import { encodeOutput } from "#runtime/wire/bcs-writer.js";
+import { decodeOutput, encodeMetaSchema, encodeOutputDeclared } from "#runtime/wire/bcs/bcs.js";
+import type { RawOutput } from "#runtime/wire/bcs/bcs-shapes.js";
+import { encodeOutput } from "#runtime/wire/bcs/bcs-writer.js";
+import { NexusData, OffchainToolOutput } from "#runtime/wire/bcs/data.js";
 import { asBuffer } from "#runtime/wire/bytes.js";
 import type { Contract, Port } from "#runtime/wire/contract.js";
-import { NexusData, OffchainToolOutput } from "#runtime/wire/data.js";
-import type { Ed25519Engine } from "#runtime/wire/ed25519-engine.js";
+import type { Ed25519Engine } from "#runtime/wire/crypto/ed25519-engine.js";
+import { sha256 } from "#runtime/wire/crypto/portable-crypto.js";
+import { outputHash, toolSignatureMessage } from "#runtime/wire/crypto/signature.js";
 import { committedBytes, EnvelopeReader } from "#runtime/wire/envelope.js";
 import { itemsOf } from "#runtime/wire/json/document.js";
 import { textOf } from "#runtime/wire/json/print.js";
 import { stringOf, uniqueMembers } from "#runtime/wire/json/read.js";
 import { parseJson } from "#runtime/wire/json/scan.js";
 import { OutputEncoder, resultBytes } from "#runtime/wire/output.js";
-import { sha256 } from "#runtime/wire/portable-crypto.js";
 import { derivePorts } from "#runtime/wire/ports.js";
-import { outputHash, toolSignatureMessage } from "#runtime/wire/signature.js";
 
 /** How one case went: `fault` says what differed. */
 export interface Outcome {

@@ -10,10 +10,31 @@
  * pays for a rehash of the whole index.
  */
 
-import { DEFAULT_REPLAY_CACHE_TTL_MS, MAX_RESULT_BYTES } from "../../wire/protocol.js";
-import { Shares } from "../load/shares.js";
-import { MAX_SEAL_BYTES } from "./cached-signature.js";
+import { DEFAULT_REPLAY_CACHE_TTL_MS } from "../../wire/protocol.js";
 import { Lifetimes } from "./lifetimes.js";
+import {
+  Arena,
+  BODY,
+  DEAD,
+  HASH,
+  HELD_BYTES,
+  KEY,
+  KIND,
+  LENGTH,
+  MAX_SHARED_RECORD,
+  NO_SEAL,
+  NONE,
+  PAGE,
+  PAGE_BYTES,
+  RECLAIM_BY_TURN,
+  RUN_BYTES,
+  recordBytes,
+  SEGMENT,
+  SEGMENT_OBJECTS,
+  type Segment,
+  SMALLEST_SEGMENT,
+} from "./memory-arena.js";
+import { hashOfPair, Index, pair } from "./memory-index.js";
 import {
   type CachedAnswer,
   type Claim,
@@ -40,345 +61,15 @@ export interface ReplayMemoryOptions {
 }
 
 const MIN_BOUND = 1_048_576;
-const SWEEP_MS = 1000;
 /**
  * Maximum number of expired entries that one claim removes: more than the one that it may add, but few enough for a
  * negligible delay.
  */
 const RECLAIM_BY_CLAIM = 8;
-/**
- * Maximum number of expired entries that one turn of the event loop removes: up to 5 ms of work. The timer goes on in
- * the next turn while there are more, so that expiry keeps up with any rate.
- */
-const RECLAIM_BY_TURN = 2_000;
-/** Number of expired entries that a claim removes at once from a full store, until there is room. */
-const RECLAIM_FOR_ROOM = 256;
-/** Milliseconds until the next turn of the timer while there are more expired entries. */
-const NEXT_TURN_MS = 1;
-
-// Layout of a record, 8-byte aligned: completion time (f64), position of the next record in its bucket (f64), hash
-// (u32), kind (u32), length of body and seal together (u32), nonce, input hash, body, seal.
-const HASH = 4;
-const KIND = 5;
-const LENGTH = 6;
-const KEY = 28;
-const BODY = KEY + 64;
-const recordBytes = (length: number) => (BODY + length + 7) & ~7;
-
-const SEGMENT = 65_536;
-const SMALLEST_SEGMENT = 4096;
-/** A longer record gets its own segment, so that at most an eighth of a shared segment stays unused at its end. */
-const MAX_SHARED_RECORD = SEGMENT / 8;
-/** Bytes of the objects around a segment, measured ("memory held" in `test/runtime/replay.test.ts`). */
-const SEGMENT_OBJECTS = 700;
-const PAGE = 512;
-const PAGE_BYTES = PAGE * 8 + 300;
-
-/** Bytes reserved for a run: the most that its end can allocate, a segment for the largest body and an index page. */
-const RUN_BYTES = recordBytes(MAX_RESULT_BYTES + MAX_SEAL_BYTES) + SEGMENT_OBJECTS + PAGE_BYTES;
-/** Bytes reserved for the held 504 of a tool that still runs, beside its body: the most that `settle` can allocate. */
-const HELD_BYTES = recordBytes(0) + 8 + SEGMENT_OBJECTS + PAGE_BYTES;
-
-/**
- * Marks the absence of a record. The position of a record is segment slot · 8192 + offset / 8; slot 0 is never used.
- */
-const NONE = 0;
-const NO_SEAL = new Uint8Array(0);
-/** The kind of a deleted record, whose bytes remain until `reclaim` reaches it. */
-const DEAD = 0;
 
 const IN_FLIGHT: Claim = Object.freeze({ state: "in-flight" });
 const LOST: Claim = Object.freeze({ state: "lost" });
 const FULL: Claim = Object.freeze({ state: "full" });
-
-/** The pair of the current lookup: nonce, then input hash. One buffer is enough, because a claim is synchronous. */
-const pair = Buffer.alloc(64);
-const pairWords = new Uint32Array(pair.buffer, pair.byteOffset, 16);
-const pairHalves = new Uint16Array(pair.buffer, pair.byteOffset, 32);
-const hashKeys = Float64Array.from(crypto.getRandomValues(new Uint32Array(32)));
-
-/**
- * A keyed universal hash, so that no leader can aim its nonces at one bucket. The sum is exact: it stays below 2^53.
- */
-function hashOfPair(): number {
-  let sum = 0;
-  for (let i = 0; i < 32; i++) sum += pairHalves[i]! * hashKeys[i]!;
-  const mixed = Math.imul((sum / 0x1_0000_0000) | 0, 0x85ebca6b) ^ (sum | 0);
-  const spread = Math.imul(mixed ^ (mixed >>> 16), 0xc2b2ae35);
-  return (spread ^ (spread >>> 15)) >>> 0;
-}
-
-/** A part of a tool's log: consecutive records, freed together when the last of them has expired. */
-class Segment {
-  readonly bytes: Buffer;
-  readonly words: Uint32Array;
-  readonly doubles: Float64Array;
-  used = 0;
-  /** Records in the index, and the completion time of the last record. */
-  live = 0;
-  lastAt = 0;
-  next: Segment | undefined;
-
-  constructor(
-    readonly slot: number,
-    readonly size: number,
-  ) {
-    const buffer = new ArrayBuffer(size);
-    this.bytes = Buffer.from(buffer);
-    this.words = new Uint32Array(buffer);
-    this.doubles = new Float64Array(buffer);
-  }
-}
-
-/** The kind of a record, stored as one number: the caller, and every part of the answer but body and seal. */
-interface Kind extends ReplayCaller {
-  readonly status: number;
-  readonly code: string | undefined;
-  readonly signable: boolean;
-  /** Length in bytes of the seal at the end of the record. */
-  readonly sealBytes: number;
-}
-
-/**
- * State shared by all tools: the byte account with its bound, the clock, the segments by slot, the kinds by number, and
- * the timer. The timer runs while a segment exists and does not keep the process alive.
- */
-class Arena {
-  readonly maxBytes: number;
-  readonly now: () => number;
-  readonly tools = new Map<string, ToolEntries>();
-  bytes = 0;
-  /** Bytes of the runs and records of each leader; segments and index belong to no leader. */
-  readonly leaders: Shares;
-  records = 0;
-  readonly #segments: (Segment | undefined)[] = [undefined];
-  readonly #freeSlots: number[] = [];
-  readonly #kinds: Kind[] = [];
-  readonly #kindNumbers = new Map<string, number>();
-  #lastKind = 0;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(maxBytes: number, now: () => number, hasOneLeader: () => boolean) {
-    this.maxBytes = maxBytes;
-    this.now = now;
-    this.leaders = new Shares(maxBytes, hasOneLeader);
-  }
-
-  /**
-   * Reserves the bytes of a run. Returns false only when the leader would hold more than is left for all others even
-   * without the expired entries, of which it removes no more than make room: those of a few segments.
-   */
-  reserve(leaderId: string, now: number): boolean {
-    while (!this.leaders.allows(leaderId, RUN_BYTES, this.bytes)) {
-      if (this.reclaim(now, RECLAIM_FOR_ROOM) === 0) return false;
-    }
-    this.hold(leaderId, RUN_BYTES);
-    return true;
-  }
-
-  /** Counts bytes of a leader beside the records; a negative number gives back. */
-  hold(leaderId: string, bytes: number): void {
-    this.bytes += bytes;
-    this.leaders.add(leaderId, bytes);
-  }
-
-  /** Removes up to `limit` expired or dead records. Returns their number. */
-  reclaim(now: number, limit: number): number {
-    let left = limit;
-    for (const entries of this.tools.values()) left -= entries.reclaim(now, left);
-    if (this.#segments.length - 1 === this.#freeSlots.length) this.#forgetKinds();
-    return limit - left;
-  }
-
-  /** Without segments nothing refers to a slot or a kind. */
-  #forgetKinds(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    this.#segments.length = 1;
-    this.#freeSlots.length = 0;
-    this.#kinds.length = 0;
-    this.#kindNumbers.clear();
-  }
-
-  segment(position: number): Segment {
-    return this.#segments[Math.floor(position / 8192)]!;
-  }
-
-  allocate(size: number): Segment {
-    const segment = new Segment(this.#freeSlots.pop() ?? this.#segments.length, size);
-    this.#segments[segment.slot] = segment;
-    this.bytes += size + SEGMENT_OBJECTS;
-    if (this.#timer === undefined) this.#sweepAfter(SWEEP_MS);
-    return segment;
-  }
-
-  #sweepAfter(ms: number): void {
-    this.#timer = setTimeout(() => {
-      const isBacklog = this.reclaim(this.now(), RECLAIM_BY_TURN) === RECLAIM_BY_TURN;
-      if (this.#timer !== undefined) this.#sweepAfter(isBacklog ? NEXT_TURN_MS : SWEEP_MS);
-    }, ms).unref();
-  }
-
-  free(segment: Segment): void {
-    this.#segments[segment.slot] = undefined;
-    this.#freeSlots.push(segment.slot);
-    this.bytes -= segment.size + SEGMENT_OBJECTS;
-  }
-
-  kind(number: number): Kind {
-    return this.#kinds[number - 1]!;
-  }
-
-  /**
-   * The number of a kind. There are at most as many kinds as allow-listed keys times possible answers, with or without
-   * a seal.
-   */
-  kindNumber({ status, code, signable, seal }: CachedAnswer, { leaderId, leaderKeyId }: ReplayCaller): number {
-    const sealBytes = seal?.length ?? 0;
-    const last = this.#kinds[this.#lastKind - 1];
-    if (
-      last?.status === status &&
-      last.code === code &&
-      last.signable === signable &&
-      last.sealBytes === sealBytes &&
-      last.leaderKeyId === leaderKeyId &&
-      last.leaderId === leaderId
-    ) {
-      return this.#lastKind;
-    }
-    const name = `${status} ${signable} ${sealBytes} ${code} ${leaderKeyId} ${leaderId}`;
-    let number = this.#kindNumbers.get(name);
-    if (number === undefined) {
-      number = this.#kinds.push({ status, code, signable, sealBytes, leaderId, leaderKeyId });
-      this.#kindNumbers.set(name, number);
-    }
-    this.#lastKind = number;
-    return number;
-  }
-}
-
-/** An index by linear hashing: an insertion splits at most one bucket, and a removal merges at most one. */
-class Index {
-  readonly #arena: Arena;
-  readonly #pages: Float64Array[] = [];
-  /** Number of buckets in use; `#low` is the largest power of two that is not greater. */
-  #buckets = 0;
-  #low = PAGE;
-  size = 0;
-
-  constructor(arena: Arena) {
-    this.#arena = arena;
-  }
-
-  /** The position of the record of `pair`, or NONE. `hash` is the hash of `pair`. */
-  find(hash: number): number {
-    if (this.size === 0) return NONE;
-    let position = this.#head(this.#bucketOf(hash));
-    while (position !== NONE) {
-      const { words, doubles } = this.#arena.segment(position);
-      const at = position & 8191;
-      if (words[at * 2 + HASH] === hash && samePair(words, at * 2 + KEY / 4)) return position;
-      position = doubles[at + 1]!;
-    }
-    return NONE;
-  }
-
-  insert(hash: number, position: number): void {
-    if (this.size >= this.#buckets) this.#split();
-    const bucket = this.#bucketOf(hash);
-    this.#setNext(position, this.#head(bucket));
-    this.#setHead(bucket, position);
-    this.size++;
-  }
-
-  remove(hash: number, position: number): void {
-    const bucket = this.#bucketOf(hash);
-    let at = this.#head(bucket);
-    if (at === position) this.#setHead(bucket, this.#next(position));
-    else {
-      while (this.#next(at) !== position) at = this.#next(at);
-      this.#setNext(at, this.#next(position));
-    }
-    this.size--;
-    if (this.size === 0) {
-      this.#arena.bytes -= this.#pages.length * PAGE_BYTES;
-      this.#pages.length = this.#buckets = 0;
-      this.#low = PAGE;
-    } else if (this.size < this.#buckets - PAGE) this.#merge();
-  }
-
-  #split(): void {
-    if (this.#buckets % PAGE === 0) {
-      this.#pages.push(new Float64Array(PAGE));
-      this.#arena.bytes += PAGE_BYTES;
-      // Before the first page there are no records to move.
-      if (this.#buckets === 0) {
-        this.#buckets = PAGE;
-        return;
-      }
-    }
-    const added = this.#buckets++;
-    const from = added - this.#low;
-    let position = this.#head(from);
-    this.#setHead(from, NONE);
-    if (this.#buckets === this.#low * 2) this.#low = this.#buckets;
-    while (position !== NONE) {
-      const next = this.#next(position);
-      const bucket = this.#bucketOf(this.#hash(position));
-      this.#setNext(position, this.#head(bucket));
-      this.#setHead(bucket, position);
-      position = next;
-    }
-  }
-
-  #merge(): void {
-    const removed = --this.#buckets;
-    if (removed < this.#low) this.#low /= 2;
-    const into = removed - this.#low;
-    const moved = this.#head(removed);
-    if (moved !== NONE) {
-      let last = moved;
-      while (this.#next(last) !== NONE) last = this.#next(last);
-      this.#setNext(last, this.#head(into));
-      this.#setHead(into, moved);
-      this.#setHead(removed, NONE);
-    }
-    if (removed % PAGE === 0) {
-      this.#pages.pop();
-      this.#arena.bytes -= PAGE_BYTES;
-    }
-  }
-
-  #bucketOf(hash: number): number {
-    const bucket = hash & (this.#low * 2 - 1);
-    return bucket < this.#buckets ? bucket : bucket & (this.#low - 1);
-  }
-
-  #head(bucket: number): number {
-    return this.#pages[bucket >>> 9]![bucket & (PAGE - 1)]!;
-  }
-
-  #setHead(bucket: number, position: number): void {
-    this.#pages[bucket >>> 9]![bucket & (PAGE - 1)] = position;
-  }
-
-  #hash(position: number): number {
-    return this.#arena.segment(position).words[(position & 8191) * 2 + HASH]!;
-  }
-
-  #next(position: number): number {
-    return this.#arena.segment(position).doubles[(position & 8191) + 1]!;
-  }
-
-  #setNext(position: number, next: number): void {
-    this.#arena.segment(position).doubles[(position & 8191) + 1] = next;
-  }
-}
-
-function samePair(words: Uint32Array, start: number): boolean {
-  for (let i = 0; i < 16; i++) if (words[start + i] !== pairWords[i]) return false;
-  return true;
-}
 
 /**
  * The entries of one tool: runs in flight, by nonce; held 504s (the deadline has passed, the tool has not ended yet),
@@ -670,6 +361,7 @@ export class ReplayMemory implements ReplayStore {
   readonly memoryName: string = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("base64url");
   /** The bound in bytes over all tools. */
   readonly maxBytes: number;
+  readonly #tools = new Map<string, ToolEntries>();
   readonly #arena: Arena;
   readonly #ttlMs: ((tool: string) => number) | undefined;
   /** The lifetimes of the registrations that share this store, by tool; the last one counts. */
@@ -700,13 +392,14 @@ export class ReplayMemory implements ReplayStore {
     if (inputHash.length !== 32) throw new RangeError(`input hash: expected 32 bytes, got ${inputHash.length}`);
     pair.set(nonce);
     pair.set(inputHash, 32);
-    let entries = this.#arena.tools.get(tool);
+    let entries = this.#tools.get(tool);
     if (entries === undefined) {
       entries = new ToolEntries(
         this.#arena,
         () => (this.#ttlMs ?? this.#registered.get(tool))?.(tool) ?? DEFAULT_REPLAY_CACHE_TTL_MS,
       );
-      this.#arena.tools.set(tool, entries);
+      this.#tools.set(tool, entries);
+      this.#arena.logs.add(entries);
     }
     const age = repeat && (repeat.memory === this.memoryName ? repeat.ageMs : Number.POSITIVE_INFINITY);
     return entries.claim(caller, age);
@@ -721,7 +414,7 @@ export class ReplayMemory implements ReplayStore {
     this.#arena.reclaim(now, RECLAIM_BY_TURN);
     let entries = this.#arena.records;
     let inFlight = 0;
-    for (const tool of this.#arena.tools.values()) {
+    for (const tool of this.#tools.values()) {
       entries += tool.held.size - tool.countExpired(now);
       inFlight += tool.running.size;
     }
