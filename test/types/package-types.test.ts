@@ -180,6 +180,17 @@ function readLargeUnions(last: string) {
   };
 }
 
+test("paths of members, by a template type that refers to itself, are texts", () => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a type
+  const nested = "`${K}.${Paths<T[K]> & (string | number)}`";
+  const { said, schema } = read(`interface Settings { size: { height: number; width: number }; bold: boolean }
+type Paths<T> = T extends object ? Inner<Required<T>> : never;
+type Inner<T> = { [K in keyof T]: K extends string | number ? K | ${nested} : never }[keyof T];
+export type X = Paths<Settings>;`);
+  assert.deepEqual(said, []);
+  assert.deepEqual(schema(), { type: "string", enum: ["bold", "size", "size.height", "size.width"] });
+});
+
 test("the syntax of a union is walked once for each of its uses, not for each branch", () => {
   const { each, errors } = readLargeUnions("C0");
   assert.deepEqual(errors, []);

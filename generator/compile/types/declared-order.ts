@@ -46,6 +46,7 @@ const TEXT_MAPPINGS: Readonly<Record<string, (text: string) => string>> = {
 
 export class DeclaredOrder {
   private readonly symbols = new Map<ts.Node, ts.Symbol | undefined>();
+  private readonly walks: Walks = { open: new Map(), cut: 0 };
 
   constructor(private readonly checker: ts.TypeChecker) {}
 
@@ -146,7 +147,7 @@ export class DeclaredOrder {
 
   /** The constituents of a union in declared order. */
   sortUnion(types: readonly ts.Type[], syntax: TypeSyntax | undefined): readonly ts.Type[] {
-    const ranks = new Ranks(this.checker);
+    const ranks = new Ranks(this.checker, this.walks);
     if (syntax !== undefined) this.rank(syntax, ranks, 0);
     for (const type of types) this.rankAliases(type, ranks, 0);
     return ranks.sort(types);
@@ -154,7 +155,7 @@ export class DeclaredOrder {
 
   /** The names of mapped members in the declared order of their keys (`"b" | "a"`). */
   private sortKeys(syntax: TypeSyntax | undefined, properties: readonly ts.Symbol[]): string[] {
-    const ranks = new Ranks(this.checker);
+    const ranks = new Ranks(this.checker, this.walks);
     if (syntax !== undefined) this.rank(syntax, ranks, 0);
     return ranks.sortMapped(properties).map(({ name }) => name);
   }
@@ -171,7 +172,7 @@ export class DeclaredOrder {
     const at = this.resolveSyntax(syntax);
     if (at === undefined) return;
     if (depth > MAX_DEPTH) {
-      ranks.cut++;
+      this.walks.cut++;
       return;
     }
     const { node, environment } = at;
@@ -424,20 +425,27 @@ export class DeclaredOrder {
   }
 }
 
+/** The walks of alias bodies that are in progress, those for the placeholders of a template literal type included. */
+interface Walks {
+  readonly open: Map<ts.TypeAliasDeclaration, number>;
+  /** The number of walks that ended early. */
+  cut: number;
+}
+
 /** Ranks of constituents, by type, by name or by declaration. */
 class Ranks {
   private readonly types = new Map<ts.Type, number>();
   private readonly keys = new Map<string, number>();
   private readonly nodes = new Map<ts.Node, number>();
   private readonly visited = new Set<ts.TypeNode>();
-  private readonly expansions = new Map<ts.TypeAliasDeclaration, number>();
   /** Aliases without parameters that were walked to their ends. */
   private readonly walked = new Set<ts.TypeAliasDeclaration>();
   private next = 0;
-  /** The number of walks that ended early. */
-  cut = 0;
 
-  constructor(private readonly checker: ts.TypeChecker) {}
+  constructor(
+    private readonly checker: ts.TypeChecker,
+    private readonly walks: Walks,
+  ) {}
 
   add(type: ts.Type): void {
     const rank = this.next++;
@@ -461,16 +469,17 @@ class Ranks {
    */
   expand(alias: ts.TypeAliasDeclaration, walk: () => void): void {
     if (this.walked.has(alias)) return;
-    const open = this.expansions.get(alias) ?? 0;
+    const { walks } = this;
+    const open = walks.open.get(alias) ?? 0;
     if (open === MAX_SELF_EXPANSIONS) {
-      this.cut++;
+      walks.cut++;
       return;
     }
-    const { cut } = this;
-    this.expansions.set(alias, open + 1);
+    const { cut } = walks;
+    walks.open.set(alias, open + 1);
     walk();
-    this.expansions.set(alias, open);
-    if (alias.typeParameters === undefined && this.cut === cut) this.walked.add(alias);
+    walks.open.set(alias, open);
+    if (alias.typeParameters === undefined && walks.cut === cut) this.walked.add(alias);
   }
 
   addName(name: string): void {
