@@ -136,6 +136,15 @@ const command = fc.oneof(
   { weight: 1, arbitrary: fc.record({ op: fc.constant("ttl" as const), ms: fc.constantFrom(1, 2, 50, 100, 200) }) },
 );
 
+/** A run that shutdown interrupts, then the 403 of another caller for the same pair; the first caller repeats. */
+const REPLACED_MARK: (typeof command extends fc.Arbitrary<infer T> ? T : never)[] = [
+  { op: "claim", tool: 1, n: 2, h: 0, c: 1, age: null, named: false },
+  { op: "complete", of: 0, status: 503, size: 0, seal: 0 },
+  { op: "claim", tool: 1, n: 2, h: 0, c: 0, age: null, named: false },
+  { op: "complete", of: 0, status: 403, size: 0, seal: 0 },
+  { op: "repeat", of: 1 },
+];
+
 /** Milliseconds that no case reaches by its waits. */
 export const LONGEST_CASE_MS = 20_000;
 
@@ -237,7 +246,7 @@ export async function assertAgreesWithModel(make: () => ModelledStore, runs: num
       await under.wait(LONGEST_CASE_MS);
       await under.holds({ entries: 0, inFlight: 0 });
     }),
-    { numRuns: runs },
+    { numRuns: runs, examples: [[REPLACED_MARK]] },
   );
 }
 
