@@ -28,8 +28,9 @@ export class GenerateError extends Error {
 }
 
 /**
- * Reads a project and returns what `svc-gen` would write to `contracts.ts`, one contract for each tool class. They are kept in
- * `node_modules/.cache/svc-gen` until the project changes. Of several processes that ask at the same time one reads the project.
+ * Reads a project and returns what `svc-gen` would write to `contracts.ts`, one contract for each tool class. They are
+ * kept in `node_modules/.cache/svc-gen` until the project changes. Of several processes that ask at the same time one
+ * reads the project.
  *
  * @example
  * ```ts

@@ -110,8 +110,8 @@ export interface ClassContext {
   /** The log of the server; a line names the tool only if you add it. */
   readonly log: Logger;
   /**
-   * The registry of prom-client to which metrics of the tool are added: that of the admin listener, or the one given to `svcTools`. Absent
-   * where neither is, in the threads of an isolated tool, and in the test kit.
+   * The registry of prom-client to which metrics of the tool are added: that of the admin listener, or the one given to
+   * `svcTools`. Absent where neither is, in the threads of an isolated tool, and in the test kit.
    */
   readonly registry?: Registry;
   /** The OpenTelemetry meter of the tool, named like it. Absent where the application has registered no meter provider. */

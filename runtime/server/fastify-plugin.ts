@@ -20,8 +20,8 @@ export interface SvcToolsOptions extends ToolOptions {
   /** The tool classes; their contracts must be provided first (`provideContracts` of `svc-runtime/v1`). */
   readonly tools: readonly SvcToolClass[];
   /**
-   * A registry of prom-client, to which the metrics of the tools are added (docs/operations.md#probes-and-metrics); none by default. Use
-   * it for one registration only.
+   * A registry of prom-client, to which the metrics of the tools are added (docs/operations.md#probes-and-metrics);
+   * none by default. Use it for one registration only.
    */
   readonly registry?: Registry;
 }

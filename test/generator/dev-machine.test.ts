@@ -58,7 +58,7 @@ class World {
     if (!this.overlaps) this.serving = undefined;
   }
 
-  /** The process that starts comes to an end of its start. */
+  /** Ends the start of a process. */
   settle(outcome: "serves" | "fails"): void {
     const { starting } = this;
     if (starting === undefined) return;

@@ -1,4 +1,4 @@
-/** What a program takes in that imports the runtime: a few declarations of its own, and those of its metrics. And the types that it gets. */
+/** What a program that imports the runtime takes in, few declarations beside those of its metrics, and the types that it gets. */
 
 import assert from "node:assert/strict";
 import { relative } from "node:path";

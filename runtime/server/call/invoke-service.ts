@@ -394,7 +394,7 @@ export class InvokeService {
     return run;
   }
 
-  /** A reply with the error of its run; once it is sent, it calls the `returned` callbacks of the stored values in its result. */
+  /** A reply with the error of its run. Once it is sent, the `returned` callbacks of the result's stored values are called. */
   private finished({ log }: Handled, run: Run, { status, stored }: Answer, reply: Reply): Reply {
     if (status === 500) return { ...reply, error: log.lastError ?? new Error(`the run failed: ${reply.code}`) };
     if (status === 504) return { ...reply, error: new InvocationAborted("timeout") };

@@ -169,8 +169,8 @@ export class ToolRoutes {
   }
 
   /**
-   * Answers errors of calls, of hooks and of fastify itself. Refusals of hooks, such as 429, are left to the application's handler
-   * of errors; any other error of a hook is logged and answered 500 without its message.
+   * Answers errors of calls, of hooks and of fastify itself. Refusals of hooks, such as 429, are left to the
+   * application's handler of errors; any other error of a hook is logged and answered 500 without its message.
    */
   #answerErrors(app: FastifyInstance): void {
     app.setErrorHandler((error: Partial<FastifyError>, request, reply) => {
