@@ -49,6 +49,7 @@ export async function followedPage(
   tell: (event: DevEvent | PageEvent | CallEvent) => void,
 ): Promise<{
   readonly url: string;
+  readonly mcp: string | undefined;
   readonly onEvent: (event: DevEvent) => void;
   readonly close: () => Promise<void>;
 }> {
@@ -58,21 +59,24 @@ export async function followedPage(
   const { port, signed = false, host, "leader-key": leaderKey } = call.values;
   // Beyond this machine, and beside keys that are not those of development, no client is answered.
   const isOwn = signed ? leaderKey === undefined : settings.SVC_TOOLKIT_CONFIG_PATH === undefined;
-  const mcp = host === undefined && isOwn ? devMcp(call, root) : undefined;
+  const bridge = host === undefined && isOwn ? devMcp(call, root) : undefined;
   const isAny = port === "0";
   const address = pageAddress(call, isAny ? undefined : `${realpathSync(root)} ${signed}`);
   const token = pageToken(root, call.env);
-  const page = new DevelopmentPage({ root, leader, address: { ...address, token }, mcp: mcp?.answer });
+  const page = new DevelopmentPage({ root, leader, address: { ...address, token }, mcp: bridge?.answer });
   await opened(page);
-  tell({ event: "page", url: page.url, ...(mcp && { mcp: `${page.url}mcp` }) });
+  const { url } = page;
+  const mcp = bridge && `${url}mcp`;
+  tell({ event: "page", url, ...(mcp !== undefined && { mcp }) });
   return {
-    url: page.url,
+    url,
+    mcp,
     close: async () => {
       await page.close();
-      await mcp?.close();
+      await bridge?.close();
     },
     onEvent: (event) => {
-      mcp?.onEvent(event);
+      bridge?.onEvent(event);
       void page.follow(event, () => readOutput(root, "meta.json")?.toString() ?? "[]");
       const isHidden = event.event === "line" && !showsDebug && isDebugLine(event.line);
       const logged = isHidden ? loggedCall(event.line) : undefined;

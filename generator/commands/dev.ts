@@ -97,6 +97,7 @@ serving (url, tools, restarted, newest), failed, errors, ended (reason), call (t
         env: call.env,
         defaults: DEV_LOG_LEVEL,
         page: page.url,
+        mcp: page.mcp,
         onEvent: page.onEvent,
         end: call.interrupted(),
       });

@@ -145,10 +145,5 @@ async function printConfig(call: McpCall, root: string): Promise<number> {
 /** Where a running `svc-gen dev` of the project answers MCP clients; undefined when none does. */
 async function devEndpoint(root: string, env: McpCall["env"]): Promise<string | undefined> {
   const { devServers } = await import("../dev/dev-state.js");
-  for (const { page } of await devServers(root, env)) {
-    // The page itself answers 404 where it has no such endpoint.
-    const { status } = await fetch(`${page}mcp`);
-    if (status !== 404) return `${page}mcp`;
-  }
-  return undefined;
+  return (await devServers(root, env)).find(({ mcp }) => mcp !== undefined)?.mcp;
 }

@@ -65,6 +65,8 @@ export interface DevOptions {
   readonly inspect: DevServerOptions["inspect"];
   /** Address of the development page, which confirms where this process serves. */
   readonly page: string;
+  /** Where MCP clients call; undefined where they cannot. */
+  readonly mcp: string | undefined;
   /** Variables that win over those of `.env`. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Variables that those of `.env` win over. */
@@ -367,8 +369,8 @@ class DevSession {
     if (state === this.#state) return;
     this.#removeState();
     this.#state = state;
-    const { signed, page } = this.#options;
-    const content = `${JSON.stringify({ url, signed, pid: process.pid, page } satisfies DevState)}\n`;
+    const { signed, page, mcp } = this.#options;
+    const content = `${JSON.stringify({ url, signed, pid: process.pid, page, mcp } satisfies DevState)}\n`;
     try {
       replaceFiles([{ target: state, content, mode: 0o600 }]);
     } catch (error) {

@@ -55,6 +55,8 @@ export interface DevState {
   readonly pid: number;
   /** The development page of the process. Its path contains a random token, so only that process answers there. */
   readonly page: string;
+  /** Where the process answers MCP clients; absent where it does not. */
+  readonly mcp?: string | undefined;
 }
 
 /** The file of one running server: a project may have an unsigned and a signed one. */
