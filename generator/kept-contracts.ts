@@ -19,9 +19,9 @@ export async function keptContracts(options: GenerateOptions): Promise<Pick<Gene
   // A run of its own beside that of `svc-gen`, whose diagnostics the user has read.
   const identity = { ...buildOptions(options), only: "contracts" };
   const kept = () => freshBuildInfo(root, buildOptions(options)) ?? freshBuildInfo(root, identity);
-  const lock = lockOf(root, identity);
   const last = kept();
   if (last !== undefined) return last;
+  const lock = lockOf(root, identity);
   try {
     while (lock !== undefined && !takeLock(lock)) await setTimeout(POLL_MS);
     const meanwhile = kept();
