@@ -43,10 +43,11 @@ const CANCELLED = 130;
 
 async function ask(question: string, hidden = false): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  if (hidden) process.stderr.write(question);
   // With `terminal` readline takes over the echo of the typed characters, and `silent` drops it.
   const output = hidden ? { output: silent, terminal: true, historySize: 0 } : { output: process.stderr };
   const terminal = createInterface({ input: process.stdin, ...output });
+  // Not before: what is typed at once would be shown.
+  if (hidden) process.stderr.write(question);
   // Ctrl-C and Ctrl-D end it without an answer.
   const cancel = () => {
     if (hidden) process.stderr.write("\n");
