@@ -35,7 +35,10 @@ export interface HarnessOptions
   readonly config?: ToolkitRuntimeConfig;
   /** The leader of calls that name none: `"leader"` by default. */
   readonly leader?: LeaderChoice;
-  /** Fetches stored values of results, such as a `TestStore` of svc-runtime-storage/dev, so that `output` has them in place of references. */
+  /**
+   * Fetches stored values of results, such as a `TestStore` of svc-runtime-storage/dev, so that `output` has them in place
+   * of references.
+   */
   readonly store?: { readonly reader: ValueReader };
 }
 
