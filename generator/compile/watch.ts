@@ -66,118 +66,123 @@ export async function watchProject(options: GenerateOptions, effects: Effects, e
 type Builder = ts.SemanticDiagnosticsBuilderProgram;
 
 class WatchSession {
-  private project: Project | undefined;
-  private program: ts.WatchOfFilesAndCompilerOptions<Builder> | undefined;
-  private results: ResultCache = new Map();
-  private current: Result | undefined;
+  #project: Project | undefined;
+  #program: ts.WatchOfFilesAndCompilerOptions<Builder> | undefined;
+  #results: ResultCache = new Map();
+  #current: Result | undefined;
   /** Versions of the files of the program behind `current`. */
-  private versions = "";
-  private configChanged = true;
+  #versions = "";
+  #configChanged = true;
   /** Whether packages were installed since the program was opened: TypeScript's watch keeps their old resolution. */
-  private packagesChanged = false;
+  #packagesChanged = false;
   /** Program updates that TypeScript has scheduled. */
-  private readonly updates = new Set<() => void>();
-  private readonly watchers = new Map<string, ts.FileWatcher>();
-  private timer: NodeJS.Timeout | undefined;
-  private firstEventAt = performance.now();
+  readonly #updates = new Set<() => void>();
+  readonly #watchers = new Map<string, ts.FileWatcher>();
+  #timer: NodeJS.Timeout | undefined;
+  #firstEventAt = performance.now();
 
-  constructor(
-    private readonly options: GenerateOptions,
-    private readonly effects: Effects,
-    private readonly fail: (error: unknown) => void,
-  ) {}
+  readonly #options: GenerateOptions;
+  readonly #effects: Effects;
+  readonly #fail: (error: unknown) => void;
 
-  close(): void {
-    clearTimeout(this.timer);
-    this.closeProgram();
-    this.closeWatchers([...this.watchers.keys()]);
+  constructor(options: GenerateOptions, effects: Effects, fail: (error: unknown) => void) {
+    this.#options = options;
+    this.#effects = effects;
+    this.#fail = fail;
   }
 
-  private schedule(): void {
-    if (this.timer === undefined) this.firstEventAt = performance.now();
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      this.timer = undefined;
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#closeProgram();
+    this.#closeWatchers([...this.#watchers.keys()]);
+  }
+
+  #schedule(): void {
+    if (this.#timer === undefined) this.#firstEventAt = performance.now();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
       this.attempt();
     }, SETTLE_MS);
   }
 
   /** Runs. After an error it runs once more with a program of its own: TypeScript may fail on reused files only. */
   attempt(): void {
-    const { failed } = this.effects;
+    const { failed } = this.#effects;
     try {
-      this.run();
+      this.#run();
     } catch (error) {
       if (failed === undefined) {
-        this.fail(error);
+        this.#fail(error);
         return;
       }
       try {
-        this.forget();
-        this.run();
+        this.#forget();
+        this.#run();
       } catch (again) {
-        this.forget();
+        this.#forget();
         failed(again);
       }
     }
   }
 
   /** Makes the next run read everything again. */
-  private forget(): void {
-    this.closeProgram();
-    this.configChanged = true;
-    this.current = undefined;
+  #forget(): void {
+    this.#closeProgram();
+    this.#configChanged = true;
+    this.#current = undefined;
   }
 
   /** Reads the configuration if it may have changed, updates the program and writes the generated files that differ. */
-  private run(): void {
-    this.effects.begin?.();
-    const before = this.current;
-    if (this.configChanged) this.readConfiguration();
+  #run(): void {
+    this.#effects.begin?.();
+    const before = this.#current;
+    if (this.#configChanged) this.#readConfiguration();
     // An update may schedule another one, which the loop runs too.
-    for (const update of this.updates) {
-      this.updates.delete(update);
+    for (const update of this.#updates) {
+      this.#updates.delete(update);
       update();
     }
-    const { current } = this;
+    const current = this.#current;
     if (current === undefined) {
-      this.effects.unchanged?.();
+      this.#effects.unchanged?.();
       return;
     }
-    const wrote = hasErrors(current.diagnostics) ? [] : this.effects.write(current.files);
+    const wrote = hasErrors(current.diagnostics) ? [] : this.#effects.write(current.files);
     if (current === before && wrote.length === 0) {
-      this.effects.unchanged?.();
+      this.#effects.unchanged?.();
       return;
     }
-    const milliseconds = Math.round(performance.now() - this.firstEventAt);
-    this.effects.tell({ ...current, wrote, milliseconds, compile: (fallback) => this.compile(current, fallback) });
+    const milliseconds = Math.round(performance.now() - this.#firstEventAt);
+    this.#effects.tell({ ...current, wrote, milliseconds, compile: (fallback) => this.#compile(current, fallback) });
   }
 
-  private compile({ files }: Result, fallback: string): Compiled {
-    const { project, program } = this;
+  #compile({ files }: Result, fallback: string): Compiled {
+    const project = this.#project;
+    const program = this.#program;
     if (project === undefined || program === undefined) throw new Error("compile: the project cannot be read");
     return compile(program.getProgram().getProgram(), project, files, fallback);
   }
 
-  private readConfiguration(): void {
-    this.configChanged = false;
-    if (this.packagesChanged) this.closeProgram();
-    this.packagesChanged = false;
-    const last = this.project;
-    const project = readProject(layoutOf(this.options));
-    this.project = "diagnostics" in project ? undefined : project;
-    this.followConfiguration(project);
+  #readConfiguration(): void {
+    this.#configChanged = false;
+    if (this.#packagesChanged) this.#closeProgram();
+    this.#packagesChanged = false;
+    const last = this.#project;
+    const project = readProject(layoutOf(this.#options));
+    this.#project = "diagnostics" in project ? undefined : project;
+    this.#followConfiguration(project);
     if ("diagnostics" in project) {
-      this.closeProgram();
+      this.#closeProgram();
       const { diagnostics } = project;
-      if (!isDeepStrictEqual(this.current?.diagnostics, diagnostics)) this.current = { files: [], diagnostics };
-    } else if (this.program === undefined || !isSameCompilation(last, project)) {
-      this.closeProgram();
-      this.openProgram(project);
-    } else if (!isDeepStrictEqual(last?.files, project.files)) this.program.updateRootFileNames(rootsOf(project));
+      if (!isDeepStrictEqual(this.#current?.diagnostics, diagnostics)) this.#current = { files: [], diagnostics };
+    } else if (this.#program === undefined || !isSameCompilation(last, project)) {
+      this.#closeProgram();
+      this.#openProgram(project);
+    } else if (!isDeepStrictEqual(last?.files, project.files)) this.#program.updateRootFileNames(rootsOf(project));
   }
 
-  private openProgram(project: Project): void {
+  #openProgram(project: Project): void {
     const host = ts.createWatchCompilerHost(
       rootsOf(project),
       project.options,
@@ -188,93 +193,93 @@ class WatchSession {
       project.references,
       WATCH_OPTIONS,
     );
-    this.program = ts.createWatchProgram({
+    this.#program = ts.createWatchProgram({
       ...adaptHost(host, project),
       watchFile,
       getCurrentDirectory: () => project.layout.root,
-      afterProgramCreate: (builder) => this.generate(builder),
+      afterProgramCreate: (builder) => this.#generate(builder),
       setTimeout: (update: (...args: unknown[]) => void, _: number, ...args: unknown[]) => {
         const run = () => update(...args);
-        this.updates.add(run);
-        this.schedule();
+        this.#updates.add(run);
+        this.#schedule();
         return run;
       },
-      clearTimeout: (run: () => void) => this.updates.delete(run),
+      clearTimeout: (run: () => void) => this.#updates.delete(run),
     });
   }
 
-  private generate(builder: Builder): void {
-    const { project } = this;
+  #generate(builder: Builder): void {
+    const project = this.#project;
     if (project === undefined) return;
     while (builder.getSemanticDiagnosticsOfNextAffectedFile() !== undefined);
     const program = builder.getProgram();
-    const current = generateFrom(openProgram(project, program, builder, keysOf(builder)), this.results);
+    const current = generateFrom(openProgram(project, program, builder, keysOf(builder)), this.#results);
     // A new folder anywhere, the generated one included, gives a new program of the same files.
     const versions = (program.getSourceFiles() as readonly InnerFile[]).map(versionOf).join("\n");
-    if (versions === this.versions && isDeepStrictEqual(current, this.current)) return;
-    this.versions = versions;
-    this.current = current;
+    if (versions === this.#versions && isDeepStrictEqual(current, this.#current)) return;
+    this.#versions = versions;
+    this.#current = current;
   }
 
   /** Watches the generated files, every input of the configuration, the folders of sources and those of packages. */
-  private followConfiguration({ recorder }: Project | InvalidProject): void {
+  #followConfiguration({ recorder }: Project | InvalidProject): void {
     const { files, missing, missingFolders, folders, listings, own } = recorder.snapshot();
     const changed = () => {
-      this.configChanged = true;
-      this.schedule();
+      this.#configChanged = true;
+      this.#schedule();
     };
     const wanted = new Map<string, () => ts.FileWatcher>();
-    for (const path of own) wanted.set(path, () => watchFile(path, () => this.schedule()));
+    for (const path of own) wanted.set(path, () => watchFile(path, () => this.#schedule()));
     for (const path of [...Object.keys(files), ...missing, ...missingFolders]) {
       wanted.set(path, () => watchFile(path, changed));
     }
     for (const folder of [...Object.keys(folders), ...Object.keys(listings)]) {
-      wanted.set(`${folder}${sep}${folderIdentity(folder)}`, () => this.watchFolder(folder, changed));
+      wanted.set(`${folder}${sep}${folderIdentity(folder)}`, () => this.#watchFolder(folder, changed));
     }
     const installed = (path: string) => {
       if (/[\\/]\.(?!package-lock|modules\.yaml|yarn)[^\\/]*$/.test(path)) return;
-      this.packagesChanged = true;
+      this.#packagesChanged = true;
       changed();
     };
-    for (const folder of packageFolders(layoutOf(this.options).root)) {
+    for (const folder of packageFolders(layoutOf(this.#options).root)) {
       wanted.set(folder, () => watchFile(folder, () => installed(folder)));
       if (!existsSync(folder)) continue;
       wanted.set(`${folder}${sep}${folderIdentity(folder)}`, () => watchEntries(folder, installed));
     }
-    const gone = [...this.watchers.keys()].filter((key) => !wanted.has(key));
+    const gone = [...this.#watchers.keys()].filter((key) => !wanted.has(key));
     // A folder was replaced by another. TypeScript shares one watcher per path, which does not see the new folder.
     const moved = gone.some((key) => /^-?\d+ /.test(basename(key)) && existsSync(dirname(key)));
-    if (moved) this.closeProgram();
-    this.closeWatchers(moved ? [...this.watchers.keys()] : gone);
-    const opened = [...wanted].filter(([key]) => !this.watchers.has(key));
-    for (const [key, watch] of opened) this.watchers.set(key, watch());
+    if (moved) this.#closeProgram();
+    this.#closeWatchers(moved ? [...this.#watchers.keys()] : gone);
+    const opened = [...wanted].filter(([key]) => !this.#watchers.has(key));
+    for (const [key, watch] of opened) this.#watchers.set(key, watch());
     // A change between reading the configuration and watching its inputs would be missed.
     if (opened.length > 0) changed();
   }
 
-  private closeWatchers(keys: readonly string[]): void {
+  #closeWatchers(keys: readonly string[]): void {
     for (const key of keys) {
-      this.watchers.get(key)?.close();
-      this.watchers.delete(key);
+      this.#watchers.get(key)?.close();
+      this.#watchers.delete(key);
     }
   }
 
-  private closeProgram(): void {
-    this.program?.close();
-    this.program = undefined;
-    this.updates.clear();
-    this.results = new Map();
+  #closeProgram(): void {
+    this.#program?.close();
+    this.#program = undefined;
+    this.#updates.clear();
+    this.#results = new Map();
   }
 
-  private watchFolder(folder: string, changed: () => void): ts.FileWatcher {
+  #watchFolder(folder: string, changed: () => void): ts.FileWatcher {
     return watchEntries(folder, (path) => {
-      if (!this.isSourceSaved(path)) changed();
+      if (!this.#isSourceSaved(path)) changed();
     });
   }
 
   /** Whether an event changes only the text of a known source, which the program watches, not the set of files. */
-  private isSourceSaved(path: string): boolean {
-    return this.program !== undefined && this.project?.files.includes(resolve(path)) === true && existsSync(path);
+  #isSourceSaved(path: string): boolean {
+    return this.#program !== undefined && this.#project?.files.includes(resolve(path)) === true && existsSync(path);
   }
 }
 

@@ -64,65 +64,68 @@ export async function checkServer(base: URL, questions: ServerQuestions): Promis
 }
 
 class ServerDoctor {
-  private trust: TlsTrust;
+  #trust: TlsTrust;
 
-  constructor(
-    private readonly base: URL,
-    private readonly questions: ServerQuestions,
-    private readonly tell: (check: Check) => void,
-  ) {
-    this.trust = { ca: questions.ca, anyCertificate: false };
+  readonly #base: URL;
+  readonly #questions: ServerQuestions;
+  readonly #tell: (check: Check) => void;
+
+  constructor(base: URL, questions: ServerQuestions, tell: (check: Check) => void) {
+    this.#base = base;
+    this.#questions = questions;
+    this.#tell = tell;
+    this.#trust = { ca: questions.ca, anyCertificate: false };
   }
 
   async run(): Promise<void> {
     const began = Date.now();
-    const health = await this.connect();
+    const health = await this.#connect();
     if (health === undefined) return;
     const middle = (began + Date.now()) / 2;
     if (health.status >= 300 && health.status < 400) {
       const to = printable(health.headers.location ?? "nowhere");
       const next = `leaders follow no redirect: register the address that it leads to, or end the redirect`;
-      this.tell(bad("redirects", `${health.status} to ${to}`, next));
+      this.#tell(bad("redirects", `${health.status} to ${to}`, next));
       return;
     }
-    this.tell(good("redirects", "none"));
-    await this.checkHealth(health);
-    const metadata = await this.checkMetadata();
+    this.#tell(good("redirects", "none"));
+    await this.#checkHealth(health);
+    const metadata = await this.#checkMetadata();
     // Nothing else is to be learnt at an address that is no tool's.
     if (metadata === "not found") return;
-    await this.checkRouting();
-    this.tell(this.checkClock(health, middle));
-    const isSigned = await this.checkMode();
-    const arrived = isSigned ? await this.checkHeaders() : false;
+    await this.#checkRouting();
+    this.#tell(this.#checkClock(health, middle));
+    const isSigned = await this.#checkMode();
+    const arrived = isSigned ? await this.#checkHeaders() : false;
     if (isSigned === false) {
-      this.tell(skipped("headers", "signature headers are not read without signatures"));
-      this.tell(skipped("body", "without signatures nothing tells whether a body was changed"));
-    } else if (isSigned) this.tell(await this.checkBody(metadata, arrived));
-    this.tell(await this.checkSize());
+      this.#tell(skipped("headers", "signature headers are not read without signatures"));
+      this.#tell(skipped("body", "without signatures nothing tells whether a body was changed"));
+    } else if (isSigned) this.#tell(await this.#checkBody(metadata, arrived));
+    this.#tell(await this.#checkSize());
   }
 
   /** The first request, and what TLS says of it. */
-  private async connect(): Promise<Answer | undefined> {
-    let answer = await this.get("/health");
+  async #connect(): Promise<Answer | undefined> {
+    let answer = await this.#get("/health");
     const fault = "failure" in answer ? certificateFault(answer.failure) : undefined;
     if (fault !== undefined) {
-      this.tell(bad("tls", fault.detail, fault.next));
-      this.trust = { ...this.trust, anyCertificate: true };
-      answer = await this.get("/health");
+      this.#tell(bad("tls", fault.detail, fault.next));
+      this.#trust = { ...this.#trust, anyCertificate: true };
+      answer = await this.#get("/health");
     }
     if ("failure" in answer) {
-      const { detail, next } = explainFailure(answer.failure, this.base);
-      this.tell(bad("connection", detail, next));
+      const { detail, next } = explainFailure(answer.failure, this.#base);
+      this.#tell(bad("connection", detail, next));
       return undefined;
     }
-    this.tell(good("connection", this.base.host));
-    if (fault === undefined) this.tell(this.judgeTls(answer));
+    this.#tell(good("connection", this.#base.host));
+    if (fault === undefined) this.#tell(this.#judgeTls(answer));
     return answer;
   }
 
-  private judgeTls({ tls }: Answer): Check {
+  #judgeTls({ tls }: Answer): Check {
     if (tls === undefined) {
-      if (isLoopback(this.base.hostname)) return skipped("tls", "plain HTTP on this machine");
+      if (isLoopback(this.#base.hostname)) return skipped("tls", "plain HTTP on this machine");
       const next = "serve over https: who can read a request can repeat it (docs/guide/signatures.md)";
       return bad("tls", "plain HTTP over a network", next);
     }
@@ -132,79 +135,79 @@ class ServerDoctor {
     return bad("tls", detail, "renew the certificate; a running server takes the new files by itself");
   }
 
-  private async checkHealth(answer: Answer): Promise<void> {
+  async #checkHealth(answer: Answer): Promise<void> {
     const { status } = answer;
-    if (status === 200) this.tell(good("health", "200"));
-    else if (status === 404) this.tell(bad("health", "404: no tool has this path", await this.toolsHere()));
+    if (status === 200) this.#tell(good("health", "200"));
+    else if (status === 404) this.#tell(bad("health", "404: no tool has this path", await this.#toolsHere()));
     else if (status === 500 || (status === 503 && answer.body.length === 0)) {
       const why =
         status === 500 ? "its health() or its construction threw" : "the tool says so, or its health() took too long";
-      this.tell(bad("health", `${status}: ${why}`, "look at the server's log"));
-    } else this.tell(this.unexpected("health", answer));
-    const head = await this.ask({ method: "HEAD", url: this.at("/health") });
-    if ("failure" in head) this.tell(this.failed("head", head));
-    else if (head.status === status) this.tell(good("head", `${head.status}, as GET`));
+      this.#tell(bad("health", `${status}: ${why}`, "look at the server's log"));
+    } else this.#tell(this.#unexpected("health", answer));
+    const head = await this.#ask({ method: "HEAD", url: this.#at("/health") });
+    if ("failure" in head) this.#tell(this.#failed("head", head));
+    else if (head.status === status) this.#tell(good("head", `${head.status}, as GET`));
     else {
       const next = "let the gateway pass HEAD as it is: balancers ask for health with it";
-      this.tell(bad("head", `HEAD is ${head.status} where GET is ${status}`, next));
+      this.#tell(bad("head", `HEAD is ${head.status} where GET is ${status}`, next));
     }
   }
 
   /** The paths of tools at the same origin, for an address that is none. */
-  private async toolsHere(): Promise<string> {
-    const answer = await this.ask({ method: "GET", url: new URL("/tools", this.base) });
+  async #toolsHere(): Promise<string> {
+    const answer = await this.#ask({ method: "GET", url: new URL("/tools", this.#base) });
     const paths = "failure" in answer || answer.status !== 200 ? undefined : textsIn(answer.body);
     if (paths === undefined) return "give the address of a tool, such as https://tools.example/sum";
-    const all = paths.map((path) => `${this.base.origin}/${path.replace(/^\/+/, "")}`).map(printable);
+    const all = paths.map((path) => `${this.#base.origin}/${path.replace(/^\/+/, "")}`).map(printable);
     return all.length === 0 ? "the server has no tools" : `the tools here are ${all.slice(0, 5).join(", ")}`;
   }
 
   /** Paths and methods that are none: a gateway that answers for the server shows here. */
-  private async checkRouting(): Promise<void> {
-    const unknown = await this.get(`/doctor-${randomBytes(6).toString("hex")}`);
-    if ("failure" in unknown) this.tell(this.failed("unknown paths", unknown));
+  async #checkRouting(): Promise<void> {
+    const unknown = await this.#get(`/doctor-${randomBytes(6).toString("hex")}`);
+    if ("failure" in unknown) this.#tell(this.#failed("unknown paths", unknown));
     else if (unknown.status === 404) {
       const who = errorOf(unknown) === undefined ? "by the gateway" : "by the server";
-      this.tell(good("unknown paths", `404, ${who}`));
+      this.#tell(good("unknown paths", `404, ${who}`));
     } else {
       const next = "a gateway or an application answers for every path: leaders would take its pages for answers";
-      this.tell(bad("unknown paths", `${unknown.status} where 404 is expected`, next));
+      this.#tell(bad("unknown paths", `${unknown.status} where 404 is expected`, next));
     }
-    const get = await this.get("/invoke");
-    if ("failure" in get) this.tell(this.failed("methods", get));
-    else if (get.status === 405 && get.headers.allow === "POST") this.tell(good("methods", "GET of /invoke is 405"));
-    else this.tell(this.unexpected("methods", get, "GET of /invoke: "));
+    const get = await this.#get("/invoke");
+    if ("failure" in get) this.#tell(this.#failed("methods", get));
+    else if (get.status === 405 && get.headers.allow === "POST") this.#tell(good("methods", "GET of /invoke is 405"));
+    else this.#tell(this.#unexpected("methods", get, "GET of /invoke: "));
   }
 
-  private async checkMetadata(): Promise<ToolMetadata | "not found" | undefined> {
-    const answer = await this.get("/meta");
-    if ("failure" in answer) return this.none(this.failed("metadata", answer));
+  async #checkMetadata(): Promise<ToolMetadata | "not found" | undefined> {
+    const answer = await this.#get("/meta");
+    if ("failure" in answer) return this.#none(this.#failed("metadata", answer));
     if (answer.status === 404) {
-      this.tell(bad("metadata", "404: no tool has this path", await this.toolsHere()));
+      this.#tell(bad("metadata", "404: no tool has this path", await this.#toolsHere()));
       return "not found";
     }
-    if (answer.status !== 200) return this.none(this.unexpected("metadata", answer));
+    if (answer.status !== 200) return this.#none(this.#unexpected("metadata", answer));
     let served: ToolMetadata;
     try {
       [served] = readMetadata(answer.body, "the answer", true) as [ToolMetadata];
     } catch (error) {
       if (!(error instanceof UnreadableMetadata)) throw error;
       const next = "the answer is not that of a tool server: look at the address and at the gateway";
-      return this.none(bad("metadata", printable(error.message), next));
+      return this.#none(bad("metadata", printable(error.message), next));
     }
-    this.tell(this.compare(served, answer.body.toString()));
-    const expected = `${this.base.href.replace(/\/$/, "")}/`;
-    if (served.url === expected) this.tell(good("public url", expected));
+    this.#tell(this.#compare(served, answer.body.toString()));
+    const expected = `${this.#base.href.replace(/\/$/, "")}/`;
+    if (served.url === expected) this.#tell(good("public url", expected));
     else {
       const next =
         "let the gateway set X-Forwarded-Proto and X-Forwarded-Host to what callers use, and pass the path unchanged";
-      this.tell(bad("public url", `/meta says ${printable(served.url ?? "")}, asked was ${expected}`, next));
+      this.#tell(bad("public url", `/meta says ${printable(served.url ?? "")}, asked was ${expected}`, next));
     }
     return served;
   }
 
-  private compare(served: ToolMetadata, text: string): Check {
-    const { committed } = this.questions;
+  #compare(served: ToolMetadata, text: string): Check {
+    const { committed } = this.#questions;
     if (committed === undefined)
       return skipped("metadata", `${served.fqn}; there is no meta.json here to compare with`);
     const own = toolIn(committed, served.fqn);
@@ -232,7 +235,7 @@ class ServerDoctor {
     );
   }
 
-  private checkClock({ headers }: Answer, here: number): Check {
+  #checkClock({ headers }: Answer, here: number): Check {
     const there = Date.parse(headers.date ?? "");
     if (Number.isNaN(there)) return skipped("clock", "the answer has no Date");
     // A Date has whole seconds.
@@ -243,55 +246,56 @@ class ServerDoctor {
   }
 
   /** Whether signatures are required; undefined when that cannot be told. */
-  private async checkMode(): Promise<boolean | undefined> {
-    const answer = await this.post(NO_JSON, {});
-    if ("failure" in answer) return this.none(this.failed("signatures", answer));
+  async #checkMode(): Promise<boolean | undefined> {
+    const answer = await this.#post(NO_JSON, {});
+    if ("failure" in answer) return this.#none(this.#failed("signatures", answer));
     const code = errorOf(answer)?.code;
     if (code === "auth_failed") {
-      this.tell(good("signatures", "required: an unsigned call is 401"));
+      this.#tell(good("signatures", "required: an unsigned call is 401"));
       return true;
     }
-    if (code !== "input_deserialization_error") return this.none(this.unexpected("signatures", answer));
+    if (code !== "input_deserialization_error") return this.#none(this.#unexpected("signatures", answer));
     const detail = "not required: everybody who reaches the server may call";
-    if (this.questions.unsigned) this.tell(good("signatures", `${detail}, as wanted`));
-    else if (isLoopback(this.base.hostname)) this.tell(skipped("signatures", `${detail}; this is a loopback address`));
+    if (this.#questions.unsigned) this.#tell(good("signatures", `${detail}, as wanted`));
+    else if (isLoopback(this.#base.hostname))
+      this.#tell(skipped("signatures", `${detail}; this is a loopback address`));
     else {
       const next =
         "name a configuration by SVC_TOOLKIT_CONFIG_PATH (svc-gen config init); when this is wanted: --unsigned";
-      this.tell(bad("signatures", detail, next));
+      this.#tell(bad("signatures", detail, next));
     }
     return false;
   }
 
   /** Sends all signature headers over a random hash. No inputs have it, so the request is of no use to who reads it. */
-  private async checkHeaders(): Promise<boolean> {
-    const { leader, headerPrefix } = this.questions;
+  async #checkHeaders(): Promise<boolean> {
+    const { leader, headerPrefix } = this.#questions;
     const signer = leader ?? { id: "svc-gen-doctor", keyId: 0, key: randomBytes(32) };
     const request = signRequest({ body: NO_JSON, inputHash: randomBytes(32) }, signer, { headerPrefix });
-    const answer = await this.post(request.body, request.headers);
-    if ("failure" in answer) return this.none(this.failed("headers", answer)) ?? false;
+    const answer = await this.#post(request.body, request.headers);
+    if ("failure" in answer) return this.#none(this.#failed("headers", answer)) ?? false;
     const { code = "", details = "" } = errorOf(answer) ?? {};
     const isUnknown = code === "auth_failed" && details.endsWith("no such leader and key in the allow-list");
     if (leader === undefined && isUnknown) {
-      this.tell(good("headers", "all six arrived; --leader-key and --leader-id would prove the signature too"));
+      this.#tell(good("headers", "all six arrived; --leader-key and --leader-id would prove the signature too"));
       return true;
     }
     if (code === "input_deserialization_error") {
-      this.tell(good("headers", "all six arrived, and the leader's signature verifies"));
+      this.#tell(good("headers", "all six arrived, and the leader's signature verifies"));
       return true;
     }
     if (code !== "auth_failed") {
-      this.tell(this.unexpected("headers", answer));
+      this.#tell(this.#unexpected("headers", answer));
       return false;
     }
-    this.tell(bad("headers", `401 ${details}`, this.headerStep(details, signer)));
+    this.#tell(bad("headers", `401 ${details}`, this.#headerStep(details, signer)));
     return false;
   }
 
-  private headerStep(details: string, { id, keyId }: Leader): string {
+  #headerStep(details: string, { id, keyId }: Leader): string {
     const row = "(troubleshooting: auth_failed)";
     const [, prefix] = /^(\S+-)Sig-V: /.exec(details) ?? [];
-    if (prefix !== undefined && prefix !== this.questions.headerPrefix) {
+    if (prefix !== undefined && prefix !== this.#questions.headerPrefix) {
       return `the server reads headers that begin with ${prefix}: --header-prefix ${prefix} ${row}`;
     }
     if (details.endsWith("no such leader and key in the allow-list")) {
@@ -301,12 +305,12 @@ class ServerDoctor {
       return `the listed public key is not that of this private key, or a hop changed the header ${row}`;
     }
     if (details.endsWith("given twice")) return `a gateway sends the header again: let it pass each header once ${row}`;
-    return `a gateway drops or changes the header: let it pass all headers that begin with ${this.questions.headerPrefix} ${row}`;
+    return `a gateway drops or changes the header: let it pass all headers that begin with ${this.#questions.headerPrefix} ${row}`;
   }
 
   /** A call whose hash is right and whose first value is no JSON: the hash is compared, the tool is not run. */
-  private async checkBody(metadata: ToolMetadata | undefined, arrived: boolean): Promise<Check> {
-    const { leader, headerPrefix } = this.questions;
+  async #checkBody(metadata: ToolMetadata | undefined, arrived: boolean): Promise<Check> {
+    const { leader, headerPrefix } = this.#questions;
     if (leader === undefined) {
       const next = "--leader-key FILE --leader-id ID signs a probe that shows it";
       return skipped("body", "whether bodies arrive unchanged is seen by signed probes only", next);
@@ -325,25 +329,25 @@ class ServerDoctor {
       ]),
     );
     const request = signRequest(buildEnvelope(ports, input), leader, { headerPrefix });
-    const answer = await this.post(request.body, request.headers);
-    if ("failure" in answer) return this.failed("body", answer);
+    const answer = await this.#post(request.body, request.headers);
+    if ("failure" in answer) return this.#failed("body", answer);
     const { code, details = "" } = errorOf(answer) ?? {};
     const isEnvelope = /^(?:body|ports)\b/.test(details) && !details.includes(": not JSON: ");
     if (code === "input_deserialization_error" && !isEnvelope) {
       return good("body", "it arrives unchanged: the input hash agrees");
     }
-    if (code !== "permission_denied") return this.unexpected("body", answer);
+    if (code !== "permission_denied") return this.#unexpected("body", answer);
     return good("body", "it arrives unchanged: the input hash agrees; the tool's authorize refuses this leader");
   }
 
   /** A body at the limit: the tool has to answer, not a gateway. */
-  private async checkSize(): Promise<Check> {
-    const { size, maxBody } = this.questions;
+  async #checkSize(): Promise<Check> {
+    const { size, maxBody } = this.#questions;
     const bytes = size ?? maxBody;
     const what = size === undefined ? `an announced body of ${bytes} bytes` : `a body of ${bytes} bytes`;
-    const answer = await this.ask({
+    const answer = await this.#ask({
       method: "POST",
-      url: this.at("/invoke"),
+      url: this.#at("/invoke"),
       headers: { "Content-Type": "application/json" },
       ...(size === undefined ? { announced: bytes, timeoutMs: ANNOUNCED_MS } : { body: Buffer.alloc(bytes, "x") }),
     });
@@ -363,23 +367,23 @@ class ServerDoctor {
     if (error?.code === "auth_failed" || error?.code === "input_deserialization_error") {
       return good("size", `${what} reaches the tool`);
     }
-    if (answer.status !== 413) return this.unexpected("size", answer, `${what}: `);
+    if (answer.status !== 413) return this.#unexpected("size", answer, `${what}: `);
     const next =
       "raise the limit of the gateway to that of the tool (nginx: client_max_body_size 12m) (troubleshooting: payload_too_large)";
     return bad("size", `${what} is refused by a gateway (413 that is not the tool's)`, next);
   }
 
-  private none(check: Check): undefined {
-    this.tell(check);
+  #none(check: Check): undefined {
+    this.#tell(check);
   }
 
-  private failed(name: string, { failure }: Failure): Check {
-    const { detail, next } = explainFailure(failure, this.base);
+  #failed(name: string, { failure }: Failure): Check {
+    const { detail, next } = explainFailure(failure, this.#base);
     return bad(name, detail, next);
   }
 
   /** An answer that no server of a tool in good health gives to this probe. */
-  private unexpected(name: string, answer: Answer, what = ""): Check {
+  #unexpected(name: string, answer: Answer, what = ""): Check {
     const error = errorOf(answer);
     const { status, headers } = answer;
     const after = headers["retry-after"] === undefined ? "" : `, Retry-After ${printable(headers["retry-after"])}`;
@@ -396,23 +400,23 @@ class ServerDoctor {
     return bad(name, `${what}${status} without an error of the protocol`, next);
   }
 
-  private at(path: string): URL {
-    const url = new URL(this.base);
-    url.pathname = `${this.base.pathname.replace(/\/$/, "")}${path}`;
+  #at(path: string): URL {
+    const url = new URL(this.#base);
+    url.pathname = `${this.#base.pathname.replace(/\/$/, "")}${path}`;
     return url;
   }
 
-  private get(path: string): Promise<Answer | Failure> {
-    return this.ask({ method: "GET", url: this.at(path) });
+  #get(path: string): Promise<Answer | Failure> {
+    return this.#ask({ method: "GET", url: this.#at(path) });
   }
 
-  private post(body: Uint8Array, headers: Readonly<Record<string, string>>): Promise<Answer | Failure> {
+  #post(body: Uint8Array, headers: Readonly<Record<string, string>>): Promise<Answer | Failure> {
     const type = { "Content-Type": "application/json" };
-    return this.ask({ method: "POST", url: this.at("/invoke"), headers: { ...type, ...headers }, body });
+    return this.#ask({ method: "POST", url: this.#at("/invoke"), headers: { ...type, ...headers }, body });
   }
 
-  private ask(probe: Omit<Probe, "timeoutMs"> & Partial<Pick<Probe, "timeoutMs">>): Promise<Answer | Failure> {
-    return send({ timeoutMs: TIMEOUT_MS, ...probe }, this.trust);
+  #ask(probe: Omit<Probe, "timeoutMs"> & Partial<Pick<Probe, "timeoutMs">>): Promise<Answer | Failure> {
+    return send({ timeoutMs: TIMEOUT_MS, ...probe }, this.#trust);
   }
 }
 

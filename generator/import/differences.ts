@@ -41,37 +41,41 @@ const UNORDERED = ["required", "type"];
 
 class Walk {
   /** By pointer: a definition is compared at each of its uses. */
-  private readonly found = new Map<string, Difference>();
+  readonly #found = new Map<string, Difference>();
   /** The imported definitions that were compared, each with the generated ones. */
-  private readonly compared = new Map<Json, Set<Json>>();
+  readonly #compared = new Map<Json, Set<Json>>();
   /** Definitions that a reference names on both sides. */
-  private readonly kept = new Set<Json>();
-  private readonly inlined = new Set<string>();
+  readonly #kept = new Set<Json>();
+  readonly #inlined = new Set<string>();
 
-  constructor(
-    private readonly imported: JsonObject,
-    private readonly generated: JsonObject,
-    private readonly root: string,
-  ) {}
+  readonly #imported: JsonObject;
+  readonly #generated: JsonObject;
+  readonly #root: string;
 
-  private add(pointer: string, imported: Json | undefined, generated: Json | undefined): void {
-    if (!this.found.has(pointer)) this.found.set(pointer, { pointer, imported, generated });
+  constructor(imported: JsonObject, generated: JsonObject, root: string) {
+    this.#imported = imported;
+    this.#generated = generated;
+    this.#root = root;
+  }
+
+  #add(pointer: string, imported: Json | undefined, generated: Json | undefined): void {
+    if (!this.#found.has(pointer)) this.#found.set(pointer, { pointer, imported, generated });
   }
 
   schemas(one: Json, other: Json, pointer: string, hops: number): void {
     if (!(one instanceof JsonObject) || !(other instanceof JsonObject)) {
-      if (!isSame(one, other)) this.add(pointer, one, other);
+      if (!isSame(one, other)) this.#add(pointer, one, other);
       return;
     }
     if (one === other) return;
     const [from, to] = [referenceOf(one), referenceOf(other)];
-    if (from === undefined && to === undefined) this.keywords(one, other, pointer, hops);
-    else if (hops > MAX_HOPS) this.add(pointer, one, other);
-    else this.references(one, from, other, to, pointer, hops + 1);
+    if (from === undefined && to === undefined) this.#keywords(one, other, pointer, hops);
+    else if (hops > MAX_HOPS) this.#add(pointer, one, other);
+    else this.#references(one, from, other, to, pointer, hops + 1);
   }
 
   /** Compares schemas of which at least one is a reference. */
-  private references(
+  #references(
     one: JsonObject,
     from: string | undefined,
     other: JsonObject,
@@ -79,80 +83,80 @@ class Walk {
     pointer: string,
     hops: number,
   ): void {
-    const target = from === undefined ? undefined : resolveReference(this.imported, from);
-    const built = to === undefined ? undefined : resolveReference(this.generated, to);
-    const at = from === undefined ? pointer : this.pointerOf(from);
-    if (from !== undefined && target === undefined) this.add(`${pointer}/$ref`, from, to);
+    const target = from === undefined ? undefined : resolveReference(this.#imported, from);
+    const built = to === undefined ? undefined : resolveReference(this.#generated, to);
+    const at = from === undefined ? pointer : this.#pointerOf(from);
+    if (from !== undefined && target === undefined) this.#add(`${pointer}/$ref`, from, to);
     else if (from !== undefined && to !== undefined) {
-      if (target !== undefined) this.kept.add(target);
-      if (from !== to) this.add(`${pointer}/$ref`, from, to);
-      this.siblings(one, other, pointer, hops);
-      if (target !== undefined && built !== undefined && this.isNew(target, built)) {
+      if (target !== undefined) this.#kept.add(target);
+      if (from !== to) this.#add(`${pointer}/$ref`, from, to);
+      this.#siblings(one, other, pointer, hops);
+      if (target !== undefined && built !== undefined && this.#isNew(target, built)) {
         this.schemas(target, built, at, hops);
       }
     } else if (from !== undefined && target !== undefined) {
-      this.inlined.add(at);
+      this.#inlined.add(at);
       this.schemas(withSiblings(target, one), other, at, hops);
     } else if (built !== undefined) {
-      this.add(`${pointer}/$ref`, undefined, to);
-      if (this.isNew(one, built)) this.schemas(one, withSiblings(built, other), pointer, hops);
+      this.#add(`${pointer}/$ref`, undefined, to);
+      if (this.#isNew(one, built)) this.schemas(one, withSiblings(built, other), pointer, hops);
     }
   }
 
-  private isNew(one: Json, other: Json): boolean {
-    const known = this.compared.get(one) ?? new Set();
-    this.compared.set(one, known);
+  #isNew(one: Json, other: Json): boolean {
+    const known = this.#compared.get(one) ?? new Set();
+    this.#compared.set(one, known);
     const isNew = !known.has(other);
     known.add(other);
     return isNew;
   }
 
-  private siblings(one: JsonObject, other: JsonObject, pointer: string, hops: number): void {
+  #siblings(one: JsonObject, other: JsonObject, pointer: string, hops: number): void {
     const rest = (schema: JsonObject) =>
       new JsonObject(new Map([...schema.members].filter(([name]) => name !== "$ref")));
-    this.keywords(rest(one), rest(other), pointer, hops);
+    this.#keywords(rest(one), rest(other), pointer, hops);
   }
 
-  private keywords(one: JsonObject, other: JsonObject, pointer: string, hops: number): void {
+  #keywords(one: JsonObject, other: JsonObject, pointer: string, hops: number): void {
     const [alternatives, branches] = [one.get("oneOf"), other.get("anyOf")];
     const isOnly = one.get("anyOf") === undefined && other.get("oneOf") === undefined;
     const isRenamed = isOnly && Array.isArray(alternatives) && Array.isArray(branches);
     if (isRenamed) {
-      this.add(`${pointer}/oneOf`, "oneOf", "anyOf");
-      this.keyword("anyOf", alternatives, branches, `${pointer}/oneOf`, hops);
+      this.#add(`${pointer}/oneOf`, "oneOf", "anyOf");
+      this.#keyword("anyOf", alternatives, branches, `${pointer}/oneOf`, hops);
     }
     for (const name of new Set([...one.members.keys(), ...other.members.keys()])) {
       if (isRenamed && (name === "oneOf" || name === "anyOf")) continue;
       // The definitions of the document are compared where they are used.
-      if (pointer === this.root && DEFINITIONS.includes(name)) continue;
+      if (pointer === this.#root && DEFINITIONS.includes(name)) continue;
       const at = `${pointer}/${pointerStep(name)}`;
       const [from, to] = [one.get(name), other.get(name)];
-      if (from === undefined || to === undefined) this.add(at, from, to);
-      else this.keyword(name, from, to, at, hops);
+      if (from === undefined || to === undefined) this.#add(at, from, to);
+      else this.#keyword(name, from, to, at, hops);
     }
   }
 
-  private keyword(name: string, from: Json, to: Json, at: string, hops: number): void {
+  #keyword(name: string, from: Json, to: Json, at: string, hops: number): void {
     if (BY_NAME.includes(name) && from instanceof JsonObject && to instanceof JsonObject) {
-      this.members(from, to, at, hops);
+      this.#members(from, to, at, hops);
     } else if (BRANCHES.includes(name) && Array.isArray(from) && Array.isArray(to)) {
       for (let index = 0; index < Math.max(from.length, to.length); index++) {
         const [branch, other] = [from[index] as Json | undefined, to[index] as Json | undefined];
-        if (branch === undefined || other === undefined) this.add(`${at}/${index}`, branch, other);
+        if (branch === undefined || other === undefined) this.#add(`${at}/${index}`, branch, other);
         else this.schemas(branch, other, `${at}/${index}`, hops);
       }
     } else if (ONE_SCHEMA.includes(name)) this.schemas(from, to, at, hops);
     else if (UNORDERED.includes(name) && Array.isArray(from) && Array.isArray(to)) {
-      if (!isSame([...from].sort(), [...to].sort())) this.add(at, from, to);
-    } else if (!isSame(from, to)) this.add(at, from, to);
+      if (!isSame([...from].sort(), [...to].sort())) this.#add(at, from, to);
+    } else if (!isSame(from, to)) this.#add(at, from, to);
   }
 
-  private members(from: JsonObject, to: JsonObject, at: string, hops: number): void {
+  #members(from: JsonObject, to: JsonObject, at: string, hops: number): void {
     const names = [...from.members.keys()];
     const others = [...to.members.keys()];
     for (const name of new Set([...names, ...others])) {
       const [one, other] = [from.get(name), to.get(name)];
-      if (one === undefined || other === undefined) this.add(`${at}/${pointerStep(name)}`, one, other);
+      if (one === undefined || other === undefined) this.#add(`${at}/${pointerStep(name)}`, one, other);
       else this.schemas(one, other, `${at}/${pointerStep(name)}`, hops);
     }
     const common = names.filter((name) => to.members.has(name));
@@ -162,23 +166,23 @@ class Walk {
         others.filter((name) => from.members.has(name)),
       )
     )
-      this.add(at, names, others);
+      this.#add(at, names, others);
   }
 
   result(): Comparison {
     for (const keyword of DEFINITIONS) {
-      const definitions = this.imported.get(keyword);
+      const definitions = this.#imported.get(keyword);
       if (!(definitions instanceof JsonObject)) continue;
       for (const [name, schema] of definitions.members) {
-        const pointer = `${this.root}/${keyword}/${pointerStep(name)}`;
-        if (!this.kept.has(schema) && !this.inlined.has(pointer)) this.add(pointer, schema, undefined);
+        const pointer = `${this.#root}/${keyword}/${pointerStep(name)}`;
+        if (!this.#kept.has(schema) && !this.#inlined.has(pointer)) this.#add(pointer, schema, undefined);
       }
     }
-    return { differences: [...this.found.values()], inlined: [...this.inlined] };
+    return { differences: [...this.#found.values()], inlined: [...this.#inlined] };
   }
 
-  private pointerOf(reference: string): string {
-    return [this.root, ...(referenceSteps(reference) ?? []).map(pointerStep)].join("/");
+  #pointerOf(reference: string): string {
+    return [this.#root, ...(referenceSteps(reference) ?? []).map(pointerStep)].join("/");
   }
 }
 

@@ -94,22 +94,25 @@ class SchemaTypes {
   readonly declarations: Declaration[] = [];
   usesDataRef = false;
   /** Names of the types for schemas that references name. */
-  private readonly named = new Map<JsonObject, string>();
-  private readonly undeclared: { readonly name: string; readonly schema: JsonObject; readonly at: Place }[] = [];
-  private readonly declared = new Set<string>();
-  private left = MAX_TYPES;
-  private readonly shared: ReadonlySet<string>;
+  readonly #named = new Map<JsonObject, string>();
+  readonly #undeclared: { readonly name: string; readonly schema: JsonObject; readonly at: Place }[] = [];
+  readonly #declared = new Set<string>();
+  #left = MAX_TYPES;
+  readonly #shared: ReadonlySet<string>;
 
-  constructor(
-    private readonly names: TypeNames,
-    private readonly inputSchema: JsonObject,
-    private readonly outputSchema: JsonObject,
-  ) {
-    this.shared = sharedDefinitions(inputSchema, outputSchema);
+  readonly #names: TypeNames;
+  readonly #inputSchema: JsonObject;
+  readonly #outputSchema: JsonObject;
+
+  constructor(names: TypeNames, inputSchema: JsonObject, outputSchema: JsonObject) {
+    this.#names = names;
+    this.#inputSchema = inputSchema;
+    this.#outputSchema = outputSchema;
+    this.#shared = sharedDefinitions(inputSchema, outputSchema);
   }
 
-  private document(side: Side): JsonObject {
-    return side === "input" ? this.inputSchema : this.outputSchema;
+  #document(side: Side): JsonObject {
+    return side === "input" ? this.#inputSchema : this.#outputSchema;
   }
 
   // Input and output
@@ -118,23 +121,23 @@ class SchemaTypes {
 
   input(): Declaration {
     const at = start("input");
-    const schema = this.oneHop(this.inputSchema, "input");
+    const schema = this.#oneHop(this.#inputSchema, "input");
     const comment = printComment({ description: descriptionOf(schema), tags: [] }, []);
-    return { comment, name: "Input", type: withoutRest(this.object(schema, at, true)) };
+    return { comment, name: "Input", type: withoutRest(this.#object(schema, at, true)) };
   }
 
   output(): Declaration {
     const at = start("output");
-    const root = this.oneHop(this.outputSchema, "output");
+    const root = this.#oneHop(this.#outputSchema, "output");
     const parts = listOf(root.get("oneOf")).map((variant, index) =>
-      this.variant(variant, below(at, [], `/oneOf/${index}`)),
+      this.#variant(variant, below(at, [], `/oneOf/${index}`)),
     );
     const comment = printComment({ description: descriptionOf(root), tags: [] }, []);
     return { comment, name: "Output", type: parts.length === 1 ? (parts[0] as TypeNode) : { kind: "union", parts } };
   }
 
-  private variant(schema: Json, at: Place): TypeNode {
-    const whole = this.oneHop(schema, "output");
+  #variant(schema: Json, at: Place): TypeNode {
+    const whole = this.#oneHop(schema, "output");
     const properties = whole.get("properties");
     if (!(properties instanceof JsonObject)) {
       const names = [whole.get("const"), ...listOf(whole.get("enum"))].filter((name) => typeof name === "string");
@@ -142,55 +145,55 @@ class SchemaTypes {
     }
     const [[name, payload] = ["", true as Json]] = properties.members;
     const inner = below(at, [name], `/properties/${pointerStep(name)}`);
-    const type = withoutRest(this.object(this.oneHop(payload, "output"), inner, true));
-    const comment = printComment(this.documentation(whole), []);
+    const type = withoutRest(this.#object(this.#oneHop(payload, "output"), inner, true));
+    const comment = printComment(this.#documentation(whole), []);
     return { kind: "object", members: [{ comment, name, optional: false, type }] };
   }
 
   // Any schema
 
   /** A type that needs no comment: one with documentation or constraints gets a name. */
-  private type(schema: Json, at: Place): TypeNode {
-    const converted = this.convert(schema, at);
+  #type(schema: Json, at: Place): TypeNode {
+    const converted = this.#convert(schema, at);
     const comment = printComment(converted.documentation, converted.constraints);
-    return comment === "" ? converted.type : this.declare(comment, converted.type, at);
+    return comment === "" ? converted.type : this.#declare(comment, converted.type, at);
   }
 
-  private declare(comment: string, type: TypeNode, at: Place): TypeNode {
-    const name = this.names.next(nameFromPath(at.path));
+  #declare(comment: string, type: TypeNode, at: Place): TypeNode {
+    const name = this.#names.next(nameFromPath(at.path));
     this.declarations.push({ comment, name, type });
     return text(name);
   }
 
-  private convert(schema: Json, at: Place): Converted {
-    if (!(schema instanceof JsonObject) || at.depth > MAX_DEPTH || this.left-- <= 0) return plain(UNKNOWN);
-    const reference = this.reference(schema, at);
+  #convert(schema: Json, at: Place): Converted {
+    if (!(schema instanceof JsonObject) || at.depth > MAX_DEPTH || this.#left-- <= 0) return plain(UNKNOWN);
+    const reference = this.#reference(schema, at);
     if (reference !== undefined) return reference;
-    const merge = this.merge(schema, at);
+    const merge = this.#merge(schema, at);
     return merge === undefined
       ? plain(UNKNOWN)
-      : this.convertMerged(merge.schema, { ...at, merged: [...at.merged, ...merge.from] });
+      : this.#convertMerged(merge.schema, { ...at, merged: [...at.merged, ...merge.from] });
   }
 
-  private convertMerged(whole: JsonObject, at: Place): Converted {
+  #convertMerged(whole: JsonObject, at: Place): Converted {
     const branches = whole.get("anyOf") ?? whole.get("oneOf");
-    if (Array.isArray(branches)) return this.branches(whole, branches, at);
+    if (Array.isArray(branches)) return this.#branches(whole, branches, at);
     const values = whole.members.has("const") ? [whole.get("const") as Json] : whole.get("enum");
     if (Array.isArray(values) && values.length > 0 && values.every(isScalar)) {
-      return { type: union(values.map((value) => text(literal(value)))), ...this.comment(whole, []) };
+      return { type: union(values.map((value) => text(literal(value)))), ...this.#comment(whole, []) };
     }
     const types = whole.get("type");
-    if (!Array.isArray(types)) return this.single(whole, at);
+    if (!Array.isArray(types)) return this.#single(whole, at);
     const constraint = isSame([...types].sort(), ["array", "boolean", "number", "object", "string"]);
-    if (constraint) return { type: text("NonNullable<unknown>"), ...this.comment(whole, []) };
+    if (constraint) return { type: text("NonNullable<unknown>"), ...this.#comment(whole, []) };
     if (isSame([...types].sort(), ["array", "object"]) && !STRUCTURE.some((keyword) => whole.members.has(keyword))) {
-      return { type: text("object"), ...this.comment(whole, []) };
+      return { type: text("object"), ...this.#comment(whole, []) };
     }
-    return this.several(whole, types, at);
+    return this.#several(whole, types, at);
   }
 
   /** A reference to a definition, as the name of its type; undefined where its keywords have to be merged. */
-  private reference(schema: JsonObject, at: Place): Converted | undefined {
+  #reference(schema: JsonObject, at: Place): Converted | undefined {
     const reference = schema.get("$ref");
     const all = schema.get("allOf");
     const alone = reference === undefined && Array.isArray(all) && all.length === 1 ? (all[0] as Json) : undefined;
@@ -198,20 +201,20 @@ class SchemaTypes {
     if (!rest.every((name) => ANNOTATIONS.includes(name))) return undefined;
     const target = alone instanceof JsonObject && alone.members.size === 1 ? alone.get("$ref") : reference;
     if (typeof target !== "string") return undefined;
-    const found = resolveReference(this.document(at.side), target);
+    const found = resolveReference(this.#document(at.side), target);
     if (!(found instanceof JsonObject)) return plain(UNKNOWN);
-    if (at.within !== undefined && this.leadsTo(found, at.within, at.side)) return plain(UNKNOWN);
-    return { type: text(this.nameOf(found, target, at)), documentation: this.documentation(schema), constraints: [] };
+    if (at.within !== undefined && this.#leadsTo(found, at.within, at.side)) return plain(UNKNOWN);
+    return { type: text(this.#nameOf(found, target, at)), documentation: this.#documentation(schema), constraints: [] };
   }
 
   /** Whether an alias for a definition would be an alias for another one, or for a union with it. */
-  private leadsTo(definition: JsonObject, other: JsonObject, side: Side): boolean {
+  #leadsTo(definition: JsonObject, other: JsonObject, side: Side): boolean {
     const seen = new Set<Json>([definition]);
     for (const schema of seen) {
       if (schema === other || seen.size > MAX_ALIASES) return true;
       if (!(schema instanceof JsonObject)) continue;
       const reference = schema.get("$ref");
-      if (typeof reference === "string") seen.add(resolveReference(this.document(side), reference) ?? true);
+      if (typeof reference === "string") seen.add(resolveReference(this.#document(side), reference) ?? true);
       for (const keyword of ["anyOf", "oneOf", "allOf"]) {
         for (const branch of listOf(schema.get(keyword))) seen.add(branch);
       }
@@ -220,35 +223,35 @@ class SchemaTypes {
   }
 
   /** The name of the type of a definition, which {@link declareDefinitions} declares. */
-  private nameOf(definition: JsonObject, reference: string, at: Place): string {
+  #nameOf(definition: JsonObject, reference: string, at: Place): string {
     const steps = referenceSteps(reference) ?? [];
     const wanted = steps.at(-1) ?? "";
-    const isShared = steps.length === 2 && DEFINITIONS.includes(steps[0] ?? "") && this.shared.has(wanted);
-    const same = isShared ? resolveReference(this.inputSchema, reference) : undefined;
+    const isShared = steps.length === 2 && DEFINITIONS.includes(steps[0] ?? "") && this.#shared.has(wanted);
+    const same = isShared ? resolveReference(this.#inputSchema, reference) : undefined;
     const schema = same instanceof JsonObject ? same : definition;
-    const known = this.named.get(schema);
+    const known = this.#named.get(schema);
     if (known !== undefined) return known;
-    const name = this.names.definition(/[A-Za-z0-9]/.test(wanted) ? wanted : nameFromPath(at.path));
-    this.named.set(schema, name);
+    const name = this.#names.definition(/[A-Za-z0-9]/.test(wanted) ? wanted : nameFromPath(at.path));
+    this.#named.set(schema, name);
     // References in a shared definition are resolved in one document, so that a circle closes.
     const side = isShared ? "input" : at.side;
     const pointer = [`/${side}_schema`, ...steps.map(pointerStep)].join("/");
     const place: Place = { ...start(side), path: [name], pointer, within: schema };
-    this.undeclared.push({ name, schema, at: place });
+    this.#undeclared.push({ name, schema, at: place });
     return name;
   }
 
   /** Declares the types of all definitions that are used, and of those that they use. */
   declareDefinitions(): void {
-    for (const { name, schema, at } of this.undeclared) {
-      if (this.declared.has(name)) continue;
-      this.declared.add(name);
+    for (const { name, schema, at } of this.#undeclared) {
+      if (this.#declared.has(name)) continue;
+      this.#declared.add(name);
       const constants = documentedConstants(listOf(schema.get("oneOf") ?? schema.get("anyOf")));
       if (constants !== undefined) {
-        this.declarations.push({ comment: printComment(this.documentation(schema), []), name, type: constants });
+        this.declarations.push({ comment: printComment(this.#documentation(schema), []), name, type: constants });
         continue;
       }
-      const { type, documentation, constraints } = this.convert(schema, at);
+      const { type, documentation, constraints } = this.#convert(schema, at);
       this.declarations.push({ comment: printComment(documentation, constraints), name, type });
     }
   }
@@ -257,7 +260,7 @@ class SchemaTypes {
    * A schema with the keywords of `allOf` and of a `$ref` with siblings. Undefined where they have no common form, or
    * hold themselves.
    */
-  private merge(schema: Json, at: Place): { readonly schema: JsonObject; readonly from: readonly Json[] } | undefined {
+  #merge(schema: Json, at: Place): { readonly schema: JsonObject; readonly from: readonly Json[] } | undefined {
     const parts: JsonObject[] = [];
     const from: Json[] = [];
     const open: Json[] = [schema];
@@ -268,7 +271,7 @@ class SchemaTypes {
       for (const each of listOf(all).slice(0, MAX_PARTS)) open.push(each);
       if (open.length + parts.length > MAX_PARTS) return undefined;
       if (typeof reference !== "string") continue;
-      const target = resolveReference(this.document(at.side), reference) ?? true;
+      const target = resolveReference(this.#document(at.side), reference) ?? true;
       if (from.includes(target) || at.merged.includes(target)) return undefined;
       from.push(target);
       open.push(target);
@@ -282,112 +285,115 @@ class SchemaTypes {
     }
   }
 
-  private branches(schema: JsonObject, branches: readonly Json[], at: Place): Converted {
+  #branches(schema: JsonObject, branches: readonly Json[], at: Place): Converted {
     const constants = documentedConstants(branches);
     if (constants !== undefined) {
-      const name = this.names.next(nameFromPath(at.path));
-      this.declarations.push({ comment: printComment(this.documentation(schema), []), name, type: constants });
+      const name = this.#names.next(nameFromPath(at.path));
+      this.declarations.push({ comment: printComment(this.#documentation(schema), []), name, type: constants });
       return plain(text(name));
     }
     const base = without(schema, ["anyOf", "oneOf", ...ANNOTATIONS]);
     const common = base.members.size > 0 && ![...base.members.keys()].every((name) => name === "type");
     const parts = branches.map((branch, index) => {
       const whole = common ? new JsonObject(new Map<string, Json>([["allOf", [base, branch]]])) : branch;
-      return this.type(whole, below(at, [`${index + 1}`], `/anyOf/${index}`, true));
+      return this.#type(whole, below(at, [`${index + 1}`], `/anyOf/${index}`, true));
     });
-    return { type: union(parts), ...this.comment(schema, []) };
+    return { type: union(parts), ...this.#comment(schema, []) };
   }
 
   /** `"type": ["string", "null"]`: each type with its own keywords. */
-  private several(schema: JsonObject, given: readonly Json[], at: Place): Converted {
+  #several(schema: JsonObject, given: readonly Json[], at: Place): Converted {
     const types = [...new Set(given)].filter((type) => typeof type === "string");
     const [only] = types;
     const present = types.filter((type) => type !== "null");
-    if (types.length === 1 && only !== undefined) return this.single(withKeyword(schema, "type", only), at);
-    const converted = present.map((type) => this.single(withKeyword(without(schema, ANNOTATIONS), "type", type), at));
+    if (types.length === 1 && only !== undefined) return this.#single(withKeyword(schema, "type", only), at);
+    const converted = present.map((type) => this.#single(withKeyword(without(schema, ANNOTATIONS), "type", type), at));
     const parts = converted.map(({ type }) => type);
     if (present.length < types.length) parts.push(text("null"));
-    return { type: union(parts), ...this.comment(schema, distinctTags(converted.flatMap((each) => each.constraints))) };
+    return {
+      type: union(parts),
+      ...this.#comment(schema, distinctTags(converted.flatMap((each) => each.constraints))),
+    };
   }
 
-  private single(schema: JsonObject, at: Place): Converted {
+  #single(schema: JsonObject, at: Place): Converted {
     const type = schema.get("type");
-    if (type === "object") return this.objectOrMap(schema, at);
-    if (type === "array") return this.list(schema, at);
-    if (type === "string") return this.text(schema, at.side);
-    if (type === "integer" || type === "number") return this.number(schema, type, at.isOneTuple);
-    if (type === "boolean" || type === "null") return { type: text(type), ...this.comment(schema, []) };
+    if (type === "object") return this.#objectOrMap(schema, at);
+    if (type === "array") return this.#list(schema, at);
+    if (type === "string") return this.#text(schema, at.side);
+    if (type === "integer" || type === "number") return this.#number(schema, type, at.isOneTuple);
+    if (type === "boolean" || type === "null") return { type: text(type), ...this.#comment(schema, []) };
     if (type === undefined) {
-      if (schema.members.has("properties")) return this.objectOrMap(schema, at);
-      if (schema.members.has("prefixItems") || schema.members.has("items")) return this.list(schema, at);
+      if (schema.members.has("properties")) return this.#objectOrMap(schema, at);
+      if (schema.members.has("prefixItems") || schema.members.has("items")) return this.#list(schema, at);
     }
     const constraints = tagsOf(schema, [...NUMBER_KEYWORDS, ...TEXT_KEYWORDS, ...LIST_KEYWORDS]);
     return {
       type: UNKNOWN,
-      ...this.comment(schema, type === undefined ? constraints.filter(({ name }) => name !== "format") : []),
+      ...this.#comment(schema, type === undefined ? constraints.filter(({ name }) => name !== "format") : []),
     };
   }
 
-  private text(schema: JsonObject, side: Side): Converted {
+  #text(schema: JsonObject, side: Side): Converted {
     const constraints = tagsOf(schema, TEXT_KEYWORDS);
     const format = schema.get("format");
     const isWriteOnly = schema.get("writeOnly") === true && format === undefined;
     if (side === "input" && (isWriteOnly || format === "password")) {
       const others = constraints.filter(({ name }) => name !== "format");
-      return { type: text("string"), ...this.comment(schema, [...others, { name: "secret", text: "" }]) };
+      return { type: text("string"), ...this.#comment(schema, [...others, { name: "secret", text: "" }]) };
     }
     if (format === "date-time" && constraints.length === 1) {
-      return { type: text("Date"), ...this.comment(schema, []) };
+      return { type: text("Date"), ...this.#comment(schema, []) };
     }
     if (schema.get("contentEncoding") === "base64" && constraints.length === 0) {
-      return { type: text("Uint8Array"), ...this.comment(schema, []) };
+      return { type: text("Uint8Array"), ...this.#comment(schema, []) };
     }
-    return { type: text("string"), ...this.comment(schema, constraints) };
+    return { type: text("string"), ...this.#comment(schema, constraints) };
   }
 
-  private number(schema: JsonObject, type: "integer" | "number", isExact: boolean): Converted {
+  #number(schema: JsonObject, type: "integer" | "number", isExact: boolean): Converted {
     const constraints = tagsOf(schema, NUMBER_KEYWORDS);
-    if (type === "number") return { type: text("number"), ...this.comment(schema, constraints) };
+    if (type === "number") return { type: text("number"), ...this.#comment(schema, constraints) };
     const format = schema.get("format");
     const isLarge = NUMBER_KEYWORDS.some((keyword) => typeof schema.get(keyword) === "bigint");
     const wide = typeof format === "string" && Object.hasOwn(WIDE_FORMATS, format) ? WIDE_FORMATS[format] : undefined;
     if (wide !== undefined) {
-      return { type: text("bigint"), ...this.comment(schema, [{ name: "format", text: wide }, ...constraints]) };
+      return { type: text("bigint"), ...this.#comment(schema, [{ name: "format", text: wide }, ...constraints]) };
     }
     if (format === "int128" || format === "uint128" || isLarge || (isExact && format === undefined)) {
-      return { type: text("bigint"), ...this.comment(schema, constraints) };
+      return { type: text("bigint"), ...this.#comment(schema, constraints) };
     }
     const range =
       typeof format === "string" && Object.hasOwn(NUMBER_FORMATS, format) ? NUMBER_FORMATS[format] : undefined;
     if (range === undefined) {
-      return { type: text("number"), ...this.comment(schema, [{ name: "asType", text: "integer" }, ...constraints]) };
+      return { type: text("number"), ...this.#comment(schema, [{ name: "asType", text: "integer" }, ...constraints]) };
     }
     // The format has these bounds.
     const [least, most] = [`${range[0]}`, `${range[1]}`];
     const own = constraints.filter(({ name, text: value }) => {
       return !((name === "minimum" && value === least) || (name === "maximum" && value === most));
     });
-    return { type: text("number"), ...this.comment(schema, [{ name: "format", text: `${format}` }, ...own]) };
+    return { type: text("number"), ...this.#comment(schema, [{ name: "format", text: `${format}` }, ...own]) };
   }
 
-  private list(schema: JsonObject, at: Place): Converted {
+  #list(schema: JsonObject, at: Place): Converted {
     const own = tagsOf(schema, LIST_KEYWORDS);
     const items = schema.get("items");
     const prefix = schema.get("prefixItems") ?? (Array.isArray(items) ? items : undefined);
-    if (Array.isArray(prefix) && prefix.length <= MAX_TUPLE) return this.tuple(schema, prefix, at);
-    if (items === false) return { type: { kind: "tuple", items: [] }, ...this.comment(schema, []) };
+    if (Array.isArray(prefix) && prefix.length <= MAX_TUPLE) return this.#tuple(schema, prefix, at);
+    if (items === false) return { type: { kind: "tuple", items: [] }, ...this.#comment(schema, []) };
     const inner = below(at, ["Item"], "/items");
-    const item = this.convert(Array.isArray(items) ? true : (items ?? true), inner);
+    const item = this.#convert(Array.isArray(items) ? true : (items ?? true), inner);
     const isPlain = printComment(item.documentation, []) === "" && item.type.kind !== "union" && item.type !== UNKNOWN;
     if (isPlain && !item.constraints.some(({ name }) => LIST_KEYWORDS.includes(name))) {
-      return { type: { kind: "list", item: item.type }, ...this.comment(schema, [...item.constraints, ...own]) };
+      return { type: { kind: "list", item: item.type }, ...this.#comment(schema, [...item.constraints, ...own]) };
     }
     const comment = printComment(item.documentation, item.constraints);
-    const named = comment === "" ? item.type : this.declare(comment, item.type, inner);
-    return { type: { kind: "list", item: named }, ...this.comment(schema, own) };
+    const named = comment === "" ? item.type : this.#declare(comment, item.type, inner);
+    return { type: { kind: "list", item: named }, ...this.#comment(schema, own) };
   }
 
-  private tuple(schema: JsonObject, prefix: readonly Json[], at: Place): Converted {
+  #tuple(schema: JsonObject, prefix: readonly Json[], at: Place): Converted {
     const minItems = Number(schema.get("minItems") ?? 0);
     const maxItems = schema.get("maxItems");
     const rest = schema.get(schema.members.has("prefixItems") ? "items" : "additionalItems");
@@ -396,41 +402,41 @@ class SchemaTypes {
     };
     const items = prefix.map((item, index): TupleItem => {
       const optional = index >= minItems;
-      const type = this.type(optional ? withoutNull(item) : item, place(`Item${index + 1}`, `/prefixItems/${index}`));
+      const type = this.#type(optional ? withoutNull(item) : item, place(`Item${index + 1}`, `/prefixItems/${index}`));
       return { type, mark: optional ? "optional" : "required" };
     });
     if (rest === false || maxItems === prefix.length) {
-      return { type: { kind: "tuple", items }, ...this.comment(schema, tagsOf(schema, ["uniqueItems"])) };
+      return { type: { kind: "tuple", items }, ...this.#comment(schema, tagsOf(schema, ["uniqueItems"])) };
     }
     const tail = rest instanceof JsonObject && rest.members.size === 1 ? rest.get("anyOf") : undefined;
     const isMiddle = Array.isArray(tail) && prefix.length > 0 && minItems === prefix.length + tail.length - 1;
     // svc-gen's form of a rest element with places behind it.
     const others = isMiddle ? (tail as readonly Json[]) : [rest ?? true];
     others.forEach((item, index) => {
-      const type = this.type(item, place(`Rest${index + 1}`, "/items"));
+      const type = this.#type(item, place(`Rest${index + 1}`, "/items"));
       items.push({ type, mark: index === 0 ? "rest" : "required" });
     });
     const isLonger = !isMiddle && minItems > prefix.length;
     const tags = tagsOf(schema, [...(isLonger ? ["minItems"] : []), "maxItems", "uniqueItems"]);
-    return { type: { kind: "tuple", items }, ...this.comment(schema, tags) };
+    return { type: { kind: "tuple", items }, ...this.#comment(schema, tags) };
   }
 
-  private objectOrMap(schema: JsonObject, at: Place): Converted {
-    const type = this.object(schema, at, false);
+  #objectOrMap(schema: JsonObject, at: Place): Converted {
+    const type = this.#object(schema, at, false);
     // An intersection with `[name: string]: never` means the same, but no object literal fits it.
     const isClosed = schema.get("additionalProperties") === false && type.kind === "object" && type.rest === undefined;
-    if (isClosed) return { type, ...this.comment(schema, [{ name: "additionalProperties", text: "false" }]) };
+    if (isClosed) return { type, ...this.#comment(schema, [{ name: "additionalProperties", text: "false" }]) };
     const isBare = type.kind === "object" && type.members.length === 0 && type.rest === undefined;
-    return { type: isBare ? { ...type, rest: UNKNOWN } : type, ...this.comment(schema, []) };
+    return { type: isBare ? { ...type, rest: UNKNOWN } : type, ...this.#comment(schema, []) };
   }
 
   /** @param ports whether the members are ports */
-  private object(schema: JsonObject, at: Place, ports: boolean): ObjectNode | (TypeNode & { kind: "intersection" }) {
+  #object(schema: JsonObject, at: Place, ports: boolean): ObjectNode | (TypeNode & { kind: "intersection" }) {
     const properties = schema.get("properties");
     const required = new Set(listOf(schema.get("required")));
     const entries = properties instanceof JsonObject ? [...properties.members] : [];
     const inner: Place = { ...at, within: undefined };
-    const members = entries.map(([name, member]) => this.member(name, member, required.has(name), ports, inner));
+    const members = entries.map(([name, member]) => this.#member(name, member, required.has(name), ports, inner));
     const patterns = schema.get("patternProperties");
     const [pattern] = patterns instanceof JsonObject ? [...patterns.members.values()] : [];
     const others = schema.get("additionalProperties");
@@ -439,57 +445,60 @@ class SchemaTypes {
       return { kind: "object", members, rest: text("never") };
     }
     if (undeclared === undefined || undeclared === true) return { kind: "object", members };
-    const rest = this.type(undeclared, below(inner, ["Value"], "/additionalProperties"));
+    const rest = this.#type(undeclared, below(inner, ["Value"], "/additionalProperties"));
     return rest === UNKNOWN || members.length === 0 ? { kind: "object", members, rest } : besides(members, rest);
   }
 
-  private member(name: string, schema: Json, required: boolean, port: boolean, outer: Place): MemberNode {
+  #member(name: string, schema: Json, required: boolean, port: boolean, outer: Place): MemberNode {
     const at = below(outer, [name], `/properties/${pointerStep(name)}`);
-    const whole = this.oneHop(schema, at.side);
+    const whole = this.#oneHop(schema, at.side);
     const isMany = port && whole.get("type") === "array";
     // An optional list is one value, so a list port is a required member whatever the schema says.
     const optional = !required && !isMany;
-    const { type, documentation, constraints } = this.convert(optional ? withoutNull(withoutDefault(schema)) : schema, {
-      ...at,
-      isOneTuple: port && required && !isMany,
-    });
-    const isOne = port && required && !isMany && this.isList(schema, at.side);
+    const { type, documentation, constraints } = this.#convert(
+      optional ? withoutNull(withoutDefault(schema)) : schema,
+      {
+        ...at,
+        isOneTuple: port && required && !isMany,
+      },
+    );
+    const isOne = port && required && !isMany && this.#isList(schema, at.side);
     const comment = printComment(documentation, constraints);
-    return { comment, name, optional, type: isOne ? this.asOneValue(type, at.side) : type };
+    return { comment, name, optional, type: isOne ? this.#asOneValue(type, at.side) : type };
   }
 
   /** Whether the type of a schema is a list and nothing else. */
-  private isList(schema: Json, side: Side, hops = 0): boolean {
+  #isList(schema: Json, side: Side, hops = 0): boolean {
     if (!(schema instanceof JsonObject) || hops > MAX_DEPTH) return false;
-    const next = this.oneHop(schema, side);
-    if (next !== schema) return this.isList(next, side, hops + 1);
+    const next = this.#oneHop(schema, side);
+    if (next !== schema) return this.#isList(next, side, hops + 1);
     const [only, ...more] = listOf(schema.get("anyOf"));
-    if (only !== undefined && more.length === 0) return this.isList(only, side, hops + 1);
+    if (only !== undefined && more.length === 0) return this.#isList(only, side, hops + 1);
     // A tuple is one value by itself, where its places need different conversions.
     return isSame([schema.get("type") ?? null].flat() as Json, ["array"]) && !schema.members.has("prefixItems");
   }
 
   /** A list that is one value in the schema: alone, it would be a port of many values. */
-  private asOneValue(type: TypeNode, side: Side): TypeNode {
+  #asOneValue(type: TypeNode, side: Side): TypeNode {
     if (side === "input") return union([type, text("null")]);
     this.usesDataRef = true;
     return { kind: "generic", name: "DataRef", argument: type };
   }
 
   /** The schema that a reference names, or the schema itself; one without keywords for none. */
-  private oneHop(schema: Json, side: Side): JsonObject {
+  #oneHop(schema: Json, side: Side): JsonObject {
     const reference = schema instanceof JsonObject ? schema.get("$ref") : undefined;
-    const found = typeof reference === "string" ? resolveReference(this.document(side), reference) : schema;
+    const found = typeof reference === "string" ? resolveReference(this.#document(side), reference) : schema;
     return found instanceof JsonObject ? found : new JsonObject(new Map());
   }
 
   // Comments
 
-  private comment(schema: JsonObject, constraints: readonly Tag[]) {
-    return { documentation: this.documentation(schema), constraints };
+  #comment(schema: JsonObject, constraints: readonly Tag[]) {
+    return { documentation: this.#documentation(schema), constraints };
   }
 
-  private documentation(schema: JsonObject): Documentation {
+  #documentation(schema: JsonObject): Documentation {
     const tags: Tag[] = [];
     const title = schema.get("title");
     const examples = schema.get("examples");

@@ -139,21 +139,25 @@ function misfitOf(judge: SchemaJudge, schema: JsonObject, sample: Json): string 
 class SamplePrinter {
   readonly enums = new Set<string>();
 
-  constructor(private readonly types: ReadonlyMap<string, Declaration["type"]>) {}
+  readonly #types: ReadonlyMap<string, Declaration["type"]>;
+
+  constructor(types: ReadonlyMap<string, Declaration["type"]>) {
+    this.#types = types;
+  }
 
   /** Undefined where the value is not one of the type. */
   print(value: Json, type: TypeNode | EnumNode | undefined, open = 0): string | undefined {
     if (type === undefined || open > 64) return undefined;
     switch (type.kind) {
       case "text":
-        return this.text(value, type.text, open);
+        return this.#text(value, type.text, open);
       case "enum":
         return undefined;
       case "list":
-        return Array.isArray(value) ? this.all(value.map((each) => this.print(each, type.item, open + 1))) : undefined;
+        return Array.isArray(value) ? this.#all(value.map((each) => this.print(each, type.item, open + 1))) : undefined;
       case "tuple":
         if (!Array.isArray(value)) return undefined;
-        return this.all(
+        return this.#all(
           value.map((each, at) => this.print(each, type.items[Math.min(at, type.items.length - 1)]?.type, open + 1)),
         );
       case "generic":
@@ -173,15 +177,15 @@ class SamplePrinter {
             : `{ ${parts.map((each) => `...${each}`).join(", ")} }`;
       }
       case "object":
-        return value instanceof JsonObject ? this.object(value, type.members, open) : undefined;
+        return value instanceof JsonObject ? this.#object(value, type.members, open) : undefined;
     }
   }
 
-  private all(items: readonly (string | undefined)[]): string | undefined {
+  #all(items: readonly (string | undefined)[]): string | undefined {
     return items.includes(undefined) ? undefined : `[${items.join(", ")}]`;
   }
 
-  private object(value: JsonObject, members: readonly MemberNode[], open: number): string | undefined {
+  #object(value: JsonObject, members: readonly MemberNode[], open: number): string | undefined {
     const texts: string[] = [];
     for (const { name, optional, type } of members) {
       const given = value.get(name);
@@ -201,8 +205,8 @@ class SamplePrinter {
     return texts.length === 0 ? "{}" : `{ ${texts.join(", ")} }`;
   }
 
-  private text(value: Json, type: string, open: number): string | undefined {
-    const declared = this.types.get(type);
+  #text(value: Json, type: string, open: number): string | undefined {
+    const declared = this.#types.get(type);
     if (declared?.kind === "enum") {
       const member = declared.members.find((each) => each.value === value);
       if (member !== undefined) this.enums.add(type);

@@ -14,43 +14,43 @@ const RESERVED: ReadonlySet<string> = new Set([
 const MAX_LENGTH = 120;
 
 export class TypeNames {
-  private readonly taken: Set<string>;
+  readonly #taken: Set<string>;
   /** The latest number behind a name that is wanted repeatedly. */
-  private readonly counts = new Map<string, number>();
-  private readonly kept: ReadonlySet<string>;
+  readonly #counts = new Map<string, number>();
+  readonly #kept: ReadonlySet<string>;
 
   /**
    * @param className of the tool, which no type of the file may have
    * @param definitions names that are kept for the definitions of the schemas
    */
   constructor(className: string, definitions: readonly string[]) {
-    this.kept = new Set(definitions);
-    this.taken = new Set([className]);
+    this.#kept = new Set(definitions);
+    this.#taken = new Set([className]);
   }
 
   /** A new name for a definition near the wanted one: the same when it is an identifier that is free. */
   definition(wanted: string): string {
-    return this.free(wanted, () => false);
+    return this.#free(wanted, () => false);
   }
 
   /** A new name for a type that the schemas do not name. */
   next(wanted: string): string {
-    return this.free(wanted, (name) => this.kept.has(name));
+    return this.#free(wanted, (name) => this.#kept.has(name));
   }
 
-  private free(wanted: string, isKept: (name: string) => boolean): string {
+  #free(wanted: string, isKept: (name: string) => boolean): string {
     const cut = wanted
       .replace(/[^A-Za-z0-9_]+/g, "_")
       .replace(/^_+|_+$/g, "")
       .slice(0, MAX_LENGTH);
     const clean = /^[A-Za-z]/.test(cut) ? cut : `Type${cut}`;
     const base = RESERVED.has(clean) ? `${clean}Type` : clean;
-    const isTaken = (name: string) => RESERVED.has(name) || this.taken.has(name) || isKept(name);
-    let count = this.counts.get(base) ?? 1;
+    const isTaken = (name: string) => RESERVED.has(name) || this.#taken.has(name) || isKept(name);
+    let count = this.#counts.get(base) ?? 1;
     let name = count === 1 ? base : `${base}${count}`;
     while (isTaken(name)) name = `${base}${++count}`;
-    this.counts.set(base, count);
-    this.taken.add(name);
+    this.#counts.set(base, count);
+    this.#taken.add(name);
     return name;
   }
 }

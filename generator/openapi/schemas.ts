@@ -15,7 +15,7 @@ export interface ToolSchemas {
 export class SchemaComponents {
   readonly all = new Map<string, JsonObject>();
   /** The text of each schema before its references were rewritten. */
-  private readonly texts = new Map<string, string>();
+  readonly #texts = new Map<string, string>();
 
   /**
    * Adds the schemas of one tool.
@@ -23,23 +23,23 @@ export class SchemaComponents {
    * @param prefix unique to the tool
    */
   addTool(prefix: string, inputSchema: JsonObject, outputSchema: JsonObject): ToolSchemas {
-    const input = this.add(`${prefix}.Input`, withListBounds(inputSchema, inputSchema), prefix, inputSchema);
-    const result = this.add(`${prefix}.Result`, resultSchema(outputSchema), prefix, outputSchema);
+    const input = this.#add(`${prefix}.Input`, withListBounds(inputSchema, inputSchema), prefix, inputSchema);
+    const result = this.#add(`${prefix}.Result`, resultSchema(outputSchema), prefix, outputSchema);
     return { input, result };
   }
 
   /** Adds a schema with the definitions that it refers to; returns its name, which differs when another has it. */
-  private add(wanted: string, schema: JsonObject, prefix: string, root: JsonObject): string {
+  #add(wanted: string, schema: JsonObject, prefix: string, root: JsonObject): string {
     const text = printJson(schema);
     let name = wanted;
-    for (let count = 2; this.texts.has(name) && this.texts.get(name) !== text; count++) name = `${wanted}_${count}`;
-    if (this.texts.has(name)) return name;
-    this.texts.set(name, text);
+    for (let count = 2; this.#texts.has(name) && this.#texts.get(name) !== text; count++) name = `${wanted}_${count}`;
+    if (this.#texts.has(name)) return name;
+    this.#texts.set(name, text);
     // The place in the list comes first: a definition may refer back to this schema.
     this.all.set(name, schema);
     const renamed = (definition: string) => {
       const target = (root.get("$defs") as JsonObject).get(definition) as JsonObject;
-      return this.add(`${prefix}.${definition}`, target, prefix, root);
+      return this.#add(`${prefix}.${definition}`, target, prefix, root);
     };
     this.all.set(name, withReferences(schema, renamed));
     return name;

@@ -132,16 +132,20 @@ class Exchange {
   #failure: LeaderError | undefined;
   #end = () => {};
 
-  constructor(
-    private readonly request: HttpRequest,
-    private readonly resolve: (response: HttpResponse) => void,
-    private readonly reject: (error: LeaderError) => void,
-  ) {}
+  readonly #request: HttpRequest;
+  readonly #resolve: (response: HttpResponse) => void;
+  readonly #reject: (error: LeaderError) => void;
+
+  constructor(request: HttpRequest, resolve: (response: HttpResponse) => void, reject: (error: LeaderError) => void) {
+    this.#request = request;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
 
   watch(): void {
-    const { timeoutMs } = this.request;
+    const { timeoutMs } = this.#request;
     const timer = setTimeout(() => this.fail(late(timeoutMs)), Math.min(timeoutMs, MAX_TIMEOUT_MS));
-    const ignore = onAbort(this.request.signals, (signal) => this.fail(aborted(signal)));
+    const ignore = onAbort(this.#request.signals, (signal) => this.fail(aborted(signal)));
     this.#end = () => {
       clearTimeout(timer);
       ignore();
@@ -150,8 +154,8 @@ class Exchange {
 
   begin(dispatcher: Dispatcher): void {
     if (this.#failure !== undefined) return;
-    const { method, url, body } = this.request;
-    const headers = { "User-Agent": USER_AGENT, ...this.request.headers };
+    const { method, url, body } = this.#request;
+    const headers = { "User-Agent": USER_AGENT, ...this.#request.headers };
     const target = { origin: url.origin, path: `${url.pathname}${url.search}`, method, headers };
     const limits = { headersTimeout: 0, bodyTimeout: 0 };
     try {
@@ -165,12 +169,12 @@ class Exchange {
     if (this.#failure !== undefined) return;
     this.#failure = this.#controller === undefined ? error.with({ ran: "no" }) : error;
     this.#end();
-    this.reject(this.#failure);
+    this.#reject(this.#failure);
     this.#controller?.abort(this.#failure);
   }
 
   onRequestStart(controller: Controller): void {
-    const refused = this.#failure ?? (this.#controller && lost(undefined, this.request.url));
+    const refused = this.#failure ?? (this.#controller && lost(undefined, this.#request.url));
     if (refused !== undefined) {
       controller.abort(refused);
       this.fail(refused);
@@ -186,17 +190,17 @@ class Exchange {
 
   onResponseData(_controller: Controller, chunk: Buffer): void {
     this.#size += chunk.length;
-    if (this.#size > this.request.maxBytes) this.fail(tooLarge(this.request.maxBytes));
+    if (this.#size > this.#request.maxBytes) this.fail(tooLarge(this.#request.maxBytes));
     else this.#chunks.push(chunk);
   }
 
   onResponseEnd(): void {
     this.#end();
-    this.resolve({ status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks, this.#size) });
+    this.#resolve({ status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks, this.#size) });
   }
 
   onResponseError(_controller: Controller | undefined, error: Error): void {
-    this.fail(lost(error, this.request.url));
+    this.fail(lost(error, this.#request.url));
   }
 }
 

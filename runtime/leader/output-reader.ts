@@ -34,11 +34,11 @@ const FAILURE: Variant = {
  * since a server checks none in results.
  */
 export class OutputReader {
-  private readonly variants: ReadonlyMap<string, CompiledVariant>;
+  readonly #variants: ReadonlyMap<string, CompiledVariant>;
 
   constructor({ output, definitions = [] }: Pick<Contract, "output" | "definitions">) {
     const compiler = new ResultDecoderCompiler(definitions, WithSerdeErrorPath.of);
-    this.variants = new Map(
+    this.#variants = new Map(
       [...output, FAILURE].map(({ name, text = false, ports }) => {
         const compiled = ports.map(({ name, optional = false, codec }) => {
           return [name, { optional, decode: compiler.compile(codec) }] as const;
@@ -50,7 +50,7 @@ export class OutputReader {
 
   /** @throws {@link LeaderError} `invalid_answer` for a result of another contract */
   read({ tag, ports }: { readonly tag: string; readonly ports: readonly ReadablePort[] }): unknown {
-    const variant = this.variants.get(tag);
+    const variant = this.#variants.get(tag);
     if (variant === undefined) throw misfit(`the contract has no variant ${JSON.stringify(tag)}`);
     if (variant.text) return tag;
     const members: Record<string, unknown> = {};

@@ -114,10 +114,14 @@ export class RedisConnection {
   #reconnect: NodeJS.Timeout | undefined;
   #watchdog: NodeJS.Timeout | undefined;
 
+  readonly #events: ConnectionEvents;
+
   constructor(
-    private readonly options: ConnectionOptions,
-    private readonly events: ConnectionEvents,
-  ) {}
+    readonly options: ConnectionOptions,
+    events: ConnectionEvents,
+  ) {
+    this.#events = events;
+  }
 
   /**
    * Connects for the first time.
@@ -236,7 +240,7 @@ export class RedisConnection {
       this.#watchers = watchSentinels(client, () => {
         if (client === this.#client) this.#failed(new RedisFault("disconnected", "another primary", false));
       });
-      this.events.ready();
+      this.#events.ready();
     });
     client.on("end", () => {
       if (client === this.#client) this.#failed(new RedisFault("disconnected", this.#lastFault.code, false));
@@ -246,7 +250,7 @@ export class RedisConnection {
   #failed(fault: RedisFault): void {
     this.#discard();
     this.#lastFault = fault;
-    this.events.lost(fault);
+    this.#events.lost(fault);
     if (this.#closed) return;
     const { maxPauseMs = MAX_BACKOFF_MS } = this.options;
     const delay = Math.min(MIN_BACKOFF_MS * 2 ** this.#attempts++, maxPauseMs, MAX_BACKOFF_MS);
@@ -263,7 +267,7 @@ export class RedisConnection {
 
   #watch(): void {
     if (this.#client === undefined || performance.now() - this.#aliveAt < WATCHDOG_MS) return;
-    this.events.replaced();
+    this.#events.replaced();
     this.#failed(new RedisFault("timeout", `no reply for ${WATCHDOG_MS / 1000} s`, false));
   }
 

@@ -40,10 +40,13 @@ export class Incarnation {
   #connection = 0;
   #mustRegister = false;
 
-  constructor(
-    private readonly host: IncarnationHost,
-    private readonly reclaim: boolean,
-  ) {}
+  readonly #host: IncarnationHost;
+  readonly #reclaim: boolean;
+
+  constructor(host: IncarnationHost, reclaim: boolean) {
+    this.#host = host;
+    this.#reclaim = reclaim;
+  }
 
   /** The incarnation to claim under; undefined while it is not known. */
   get value(): Buffer | undefined {
@@ -100,12 +103,12 @@ export class Incarnation {
 
   async #check(): Promise<void> {
     const connection = this.#connection;
-    const { value, graceMs } = await this.host.hello();
+    const { value, graceMs } = await this.#host.hello();
     if (connection !== this.#connection) return;
     this.#graceUntil = performance.now() + Math.max(0, graceMs);
     if (this.#last !== undefined && !this.#last.equals(value)) {
-      this.host.lost();
-      this.#mustRegister = this.reclaim;
+      this.#host.lost();
+      this.#mustRegister = this.#reclaim;
     }
     this.#last = value;
     this.#name = nameOf(value);
@@ -116,7 +119,7 @@ export class Incarnation {
       if (connection !== this.#connection) return;
       this.#mustRegister = false;
     } else if (!isNew) return;
-    this.host.recovered();
+    this.#host.recovered();
   }
 
   async #registerAgain(): Promise<void> {

@@ -54,23 +54,27 @@ export class RedisLease implements ReplayLease {
   /** When the marker or the held record was last given its whole lifetime, by `performance.now()`. */
   #renewedAt = performance.now();
 
+  readonly #host: LeaseHost;
+
   constructor(
-    private readonly host: LeaseHost,
+    host: LeaseHost,
     readonly claim: ClaimOfRun,
-  ) {}
+  ) {
+    this.#host = host;
+  }
 
   async complete(answer: CachedAnswer): Promise<boolean> {
     if (this.#state !== "running") return false;
     this.#state = "ended";
-    const end = new RunEnd(this.host, this.claim, answer, this.host.ttlMs(this.claim.tool));
-    this.host.ended(this);
+    const end = new RunEnd(this.#host, this.claim, answer, this.#host.ttlMs(this.claim.tool));
+    this.#host.ended(this);
     return end.write();
   }
 
   async timeOut(answer: CachedAnswer): Promise<boolean> {
     if (this.#state !== "running") return false;
     this.#state = "held";
-    this.#held = new RunEnd(this.host, this.claim, answer, this.#lifetimeMs);
+    this.#held = new RunEnd(this.#host, this.claim, answer, this.#lifetimeMs);
     return this.#held.write();
   }
 
@@ -78,23 +82,23 @@ export class RedisLease implements ReplayLease {
     if (this.#state !== "held") return false;
     this.#state = "ended";
     const held = this.#held as RunEnd;
-    this.host.ended(this);
-    return held.setLifetime(this.host.ttlMs(this.claim.tool));
+    this.#host.ended(this);
+    return held.setLifetime(this.#host.ttlMs(this.claim.tool));
   }
 
   async release(): Promise<boolean> {
     if (this.#state !== "running") return false;
     this.#state = "ended";
-    this.host.ended(this);
-    const release = new Release(this.host, this.claim);
-    return (await this.host.write(() => release.write(), release.bytes, this.#lifetimeMs)) !== 0;
+    this.#host.ended(this);
+    const release = new Release(this.#host, this.claim);
+    return (await this.#host.write(() => release.write(), release.bytes, this.#lifetimeMs)) !== 0;
   }
 
   /** Renews the lease when a third of it has passed; after a loss of data at once. */
   async renew(lost: boolean): Promise<void> {
     if (!lost && performance.now() - this.#renewedAt < this.claim.leaseMs / 3) return;
     this.#renewedAt = performance.now();
-    this.host.renewed();
+    this.#host.renewed();
     if (this.#state === "running") await this.#renewMarker();
     else if (this.#state === "held") await (this.#held as RunEnd).renew(lost);
   }
@@ -106,9 +110,9 @@ export class RedisLease implements ReplayLease {
 
   async #renewMarker(): Promise<void> {
     const { keys, mark } = this.claim;
-    const reply = await this.host.run(SCRIPTS.renew, keys.marker, keys.record, mark, this.#lifetimeMs);
-    if (reply === END.restored) this.host.reclaimed();
-    if (reply === END.conflict) this.host.conflict(this.claim);
+    const reply = await this.#host.run(SCRIPTS.renew, keys.marker, keys.record, mark, this.#lifetimeMs);
+    if (reply === END.restored) this.#host.reclaimed();
+    if (reply === END.conflict) this.#host.conflict(this.claim);
   }
 }
 
@@ -116,15 +120,18 @@ export class RedisLease implements ReplayLease {
 export class Release implements RecentWrite {
   readonly bytes = 512;
 
-  constructor(
-    private readonly host: Pick<LeaseHost, "run" | "wrote">,
-    private readonly claim: ClaimOfRun,
-  ) {}
+  readonly #host: Pick<LeaseHost, "run" | "wrote">;
+  readonly #claim: ClaimOfRun;
+
+  constructor(host: Pick<LeaseHost, "run" | "wrote">, claim: ClaimOfRun) {
+    this.#host = host;
+    this.#claim = claim;
+  }
 
   /** Removes the marker; 0 when there is none of this claim. */
   async write(): Promise<number> {
-    const found = await this.host.run(SCRIPTS.release, this.claim.keys.marker, this.claim.mark);
-    this.host.wrote(this);
+    const found = await this.#host.run(SCRIPTS.release, this.#claim.keys.marker, this.#claim.mark);
+    this.#host.wrote(this);
     return found;
   }
 
@@ -141,12 +148,14 @@ export class RunEnd implements RecentWrite {
   #endedAt = performance.now();
   #written = false;
 
-  constructor(
-    private readonly host: LeaseHost,
-    private readonly claim: ClaimOfRun,
-    answer: CachedAnswer,
-    private lifetimeMs: number,
-  ) {
+  readonly #host: LeaseHost;
+  readonly #claim: ClaimOfRun;
+  #lifetimeMs: number;
+
+  constructor(host: LeaseHost, claim: ClaimOfRun, answer: CachedAnswer, lifetimeMs: number) {
+    this.#host = host;
+    this.#claim = claim;
+    this.#lifetimeMs = lifetimeMs;
     this.#isReplaceable = answer.status === FORBIDDEN || answer.status === INTERRUPTED_STATUS;
     this.#record = encodeRecord(answer, claim.token, claim.caller);
     this.bytes = this.#record.length + 512;
@@ -158,7 +167,7 @@ export class RunEnd implements RecentWrite {
    * @returns false when another process has ended, or runs, the pair
    */
   async write(): Promise<boolean> {
-    const reply = await this.host.write(() => this.#write(), this.bytes, this.claim.leaseMs + this.claim.ttlMs);
+    const reply = await this.#host.write(() => this.#write(), this.bytes, this.#claim.leaseMs + this.#claim.ttlMs);
     return reply !== END.conflict;
   }
 
@@ -168,11 +177,11 @@ export class RunEnd implements RecentWrite {
 
   /** Sets how long the record lives from now on. */
   async setLifetime(ms: number): Promise<boolean> {
-    this.lifetimeMs = ms;
+    this.#lifetimeMs = ms;
     this.#endedAt = performance.now();
     // A record that is still to be written is written with the new lifetime.
     if (!this.#written) return true;
-    return (await this.host.write(() => this.#touch(), 64, ms)) !== 0;
+    return (await this.#host.write(() => this.#touch(), 64, ms)) !== 0;
   }
 
   /** Renews a held record; after a loss of data it is written again. */
@@ -183,26 +192,26 @@ export class RunEnd implements RecentWrite {
   }
 
   async #write(): Promise<unknown> {
-    const { keys, mark } = this.claim;
-    const { lifetimeMs } = this;
-    await this.host.note(keys.lifetimes, lifetimeMs);
+    const { keys, mark } = this.#claim;
+    const lifetimeMs = this.#lifetimeMs;
+    await this.#host.note(keys.lifetimes, lifetimeMs);
     const left = Math.max(1, Math.ceil(lifetimeMs - (performance.now() - this.#endedAt)));
-    const reply = await this.host.run(SCRIPTS.end, keys.marker, keys.record, mark, this.#record, left);
+    const reply = await this.#host.run(SCRIPTS.end, keys.marker, keys.record, mark, this.#record, left);
     this.#written = true;
-    if (reply !== END.conflict) this.host.wrote(this);
-    if (reply === END.restored) this.host.restored();
+    if (reply !== END.conflict) this.#host.wrote(this);
+    if (reply === END.restored) this.#host.restored();
     // Another run may have replaced an own 403 or mark, as it should.
-    if (reply === END.conflict && !this.#isReplaceable) this.host.conflict(this.claim);
-    if (this.lifetimeMs !== lifetimeMs) await this.#touch();
+    if (reply === END.conflict && !this.#isReplaceable) this.#host.conflict(this.#claim);
+    if (this.#lifetimeMs !== lifetimeMs) await this.#touch();
     return reply;
   }
 
   async #touch(): Promise<unknown> {
-    const { keys, token } = this.claim;
-    const { lifetimeMs } = this;
-    await this.host.note(keys.lifetimes, lifetimeMs);
-    const found = await this.host.run(SCRIPTS.touch, keys.record, token, lifetimeMs);
-    if (found !== 0) this.host.wrote(this);
+    const { keys, token } = this.#claim;
+    const lifetimeMs = this.#lifetimeMs;
+    await this.#host.note(keys.lifetimes, lifetimeMs);
+    const found = await this.#host.run(SCRIPTS.touch, keys.record, token, lifetimeMs);
+    if (found !== 0) this.#host.wrote(this);
     return found;
   }
 }

@@ -17,10 +17,16 @@ export class NotedLifetimes {
   /** By key and lifetime: the writing of the note, and the time until which it need not be written again. */
   readonly #notes = new Map<string, { readonly written: Promise<unknown>; readonly until: number }>();
 
+  readonly #run: (script: Script, ...args: readonly (Buffer | string | number)[]) => Promise<unknown>;
+  readonly #noteMs: number;
+
   constructor(
-    private readonly run: (script: Script, ...args: readonly (Buffer | string | number)[]) => Promise<unknown>,
-    private readonly noteMs = NOTE_MS,
-  ) {}
+    run: (script: Script, ...args: readonly (Buffer | string | number)[]) => Promise<unknown>,
+    noteMs = NOTE_MS,
+  ) {
+    this.#run = run;
+    this.#noteMs = noteMs;
+  }
 
   /**
    * Resolves when it is noted that records of a tool live for `ms` milliseconds now.
@@ -33,8 +39,8 @@ export class NotedLifetimes {
     const now = performance.now();
     let note = this.#notes.get(id);
     if (note === undefined || note.until <= now) {
-      const written = this.run(SCRIPTS.note, key, ms, this.noteMs + MARGIN_MS, HISTORY_MS);
-      note = { written, until: now + this.noteMs };
+      const written = this.#run(SCRIPTS.note, key, ms, this.#noteMs + MARGIN_MS, HISTORY_MS);
+      note = { written, until: now + this.#noteMs };
       this.#notes.set(id, note);
       written.catch(() => this.#notes.delete(id));
     }

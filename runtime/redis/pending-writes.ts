@@ -36,16 +36,20 @@ export class PendingWrites {
   #finishing = false;
   readonly #first = new Set<Promise<unknown>>();
 
+  readonly #canWrite: () => boolean;
+  readonly #dropped: (count: number) => void;
+  readonly #failed: (error: unknown) => void;
+
   /**
    * @param canWrite whether an attempt makes sense now
    * @param dropped is told of writes that are given up
    * @param failed is told of a fault that repeating does not mend
    */
-  constructor(
-    private readonly canWrite: () => boolean,
-    private readonly dropped: (count: number) => void,
-    private readonly failed: (error: unknown) => void,
-  ) {}
+  constructor(canWrite: () => boolean, dropped: (count: number) => void, failed: (error: unknown) => void) {
+    this.#canWrite = canWrite;
+    this.#dropped = dropped;
+    this.#failed = failed;
+  }
 
   get size(): number {
     return this.#queue.size;
@@ -53,7 +57,7 @@ export class PendingWrites {
 
   /** Tries a write once, and keeps it when it fails. Undefined then. */
   async attempt(write: Omit<PendingWrite, "notBefore">): Promise<unknown> {
-    if (this.canWrite()) {
+    if (this.#canWrite()) {
       const attempt = write.write();
       this.#first.add(attempt);
       try {
@@ -74,7 +78,7 @@ export class PendingWrites {
   add(write: PendingWrite): void {
     if (this.#finishing && (write.notBefore ?? 0) > performance.now()) return;
     if (this.#stopped) {
-      this.dropped(1);
+      this.#dropped(1);
       return;
     }
     this.#queue.add(write);
@@ -85,7 +89,7 @@ export class PendingWrites {
       this.#delete(oldest);
       dropped++;
     }
-    if (dropped > 0) this.dropped(dropped);
+    if (dropped > 0) this.#dropped(dropped);
     this.#schedule(this.#backoff);
   }
 
@@ -144,7 +148,7 @@ export class PendingWrites {
     const due = [...this.#queue].filter(({ notBefore = 0 }) => this.#finishing || notBefore <= now);
     for (let at = 0; at < due.length; at += BATCH) {
       const batch = due.slice(at, at + BATCH);
-      const results = this.canWrite() ? await Promise.all(batch.map((write) => this.#attempt(write))) : [false];
+      const results = this.#canWrite() ? await Promise.all(batch.map((write) => this.#attempt(write))) : [false];
       if (!results.every(Boolean)) {
         this.#backoff = Math.min(this.#backoff * 2, MAX_BACKOFF_MS);
         return;
@@ -163,7 +167,7 @@ export class PendingWrites {
         if (this.#queue.delete(write)) this.#queue.add(write);
         return false;
       }
-      this.failed(error);
+      this.#failed(error);
     }
     this.#delete(write);
     return true;
@@ -177,7 +181,7 @@ export class PendingWrites {
       this.#delete(write);
       dropped++;
     }
-    if (dropped > 0) this.dropped(dropped);
+    if (dropped > 0) this.#dropped(dropped);
   }
 
   #delete(write: PendingWrite): void {

@@ -28,7 +28,10 @@ export class Keys {
   readonly grace: Buffer;
   readonly #prefixes = new Map<string, CallKeys>();
 
-  constructor(private readonly prefix: string) {
+  readonly #prefix: string;
+
+  constructor(prefix: string) {
+    this.#prefix = prefix;
     this.incarnation = Buffer.from(`${prefix}{00}incarnation`);
     this.grace = Buffer.from(`${prefix}{00}grace`);
   }
@@ -40,7 +43,7 @@ export class Keys {
     }
     let prefixes = this.#prefixes.get(tool);
     if (prefixes === undefined) {
-      const start = `${this.prefix}{00}`;
+      const start = `${this.#prefix}{00}`;
       prefixes = {
         marker: Buffer.from(`${start}r:${tool}:`),
         record: Buffer.from(`${start}e:${tool}:`),

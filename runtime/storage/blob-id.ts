@@ -28,10 +28,13 @@ const waiting: (() => void)[] = [];
 export class BlobIdEncoder {
   #checked: Promise<unknown> | undefined;
 
-  private constructor(
-    private readonly module: string,
-    private readonly shards: number,
-  ) {}
+  readonly #module: string;
+  readonly #shards: number;
+
+  private constructor(module: string, shards: number) {
+    this.#module = module;
+    this.#shards = shards;
+  }
 
   /**
    * The encoder; undefined unless `@mysten/walrus-wasm` is installed.
@@ -54,7 +57,7 @@ export class BlobIdEncoder {
    * @throws {@link StorageError} `encoder_failed`
    */
   async check(): Promise<void> {
-    this.#checked ??= this.encode(Uint8Array.of(0), 7);
+    this.#checked ??= this.#encode(Uint8Array.of(0), 7);
     try {
       await this.#checked;
     } catch (error) {
@@ -70,16 +73,16 @@ export class BlobIdEncoder {
    * @throws {@link StorageError} `encoder_failed`; the signal's reason
    */
   async compute(content: Uint8Array, signal: AbortSignal): Promise<string> {
-    await this.acquireProcess(signal);
+    await this.#acquireProcess(signal);
     try {
-      return await this.encode(content, this.shards, signal);
+      return await this.#encode(content, this.#shards, signal);
     } finally {
       running--;
       waiting.shift()?.();
     }
   }
 
-  private async acquireProcess(signal: AbortSignal): Promise<void> {
+  async #acquireProcess(signal: AbortSignal): Promise<void> {
     while (running >= MAX_PROCESSES) {
       await new Promise<void>((resolve) => {
         const proceed = () => {
@@ -97,10 +100,10 @@ export class BlobIdEncoder {
     running++;
   }
 
-  private async encode(content: Uint8Array, shards: number, signal?: AbortSignal): Promise<string> {
+  async #encode(content: Uint8Array, shards: number, signal?: AbortSignal): Promise<string> {
     let cause: unknown;
     try {
-      const encoding = promisify(execFile)(process.execPath, [SCRIPT, this.module, `${shards}`], {
+      const encoding = promisify(execFile)(process.execPath, [SCRIPT, this.#module, `${shards}`], {
         // Nothing of the application's environment: the encoder needs none of it.
         env: process.platform === "win32" ? { SystemRoot: process.env.SystemRoot } : {},
         killSignal: "SIGKILL",

@@ -104,14 +104,18 @@ export class DevStore {
   readonly requests: DevRequest[] = [];
   /** Number of blobs newly created in this run, which a real publisher would have paid for. */
   created = 0;
-  private readonly faults: { on: "PUT" | "GET"; fault: DevFault; times: number }[] = [];
-  private readonly blobs = new Map<string, DevBlob>();
+  readonly #faults: { on: "PUT" | "GET"; fault: DevFault; times: number }[] = [];
+  readonly #blobs = new Map<string, DevBlob>();
 
-  private constructor(
-    private readonly options: DevStoreOptions,
-    private readonly server: Server,
-    private readonly encoder: BlobIdEncoder | undefined,
-  ) {}
+  readonly #options: DevStoreOptions;
+  readonly #server: Server;
+  readonly #encoder: BlobIdEncoder | undefined;
+
+  private constructor(options: DevStoreOptions, server: Server, encoder: BlobIdEncoder | undefined) {
+    this.#options = options;
+    this.#server = server;
+    this.#encoder = encoder;
+  }
 
   /**
    * Starts a store on 127.0.0.1.
@@ -130,10 +134,10 @@ export class DevStore {
     for (const name of await readdir(options.directory)) {
       if (!name.endsWith(".json")) continue;
       const blob = JSON.parse(await readFile(join(options.directory, name), "utf8")) as DevBlob;
-      store.blobs.set(blob.blobId, blob);
+      store.#blobs.set(blob.blobId, blob);
     }
     server.on("request", (request, response) => {
-      store.handle(request, response).catch(() => response.destroy());
+      store.#handle(request, response).catch(() => response.destroy());
     });
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
@@ -144,27 +148,27 @@ export class DevStore {
 
   /** The URL of publisher and aggregator. */
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   /** Options for a `WalrusStorage` that uses this store; a `WalrusReader` needs `aggregator` only. */
   connection(): Pick<WalrusStorageOptions, "publisher" | "aggregator" | "encoder" | "shards"> {
-    const { authorization, shards = DEFAULT_SHARDS } = this.options;
+    const { authorization, shards = DEFAULT_SHARDS } = this.#options;
     return {
       publisher: { url: this.url, ...(authorization !== undefined && { headers: { Authorization: authorization } }) },
       aggregator: { url: this.url },
-      ...(this.encoder === undefined ? { encoder: "off" as const } : { encoder: "required" as const, shards }),
+      ...(this.#encoder === undefined ? { encoder: "off" as const } : { encoder: "required" as const, shards }),
     };
   }
 
   /** Queues a fault for the next requests of a method, after the faults queued before. */
   fail(on: "PUT" | "GET", fault: DevFault, times = 1): void {
-    this.faults.push({ on, fault, times });
+    this.#faults.push({ on, fault, times });
   }
 
   /** Removes all queued faults. */
   clearFaults(): void {
-    this.faults.length = 0;
+    this.#faults.length = 0;
   }
 
   /** Number of received requests of a method. */
@@ -174,48 +178,48 @@ export class DevStore {
 
   /** The bytes of a stored blob; undefined for an unknown id. */
   async content(blobId: string): Promise<Buffer | undefined> {
-    return this.blobs.has(blobId) ? await readFile(join(this.options.directory, blobId)) : undefined;
+    return this.#blobs.has(blobId) ? await readFile(join(this.#options.directory, blobId)) : undefined;
   }
 
   /** Stops the store and closes its connections. The blobs stay on disk. */
   async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  private nextFault(method: string): DevFault | undefined {
-    const at = this.faults.findIndex(({ on }) => on === method);
-    const found = this.faults[at];
+  #nextFault(method: string): DevFault | undefined {
+    const at = this.#faults.findIndex(({ on }) => on === method);
+    const found = this.#faults[at];
     if (found === undefined) return undefined;
-    if (--found.times === 0) this.faults.splice(at, 1);
+    if (--found.times === 0) this.#faults.splice(at, 1);
     return found.fault;
   }
 
-  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "", url = "", headers } = request;
     const seen: DevRequest = { method, target: url, headers, bytes: 0 };
     this.requests.push(seen);
     const { pathname, searchParams } = new URL(url, "http://dev");
     const [, blobId] = /^\/v1\/blobs\/([^/]+)$/.exec(pathname) ?? [];
     if (method === "PUT" && pathname === "/v1/blobs") {
-      await this.put(request, response, searchParams, seen);
+      await this.#put(request, response, searchParams, seen);
     } else if (method === "GET" && blobId !== undefined) {
-      await this.get(response, decodeURIComponent(blobId));
+      await this.#get(response, decodeURIComponent(blobId));
     } else {
       sendError(response, 404, "NOT_FOUND", "no such endpoint");
     }
   }
 
-  private async put(
+  async #put(
     request: IncomingMessage,
     response: ServerResponse,
     query: URLSearchParams,
     seen: DevRequest,
   ): Promise<void> {
-    const fault = this.nextFault("PUT");
+    const fault = this.#nextFault("PUT");
     if (fault?.kind === "reset" && fault.when === "before") return reset(request);
     if (fault?.kind === "status" && fault.stored !== true) return sendFault(response, fault);
-    if (this.options.authorization !== undefined && request.headers.authorization !== this.options.authorization) {
+    if (this.#options.authorization !== undefined && request.headers.authorization !== this.#options.authorization) {
       return sendError(response, 401, "UNAUTHENTICATED", "the authorization is missing or wrong");
     }
     const put = parseQuery(query);
@@ -223,13 +227,13 @@ export class DevStore {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) {
       seen.bytes += chunk.length;
-      if (seen.bytes > (this.options.maxBytes ?? 10 * 1024 * 1024)) {
+      if (seen.bytes > (this.#options.maxBytes ?? 10 * 1024 * 1024)) {
         return sendError(response, 413, "FAILED_PRECONDITION", "the blob is too large");
       }
       chunks.push(chunk);
     }
     const content = Buffer.concat(chunks);
-    const { blob, created } = await this.store(content, put);
+    const { blob, created } = await this.#store(content, put);
     if (fault?.kind === "reset") return reset(request);
     if (fault?.kind === "status") return sendFault(response, fault);
     if (fault?.kind === "slow") await pause(response, fault.delayMs);
@@ -238,17 +242,17 @@ export class DevStore {
     send(response, "application/json", Buffer.from(JSON.stringify(body)), fault);
   }
 
-  private async get(response: ServerResponse, blobId: string): Promise<void> {
-    const fault = this.nextFault("GET");
+  async #get(response: ServerResponse, blobId: string): Promise<void> {
+    const fault = this.#nextFault("GET");
     if (fault?.kind === "reset") return reset(response.req);
     if (fault?.kind === "status") return sendFault(response, fault);
     if (fault?.kind === "slow") await pause(response, fault.delayMs);
     if (decodeBase64url(blobId)?.length !== 32) return sendError(response, 400, "INVALID_ARGUMENT", "not a blob id");
-    const blob = this.blobs.get(blobId);
+    const blob = this.#blobs.get(blobId);
     if (blob === undefined || blob.endEpoch <= this.epoch) {
       return sendError(response, 404, "NOT_FOUND", "the requested blob is not stored");
     }
-    const content = await readFile(join(this.options.directory, blobId));
+    const content = await readFile(join(this.#options.directory, blobId));
     if (fault?.kind === "wrong-bytes") {
       const middle = content.length >> 1;
       content[middle] = (content[middle] ?? 0) ^ 1;
@@ -259,10 +263,10 @@ export class DevStore {
     send(response, "application/octet-stream", content, fault);
   }
 
-  private async store(content: Buffer, put: PutQuery): Promise<{ blob: DevBlob; created: boolean }> {
-    const blobId = await this.blobIdOf(content);
+  async #store(content: Buffer, put: PutQuery): Promise<{ blob: DevBlob; created: boolean }> {
+    const blobId = await this.#blobIdOf(content);
     const endEpoch = this.epoch + put.epochs;
-    const existing = this.blobs.get(blobId);
+    const existing = this.#blobs.get(blobId);
     if (existing !== undefined && !put.force && existing.deletable === put.deletable && existing.endEpoch >= endEpoch) {
       return { blob: existing, created: false };
     }
@@ -275,16 +279,16 @@ export class DevStore {
       deletable: put.deletable,
       ...(put.owner !== undefined && { owner: put.owner }),
     };
-    const path = join(this.options.directory, blobId);
+    const path = join(this.#options.directory, blobId);
     await write(path, content);
     await write(`${path}.json`, Buffer.from(JSON.stringify(blob)));
-    this.blobs.set(blobId, blob);
+    this.#blobs.set(blobId, blob);
     this.created++;
     return { blob, created: true };
   }
 
-  private async blobIdOf(content: Buffer): Promise<string> {
-    if (this.encoder !== undefined) return await this.encoder.compute(content, new AbortController().signal);
+  async #blobIdOf(content: Buffer): Promise<string> {
+    if (this.#encoder !== undefined) return await this.#encoder.compute(content, new AbortController().signal);
     return substituteBlobId(content);
   }
 }

@@ -17,17 +17,22 @@ const COMPACT_BYTES = 1024 * 1024;
 
 /** An {@link UploadJournal} in a file. */
 export class FileJournal implements UploadJournal {
-  private readonly entries = new Map<string, UploadEntry>();
-  private queue: Promise<unknown> = Promise.resolve();
-  private broken = false;
-  private liveBytes = 0;
+  readonly #entries = new Map<string, UploadEntry>();
+  #queue: Promise<unknown> = Promise.resolve();
+  #broken = false;
+  #liveBytes = 0;
 
-  private constructor(
-    private readonly path: string,
-    private readonly lock: FileHandle,
-    private file: FileHandle,
-    private length: number,
-  ) {}
+  readonly #path: string;
+  readonly #lock: FileHandle;
+  #file: FileHandle;
+  #length: number;
+
+  private constructor(path: string, lock: FileHandle, file: FileHandle, length: number) {
+    this.#path = path;
+    this.#lock = lock;
+    this.#file = file;
+    this.#length = length;
+  }
 
   /**
    * Opens or creates the journal (mode 0600). Its directory must exist, on a file system with a reliable `fsync`.
@@ -43,7 +48,7 @@ export class FileJournal implements UploadJournal {
       file = await open(real, "a+", 0o600);
       const bytes = await readFile(real);
       const journal = new FileJournal(real, lock, file, bytes.length);
-      await journal.load(bytes);
+      await journal.#load(bytes);
       return journal;
     } catch (error) {
       await file?.close();
@@ -53,47 +58,47 @@ export class FileJournal implements UploadJournal {
   }
 
   async get(key: string): Promise<UploadEntry | undefined> {
-    return this.entries.get(key);
+    return this.#entries.get(key);
   }
 
   async list(): Promise<readonly UploadEntry[]> {
-    return [...this.entries.values()];
+    return [...this.#entries.values()];
   }
 
   put(entry: UploadEntry): Promise<void> {
-    return this.enqueue(async () => {
-      await this.append(recordLine(entry));
-      this.entries.set(entry.key, entry);
+    return this.#enqueue(async () => {
+      await this.#append(recordLine(entry));
+      this.#entries.set(entry.key, entry);
     });
   }
 
   remove(key: string): Promise<void> {
-    return this.enqueue(async () => {
-      if (!this.entries.has(key)) return;
-      await this.append(recordLine({ removed: key }));
-      this.entries.delete(key);
+    return this.#enqueue(async () => {
+      if (!this.#entries.has(key)) return;
+      await this.#append(recordLine({ removed: key }));
+      this.#entries.delete(key);
     });
   }
 
   /** Waits for pending writes, then closes the file and releases its lock. */
   close(): Promise<void> {
-    return this.enqueue(async () => {
-      this.broken = true;
+    return this.#enqueue(async () => {
+      this.#broken = true;
       try {
-        await this.file.close();
+        await this.#file.close();
       } finally {
-        await this.lock.close();
+        await this.#lock.close();
       }
     }, true);
   }
 
-  private async load(bytes: Buffer): Promise<void> {
+  async #load(bytes: Buffer): Promise<void> {
     if (bytes.length < HEADER.length) {
       if (!HEADER.startsWith(bytes.toString("latin1"))) throw journalError("is not an upload journal");
-      await this.file.truncate(0);
-      this.length = 0;
-      await this.append(HEADER);
-      await syncDirectory(this.path);
+      await this.#file.truncate(0);
+      this.#length = 0;
+      await this.#append(HEADER);
+      await syncDirectory(this.#path);
       return;
     }
     if (bytes.toString("latin1", 0, HEADER.length) !== HEADER) throw journalError("is not an upload journal");
@@ -104,74 +109,74 @@ export class FileJournal implements UploadJournal {
       if (record === undefined) {
         if (end !== -1 && end + 1 < bytes.length)
           throw journalError(`is damaged in line ${number}: move it away and keep it`);
-        await this.file.truncate(at);
-        await this.file.datasync();
-        this.length = at;
+        await this.#file.truncate(at);
+        await this.#file.datasync();
+        this.#length = at;
         break;
       }
-      if ("removed" in record) this.entries.delete(record.removed);
-      else this.entries.set(record.key, record);
+      if ("removed" in record) this.#entries.delete(record.removed);
+      else this.#entries.set(record.key, record);
       at = end + 1;
     }
-    this.countLive();
+    this.#countLive();
   }
 
-  private async append(text: string): Promise<void> {
-    if (this.broken) throw journalError("is closed, or could not be written before");
-    if (this.length - this.liveBytes > COMPACT_BYTES && this.length > 2 * this.liveBytes) await this.compact();
+  async #append(text: string): Promise<void> {
+    if (this.#broken) throw journalError("is closed, or could not be written before");
+    if (this.#length - this.#liveBytes > COMPACT_BYTES && this.#length > 2 * this.#liveBytes) await this.#compact();
     const bytes = Buffer.from(text);
     try {
-      await this.file.appendFile(bytes);
-      await this.file.datasync();
-      this.length += bytes.length;
+      await this.#file.appendFile(bytes);
+      await this.#file.datasync();
+      this.#length += bytes.length;
     } catch (error) {
       // A partial line would invalidate the lines after it: remove it, or stop writing.
       try {
-        await this.file.truncate(this.length);
-        await this.file.datasync();
+        await this.#file.truncate(this.#length);
+        await this.#file.datasync();
       } catch {
-        this.broken = true;
+        this.#broken = true;
       }
       throw journalError("cannot be written", error);
     }
   }
 
   /** Writes the live lines to a new file and renames it. On failure the old file stays in use. */
-  private async compact(): Promise<void> {
-    const next = `${this.path}.next`;
+  async #compact(): Promise<void> {
+    const next = `${this.#path}.next`;
     let file: FileHandle | undefined;
     try {
       await rm(next, { force: true });
       file = await open(next, "ax+", 0o600);
-      await file.appendFile(HEADER + [...this.entries.values()].map(recordLine).join(""));
+      await file.appendFile(HEADER + [...this.#entries.values()].map(recordLine).join(""));
       await file.sync();
       const { size } = await file.stat();
-      await rename(next, this.path);
-      const old = this.file;
-      this.file = file;
-      this.length = size;
-      this.countLive();
+      await rename(next, this.#path);
+      const old = this.#file;
+      this.#file = file;
+      this.#length = size;
+      this.#countLive();
       await old.close();
     } catch {
-      if (this.file !== file) await file?.close().catch(() => undefined);
+      if (this.#file !== file) await file?.close().catch(() => undefined);
       // Retried after as many bytes have been appended again.
-      this.liveBytes = this.length;
+      this.#liveBytes = this.#length;
       return;
     }
-    await syncDirectory(this.path);
+    await syncDirectory(this.#path);
   }
 
-  private countLive(): void {
-    this.liveBytes = HEADER.length;
-    for (const entry of this.entries.values()) this.liveBytes += Buffer.byteLength(recordLine(entry));
+  #countLive(): void {
+    this.#liveBytes = HEADER.length;
+    for (const entry of this.#entries.values()) this.#liveBytes += Buffer.byteLength(recordLine(entry));
   }
 
-  private enqueue<T>(work: () => Promise<T>, allowBroken = false): Promise<T> {
-    const result = this.queue.then(() => {
-      if (this.broken && !allowBroken) throw journalError("is closed, or could not be written before");
+  #enqueue<T>(work: () => Promise<T>, allowBroken = false): Promise<T> {
+    const result = this.#queue.then(() => {
+      if (this.#broken && !allowBroken) throw journalError("is closed, or could not be written before");
       return work();
     });
-    this.queue = result.catch(() => undefined);
+    this.#queue = result.catch(() => undefined);
     return result;
   }
 }

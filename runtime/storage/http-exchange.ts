@@ -67,149 +67,153 @@ export async function exchange(options: ExchangeOptions): Promise<ResponseStream
 type ClientRequest = ReturnType<typeof httpRequest>;
 
 class Exchange {
-  private timer: NodeJS.Timeout | undefined;
-  private wholeBodySent = false;
-  private failure: StorageError | undefined;
-  private request: ClientRequest | undefined;
-  private rejectHead: ((error: StorageError) => void) | undefined;
-  private readonly onAbort = () => this.fail(this.options.deadline.signal.reason as StorageError);
+  #timer: NodeJS.Timeout | undefined;
+  #wholeBodySent = false;
+  #failure: StorageError | undefined;
+  #request: ClientRequest | undefined;
+  #rejectHead: ((error: StorageError) => void) | undefined;
+  readonly #onAbort = () => this.#fail(this.#options.deadline.signal.reason as StorageError);
 
-  constructor(private readonly options: ExchangeOptions) {}
+  readonly #options: ExchangeOptions;
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options;
+  }
 
   run(open: () => ClientRequest): Promise<ResponseStream> {
-    const { endpoint, body, deadlines, deadline } = this.options;
+    const { endpoint, body, deadlines, deadline } = this.#options;
     return new Promise((resolve, reject) => {
-      this.rejectHead = reject;
-      deadline.signal.addEventListener("abort", this.onAbort, { once: true });
-      this.startTimer("connect_timeout", deadlines.connectMs, "no connection");
+      this.#rejectHead = reject;
+      deadline.signal.addEventListener("abort", this.#onAbort, { once: true });
+      this.#startTimer("connect_timeout", deadlines.connectMs, "no connection");
       let request: ClientRequest;
       try {
         request = open();
       } catch {
-        this.fail(this.error("connection_failed", "the request could not be made"));
+        this.#fail(this.#error("connection_failed", "the request could not be made"));
         return;
       }
-      this.request = request;
-      request.on("error", (error: NodeJS.ErrnoException) => this.fail(this.connectionError(error)));
+      this.#request = request;
+      request.on("error", (error: NodeJS.ErrnoException) => this.#fail(this.#connectionError(error)));
       request.once("socket", (socket) => {
         socket.once(endpoint.secure ? "secureConnect" : "connect", () => {
-          clearTimeout(this.timer);
+          clearTimeout(this.#timer);
           if (body === undefined) return;
-          this.send(request, body).catch((error: unknown) => {
+          this.#send(request, body).catch((error: unknown) => {
             // Thrown by the caller's progress callback, which aborts the upload.
-            this.fail(this.error("aborted", "the progress callback threw", { cause: error }));
+            this.#fail(this.#error("aborted", "the progress callback threw", { cause: error }));
           });
         });
       });
-      request.once("response", (response) => this.onResponse(response, resolve));
+      request.once("response", (response) => this.#onResponse(response, resolve));
       if (body === undefined) request.end();
       else request.flushHeaders();
     });
   }
 
-  private onResponse(response: IncomingMessage, resolve: (answer: ResponseStream) => void): void {
-    clearTimeout(this.timer);
-    const statusError = this.statusError(response);
+  #onResponse(response: IncomingMessage, resolve: (answer: ResponseStream) => void): void {
+    clearTimeout(this.#timer);
+    const statusError = this.#statusError(response);
     if (statusError !== undefined) {
-      this.fail(statusError);
+      this.#fail(statusError);
       return;
     }
-    this.rejectHead = undefined;
+    this.#rejectHead = undefined;
     const declared = response.headers["content-length"];
-    resolve({ length: declared === undefined ? undefined : Number(declared), chunks: this.read(response) });
+    resolve({ length: declared === undefined ? undefined : Number(declared), chunks: this.#read(response) });
   }
 
-  private async send(request: ClientRequest, body: Uint8Array): Promise<void> {
-    const { deadlines, onSent } = this.options;
+  async #send(request: ClientRequest, body: Uint8Array): Promise<void> {
+    const { deadlines, onSent } = this.#options;
     for (let at = 0; at < body.length; at += SLICE) {
       const slice = body.subarray(at, at + SLICE);
       const last = at + SLICE >= body.length;
-      this.startTimer("progress_timeout", deadlines.progressMs, "no part of the content was taken");
+      this.#startTimer("progress_timeout", deadlines.progressMs, "no part of the content was taken");
       const taken = await new Promise<boolean>((resolve) => {
         const done = (error?: Error | null) => resolve(error === undefined || error === null);
         if (last) {
-          this.wholeBodySent = true;
+          this.#wholeBodySent = true;
           request.end(slice, done);
         } else request.write(slice, done);
       });
       // An early answer or a failure ends the sending.
-      if (!taken || this.rejectHead === undefined || this.failure !== undefined) return;
-      clearTimeout(this.timer);
+      if (!taken || this.#rejectHead === undefined || this.#failure !== undefined) return;
+      clearTimeout(this.#timer);
       onSent?.(at + slice.length);
     }
   }
 
-  private async *read(response: IncomingMessage): AsyncGenerator<Buffer, void> {
+  async *#read(response: IncomingMessage): AsyncGenerator<Buffer, void> {
     const iterator = response[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
     try {
       for (;;) {
-        this.startTimer("progress_timeout", this.options.deadlines.progressMs, "no part of the answer came");
+        this.#startTimer("progress_timeout", this.#options.deadlines.progressMs, "no part of the answer came");
         const next = await iterator.next();
-        clearTimeout(this.timer);
-        if (this.failure !== undefined) throw this.failure;
+        clearTimeout(this.#timer);
+        if (this.#failure !== undefined) throw this.#failure;
         if (next.done) break;
         yield next.value;
       }
-      if (!response.complete) throw this.connectionError(undefined);
+      if (!response.complete) throw this.#connectionError(undefined);
     } catch (error) {
-      throw this.failure ?? (error instanceof StorageError ? error : this.connectionError(error));
+      throw this.#failure ?? (error instanceof StorageError ? error : this.#connectionError(error));
     } finally {
-      this.close();
+      this.#close();
     }
   }
 
-  private statusError(response: IncomingMessage): StorageError | undefined {
+  #statusError(response: IncomingMessage): StorageError | undefined {
     const status = response.statusCode ?? 0;
     if (status === 200) {
       const encoding = response.headers["content-encoding"];
       if (encoding === undefined || encoding === "identity") return undefined;
-      return this.error("answer_invalid", "expected an answer without content encoding");
+      return this.#error("answer_invalid", "expected an answer without content encoding");
     }
     const facts = { status, retryAfterMs: parseRetryAfter(response.headers["retry-after"]) };
     if (status >= 300 && status < 400) {
       const paid = { ...facts, paid: "no" } as const;
-      return this.error(
+      return this.#error(
         "redirected",
         `answered ${status}: redirects are not followed: configure the final address`,
         paid,
       );
     }
-    if (status === 404 && this.options.method === "GET") {
-      return this.error("not_found", "answered 404: it does not have the blob", facts);
+    if (status === 404 && this.#options.method === "GET") {
+      return this.#error("not_found", "answered 404: it does not have the blob", facts);
     }
     // A server that answers 4xx did not process the request; behind a 5xx of a gateway it may have.
     const paid = status >= 400 && status < 500 ? ({ ...facts, paid: "no" } as const) : facts;
-    return this.error("refused", `answered ${status}, expected 200`, paid);
+    return this.#error("refused", `answered ${status}, expected 200`, paid);
   }
 
-  private startTimer(code: StorageFault, ms: number, what: string): void {
-    clearTimeout(this.timer);
-    if (this.failure !== undefined) return;
-    this.timer = setTimeout(() => this.fail(this.error(code, `${what} within ${ms} ms`)), ms);
+  #startTimer(code: StorageFault, ms: number, what: string): void {
+    clearTimeout(this.#timer);
+    if (this.#failure !== undefined) return;
+    this.#timer = setTimeout(() => this.#fail(this.#error(code, `${what} within ${ms} ms`)), ms);
   }
 
-  private connectionError(error: unknown): StorageError {
-    return this.error("connection_failed", `the connection failed or ended before the answer did${systemCode(error)}`);
+  #connectionError(error: unknown): StorageError {
+    return this.#error("connection_failed", `the connection failed or ended before the answer did${systemCode(error)}`);
   }
 
-  private error(code: StorageFault, message: string, facts: StorageErrorFacts = {}): StorageError {
-    const paid = this.options.method === "PUT" && this.wholeBodySent ? "maybe" : "no";
-    return new StorageError(code, `${this.options.endpoint.role}: ${message}`, { paid, ...facts });
+  #error(code: StorageFault, message: string, facts: StorageErrorFacts = {}): StorageError {
+    const paid = this.#options.method === "PUT" && this.#wholeBodySent ? "maybe" : "no";
+    return new StorageError(code, `${this.#options.endpoint.role}: ${message}`, { paid, ...facts });
   }
 
-  private fail(error: StorageError): void {
-    if (this.failure !== undefined) return;
-    const paid = this.options.method === "PUT" && this.wholeBodySent && error.paid === "no" ? "maybe" : error.paid;
-    this.failure = error.status === undefined ? error.with({ paid }) : error;
-    this.close();
-    this.rejectHead?.(this.failure);
-    this.rejectHead = undefined;
+  #fail(error: StorageError): void {
+    if (this.#failure !== undefined) return;
+    const paid = this.#options.method === "PUT" && this.#wholeBodySent && error.paid === "no" ? "maybe" : error.paid;
+    this.#failure = error.status === undefined ? error.with({ paid }) : error;
+    this.#close();
+    this.#rejectHead?.(this.#failure);
+    this.#rejectHead = undefined;
   }
 
-  private close(): void {
-    clearTimeout(this.timer);
-    this.options.deadline.signal.removeEventListener("abort", this.onAbort);
-    this.request?.destroy();
+  #close(): void {
+    clearTimeout(this.#timer);
+    this.#options.deadline.signal.removeEventListener("abort", this.#onAbort);
+    this.#request?.destroy();
   }
 }
 

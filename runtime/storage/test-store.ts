@@ -12,11 +12,14 @@ export class TestStore {
   /** Reads references back; the `store` of a harness does it for every result. */
   readonly reader: WalrusReader;
 
+  readonly #directory: string;
+
   private constructor(
     /** The store itself: received requests, faults on demand, the epoch. */
     readonly walrus: DevStore,
-    private readonly directory: string,
+    directory: string,
   ) {
+    this.#directory = directory;
     this.reader = new WalrusReader({ aggregator: { url: walrus.url } });
   }
 
@@ -39,7 +42,7 @@ export class TestStore {
   /** Stops the store and removes what it holds. */
   async close(): Promise<void> {
     await this.walrus.stop();
-    await rm(this.directory, { recursive: true, force: true });
+    await rm(this.#directory, { recursive: true, force: true });
   }
 
   [Symbol.asyncDispose](): Promise<void> {

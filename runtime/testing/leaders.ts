@@ -17,12 +17,11 @@ export class TestLeaders {
   /** Leaders of the allow-list by id and key id; undefined with a configuration of the author's. */
   readonly #known: Map<string, PreparedLeader> | undefined;
 
+  readonly #tools: readonly string[];
+
   /** @param given the author's configuration */
-  constructor(
-    private readonly tools: readonly string[],
-    signed: boolean,
-    given: ToolkitRuntimeConfig | undefined,
-  ) {
+  constructor(tools: readonly string[], signed: boolean, given: ToolkitRuntimeConfig | undefined) {
+    this.#tools = tools;
     this.config = given ?? ToolkitRuntimeConfig.fromJsonStr(signed ? this.#text([]) : "{}");
     this.#known = given === undefined ? new Map() : undefined;
   }
@@ -60,7 +59,7 @@ export class TestLeaders {
       listed.set(id, keys);
     }
     const list = [...listed].map(([id, keys]) => `{"leader_id":${JSON.stringify(id)},"keys":[${keys}]}`);
-    const tools = this.tools.map(
+    const tools = this.#tools.map(
       (fqn) => `${JSON.stringify(fqn)}:{"response_signing_key":"${TOOL_KEY.toString("hex")}"}`,
     );
     return `{"signed_http":{"allowed_leaders":{"version":1,"leaders":[${list}]},"tools":{${tools}}}}`;

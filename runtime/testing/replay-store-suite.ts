@@ -78,7 +78,7 @@ class Subject {
   }
 
   request(nonce: number, hash: number, caller = ALICE, tool = "xyz.test.tool@1"): ReplayRequest {
-    return { tool, nonce: this.bytes(nonce), inputHash: this.bytes(hash + 1000), caller, leaseMs: 40_000 };
+    return { tool, nonce: this.#bytes(nonce), inputHash: this.#bytes(hash + 1000), caller, leaseMs: 40_000 };
   }
 
   async claim(...of: Parameters<Subject["request"]>): Promise<Claim> {
@@ -102,7 +102,7 @@ class Subject {
     return claim as Claim & { readonly state: "completed" };
   }
 
-  private bytes(number: number): Uint8Array {
+  #bytes(number: number): Uint8Array {
     const bytes = new Uint8Array(32);
     bytes.set(this.#id);
     new DataView(bytes.buffer).setUint32(28, number);

@@ -12,15 +12,15 @@ interface Definition<Compiled> {
 
 /** Compiles the definitions of a contract at their first reference. */
 export class Definitions<Compiled> {
-  private readonly codecs: ReadonlyMap<string, Codec>;
-  private readonly known = new Map<string, Definition<Compiled>>();
+  readonly #codecs: ReadonlyMap<string, Codec>;
+  readonly #known = new Map<string, Definition<Compiled>>();
 
   constructor(definitions: NonNullable<Contract["definitions"]>) {
-    this.codecs = new Map(definitions);
+    this.#codecs = new Map(definitions);
   }
 
   /** The codec of a definition; undefined when the contract has none. */
-  readonly codecOf = (name: string): Codec | undefined => this.codecs.get(name);
+  readonly codecOf = (name: string): Codec | undefined => this.#codecs.get(name);
 
   /**
    * The definition that a codec refers to.
@@ -29,16 +29,16 @@ export class Definitions<Compiled> {
    * @throws RangeError when the contract has no such definition
    */
   get(name: string, compile: (codec: Codec) => Compiled, form = ""): Readonly<Definition<Compiled>> {
-    const codec = this.codecs.get(name);
+    const codec = this.#codecs.get(name);
     if (codec === undefined) {
       throw new RangeError(`contract: a codec refers to ${JSON.stringify(name)}, which it lacks`);
     }
     const key = `${form} ${name}`;
-    const known = this.known.get(key);
+    const known = this.#known.get(key);
     if (known !== undefined) return known;
     // Registered before it is compiled, because the definition may be recursive.
-    const definition = { id: this.known.size, compiled: undefined as Compiled };
-    this.known.set(key, definition);
+    const definition = { id: this.#known.size, compiled: undefined as Compiled };
+    this.#known.set(key, definition);
     definition.compiled = compile(codec);
     return definition;
   }
@@ -55,7 +55,7 @@ export class DefinitionMemo implements Tally {
   undeclaredCount = 0;
   /** Whether a number under `unknown` is integral and beyond ±(2^53−1), so that it may have been rounded. */
   rounded = false;
-  private made: Map<number, Map<unknown, Made>> | undefined;
+  #made: Map<number, Map<unknown, Made>> | undefined;
 
   /**
    * Returns the result for a value, computed by `make` at the first call. Each call adds the undeclared members of the
@@ -64,11 +64,11 @@ export class DefinitionMemo implements Tally {
    * @param id identifies the definition and all else that the result depends on, except the value
    */
   once<T>(id: number, value: unknown, make: () => T | Mismatch): T | Mismatch {
-    this.made ??= new Map();
-    let known = this.made.get(id);
+    this.#made ??= new Map();
+    let known = this.#made.get(id);
     if (known === undefined) {
       known = new Map();
-      this.made.set(id, known);
+      this.#made.set(id, known);
     }
     const before = this.undeclaredCount;
     let made = known.get(value);

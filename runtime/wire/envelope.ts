@@ -59,15 +59,18 @@ interface Budget {
 
 /** Reads the envelopes of one tool. */
 export class EnvelopeReader {
-  private readonly names: readonly Buffer[];
-  private readonly index: ReadonlyMap<string, number>;
-  private readonly hasher: InputHasher;
+  readonly #names: readonly Buffer[];
+  readonly #index: ReadonlyMap<string, number>;
+  readonly #hasher: InputHasher;
+
+  readonly #ports: readonly PortShape[];
 
   /** @param ports the tool's input ports, in schema order */
-  constructor(private readonly ports: readonly PortShape[]) {
-    this.names = ports.map(({ name }) => Buffer.from(name));
-    this.index = new Map(ports.map(({ name }, i) => [name, i]));
-    this.hasher = new InputHasher(ports);
+  constructor(ports: readonly PortShape[]) {
+    this.#ports = ports;
+    this.#names = ports.map(({ name }) => Buffer.from(name));
+    this.#index = new Map(ports.map(({ name }, i) => [name, i]));
+    this.#hasher = new InputHasher(ports);
   }
 
   /**
@@ -86,49 +89,59 @@ export class EnvelopeReader {
     }
     const [list] = BODY.find(document, 0, undefined);
     if (list === undefined || kindAt(document, list) !== ARRAY) throw inputFault("ports: expected an array");
-    const values: (Item[] | undefined)[] = this.ports.map(() => undefined);
+    const values: (Item[] | undefined)[] = this.#ports.map(() => undefined);
     const budget: Budget = { left: INPUT_BUDGET, isEncoded: false };
     const ports: PathStep = { up: undefined, step: "ports" };
     const end = after(document, list);
     for (let entry = firstIn(list), i = 0; entry < end; entry = after(document, entry), i++) {
       const at: PathStep = { up: ports, step: i };
       const [nameEntry, valueEntry] = PORT.find(document, entry, at);
-      const port = this.portOf(document, nameEntry, i, at);
+      const port = this.#portOf(document, nameEntry, i, at);
       if (port === undefined) throw inputFault(`${stepsText(at)}.port_name: the tool has no such input port`);
-      const { many } = this.ports[port] as PortShape;
-      if (values[port] !== undefined) throw inputFault(`${stepsText(at)}: port ${this.label(port)} is given twice`);
+      const { many } = this.#ports[port] as PortShape;
+      if (values[port] !== undefined) throw inputFault(`${stepsText(at)}: port ${this.#label(port)} is given twice`);
       if (valueEntry === undefined) throw inputFault(`${stepsText(at)}.value: missing`);
       values[port] = readValue(document, valueEntry, many, { up: at, step: "value" }, budget);
     }
     for (let port = 0; port < values.length; port++) {
-      if (values[port] === undefined) throw inputFault(`ports: port ${this.label(port)} is missing`);
+      if (values[port] === undefined) throw inputFault(`ports: port ${this.#label(port)} is missing`);
     }
-    return new SignedInput(document, values as Item[][], this.hasher, budget.isEncoded ? counted : undefined);
+    return new SignedInput(document, values as Item[][], this.#hasher, budget.isEncoded ? counted : undefined);
   }
 
   /** The index of the named port. Most leaders send ports in schema order, which needs one comparison of bytes. */
-  private portOf(document: JsonDocument, entry: number | undefined, i: number, at: PathStep): number | undefined {
-    const next = this.names[i];
+  #portOf(document: JsonDocument, entry: number | undefined, i: number, at: PathStep): number | undefined {
+    const next = this.#names[i];
     if (next !== undefined && entry !== undefined && isStringOf(document, entry, next)) return i;
     const name = stringValueOf(document, entry);
     if (name === undefined) throw inputFault(`${stepsText(at)}.port_name: expected a string`);
-    return this.index.get(name);
+    return this.#index.get(name);
   }
 
-  private label(port: number): string {
-    return JSON.stringify(this.ports[port]?.name);
+  #label(port: number): string {
+    return JSON.stringify(this.#ports[port]?.name);
   }
 }
 
 /** The values of a body, in port order. */
 export class SignedInput {
+  readonly #document: JsonDocument;
+  readonly #values: readonly (readonly Item[])[];
+  readonly #hasher: InputHasher;
+  readonly #counted: InputValues | undefined;
+
   constructor(
-    private readonly document: JsonDocument,
-    private readonly values: readonly (readonly Item[])[],
-    private readonly hasher: InputHasher,
+    document: JsonDocument,
+    values: readonly (readonly Item[])[],
+    hasher: InputHasher,
     /** Counts the values of `bytes` items; undefined when there are none. */
-    private readonly counted: InputValues | undefined,
-  ) {}
+    counted: InputValues | undefined,
+  ) {
+    this.#document = document;
+    this.#values = values;
+    this.#hasher = hasher;
+    this.#counted = counted;
+  }
 
   /**
    * Finds the text form that the leader signed: sent, canonical, or canonical with the numbers of older leaders. All
@@ -139,8 +152,9 @@ export class SignedInput {
    * @throws {@link WireFault} `payload_too_large` when the texts of `bytes` items have too many values
    */
   match(inputHash: Uint8Array): readonly (readonly CommittedText[])[] | undefined {
-    const found = this.textsOf(inputHash);
-    const { counted, values } = this;
+    const found = this.#textsOf(inputHash);
+    const counted = this.#counted;
+    const values = this.#values;
     if (counted === undefined) return found;
     return found?.map((texts, port) =>
       texts.map((text, i): CommittedText => {
@@ -152,31 +166,31 @@ export class SignedInput {
     );
   }
 
-  private textsOf(inputHash: Uint8Array): readonly (readonly CommittedText[])[] | undefined {
-    const sent = (item: Item) => scratchSha256(this.textOf(item, "sent"));
-    if (this.hasher.hashOf(this.values, sent).equals(inputHash)) {
-      return this.values.map((items) =>
+  #textsOf(inputHash: Uint8Array): readonly (readonly CommittedText[])[] | undefined {
+    const sent = (item: Item) => scratchSha256(this.#textOf(item, "sent"));
+    if (this.#hasher.hashOf(this.#values, sent).equals(inputHash)) {
+      return this.#values.map((items) =>
         items.map(
           (item): CommittedText =>
             item.entry === undefined
               ? { document: undefined, bytes: item.bytes }
-              : { document: this.document, entry: item.entry },
+              : { document: this.#document, entry: item.entry },
         ),
       );
     }
     for (const form of ["canonical", "legacy"] as const) {
-      const texts = this.values.map((items) =>
-        items.map((item) => ({ document: undefined, bytes: this.textOf(item, form) })),
+      const texts = this.#values.map((items) =>
+        items.map((item) => ({ document: undefined, bytes: this.#textOf(item, form) })),
       );
-      if (this.hasher.hashOf(texts, ({ bytes }) => scratchSha256(bytes)).equals(inputHash)) return texts;
+      if (this.#hasher.hashOf(texts, ({ bytes }) => scratchSha256(bytes)).equals(inputHash)) return texts;
       // Without a positive exponent the legacy form is identical to the canonical one.
       if (!texts.some((items) => items.some(({ bytes }) => bytes.includes("e+")))) break;
     }
     return undefined;
   }
 
-  private textOf(item: Item, form: TextForm): Buffer {
-    return item.entry === undefined ? item.bytes : textOf(this.document, item.entry, form);
+  #textOf(item: Item, form: TextForm): Buffer {
+    return item.entry === undefined ? item.bytes : textOf(this.#document, item.entry, form);
   }
 }
 
@@ -195,10 +209,13 @@ function stepsText(place: PathStep | undefined): string {
 
 /** The allowed members of an envelope object. Names are compared as bytes; only unusual ones are decoded to strings. */
 class ObjectShape {
-  private readonly bytes: readonly Buffer[];
+  readonly #bytes: readonly Buffer[];
 
-  constructor(private readonly names: readonly string[]) {
-    this.bytes = names.map((name) => Buffer.from(name));
+  readonly #names: readonly string[];
+
+  constructor(names: readonly string[]) {
+    this.#names = names;
+    this.#bytes = names.map((name) => Buffer.from(name));
   }
 
   /**
@@ -212,17 +229,17 @@ class ObjectShape {
     const end = after(document, entry);
     for (let key = firstIn(entry); key < end; ) {
       const value = valueOfKey(key);
-      const name = this.indexOf(document, key);
-      if (name === -1) throw inputFault(`${stepsText(at)}: expected only the members ${this.names.join(", ")}`);
+      const name = this.#indexOf(document, key);
+      if (name === -1) throw inputFault(`${stepsText(at)}: expected only the members ${this.#names.join(", ")}`);
       found[name] = value;
       key = after(document, value);
     }
     return found;
   }
 
-  private indexOf(document: JsonDocument, key: number): number {
-    if (kindAt(document, key) === ESCAPED_STRING) return this.names.indexOf(stringOf(document, key));
-    for (let i = 0; i < this.bytes.length; i++) if (isStringOf(document, key, this.bytes[i] as Buffer)) return i;
+  #indexOf(document: JsonDocument, key: number): number {
+    if (kindAt(document, key) === ESCAPED_STRING) return this.#names.indexOf(stringOf(document, key));
+    for (let i = 0; i < this.#bytes.length; i++) if (isStringOf(document, key, this.#bytes[i] as Buffer)) return i;
     return -1;
   }
 }

@@ -56,15 +56,15 @@ export interface EncodedOutput extends RawOutput {
 
 /** Encodes the results of one tool. */
 export class OutputEncoder {
-  private readonly variants: ReadonlyMap<string, CompiledVariant>;
+  readonly #variants: ReadonlyMap<string, CompiledVariant>;
   /** Decoders of ports, made for explicit ports only. */
-  private readonly decoders = new Map<Port, Decode>();
-  private readonly decoderCompiler: ResultDecoderCompiler;
+  readonly #decoders = new Map<Port, Decode>();
+  readonly #decoderCompiler: ResultDecoderCompiler;
 
   constructor(contract: Contract) {
-    this.decoderCompiler = new ResultDecoderCompiler(contract.definitions);
+    this.#decoderCompiler = new ResultDecoderCompiler(contract.definitions);
     const encoders = new EncoderCompiler(contract.definitions ?? []);
-    this.variants = new Map(
+    this.#variants = new Map(
       [...contract.output, FAILURE].map((variant) => [
         variant.name,
         { variant, ports: variant.ports.map((port) => ({ port, encode: encoders.compile(port.codec) })) },
@@ -81,8 +81,8 @@ export class OutputEncoder {
   encode(result: unknown, onRounded?: (port: string) => void): EncodedOutput {
     const output =
       result instanceof OffchainToolOutput
-        ? this.explicit(result)
-        : this.inline(this.variantOf(result), result, onRounded);
+        ? this.#explicit(result)
+        : this.#inline(this.#variantOf(result), result, onRounded);
     let total = 0;
     for (const { values } of output.ports) {
       for (const value of values) {
@@ -100,7 +100,7 @@ export class OutputEncoder {
    * @throws {@link WireFault} `output_serialization_error`
    */
   text(tag: string, name: string, value: unknown): string {
-    const found = this.variants.get(tag)?.ports.find(({ port }) => port.name === name);
+    const found = this.#variants.get(tag)?.ports.find(({ port }) => port.name === name);
     if (found === undefined) throw fault(`${pathText([tag, name])}: the tool has no such output port`);
     const { port, encode } = found;
     const text =
@@ -109,8 +109,8 @@ export class OutputEncoder {
     return text;
   }
 
-  private variantOf(result: unknown): CompiledVariant {
-    if (result instanceof ErrEval) return this.variants.get(FAILURE_VARIANT) as CompiledVariant;
+  #variantOf(result: unknown): CompiledVariant {
+    if (result instanceof ErrEval) return this.#variants.get(FAILURE_VARIANT) as CompiledVariant;
     let tag: string;
     if (typeof result === "string") {
       tag = result;
@@ -122,9 +122,9 @@ export class OutputEncoder {
       if (names.length !== 1) throw fault(`result: expected exactly one variant, got ${names.length}`);
       tag = names[0] as string;
     }
-    const found = this.variants.get(tag);
+    const found = this.#variants.get(tag);
     if (found === undefined || tag === FAILURE_VARIANT) {
-      throw fault(`result: expected one of the variants ${this.names()}, got another`);
+      throw fault(`result: expected one of the variants ${this.#names()}, got another`);
     }
     if ((typeof result === "string") !== (found.variant.text === true)) {
       throw fault(`${tag}: expected ${found.variant.text ? "the string alone" : "an object with its ports"}`);
@@ -132,14 +132,14 @@ export class OutputEncoder {
     return found;
   }
 
-  private names(): string {
-    return [...this.variants.keys()]
+  #names(): string {
+    return [...this.#variants.keys()]
       .filter((name) => name !== FAILURE_VARIANT)
       .map((name) => JSON.stringify(name))
       .join(", ");
   }
 
-  private inline(
+  #inline(
     { variant, ports }: CompiledVariant,
     result: unknown,
     onRounded: ((port: string) => void) | undefined,
@@ -162,9 +162,9 @@ export class OutputEncoder {
     };
   }
 
-  private explicit({ tag, ports }: OffchainToolOutput): EncodedOutput {
-    const declared = this.variants.get(tag)?.variant;
-    if (declared === undefined) throw fault(`result: expected one of the variants ${this.names()}, got another`);
+  #explicit({ tag, ports }: OffchainToolOutput): EncodedOutput {
+    const declared = this.#variants.get(tag)?.variant;
+    if (declared === undefined) throw fault(`result: expected one of the variants ${this.#names()}, got another`);
     if (ports.length !== declared.ports.length) {
       throw fault(`${pathText([tag])}: expected ${declared.ports.length} ports, got ${ports.length}`);
     }
@@ -182,7 +182,7 @@ export class OutputEncoder {
           throw fault(`${place}: expected inline data, got a reference`);
         }
         for (const [at, value] of data.values.entries()) {
-          if (value.kind === "inline") this.checkType(port, value, port.many ? [tag, name, at] : [tag, name]);
+          if (value.kind === "inline") this.#checkType(port, value, port.many ? [tag, name, at] : [tag, name]);
         }
         return { name, many: port.many, values: data.values };
       }),
@@ -190,11 +190,11 @@ export class OutputEncoder {
   }
 
   /** @throws {@link WireFault} when an explicit inline value is not of its port's type */
-  private checkType(port: Port, { bytes }: InlineValue, path: Path): void {
-    let decode = this.decoders.get(port);
+  #checkType(port: Port, { bytes }: InlineValue, path: Path): void {
+    let decode = this.#decoders.get(port);
     if (decode === undefined) {
-      decode = this.decoderCompiler.compile(port.codec);
-      this.decoders.set(port, decode);
+      decode = this.#decoderCompiler.compile(port.codec);
+      this.#decoders.set(port, decode);
     }
     let document: JsonDocument;
     try {
@@ -330,15 +330,15 @@ type Encode = (value: unknown, depth: number, context: DefinitionMemo) => string
 
 /** Encodes single values by codec. */
 export class ValueEncoder {
-  private readonly encode: Encode;
+  readonly #encode: Encode;
 
   constructor(codec: Codec, definitions: Contract["definitions"] = []) {
-    this.encode = new EncoderCompiler(definitions).compile(codec);
+    this.#encode = new EncoderCompiler(definitions).compile(codec);
   }
 
   /** @throws {@link WireFault} `output_serialization_error` with the member's path */
   write(value: unknown): string {
-    const text = this.encode(value, 0, new DefinitionMemo());
+    const text = this.#encode(value, 0, new DefinitionMemo());
     if (text instanceof Mismatch) throw fault(text.describe());
     return text;
   }
@@ -433,14 +433,14 @@ function undeclaredMembers(
 
 /** Compiles codecs to closures at start-up. */
 class EncoderCompiler {
-  private readonly definitions: Definitions<Encode>;
+  readonly #definitions: Definitions<Encode>;
   /** Whether any compiled codec is a union: only then may a value be tried against several branches. */
-  private hasUnion = false;
+  #hasUnion = false;
   /** Whether several branches of some union may fit a value: only then are undeclared members counted. */
-  private countsUndeclared = false;
+  #countsUndeclared = false;
 
   constructor(definitions: NonNullable<Contract["definitions"]>) {
-    this.definitions = new Definitions(definitions);
+    this.#definitions = new Definitions(definitions);
   }
 
   /** @param inUnion whether the codec is inside a union, which checks constraints to choose a branch */
@@ -506,29 +506,29 @@ class EncoderCompiler {
             : new Mismatch("a WithSerdeErrorPath", kindOf(value));
       }
       case "tuple":
-        return this.tuple(codec, inUnion);
+        return this.#tuple(codec, inUnion);
       case "object":
-        return this.object(codec, inUnion);
+        return this.#object(codec, inUnion);
       case "union":
-        return this.union(codec);
+        return this.#union(codec);
       case "ref":
-        return this.reference(codec.name, inUnion);
+        return this.#reference(codec.name, inUnion);
     }
   }
 
-  private union(codec: Extract<Codec, { kind: "union" }>): Encode {
+  #union(codec: Extract<Codec, { kind: "union" }>): Encode {
     const branches = codec.branches.map((branch) => this.compile(branch, true));
-    const discriminator = discriminatorOf(codec.branches, this.definitions.codecOf, branches);
+    const discriminator = discriminatorOf(codec.branches, this.#definitions.codecOf, branches);
     if (discriminator === undefined) {
-      this.hasUnion = true;
-      if (branchesOverlap(codec.branches)) this.countsUndeclared = true;
+      this.#hasUnion = true;
+      if (branchesOverlap(codec.branches)) this.#countsUndeclared = true;
       return (value, depth, context) => chooseBranch(branches, context, (branch) => branch(value, depth, context));
     }
     const { name, branches: branchOf, others, mismatch } = discriminator;
     // Several branches may take an array.
     if (others.length > 2) {
-      this.hasUnion = true;
-      this.countsUndeclared = true;
+      this.#hasUnion = true;
+      this.#countsUndeclared = true;
     }
     return (value, depth, context) => {
       if (!hasMembers(value)) return chooseBranch(others, context, (branch) => branch(value, depth, context));
@@ -538,7 +538,7 @@ class EncoderCompiler {
     };
   }
 
-  private tuple(codec: Extract<Codec, { kind: "tuple" }>, inUnion: boolean): Encode {
+  #tuple(codec: Extract<Codec, { kind: "tuple" }>, inUnion: boolean): Encode {
     const { items, optional = 0, rest, tail = [] } = codec;
     const list = inUnion ? codec : {};
     const fixed = items.map((item) => this.compile(item, inUnion));
@@ -560,7 +560,7 @@ class EncoderCompiler {
     };
   }
 
-  private object(codec: Extract<Codec, { kind: "object" }>, inUnion: boolean): Encode {
+  #object(codec: Extract<Codec, { kind: "object" }>, inUnion: boolean): Encode {
     const { members } = codec;
     const declared = members.map(({ name, optional, codec }) => ({
       name,
@@ -588,7 +588,7 @@ class EncoderCompiler {
         if (typeof encoded !== "string") return encoded.within(name);
         text += `${text === "" ? "" : ","}${key}${encoded}`;
       }
-      if (encodeOther === undefined && !this.countsUndeclared) return `{${text}}`;
+      if (encodeOther === undefined && !this.#countsUndeclared) return `{${text}}`;
       const others = undeclaredMembers(value, known, (member, name) => {
         const encode = encodeOther?.(name);
         if (encode === undefined) context.undeclaredCount++;
@@ -599,10 +599,10 @@ class EncoderCompiler {
     };
   }
 
-  private reference(name: string, inUnion: boolean): Encode {
-    const definition = this.definitions.get(name, (codec) => this.compile(codec, inUnion), `${inUnion}`);
+  #reference(name: string, inUnion: boolean): Encode {
+    const definition = this.#definitions.get(name, (codec) => this.compile(codec, inUnion), `${inUnion}`);
     return (value, depth, context) => {
-      if (!this.hasUnion || value === null || typeof value !== "object") {
+      if (!this.#hasUnion || value === null || typeof value !== "object") {
         return definition.compiled(value, depth, context);
       }
       // The same object may fit at one depth and be too deep at another.

@@ -153,14 +153,18 @@ export interface Answer {
 
 /** One connection to a target, for calls one after another. */
 export class Caller {
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-  constructor(private readonly target: Target) {}
+  readonly #target: Target;
+
+  constructor(target: Target) {
+    this.#target = target;
+  }
 
   async call({ headers, body }: LoadRequest): Promise<Answer> {
-    const request = httpRequest(this.target.url + this.target.path, {
+    const request = httpRequest(this.#target.url + this.#target.path, {
       method: "POST",
-      agent: this.agent,
+      agent: this.#agent,
       headers: { ...headers, "Content-Length": body.length },
     });
     request.end(body);
@@ -178,7 +182,7 @@ export class Caller {
   }
 
   close(): void {
-    this.agent.destroy();
+    this.#agent.destroy();
   }
 }
 

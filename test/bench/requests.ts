@@ -27,13 +27,15 @@ export function signedConfig(fqns: readonly string[], replay_cache_ttl_ms = 300_
 
 /** Signs calls of one tool. */
 export class CallSigner {
-  private readonly hasher: InputHasher;
+  readonly #hasher: InputHasher;
 
-  constructor(
-    private readonly ports: readonly PortShape[],
-    private readonly headerPrefix?: string,
-  ) {
-    this.hasher = new InputHasher(ports);
+  readonly #ports: readonly PortShape[];
+  readonly #headerPrefix: string | undefined;
+
+  constructor(ports: readonly PortShape[], headerPrefix?: string) {
+    this.#ports = ports;
+    this.#headerPrefix = headerPrefix;
+    this.#hasher = new InputHasher(ports);
   }
 
   /**
@@ -44,13 +46,13 @@ export class CallSigner {
   sign(texts: readonly (readonly string[])[], form: "data" | "bytes" = "data"): LoadRequest {
     const item = (text: string) =>
       `{"kind":"data","${form}":${form === "data" ? text : `"${Buffer.from(text).toString("base64")}"`}}`;
-    const ports = this.ports.map(({ name, many }, i) => {
+    const ports = this.#ports.map(({ name, many }, i) => {
       const items = (texts[i] as string[]).map(item);
       return `{"port_name":"${name}","value":${many ? `{"many":[${items.join()}]}` : `{"one":${items[0]}}`}}`;
     });
-    const inputHash = this.hasher.hash(texts.map((items) => items.map((text) => sha256(Buffer.from(text)))));
+    const inputHash = this.#hasher.hash(texts.map((items) => items.map((text) => sha256(Buffer.from(text)))));
     const body = Buffer.from(`{"ports":[${ports.join()}]}`);
-    const { headerPrefix } = this;
+    const headerPrefix = this.#headerPrefix;
     const { headers } = signRequest({ body, inputHash }, LEADER, headerPrefix === undefined ? {} : { headerPrefix });
     return { headers, body };
   }

@@ -53,7 +53,9 @@ const SERVING = '"msg":"serving"';
 const RELOADED = "is in force in a new version";
 
 export class Target {
-  private log = "";
+  #log = "";
+
+  readonly #directory: string;
 
   private constructor(
     readonly process: ChildProcess,
@@ -61,11 +63,12 @@ export class Target {
     readonly path: string,
     /** When the process was started, by `performance.now`. */
     readonly startedAt: number,
-    private readonly directory: string,
+    directory: string,
   ) {
+    this.#directory = directory;
     for (const stream of [process.stdout, process.stderr]) {
       stream?.setEncoding("utf8").on("data", (text: string) => {
-        this.log += text;
+        this.#log += text;
       });
     }
   }
@@ -89,8 +92,8 @@ export class Target {
     const startedAt = performance.now();
     const child = spawnOn(cores, program ?? process.execPath, args, { env, ipc });
     const target = new Target(child, `http://${address}`, path, startedAt, directory);
-    if (program === undefined) await target.said(SERVING);
-    else await target.answers();
+    if (program === undefined) await target.#said(SERVING);
+    else await target.#answers();
     return target;
   }
 
@@ -100,12 +103,12 @@ export class Target {
 
   /** Puts another configuration in force. */
   async configure(config: object): Promise<void> {
-    const path = join(this.directory, "config.json");
+    const path = join(this.#directory, "config.json");
     writeFileSync(`${path}.new`, JSON.stringify(config));
-    this.log = "";
+    this.#log = "";
     renameSync(`${path}.new`, path);
     this.process.kill("SIGHUP");
-    await this.said(RELOADED);
+    await this.#said(RELOADED);
   }
 
   /** Asks a process that answers messages. */
@@ -121,29 +124,29 @@ export class Target {
       this.process.kill("SIGKILL");
       await gone;
     }
-    rmSync(this.directory, { recursive: true, force: true });
+    rmSync(this.#directory, { recursive: true, force: true });
   }
 
   /** Resolves when it answers. */
-  private async answers(): Promise<void> {
+  async #answers(): Promise<void> {
     while (!(await fetch(`${this.url}/health`).catch(() => undefined))) {
-      if (this.process.exitCode !== null) throw new Error(`the server under test ended:\n${this.log}`);
+      if (this.process.exitCode !== null) throw new Error(`the server under test ended:\n${this.#log}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
 
   /** Resolves when a text stands in the log. */
-  private said(text: string): Promise<void> {
+  #said(text: string): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       const look = () => {
-        if (!this.log.includes(text)) return;
+        if (!this.#log.includes(text)) return;
         this.process.stderr?.off("data", look);
         this.process.off("exit", ended);
         resolve();
       };
       const ended = () => {
-        rmSync(this.directory, { recursive: true, force: true });
-        reject(new Error(`the server under test ended before it said ${text}:\n${this.log}`));
+        rmSync(this.#directory, { recursive: true, force: true });
+        reject(new Error(`the server under test ended before it said ${text}:\n${this.#log}`));
       };
       this.process.stderr?.on("data", look);
       this.process.once("exit", ended);

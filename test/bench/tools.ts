@@ -110,25 +110,25 @@ export function toolSet(count: number): BenchTool[] {
 
 /** A project that is built: a process of it can be started. */
 export class BuiltServer {
-  private readonly project: ToolProject;
+  readonly #project: ToolProject;
   readonly fqns: readonly string[];
 
   /** Generates and compiles, types unchecked. */
   constructor(tools: readonly BenchTool[]) {
     this.fqns = tools.map(({ fqn }) => fqn);
     const files = Object.fromEntries(tools.map(({ name, source }) => [`src/${name.toLowerCase()}.ts`, source]));
-    this.project = new ToolProject(files, { ...STRICT, types: ["node"] }, "svc-bench-tools-");
-    this.project.build();
-    for (const path of readdirSync(join(this.project.root, "src"), { recursive: true, encoding: "utf8" })) {
-      if (path.endsWith(".ts")) this.compile(path);
+    this.#project = new ToolProject(files, { ...STRICT, types: ["node"] }, "svc-bench-tools-");
+    this.#project.build();
+    for (const path of readdirSync(join(this.#project.root, "src"), { recursive: true, encoding: "utf8" })) {
+      if (path.endsWith(".ts")) this.#compile(path);
     }
   }
 
-  private compile(path: string): void {
-    const { outputText } = ts.transpileModule(readFileSync(join(this.project.root, "src", path), "utf8"), {
+  #compile(path: string): void {
+    const { outputText } = ts.transpileModule(readFileSync(join(this.#project.root, "src", path), "utf8"), {
       compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext },
     });
-    this.project.write({ [`dist/${path.replace(/\.ts$/, ".js")}`]: outputText });
+    this.#project.write({ [`dist/${path.replace(/\.ts$/, ".js")}`]: outputText });
   }
 
   /** The program that an operator starts. */
@@ -138,11 +138,11 @@ export class BuiltServer {
 
   /** A file of `dist`. */
   built(path: string): string {
-    return join(this.project.root, "dist", path);
+    return join(this.#project.root, "dist", path);
   }
 
   remove(): void {
-    this.project.remove();
+    this.#project.remove();
   }
 }
 

@@ -234,7 +234,10 @@ class Debugger {
   readonly messages: Message[] = [];
   #id = 0;
 
-  private constructor(private readonly socket: WebSocket) {
+  readonly #socket: WebSocket;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
     socket.addEventListener("message", ({ data }) => this.messages.push(JSON.parse(String(data))));
   }
 
@@ -251,7 +254,7 @@ class Debugger {
 
   async send(method: string, params: object = {}): Promise<Message["result"]> {
     const id = ++this.#id;
-    this.socket.send(JSON.stringify({ id, method, params }));
+    this.#socket.send(JSON.stringify({ id, method, params }));
     return (await this.message((message) => message.id === id)).result;
   }
 
@@ -281,7 +284,7 @@ class Debugger {
   }
 
   close(): void {
-    this.socket.close();
+    this.#socket.close();
   }
 }
 

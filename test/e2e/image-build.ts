@@ -33,13 +33,13 @@ export async function ok(program: string, args: readonly string[], cwd?: string)
 /** The images and containers of one test file. */
 export class ImageStore {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), "svc-image-")));
-  private readonly ends: (() => Promise<unknown>)[] = [];
-  private readonly roots = new Map<string, string>();
+  readonly #ends: (() => Promise<unknown>)[] = [];
+  readonly #roots = new Map<string, string>();
 
   /** Ends what runs and deletes everything. Not by `atEnd`: gigabytes take longer than it grants. */
   async close(): Promise<void> {
     try {
-      for (const end of this.ends) await end();
+      for (const end of this.#ends) await end();
     } finally {
       await rm(this.folder, { recursive: true });
     }
@@ -47,7 +47,7 @@ export class ImageStore {
 
   /** Registers an action for `close()`. */
   onClose(end: () => Promise<unknown>): void {
-    this.ends.push(end);
+    this.#ends.push(end);
   }
 
   buildah(args: readonly string[], cwd?: string): Promise<string> {
@@ -145,13 +145,13 @@ export class ImageStore {
 
   /** The root file system of an image's containers. They share one, since it is read-only. */
   async root(image: string): Promise<string> {
-    const known = this.roots.get(image);
+    const known = this.#roots.get(image);
     if (known !== undefined) return known;
     const container = (await this.buildah(["from", "--pull-never", image])).trim();
     const root = (await this.buildah(["mount", container])).trim();
     // The mount point of the configuration: a container engine makes it too.
     mkdirSync(join(root, "etc/svc"));
-    this.roots.set(image, root);
+    this.#roots.set(image, root);
     return root;
   }
 }
@@ -173,14 +173,21 @@ export class ImageProcess {
   log = "";
   readonly exited: Promise<number | null>;
 
+  readonly #runc: readonly string[];
+  readonly #name: string;
+  readonly #child: ChildProcess;
+
   private constructor(
-    private readonly runc: readonly string[],
-    private readonly name: string,
+    runc: readonly string[],
+    name: string,
     /** Address of this machine, as the container sees it. */
     readonly gateway: string,
     readonly address: string,
-    private readonly child: ChildProcess,
+    child: ChildProcess,
   ) {
+    this.#runc = runc;
+    this.#name = name;
+    this.#child = child;
     this.exited = once(child, "close").then(([code]) => code as number | null);
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
       this.log += text;
@@ -195,7 +202,7 @@ export class ImageProcess {
     command?: readonly string[],
     user?: string,
   ): Promise<ImageProcess> {
-    const serial = ImageProcess.started++;
+    const serial = ImageProcess.#started++;
     const name = `svc${process.pid}-${serial}`;
     const { User, Env, Cmd, WorkingDir } = await store.config(image);
     const root = await store.root(image);
@@ -241,7 +248,7 @@ export class ImageProcess {
     return new ImageProcess(runc, name, gateway, address, child);
   }
 
-  private static started = 0;
+  static #started = 0;
 
   /** Waits for a text in the log; rejects when the process ends before. */
   async logged(text: string): Promise<void> {
@@ -251,18 +258,18 @@ export class ImageProcess {
     });
     while (!this.log.includes(text)) {
       assert.ok(!ended, `ended without ${text}:\n${this.log}`);
-      await Promise.race([once(this.child.stderr ?? assert.fail(), "data"), this.exited]);
+      await Promise.race([once(this.#child.stderr ?? assert.fail(), "data"), this.exited]);
     }
   }
 
   /** Runs a program in the container. */
   exec(command: readonly string[], env: readonly string[] = []): ReturnType<typeof run> {
     const variables = env.flatMap((variable) => ["--env", variable]);
-    return run("runc", [...this.runc, "exec", ...variables, this.name, ...command]);
+    return run("runc", [...this.#runc, "exec", ...variables, this.#name, ...command]);
   }
 
   /** Sends a signal to the first process of the container. */
   async signal(name: string): Promise<void> {
-    await ok("runc", [...this.runc, "kill", this.name, name]);
+    await ok("runc", [...this.#runc, "kill", this.#name, name]);
   }
 }

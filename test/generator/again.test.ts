@@ -237,40 +237,40 @@ function start(): ToolProject {
 
 /** Watches a project in this process, without writing anything. */
 class Following {
-  private files: Generated["files"] = [];
-  private diagnostics: readonly Diagnostic[] = [];
-  private heard: () => void = () => {};
-  private stop: () => void = () => {};
-  private readonly ended: Promise<void>;
+  #files: Generated["files"] = [];
+  #diagnostics: readonly Diagnostic[] = [];
+  #heard: () => void = () => {};
+  #stop: () => void = () => {};
+  readonly #ended: Promise<void>;
+
+  readonly #root: string;
 
   /** @param onWrite called whenever files would be written */
-  constructor(
-    private readonly root: string,
-    onWrite: () => void = () => {},
-  ) {
+  constructor(root: string, onWrite: () => void = () => {}) {
+    this.#root = root;
     const end = new Promise<void>((resolve) => {
-      this.stop = resolve;
+      this.#stop = resolve;
     });
     const write = (files: Generated["files"]) => {
-      this.files = files;
+      this.#files = files;
       onWrite();
       return [];
     };
     const tell = ({ diagnostics }: { readonly diagnostics: readonly Diagnostic[] }) => {
-      this.diagnostics = diagnostics;
-      this.heard();
+      this.#diagnostics = diagnostics;
+      this.#heard();
     };
-    this.ended = watchProject({ root }, { write, tell }, end);
+    this.#ended = watchProject({ root }, { write, tell }, end);
   }
 
   /** Waits until the result is that of a first run, and returns it. */
   async settle(context = ""): Promise<Pick<Generated, "files" | "diagnostics">> {
-    const { files, diagnostics } = generate({ root: this.root });
+    const { files, diagnostics } = generate({ root: this.#root });
     const wanted = { files, diagnostics };
-    const said = () => ({ files: hasErrors(this.diagnostics) ? [] : this.files, diagnostics: this.diagnostics });
+    const said = () => ({ files: hasErrors(this.#diagnostics) ? [] : this.#files, diagnostics: this.#diagnostics });
     for (const begin = Date.now(); !isDeepStrictEqual(said(), wanted) && Date.now() - begin < PATIENCE_MS; ) {
       await new Promise<void>((resolve) => {
-        this.heard = resolve;
+        this.#heard = resolve;
         setTimeout(resolve, 100);
       });
     }
@@ -279,8 +279,8 @@ class Following {
   }
 
   async close(): Promise<void> {
-    this.stop();
-    await this.ended;
+    this.#stop();
+    await this.#ended;
   }
 }
 

@@ -8,18 +8,18 @@ import { REPOSITORY } from "./project.js";
 
 /** A running svc-gen, whose output is awaited. */
 export class CliProcess extends CliOutput {
-  private readonly process: ChildProcess;
-  private readonly ended: Promise<number | null>;
+  readonly #process: ChildProcess;
+  readonly #ended: Promise<number | null>;
 
   /** @param bin the script of svc-gen: by default this repository's */
   constructor(root: string, args: readonly string[], bin = join(REPOSITORY, "generator/bin.js")) {
     super();
-    this.process = spawn(process.execPath, [bin, ...args], { cwd: root });
-    atEnd(() => this.process.kill("SIGKILL"));
-    this.process.stdout?.setEncoding("utf8").on("data", (chunk: string) => this.print(chunk));
-    this.process.stderr?.setEncoding("utf8").on("data", (chunk: string) => this.complain(chunk));
-    this.ended = new Promise((resolve) => {
-      this.process.once("close", (code) => {
+    this.#process = spawn(process.execPath, [bin, ...args], { cwd: root });
+    atEnd(() => this.#process.kill("SIGKILL"));
+    this.#process.stdout?.setEncoding("utf8").on("data", (chunk: string) => this.print(chunk));
+    this.#process.stderr?.setEncoding("utf8").on("data", (chunk: string) => this.complain(chunk));
+    this.#ended = new Promise((resolve) => {
+      this.#process.once("close", (code) => {
         this.close();
         resolve(code);
       });
@@ -28,16 +28,16 @@ export class CliProcess extends CliOutput {
 
   /** The exit code. */
   exit(): Promise<number | null> {
-    return this.ended;
+    return this.#ended;
   }
 
   signal(signal: NodeJS.Signals): void {
-    this.process.kill(signal);
+    this.#process.kill(signal);
   }
 
   /** Ctrl-C, or another signal; the exit code. */
   interrupt(signal: NodeJS.Signals = "SIGINT"): Promise<number | null> {
     this.signal(signal);
-    return this.ended;
+    return this.#ended;
   }
 }

@@ -37,7 +37,10 @@ class World {
   newest: Build | undefined;
   sourcesFail = false;
 
-  constructor(private readonly overlaps: boolean) {
+  readonly #overlaps: boolean;
+
+  constructor(overlaps: boolean) {
+    this.#overlaps = overlaps;
     this.machine = newMachine(overlaps);
   }
 
@@ -46,16 +49,16 @@ class World {
     this.machine = machine;
     // Errors are reported together with their diagnostics.
     if (input.on === "errors") this.reported = { state: "errors", serving: this.serving !== undefined };
-    for (const effect of effects) this.carryOut(effect);
+    for (const effect of effects) this.#carryOut(effect);
   }
 
-  private carryOut(effect: Effect<Build>): void {
+  #carryOut(effect: Effect<Build>): void {
     if (effect.do === "report") this.reported = effect.report;
     if (effect.do === "cancel" && this.starting !== undefined) this.starting.isCancelled = true;
     if (effect.do !== "start") return;
     assert.equal(this.starting, undefined, "one start at a time");
     this.starting = { build: effect.build, isCancelled: false };
-    if (!this.overlaps) this.serving = undefined;
+    if (!this.#overlaps) this.serving = undefined;
   }
 
   /** Ends the start of a process. */

@@ -1,7 +1,7 @@
 /** Every option of the test kit has its effect, and every default is the documented one. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -289,7 +289,14 @@ test("http: only this machine reaches the port", { skip: process.platform !== "l
 
 // ---- the store ----
 
-test("the test store: one epoch by default, quick ids, and nothing is left of it", async () => {
+test("the test store: one epoch by default, quick ids, and nothing is left of it", async (t) => {
+  const parent = mkdtempSync(join(tmpdir(), "svc-kit-store-"));
+  t.after(() => rmSync(parent, { recursive: true }));
+  const before = tmpdir();
+  process.env.TMPDIR = parent;
+  t.after(() => {
+    process.env.TMPDIR = before;
+  });
   const store = await TestStore.start();
   assert.equal(store.url, store.walrus.url);
   const content = Buffer.from('"report"');
@@ -302,8 +309,7 @@ test("the test store: one epoch by default, quick ids, and nothing is left of it
   const [value] = await store.reader.resolve(blob.nexusData().values);
   assert.ok(value?.kind === "data");
   assert.equal(Buffer.from(value.bytes).toString(), '"report"');
-  const { directory } = store as unknown as { readonly directory: string };
-  assert.ok(existsSync(directory));
+  assert.equal(readdirSync(parent).length, 1);
   await store.close();
-  assert.ok(!existsSync(directory));
+  assert.deepEqual(readdirSync(parent), []);
 });

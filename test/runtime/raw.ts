@@ -56,18 +56,18 @@ export async function refusingUrl(): Promise<string> {
 
 /** A connection that is open until it is closed, by either side. */
 export class RawConnection {
-  private received = Buffer.alloc(0);
-  private ended = false;
-  private wake: (() => void) | undefined;
+  #received = Buffer.alloc(0);
+  #ended = false;
+  #wake: (() => void) | undefined;
 
   private constructor(readonly socket: Socket) {
-    const progress = () => this.wake?.();
+    const progress = () => this.#wake?.();
     socket.on("data", (chunk: Buffer) => {
-      this.received = Buffer.concat([this.received, chunk]);
+      this.#received = Buffer.concat([this.#received, chunk]);
       progress();
     });
     socket.on("close", () => {
-      this.ended = true;
+      this.#ended = true;
       progress();
     });
   }
@@ -91,43 +91,43 @@ export class RawConnection {
   /** The next answer, interim ones (1xx) included. Fails when the connection ends without one. */
   async response(method = "GET"): Promise<RawResponse> {
     for (;;) {
-      const head = this.received.indexOf("\r\n\r\n");
+      const head = this.#received.indexOf("\r\n\r\n");
       if (head !== -1) {
-        const response = this.parse(head, method);
+        const response = this.#parse(head, method);
         if (response !== undefined) return response;
       }
-      assert.ok(!this.ended, `the connection ended without an answer: ${JSON.stringify(this.received.toString())}`);
-      await this.progress();
+      assert.ok(!this.#ended, `the connection ended without an answer: ${JSON.stringify(this.#received.toString())}`);
+      await this.#progress();
     }
   }
 
   /** Resolves when the server has closed the connection; gives what came before that and was not read. */
   async closed(): Promise<Buffer> {
-    while (!this.ended) await this.progress();
-    return this.received;
+    while (!this.#ended) await this.#progress();
+    return this.#received;
   }
 
   /** What has come and was not read. */
   get unread(): Buffer {
-    return this.received;
+    return this.#received;
   }
 
   close(): void {
     this.socket.destroy();
   }
 
-  private progress(): Promise<void> {
+  #progress(): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`nothing came for ${PATIENCE_MS} ms`)), PATIENCE_MS).unref();
-      this.wake = () => {
+      this.#wake = () => {
         clearTimeout(timer);
         resolve();
       };
     });
   }
 
-  private parse(head: number, method: string): RawResponse | undefined {
-    const [statusLine = "", ...lines] = this.received.subarray(0, head).toString("latin1").split("\r\n");
+  #parse(head: number, method: string): RawResponse | undefined {
+    const [statusLine = "", ...lines] = this.#received.subarray(0, head).toString("latin1").split("\r\n");
     const [, status, reason] =
       /^HTTP\/1\.1 (\d{3}) (.*)$/.exec(statusLine) ?? assert.fail(`status line: ${statusLine}`);
     const headers = new Map<string, string>();
@@ -140,9 +140,9 @@ export class RawConnection {
     const bare = Number(status) < 200 || Number(status) === 204 || Number(status) === 304 || method === "HEAD";
     const length = bare ? 0 : Number(headers.get("content-length") ?? assert.fail("an answer without Content-Length"));
     const end = head + 4 + length;
-    if (this.received.length < end) return undefined;
-    const body = this.received.subarray(head + 4, end);
-    this.received = this.received.subarray(end);
+    if (this.#received.length < end) return undefined;
+    const body = this.#received.subarray(head + 4, end);
+    this.#received = this.#received.subarray(end);
     return { status: Number(status), reason: reason as string, headers, body };
   }
 }

@@ -24,156 +24,159 @@ export function serdeText(source: string, legacy = false): string | undefined {
 class Refused extends Error {}
 
 class Reader {
-  private at = 0;
+  #at = 0;
 
-  constructor(
-    private readonly characters: readonly string[],
-    private readonly legacy: boolean,
-  ) {}
+  readonly #characters: readonly string[];
+  readonly #legacy: boolean;
+
+  constructor(characters: readonly string[], legacy: boolean) {
+    this.#characters = characters;
+    this.#legacy = legacy;
+  }
 
   get atEnd(): boolean {
-    return this.at === this.characters.length;
+    return this.#at === this.#characters.length;
   }
 
   space(): void {
-    while ([" ", "\t", "\n", "\r"].includes(this.characters[this.at] ?? "")) this.at++;
+    while ([" ", "\t", "\n", "\r"].includes(this.#characters[this.#at] ?? "")) this.#at++;
   }
 
-  private next(): string {
-    const character = this.characters[this.at++];
+  #next(): string {
+    const character = this.#characters[this.#at++];
     if (character === undefined) throw new Refused();
     return character;
   }
 
-  private take(wanted: string): boolean {
-    if (this.characters[this.at] !== wanted) return false;
-    this.at++;
+  #take(wanted: string): boolean {
+    if (this.#characters[this.#at] !== wanted) return false;
+    this.#at++;
     return true;
   }
 
-  private expect(wanted: string): void {
-    for (const character of wanted) if (this.next() !== character) throw new Refused();
+  #expect(wanted: string): void {
+    for (const character of wanted) if (this.#next() !== character) throw new Refused();
   }
 
   value(depth: number): Value {
     this.space();
-    switch (this.characters[this.at]) {
+    switch (this.#characters[this.#at]) {
       case "n":
-        this.expect("null");
+        this.#expect("null");
         return { kind: "text", text: "null" };
       case "t":
-        this.expect("true");
+        this.#expect("true");
         return { kind: "text", text: "true" };
       case "f":
-        this.expect("false");
+        this.#expect("false");
         return { kind: "text", text: "false" };
       case '"':
-        return { kind: "text", text: quoted(this.string()) };
+        return { kind: "text", text: quoted(this.#string()) };
       case "[":
-        return this.array(depth + 1);
+        return this.#array(depth + 1);
       case "{":
-        return this.object(depth + 1);
+        return this.#object(depth + 1);
       default:
-        return { kind: "text", text: this.number() };
+        return { kind: "text", text: this.#number() };
     }
   }
 
-  private array(depth: number): Value {
+  #array(depth: number): Value {
     if (depth > 127) throw new Refused();
-    this.at++;
+    this.#at++;
     const items: Value[] = [];
     this.space();
-    if (this.take("]")) return { kind: "array", items };
+    if (this.#take("]")) return { kind: "array", items };
     do {
       items.push(this.value(depth));
       this.space();
-    } while (this.take(","));
-    this.expect("]");
+    } while (this.#take(","));
+    this.#expect("]");
     return { kind: "array", items };
   }
 
-  private object(depth: number): Value {
+  #object(depth: number): Value {
     if (depth > 127) throw new Refused();
-    this.at++;
+    this.#at++;
     const members: [string, Value][] = [];
     this.space();
-    if (this.take("}")) return { kind: "object", members };
+    if (this.#take("}")) return { kind: "object", members };
     do {
       this.space();
-      if (this.characters[this.at] !== '"') throw new Refused();
-      const name = this.string();
+      if (this.#characters[this.#at] !== '"') throw new Refused();
+      const name = this.#string();
       this.space();
-      this.expect(":");
+      this.#expect(":");
       const value = this.value(depth);
       const known = members.find(([other]) => other === name);
       if (known === undefined) members.push([name, value]);
       else known[1] = value;
       this.space();
-    } while (this.take(","));
-    this.expect("}");
+    } while (this.#take(","));
+    this.#expect("}");
     return { kind: "object", members };
   }
 
-  private string(): string {
-    this.expect('"');
+  #string(): string {
+    this.#expect('"');
     let text = "";
-    for (let character = this.next(); character !== '"'; character = this.next()) {
+    for (let character = this.#next(); character !== '"'; character = this.#next()) {
       if ((character.codePointAt(0) as number) < 0x20) throw new Refused();
-      text += character === "\\" ? this.escape() : character;
+      text += character === "\\" ? this.#escape() : character;
     }
     return text;
   }
 
-  private escape(): string {
-    const letter = this.next();
+  #escape(): string {
+    const letter = this.#next();
     const simple: Record<string, string> = { b: "\b", t: "\t", n: "\n", f: "\f", r: "\r" };
     if (letter === '"' || letter === "\\" || letter === "/") return letter;
     const named = simple[letter];
     if (named !== undefined) return named;
     if (letter !== "u") throw new Refused();
-    const unit = this.unit();
+    const unit = this.#unit();
     if (unit >= 0xdc00 && unit <= 0xdfff) throw new Refused();
     if (unit < 0xd800 || unit > 0xdfff) return String.fromCodePoint(unit);
-    this.expect("\\u");
-    const low = this.unit();
+    this.#expect("\\u");
+    const low = this.#unit();
     if (low < 0xdc00 || low > 0xdfff) throw new Refused();
     return String.fromCodePoint(0x10000 + (unit - 0xd800) * 0x400 + (low - 0xdc00));
   }
 
-  private unit(): number {
+  #unit(): number {
     let unit = 0;
     for (let i = 0; i < 4; i++) {
-      const digit = "0123456789abcdef".indexOf(this.next().toLowerCase());
+      const digit = "0123456789abcdef".indexOf(this.#next().toLowerCase());
       if (digit === -1) throw new Refused();
       unit = unit * 16 + digit;
     }
     return unit;
   }
 
-  private digits(): number[] {
+  #digits(): number[] {
     const digits: number[] = [];
-    while (/^[0-9]$/.test(this.characters[this.at] ?? "")) digits.push(Number(this.characters[this.at++]));
+    while (/^[0-9]$/.test(this.#characters[this.#at] ?? "")) digits.push(Number(this.#characters[this.#at++]));
     if (digits.length === 0) throw new Refused();
     return digits;
   }
 
-  private number(): string {
-    const negative = this.take("-");
-    const whole = this.digits();
+  #number(): string {
+    const negative = this.#take("-");
+    const whole = this.#digits();
     if (whole[0] === 0 && whole.length > 1) throw new Refused();
     let fraction: number[] | undefined;
-    if (this.take(".")) fraction = this.digits();
+    if (this.#take(".")) fraction = this.#digits();
     let exponent: bigint | undefined;
-    if (this.take("e") || this.take("E")) {
-      const minus = !this.take("+") && this.take("-");
-      exponent = BigInt(this.digits().join("")) * (minus ? -1n : 1n);
+    if (this.#take("e") || this.#take("E")) {
+      const minus = !this.#take("+") && this.#take("-");
+      exponent = BigInt(this.#digits().join("")) * (minus ? -1n : 1n);
     }
     if (fraction === undefined && exponent === undefined) {
       const integer = BigInt(whole.join("")) * (negative ? -1n : 1n);
       const isKept = integer >= -(2n ** 63n) && integer < 2n ** 64n && !(negative && integer === 0n);
       if (isKept) return String(integer);
     }
-    return printDouble(readDouble(negative, whole, fraction ?? [], exponent ?? 0n), this.legacy);
+    return printDouble(readDouble(negative, whole, fraction ?? [], exponent ?? 0n), this.#legacy);
   }
 }
 

@@ -11,23 +11,23 @@ export interface Ledger {
 }
 
 class MemoryLedger implements Ledger {
-  private readonly accounts = new Map<string, { paid: bigint; settled: boolean }>();
-  private receipts = 0;
+  readonly #accounts = new Map<string, { paid: bigint; settled: boolean }>();
+  #receipts = 0;
 
   constructor(readonly open: boolean) {}
 
   paid(invoice: string): bigint {
-    return this.accounts.get(invoice)?.paid ?? 0n;
+    return this.#accounts.get(invoice)?.paid ?? 0n;
   }
 
   settled(invoice: string): boolean {
-    return this.accounts.get(invoice)?.settled ?? false;
+    return this.#accounts.get(invoice)?.settled ?? false;
   }
 
   record(invoice: string, amount: bigint, settles: boolean): string {
-    this.accounts.set(invoice, { paid: this.paid(invoice) + amount, settled: settles });
-    this.receipts++;
-    return `R-${String(this.receipts).padStart(6, "0")}`;
+    this.#accounts.set(invoice, { paid: this.paid(invoice) + amount, settled: settles });
+    this.#receipts++;
+    return `R-${String(this.#receipts).padStart(6, "0")}`;
   }
 }
 

@@ -23,7 +23,11 @@ export function percentOf(amount: bigint, percent: number, rounding: Rounding): 
 
 /** Sales tax by country, in percent. A shop would load it; this one has it in the code. */
 export class TaxTable {
-  private constructor(private readonly rates: ReadonlyMap<string, number>) {}
+  readonly #rates: ReadonlyMap<string, number>;
+
+  private constructor(rates: ReadonlyMap<string, number>) {
+    this.#rates = rates;
+  }
 
   static async load(): Promise<TaxTable> {
     return new TaxTable(
@@ -39,6 +43,6 @@ export class TaxTable {
 
   /** Undefined for a country that the shop does not deliver to. */
   rate(country: string): number | undefined {
-    return this.rates.get(country);
+    return this.#rates.get(country);
   }
 }

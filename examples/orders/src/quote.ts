@@ -110,13 +110,16 @@ export class Quote extends SvcTool<Input, Output> {
     return new Quote(await TaxTable.load());
   }
 
+  readonly #taxes: TaxTable;
+
   /** Tests give a tax table of their own. */
-  constructor(private readonly taxes: TaxTable) {
+  constructor(taxes: TaxTable) {
     super();
+    this.#taxes = taxes;
   }
 
   override async invoke({ lines, currency, shipTo, rounding = Rounding.HalfUp, from }: Input): Promise<Output> {
-    const rate = this.taxes.rate(shipTo.country);
+    const rate = this.#taxes.rate(shipTo.country);
     if (rate === undefined) return { refused: { reason: "no-delivery" } };
 
     const priced: PricedLine[] = [];

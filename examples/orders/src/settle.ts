@@ -100,9 +100,12 @@ export class Settle extends SvcTool<Input, Output> {
     return new Settle(await openLedger());
   }
 
+  readonly #ledger: Ledger;
+
   /** Tests give a ledger of their own. */
-  constructor(private readonly ledger: Ledger) {
+  constructor(ledger: Ledger) {
     super();
+    this.#ledger = ledger;
   }
 
   /** The signature says who calls; the shop says who may book: the leaders in `ORDERS_CASHIERS`, or all without it. */
@@ -115,8 +118,8 @@ export class Settle extends SvcTool<Input, Output> {
 
   override async invoke({ invoice, payments, paidAt }: Input, { log }: InvokeContext): Promise<Output> {
     // Not a result that the caller could have caused, and not a fault either: the tool cannot answer now.
-    if (!this.ledger.open) return errEval("the books are closed, no payment can be booked");
-    if (this.ledger.settled(invoice.number)) return "already_settled";
+    if (!this.#ledger.open) return errEval("the books are closed, no payment can be booked");
+    if (this.#ledger.settled(invoice.number)) return "already_settled";
 
     let amount = 0n;
     const vouchers = new Set<string>();
@@ -129,8 +132,8 @@ export class Settle extends SvcTool<Input, Output> {
       }
       amount += part;
     }
-    const balance = invoice.total - this.ledger.paid(invoice.number) - amount;
-    const receipt = this.ledger.record(invoice.number, amount, balance <= 0n);
+    const balance = invoice.total - this.#ledger.paid(invoice.number) - amount;
+    const receipt = this.#ledger.record(invoice.number, amount, balance <= 0n);
     log.info({ invoice: invoice.number, payments: payments.length, receipt }, "booked");
     if (balance > 0n) return { partial: { receipt, outstanding: balance } };
     const early = invoice.due === undefined ? undefined : invoice.due.getTime() - paidAt.getTime();
@@ -144,7 +147,7 @@ export class Settle extends SvcTool<Input, Output> {
   }
 
   override async health() {
-    return this.ledger.open ? StatusCode.OK : StatusCode.SERVICE_UNAVAILABLE;
+    return this.#ledger.open ? StatusCode.OK : StatusCode.SERVICE_UNAVAILABLE;
   }
 }
 

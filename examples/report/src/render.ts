@@ -60,8 +60,11 @@ export class Render extends SvcTool<Input, Output> {
     return new Render(await storage());
   }
 
-  constructor(private readonly storage: WalrusStorage) {
+  readonly #storage: WalrusStorage;
+
+  constructor(storage: WalrusStorage) {
     super();
+    this.#storage = storage;
   }
 
   override async invoke(input: Input, { signal, log }: InvokeContext): Promise<Output> {
@@ -72,7 +75,7 @@ export class Render extends SvcTool<Input, Output> {
     return {
       rendered: {
         summary: { lines: report.lines.length, closing: closingOf(report), bytes: bytes.length },
-        report: fits ? report : await this.storage.upload(bytes, { signal }),
+        report: fits ? report : await this.#storage.upload(bytes, { signal }),
       },
     };
   }

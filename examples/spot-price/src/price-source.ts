@@ -32,30 +32,32 @@ export interface PriceSourceOptions {
 export class PriceSource {
   readonly now: () => number;
 
-  constructor(
-    private readonly url: string,
-    private readonly options: PriceSourceOptions = {},
-  ) {
+  readonly #url: string;
+  readonly #options: PriceSourceOptions;
+
+  constructor(url: string, options: PriceSourceOptions = {}) {
+    this.#url = url;
+    this.#options = options;
     this.now = options.now ?? Date.now;
   }
 
   /** @throws the reason of the call's signal */
   async latest(base: string, quote: string, context: Pick<InvokeContext, "signal" | "deadline">): Promise<Lookup> {
     try {
-      const answer = await http(context, new URL("/v1/price", this.url), {
+      const answer = await http(context, new URL("/v1/price", this.#url), {
         query: { base, quote },
         timeoutMs: 2_000,
         maxBytes: 65_536,
-        dispatcher: this.options.dispatcher,
+        dispatcher: this.#options.dispatcher,
       });
-      return this.read(answer.json(), answer.attempts);
+      return this.#read(answer.json(), answer.attempts);
     } catch (error) {
       if (error instanceof HttpError) return failed(error);
       throw error;
     }
   }
 
-  private read(answer: unknown, attempts: number): Lookup {
+  #read(answer: unknown, attempts: number): Lookup {
     const invalid = (why: string): Lookup => ({ kind: "invalid", why });
     const { price: text, as_of: time } = (answer ?? {}) as { readonly price?: unknown; readonly as_of?: unknown };
     // A JSON number is a double.

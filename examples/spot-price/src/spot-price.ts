@@ -83,7 +83,7 @@ export type Output =
 
 /** Prices one asset in another, by a provider that is asked over HTTP. */
 export class SpotPrice extends SvcTool<Input, Output> {
-  static #source: PriceSource;
+  static #provider: PriceSource;
 
   static override fqn() {
     return "markets.spot.price@1";
@@ -107,28 +107,31 @@ export class SpotPrice extends SvcTool<Input, Output> {
 
   /** Runs at the start of the server, so a missing setting is found then. */
   static override create() {
-    SpotPrice.#source = new PriceSource(providerUrl(process.env.PRICE_PROVIDER_URL));
+    SpotPrice.#provider = new PriceSource(providerUrl(process.env.PRICE_PROVIDER_URL));
   }
 
   static override async new() {
-    return new SpotPrice(SpotPrice.#source);
+    return new SpotPrice(SpotPrice.#provider);
   }
 
+  readonly #source: PriceSource;
+
   /** Tests give a source of their own. */
-  constructor(private readonly source: PriceSource) {
+  constructor(source: PriceSource) {
     super();
+    this.#source = source;
   }
 
   override async invoke(input: Input, context: InvokeContext): Promise<Output> {
     const { base, quote } = input;
-    const found = await this.source.latest(base, quote, context);
+    const found = await this.#source.latest(base, quote, context);
     if (found.kind !== "price") {
       context.log.warn({ base, quote, ...found }, "no price");
       return failure(found, { base, quote });
     }
     const { price, text, asOf, attempts } = found;
     const { amount = "1", maxAge = 60 } = input;
-    if (this.source.now() - asOf.getTime() > maxAge * 1000) {
+    if (this.#source.now() - asOf.getTime() > maxAge * 1000) {
       return { err_stale: { reason: `the provider's last price is older than ${maxAge} s`, asOf } };
     }
     // The pattern of the port lets nothing else through.

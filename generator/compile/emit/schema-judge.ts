@@ -10,13 +10,13 @@ const require = createRequire(import.meta.url);
 
 /** ajv for JSON Schema 2020-12 in strict mode, which refuses unknown keywords and keywords that can never apply. */
 export class SchemaJudge {
-  private readonly ajv: Ajv2020;
+  readonly #ajv: Ajv2020;
 
   constructor() {
     const { Ajv2020 } = require("ajv/dist/2020") as typeof import("ajv/dist/2020.js");
     const { fullFormats } = require("ajv-formats/dist/formats") as typeof import("ajv-formats/dist/formats.js");
-    this.ajv = new Ajv2020({ strict: true, strictTypes: false, strictTuples: false, ownProperties: true });
-    for (const name of FORMAT_NAMES) this.ajv.addFormat(name, fullFormats[name as keyof typeof fullFormats]);
+    this.#ajv = new Ajv2020({ strict: true, strictTypes: false, strictTuples: false, ownProperties: true });
+    for (const name of FORMAT_NAMES) this.#ajv.addFormat(name, fullFormats[name as keyof typeof fullFormats]);
   }
 
   /**
@@ -26,8 +26,8 @@ export class SchemaJudge {
    * @throws {Error} of ajv when the schema is invalid
    */
   compile(schema: JsonObject): (value: Json) => string | undefined {
-    this.knowFormats(schema);
-    const validate = compileApart(this.ajv, schema);
+    this.#knowFormats(schema);
+    const validate = compileApart(this.#ajv, schema);
     return (value) => {
       // ajv has no bigints, and different bigints may become equal when converted to numbers: values with one are not
       // judged.
@@ -38,13 +38,13 @@ export class SchemaJudge {
   }
 
   /** Registers the formats that are published and not checked. */
-  private knowFormats(schema: Json): void {
+  #knowFormats(schema: Json): void {
     if (Array.isArray(schema)) {
-      for (const each of schema) this.knowFormats(each);
+      for (const each of schema) this.#knowFormats(each);
     } else if (schema instanceof JsonObject) {
       const format = schema.get("format");
-      if (typeof format === "string" && !(format in this.ajv.formats)) this.ajv.addFormat(format, true);
-      for (const each of schema.members.values()) this.knowFormats(each);
+      if (typeof format === "string" && !(format in this.#ajv.formats)) this.#ajv.addFormat(format, true);
+      for (const each of schema.members.values()) this.#knowFormats(each);
     }
   }
 }

@@ -22,25 +22,25 @@ const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
 /** Makes the schemas of the tools of one project. */
 export class Schemas {
-  private loadedJudge: SchemaJudge | undefined;
-  private readonly made = new WeakMap<Shape, JsonObject>();
+  #loadedJudge: SchemaJudge | undefined;
+  readonly #made = new WeakMap<Shape, JsonObject>();
 
   /** Judges values by schemas. ajv is loaded for the first one, because most projects have no value to judge. */
   get judge(): SchemaJudge {
-    this.loadedJudge ??= new SchemaJudge();
-    return this.loadedJudge;
+    this.#loadedJudge ??= new SchemaJudge();
+    return this.#loadedJudge;
   }
 
   /** The schema of the whole input: its properties are the input ports. */
   input(tool: Tool): JsonObject {
-    const definitions = this.definitions(tool, [tool.input]);
-    return object(["$schema", DIALECT], ...this.object(tool.input, tool.definitions).members, ...definitions);
+    const definitions = this.#definitions(tool, [tool.input]);
+    return object(["$schema", DIALECT], ...this.#object(tool.input, tool.definitions).members, ...definitions);
   }
 
   /** The schema of the output: `oneOf` over the variants. */
   output(tool: Tool): JsonObject {
-    const variants = tool.output.map((variant) => this.variant(variant, tool.definitions));
-    const definitions = this.definitions(
+    const variants = tool.output.map((variant) => this.#variant(variant, tool.definitions));
+    const definitions = this.#definitions(
       tool,
       tool.output.map(({ payload }) => payload),
     );
@@ -49,14 +49,14 @@ export class Schemas {
 
   /** The schema of one value, with its definitions. */
   value(shape: Shape, definitions: readonly Definition[]): JsonObject {
-    return object(...this.shape(shape).members, ...this.definitions({ definitions }, [shape]));
+    return object(...this.#shape(shape).members, ...this.#definitions({ definitions }, [shape]));
   }
 
-  private variant({ name, text, payload, doc }: OutputVariant, definitions: readonly Definition[]): Json {
+  #variant({ name, text, payload, doc }: OutputVariant, definitions: readonly Definition[]): Json {
     if (text) return withDoc(object(["const", name]), doc);
     const tagged = object(
       ["type", "object"],
-      ["properties", object([name, this.object(payload, definitions)])],
+      ["properties", object([name, this.#object(payload, definitions)])],
       ["required", [name]],
       ["additionalProperties", false],
     );
@@ -64,7 +64,7 @@ export class Schemas {
   }
 
   /** `$defs` with the definitions that the roots reach. */
-  private definitions(tool: Pick<Tool, "definitions">, roots: readonly Shape[]): [string, Json][] {
+  #definitions(tool: Pick<Tool, "definitions">, roots: readonly Shape[]): [string, Json][] {
     const reached = new Set<string>();
     const visit = (shape: Shape): void =>
       forEachRef(shape, (name) => {
@@ -77,21 +77,21 @@ export class Schemas {
     const used = tool.definitions.filter(({ name }) => reached.has(name));
     return used.length === 0
       ? []
-      : [["$defs", object(...used.map(({ name, shape }) => [name, this.definition(shape)] as const))]];
+      : [["$defs", object(...used.map(({ name, shape }) => [name, this.#definition(shape)] as const))]];
   }
 
   /** The schema of a definition, which the input and the output of a tool share. */
-  private definition(shape: Shape): JsonObject {
-    const schema = this.made.get(shape) ?? this.shape(shape);
-    this.made.set(shape, schema);
+  #definition(shape: Shape): JsonObject {
+    const schema = this.#made.get(shape) ?? this.#shape(shape);
+    this.#made.set(shape, schema);
     return schema;
   }
 
-  private shape(shape: Shape): JsonObject {
-    return withDoc(this.bare(shape), shape.doc);
+  #shape(shape: Shape): JsonObject {
+    return withDoc(this.#bare(shape), shape.doc);
   }
 
-  private bare(shape: Shape): JsonObject {
+  #bare(shape: Shape): JsonObject {
     switch (shape.kind) {
       case "json":
         if (shape.except === "null") return object(["type", ["boolean", "number", "string", "array", "object"]]);
@@ -110,23 +110,23 @@ export class Schemas {
       case "bytes":
         return object(["type", "string"], ["contentEncoding", "base64"]);
       case "literal":
-        return this.literals(shape.values);
+        return this.#literals(shape.values);
       case "array":
-        return object(["type", "array"], ["items", this.shape(shape.item)]);
+        return object(["type", "array"], ["items", this.#shape(shape.item)]);
       case "wrapped":
-        return this.shape(shape.item);
+        return this.#shape(shape.item);
       case "tuple":
-        return this.tuple(shape);
+        return this.#tuple(shape);
       case "object":
-        return this.object(shape);
+        return this.#object(shape);
       case "union":
-        return this.union(shape.branches);
+        return this.#union(shape.branches);
       case "ref":
         return object(["$ref", `#/$defs/${shape.name}`]);
     }
   }
 
-  private literals(values: readonly Literal[]): JsonObject {
+  #literals(values: readonly Literal[]): JsonObject {
     const types = [...new Set(values.map((value) => (value === null ? "null" : typeof value)))];
     const [only, ...more] = values;
     return object(
@@ -136,12 +136,12 @@ export class Schemas {
   }
 
   /** @param port whether the items are the values of a port, where null never means an absent item */
-  private tuple({ items, optional, rest, tail }: TupleShape, port = false): JsonObject {
-    const between = [rest, ...tail].filter((shape) => shape !== undefined).map((shape) => this.shape(shape));
+  #tuple({ items, optional, rest, tail }: TupleShape, port = false): JsonObject {
+    const between = [rest, ...tail].filter((shape) => shape !== undefined).map((shape) => this.#shape(shape));
     const required = items.length - optional;
     const least = required + tail.length;
     const places = items.map((item, index) =>
-      port || index < required ? this.shape(item) : nullable(this.shape(item)),
+      port || index < required ? this.#shape(item) : nullable(this.#shape(item)),
     );
     return object(
       ["type", "array"],
@@ -155,18 +155,18 @@ export class Schemas {
     );
   }
 
-  private object({ members, indexes, closed }: ObjectShape, ports?: readonly Definition[]): JsonObject {
+  #object({ members, indexes, closed }: ObjectShape, ports?: readonly Definition[]): JsonObject {
     const required = members.filter(({ optional }) => !optional).map(({ name }) => name);
     const patterns = indexes.flatMap(({ pattern, shape }) =>
-      pattern === undefined ? [] : [[pattern, this.shape(shape)] as const],
+      pattern === undefined ? [] : [[pattern, this.#shape(shape)] as const],
     );
     const rest = indexes.find(({ pattern }) => pattern === undefined);
-    const others = rest !== undefined ? this.shape(rest.shape) : !closed && patterns.length === 0 ? undefined : false;
+    const others = rest !== undefined ? this.#shape(rest.shape) : !closed && patterns.length === 0 ? undefined : false;
     return object(
       ["type", "object"],
       (ports !== undefined || members.length > 0) && [
         "properties",
-        object(...members.map((member) => this.member(member, ports))),
+        object(...members.map((member) => this.#member(member, ports))),
       ],
       required.length > 0 && ["required", required],
       patterns.length > 0 && ["patternProperties", object(...patterns)],
@@ -174,18 +174,18 @@ export class Schemas {
     );
   }
 
-  private member(member: Member, ports: readonly Definition[] | undefined): [string, Json] {
+  #member(member: Member, ports: readonly Definition[] | undefined): [string, Json] {
     const { name, optional, shape, doc } = member;
     const many = ports !== undefined && isMany(member, ports);
-    const own = many && shape.kind === "tuple" ? this.tuple(shape, true) : this.bare(shape);
+    const own = many && shape.kind === "tuple" ? this.#tuple(shape, true) : this.#bare(shape);
     const bare = optional ? nullable(own) : own;
     const whole = ports !== undefined && !optional && !many && isList(shape, ports);
     const schema = whole ? asSingleValue(bare) : bare;
     return [name, withDoc(withDoc(schema, shape.doc), doc)];
   }
 
-  private union(branches: readonly Shape[]): JsonObject {
-    const schemas = branches.filter(({ kind }) => kind !== "null").map((branch) => this.shape(branch));
+  #union(branches: readonly Shape[]): JsonObject {
+    const schemas = branches.filter(({ kind }) => kind !== "null").map((branch) => this.#shape(branch));
     const simple = schemas.every(({ members }) => members.size === 1 && typeof members.get("type") === "string");
     const types = [...new Set(schemas.map((schema) => schema.get("type") as string))];
     const [only] = schemas;

@@ -47,33 +47,37 @@ const { matchFiles } = ts as unknown as {
 
 /** Records every file-system lookup that goes through a host. */
 export class InputRecorder {
-  private readonly files = new Map<string, string>();
-  private readonly missing = new Set<string>();
-  private readonly missingFolders = new Set<string>();
-  private readonly found = new Set<string>();
-  private readonly folders = new Map<string, string>();
-  private readonly listings = new Map<string, string>();
-  private readonly links = new Map<string, string>();
+  readonly #files = new Map<string, string>();
+  readonly #missing = new Set<string>();
+  readonly #missingFolders = new Set<string>();
+  readonly #found = new Set<string>();
+  readonly #folders = new Map<string, string>();
+  readonly #listings = new Map<string, string>();
+  readonly #links = new Map<string, string>();
+
+  readonly #own: readonly string[];
 
   /** @param own paths that the generator writes */
-  constructor(private readonly own: readonly string[]) {}
+  constructor(own: readonly string[]) {
+    this.#own = own;
+  }
 
   /** Records the text of a file, or its absence. */
   file(path: string, text: string | undefined): void {
     const absolute = resolve(path);
-    if (text === undefined) this.missing.add(absolute);
-    else if (!this.files.has(absolute)) this.files.set(absolute, contentHash(text));
+    if (text === undefined) this.#missing.add(absolute);
+    else if (!this.#files.has(absolute)) this.#files.set(absolute, contentHash(text));
   }
 
   /** The entries of a folder, recorded when one of its files may belong to the project. */
-  private entries(path: string, bases: readonly string[]): { files: string[]; directories: string[] } {
+  #entries(path: string, bases: readonly string[]): { files: string[]; directories: string[] } {
     const folder = resolve(path);
     const entries = folderEntries(folder);
     if (bases.some((base) => folder === base || folder.startsWith(base.endsWith(sep) ? base : base + sep))) {
-      this.folders.set(folder, folderHash(folder, this.own, entries));
+      this.#folders.set(folder, folderHash(folder, this.#own, entries));
       // The output folder, which the generator may create, is left out of its parent's hash and gets a hash of its own.
-      const [out] = this.own;
-      if (out !== undefined && dirname(out) === folder) this.folders.set(out, folderHash(out, this.own));
+      const [out] = this.#own;
+      if (out !== undefined && dirname(out) === folder) this.#folders.set(out, folderHash(out, this.#own));
     }
     const names = (wanted: boolean) => entries.filter(([, isFolder]) => isFolder === wanted).map(([name]) => name);
     return { files: names(false), directories: names(true) };
@@ -86,7 +90,7 @@ export class InputRecorder {
       fileExists: (path: string) => {
         const there = host.fileExists(path);
         // A path that ends in a slash is no file, while the same path without it may be one.
-        if (there || !path.endsWith("/")) (there ? this.found : this.missing).add(resolve(path));
+        if (there || !path.endsWith("/")) (there ? this.#found : this.#missing).add(resolve(path));
         return there;
       },
       readFile: (path: string) => {
@@ -96,18 +100,18 @@ export class InputRecorder {
       },
       directoryExists: (path: string) => {
         const there = host.directoryExists?.(path) ?? true;
-        if (!there) this.missingFolders.add(resolve(path));
+        if (!there) this.#missingFolders.add(resolve(path));
         return there;
       },
       getDirectories: (path: string) => {
-        this.listings.set(resolve(path), folderHash(path, this.own));
+        this.#listings.set(resolve(path), folderHash(path, this.#own));
         return host.getDirectories?.(path) ?? [];
       },
       readDirectory: (path, extensions, excludes, includes, depth) => {
         const bases = includes.map((pattern) => resolve(path, pattern.replace(/(?:^|\/)[^/]*[*?].*$/, "")));
         for (const base of bases.filter((each) => !existsSync(each))) {
-          this.missing.add(base);
-          this.missingFolders.add(base);
+          this.#missing.add(base);
+          this.#missingFolders.add(base);
         }
         return matchFiles(
           path,
@@ -117,13 +121,13 @@ export class InputRecorder {
           ts.sys.useCaseSensitiveFileNames,
           ts.sys.getCurrentDirectory(),
           depth,
-          (folder) => this.entries(folder, bases),
+          (folder) => this.#entries(folder, bases),
           (folder) => host.realpath?.(folder) ?? folder,
         );
       },
       realpath: (path: string) => {
         const real = host.realpath?.(path) ?? path;
-        if (real !== path) this.links.set(resolve(path), resolve(real));
+        if (real !== path) this.#links.set(resolve(path), resolve(real));
         return real;
       },
     };
@@ -131,18 +135,18 @@ export class InputRecorder {
 
   /** Everything recorded so far. */
   snapshot(): InputSnapshot {
-    const isOwn = (path: string) => this.own.includes(path);
+    const isOwn = (path: string) => this.#own.includes(path);
     const sorted = (entries: ReadonlyMap<string, string>) =>
       Object.fromEntries([...entries].sort(([one], [other]) => (one < other ? -1 : 1)));
     return {
-      files: sorted(new Map([...this.files].filter(([path]) => !isOwn(path)))),
-      missing: [...this.missing].filter((path) => !isOwn(path)).sort(),
-      missingFolders: [...this.missingFolders].filter((path) => !isOwn(path)).sort(),
-      found: [...this.found].filter((path) => !isOwn(path) && !this.files.has(path)).sort(),
-      folders: sorted(this.folders),
-      listings: sorted(this.listings),
-      links: sorted(this.links),
-      own: this.own,
+      files: sorted(new Map([...this.#files].filter(([path]) => !isOwn(path)))),
+      missing: [...this.#missing].filter((path) => !isOwn(path)).sort(),
+      missingFolders: [...this.#missingFolders].filter((path) => !isOwn(path)).sort(),
+      found: [...this.#found].filter((path) => !isOwn(path) && !this.#files.has(path)).sort(),
+      folders: sorted(this.#folders),
+      listings: sorted(this.#listings),
+      links: sorted(this.#links),
+      own: this.#own,
     };
   }
 }

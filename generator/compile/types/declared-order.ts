@@ -45,20 +45,26 @@ const TEXT_MAPPINGS: Readonly<Record<string, (text: string) => string>> = {
 };
 
 export class DeclaredOrder {
-  private readonly symbols = new Map<ts.Node, ts.Symbol | undefined>();
-  private readonly walks: Walks = { open: new Map(), cut: 0 };
+  readonly #symbols = new Map<ts.Node, ts.Symbol | undefined>();
+  readonly #walks: Walks = { open: new Map(), cut: 0 };
 
-  constructor(private readonly checker: ts.TypeChecker) {}
+  readonly #checker: ts.TypeChecker;
+
+  constructor(checker: ts.TypeChecker) {
+    this.#checker = checker;
+  }
 
   /** The symbol that a reference names, through imports. */
   referenced(name: ts.Node): ts.Symbol | undefined {
-    if (!this.symbols.has(name)) this.symbols.set(name, this.symbolAt(name));
-    return this.symbols.get(name);
+    if (!this.#symbols.has(name)) this.#symbols.set(name, this.#symbolAt(name));
+    return this.#symbols.get(name);
   }
 
-  private symbolAt(name: ts.Node): ts.Symbol | undefined {
-    const symbol = this.checker.getSymbolAtLocation(name);
-    return symbol !== undefined && symbol.flags & ts.SymbolFlags.Alias ? this.checker.getAliasedSymbol(symbol) : symbol;
+  #symbolAt(name: ts.Node): ts.Symbol | undefined {
+    const symbol = this.#checker.getSymbolAtLocation(name);
+    return symbol !== undefined && symbol.flags & ts.SymbolFlags.Alias
+      ? this.#checker.getAliasedSymbol(symbol)
+      : symbol;
   }
 
   /** Looks through parentheses, `readonly` and type parameters that the environment binds. */
@@ -102,7 +108,7 @@ export class DeclaredOrder {
     if (parameters === undefined) return environment;
     const inner = new Map(environment);
     parameters.forEach((parameter, index) => {
-      const key = this.checker.getSymbolAtLocation(parameter.name);
+      const key = this.#checker.getSymbolAtLocation(parameter.name);
       const argument = args?.[index];
       if (key === undefined) return;
       if (argument !== undefined)
@@ -147,20 +153,20 @@ export class DeclaredOrder {
 
   /** The constituents of a union in declared order. */
   sortUnion(types: readonly ts.Type[], syntax: TypeSyntax | undefined): readonly ts.Type[] {
-    const ranks = new Ranks(this.checker, this.walks);
+    const ranks = new Ranks(this.#checker, this.#walks);
     if (syntax !== undefined) this.rank(syntax, ranks, 0);
-    for (const type of types) this.rankAliases(type, ranks, 0);
+    for (const type of types) this.#rankAliases(type, ranks, 0);
     return ranks.sort(types);
   }
 
   /** The names of mapped members in the declared order of their keys (`"b" | "a"`). */
-  private sortKeys(syntax: TypeSyntax | undefined, properties: readonly ts.Symbol[]): string[] {
-    const ranks = new Ranks(this.checker, this.walks);
+  #sortKeys(syntax: TypeSyntax | undefined, properties: readonly ts.Symbol[]): string[] {
+    const ranks = new Ranks(this.#checker, this.#walks);
     if (syntax !== undefined) this.rank(syntax, ranks, 0);
     return ranks.sortMapped(properties).map(({ name }) => name);
   }
 
-  private rankAliases(type: ts.Type, ranks: Ranks, depth: number): void {
+  #rankAliases(type: ts.Type, ranks: Ranks, depth: number): void {
     const declaration = type.aliasSymbol?.declarations?.find(ts.isTypeAliasDeclaration);
     if (declaration !== undefined && type.isUnion()) {
       this.rank({ node: declaration.type, environment: new Map() }, ranks, depth + 1);
@@ -172,7 +178,7 @@ export class DeclaredOrder {
     const at = this.resolveSyntax(syntax);
     if (at === undefined) return;
     if (depth > MAX_DEPTH) {
-      this.walks.cut++;
+      this.#walks.cut++;
       return;
     }
     const { node, environment } = at;
@@ -190,24 +196,24 @@ export class DeclaredOrder {
     }
     if (ts.isTypeOperatorNode(node) && node.operator === ts.SyntaxKind.KeyOfKeyword) {
       const source = this.resolveSyntax({ node: node.type, environment });
-      const type = this.checker.getTypeFromTypeNode(source?.node ?? node.type);
+      const type = this.#checker.getTypeFromTypeNode(source?.node ?? node.type);
       for (const { name } of this.properties(type, source)) ranks.addName(name);
       return;
     }
     if (ts.isIndexedAccessTypeNode(node)) {
-      this.rankAccess(node, environment, ranks, depth);
+      this.#rankAccess(node, environment, ranks, depth);
       // The checker may give the members of a generic type no ranked type. So the names of the members are ranked, and
       // the member type of a mapped type.
       if (ts.isTypeOperatorNode(node.indexType)) into(node.indexType);
-      const mapped = this.mappedMemberType({ node: node.objectType, environment });
+      const mapped = this.#mappedMemberType({ node: node.objectType, environment });
       if (mapped !== undefined) into(mapped.node, mapped.environment);
       return;
     }
     if (ts.isTemplateLiteralTypeNode(node)) {
-      for (const text of this.templateTexts(node, environment)) ranks.addName(text);
+      for (const text of this.#templateTexts(node, environment)) ranks.addName(text);
       return;
     }
-    const type = this.checker.getTypeFromTypeNode(node);
+    const type = this.#checker.getTypeFromTypeNode(node);
     ranks.add(type);
     if (ts.isTypeReferenceNode(node)) {
       const alias = this.resolveAlias(at);
@@ -218,20 +224,20 @@ export class DeclaredOrder {
       // The constituents of a distributive conditional type have no syntax of their own; the literals in the type
       // arguments tell them apart.
       for (const argument of node.typeArguments ?? []) if (ranks.visitOnce(argument)) into(argument);
-      if (alias?.body.node.kind === ts.SyntaxKind.IntrinsicKeyword) this.rankMapped(alias.declaration, at, ranks);
+      if (alias?.body.node.kind === ts.SyntaxKind.IntrinsicKeyword) this.#rankMapped(alias.declaration, at, ranks);
       const symbol = this.referenced(node.typeName);
       if (alias === undefined && symbol !== undefined && symbol.flags & ts.SymbolFlags.Enum)
-        this.rankEnum(symbol, ranks);
+        this.#rankEnum(symbol, ranks);
       return;
     }
     if (type.isUnion()) {
-      this.rankAliases(type, ranks, depth);
+      this.#rankAliases(type, ranks, depth);
       if (type.flags & ts.TypeFlags.Boolean) for (const part of type.types) ranks.add(part);
     }
   }
 
   /** The member type of a mapped type; undefined for any other type. */
-  private mappedMemberType(syntax: TypeSyntax): TypeSyntax | undefined {
+  #mappedMemberType(syntax: TypeSyntax): TypeSyntax | undefined {
     let at = this.resolveSyntax(syntax);
     for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
       const { node, environment }: TypeSyntax = at;
@@ -241,66 +247,66 @@ export class DeclaredOrder {
     return undefined;
   }
 
-  private rankEnum(symbol: ts.Symbol, ranks: Ranks): void {
+  #rankEnum(symbol: ts.Symbol, ranks: Ranks): void {
     for (const each of enumMembers(symbol)) {
       ranks.addNode(each);
-      const value = this.checker.getConstantValue(each);
+      const value = this.#checker.getConstantValue(each);
       if (value !== undefined) ranks.addName(String(value));
     }
   }
 
   /** Ranks an intrinsic string type such as `Uppercase<"b" | "a">`: the literals of the argument, each mapped. */
-  private rankMapped({ name }: ts.TypeAliasDeclaration, { node, environment }: TypeSyntax, ranks: Ranks): void {
+  #rankMapped({ name }: ts.TypeAliasDeclaration, { node, environment }: TypeSyntax, ranks: Ranks): void {
     const [argument] = (node as ts.TypeReferenceNode).typeArguments ?? [];
     const map = TEXT_MAPPINGS[name.text];
     if (argument === undefined || map === undefined) return;
-    for (const text of this.literalTexts({ node: argument, environment })) ranks.addName(map(text));
+    for (const text of this.#literalTexts({ node: argument, environment })) ranks.addName(map(text));
   }
 
   /** The literals of a union as texts in declared order; empty for any other type. */
-  private literalTexts(syntax: TypeSyntax): readonly string[] {
+  #literalTexts(syntax: TypeSyntax): readonly string[] {
     const at = this.resolveSyntax(syntax) ?? syntax;
-    const type = this.checker.getTypeFromTypeNode(at.node);
+    const type = this.#checker.getTypeFromTypeNode(at.node);
     const parts = type.isUnion() ? this.sortUnion(type.types, at) : [type];
     return parts.flatMap((part) =>
       part.isStringLiteral() || part.isNumberLiteral()
         ? [String(part.value)]
         : part.flags & ts.TypeFlags.BooleanLiteral
-          ? [this.checker.typeToString(part)]
+          ? [this.#checker.typeToString(part)]
           : [],
     );
   }
 
   /** All texts of a template literal type whose placeholders are literals. The first placeholder varies slowest. */
-  private templateTexts({ head, templateSpans }: ts.TemplateLiteralTypeNode, environment: Environment): string[] {
+  #templateTexts({ head, templateSpans }: ts.TemplateLiteralTypeNode, environment: Environment): string[] {
     let texts = [head.text];
     for (const { type, literal } of templateSpans) {
-      const inner = this.literalTexts({ node: type, environment });
+      const inner = this.#literalTexts({ node: type, environment });
       texts = texts.flatMap((text) => inner.map((each) => `${text}${each}${literal.text}`));
     }
     return texts;
   }
 
   /** Ranks the elements or members of `(typeof COLORS)[number]`, `Shapes[keyof Shapes]`, `Shape["kind"]`. */
-  private rankAccess(
+  #rankAccess(
     { objectType, indexType }: ts.IndexedAccessTypeNode,
     environment: Environment,
     ranks: Ranks,
     depth: number,
   ): void {
     const target = this.resolveSyntax({ node: objectType, environment });
-    const type = this.checker.getTypeFromTypeNode(target?.node ?? objectType);
-    const index = this.checker.getTypeFromTypeNode(indexType);
+    const type = this.#checker.getTypeFromTypeNode(target?.node ?? objectType);
+    const index = this.#checker.getTypeFromTypeNode(indexType);
     const wanted = index.isStringLiteral() ? index.value : undefined;
     const bound = this.memberEnvironment(target);
     for (const part of type.isUnion() ? this.sortUnion(type.types, target) : [type]) {
-      if (this.checker.isTupleType(part)) {
-        for (const element of this.checker.getTypeArguments(part as ts.TypeReference)) ranks.add(element);
+      if (this.#checker.isTupleType(part)) {
+        for (const element of this.#checker.getTypeArguments(part as ts.TypeReference)) ranks.add(element);
         continue;
       }
       for (const property of this.properties(part, target)) {
         if (wanted !== undefined && property.name !== wanted) continue;
-        ranks.add(this.checker.getTypeOfSymbol(property));
+        ranks.add(this.#checker.getTypeOfSymbol(property));
         const syntax = typeAnnotation(property);
         if (syntax !== undefined) this.rank({ node: syntax, environment: bound }, ranks, depth + 1);
       }
@@ -312,15 +318,15 @@ export class DeclaredOrder {
    * their source.
    */
   properties(type: ts.Type, syntax: TypeSyntax | undefined): readonly ts.Symbol[] {
-    const properties = this.checker.getPropertiesOfType(type);
+    const properties = this.#checker.getPropertiesOfType(type);
     const places = new Map<string, number>();
-    for (const name of this.memberNames(type, syntax, properties, 0))
+    for (const name of this.#memberNames(type, syntax, properties, 0))
       if (!places.has(name)) places.set(name, places.size);
     const place = ({ name }: ts.Symbol) => places.get(name) ?? Number.MAX_SAFE_INTEGER;
     return [...properties].sort((one, other) => place(one) - place(other));
   }
 
-  private memberNames(
+  #memberNames(
     type: ts.Type,
     syntax: TypeSyntax | undefined,
     properties: readonly ts.Symbol[],
@@ -329,42 +335,42 @@ export class DeclaredOrder {
     if (depth > MAX_DEPTH) return properties.map(({ name }) => name);
     const at = this.resolveSyntax(syntax);
     if (type.isIntersection()) {
-      const nodes = this.intersectionParts(at);
+      const nodes = this.#intersectionParts(at);
       return type.types.flatMap((part, index) => {
         const use = nodes?.length === type.types.length ? nodes[index] : undefined;
-        return this.memberNames(part, use, this.checker.getPropertiesOfType(part), depth + 1);
+        return this.#memberNames(part, use, this.#checker.getPropertiesOfType(part), depth + 1);
       });
     }
     const mapped = type as MappedType;
     if (mapped.declaration !== undefined && ts.isMappedTypeNode(mapped.declaration)) {
-      return this.mappedMemberNames(mapped, mapped.declaration, at, properties, depth);
+      return this.#mappedMemberNames(mapped, mapped.declaration, at, properties, depth);
     }
     const symbol = type.getSymbol();
     if (symbol === undefined) return properties.map(({ name }) => name);
     const names: string[] = [];
     if (type.isClassOrInterface() || isTypeReference(type)) {
       const target = isTypeReference(type) ? (type.target as ts.InterfaceType) : (type as ts.InterfaceType);
-      for (const base of this.checker.getBaseTypes(target)) {
-        names.push(...this.memberNames(base, undefined, this.checker.getPropertiesOfType(base), depth + 1));
+      for (const base of this.#checker.getBaseTypes(target)) {
+        names.push(...this.#memberNames(base, undefined, this.#checker.getPropertiesOfType(base), depth + 1));
       }
     }
     const own = properties.filter((property) => !names.includes(property.name));
     return [...names, ...byPlace(own).map(({ name }) => name)];
   }
 
-  private mappedMemberNames(
+  #mappedMemberNames(
     type: MappedType,
     declaration: ts.MappedTypeNode,
     syntax: TypeSyntax | undefined,
     properties: readonly ts.Symbol[],
     depth: number,
   ): readonly string[] {
-    const environment = this.environmentOf(declaration, syntax);
-    const source = mappedSource(type, this.checker);
+    const environment = this.#environmentOf(declaration, syntax);
+    const source = mappedSource(type, this.#checker);
     const known: string[] = [];
     if (source !== undefined && source.flags & ts.TypeFlags.StructuredType) {
-      const use = environment && this.mappedSourceSyntax(declaration, environment);
-      const order = this.memberNames(source, use, this.checker.getPropertiesOfType(source), depth + 1);
+      const use = environment && this.#mappedSourceSyntax(declaration, environment);
+      const order = this.#memberNames(source, use, this.#checker.getPropertiesOfType(source), depth + 1);
       const origin = (property: ts.Symbol) => (property as MappedSymbol).links?.syntheticOrigin?.name ?? property.name;
       const place = (property: ts.Symbol) => order.indexOf(origin(property));
       const found = properties.filter((property) => place(property) >= 0);
@@ -372,13 +378,13 @@ export class DeclaredOrder {
     }
     const rest = properties.filter(({ name }) => !known.includes(name));
     if (rest.length === 0) return known;
-    return [...known, ...this.sortKeys(this.mappedKeySyntax(type, declaration, environment), rest)];
+    return [...known, ...this.#sortKeys(this.#mappedKeySyntax(type, declaration, environment), rest)];
   }
 
   /**
    * The environment inside a mapped type; undefined when the syntax does not lead to its declaration through aliases.
    */
-  private environmentOf(declaration: ts.MappedTypeNode, syntax: TypeSyntax | undefined): Environment | undefined {
+  #environmentOf(declaration: ts.MappedTypeNode, syntax: TypeSyntax | undefined): Environment | undefined {
     let at = syntax;
     for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
       if (at.node === declaration) return at.environment;
@@ -388,7 +394,7 @@ export class DeclaredOrder {
   }
 
   /** The syntax of `T` in `{ [K in keyof T]: … }`, and in `{ [P in K]: … }` where `K extends keyof T`. */
-  private mappedSourceSyntax(declaration: ts.MappedTypeNode, environment: Environment): TypeSyntax | undefined {
+  #mappedSourceSyntax(declaration: ts.MappedTypeNode, environment: Environment): TypeSyntax | undefined {
     let node = declaration.typeParameter.constraint;
     if (node !== undefined && ts.isTypeReferenceNode(node)) {
       const parameter = this.referenced(node.typeName)?.declarations?.find(ts.isTypeParameterDeclaration);
@@ -399,7 +405,7 @@ export class DeclaredOrder {
   }
 
   /** The syntax of `K` in `{ [P in K]: … }`. */
-  private mappedKeySyntax(
+  #mappedKeySyntax(
     type: ts.Type,
     declaration: ts.MappedTypeNode,
     environment: Environment | undefined,
@@ -411,17 +417,17 @@ export class DeclaredOrder {
     return { node: named?.type ?? node, environment: new Map() };
   }
 
-  private intersectionParts(syntax: TypeSyntax | undefined): readonly TypeSyntax[] | undefined {
+  #intersectionParts(syntax: TypeSyntax | undefined): readonly TypeSyntax[] | undefined {
     if (syntax === undefined) return undefined;
     const { node, environment } = syntax;
     if (ts.isIntersectionTypeNode(node)) {
       return node.types.flatMap((type) => {
         const inner = this.resolveSyntax({ node: type, environment });
-        return inner === undefined ? [] : (this.intersectionParts(inner) ?? [inner]);
+        return inner === undefined ? [] : (this.#intersectionParts(inner) ?? [inner]);
       });
     }
     const alias = this.resolveAlias(syntax);
-    return alias === undefined ? undefined : this.intersectionParts(alias.body);
+    return alias === undefined ? undefined : this.#intersectionParts(alias.body);
   }
 }
 
@@ -434,32 +440,35 @@ interface Walks {
 
 /** Ranks of constituents, by type, by name or by declaration. */
 class Ranks {
-  private readonly types = new Map<ts.Type, number>();
-  private readonly keys = new Map<string, number>();
-  private readonly nodes = new Map<ts.Node, number>();
-  private readonly visited = new Set<ts.TypeNode>();
+  readonly #types = new Map<ts.Type, number>();
+  readonly #keys = new Map<string, number>();
+  readonly #nodes = new Map<ts.Node, number>();
+  readonly #visited = new Set<ts.TypeNode>();
   /** Aliases without parameters that were walked to their ends. */
-  private readonly walked = new Set<ts.TypeAliasDeclaration>();
-  private next = 0;
+  readonly #walked = new Set<ts.TypeAliasDeclaration>();
+  #next = 0;
 
-  constructor(
-    private readonly checker: ts.TypeChecker,
-    private readonly walks: Walks,
-  ) {}
+  readonly #checker: ts.TypeChecker;
+  readonly #walks: Walks;
+
+  constructor(checker: ts.TypeChecker, walks: Walks) {
+    this.#checker = checker;
+    this.#walks = walks;
+  }
 
   add(type: ts.Type): void {
-    const rank = this.next++;
-    if (!this.types.has(type)) this.types.set(type, rank);
+    const rank = this.#next++;
+    if (!this.#types.has(type)) this.#types.set(type, rank);
     const key = keyOf(type);
-    if (key !== undefined && !this.keys.has(key)) this.keys.set(key, rank);
+    if (key !== undefined && !this.#keys.has(key)) this.#keys.set(key, rank);
     const node = declarationOf(type);
-    if (node !== undefined && !this.nodes.has(node)) this.nodes.set(node, rank);
+    if (node !== undefined && !this.#nodes.has(node)) this.#nodes.set(node, rank);
   }
 
   /** True at the first visit of an argument, so that nested arguments are not walked repeatedly. */
   visitOnce(argument: ts.TypeNode): boolean {
-    if (this.visited.has(argument)) return false;
-    this.visited.add(argument);
+    if (this.#visited.has(argument)) return false;
+    this.#visited.add(argument);
     return true;
   }
 
@@ -468,8 +477,8 @@ class Ranks {
    * are in progress.
    */
   expand(alias: ts.TypeAliasDeclaration, walk: () => void): void {
-    if (this.walked.has(alias)) return;
-    const { walks } = this;
+    if (this.#walked.has(alias)) return;
+    const walks = this.#walks;
     const open = walks.open.get(alias) ?? 0;
     if (open === MAX_SELF_EXPANSIONS) {
       walks.cut++;
@@ -479,33 +488,33 @@ class Ranks {
     walks.open.set(alias, open + 1);
     walk();
     walks.open.set(alias, open);
-    if (alias.typeParameters === undefined && walks.cut === cut) this.walked.add(alias);
+    if (alias.typeParameters === undefined && walks.cut === cut) this.#walked.add(alias);
   }
 
   addName(name: string): void {
-    const rank = this.next++;
-    for (const key of [`string ${name}`, `number ${name}`]) if (!this.keys.has(key)) this.keys.set(key, rank);
+    const rank = this.#next++;
+    for (const key of [`string ${name}`, `number ${name}`]) if (!this.#keys.has(key)) this.#keys.set(key, rank);
   }
 
   addNode(node: ts.Node): void {
-    const rank = this.next++;
-    if (!this.nodes.has(node)) this.nodes.set(node, rank);
+    const rank = this.#next++;
+    if (!this.#nodes.has(node)) this.#nodes.set(node, rank);
   }
 
   ofName(name: string): number {
-    return this.keys.get(`string ${name}`) ?? this.keys.get(`number ${name}`) ?? Number.MAX_SAFE_INTEGER;
+    return this.#keys.get(`string ${name}`) ?? this.#keys.get(`number ${name}`) ?? Number.MAX_SAFE_INTEGER;
   }
 
   /** The ranks of a type: of an intersection those of its parts, of a mapped type also those of its source. */
-  private of(type: ts.Type): readonly number[] {
+  #of(type: ts.Type): readonly number[] {
     const key = keyOf(type);
-    const known = this.types.get(type) ?? (key === undefined ? undefined : this.keys.get(key));
+    const known = this.#types.get(type) ?? (key === undefined ? undefined : this.#keys.get(key));
     if (known !== undefined) return [known];
-    if (type.isIntersection()) return type.types.flatMap((part) => this.of(part));
+    if (type.isIntersection()) return type.types.flatMap((part) => this.#of(part));
     const node = declarationOf(type);
-    const rank = (node === undefined ? undefined : this.nodes.get(node)) ?? Number.MAX_SAFE_INTEGER;
-    const source = mappedSource(type, this.checker);
-    const mapped = source === undefined ? [] : this.of(source);
+    const rank = (node === undefined ? undefined : this.#nodes.get(node)) ?? Number.MAX_SAFE_INTEGER;
+    const source = mappedSource(type, this.#checker);
+    const mapped = source === undefined ? [] : this.#of(source);
     const [first] = mapped;
     return first === undefined || rank < first ? [rank, ...mapped] : mapped;
   }
@@ -514,14 +523,14 @@ class Ranks {
   sort(types: readonly ts.Type[]): ts.Type[] {
     if (types.length < 2) return [...types];
     return [...types].sort((one, other) => {
-      const ranked = compareLists(this.of(one), this.of(other));
+      const ranked = compareLists(this.#of(one), this.#of(other));
       if (ranked !== 0) return ranked;
       if (one.isNumberLiteral() && other.isNumberLiteral()) return one.value - other.value;
       const declared = comparePlaces(declarationOf(one), declarationOf(other));
       return (
         declared ||
-        this.compareParts(one, other) ||
-        compare(this.checker.typeToString(one), this.checker.typeToString(other))
+        this.#compareParts(one, other) ||
+        compare(this.#checker.typeToString(one), this.#checker.typeToString(other))
       );
     });
   }
@@ -530,7 +539,7 @@ class Ranks {
   sortMapped(properties: readonly ts.Symbol[]): ts.Symbol[] {
     const rank = (property: ts.Symbol) => {
       const key = (property as MappedSymbol).links?.keyType;
-      return key === undefined ? [this.ofName(property.name)] : this.of(key);
+      return key === undefined ? [this.ofName(property.name)] : this.#of(key);
     };
     return [...properties].sort((one, other) => compareLists(rank(one), rank(other)) || compare(one.name, other.name));
   }
@@ -538,15 +547,15 @@ class Ranks {
   /**
    * Compares two types of one declaration (`{ [K in T]: … }`, `Box<T>`) by the names and literals in which they differ.
    */
-  private compareParts(one: ts.Type, other: ts.Type): number {
-    return compareLists(this.parts(one), this.parts(other));
+  #compareParts(one: ts.Type, other: ts.Type): number {
+    return compareLists(this.#parts(one), this.#parts(other));
   }
 
-  private parts(type: ts.Type): readonly number[] {
-    if (isTypeReference(type)) return this.checker.getTypeArguments(type).flatMap((argument) => this.of(argument));
-    return this.checker
+  #parts(type: ts.Type): readonly number[] {
+    if (isTypeReference(type)) return this.#checker.getTypeArguments(type).flatMap((argument) => this.#of(argument));
+    return this.#checker
       .getPropertiesOfType(type)
-      .flatMap((property) => [this.ofName(property.name), ...this.of(this.checker.getTypeOfSymbol(property))]);
+      .flatMap((property) => [this.ofName(property.name), ...this.#of(this.#checker.getTypeOfSymbol(property))]);
   }
 }
 

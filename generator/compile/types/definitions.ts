@@ -27,8 +27,8 @@ interface Naming {
 
 export class Definitions {
   /** Keyed by type identity. */
-  private readonly entries = new Map<object, Entry>();
-  private readonly byName = new Map<string, Entry>();
+  readonly #entries = new Map<object, Entry>();
+  readonly #byName = new Map<string, Entry>();
 
   /**
    * Lowers a structured type. A repeated use of a named object type or of a large type gives a reference, and so does
@@ -37,16 +37,16 @@ export class Definitions {
    * @param make undefined for a type of which {@link complete} gives the shape later
    */
   define(type: object, naming: Naming, make: (isNamed: boolean) => Shape | undefined): Shape {
-    const known = this.entries.get(type);
+    const known = this.#entries.get(type);
     if (known?.shape !== undefined && isNever(known.shape)) return known.shape;
     if (known !== undefined && (known.named || known.referred || known.shape === undefined)) {
       known.referred = true;
       return { kind: "ref", name: known.name };
     }
     const named = naming.isObject && naming.name !== undefined && !naming.name.startsWith("__");
-    const entry: Entry = { name: this.uniqueName(naming), named, referred: false };
-    this.byName.set(entry.name, entry);
-    this.entries.set(type, entry);
+    const entry: Entry = { name: this.#uniqueName(naming), named, referred: false };
+    this.#byName.set(entry.name, entry);
+    this.#entries.set(type, entry);
     const shape = make(named);
     if (shape === undefined) entry.referred = true;
     else entry.shape = shape;
@@ -59,14 +59,14 @@ export class Definitions {
 
   /** Gives the shape of a type that was defined without one. */
   complete(type: object, shape: Shape): void {
-    const entry = this.entries.get(type);
+    const entry = this.#entries.get(type);
     if (entry !== undefined) entry.shape = shape;
   }
 
   /** The shape that a reference refers to, if it is lowered already; any other shape unchanged. */
   resolve(shape: Shape): Shape {
     if (shape.kind !== "ref") return shape;
-    return this.byName.get(shape.name)?.shape ?? shape;
+    return this.#byName.get(shape.name)?.shape ?? shape;
   }
 
   /**
@@ -75,7 +75,7 @@ export class Definitions {
    */
   choose(roots: readonly Shape[]): { readonly kept: Definition[]; readonly inline: (shape: Shape) => Shape } {
     const shapes = new Map<string, Shape>();
-    for (const { name, shape } of this.entries.values()) if (shape !== undefined) shapes.set(name, shape);
+    for (const { name, shape } of this.#entries.values()) if (shape !== undefined) shapes.set(name, shape);
     const uses = new Map<string, number>();
     const staying = new Set<string>();
     const heights = new Map<string, number>();
@@ -111,14 +111,14 @@ export class Definitions {
     return { kept, inline };
   }
 
-  private uniqueName({ name: declared, subject }: Naming): string {
+  #uniqueName({ name: declared, subject }: Naming): string {
     const base =
       declared === undefined || declared.startsWith("__") || declared === "Array" || declared === "ReadonlyArray"
         ? subject.split(".").slice(1).join("_")
         : declared;
     const clean = base.replace(/[^A-Za-z0-9_]+/g, "_").replace(/^_+|_+$/g, "") || "Type";
     let name = clean;
-    for (let count = 2; this.byName.has(name); count++) name = `${clean}_${count}`;
+    for (let count = 2; this.#byName.has(name); count++) name = `${clean}_${count}`;
     return name;
   }
 }

@@ -48,11 +48,11 @@ export const KNOWN_TAGS: readonly string[] = [...ANNOTATION_TAGS, ...CONSTRAINT_
 
 /** The comments of symbols; a merged symbol has those of all its declarations. Each is parsed once for all tools. */
 export class Comments {
-  private readonly known = new Map<ts.Symbol, Comment>();
-  private readonly checker: ts.TypeChecker;
+  readonly #known = new Map<ts.Symbol, Comment>();
+  readonly #checker: ts.TypeChecker;
 
   constructor(checker: ts.TypeChecker) {
-    this.checker = {
+    this.#checker = {
       ...checker,
       // TypeScript finds an inherited comment through this method, so the found member must not keep an outdated one.
       getPropertyOfType: (type, name) => {
@@ -64,20 +64,20 @@ export class Comments {
   }
 
   of(symbol: ts.Symbol): Comment {
-    let found = this.known.get(symbol);
+    let found = this.#known.get(symbol);
     if (found === undefined) {
-      found = this.read(symbol);
-      this.known.set(symbol, found);
+      found = this.#read(symbol);
+      this.#known.set(symbol, found);
     }
     return found;
   }
 
-  private read(symbol: ts.Symbol): Comment {
+  #read(symbol: ts.Symbol): Comment {
     const { declarations = [] } = symbol;
     forgetComment(symbol);
     const isAttached = declarations.some((each) => ts.getJSDocCommentsAndTags(each).length > 0);
     const inline = isAttached ? "" : declarations.map(inlineDescription).join("\n").trim();
-    const text = inline === "" ? ts.displayPartsToString(symbol.getDocumentationComment(this.checker)) : inline;
+    const text = inline === "" ? ts.displayPartsToString(symbol.getDocumentationComment(this.#checker)) : inline;
     return parseComment(text, declarations);
   }
 }

@@ -17,8 +17,12 @@ export class StaticEvaluator {
   /** The first expression that could not be evaluated. */
   failedAt: Node | undefined;
 
+  readonly #statics: Type;
+
   /** @param statics the type of the class itself, with its static members */
-  constructor(private readonly statics: Type) {}
+  constructor(statics: Type) {
+    this.#statics = statics;
+  }
 
   /** The value that a method, getter or arrow-function member returns. `node` is the returned expression. */
   result(declaration: Node, depth = 0): StaticValue | undefined {
@@ -27,7 +31,7 @@ export class StaticEvaluator {
       this.failedAt ??= nameNode(declaration);
       return undefined;
     }
-    const value = this.value(expression, depth);
+    const value = this.#value(expression, depth);
     return value === undefined ? undefined : { value, node: expression };
   }
 
@@ -47,7 +51,7 @@ export class StaticEvaluator {
       const name = Node.isPropertyAssignment(property) ? property.getNameNode() : undefined;
       const isNamed = Node.isIdentifier(name) || Node.isStringLiteral(name);
       const text =
-        Node.isPropertyAssignment(property) && isNamed ? this.value(property.getInitializerOrThrow(), 0) : undefined;
+        Node.isPropertyAssignment(property) && isNamed ? this.#value(property.getInitializerOrThrow(), 0) : undefined;
       if (typeof text !== "string" || !isNamed) {
         this.failedAt ??= property;
         return undefined;
@@ -57,48 +61,48 @@ export class StaticEvaluator {
     return members;
   }
 
-  private value(node: Expression, depth: number): string | number | undefined {
-    const value = depth > 50 ? undefined : this.expression(node, depth + 1);
+  #value(node: Expression, depth: number): string | number | undefined {
+    const value = depth > 50 ? undefined : this.#expression(node, depth + 1);
     if (value === undefined) this.failedAt ??= node;
     return value;
   }
 
-  private expression(node: Expression, depth: number): string | number | undefined {
+  #expression(node: Expression, depth: number): string | number | undefined {
     if (Node.isStringLiteral(node) || Node.isNoSubstitutionTemplateLiteral(node)) return node.getLiteralText();
     if (Node.isNumericLiteral(node)) return Number(node.getLiteralText());
     if (Node.isParenthesizedExpression(node) || Node.isAsExpression(node) || Node.isSatisfiesExpression(node)) {
-      return this.value(node.getExpression(), depth);
+      return this.#value(node.getExpression(), depth);
     }
-    if (Node.isTemplateExpression(node)) return this.template(node, depth);
+    if (Node.isTemplateExpression(node)) return this.#template(node, depth);
     if (Node.isPrefixUnaryExpression(node) && node.getOperatorToken() === SyntaxKind.MinusToken) {
-      const operand = this.value(node.getOperand(), depth);
+      const operand = this.#value(node.getOperand(), depth);
       return typeof operand === "number" ? -operand : undefined;
     }
-    if (Node.isBinaryExpression(node)) return this.binary(node, depth);
+    if (Node.isBinaryExpression(node)) return this.#binary(node, depth);
     if (Node.isCallExpression(node) && node.getArguments().length === 0) {
-      const declaration = this.declarationOf(node.getExpression());
+      const declaration = this.#declarationOf(node.getExpression());
       return declaration && this.result(declaration, depth)?.value;
     }
     if (Node.isIdentifier(node) || Node.isPropertyAccessExpression(node) || Node.isElementAccessExpression(node)) {
-      const declaration = this.declarationOf(node);
-      return declaration && this.constant(declaration, depth);
+      const declaration = this.#declarationOf(node);
+      return declaration && this.#constant(declaration, depth);
     }
     return undefined;
   }
 
-  private template(node: TemplateExpression, depth: number): string | undefined {
+  #template(node: TemplateExpression, depth: number): string | undefined {
     let text = node.getHead().getLiteralText();
     for (const span of node.getTemplateSpans()) {
-      const value = this.value(span.getExpression(), depth);
+      const value = this.#value(span.getExpression(), depth);
       if (value === undefined) return undefined;
       text += `${value}${span.getLiteral().getLiteralText()}`;
     }
     return text;
   }
 
-  private binary(node: BinaryExpression, depth: number): string | number | undefined {
-    const left = this.value(node.getLeft(), depth);
-    const right = this.value(node.getRight(), depth);
+  #binary(node: BinaryExpression, depth: number): string | number | undefined {
+    const left = this.#value(node.getLeft(), depth);
+    const right = this.#value(node.getRight(), depth);
     if (left === undefined || right === undefined) return undefined;
     const operator = node.getOperatorToken().getKind();
     if (typeof left !== "number" || typeof right !== "number") {
@@ -121,16 +125,16 @@ export class StaticEvaluator {
   }
 
   /** The declaration behind a name. `this.x` is looked up on the tool class, so that overrides apply. */
-  private declarationOf(node: Expression): Node | undefined {
+  #declarationOf(node: Expression): Node | undefined {
     if (Node.isPropertyAccessExpression(node) && Node.isThisExpression(node.getExpression())) {
-      return this.statics.getProperty(node.getName())?.getValueDeclaration();
+      return this.#statics.getProperty(node.getName())?.getValueDeclaration();
     }
     const name = Node.isElementAccessExpression(node) ? node.getArgumentExpression() : node;
     const symbol = name?.getSymbol();
     return (symbol?.getAliasedSymbol() ?? symbol)?.getValueDeclaration();
   }
 
-  private constant(declaration: Node, depth: number): string | number | undefined {
+  #constant(declaration: Node, depth: number): string | number | undefined {
     if (Node.isEnumMember(declaration)) return declaration.getValue();
     if (Node.isGetAccessorDeclaration(declaration)) return this.result(declaration, depth)?.value;
     const isFixed =
@@ -140,7 +144,7 @@ export class StaticEvaluator {
       Node.isPropertyAssignment(declaration);
     if (!isFixed) return undefined;
     const initializer = declaration.getInitializer();
-    if (initializer !== undefined) return this.value(initializer, depth);
+    if (initializer !== undefined) return this.#value(initializer, depth);
     if (!declaration.getSourceFile().isDeclarationFile()) return undefined;
     const type = declaration.getType();
     return type.isStringLiteral() || type.isNumberLiteral() ? type.compilerType.value : undefined;

@@ -7,10 +7,13 @@ const { TypeFlags } = ts;
 
 /** Predicates on the types of one program. */
 export class TypePredicates {
-  private readonly checker: ts.TypeChecker;
+  readonly #checker: ts.TypeChecker;
 
-  constructor(private readonly program: Program) {
-    this.checker = program.checker;
+  readonly #program: Program;
+
+  constructor(program: Program) {
+    this.#program = program;
+    this.#checker = program.checker;
   }
 
   /** Whether the members can be ports: an object type or an intersection of them, neither a list nor built in. */
@@ -21,13 +24,13 @@ export class TypePredicates {
   }
 
   isList(type: ts.Type): boolean {
-    return this.checker.isArrayType(type) || this.checker.isTupleType(type);
+    return this.#checker.isArrayType(type) || this.#checker.isTupleType(type);
   }
 
   isCallable(type: ts.Type): boolean {
     return (
-      this.checker.getSignaturesOfType(type, ts.SignatureKind.Call).length > 0 ||
-      this.checker.getSignaturesOfType(type, ts.SignatureKind.Construct).length > 0
+      this.#checker.getSignaturesOfType(type, ts.SignatureKind.Call).length > 0 ||
+      this.#checker.getSignaturesOfType(type, ts.SignatureKind.Construct).length > 0
     );
   }
 
@@ -45,11 +48,11 @@ export class TypePredicates {
     if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return undefined;
     const isClass =
       (symbol.flags & ts.SymbolFlags.Value) !== 0 ||
-      this.checker.getIndexTypeOfType(type, ts.IndexKind.Number) !== undefined ||
-      this.checker.getPropertiesOfType(type).some(({ flags }) => flags & ts.SymbolFlags.Method);
+      this.#checker.getIndexTypeOfType(type, ts.IndexKind.Number) !== undefined ||
+      this.#checker.getPropertiesOfType(type).some(({ flags }) => flags & ts.SymbolFlags.Method);
     if (!isClass) return undefined;
     const files = (symbol.declarations ?? []).map((declaration) => declaration.getSourceFile());
-    const { program } = this.program;
+    const { program } = this.#program;
     if (files.some((file) => program.isSourceFileDefaultLibrary(file))) return symbol.name;
     const ofNode = ({ isDeclarationFile, fileName }: ts.SourceFile) =>
       isDeclarationFile && packageOf(fileName) === "@types/node";
@@ -62,7 +65,7 @@ export class TypePredicates {
   builtInBase(type: ts.Type): string | undefined {
     const { target = type } = type as Partial<ts.TypeReference>;
     if (!target.isClassOrInterface()) return undefined;
-    const bases = this.checker.getBaseTypes(target);
+    const bases = this.#checker.getBaseTypes(target);
     return bases.map((base) => this.builtIn(base) ?? this.builtInBase(base)).find((name) => name !== undefined);
   }
 
@@ -70,16 +73,16 @@ export class TypePredicates {
   inheritedElement(type: ts.Type): ts.Type | undefined {
     const { target = type } = type as Partial<ts.TypeReference>;
     if (!target.isClassOrInterface() || target.isClass()) return undefined;
-    const [base, ...more] = this.checker.getBaseTypes(target);
+    const [base, ...more] = this.#checker.getBaseTypes(target);
     if (base === undefined || more.length > 0) return undefined;
-    const isOwn = this.checker.getPropertiesOfType(type).length > this.checker.getPropertiesOfType(base).length;
-    if (isOwn || !(this.checker.isArrayType(base) || this.inheritedElement(base) !== undefined)) return undefined;
-    return this.checker.getIndexTypeOfType(type, ts.IndexKind.Number);
+    const isOwn = this.#checker.getPropertiesOfType(type).length > this.#checker.getPropertiesOfType(base).length;
+    if (isOwn || !(this.#checker.isArrayType(base) || this.inheritedElement(base) !== undefined)) return undefined;
+    return this.#checker.getIndexTypeOfType(type, ts.IndexKind.Number);
   }
 
   /** Whether a type has no members, as `{}`: it accepts everything but null and undefined. */
   isEmpty(type: ts.Type): boolean {
-    return this.checker.getPropertiesOfType(type).length === 0 && this.checker.getIndexInfosOfType(type).length === 0;
+    return this.#checker.getPropertiesOfType(type).length === 0 && this.#checker.getIndexInfosOfType(type).length === 0;
   }
 
   /**
@@ -94,7 +97,7 @@ export class TypePredicates {
     const primitive = !(base.flags & TypeFlags.Object);
     return (
       primitive ||
-      this.checker.getPropertiesOfType(type).every(({ escapedName }) => String(escapedName).startsWith("_"))
+      this.#checker.getPropertiesOfType(type).every(({ escapedName }) => String(escapedName).startsWith("_"))
     );
   }
 }

@@ -37,61 +37,64 @@ const FLUSH_MS = 30;
 const HEALTH_TIMEOUT_MS = 15_000;
 
 export class DevelopmentPage {
-  private readonly server: PageServer;
-  private readonly lines: LogEvent[] = [];
-  private readonly unsent: LogEvent[] = [];
-  private flushing: NodeJS.Timeout | undefined;
-  private tools: readonly ShownTool[] = [];
-  private metaJson = "";
+  readonly #server: PageServer;
+  readonly #lines: LogEvent[] = [];
+  readonly #unsent: LogEvent[] = [];
+  #flushing: NodeJS.Timeout | undefined;
+  #tools: readonly ShownTool[] = [];
+  #metaJson = "";
   /** The OpenAPI document of the served build, once it was asked for: with 200 tools it takes seconds. */
-  private openApi: string | undefined;
+  #openApi: string | undefined;
   /** Secrets of the last calls, which no shown line of the log has. */
-  private secrets: readonly string[] = [];
-  private readonly history = new CallHistory();
-  private caller = new Caller({}, this.history);
+  #secrets: readonly string[] = [];
+  readonly #history = new CallHistory();
+  #caller = new Caller({}, this.#history);
   /** The server of the project, while it serves. */
-  private served: { readonly url: string; readonly signed: boolean } | null = null;
-  private state: PageState;
+  #served: { readonly url: string; readonly signed: boolean } | null = null;
+  #state: PageState;
 
-  constructor(private readonly options: PageOptions) {
+  readonly #options: PageOptions;
+
+  constructor(options: PageOptions) {
+    this.#options = options;
     const source = options.url === undefined ? "project" : "remote";
-    this.state = { source, url: null, signed: null, tools: [], problems: [], serving: false, signer: null };
+    this.#state = { source, url: null, signed: null, tools: [], problems: [], serving: false, signer: null };
     const endpoints = {
-      call: (request: CallRequest) => this.call(request),
-      health: ({ fqn }: { readonly fqn: string }) => this.health(fqn),
-      report: ({ id }: { readonly id: string }) => this.history.report(id),
-      contract: () => contractView(options.root, this.metaJson),
-      reload: () => (options.url === undefined ? undefined : this.readRemote(options.url)),
+      call: (request: CallRequest) => this.#call(request),
+      health: ({ fqn }: { readonly fqn: string }) => this.#health(fqn),
+      report: ({ id }: { readonly id: string }) => this.#history.report(id),
+      contract: () => contractView(options.root, this.#metaJson),
+      reload: () => (options.url === undefined ? undefined : this.#readRemote(options.url)),
     };
-    this.server = new PageServer({
+    this.#server = new PageServer({
       endpoints,
       events: () => [
-        ["state", this.state],
-        ["log", this.lines],
-        ["history", this.history.entries()],
+        ["state", this.#state],
+        ["log", this.#lines],
+        ["history", this.#history.entries()],
       ],
-      served: () => this.served,
-      reference: () => this.reference(),
-      forward: (path, body, accept) => this.forward(path, body, accept),
+      served: () => this.#served,
+      reference: () => this.#reference(),
+      forward: (path, body, accept) => this.#forward(path, body, accept),
       mcp: options.mcp,
     });
   }
 
   /** The address for the browser. */
   get url(): string {
-    return this.server.url;
+    return this.#server.url;
   }
 
   /** @throws PageFault for an address that is taken; the error of node's `listen`; those of `leader` */
   async open(): Promise<void> {
-    this.caller = new Caller(await this.options.leader(), this.history);
-    await this.server.listen(this.options.address);
-    if (this.options.url !== undefined) await this.readRemote(this.options.url);
+    this.#caller = new Caller(await this.#options.leader(), this.#history);
+    await this.#server.listen(this.#options.address);
+    if (this.#options.url !== undefined) await this.#readRemote(this.#options.url);
   }
 
   close(): Promise<void> {
-    clearTimeout(this.flushing);
-    return this.server.close();
+    clearTimeout(this.#flushing);
+    return this.#server.close();
   }
 
   /** Follows one event of the project. */
@@ -99,103 +102,100 @@ export class DevelopmentPage {
     switch (event.event) {
       case "run": {
         const errors = event.diagnostics.filter(({ severity }) => severity === "error");
-        return this.update({ problems: errors.map(problemOf), serving: event.serving });
+        return this.#update({ problems: errors.map(problemOf), serving: event.serving });
       }
       case "serving":
-        this.served = { url: event.url, signed: event.signed };
-        return this.show(event, metaJson());
+        this.#served = { url: event.url, signed: event.signed };
+        return this.#show(event, metaJson());
       case "failed":
-        return this.update({
+        return this.#update({
           problems: [{ title: "the server did not start", text: event.reason }],
           serving: event.serving,
         });
       case "ended":
-        this.served = null;
-        return this.update({ problems: [{ title: "the server ended", text: event.reason }], serving: false });
+        this.#served = null;
+        return this.#update({ problems: [{ title: "the server ended", text: event.reason }], serving: false });
       case "line": {
-        const line = logEvent(event.line, { root: this.options.root, secrets: this.secrets });
+        const line = logEvent(event.line, { root: this.#options.root, secrets: this.#secrets });
         if (line === undefined) return;
-        this.lines.push(line);
-        if (this.lines.length > MAX_LINES) this.lines.shift();
-        this.unsent.push(line);
-        this.flushing ??= setTimeout(() => this.flush(), FLUSH_MS);
+        this.#lines.push(line);
+        if (this.#lines.length > MAX_LINES) this.#lines.shift();
+        this.#unsent.push(line);
+        this.#flushing ??= setTimeout(() => this.#flush(), FLUSH_MS);
       }
     }
   }
 
-  private async show(
-    { url, signed, newest }: Extract<DevEvent, { event: "serving" }>,
-    metaJson: string,
-  ): Promise<void> {
+  async #show({ url, signed, newest }: Extract<DevEvent, { event: "serving" }>, metaJson: string): Promise<void> {
     try {
-      this.tools = shownTools(metaJson, url);
-      this.metaJson = metaJson;
-      this.openApi = undefined;
-      this.caller = new Caller(await this.options.leader(), this.history);
-      this.update({ url, signed, ...(newest && { problems: [] }), serving: true, ...this.shown() });
+      this.#tools = shownTools(metaJson, url);
+      this.#metaJson = metaJson;
+      this.#openApi = undefined;
+      this.#caller = new Caller(await this.#options.leader(), this.#history);
+      this.#update({ url, signed, ...(newest && { problems: [] }), serving: true, ...this.#shown() });
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
-      this.update({ problems: [{ title: "the tools cannot be shown", text }], serving: true });
+      this.#update({ problems: [{ title: "the tools cannot be shown", text }], serving: true });
     }
   }
 
   /** Sends the lines that have come since the last time: a tool may log thousands a second. */
-  private flush(): void {
-    this.flushing = undefined;
-    this.server.send("log", this.unsent.splice(0).slice(-MAX_LINES));
+  #flush(): void {
+    this.#flushing = undefined;
+    this.#server.send("log", this.#unsent.splice(0).slice(-MAX_LINES));
   }
 
-  private update(change: Partial<PageState>): void {
-    this.state = { ...this.state, ...change };
-    this.server.send("state", this.state);
+  #update(change: Partial<PageState>): void {
+    this.#state = { ...this.#state, ...change };
+    this.#server.send("state", this.#state);
   }
 
-  private shown(): Pick<PageState, "tools" | "signer"> {
-    return { tools: this.tools.map(({ view }) => view), signer: this.caller.signer };
+  #shown(): Pick<PageState, "tools" | "signer"> {
+    return { tools: this.#tools.map(({ view }) => view), signer: this.#caller.signer };
   }
 
-  private async readRemote(url: string): Promise<void> {
+  async #readRemote(url: string): Promise<void> {
     try {
-      const options = await this.options.leader();
-      this.caller = new Caller(options, this.history);
+      const options = await this.#options.leader();
+      this.#caller = new Caller(options, this.#history);
       const { tools, signed, problems } = await remoteServer(url, options.tls);
-      this.tools = tools;
-      this.update({ url, signed, problems, serving: true, ...this.shown() });
+      this.#tools = tools;
+      this.#update({ url, signed, problems, serving: true, ...this.#shown() });
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
-      this.update({ url, problems: [{ title: "the server cannot be read", text }], serving: false });
+      this.#update({ url, problems: [{ title: "the server cannot be read", text }], serving: false });
     }
   }
 
-  private tool(fqn: string): ShownTool {
-    const found = this.tools.find(({ view }) => view.fqn === fqn);
+  #tool(fqn: string): ShownTool {
+    const found = this.#tools.find(({ view }) => view.fqn === fqn);
     if (found === undefined) throw new PageFault("this tool is no longer served");
     return found;
   }
 
-  private async call(request: CallRequest): Promise<CallReport> {
-    const { view, ports } = this.tool(request.fqn);
-    this.secrets = [...new Set([...[request.secrets ?? []].flat(), ...this.secrets])].slice(0, MAX_SECRETS);
-    const report = await this.caller.run(request, view, ports, this.state.signed);
-    this.server.send("call", entryOf(report));
+  async #call(request: CallRequest): Promise<CallReport> {
+    const { view, ports } = this.#tool(request.fqn);
+    this.#secrets = [...new Set([...[request.secrets ?? []].flat(), ...this.#secrets])].slice(0, MAX_SECRETS);
+    const report = await this.#caller.run(request, view, ports, this.#state.signed);
+    this.#server.send("call", entryOf(report));
     return report;
   }
 
-  private reference(): ReferenceContent | undefined {
-    const { url, signed } = this.state;
-    const { root } = this.options;
+  #reference(): ReferenceContent | undefined {
+    const { url, signed } = this.#state;
+    const { root } = this.#options;
     if (root === undefined || url === null || signed === null) return undefined;
-    this.openApi ??= openApiText({ root, metaJson: this.metaJson, url, signed });
+    this.#openApi ??= openApiText({ root, metaJson: this.#metaJson, url, signed });
     // No page can sign: the keys of development never reach the browser.
-    return { document: this.openApi, server: signed ? "" : url };
+    return { document: this.#openApi, server: signed ? "" : url };
   }
 
   /** Sends a call of the reference page: a tool refuses the calls of web pages. */
-  private async forward(path: string, body: Buffer, accept: string): Promise<WireExchange | undefined> {
-    const target = `${this.state.url}${path}`;
-    const tool = this.tools.find(({ view }) => `${view.url}/invoke` === target);
+  async #forward(path: string, body: Buffer, accept: string): Promise<WireExchange | undefined> {
+    const target = `${this.#state.url}${path}`;
+    const tool = this.#tools.find(({ view }) => `${view.url}/invoke` === target);
     if (tool === undefined) return undefined;
-    const { tls } = await this.options.leader();
+    const { tls } = await this.#options.leader();
     return exchange({
       method: "POST",
       url: new URL(target),
@@ -209,10 +209,10 @@ export class DevelopmentPage {
     });
   }
 
-  private async health(fqn: string) {
-    const { view } = this.tool(fqn);
+  async #health(fqn: string) {
+    const { view } = this.#tool(fqn);
     const from = performance.now();
-    const { tls } = await this.options.leader();
+    const { tls } = await this.#options.leader();
     const { response, failure } = await exchange({
       method: "GET",
       url: new URL(`${view.url}/health`),

@@ -70,64 +70,67 @@ export interface PageAddress {
 export class PageServer {
   /** The address of the page, with its token and a trailing slash. */
   url = "";
-  private readonly server: Server;
-  private readonly streams = new Set<ServerResponse>();
-  private guard: RequestGuard | undefined;
+  readonly #server: Server;
+  readonly #streams = new Set<ServerResponse>();
+  #guard: RequestGuard | undefined;
 
-  constructor(private readonly content: PageContent) {
-    this.server = createServer((request, response) => void this.answer(request, response));
+  readonly #content: PageContent;
+
+  constructor(content: PageContent) {
+    this.#content = content;
+    this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 
   /** @throws PageFault for an exact port that cannot be had; the error of node's `listen` */
   async listen({ host, port, exact, token }: PageAddress = { port: 0, exact: true }): Promise<void> {
     const own = token ?? randomBytes(24).toString("base64url");
     try {
-      await this.bind(port, host);
+      await this.#bind(port, host);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code !== "EADDRINUSE" && code !== "EACCES") throw error;
       if (exact) throw new PageFault(`port ${port} of the page is taken (${code})`);
-      await this.bind(0, host);
+      await this.#bind(0, host);
     }
-    const { port: bound, address } = this.server.address() as AddressInfo;
+    const { port: bound, address } = this.#server.address() as AddressInfo;
     const isAny = address === "0.0.0.0" || address === "::";
     const shown = isAny ? LOOPBACK : (host ?? LOOPBACK);
     const authority = `${shown.includes(":") ? `[${shown}]` : shown}:${bound}`;
-    this.guard = new RequestGuard(host === undefined ? authority : { names: [hostname(), host] }, own);
+    this.#guard = new RequestGuard(host === undefined ? authority : { names: [hostname(), host] }, own);
     this.url = `http://${authority}/${own}/`;
   }
 
-  private async bind(port: number, host = LOOPBACK): Promise<void> {
-    this.server.listen(port, host);
-    await once(this.server, "listening");
+  async #bind(port: number, host = LOOPBACK): Promise<void> {
+    this.#server.listen(port, host);
+    await once(this.#server, "listening");
   }
 
   /** Sends an event to every open page. */
   send(event: string, data: unknown): void {
-    for (const stream of this.streams) writeEvent(stream, event, data);
+    for (const stream of this.#streams) writeEvent(stream, event, data);
   }
 
   async close(): Promise<void> {
-    const closed = new Promise((done) => this.server.close(done));
-    this.server.closeAllConnections();
+    const closed = new Promise((done) => this.#server.close(done));
+    this.#server.closeAllConnections();
     await closed;
   }
 
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      const verdict = this.guard?.check(request);
+      const verdict = this.#guard?.check(request);
       if (verdict === undefined || "status" in verdict) {
         reply(response, verdict?.status ?? 404, { error: verdict?.why ?? "not found" });
-      } else if (verdict.path === MCP_PATH && this.content.mcp !== undefined) {
-        await this.content.mcp(request, response);
+      } else if (verdict.path === MCP_PATH && this.#content.mcp !== undefined) {
+        await this.#content.mcp(request, response);
       } else if (request.method === "POST") {
-        await this.post(verdict.path, request, response);
+        await this.#post(verdict.path, request, response);
       } else if (verdict.path === "/api/events") {
-        this.open(response);
+        this.#open(response);
       } else if (verdict.path === "/api/served") {
-        reply(response, 200, this.content.served());
+        reply(response, 200, this.#content.served());
       } else {
-        this.file(verdict.path, response);
+        this.#file(verdict.path, response);
       }
     } catch (error) {
       // A defect of the page must not end the server of the tools.
@@ -138,15 +141,15 @@ export class PageServer {
     }
   }
 
-  private async post(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #post(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { accept = "application/json", "content-type": type, "content-length": length } = request.headers;
     if (type !== "application/json") return reply(response, 415, { error: "JSON only" });
     if (!(Number(length) <= MAX_REQUEST_BYTES)) {
       return reply(response, 413, { error: `at most ${MAX_REQUEST_BYTES} bytes` });
     }
     const [, tool] = /^\/tools(\/.*)$/.exec(path) ?? [];
-    if (tool !== undefined) return this.forward(tool, await buffer(request), accept, response);
-    const { endpoints } = this.content;
+    if (tool !== undefined) return this.#forward(tool, await buffer(request), accept, response);
+    const { endpoints } = this.#content;
     const name = /^\/api\/([a-z]+)$/.exec(path)?.[1] ?? "";
     if (!Object.hasOwn(endpoints, name)) return reply(response, 404, { error: "not found" });
     const run = endpoints[name] as (given: unknown) => unknown;
@@ -155,8 +158,8 @@ export class PageServer {
     reply(response, 200, (await run(given)) ?? null);
   }
 
-  private async forward(path: string, body: Buffer, accept: string, response: ServerResponse): Promise<void> {
-    const done = await this.content.forward(path, body, accept);
+  async #forward(path: string, body: Buffer, accept: string, response: ServerResponse): Promise<void> {
+    const done = await this.#content.forward(path, body, accept);
     if (done === undefined) return reply(response, 404, { error: "not found" });
     const { response: answer, failure } = done;
     if (answer === undefined) return reply(response, 502, { error: failure ?? "no answer" });
@@ -165,9 +168,9 @@ export class PageServer {
     response.end(answer.body);
   }
 
-  private file(path: string, response: ServerResponse): void {
+  #file(path: string, response: ServerResponse): void {
     const needsDocument = path === "/openapi.json" || path === "/reference";
-    const reference = needsDocument ? this.content.reference() : undefined;
+    const reference = needsDocument ? this.#content.reference() : undefined;
     const asset = readAsset(path, reference?.server ?? "");
     if (needsDocument && reference === undefined) reply(response, 404, { error: "no build serves" });
     else if (path === "/openapi.json") {
@@ -176,11 +179,11 @@ export class PageServer {
     else response.writeHead(200, { ...HEADERS, ...asset.headers, "Content-Encoding": "gzip" }).end(asset.gzip);
   }
 
-  private open(response: ServerResponse): void {
+  #open(response: ServerResponse): void {
     response.writeHead(200, { ...HEADERS, "Content-Type": "text/event-stream" });
-    for (const [event, data] of this.content.events()) writeEvent(response, event, data);
-    this.streams.add(response);
-    response.once("close", () => this.streams.delete(response));
+    for (const [event, data] of this.#content.events()) writeEvent(response, event, data);
+    this.#streams.add(response);
+    response.once("close", () => this.#streams.delete(response));
   }
 }
 

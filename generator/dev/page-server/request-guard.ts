@@ -14,26 +14,26 @@ export const MCP_PATH = "/mcp";
 
 /** Decides by method, path and headers. */
 export class RequestGuard {
-  private readonly token: Buffer;
+  readonly #token: Buffer;
+
+  readonly #host: string | { readonly names: readonly string[] };
 
   /**
    * @param host `Host` of the page: address and port. With names, every address is accepted besides, on every port:
    *   only a name can be rebound, and a port may be forwarded
    * @param token the first segment of every path
    */
-  constructor(
-    private readonly host: string | { readonly names: readonly string[] },
-    token: string,
-  ) {
-    this.token = Buffer.from(token);
+  constructor(host: string | { readonly names: readonly string[] }, token: string) {
+    this.#host = host;
+    this.#token = Buffer.from(token);
   }
 
   /** The path behind the token, such as `/api/call`, or the refusal. */
   check({ method, url = "", headers }: Pick<IncomingMessage, "method" | "url" | "headers">): Verdict {
-    if (!this.isOwn(headers.host ?? "")) return { status: 403, why: "wrong Host" };
+    if (!this.#isOwn(headers.host ?? "")) return { status: 403, why: "wrong Host" };
     const isRead = method === "GET";
     const [, token = "", path = ""] = /^\/([^/?]*)(\/[^?]*)?/.exec(url) ?? [];
-    const isOpen = this.isToken(token);
+    const isOpen = this.#isToken(token);
     // Browsers name the origin of every request that can change something; MCP clients are no browsers.
     const needsOrigin = !isRead && !(isOpen && path === MCP_PATH);
     if (headers.origin === undefined ? needsOrigin : headers.origin !== `http://${headers.host}`) {
@@ -46,14 +46,14 @@ export class RequestGuard {
     return { path };
   }
 
-  private isOwn(host: string): boolean {
-    if (typeof this.host === "string") return host === this.host;
+  #isOwn(host: string): boolean {
+    if (typeof this.#host === "string") return host === this.#host;
     const name = host.replace(/:\d+$/, "");
-    return name === "localhost" || this.host.names.includes(name) || isIP(name.replace(/^\[|\]$/g, "")) > 0;
+    return name === "localhost" || this.#host.names.includes(name) || isIP(name.replace(/^\[|\]$/g, "")) > 0;
   }
 
-  private isToken(given: string): boolean {
+  #isToken(given: string): boolean {
     const bytes = Buffer.from(given);
-    return bytes.length === this.token.length && timingSafeEqual(bytes, this.token);
+    return bytes.length === this.#token.length && timingSafeEqual(bytes, this.#token);
   }
 }

@@ -18,14 +18,17 @@ const SIGNING = ["version", "leaderId", "leaderKeyId", "inputHash", "leaderSigna
 
 /** Verifies callers by the headers alone, so that an unknown caller is refused before any byte of its body is kept. */
 export class Authenticator {
-  private readonly lower: { readonly [K in keyof SignatureHeaders]: string };
+  readonly #lower: { readonly [K in keyof SignatureHeaders]: string };
 
-  constructor(
-    private readonly names: SignatureHeaders,
-    private readonly leaders: () => LeaderResolver,
-    private readonly engine: Ed25519Engine,
-  ) {
-    this.lower = Object.fromEntries(
+  readonly #names: SignatureHeaders;
+  readonly #leaders: () => LeaderResolver;
+  readonly #engine: Ed25519Engine;
+
+  constructor(names: SignatureHeaders, leaders: () => LeaderResolver, engine: Ed25519Engine) {
+    this.#names = names;
+    this.#leaders = leaders;
+    this.#engine = engine;
+    this.#lower = Object.fromEntries(
       Object.entries(names).map(([key, name]: [string, string]) => [key, name.toLowerCase()]),
     ) as { [K in keyof SignatureHeaders]: string };
   }
@@ -36,21 +39,21 @@ export class Authenticator {
    * @throws {@link RequestError} `auth_failed`; its details name the header and the fault, never the value
    */
   authenticate(request: RequestHeaders): AuthContext {
-    if (this.header(request, "version") !== SIGNATURE_VERSION) this.fail("version", `expected ${SIGNATURE_VERSION}`);
-    const leaderId = this.header(request, "leaderId");
-    if (!VISIBLE.test(leaderId)) this.fail("leaderId", "expected visible ASCII characters");
-    const keyText = this.header(request, "leaderKeyId");
-    if (!DIGITS.test(keyText)) this.fail("leaderKeyId", "expected decimal digits");
+    if (this.#header(request, "version") !== SIGNATURE_VERSION) this.#fail("version", `expected ${SIGNATURE_VERSION}`);
+    const leaderId = this.#header(request, "leaderId");
+    if (!VISIBLE.test(leaderId)) this.#fail("leaderId", "expected visible ASCII characters");
+    const keyText = this.#header(request, "leaderKeyId");
+    if (!DIGITS.test(keyText)) this.#fail("leaderKeyId", "expected decimal digits");
     // At most 20 digits without leading zeros, so that no header makes BigInt parse thousands of digits.
     const digits = keyText.length > 20 ? keyText.replace(/^0+(?=\d)/, "") : keyText;
     const leaderKeyId = digits.length > 20 ? MAX_U64 + 1n : BigInt(digits);
-    if (leaderKeyId > MAX_U64) this.fail("leaderKeyId", "expected a number below 2^64");
-    const inputHash = this.bytes(request, "inputHash", 32);
-    const leaderSignature = this.bytes(request, "leaderSignature", 64);
-    const nonce = this.bytes(request, "nonce", 32);
-    const key = this.leaders().lookup(leaderId, leaderKeyId);
-    if (key === undefined) this.fail("leaderKeyId", "no such leader and key in the allow-list");
-    if (!this.engine.verify(key, inputHash, leaderSignature)) this.fail("leaderSignature", "does not verify");
+    if (leaderKeyId > MAX_U64) this.#fail("leaderKeyId", "expected a number below 2^64");
+    const inputHash = this.#bytes(request, "inputHash", 32);
+    const leaderSignature = this.#bytes(request, "leaderSignature", 64);
+    const nonce = this.#bytes(request, "nonce", 32);
+    const key = this.#leaders().lookup(leaderId, leaderKeyId);
+    if (key === undefined) this.#fail("leaderKeyId", "no such leader and key in the allow-list");
+    if (!this.#engine.verify(key, inputHash, leaderSignature)) this.#fail("leaderSignature", "does not verify");
     return { leaderId, leaderKeyId, inputHash, leaderSignature, nonce };
   }
 
@@ -62,34 +65,34 @@ export class Authenticator {
    */
   refuseSigned({ headers }: RequestHeaders): void {
     for (const which of SIGNING) {
-      if (headers[this.lower[which]] === undefined) continue;
+      if (headers[this.#lower[which]] === undefined) continue;
       const fault = "this server takes unsigned calls: plain JSON, without headers of a signature";
-      throw new RequestError("input_deserialization_error", `${this.names[which]}: ${fault}`);
+      throw new RequestError("input_deserialization_error", `${this.#names[which]}: ${fault}`);
     }
   }
 
-  private header(request: RequestHeaders, which: keyof SignatureHeaders): string {
-    const value = request.headers[this.lower[which]];
-    if (value === undefined) this.fail(which, "missing");
+  #header(request: RequestHeaders, which: keyof SignatureHeaders): string {
+    const value = request.headers[this.#lower[which]];
+    if (value === undefined) this.#fail(which, "missing");
     // node:http joins repeated headers with a comma and a space, which no valid value contains.
     if (typeof value !== "string" || value.includes(", ")) {
-      const name = this.lower[which];
+      const name = this.#lower[which];
       let times = 0;
       for (let i = 0; i < request.rawHeaders.length; i += 2) {
         if (request.rawHeaders[i]?.toLowerCase() === name) times++;
       }
-      if (times > 1 || typeof value !== "string") this.fail(which, "given twice");
+      if (times > 1 || typeof value !== "string") this.#fail(which, "given twice");
     }
     return value;
   }
 
-  private bytes(request: RequestHeaders, which: keyof SignatureHeaders, length: number): Buffer {
-    const bytes = decodeBase64url(this.header(request, which));
-    if (bytes?.length !== length) this.fail(which, `expected base64url of ${length} bytes without padding`);
+  #bytes(request: RequestHeaders, which: keyof SignatureHeaders, length: number): Buffer {
+    const bytes = decodeBase64url(this.#header(request, which));
+    if (bytes?.length !== length) this.#fail(which, `expected base64url of ${length} bytes without padding`);
     return bytes;
   }
 
-  private fail(which: keyof SignatureHeaders, fault: string): never {
-    throw new RequestError("auth_failed", `${this.names[which]}: ${fault}`);
+  #fail(which: keyof SignatureHeaders, fault: string): never {
+    throw new RequestError("auth_failed", `${this.#names[which]}: ${fault}`);
   }
 }

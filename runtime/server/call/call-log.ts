@@ -12,42 +12,45 @@ export function shown(text: string): string {
 
 /** Writes lines with the members `tool` and `request`. */
 export class CallLog implements ServerLogger {
-  #log: ServerLogger | undefined;
+  #child: ServerLogger | undefined;
   /** The error of the last line of level `error`: for a call that failed, that of its tool. */
   lastError: unknown;
 
+  readonly #parent: ServerLogger;
+  readonly #id: string;
+
   /** @param parent the log of the tool */
-  constructor(
-    private readonly parent: ServerLogger,
-    private readonly id: string,
-  ) {}
+  constructor(parent: ServerLogger, id: string) {
+    this.#parent = parent;
+    this.#id = id;
+  }
 
   debug(first: object | string, message?: string): void {
     // `debug` and `info` are often off: the check avoids creating the log for a line that is not written.
-    if (this.parent.isLevelEnabled?.("debug") === false) return;
-    this.log.debug(first as object, message);
+    if (this.#parent.isLevelEnabled?.("debug") === false) return;
+    this.#log.debug(first as object, message);
   }
 
   info(first: object | string, message?: string): void {
-    if (this.parent.isLevelEnabled?.("info") === false) return;
-    this.log.info(first as object, message);
+    if (this.#parent.isLevelEnabled?.("info") === false) return;
+    this.#log.info(first as object, message);
   }
 
   warn(first: object | string, message?: string): void {
-    this.log.warn(first as object, message);
+    this.#log.warn(first as object, message);
   }
 
   error(first: object | string, message?: string): void {
     if (typeof first === "object") this.lastError = (first as { readonly err?: unknown }).err;
-    this.log.error(first as object, message);
+    this.#log.error(first as object, message);
   }
 
   child(fields: Readonly<Record<string, unknown>>): ServerLogger {
-    return this.log.child(fields);
+    return this.#log.child(fields);
   }
 
-  private get log(): ServerLogger {
-    this.#log ??= this.parent.child({ request: this.id });
-    return this.#log;
+  get #log(): ServerLogger {
+    this.#child ??= this.#parent.child({ request: this.#id });
+    return this.#child;
   }
 }

@@ -18,17 +18,20 @@ export class Claims {
   readonly #leaderId: string;
   readonly #leaderKeyId: string;
 
+  readonly #leaders: () => LeaderResolver;
+
   constructor(
     { leaderId, leaderKeyId }: Pick<SignatureHeaders, "leaderId" | "leaderKeyId">,
-    private readonly leaders: () => LeaderResolver,
+    leaders: () => LeaderResolver,
   ) {
+    this.#leaders = leaders;
     this.#leaderId = leaderId.toLowerCase();
     this.#leaderKeyId = leaderKeyId.toLowerCase();
   }
 
   of(headers: RequestHeaders["headers"]): Claim {
     const [leader, key] = [headers[this.#leaderId], headers[this.#leaderKeyId]];
-    const isListed = typeof leader === "string" && this.leaders().has(leader);
+    const isListed = typeof leader === "string" && this.#leaders().has(leader);
     return {
       leader: typeof leader === "string" ? shown(leader) : undefined,
       key: typeof key === "string" ? shown(key) : undefined,

@@ -81,67 +81,70 @@ const MAX_KEYS_TRIED = 32;
 export class InvokeService {
   /** Load limits, with counts of the refused requests. */
   readonly load: LoadControl;
-  private readonly authenticator: Authenticator;
-  private readonly origins: AllowedOrigins;
-  private readonly signed: boolean;
-  private readonly maxBody: bigint;
-  private readonly logs = new Map<ServedTool, ServerLogger>();
-  private readonly runs = new Map<Run, ServedTool>();
+  readonly #authenticator: Authenticator;
+  readonly #origins: AllowedOrigins;
+  readonly #signed: boolean;
+  readonly #maxBody: bigint;
+  readonly #logs = new Map<ServedTool, ServerLogger>();
+  readonly #runs = new Map<Run, ServedTool>();
   /** The signing key of each tool when it was last used, and the one before a reload changed it. */
-  private readonly lastKeys = new Map<ServedTool, SigningKey>();
-  private readonly previousKeys = new Map<ServedTool, SigningKey>();
+  readonly #lastKeys = new Map<ServedTool, SigningKey>();
+  readonly #previousKeys = new Map<ServedTool, SigningKey>();
   /** The header of a repeat, as node:http names it. */
-  private readonly repeatHeader: string;
-  private stopping = false;
-  private readonly settlements = new Set<Promise<void>>();
+  readonly #repeatHeader: string;
+  #stopping = false;
+  readonly #settlements = new Set<Promise<void>>();
 
-  constructor(private readonly options: ServiceOptions) {
+  readonly #options: ServiceOptions;
+
+  constructor(options: ServiceOptions) {
+    this.#options = options;
     const { config, headers, engine } = options;
-    this.authenticator = new Authenticator(headers, () => config.leaders, engine);
-    this.origins = options.allowedOrigins ?? new AllowedOrigins();
-    this.signed = config.signedHttpIsRequired();
-    this.repeatHeader = headers.replayMemory.toLowerCase();
-    this.maxBody = config.invokeMaxBodyBytes();
-    const bodyBytes = bodyBytesBound(undefined, this.maxBody, 0, Number.MAX_SAFE_INTEGER);
-    this.load = options.load ?? new LoadControl({}, { tools: [], signed: this.signed, bodyBytes, log: options.log });
+    this.#authenticator = new Authenticator(headers, () => config.leaders, engine);
+    this.#origins = options.allowedOrigins ?? new AllowedOrigins();
+    this.#signed = config.signedHttpIsRequired();
+    this.#repeatHeader = headers.replayMemory.toLowerCase();
+    this.#maxBody = config.invokeMaxBodyBytes();
+    const bodyBytes = bodyBytesBound(undefined, this.#maxBody, 0, Number.MAX_SAFE_INTEGER);
+    this.load = options.load ?? new LoadControl({}, { tools: [], signed: this.#signed, bodyBytes, log: options.log });
   }
 
   /** The header of every answer in signed mode: its name, and the name of the replay memory. */
   get memoryHeader(): readonly [name: string, value: string] | undefined {
-    const { store, headers } = this.options;
-    const name = this.signed ? store.memoryName : undefined;
+    const { store, headers } = this.#options;
+    const name = this.#signed ? store.memoryName : undefined;
     return name === undefined ? undefined : [headers.replayMemory, name];
   }
 
   /** Number of running invocations. */
   get inFlight(): number {
-    return this.runs.size;
+    return this.#runs.size;
   }
 
   /** Number of running invocations, by tool name. */
   get running(): ReadonlyMap<string, number> {
     const running = new Map<string, number>();
-    for (const { fqn } of this.runs.values()) running.set(fqn, (running.get(fqn) ?? 0) + 1);
+    for (const { fqn } of this.#runs.values()) running.set(fqn, (running.get(fqn) ?? 0) + 1);
     return running;
   }
 
   /** Resolves when the `returned` callbacks of all sent results have ended or reached their time limit. */
   async settlementsDone(): Promise<void> {
-    await Promise.all(this.settlements);
+    await Promise.all(this.#settlements);
   }
 
   /** Aborts every running tool for the shutdown of the process. Calls that have not started a run are refused. */
   abortRuns(): void {
-    this.stopping = true;
+    this.#stopping = true;
     this.load.refuseWaiting();
-    for (const run of this.runs.keys()) run.abort("shutdown");
+    for (const run of this.#runs.keys()) run.abort("shutdown");
   }
 
   /** Answers one request. Never rejects. */
   handle(tool: ServedTool, request: InvokeRequest): Promise<Reply> {
-    const log = new CallLog(this.log(tool), request.id);
-    const seen = this.options.observers?.begin(tool, request, log);
-    const answered = this.answer({ tool, request, log, seen });
+    const log = new CallLog(this.#log(tool), request.id);
+    const seen = this.#options.observers?.begin(tool, request, log);
+    const answered = this.#answer({ tool, request, log, seen });
     request.onRefused?.((reply) => {
       seen?.end(reply);
       if (reply.code === INTERRUPTED.code) void answered.then((late) => logLateEnd(log, late));
@@ -149,45 +152,45 @@ export class InvokeService {
     return seen === undefined ? answered : observed(answered, seen);
   }
 
-  private async answer(call: Handled): Promise<Reply> {
+  async #answer(call: Handled): Promise<Reply> {
     const { request, seen } = call;
     const { load } = this;
     let account: BodyAccount | undefined;
     try {
-      const length = this.bodyLength(request); // 1: 411, 413, 415
+      const length = this.#bodyLength(request); // 1: 411, 413, 415
       const turn = load.slices.enter(length);
-      if (turn !== undefined) await this.waitFor(turn, call);
-      const auth = this.signed ? this.authenticator.authenticate(request) : this.checkUnsigned(request); // 2: 401, 403
+      if (turn !== undefined) await this.#waitFor(turn, call);
+      const auth = this.#signed ? this.#authenticator.authenticate(request) : this.#checkUnsigned(request); // 2: 401, 403
       if (seen !== undefined) seen.caller = auth;
       seen?.done("auth");
       if (auth !== undefined) load.countCall(auth.leaderId); // 429
       account = load.bodyBytes.open(auth?.leaderId ?? request.connection, length); // 503
       const body = await request.readBody(length, account); // 408, 503
       seen?.done("body");
-      return await (auth === undefined ? this.unsigned(call, body) : this.authenticated(call, auth, body));
+      return await (auth === undefined ? this.#unsigned(call, body) : this.#authenticated(call, auth, body));
     } catch (error) {
-      return this.errorReply(call, error);
+      return this.#errorReply(call, error);
     } finally {
       account?.release();
     }
   }
 
   /** Waits for a time slice. A call whose caller has left meanwhile is not verified. */
-  private async waitFor(turn: Promise<void>, { request, seen }: Handled): Promise<void> {
+  async #waitFor(turn: Promise<void>, { request, seen }: Handled): Promise<void> {
     await turn;
     seen?.done("queue");
     if (request.isGone()) throw new RequestError("bad_request");
   }
 
-  private bodyLength({ headers }: InvokeRequest): number {
+  #bodyLength({ headers }: InvokeRequest): number {
     const announced = headers["content-length"];
     if (typeof announced !== "string" || headers["transfer-encoding"] !== undefined || !/^\d+$/.test(announced)) {
       throw new RequestError("length_required", "Content-Length: required, chunked bodies are not accepted");
     }
     const length = Number(announced);
     // A length with more digits than a u64 exceeds any limit. `>` compares a number and a bigint exactly.
-    if (announced.length > 20 || length > this.maxBody) {
-      throw new RequestError("payload_too_large", `the body is limited to ${this.maxBody} bytes`);
+    if (announced.length > 20 || length > this.#maxBody) {
+      throw new RequestError("payload_too_large", `the body is limited to ${this.#maxBody} bytes`);
     }
     const encoding = headers["content-encoding"];
     if (encoding !== undefined && String(encoding).trim().toLowerCase() !== "identity") {
@@ -196,43 +199,43 @@ export class InvokeService {
     return length;
   }
 
-  private checkUnsigned(request: RequestHeaders): undefined {
-    this.origins.check(request);
-    this.authenticator.refuseSigned(request); // 422
+  #checkUnsigned(request: RequestHeaders): undefined {
+    this.#origins.check(request);
+    this.#authenticator.refuseSigned(request); // 422
   }
 
-  private async unsigned(call: Handled, body: InputHolder<Uint8Array>): Promise<Reply> {
+  async #unsigned(call: Handled, body: InputHolder<Uint8Array>): Promise<Reply> {
     const { request } = call;
-    const counted = this.countValues();
+    const counted = this.#countValues();
     const length = body.input?.length ?? 0;
-    const isNegotiated = this.options.unsignedResults !== "bcs";
+    const isNegotiated = this.#options.unsignedResults !== "bcs";
     const json = isNegotiated && !prefersBcs(headerText(request, "accept"));
     const made = unsignedCall(body, counted, json); // 413
     if (counted.count > MANY_VALUES) await eventLoopTurn();
-    const leave = await this.takePlace(call, undefined, this.inputBytes(call, counted, length)); // 413, 503
-    const run = this.start(call, made, leave);
+    const leave = await this.#takePlace(call, undefined, this.#inputBytes(call, counted, length)); // 413, 503
+    const run = this.#start(call, made, leave);
     request.onDisconnect(() => run.abort("disconnect"));
     const answer = await run.answer;
     const reply: Reply =
       answer.json === undefined
-        ? this.reply(call, answer, undefined)
+        ? this.#reply(call, answer, undefined)
         : { status: 200, headers: JSON_HEADERS, body: Buffer.from(answer.json) };
     const varies = answer.signable && isNegotiated;
     const headers = varies ? [...reply.headers, "vary", "Accept"] : reply.headers;
-    return this.finished(call, run, answer, { ...reply, headers });
+    return this.#finished(call, run, answer, { ...reply, headers });
   }
 
-  private async authenticated(call: Handled, auth: AuthContext, body: InputHolder<Uint8Array>): Promise<Reply> {
+  async #authenticated(call: Handled, auth: AuthContext, body: InputHolder<Uint8Array>): Promise<Reply> {
     const { tool, log, seen } = call;
-    const counted = this.countValues();
+    const counted = this.#countValues();
     const length = body.input?.length ?? 0;
     const signed = signedCall(tool, auth, body, counted); // 3: 413, 422
-    const inputBytes = this.inputBytes(call, counted, length); // 413
+    const inputBytes = this.#inputBytes(call, counted, length); // 413
     if (counted.count > MANY_VALUES) await eventLoopTurn();
-    const { store, claimLimitMs = CLAIM_LIMIT_MS } = this.options;
+    const { store, claimLimitMs = CLAIM_LIMIT_MS } = this.#options;
     const leaseMs = tool.timeoutMs + LEASE_MARGIN_MS;
     const { nonce, inputHash } = auth;
-    const repeat = this.repeatOf(call.request);
+    const repeat = this.#repeatOf(call.request);
     const wanted = { tool: tool.fqn, nonce, inputHash, caller: auth, leaseMs, repeat };
     const claim = await claimRun(wanted, { store, limitMs: claimLimitMs, log }); // 4: replay; 503
     seen?.done("claim");
@@ -244,30 +247,30 @@ export class InvokeService {
       case "full":
         throw new RequestError("replay_store_full");
       case "completed": {
-        const refused = claim.sameCaller ? undefined : await this.authorizeRetry(call, auth); // 503
-        if (refused !== undefined) return this.reply(call, refused, auth);
-        if (store.scope === "shared") this.requireOwnResult(call, claim.answer, auth); // 503
+        const refused = claim.sameCaller ? undefined : await this.#authorizeRetry(call, auth); // 503
+        if (refused !== undefined) return this.#reply(call, refused, auth);
+        if (store.scope === "shared") this.#requireOwnResult(call, claim.answer, auth); // 503
         if (seen !== undefined) seen.replayed = true;
-        return this.reply(call, claim.answer, auth);
+        return this.#reply(call, claim.answer, auth);
       }
       case "run": {
-        const leave = await this.takePlaceOrRelease(call, auth, inputBytes, claim.lease); // 503
-        const run = this.start(call, signed, leave, claim.lease); // 5, 6
+        const leave = await this.#takePlaceOrRelease(call, auth, inputBytes, claim.lease); // 503
+        const run = this.#start(call, signed, leave, claim.lease); // 5, 6
         const answer = await run.answer;
-        const reply = this.reply(call, answer, auth);
-        return this.finished(call, run, answer, reply);
+        const reply = this.#reply(call, answer, auth);
+        return this.#finished(call, run, answer, reply);
       }
     }
   }
 
   /** What a repeat knows of its first attempt; undefined for a first attempt. */
-  private repeatOf({ headers }: RequestHeaders): Repeat | undefined {
-    const text = headers[this.repeatHeader];
+  #repeatOf({ headers }: RequestHeaders): Repeat | undefined {
+    const text = headers[this.#repeatHeader];
     return text === undefined ? undefined : (readRepeat(String(text)) ?? NO_MEMORY);
   }
 
-  private countValues(): InputValues {
-    return new InputValues(this.options.maxInputValues ?? DEFAULT_MAX_INPUT_VALUES);
+  #countValues(): InputValues {
+    return new InputValues(this.#options.maxInputValues ?? DEFAULT_MAX_INPUT_VALUES);
   }
 
   /**
@@ -275,7 +278,7 @@ export class InvokeService {
    *
    * @throws {@link RequestError} `payload_too_large` when there will never be room for it
    */
-  private inputBytes({ tool }: Handled, counted: InputValues, length: number): number {
+  #inputBytes({ tool }: Handled, counted: InputValues, length: number): number {
     const bytes = tool.heapBytesOf(counted, length);
     if (bytes <= SMALL_INPUT_BYTES) return 0;
     const largest = this.load.inputBytes.mostOfOne;
@@ -294,7 +297,7 @@ export class InvokeService {
    * @returns a function that gives all back
    * @throws {@link RequestError} `overloaded`, `shutting_down`
    */
-  private async takePlace(
+  async #takePlace(
     { tool, request, seen }: Handled,
     auth: AuthContext | undefined,
     inputBytes: number,
@@ -314,7 +317,7 @@ export class InvokeService {
         await waiting?.slot;
         held.push(() => slots.release());
       }
-      if (this.stopping) throw new RequestError("shutting_down");
+      if (this.#stopping) throw new RequestError("shutting_down");
     } catch (error) {
       leave();
       throw error;
@@ -326,14 +329,14 @@ export class InvokeService {
   }
 
   /** Takes a place for a run. A call that gets none gives up its replay claim, so that the caller can retry. */
-  private async takePlaceOrRelease(
+  async #takePlaceOrRelease(
     handled: Handled,
     auth: AuthContext,
     inputBytes: number,
     lease: ReplayLease,
   ): Promise<() => void> {
     try {
-      return await this.takePlace(handled, auth, inputBytes);
+      return await this.#takePlace(handled, auth, inputBytes);
     } catch (error) {
       await endLease(handled.log, () => lease.release());
       throw error;
@@ -341,8 +344,8 @@ export class InvokeService {
   }
 
   /** Authorizes a retry by another leader or key, which takes a place as a run does, until it has really ended. */
-  private async authorizeRetry(call: Handled, auth: AuthContext): Promise<Answer | undefined> {
-    const leave = await this.takePlace(call, auth, 0);
+  async #authorizeRetry(call: Handled, auth: AuthContext): Promise<Answer | undefined> {
+    const leave = await this.#takePlace(call, auth, 0);
     return authorizeAlone(call.tool, auth, call.log, leave);
   }
 
@@ -351,13 +354,13 @@ export class InvokeService {
    *
    * @param leave gives back the place of the run, once it has ended
    */
-  private start(handled: Handled, call: Call, leave: () => void, lease?: ReplayLease): Run {
+  #start(handled: Handled, call: Call, leave: () => void, lease?: ReplayLease): Run {
     const { tool, log, seen } = handled;
-    const { observers } = this.options;
+    const { observers } = this.#options;
     const guard = (end: () => boolean | Promise<boolean>) => void endLease(log, end);
     let run: Run | undefined;
     const over = () => {
-      if (run !== undefined) this.runs.delete(run);
+      if (run !== undefined) this.#runs.delete(run);
       leave();
     };
     const hooks: RunHooks = {
@@ -368,7 +371,7 @@ export class InvokeService {
       ended: (answer) => {
         seen?.done("run");
         if (answer.code === "tool_invocation_timeout") observers?.settledLate(tool);
-        const last = this.sealed(handled, answer, call.auth);
+        const last = this.#sealed(handled, answer, call.auth);
         over();
         // After any other 503 nothing ran, and a retry may succeed.
         const nothingRan = last.status === 503 && last.code !== INTERRUPTED.code;
@@ -390,32 +393,32 @@ export class InvokeService {
       if (lease !== undefined) guard(() => lease.release());
       throw error;
     }
-    this.runs.set(run, tool);
+    this.#runs.set(run, tool);
     return run;
   }
 
   /** A reply with the error of its run. Once it is sent, the `returned` callbacks of the result's stored values are called. */
-  private finished({ log }: Handled, run: Run, { status, stored }: Answer, reply: Reply): Reply {
+  #finished({ log }: Handled, run: Run, { status, stored }: Answer, reply: Reply): Reply {
     if (status === 500) return { ...reply, error: log.lastError ?? new Error(`the run failed: ${reply.code}`) };
     if (status === 504) return { ...reply, error: new InvocationAborted("timeout") };
     if (!stored) return reply;
     const sent = () => {
       const settle = () => ({ end: run.returned(), abort: () => {} });
       const settled = withDeadline(settle, SETTLEMENT_LIMIT_MS, () => undefined).finally(() =>
-        this.settlements.delete(settled),
+        this.#settlements.delete(settled),
       );
-      this.settlements.add(settled);
+      this.#settlements.add(settled);
     };
     return { ...reply, sent };
   }
 
-  private reply(handled: Handled, answer: Answer | CachedAnswer, auth: AuthContext | undefined): Reply {
+  #reply(handled: Handled, answer: Answer | CachedAnswer, auth: AuthContext | undefined): Reply {
     const { status, body, seal } = answer;
     if (!answer.signable) return errorReplyOf(status, body, answer.code);
-    const key = auth && this.signingKey(handled);
+    const key = auth && this.#signingKey(handled);
     if (auth === undefined || key === undefined) return { status, headers: RESULT_HEADERS, body };
-    const signature = unsealed(seal, key, auth.leaderSignature) ?? base64url(this.sign(handled, key, auth, body));
-    const { version, toolSignature } = this.options.headers;
+    const signature = unsealed(seal, key, auth.leaderSignature) ?? base64url(this.#sign(handled, key, auth, body));
+    const { version, toolSignature } = this.#options.headers;
     const headers = [...RESULT_HEADERS, version, SIGNATURE_VERSION, toolSignature, signature];
     return { status, headers, body };
   }
@@ -426,27 +429,27 @@ export class InvokeService {
    *
    * @throws {@link RequestError} `replay_store_unavailable`
    */
-  private requireOwnResult(handled: Handled, answer: CachedAnswer, auth: AuthContext): void {
+  #requireOwnResult(handled: Handled, answer: CachedAnswer, auth: AuthContext): void {
     if (!answer.signable) return;
-    const key = this.signingKey(handled);
+    const key = this.#signingKey(handled);
     // Without a key nothing is signed; with a fitting seal its signature is sent as it is.
     if (key === undefined || unsealed(answer.seal, key, auth.leaderSignature) !== undefined) return;
     const seal = readSeal(answer.seal);
-    const signer = [key, this.previousKeys.get(handled.tool)].find((each) => each && seal?.isBy(each.publicKey));
+    const signer = [key, this.#previousKeys.get(handled.tool)].find((each) => each && seal?.isBy(each.publicKey));
     if (seal !== undefined && signer !== undefined) {
       const message = toolSignatureMessage(seal.leaderSignature, auth.nonce, outputHash(answer.body));
       const verifyKey = prepareVerifyKey(signer.publicKey);
-      const isOwn = this.options.engine.verify(verifyKey, message, seal.toolSignature);
-      if (isOwn && this.isOfInput(seal, auth)) return;
+      const isOwn = this.#options.engine.verify(verifyKey, message, seal.toolSignature);
+      if (isOwn && this.#isOfInput(seal, auth)) return;
     }
     handled.log.error({}, "a result of the replay store is not signed by this tool for its input; it is not sent");
     throw new RequestError("replay_store_unavailable");
   }
 
   /** Whether the leader's signature in a seal is over the input of a request, also by another leader or key. */
-  private isOfInput({ leaderSignature, caller }: SealedSignature, { inputHash, ...auth }: AuthContext): boolean {
+  #isOfInput({ leaderSignature, caller }: SealedSignature, { inputHash, ...auth }: AuthContext): boolean {
     if (leaderSignature.equals(auth.leaderSignature)) return true;
-    const { config, engine } = this.options;
+    const { config, engine } = this.#options;
     const keys = caller ? [config.leaders.lookup(caller.leaderId, caller.leaderKeyId)] : config.leaders.keys;
     let tries = MAX_KEYS_TRIED;
     for (const key of keys) {
@@ -457,12 +460,12 @@ export class InvokeService {
   }
 
   /** An answer with its cached signature, so that a result is signed once for all exact retries. */
-  private sealed(handled: Handled, answer: Answer, auth: AuthContext | undefined): Answer {
-    const key = auth && answer.signable ? this.signingKey(handled) : undefined;
+  #sealed(handled: Handled, answer: Answer, auth: AuthContext | undefined): Answer {
+    const key = auth && answer.signable ? this.#signingKey(handled) : undefined;
     if (auth === undefined || key === undefined) return answer;
     try {
-      const signature = this.sign(handled, key, auth, answer.body);
-      const caller = this.options.store.scope === "shared" ? auth : undefined;
+      const signature = this.#sign(handled, key, auth, answer.body);
+      const caller = this.#options.store.scope === "shared" ? auth : undefined;
       return { ...answer, seal: sealOf(key, auth.leaderSignature, signature, caller) };
     } catch (error) {
       // The replay entry is completed without a signature; the reply signs again.
@@ -471,27 +474,27 @@ export class InvokeService {
     }
   }
 
-  private signingKey({ tool }: Handled): SigningKey | undefined {
-    const key = this.options.config.toolConfig(tool.fqn)?.signingKey;
-    if (this.options.store.scope !== "shared") return key;
-    const last = this.lastKeys.get(tool);
+  #signingKey({ tool }: Handled): SigningKey | undefined {
+    const key = this.#options.config.toolConfig(tool.fqn)?.signingKey;
+    if (this.#options.store.scope !== "shared") return key;
+    const last = this.#lastKeys.get(tool);
     if (key !== last && key !== undefined) {
       // A reload makes a new object of the same key too.
       const isOther = last !== undefined && !asBuffer(last.publicKey).equals(key.publicKey);
-      if (isOther) this.previousKeys.set(tool, last);
-      this.lastKeys.set(tool, key);
+      if (isOther) this.#previousKeys.set(tool, last);
+      this.#lastKeys.set(tool, key);
     }
     return key;
   }
 
-  private sign({ seen }: Handled, key: SigningKey, auth: AuthContext, body: Uint8Array): Buffer {
+  #sign({ seen }: Handled, key: SigningKey, auth: AuthContext, body: Uint8Array): Buffer {
     const message = toolSignatureMessage(auth.leaderSignature, auth.nonce, outputHash(body));
-    const signature = this.options.engine.sign(key, message);
+    const signature = this.#options.engine.sign(key, message);
     seen?.done("sign");
     return signature;
   }
 
-  private errorReply({ log }: Handled, thrown: unknown): Reply {
+  #errorReply({ log }: Handled, thrown: unknown): Reply {
     const { code, details, cause, retryAfterMs } = toRequestError(thrown);
     const reply = errorReplyOf(statusOf(code), errorBody(code, details), code, retryAfterMs);
     if (code !== "internal_error") return reply;
@@ -499,11 +502,11 @@ export class InvokeService {
     return { ...reply, error: cause };
   }
 
-  private log(tool: ServedTool): ServerLogger {
-    let log = this.logs.get(tool);
+  #log(tool: ServedTool): ServerLogger {
+    let log = this.#logs.get(tool);
     if (log === undefined) {
-      log = this.options.log.child({ tool: tool.fqn });
-      this.logs.set(tool, log);
+      log = this.#options.log.child({ tool: tool.fqn });
+      this.#logs.set(tool, log);
     }
     return log;
   }

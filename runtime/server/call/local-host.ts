@@ -47,28 +47,32 @@ export interface ToolCode {
 
 /** Runs a tool on the thread of the caller. */
 export class LocalHost implements ToolHost {
-  constructor(private readonly tool: ToolCode) {}
+  readonly #tool: ToolCode;
+
+  constructor(tool: ToolCode) {
+    this.#tool = tool;
+  }
 
   call(call: Call, deadline: number, log: Logger): Execution {
-    return new LocalExecution(this.tool, call, deadline, log);
+    return new LocalExecution(this.#tool, call, deadline, log);
   }
 
   authorize(auth: AuthContext, log: Logger): Execution<Answer | undefined> {
     const work = async () => {
       try {
-        return await authorize(await this.tool.construct(), callerCopy(auth), log);
+        return await authorize(await this.#tool.construct(), callerCopy(auth), log);
       } catch (error) {
         log.error({ err: error, phase: "construction" }, "the tool failed");
         return refusal("tool_invocation_failed");
       }
     };
-    return { end: runAsTool(this.tool.fqn, work), abort: () => {} };
+    return { end: runAsTool(this.#tool.fqn, work), abort: () => {} };
   }
 
   health(log: Logger): Execution<number> {
     const work = async () => {
       try {
-        const instance = await this.tool.construct();
+        const instance = await this.#tool.construct();
         const status: unknown = await instance.health();
         if (Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599) return status as number;
         log.error({}, "health() must give a status from 200 to 599");
@@ -77,7 +81,7 @@ export class LocalHost implements ToolHost {
       }
       return 500;
     };
-    return { end: runAsTool(this.tool.fqn, work), abort: () => {} };
+    return { end: runAsTool(this.#tool.fqn, work), abort: () => {} };
   }
 }
 
@@ -146,147 +150,151 @@ const NONE: readonly WalrusValue[] = [];
 /** A call on this thread. */
 class LocalExecution implements Execution {
   readonly end: Promise<Answer>;
-  private readonly context: Context;
-  private timedOut = false;
-  private stopping = false;
-  private stored = NONE;
+  readonly #context: Context;
+  #timedOut = false;
+  #stopping = false;
+  #stored = NONE;
 
-  constructor(
-    private readonly tool: ToolCode,
-    private readonly call: Call,
-    deadline: number,
-    private readonly log: Logger,
-  ) {
+  readonly #tool: ToolCode;
+  readonly #call: Call;
+  readonly #log: Logger;
+
+  constructor(tool: ToolCode, call: Call, deadline: number, log: Logger) {
+    this.#tool = tool;
+    this.#call = call;
+    this.#log = log;
     const { auth } = call;
-    this.context = auth === undefined ? new Context(deadline, log) : new SignedContext(deadline, log, auth);
-    this.end = runAsTool(tool.fqn, () => this.execute());
+    this.#context = auth === undefined ? new Context(deadline, log) : new SignedContext(deadline, log, auth);
+    this.end = runAsTool(tool.fqn, () => this.#execute());
   }
 
   abort(reason: InvocationAborted["reason"]): void {
     if (reason === "timeout") {
-      this.timedOut = true;
-      this.call.input = undefined;
+      this.#timedOut = true;
+      this.#call.input = undefined;
     }
-    if (reason === "shutdown") this.stopping = true;
-    this.context.abort(reason);
+    if (reason === "shutdown") this.#stopping = true;
+    this.#context.abort(reason);
   }
 
   async returned(): Promise<void> {
-    for (const value of this.stored) {
+    for (const value of this.#stored) {
       try {
         await value.returned?.();
       } catch (error) {
-        this.log.warn({ err: error }, "a stored value was returned and not settled");
+        this.#log.warn({ err: error }, "a stored value was returned and not settled");
       }
     }
   }
 
   /** Never rejects: every fault becomes an answer. */
-  private async execute(): Promise<Answer> {
-    const { tool, log } = this;
+  async #execute(): Promise<Answer> {
+    const tool = this.#tool;
+    const log = this.#log;
     let instance: SvcTool<unknown, unknown>;
     try {
       const constructed = tool.construct();
       instance = constructed instanceof Promise ? await constructed : constructed;
-      if (this.timedOut) return refusal("tool_invocation_timeout");
-      if (this.context instanceof SignedContext && asksForCaller(instance)) {
-        const refused = await authorize(instance, this.context.auth, log);
-        if (refused !== undefined) return this.stopping && refused.code !== "permission_denied" ? INTERRUPTED : refused;
-        if (this.timedOut) return refusal("tool_invocation_timeout");
+      if (this.#timedOut) return refusal("tool_invocation_timeout");
+      if (this.#context instanceof SignedContext && asksForCaller(instance)) {
+        const refused = await authorize(instance, this.#context.auth, log);
+        if (refused !== undefined)
+          return this.#stopping && refused.code !== "permission_denied" ? INTERRUPTED : refused;
+        if (this.#timedOut) return refusal("tool_invocation_timeout");
       }
     } catch (error) {
-      return this.failed(error, "construction");
+      return this.#failed(error, "construction");
     }
     let input: unknown;
     try {
-      input = this.decode();
+      input = this.#decode();
     } catch (error) {
       if (error instanceof WireFault) return refusal(error.code, error.details);
       log.error({ err: error }, "decoding the input failed");
       return refusal("internal_error");
     }
     // A blocked event loop delays the timer of the deadline.
-    if (performance.now() >= this.context.deadline) return refusal("tool_invocation_timeout");
+    if (performance.now() >= this.#context.deadline) return refusal("tool_invocation_timeout");
     let result: unknown;
     try {
-      result = await instance.invoke(input, this.context);
+      result = await instance.invoke(input, this.#context);
     } catch (error) {
       if (error instanceof InvalidInput) return refusal("input_deserialization_error", error.message);
-      return this.failed(error, "invoke");
+      return this.#failed(error, "invoke");
     }
-    if (this.timedOut) return refusal("tool_invocation_timeout");
+    if (this.#timedOut) return refusal("tool_invocation_timeout");
     try {
       if (!(result instanceof ErrEval) && instance.encodeOutput !== SvcTool.prototype.encodeOutput) {
         const encodable = instance.encodeOutput(result);
         result = encodable instanceof Promise ? await encodable : encodable;
       }
     } catch (error) {
-      this.logFailure(error, "encodeOutput");
-      return this.stopping ? INTERRUPTED : refusal("output_serialization_error");
+      this.#logFailure(error, "encodeOutput");
+      return this.#stopping ? INTERRUPTED : refusal("output_serialization_error");
     }
-    return this.encode(result);
+    return this.#encode(result);
   }
 
   /** @throws {@link WireFault} for an input that does not conform to the contract */
-  private decode(): unknown {
-    const input = takeInput(this.call);
-    const decoder = this.tool.input;
+  #decode(): unknown {
+    const input = takeInput(this.#call);
+    const decoder = this.#tool.input;
     try {
       return "texts" in input ? decoder.decodeSigned(input.texts) : decoder.decodeUnsigned(input.body, input.document);
     } finally {
-      this.notice(input);
+      this.#notice(input);
     }
   }
 
-  private notice(input: CallInput): void {
+  #notice(input: CallInput): void {
     try {
-      this.tool.undeclared.look(input, this.log);
+      this.#tool.undeclared.look(input, this.#log);
     } catch {
       // The input is not JSON; the call's own answer reports that.
     }
   }
 
-  private encode(encodable: unknown): Answer {
+  #encode(encodable: unknown): Answer {
     try {
-      const output = this.tool.output.encode(encodable, (port) => this.noticeRounded(port));
+      const output = this.#tool.output.encode(encodable, (port) => this.#noticeRounded(port));
       const body = resultBytes(output);
-      const json = this.call.json ? resultJson(output) : undefined;
-      this.stored = waiting(output);
-      const stored = this.stored.length > 0;
+      const json = this.#call.json ? resultJson(output) : undefined;
+      this.#stored = waiting(output);
+      const stored = this.#stored.length > 0;
       return { status: 200, code: undefined, body, signable: true, json, seal: undefined, stored };
     } catch (error) {
       if (error instanceof WireFault) {
-        this.log.error(
+        this.#log.error(
           { code: error.code, details: error.details },
           "the tool's result does not conform to its contract",
         );
         return refusal(error.code, error.details);
       }
       // A getter or a `toJSON` of the tool threw.
-      this.log.error({ err: error }, "encoding the tool's result failed");
-      return this.stopping ? INTERRUPTED : refusal("output_serialization_error");
+      this.#log.error({ err: error }, "encoding the tool's result failed");
+      return this.#stopping ? INTERRUPTED : refusal("output_serialization_error");
     }
   }
 
-  private noticeRounded(port: string): void {
-    const { rounded } = this.tool;
+  #noticeRounded(port: string): void {
+    const { rounded } = this.#tool;
     if (rounded.has(port)) return;
     rounded.add(port);
-    this.log.warn(
+    this.#log.warn(
       { port },
       "the result has an integral number beyond 2^53 under unknown: it is probably rounded; read it by readJson",
     );
   }
 
-  private failed(error: unknown, phase: "construction" | "invoke"): Answer {
-    this.logFailure(error, phase);
-    return this.stopping ? INTERRUPTED : refusal("tool_invocation_failed");
+  #failed(error: unknown, phase: "construction" | "invoke"): Answer {
+    this.#logFailure(error, phase);
+    return this.#stopping ? INTERRUPTED : refusal("tool_invocation_failed");
   }
 
-  private logFailure(error: unknown, phase: "construction" | "invoke" | "encodeOutput"): void {
-    const reason = this.context.abortThatCaused(error);
-    if (reason === undefined) this.log.error({ err: error, phase }, "the tool failed");
-    else this.log.info({ reason, phase }, "the tool ended at its signal");
+  #logFailure(error: unknown, phase: "construction" | "invoke" | "encodeOutput"): void {
+    const reason = this.#context.abortThatCaused(error);
+    if (reason === undefined) this.#log.error({ err: error, phase }, "the tool failed");
+    else this.#log.info({ reason, phase }, "the tool ended at its signal");
   }
 }
 

@@ -38,13 +38,19 @@ export class Observation {
   #last = this.#started;
   #ended = false;
 
+  readonly #observers: readonly Observer[];
+  readonly #guard: Guard;
+
   constructor(
     readonly tool: ServedTool,
     readonly request: Pick<InvokeRequest, "headers" | "id" | "peer">,
     readonly log: CallLog,
-    private readonly observers: readonly Observer[],
-    private readonly guard: Guard,
-  ) {}
+    observers: readonly Observer[],
+    guard: Guard,
+  ) {
+    this.#observers = observers;
+    this.#guard = guard;
+  }
 
   /** Milliseconds since the call began. */
   get ms(): number {
@@ -60,10 +66,10 @@ export class Observation {
 
   /** Starts the tool's own code once, inside the wrappers of all observers. */
   run<T>(start: () => T): T {
-    return this.observers.reduce<() => T>((inner, observer) => () => this.around(observer, inner), start)();
+    return this.#observers.reduce<() => T>((inner, observer) => () => this.#around(observer, inner), start)();
   }
 
-  private around<T>(observer: Observer, inner: () => T): T {
+  #around<T>(observer: Observer, inner: () => T): T {
     if (observer.around === undefined) return inner();
     let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
     const once = () => {
@@ -74,7 +80,7 @@ export class Observation {
       }
       return outcome;
     };
-    this.guard(observer, () => observer.around?.(this, once));
+    this.#guard(observer, () => observer.around?.(this, once));
     const ended = once();
     if ("error" in ended) throw ended.error;
     return ended.value;
@@ -84,7 +90,7 @@ export class Observation {
   end(reply: Reply): void {
     if (this.#ended) return;
     this.#ended = true;
-    for (const observer of this.observers) this.guard(observer, () => observer.ended?.(this, reply));
+    for (const observer of this.#observers) this.#guard(observer, () => observer.ended?.(this, reply));
   }
 }
 
@@ -92,22 +98,25 @@ export class Observation {
 export class Observers {
   readonly #failed = new Set<Observer>();
 
-  constructor(
-    private readonly all: readonly Observer[],
-    private readonly log: Logger,
-  ) {}
+  readonly #all: readonly Observer[];
+  readonly #log: Logger;
+
+  constructor(all: readonly Observer[], log: Logger) {
+    this.#all = all;
+    this.#log = log;
+  }
 
   /** Begins the observation of a call; undefined when no observer is active. */
   begin(tool: ServedTool, request: Observation["request"], log: CallLog): Observation | undefined {
-    if (!this.all.some(isActive)) return undefined;
-    const observers = this.all.filter(isActive);
+    if (!this.#all.some(isActive)) return undefined;
+    const observers = this.#all.filter(isActive);
     const call = new Observation(tool, request, log, observers, this.#guard);
     for (const observer of observers) this.#guard(observer, () => observer.began?.(call));
     return call;
   }
 
   settledLate(tool: ServedTool): void {
-    for (const observer of this.all) this.#guard(observer, () => observer.settledLate?.(tool));
+    for (const observer of this.#all) this.#guard(observer, () => observer.settledLate?.(tool));
   }
 
   readonly #guard: Guard = (observer, work) => {
@@ -116,7 +125,7 @@ export class Observers {
     } catch (error) {
       if (this.#failed.has(observer)) return;
       this.#failed.add(observer);
-      this.log.error({ err: error }, "an observer of calls fails; its further errors are not logged");
+      this.#log.error({ err: error }, "an observer of calls fails; its further errors are not logged");
     }
   };
 }

@@ -24,57 +24,63 @@ export class Run implements Due {
   /** The answer of the run; never rejects. */
   readonly answer: Promise<Answer>;
   deadline: number;
-  private readonly execution: Execution;
-  private resolve!: (answer: Answer | Promise<Answer>) => void;
+  readonly #execution: Execution;
+  #resolve!: (answer: Answer | Promise<Answer>) => void;
   /** The `AsyncLocalStorage` context of this call, such as its trace span: a timeout is handled as part of the call. */
-  private readonly context = new AsyncResource("svc-runtime run");
-  private over = false;
+  readonly #context = new AsyncResource("svc-runtime run");
+  #over = false;
 
-  constructor(
-    private readonly tool: ServedTool,
-    call: Call,
-    private readonly log: Logger,
-    private readonly hooks: RunHooks = {},
-  ) {
+  readonly #tool: ServedTool;
+  readonly #log: Logger;
+  readonly #hooks: RunHooks;
+
+  constructor(tool: ServedTool, call: Call, log: Logger, hooks: RunHooks = {}) {
+    this.#tool = tool;
+    this.#log = log;
+    this.#hooks = hooks;
     this.answer = new Promise((resolve) => {
-      this.resolve = resolve;
+      this.#resolve = resolve;
     });
     this.deadline = performance.now() + tool.timeoutMs;
-    this.execution = tool.host.call(call, this.deadline, log);
+    this.#execution = tool.host.call(call, this.deadline, log);
     tool.deadlines.add(this);
-    void this.execution.end.then(
-      (answer) => this.settle(answer),
-      () => this.settle(refusal("tool_invocation_failed")),
+    void this.#execution.end.then(
+      (answer) => this.#settle(answer),
+      () => this.#settle(refusal("tool_invocation_failed")),
     );
   }
 
   /** Ends the run with a timeout. */
   onExpired(): void {
-    this.context.runInAsyncScope(() => this.timeOut());
+    this.#context.runInAsyncScope(() => this.#timeOut());
   }
 
-  private timeOut(): void {
-    const { hooks, log, tool } = this;
+  #timeOut(): void {
+    const hooks = this.#hooks;
+    const log = this.#log;
+    const tool = this.#tool;
     const answer = refusal("tool_invocation_timeout");
     hooks.timedOut?.(answer);
-    this.resolve(answer);
+    this.#resolve(answer);
     this.abort("timeout");
-    this.over = true;
+    this.#over = true;
     log.warn({ code: answer.code, timeoutMs: tool.timeoutMs }, "the tool did not answer before its deadline");
   }
 
-  private settle(answer: Answer): void {
-    const { hooks, log, tool } = this;
+  #settle(answer: Answer): void {
+    const hooks = this.#hooks;
+    const log = this.#log;
+    const tool = this.#tool;
     // A tool that blocks the event loop past its deadline also keeps the timer from firing.
     const overrun = performance.now() - this.deadline;
     const late = overrun >= 0;
     if (late) this.abort("timeout");
-    if (this.over) hooks.settledLate?.();
+    if (this.#over) hooks.settledLate?.();
     else {
       tool.deadlines.cancel(this);
-      this.over = true;
+      this.#over = true;
       const given = late ? refusal("tool_invocation_timeout") : answer;
-      this.resolve(hooks.ended?.(given) ?? given);
+      this.#resolve(hooks.ended?.(given) ?? given);
     }
     if (!late) return;
     const ms = Math.round(overrun + tool.timeoutMs);
@@ -83,12 +89,12 @@ export class Run implements Due {
 
   /** Notifies the tool's host that the result was sent. Never rejects. */
   async returned(): Promise<void> {
-    await this.execution.returned?.();
+    await this.#execution.returned?.();
   }
 
   /** Aborts the tool: its result is not needed any more. */
   abort(reason: InvocationAborted["reason"]): void {
-    if (!this.over) this.execution.abort(reason);
+    if (!this.#over) this.#execution.abort(reason);
   }
 }
 

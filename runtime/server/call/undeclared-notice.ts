@@ -19,15 +19,19 @@ export class UndeclaredNotice {
   readonly #said = new Set<string>();
   #next = 0;
 
-  constructor(private readonly contract: Contract) {}
+  readonly #contract: Contract;
+
+  constructor(contract: Contract) {
+    this.#contract = contract;
+  }
 
   look(input: CallInput, log: Logger): void {
     const now = performance.now();
     if (this.#said.size >= MAX_LINES || now < this.#next) return;
-    const body = "texts" in input ? plainJson(this.contract, input.texts) : input.body;
+    const body = "texts" in input ? plainJson(this.#contract, input.texts) : input.body;
     if (body === undefined || body.length > MAX_BYTES) return;
     this.#next = now + INTERVAL_MS;
-    for (const { at, name, declared } of undeclaredMembers(this.contract, body)) {
+    for (const { at, name, declared } of undeclaredMembers(this.#contract, body)) {
       const [nearest] = closest(name, declared);
       const line = JSON.stringify([at, nearest]);
       if (this.#said.has(line) || this.#said.size >= MAX_LINES) continue;

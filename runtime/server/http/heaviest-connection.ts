@@ -9,14 +9,17 @@ export class HeaviestConnection {
   #closing = 0;
   readonly #held = new Map<Duplex, number>();
 
+  readonly #most: number;
+  readonly #closed: () => void;
+
   /**
    * @param most bound of the total
    * @param closed called when a connection was closed for it
    */
-  constructor(
-    private readonly most: number,
-    private readonly closed: () => void,
-  ) {}
+  constructor(most: number, closed: () => void) {
+    this.#most = most;
+    this.#closed = closed;
+  }
 
   /**
    * Adds to the amount of a connection. Above the bound, destroys the connection that holds most; where those that were
@@ -28,8 +31,8 @@ export class HeaviestConnection {
     if (held === undefined) socket.once("close", () => this.#forget(socket));
     this.#held.set(socket, (held ?? 0) + amount);
     this.#total += amount;
-    if (this.#total > this.most) this.#closeHeaviest();
-    else if (this.#total + this.#closing > 2 * this.most) this.#close(socket);
+    if (this.#total > this.#most) this.#closeHeaviest();
+    else if (this.#total + this.#closing > 2 * this.#most) this.#close(socket);
   }
 
   /** Gives back a part of the amount of a connection; a closed connection holds nothing. */
@@ -59,7 +62,7 @@ export class HeaviestConnection {
       this.#closing -= held;
     });
     socket.destroy();
-    this.closed();
+    this.#closed();
   }
 
   #forget(socket: Duplex): void {

@@ -62,14 +62,17 @@ export class InFlightRequests<R> {
   #cut = 0;
   #interrupted = 0;
 
+  readonly #refuse: (request: R, code: ErrorCode) => void;
+  readonly #arrived: (request: R) => boolean;
+
   /**
    * @param refuse responds to a request with 503 and this code
    * @param arrived whether all bytes of a request have arrived
    */
-  constructor(
-    private readonly refuse: (request: R, code: ErrorCode) => void,
-    private readonly arrived: (request: R) => boolean,
-  ) {}
+  constructor(refuse: (request: R, code: ErrorCode) => void, arrived: (request: R) => boolean) {
+    this.#refuse = refuse;
+    this.#arrived = arrived;
+  }
 
   get size(): number {
     return this.#open.size;
@@ -133,9 +136,9 @@ export class InFlightRequests<R> {
   /** Refuses the requests that have not fully arrived; their tools have not run. */
   refuseUnsent(): void {
     for (const [request, { refused }] of this.#open) {
-      if (this.arrived(request)) continue;
+      if (this.#arrived(request)) continue;
       this.#delete(request);
-      this.refuse(request, "shutting_down");
+      this.#refuse(request, "shutting_down");
       refused?.("shutting_down");
     }
   }
@@ -144,7 +147,7 @@ export class InFlightRequests<R> {
     for (const [request, { runs, refused }] of this.#open) {
       const code = runs ? "tool_invocation_interrupted" : "shutting_down";
       this.end(request, code);
-      this.refuse(request, code);
+      this.#refuse(request, code);
       refused?.(code);
     }
   }

@@ -85,11 +85,13 @@ export class ToolRoutes {
   /** Bytes of answers that were sent and have not left. */
   readonly #unread: HeaviestConnection;
 
+  readonly #options: ToolRoutesOptions;
+  readonly #routed: (path: string) => string;
+
   /** @param routed the path under which fastify's router finds a path of a tool */
-  constructor(
-    private readonly options: ToolRoutesOptions,
-    private readonly routed: (path: string) => string = plainPath,
-  ) {
+  constructor(options: ToolRoutesOptions, routed: (path: string) => string = plainPath) {
+    this.#options = options;
+    this.#routed = routed;
     this.#deadlines = options.deadlines ?? DEADLINES;
     this.#bodies = new BodyReader(options.minBodyBytesPerSecond ?? MIN_BODY_BYTES_PER_SECOND, this.#deadlines);
     this.#unread = new HeaviestConnection(options.maxUnreadBytes ?? MAX_UNREAD_BYTES, () =>
@@ -108,10 +110,10 @@ export class ToolRoutes {
    */
   readonly plugin: FastifyPluginAsync = async (app) => {
     const prefix = prefixOf(app);
-    const { slices } = this.options.service.load;
+    const { slices } = this.#options.service.load;
     for (const event of ["connection", "drop"]) app.server.on(event, () => slices.accepted());
-    for (const [path, route] of routesOf(this.options, prefix, this.#bodies, app.server)) {
-      this.#routes.set(this.routed(path), route);
+    for (const [path, route] of routesOf(this.#options, prefix, this.#bodies, app.server)) {
+      this.#routes.set(this.#routed(path), route);
     }
     // fastify gives an error after the first to the handler of the parent: that of a hook after a call that failed.
     this.#answerErrors(app);
@@ -200,7 +202,7 @@ export class ToolRoutes {
   }
 
   #refuse(reply: FastifyReply, refusal: Reply): void {
-    this.#send(reply, refusal, this.options.shutdown.stopping);
+    this.#send(reply, refusal, this.#options.shutdown.stopping);
     this.#report(reply.request, refusal, false);
   }
 
@@ -208,7 +210,7 @@ export class ToolRoutes {
     if (code === undefined || !isErrorCode(code) || !isRefusal(status, code)) return;
     const { headers, socket } = raw;
     const details = detailsOf(body);
-    this.options.onRefused?.({ id: requestIdOf(id), code, details, headers, peer: socket.remoteAddress, isCall });
+    this.#options.onRefused?.({ id: requestIdOf(id), code, details, headers, peer: socket.remoteAddress, isCall });
   }
 
   #answer(request: FastifyRequest, reply: FastifyReply, route: Route): void {
@@ -242,11 +244,11 @@ export class ToolRoutes {
         },
       });
     } catch (error) {
-      this.options.log.error({ err: error }, "answering a request failed");
+      this.#options.log.error({ err: error }, "answering a request failed");
       answer = { ...errorReply("internal_error"), error };
     }
     if (!this.requests.end(reply, answer.code)) return;
-    const last = this.options.shutdown.stopping || answer.code === "request_timeout";
+    const last = this.#options.shutdown.stopping || answer.code === "request_timeout";
     if (answer.error === undefined) this.#send(reply, answer, last);
     else this.#sendFailure(reply, answer, last);
     this.#report(request, answer, isCall);
@@ -254,7 +256,7 @@ export class ToolRoutes {
 
   /** The refusal of a request that comes too late or is malformed, for a route or for none. */
   #refusalOf(request: IncomingMessage, route: Route | undefined): Reply | undefined {
-    if (this.options.shutdown.closed) return errorReply("shutting_down");
+    if (this.#options.shutdown.closed) return errorReply("shutting_down");
     const { rawHeaders } = request;
     if (rawHeaders.length > 2 * MAX_HEADERS) return errorReply("headers_too_large", `at most ${MAX_HEADERS} headers`);
     let hosts = 0;
@@ -276,7 +278,7 @@ export class ToolRoutes {
     // A response of the author's own routes, which shutdown cuts.
     if (reply.raw.headersSent) return void reply.raw.destroy();
     try {
-      const memory = this.options.service.memoryHeader;
+      const memory = this.#options.service.memoryHeader;
       if (memory !== undefined) reply.header(...memory);
       send(reply, answer, last, this.#deadlines);
       this.#countUnread(reply, answer.body.length);
@@ -304,13 +306,13 @@ export class ToolRoutes {
 
   /** Responds 500 without hooks and their headers, one of which may have failed or be invalid. */
   #fail(reply: FastifyReply, error: unknown): void {
-    this.options.log.error({ err: error }, "sending an answer failed");
+    this.#options.log.error({ err: error }, "sending an answer failed");
     const { raw } = reply;
     if (raw.headersSent) return void raw.destroy();
     reply.hijack();
     for (const name of raw.getHeaderNames()) raw.removeHeader(name);
     const { status, headers, body } = errorReply("internal_error");
-    const memory = this.options.service.memoryHeader ?? [];
+    const memory = this.#options.service.memoryHeader ?? [];
     const id = [REQUEST_ID_HEADER, requestIdOf(reply.request.id)];
     raw
       .writeHead(status, [...headers, ...id, ...memory, "content-length", String(body.length), "connection", "close"])

@@ -6,24 +6,28 @@ import type { Holder, Shares } from "./shares.js";
 
 /** Holdings of calls, which are refused where there is no room. */
 export class Account {
+  readonly #shares: Shares;
+  readonly #reason: LoadReason;
+  readonly #refusals: Refusals;
+
   /** @param reason of its refusals */
-  constructor(
-    private readonly shares: Shares,
-    private readonly reason: LoadReason,
-    private readonly refusals: Refusals,
-  ) {}
+  constructor(shares: Shares, reason: LoadReason, refusals: Refusals) {
+    this.#shares = shares;
+    this.#reason = reason;
+    this.#refusals = refusals;
+  }
 
   get inFlight(): number {
-    return this.shares.total;
+    return this.#shares.total;
   }
 
   get most(): number {
-    return this.shares.most;
+    return this.#shares.most;
   }
 
   /** The most that one holder gets while the others hold nothing. */
   get mostOfOne(): number {
-    return this.shares.mostOfOne;
+    return this.#shares.mostOfOne;
   }
 
   /**
@@ -33,8 +37,8 @@ export class Account {
    * @throws {@link RequestError} `overloaded`
    */
   enter(holder: Holder, amount = 1): () => void {
-    if (!this.shares.allows(holder, amount)) throw this.refusals.refuse(this.reason);
-    this.shares.add(holder, amount);
-    return () => this.shares.add(holder, -amount);
+    if (!this.#shares.allows(holder, amount)) throw this.#refusals.refuse(this.#reason);
+    this.#shares.add(holder, amount);
+    return () => this.#shares.add(holder, -amount);
   }
 }

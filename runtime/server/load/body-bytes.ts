@@ -7,18 +7,21 @@ import type { Holder, Shares } from "./shares.js";
 
 /** Account of the bytes of request bodies held in memory, from their arrival to the response of their call. */
 export class BodyBytes {
-  constructor(
-    private readonly shares: Shares,
-    private readonly refusals: Refusals,
-  ) {}
+  readonly #shares: Shares;
+  readonly #refusals: Refusals;
+
+  constructor(shares: Shares, refusals: Refusals) {
+    this.#shares = shares;
+    this.#refusals = refusals;
+  }
 
   get inFlight(): number {
-    return this.shares.total;
+    return this.#shares.total;
   }
 
   /** Maximum total of bytes. */
   get most(): number {
-    return this.shares.most;
+    return this.#shares.most;
   }
 
   /**
@@ -28,25 +31,25 @@ export class BodyBytes {
    * @throws {@link RequestError} `overloaded` while there is no room, `payload_too_large` when there never will be
    */
   open(holder: Holder, length: number): BodyAccount {
-    const largest = this.shares.mostOfOne;
+    const largest = this.#shares.mostOfOne;
     if (length > largest) throw new RequestError("payload_too_large", `the body is limited to ${largest} bytes`);
     this.#requireRoom(holder, length);
     let charged = 0;
     return {
       charge: (bytes) => {
         this.#requireRoom(holder, bytes);
-        this.shares.add(holder, bytes);
+        this.#shares.add(holder, bytes);
         charged += bytes;
       },
       release: () => {
-        this.shares.add(holder, -charged);
+        this.#shares.add(holder, -charged);
         charged = 0;
       },
     };
   }
 
   #requireRoom(holder: Holder, bytes: number): void {
-    if (!this.shares.allows(holder, bytes)) throw this.refusals.refuse("bodyBytes");
+    if (!this.#shares.allows(holder, bytes)) throw this.#refusals.refuse("bodyBytes");
   }
 }
 

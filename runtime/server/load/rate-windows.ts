@@ -3,10 +3,13 @@ export class RateWindows {
   /** Open windows by leader, in the order of their ends. Ended ones are removed, so only callers of late are here. */
   readonly #windows = new Map<string, { readonly end: number; calls: number }>();
 
-  constructor(
-    private readonly calls: number,
-    private readonly windowMs: number,
-  ) {}
+  readonly #calls: number;
+  readonly #windowMs: number;
+
+  constructor(calls: number, windowMs: number) {
+    this.#calls = calls;
+    this.#windowMs = windowMs;
+  }
 
   /**
    * Counts a call of a verified leader.
@@ -20,8 +23,8 @@ export class RateWindows {
       this.#windows.delete(leader);
     }
     const window = this.#windows.get(leaderId);
-    if (window === undefined) this.#windows.set(leaderId, { end: now + this.windowMs, calls: 1 });
-    else if (++window.calls > this.calls) return window.end - now;
+    if (window === undefined) this.#windows.set(leaderId, { end: now + this.#windowMs, calls: 1 });
+    else if (++window.calls > this.#calls) return window.end - now;
     return 0;
   }
 }

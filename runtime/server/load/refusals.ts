@@ -24,7 +24,11 @@ export class Refusals {
   readonly #unreported = new Map<LoadReason, number>();
   #report: NodeJS.Timeout | undefined;
 
-  constructor(private readonly log: Logger) {}
+  readonly #log: Logger;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
 
   /** Counts a refusal and returns its error, `overloaded`. */
   refuse(reason: LoadReason): RequestError {
@@ -44,7 +48,7 @@ export class Refusals {
       this.#report = undefined;
       return;
     }
-    this.log.warn({ refused: Object.fromEntries(this.#unreported) }, "refused for load");
+    this.#log.warn({ refused: Object.fromEntries(this.#unreported) }, "refused for load");
     this.#unreported.clear();
     this.#report = setTimeout(() => this.#reportNow(), REPORT_MS).unref();
   }

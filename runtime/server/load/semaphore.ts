@@ -3,14 +3,17 @@ export class Semaphore {
   #taken = 0;
   readonly #waiting = new Set<() => void>();
 
+  readonly #permits: number;
+  readonly #maxWaiting: number;
+
   /**
    * @param permits number of permits
    * @param maxWaiting maximum number of queued takers
    */
-  constructor(
-    private readonly permits: number,
-    private readonly maxWaiting: number,
-  ) {}
+  constructor(permits: number, maxWaiting: number) {
+    this.#permits = permits;
+    this.#maxWaiting = maxWaiting;
+  }
 
   /** Number of taken permits. */
   get taken(): number {
@@ -24,14 +27,14 @@ export class Semaphore {
 
   /** Takes a permit, which {@link give} returns; false when none is free. */
   tryTake(): boolean {
-    if (this.#taken === this.permits) return false;
+    if (this.#taken === this.#permits) return false;
     this.#taken++;
     return true;
   }
 
   /** Adds a taker to the queue, which is called once it has a permit; false when the queue is full. */
   wait(taker: () => void): boolean {
-    if (this.#waiting.size >= this.maxWaiting) return false;
+    if (this.#waiting.size >= this.#maxWaiting) return false;
     this.#waiting.add(taker);
     return true;
   }

@@ -12,18 +12,22 @@ export class Shares {
   total = 0;
   readonly #held = new Map<Holder, number>();
 
+  readonly #isOnly: () => boolean;
+
   /**
    * @param most bound of the total; at most 2^53 − 1, so that sums are exact
    * @param isOnly whether there can be one holder only, such as a single leader in the allow-list
    */
   constructor(
     readonly most: number,
-    private readonly isOnly: () => boolean = () => false,
-  ) {}
+    isOnly: () => boolean = () => false,
+  ) {
+    this.#isOnly = isOnly;
+  }
 
   /** The most that one holder gets while the others hold nothing. */
   get mostOfOne(): number {
-    return this.isOnly() ? this.most : Math.floor(this.most / 2);
+    return this.#isOnly() ? this.most : Math.floor(this.most / 2);
   }
 
   /**
@@ -33,7 +37,7 @@ export class Shares {
    */
   allows(holder: Holder, amount: number, used = this.total): boolean {
     const left = this.most - used - amount;
-    return left >= 0 && ((this.#held.get(holder) ?? 0) + amount <= left || this.isOnly());
+    return left >= 0 && ((this.#held.get(holder) ?? 0) + amount <= left || this.#isOnly());
   }
 
   /** Adds to the amount of a holder; a negative amount gives back. */

@@ -34,8 +34,12 @@ export class TimeSlices {
   #awaitsTurn = false;
   #sliceMs = SLICE_MS;
 
+  readonly #now: () => number;
+
   /** @param now the clock, in milliseconds */
-  constructor(private readonly now: () => number = () => performance.now()) {}
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
 
   /** Number of waiting calls. */
   get waiting(): number {
@@ -49,7 +53,7 @@ export class TimeSlices {
    * @returns undefined when the call begins at once
    */
   enter(length: number): Promise<void> | undefined {
-    const since = this.now();
+    const since = this.#now();
     if (this.#waiting.length === 0 && since - this.#began < this.#sliceMs) return undefined;
     if (!this.#awaitsTurn) {
       // Either a later turn, or this one has had a slice: it gets one more.
@@ -67,7 +71,7 @@ export class TimeSlices {
   /** Records that a connection was accepted or dropped in this turn. Others may wait behind it. */
   accepted(): void {
     const [oldest] = this.#waiting;
-    if (oldest === undefined || this.now() - oldest.since < CROWDED_MS) this.#sliceMs = 0;
+    if (oldest === undefined || this.#now() - oldest.since < CROWDED_MS) this.#sliceMs = 0;
   }
 
   /** Runs after the connections of a turn were read. */
@@ -76,7 +80,7 @@ export class TimeSlices {
     this.#sliceMs = SLICE_MS;
     this.#awaitsTurn = false;
     if (this.#waiting.length === 0) return;
-    this.#awaitTurn(this.now());
+    this.#awaitTurn(this.#now());
     this.#beginNext(this.#began + sliceMs);
   };
 
@@ -93,7 +97,7 @@ export class TimeSlices {
     next.begin();
     // A microtask runs after those of the call, a tick after the call has read its body.
     queueMicrotask(() => {
-      if (this.now() < end) process.nextTick(() => this.#beginNext(end));
+      if (this.#now() < end) process.nextTick(() => this.#beginNext(end));
     });
   }
 }

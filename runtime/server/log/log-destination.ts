@@ -40,11 +40,14 @@ export class LogDestination implements DroppedLines {
   /** The time until which `flushSync` retries a full pipe; set at the end of the process. */
   #flushBy: number | undefined;
 
+  readonly #fd: number;
+  readonly #neverBlocks: boolean;
+
   /** @param neverBlocks whether a write to the descriptor never blocks: lines are then written synchronously */
-  constructor(
-    private readonly fd: number,
-    private readonly neverBlocks = false,
-  ) {}
+  constructor(fd: number, neverBlocks = false) {
+    this.#fd = fd;
+    this.#neverBlocks = neverBlocks;
+  }
 
   write(line: string): void {
     const bytes = Buffer.byteLength(line);
@@ -62,12 +65,12 @@ export class LogDestination implements DroppedLines {
     const chunk = this.#take();
     this.#state = chunk === undefined ? "idle" : "writing";
     if (chunk === undefined) return;
-    if (this.neverBlocks) {
-      this.#ended(chunk, tryWrite(this.fd, chunk));
+    if (this.#neverBlocks) {
+      this.#ended(chunk, tryWrite(this.#fd, chunk));
       return;
     }
     this.#since = performance.now();
-    write(this.fd, chunk, (error, bytes) => this.#ended(chunk, error === null ? bytes : 0));
+    write(this.#fd, chunk, (error, bytes) => this.#ended(chunk, error === null ? bytes : 0));
   }
 
   /** Continues after a write of `bytes` bytes. A write of no bytes is repeated after a delay. */
@@ -110,7 +113,7 @@ export class LogDestination implements DroppedLines {
     this.#flushBy ??= performance.now() + FLUSH_MS;
     for (let chunk = this.#take(); chunk !== undefined; chunk = this.#take()) {
       try {
-        this.#written(chunk, writeSync(this.fd, chunk));
+        this.#written(chunk, writeSync(this.#fd, chunk));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EAGAIN" || performance.now() > this.#flushBy) return;
         sleep(PAUSE_MS);

@@ -16,11 +16,17 @@ export interface DroppedLines {
 
 /** Forwards lines to a logger. A line for which the logger throws or rejects is counted as dropped. */
 export class SafeLogger implements ServerLogger {
+  readonly #logger: ServerLogger | Logger;
+  readonly #isWritten: ((level: string) => boolean) | undefined;
+
   private constructor(
-    private readonly logger: ServerLogger | Logger,
+    logger: ServerLogger | Logger,
     readonly lines: DroppedLines,
-    private readonly isWritten?: (level: string) => boolean,
-  ) {}
+    isWritten?: (level: string) => boolean,
+  ) {
+    this.#logger = logger;
+    this.#isWritten = isWritten;
+  }
 
   /**
    * @param lines the count that dropped lines are added to, such as that of the logger's destination
@@ -35,9 +41,9 @@ export class SafeLogger implements ServerLogger {
   }
 
   isLevelEnabled(level: string): boolean {
-    if (this.isWritten !== undefined) return this.isWritten(level);
+    if (this.#isWritten !== undefined) return this.#isWritten(level);
     try {
-      return (this.logger as ServerLogger).isLevelEnabled?.(level) ?? true;
+      return (this.#logger as ServerLogger).isLevelEnabled?.(level) ?? true;
     } catch {
       return true;
     }
@@ -45,7 +51,7 @@ export class SafeLogger implements ServerLogger {
 
   child(fields: Readonly<Record<string, unknown>>): SafeLogger {
     try {
-      return new SafeLogger((this.logger as ServerLogger).child(fields), this.lines, this.isWritten);
+      return new SafeLogger((this.#logger as ServerLogger).child(fields), this.lines, this.#isWritten);
     } catch {
       return this;
     }
@@ -68,12 +74,12 @@ export class SafeLogger implements ServerLogger {
   }
 
   #write(level: keyof Logger, first: object | string, message: string | undefined): void {
-    if (this.isWritten?.(level) === false) return;
+    if (this.#isWritten?.(level) === false) return;
     const drop = () => {
       this.lines.dropped++;
     };
     try {
-      const { logger } = this;
+      const logger = this.#logger;
       const written: unknown =
         message === undefined ? logger[level](first as object) : logger[level](first as object, message);
       if (isThenable(written)) Promise.resolve(written).catch(drop);

@@ -29,7 +29,10 @@ const PLAIN = "text/plain; charset=utf-8";
 export class AdminListener {
   readonly #server: Server;
 
-  private constructor(private readonly sources: AdminSources) {
+  readonly #sources: AdminSources;
+
+  private constructor(sources: AdminSources) {
+    this.#sources = sources;
     const limits = { headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeout: 5_000, maxHeaderSize: 8_192 };
     this.#server = createServer({ ...limits, connectionsCheckingInterval: 1_000 }, (request, response) => {
       if (isAlone(request, response)) void this.#answer(request, response);
@@ -67,7 +70,7 @@ export class AdminListener {
     try {
       answer = await this.#answerOf(request);
     } catch (error) {
-      this.sources.log.error({ err: error }, "answering an operator failed");
+      this.#sources.log.error({ err: error }, "answering an operator failed");
       answer = { status: 500, text: "internal error\n" };
     }
     response.writeHead(answer.status, {
@@ -87,14 +90,14 @@ export class AdminListener {
     if (method !== "GET" && method !== "HEAD") return { status: 405, text: "method not allowed\n" };
     if (path === "/livez") return { status: 200, text: "ok\n" };
     if (path === "/readyz") return this.#readiness(query === "verbose");
-    const { metrics } = this.sources;
+    const { metrics } = this.#sources;
     return { status: 200, type: metrics.contentType, text: await metrics.text() };
   }
 
   #readiness(verbose: boolean): Answer {
-    const reason = this.sources.readiness.unready;
+    const reason = this.#sources.readiness.unready;
     const verdict = reason === undefined ? "ready" : `not ready: ${reason}`;
-    const concerns = verbose ? concernsOf(this.sources.reload.stats) : [];
+    const concerns = verbose ? concernsOf(this.#sources.reload.stats) : [];
     return { status: reason === undefined ? 200 : 503, text: [verdict, ...concerns, ""].join("\n") };
   }
 }

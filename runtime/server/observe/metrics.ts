@@ -86,10 +86,10 @@ export class Metrics implements Observer {
     return new Metrics(await import("prom-client"), registry);
   }
 
-  private constructor(
-    private readonly library: Prometheus,
-    given: Registry | undefined,
-  ) {
+  readonly #library: Prometheus;
+
+  private constructor(library: Prometheus, given: Registry | undefined) {
+    this.#library = library;
     const { Counter, Histogram, Registry, collectDefaultMetrics } = library;
     if (given === undefined && processRegistry === undefined) {
       processRegistry = new Registry();
@@ -175,7 +175,7 @@ export class Metrics implements Observer {
   }
 
   #readParts({ tools, config, store, service, server, readiness, memory }: MetricSources): void {
-    const { Gauge } = this.library;
+    const { Gauge } = this.#library;
     const registers = [this.registry];
     const gauge = <L extends string>(
       name: string,
@@ -231,7 +231,7 @@ export class Metrics implements Observer {
   }
 
   #readSharedReplay(read: () => SharedReplayStats): void {
-    const { Counter, Gauge } = this.library;
+    const { Counter, Gauge } = this.#library;
     const registers = [this.registry];
     for (const [name, help, value] of SHARED_GAUGES) {
       new Gauge({
@@ -275,7 +275,7 @@ export class Metrics implements Observer {
   }
 
   #readLog({ log }: MetricSources): void {
-    const { Counter } = this.library;
+    const { Counter } = this.#library;
     new Counter({
       name: "svc_log_dropped_total",
       help: "Log lines that were dropped because they could not be written.",
@@ -288,7 +288,7 @@ export class Metrics implements Observer {
   }
 
   #readLoad({ service: { load } }: MetricSources): void {
-    const { Counter, Gauge } = this.library;
+    const { Counter, Gauge } = this.#library;
     const registers = [this.registry];
     new Gauge({
       name: "svc_body_bytes_in_flight",
@@ -320,7 +320,7 @@ export class Metrics implements Observer {
   }
 
   #readReloads({ reload }: MetricSources): void {
-    const { Counter, Gauge } = this.library;
+    const { Counter, Gauge } = this.#library;
     const registers = [this.registry];
     const followed = (): [file: string, stats: ReloadStats][] => {
       const { config, allowList, certificate } = reload.stats;

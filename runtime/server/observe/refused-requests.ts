@@ -26,21 +26,25 @@ export class RefusedRequests {
   readonly #groups = new Map<string, Group>();
   #report: NodeJS.Timeout | undefined;
 
+  readonly #log: ServerLogger;
+  readonly #claims: Claims;
+  readonly #counted: (code: string) => void;
+
   /** @param counted called with the code of each refusal */
-  constructor(
-    private readonly log: ServerLogger,
-    private readonly claims: Claims,
-    private readonly counted: (code: string) => void,
-  ) {}
+  constructor(log: ServerLogger, claims: Claims, counted: (code: string) => void) {
+    this.#log = log;
+    this.#claims = claims;
+    this.#counted = counted;
+  }
 
   add(refusal: Refusal): void {
-    this.counted(refusal.code);
-    if (this.log.isLevelEnabled?.("info") === false) return;
+    this.#counted(refusal.code);
+    if (this.#log.isLevelEnabled?.("info") === false) return;
     const { id, code, details, headers, peer, isCall } = refusal;
-    const claim = this.claims.of(headers);
+    const claim = this.#claims.of(headers);
     const fields = { ...(details !== undefined && { details }), ...claimFields(claim), peer, request: id };
     // The request log has the line of a call.
-    if (!isCall) this.log.debug({ code, ...fields }, "refused");
+    if (!isCall) this.#log.debug({ code, ...fields }, "refused");
     this.#count(code, claim, fields);
     if (this.#report === undefined) this.#reportNow();
   }
@@ -75,7 +79,7 @@ export class RefusedRequests {
 
   #summarize(): void {
     if (this.#groups.size === 0) return;
-    this.log.info({ refused: [...this.#groups.values()] }, "requests were refused");
+    this.#log.info({ refused: [...this.#groups.values()] }, "requests were refused");
     this.#groups.clear();
   }
 }

@@ -9,13 +9,16 @@ import type { Observation, Observer } from "../call/observers.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
 export class RequestLog implements Observer {
-  constructor(
-    private readonly log: ServerLogger,
-    private readonly claims: Claims,
-  ) {}
+  readonly #log: ServerLogger;
+  readonly #claims: Claims;
+
+  constructor(log: ServerLogger, claims: Claims) {
+    this.#log = log;
+    this.#claims = claims;
+  }
 
   get active(): boolean {
-    return this.log.isLevelEnabled?.("debug") ?? true;
+    return this.#log.isLevelEnabled?.("debug") ?? true;
   }
 
   ended(call: Observation, { status, code, body }: Reply): void {
@@ -29,7 +32,7 @@ export class RequestLog implements Observer {
         status,
         ...(code !== undefined && { code }),
         ...(details !== undefined && { details }),
-        ...(verified ?? (isRefused && claimFields(this.claims.of(request.headers)))),
+        ...(verified ?? (isRefused && claimFields(this.#claims.of(request.headers)))),
         ...(isRefused && { peer: request.peer() }),
         ...(replayed && { replayed }),
         ms: { ...ms, all: rounded(call.ms) },

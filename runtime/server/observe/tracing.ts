@@ -33,15 +33,17 @@ class Tracing implements Observer {
   readonly #tracer: Tracer;
   readonly #calls = new WeakMap<Observation, Traced>();
 
-  constructor(
-    private readonly api: Api,
-    private readonly scheme: string,
-  ) {
+  readonly #api: Api;
+  readonly #scheme: string;
+
+  constructor(api: Api, scheme: string) {
+    this.#api = api;
+    this.#scheme = scheme;
     this.#tracer = api.trace.getTracer("svc-runtime");
   }
 
   began(call: Observation): void {
-    const { context, propagation, ROOT_CONTEXT, SpanKind, trace } = this.api;
+    const { context, propagation, ROOT_CONTEXT, SpanKind, trace } = this.#api;
     // With an instrumentation of node:http the active span is already the server span of this request.
     const outer = trace.getSpan(context.active()) !== undefined;
     const parent = outer ? context.active() : propagation.extract(ROOT_CONTEXT, call.request.headers);
@@ -50,7 +52,7 @@ class Tracing implements Observer {
       "http.request.method": "POST",
       "http.route": `${prefix}/invoke`,
       "url.path": `${prefix}/invoke`,
-      "url.scheme": this.scheme,
+      "url.scheme": this.#scheme,
       "svc.tool": fqn,
       "svc.request_id": call.request.id,
     };
@@ -64,7 +66,7 @@ class Tracing implements Observer {
     if (traced === undefined) return start();
     const run = this.#tracer.startSpan(call.tool.fqn, {}, traced.context);
     traced.run = run;
-    return this.api.context.with(this.api.trace.setSpan(traced.context, run), start);
+    return this.#api.context.with(this.#api.trace.setSpan(traced.context, run), start);
   }
 
   ended(call: Observation, { status, code }: Reply): void {
@@ -76,7 +78,7 @@ class Tracing implements Observer {
     if (call.replayed) server.setAttribute("svc.replayed", true);
     for (const span of run === undefined ? [server] : [run, server]) {
       if (code !== undefined) span.setAttribute("error.type", code);
-      if (status >= 500) span.setStatus({ code: this.api.SpanStatusCode.ERROR });
+      if (status >= 500) span.setStatus({ code: this.#api.SpanStatusCode.ERROR });
       span.end();
     }
   }

@@ -150,11 +150,15 @@ class Threads {
   /** True once termination of the threads has begun. */
   closed = false;
 
-  private constructor(
-    private readonly tool: ServedTool,
-    private readonly settings: Settings,
-    private readonly log: Logger,
-  ) {}
+  readonly #tool: ServedTool;
+  readonly #settings: Settings;
+  readonly #log: Logger;
+
+  private constructor(tool: ServedTool, settings: Settings, log: Logger) {
+    this.#tool = tool;
+    this.#settings = settings;
+    this.#log = log;
+  }
 
   /** @throws {@link StartupError} when a thread cannot load the tool */
   static async start(tool: ServedTool, settings: Settings, log: Logger): Promise<Threads> {
@@ -171,7 +175,7 @@ class Threads {
   }
 
   get graceMs(): number {
-    return this.settings.graceMs;
+    return this.#settings.graceMs;
   }
 
   /** Takes a thread without work; waits only while it loads. Rejects when it cannot load the tool. */
@@ -189,11 +193,11 @@ class Threads {
   async close(): Promise<void> {
     this.closed = true;
     const all = [...this.#all];
-    if (hasClose(this.tool)) {
+    if (hasClose(this.#tool)) {
       let left = all.length;
       const closed = all.map((thread) => thread.run({ kind: "close" }).finally(() => left--));
       if (!(await endsWithin(CLOSE_LIMIT_MS + CLOSE_GRACE_MS, Promise.allSettled(closed)))) {
-        this.log.warn({ threads: left, limitMs: CLOSE_LIMIT_MS }, "close() of the tool did not end in time");
+        this.#log.warn({ threads: left, limitMs: CLOSE_LIMIT_MS }, "close() of the tool did not end in time");
       }
     }
     await Promise.all(all.map((thread) => thread.end()));
@@ -206,7 +210,7 @@ class Threads {
       // Work that finds no other thread loads another one.
       const at = this.#free.indexOf(thread);
       if (at !== -1) this.#free.splice(at, 1);
-      if (!this.closed) this.log.error({ err: error }, "a thread of the tool cannot load it");
+      if (!this.closed) this.#log.error({ err: error }, "a thread of the tool cannot load it");
     });
   }
 
@@ -227,9 +231,9 @@ class Threads {
   }
 
   async #load(): Promise<ToolThread> {
-    const { entry, memoryMb } = this.settings;
+    const { entry, memoryMb } = this.#settings;
     if (this.closed) throw new Error("the threads of the tool are closed");
-    const thread = new ToolThread({ entry, fqn: this.tool.fqn, memoryMb }, this.log, () => this.#over(thread));
+    const thread = new ToolThread({ entry, fqn: this.#tool.fqn, memoryMb }, this.#log, () => this.#over(thread));
     this.#all.add(thread);
     try {
       await thread.run({ kind: "load" });
@@ -264,13 +268,18 @@ class ThreadWork<T> implements Execution<T> {
   #grace: NodeJS.Timeout | undefined;
   #killed = false;
 
-  constructor(
-    private readonly threads: Threads,
-    private readonly permits: Semaphore,
-    private readonly work: () => Work,
-    private readonly ends: Ends<T>,
-    private readonly log: Logger,
-  ) {
+  readonly #threads: Threads;
+  readonly #permits: Semaphore;
+  readonly #work: () => Work;
+  readonly #ends: Ends<T>;
+  readonly #log: Logger;
+
+  constructor(threads: Threads, permits: Semaphore, work: () => Work, ends: Ends<T>, log: Logger) {
+    this.#threads = threads;
+    this.#permits = permits;
+    this.#work = work;
+    this.#ends = ends;
+    this.#log = log;
     this.end = new Promise((resolve) => {
       this.#resolve = resolve;
     });
@@ -284,12 +293,12 @@ class ThreadWork<T> implements Execution<T> {
     if (this.#thread === undefined) {
       // A disconnected caller may retry and get the answer; after a timeout or shutdown nothing waits for it.
       if (reason === "disconnect") return;
-      this.permits.leave(this.#begin);
-      this.#settle(this.ends.fault(reason === "timeout" ? "tool_invocation_timeout" : "shutting_down"));
+      this.#permits.leave(this.#begin);
+      this.#settle(this.#ends.fault(reason === "timeout" ? "tool_invocation_timeout" : "shutting_down"));
       return;
     }
     this.#thread.abort(reason);
-    if (reason === "timeout") this.#grace ??= setTimeout(() => this.#kill(), this.threads.graceMs);
+    if (reason === "timeout") this.#grace ??= setTimeout(() => this.#kill(), this.#threads.graceMs);
   }
 
   async returned(): Promise<void> {
@@ -300,42 +309,42 @@ class ThreadWork<T> implements Execution<T> {
   readonly #begin = (): void => {
     void this.#run().then((end) => {
       this.#settle(end);
-      this.permits.give();
+      this.#permits.give();
     });
   };
 
   async #run(): Promise<T> {
     try {
-      const thread = await this.threads.take();
+      const thread = await this.#threads.take();
       // Aborted while the thread was loading.
       if (this.#ended) {
-        this.threads.give(thread);
+        this.#threads.give(thread);
         return this.end;
       }
       this.#thread = thread;
-      const ended = thread.run(this.work(), this.log);
+      const ended = thread.run(this.#work(), this.#log);
       this.#id = thread.lastId;
       for (const reason of this.#reasons) thread.abort(reason);
-      return this.ends.answer(await ended);
+      return this.#ends.answer(await ended);
     } catch (error) {
-      if (this.#killed) return this.ends.fault("tool_invocation_timeout");
+      if (this.#killed) return this.#ends.fault("tool_invocation_timeout");
       // The thread ended because the pool is closed. The caller already has a response, and how far the work got is
       // unknown, so its replay entry stays in flight.
-      if (this.threads.closed) return new Promise<never>(() => {});
-      this.log.error({ err: error }, "the tool's thread ended during a call");
-      return this.ends.fault(
+      if (this.#threads.closed) return new Promise<never>(() => {});
+      this.#log.error({ err: error }, "the tool's thread ended during a call");
+      return this.#ends.fault(
         this.#reasons.includes("shutdown") ? "tool_invocation_interrupted" : "tool_invocation_failed",
       );
     } finally {
       clearTimeout(this.#grace);
-      if (this.#thread !== undefined) this.threads.give(this.#thread);
+      if (this.#thread !== undefined) this.#threads.give(this.#thread);
     }
   }
 
   #kill(): void {
     this.#killed = true;
     void this.#thread?.end();
-    this.log.warn({ graceMs: this.threads.graceMs }, "the tool did not stop after its deadline: its thread is ended");
+    this.#log.warn({ graceMs: this.#threads.graceMs }, "the tool did not stop after its deadline: its thread is ended");
   }
 
   #settle(end: T): void {
@@ -350,10 +359,10 @@ class ThreadHost implements ToolHost {
   /** A permit that calls cannot take, so that a health check never waits for them. */
   readonly #checks = new Semaphore(1, 0);
 
-  constructor(
-    private readonly threads: Threads,
-    { threads: count, queue }: Settings,
-  ) {
+  readonly #threads: Threads;
+
+  constructor(threads: Threads, { threads: count, queue }: Settings) {
+    this.#threads = threads;
     this.#calls = new Semaphore(count, queue);
   }
 
@@ -369,13 +378,13 @@ class ThreadHost implements ToolHost {
         deadline: process.hrtime.bigint() + left,
       };
     };
-    return new ThreadWork(this.threads, this.#calls, work, { answer: answerOf, fault: refusal }, log);
+    return new ThreadWork(this.#threads, this.#calls, work, { answer: answerOf, fault: refusal }, log);
   }
 
   authorize(auth: AuthContext, log: Logger): Execution<Answer | undefined> {
     const answer = (end: unknown) => (end === undefined ? undefined : answerOf(end));
     return new ThreadWork(
-      this.threads,
+      this.#threads,
       this.#calls,
       () => ({ kind: "authorize", auth: callerCopy(auth) }),
       { answer, fault: refusal },
@@ -385,7 +394,7 @@ class ThreadHost implements ToolHost {
 
   health(log: Logger): Execution<number> {
     const ends = { answer: (end: unknown) => end as number, fault: statusOf };
-    return new ThreadWork(this.threads, this.#checks, () => ({ kind: "health" }), ends, log);
+    return new ThreadWork(this.#threads, this.#checks, () => ({ kind: "health" }), ends, log);
   }
 }
 

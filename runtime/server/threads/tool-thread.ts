@@ -26,15 +26,16 @@ export class ToolThread {
   #lastId = 0;
   #error: unknown;
 
+  readonly #log: Logger;
+  readonly #onEnd: () => void;
+
   /**
    * @param log for lines outside of calls
    * @param onEnd called once when the thread has ended
    */
-  constructor(
-    { memoryMb, ...data }: ThreadSettings,
-    private readonly log: Logger,
-    private readonly onEnd: () => void,
-  ) {
+  constructor({ memoryMb, ...data }: ThreadSettings, log: Logger, onEnd: () => void) {
+    this.#log = log;
+    this.#onEnd = onEnd;
     const { port1, port2 } = new MessageChannel();
     this.#port = port1.on("message", (message: FromThread) => this.#receive(message));
     this.#port.unref();
@@ -60,7 +61,7 @@ export class ToolThread {
   }
 
   /** Gives the thread work; rejects when the thread ends first. */
-  run(work: Work, log = this.log): Promise<unknown> {
+  run(work: Work, log = this.#log): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#error !== undefined) return reject(this.#error);
       const id = ++this.#lastId;
@@ -92,7 +93,7 @@ export class ToolThread {
   #receive(message: FromThread): void {
     if ("level" in message) {
       const { level, fields, message: text, id } = message;
-      const log = this.#asked.get(id)?.log ?? this.log;
+      const log = this.#asked.get(id)?.log ?? this.#log;
       log[level](fields, text);
       return;
     }
@@ -111,9 +112,9 @@ export class ToolThread {
     }
     this.#error = error ?? new Error("the thread ended");
     this.#port.close();
-    if (this.#asked.size === 0 && !wanted) this.log.error({ err: error }, "a thread of the tool ended");
+    if (this.#asked.size === 0 && !wanted) this.#log.error({ err: error }, "a thread of the tool ended");
     for (const { reject } of this.#asked.values()) reject(error);
     this.#asked.clear();
-    this.onEnd();
+    this.#onEnd();
   }
 }

@@ -123,27 +123,31 @@ const logOf = (id: number): Logger => SafeLogger.of(new ThreadLogger(id));
 
 /** Writes to the log of the main thread. */
 class ThreadLogger implements Logger {
-  constructor(private readonly id: number) {}
+  readonly #id: number;
+
+  constructor(id: number) {
+    this.#id = id;
+  }
 
   debug(first: object | string, message?: string): void {
-    this.write("debug", first, message);
+    this.#write("debug", first, message);
   }
 
   info(first: object | string, message?: string): void {
-    this.write("info", first, message);
+    this.#write("info", first, message);
   }
 
   warn(first: object | string, message?: string): void {
-    this.write("warn", first, message);
+    this.#write("warn", first, message);
   }
 
   error(first: object | string, message?: string): void {
-    this.write("error", first, message);
+    this.#write("error", first, message);
   }
 
-  private write(level: ThreadLog["level"], first: object | string, second?: string): void {
+  #write(level: ThreadLog["level"], first: object | string, second?: string): void {
     const [fields, message] = typeof first === "string" ? [{}, first] : [first, second];
-    const line: ThreadLog = { level, fields, message, id: this.id };
+    const line: ThreadLog = { level, fields, message, id: this.#id };
     try {
       send(line);
     } catch {

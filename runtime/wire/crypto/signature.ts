@@ -12,12 +12,12 @@ const TOOL_RESPONSE = Buffer.from(DOMAINS.toolResponse);
 
 /** Computes the input hash of one tool. The parts that do not depend on values are encoded once. */
 export class InputHasher {
-  private readonly heads: readonly { readonly bytes: Buffer; readonly many: boolean }[];
-  private readonly start: Buffer;
+  readonly #heads: readonly { readonly bytes: Buffer; readonly many: boolean }[];
+  readonly #start: Buffer;
 
   /** @param ports in schema order; all of them carry data */
   constructor(ports: readonly PortShape[]) {
-    this.heads = ports.map(({ name, many }) => {
+    this.#heads = ports.map(({ name, many }) => {
       const head = Buffer.alloc(lengthSize(name.length) + name.length + 2);
       const at = writeLength(head, 0, name.length);
       head.write(name, at, "latin1");
@@ -27,7 +27,7 @@ export class InputHasher {
     });
     const count = Buffer.alloc(lengthSize(ports.length));
     writeLength(count, 0, ports.length);
-    this.start = Buffer.concat([RESOLVED_INPUT, count]);
+    this.#start = Buffer.concat([RESOLVED_INPUT, count]);
   }
 
   /**
@@ -46,21 +46,21 @@ export class InputHasher {
    * @param commit returns the 32-byte commitment of a value, which may be overwritten by the next call
    */
   hashOf<T>(ports: readonly (readonly T[])[], commit: (value: T) => Uint8Array): Buffer {
-    return sha256(this.preimage(ports, commit));
+    return sha256(this.#preimage(ports, commit));
   }
 
   /** Domain and BCS of the port commitments. */
-  private preimage<T>(ports: readonly (readonly T[])[], commit: (value: T) => Uint8Array): Buffer {
-    let size = this.start.length;
-    for (let i = 0; i < this.heads.length; i++) {
-      const { bytes, many } = this.heads[i] as { bytes: Buffer; many: boolean };
+  #preimage<T>(ports: readonly (readonly T[])[], commit: (value: T) => Uint8Array): Buffer {
+    let size = this.#start.length;
+    for (let i = 0; i < this.#heads.length; i++) {
+      const { bytes, many } = this.#heads[i] as { bytes: Buffer; many: boolean };
       const values = ports[i] as readonly T[];
       size += bytes.length + (many ? lengthSize(values.length) : 0) + 33 * values.length;
     }
     const target = Buffer.allocUnsafe(size);
-    let at = copyBytes(target, 0, this.start);
-    for (let i = 0; i < this.heads.length; i++) {
-      const { bytes, many } = this.heads[i] as { bytes: Buffer; many: boolean };
+    let at = copyBytes(target, 0, this.#start);
+    for (let i = 0; i < this.#heads.length; i++) {
+      const { bytes, many } = this.#heads[i] as { bytes: Buffer; many: boolean };
       const values = ports[i] as readonly T[];
       at = copyBytes(target, at, bytes);
       if (many) at = writeLength(target, at, values.length);

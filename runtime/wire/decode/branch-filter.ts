@@ -106,21 +106,21 @@ interface Group {
 /** The union of a contract, prepared for {@link candidates}. */
 export class BranchFilter {
   /** Indexes of branches by the kind of entry. */
-  private readonly byKind: readonly (readonly number[])[];
-  private readonly names: MemberNames;
-  private readonly requirements: readonly (readonly Requirement[])[];
+  readonly #byKind: readonly (readonly number[])[];
+  readonly #names: MemberNames;
+  readonly #requirements: readonly (readonly Requirement[])[];
   /** Object branches by the rarest of their required members. */
-  private readonly groups: readonly Group[];
+  readonly #groups: readonly Group[];
   /** Branches that take objects and require no member that is known here. */
-  private readonly open: readonly number[];
+  readonly #open: readonly number[];
   /** Tape indexes of the values of required members by name, in the object that was read last; 0 for an absent one. */
-  private readonly found: Int32Array;
+  readonly #found: Int32Array;
   /** Indexes of the names in that object. */
-  private readonly present: number[] = [];
+  readonly #present: number[] = [];
 
   constructor(branches: readonly Codec[], resolve: Resolve) {
     const taken = branches.map((branch) => kindsOf(branch, resolve));
-    this.byKind = Array.from({ length: OBJECT + 1 }, (_, kind) =>
+    this.#byKind = Array.from({ length: OBJECT + 1 }, (_, kind) =>
       [...branches.keys()].filter((at) => ((taken[at] as number) & (1 << kind)) !== 0),
     );
     const required = branches.map((branch) =>
@@ -128,32 +128,32 @@ export class BranchFilter {
     );
     const indexes = new Map<string, number>();
     for (const { name } of required.flat()) if (!indexes.has(name)) indexes.set(name, indexes.size);
-    this.names = new MemberNames([...indexes.keys()]);
-    this.found = new Int32Array(indexes.size);
-    this.requirements = required.map((members) =>
+    this.#names = new MemberNames([...indexes.keys()]);
+    this.#found = new Int32Array(indexes.size);
+    this.#requirements = required.map((members) =>
       members.map(({ name, codec }) => ({
         name: indexes.get(name) as number,
         kinds: kindsOf(codec, resolve),
         literals: codec.kind === "literal" ? new Set(codec.values) : undefined,
       })),
     );
-    this.groups = Array.from(indexes, () => ({ ofLiteral: new Map(), ofAny: [] }));
-    this.open = (this.byKind[OBJECT] as readonly number[]).filter((at) => this.requirements[at]?.length === 0);
-    this.group();
+    this.#groups = Array.from(indexes, () => ({ ofLiteral: new Map(), ofAny: [] }));
+    this.#open = (this.#byKind[OBJECT] as readonly number[]).filter((at) => this.#requirements[at]?.length === 0);
+    this.#group();
   }
 
   /** Puts each branch under the required member, or the literals of one, that the fewest branches have. */
-  private group(): void {
+  #group(): void {
     const counts = new Map<unknown, number>();
     const keysOf = ({ name, literals }: Requirement) =>
       literals === undefined ? [`${name}`] : [...literals].map((value) => `${name} ${typeof value} ${value}`);
-    const all = this.requirements.flat();
+    const all = this.#requirements.flat();
     for (const key of all.flatMap(keysOf)) counts.set(key, (counts.get(key) ?? 0) + 1);
     const score = (each: Requirement) => Math.max(...keysOf(each).map((key) => counts.get(key) as number));
-    for (const [at, [first, ...others]] of this.requirements.entries()) {
+    for (const [at, [first, ...others]] of this.#requirements.entries()) {
       if (first === undefined) continue;
       const rarest = others.reduce((best, each) => (score(each) < score(best) ? each : best), first);
-      const { ofLiteral, ofAny } = this.groups[rarest.name] as Group;
+      const { ofLiteral, ofAny } = this.#groups[rarest.name] as Group;
       if (rarest.literals === undefined) ofAny.push(at);
       for (const value of rarest.literals ?? []) ofLiteral.set(value, [...(ofLiteral.get(value) ?? []), at]);
     }
@@ -166,9 +166,13 @@ export class BranchFilter {
    */
   candidates(document: JsonDocument, entry: number, steps: UnionSteps | undefined): readonly number[] {
     const kind = kindAt(document, entry);
-    const ofKind = this.byKind[kind] as readonly number[];
+    const ofKind = this.#byKind[kind] as readonly number[];
     if (kind !== OBJECT || ofKind.length < 2) return ofKind;
-    const { found, groups, names, open, present } = this;
+    const found = this.#found;
+    const groups = this.#groups;
+    const names = this.#names;
+    const open = this.#open;
+    const present = this.#present;
     for (const name of present) found[name] = 0;
     present.length = 0;
     const end = after(document, entry);
@@ -184,16 +188,16 @@ export class BranchFilter {
       const { ofAny, ofLiteral } = groups[name] as Group;
       const ofValue = ofLiteral.size > 0 ? ofLiteral.get(literalOf(document, found[name] as number)) : undefined;
       steps?.take((ofAny.length + (ofValue?.length ?? 0)) >> 3);
-      for (const at of ofAny) if (this.fits(document, at)) fitting.push(at);
-      for (const at of ofValue ?? []) if (this.fits(document, at)) fitting.push(at);
+      for (const at of ofAny) if (this.#fits(document, at)) fitting.push(at);
+      for (const at of ofValue ?? []) if (this.#fits(document, at)) fitting.push(at);
     }
     return fitting.length > 1 ? fitting.sort((one, other) => one - other) : fitting;
   }
 
   /** Whether the object that was looked at last has the required members of a branch. */
-  private fits(document: JsonDocument, branch: number): boolean {
-    for (const { name, kinds, literals } of this.requirements[branch] as readonly Requirement[]) {
-      const value = this.found[name] as number;
+  #fits(document: JsonDocument, branch: number): boolean {
+    for (const { name, kinds, literals } of this.#requirements[branch] as readonly Requirement[]) {
+      const value = this.#found[name] as number;
       if (value === 0 || ((1 << kindAt(document, value)) & kinds) === 0) return false;
       if (literals !== undefined && !literals.has(literalOf(document, value))) return false;
     }

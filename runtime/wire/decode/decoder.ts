@@ -53,11 +53,11 @@ export type Wrap = (value: unknown) => unknown;
 
 /** Decodes single values by codec. */
 export class ValueDecoder {
-  private readonly decode: Decode;
+  readonly #decode: Decode;
 
   /** @param wrap makes the value of a `wrapped` codec, which is the value itself by default */
   constructor(codec: Codec, definitions: Contract["definitions"] = [], wrap?: Wrap) {
-    this.decode = new DecoderCompiler(definitions, wrap).compile(codec);
+    this.#decode = new DecoderCompiler(definitions, wrap).compile(codec);
   }
 
   /**
@@ -66,7 +66,7 @@ export class ValueDecoder {
    * @throws {@link WireFault} `input_deserialization_error` with the member's path
    */
   read(bytes: Uint8Array): unknown {
-    const value = this.decode(readInput("", bytes), 0, new DecodeContext(false));
+    const value = this.#decode(readInput("", bytes), 0, new DecodeContext(false));
     if (value instanceof Mismatch) throw inputFault(value.describe());
     return value;
   }
@@ -111,20 +111,20 @@ export const repeatedMember = () => new Mismatch("the member once", "it twice");
 export class DecoderCompiler {
   /** Whether any compiled codec is a union: only then may a value be tried against several branches. */
   hasUnion = false;
-  private readonly definitions: Definitions<Decode>;
+  readonly #definitions: Definitions<Decode>;
+
+  readonly #wrap: Wrap;
 
   /** @param wrap makes the value of a `wrapped` codec, which is the value itself by default */
-  constructor(
-    definitions: NonNullable<Contract["definitions"]>,
-    private readonly wrap: Wrap = (value) => value,
-  ) {
-    this.definitions = new Definitions(definitions);
+  constructor(definitions: NonNullable<Contract["definitions"]>, wrap: Wrap = (value) => value) {
+    this.#wrap = wrap;
+    this.#definitions = new Definitions(definitions);
   }
 
   compile(codec: Codec): Decode {
     switch (codec.kind) {
       case "json":
-        return this.json(codec);
+        return this.#json(codec);
       case "null":
         return (document, entry) =>
           kindAt(document, entry) === NULL ? null : new Mismatch("null", entryKind(document, entry));
@@ -142,7 +142,7 @@ export class DecoderCompiler {
         };
       }
       case "number":
-        return this.number(codec);
+        return this.#number(codec);
       case "literal": {
         const values = new Set<unknown>(codec.values);
         const mismatch = literalMismatch(codec.values);
@@ -153,7 +153,7 @@ export class DecoderCompiler {
         };
       }
       case "bigint":
-        return this.bigint(codec);
+        return this.#bigint(codec);
       case "date":
         return (document, entry) => {
           const text = stringValueOf(document, entry);
@@ -175,15 +175,15 @@ export class DecoderCompiler {
         const decode = this.compile(codec.item);
         return (document, entry, context) => {
           const value = decode(document, entry, context);
-          return value instanceof Mismatch ? value : this.wrap(value);
+          return value instanceof Mismatch ? value : this.#wrap(value);
         };
       }
       case "object":
-        return this.object(codec);
+        return this.#object(codec);
       case "union":
-        return this.union(codec);
+        return this.#union(codec);
       case "ref":
-        return this.reference(codec.name);
+        return this.#reference(codec.name);
     }
   }
 
@@ -191,9 +191,9 @@ export class DecoderCompiler {
     return new ListDecoder(codec, (item) => this.compile(item));
   }
 
-  private union(codec: Extract<Codec, { kind: "union" }>): Decode {
+  #union(codec: Extract<Codec, { kind: "union" }>): Decode {
     const branches = codec.branches.map((branch) => this.compile(branch));
-    const { codecOf } = this.definitions;
+    const { codecOf } = this.#definitions;
     const discriminator = discriminatorOf(codec.branches, codecOf, branches);
     const union = new UnionDecoder(codec.branches, codecOf, branches);
     if (discriminator === undefined) {
@@ -221,7 +221,7 @@ export class DecoderCompiler {
     };
   }
 
-  private json(codec: Extract<Codec, { kind: "json" }>): Decode {
+  #json(codec: Extract<Codec, { kind: "json" }>): Decode {
     const { except } = codec;
     const checkNumber = numberCheck(codec);
     const checkText = textCheck(codec);
@@ -248,7 +248,7 @@ export class DecoderCompiler {
     };
   }
 
-  private number(codec: Extract<Codec, { kind: "number" }>): Decode {
+  #number(codec: Extract<Codec, { kind: "number" }>): Decode {
     const integer = codec.integer === true;
     const expected = integer ? "an integer within ±(2^53-1)" : "a number";
     const check = numberCheck(codec);
@@ -266,7 +266,7 @@ export class DecoderCompiler {
     };
   }
 
-  private bigint(codec: Extract<Codec, { kind: "bigint" }>): Decode {
+  #bigint(codec: Extract<Codec, { kind: "bigint" }>): Decode {
     const { min, max, name } = bigintRange(codec.format);
     const check = integerCheck(codec);
     return (document, entry) => {
@@ -285,7 +285,7 @@ export class DecoderCompiler {
     };
   }
 
-  private object(codec: Extract<Codec, { kind: "object" }>): Decode {
+  #object(codec: Extract<Codec, { kind: "object" }>): Decode {
     const declared = codec.members.map(({ name, optional, codec }) => ({
       name,
       optional: optional === true,
@@ -374,8 +374,8 @@ export class DecoderCompiler {
     };
   }
 
-  private reference(name: string): Decode {
-    const definition = this.definitions.get(name, (codec) => this.compile(codec));
+  #reference(name: string): Decode {
+    const definition = this.#definitions.get(name, (codec) => this.compile(codec));
     return (document, entry, context) =>
       context.choices > 0 && holdsContainer(document, entry)
         ? context.once(definition.id, entry, () => definition.compiled(document, entry, context))
@@ -397,49 +397,49 @@ const SHORT_LIST = 64;
 
 /** Decodes lists: the items of an array, or the values of a `many` port, each in a document of its own. */
 export class ListDecoder {
-  private readonly item: Decode | undefined;
-  private readonly fixed: readonly Decode[] = [];
-  private readonly tail: readonly Decode[] = [];
+  readonly #item: Decode | undefined;
+  readonly #fixed: readonly Decode[] = [];
+  readonly #tail: readonly Decode[] = [];
   /** Number of leading items that are required. */
-  private readonly required: number = 0;
-  private readonly check: ((count: number) => Mismatch | undefined) | undefined;
-  private readonly unique: boolean;
+  readonly #required: number = 0;
+  readonly #check: ((count: number) => Mismatch | undefined) | undefined;
+  readonly #unique: boolean;
 
   constructor(codec: ListCodec, compile: (codec: Codec) => Decode) {
     const check = countCheck(codec);
-    this.unique = codec.uniqueItems === true;
+    this.#unique = codec.uniqueItems === true;
     if (codec.kind === "array") {
-      this.item = compile(codec.item);
-      this.check = check;
+      this.#item = compile(codec.item);
+      this.#check = check;
       return;
     }
     const { items, optional = 0, rest, tail = [] } = codec;
-    this.fixed = items.map(compile);
-    this.tail = tail.map(compile);
-    this.item = rest === undefined ? undefined : compile(rest);
-    this.required = items.length - optional;
-    const min = this.required + tail.length;
+    this.#fixed = items.map(compile);
+    this.#tail = tail.map(compile);
+    this.#item = rest === undefined ? undefined : compile(rest);
+    this.#required = items.length - optional;
+    const min = this.#required + tail.length;
     const max = rest === undefined ? items.length + tail.length : Number.POSITIVE_INFINITY;
     const range = max === min ? min : rest === undefined ? `${min} to ${max}` : `${min} or more`;
-    this.check = (count) =>
+    this.#check = (count) =>
       count < min || count > max ? new Mismatch(`an array of ${range} items`, `${count} items`) : check?.(count);
   }
 
   decode(document: JsonDocument, entry: number, context: DecodeContext): unknown {
     if (kindAt(document, entry) !== ARRAY) return new Mismatch("an array", entryKind(document, entry));
-    const count = this.check === undefined ? 0 : itemCount(document, entry);
-    const mismatch = this.check?.(count);
+    const count = this.#check === undefined ? 0 : itemCount(document, entry);
+    const mismatch = this.#check?.(count);
     if (mismatch !== undefined) return mismatch;
     const end = after(document, entry);
     // A list that grows begins with room for 17 items, which is most of the memory of many short ones.
     const values = valueCount(document, entry) <= SHORT_LIST ? new Array<unknown>(itemCount(document, entry)) : [];
     for (let item = firstIn(entry), i = 0; item < end; item = after(document, item), i++) {
       if (context.choices > 0) context.steps?.take(1);
-      const value = this.decodeItem(document, item, context, i, count);
+      const value = this.#decodeItem(document, item, context, i, count);
       if (value instanceof Mismatch) return value.within(i);
       values[i] = value;
     }
-    return (this.unique ? repeatedItem(values) : undefined) ?? values;
+    return (this.#unique ? repeatedItem(values) : undefined) ?? values;
   }
 
   /** Decodes one text per item. */
@@ -447,24 +447,25 @@ export class ListDecoder {
     texts: readonly { readonly document: JsonDocument; readonly entry: number }[],
     steps: UnionSteps | undefined,
   ): unknown {
-    const mismatch = this.check?.(texts.length);
+    const mismatch = this.#check?.(texts.length);
     if (mismatch !== undefined) return mismatch;
     const values: unknown[] = [];
     for (const [i, { document, entry }] of texts.entries()) {
-      const value = this.decodeItem(document, entry, new DecodeContext(false, steps), i, texts.length);
+      const value = this.#decodeItem(document, entry, new DecodeContext(false, steps), i, texts.length);
       if (value instanceof Mismatch) return value.within(i);
       values.push(value);
     }
-    return (this.unique ? repeatedItem(values) : undefined) ?? values;
+    return (this.#unique ? repeatedItem(values) : undefined) ?? values;
   }
 
-  private decodeItem(document: JsonDocument, entry: number, context: DecodeContext, i: number, count: number): unknown {
-    const { fixed, tail } = this;
-    if (fixed.length === 0 && tail.length === 0) return (this.item as Decode)(document, entry, context);
+  #decodeItem(document: JsonDocument, entry: number, context: DecodeContext, i: number, count: number): unknown {
+    const fixed = this.#fixed;
+    const tail = this.#tail;
+    if (fixed.length === 0 && tail.length === 0) return (this.#item as Decode)(document, entry, context);
     // `null` for an optional item means absent, as for an optional member.
-    if (i >= this.required && i < fixed.length && kindAt(document, entry) === NULL) return undefined;
+    if (i >= this.#required && i < fixed.length && kindAt(document, entry) === NULL) return undefined;
     const fromEnd = count - i;
-    const decode = fromEnd <= tail.length ? tail[tail.length - fromEnd] : (fixed[i] ?? this.item);
+    const decode = fromEnd <= tail.length ? tail[tail.length - fromEnd] : (fixed[i] ?? this.#item);
     return (decode as Decode)(document, entry, context);
   }
 }

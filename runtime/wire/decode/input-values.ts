@@ -16,7 +16,11 @@ export class InputValues {
   /** Whether all of them are ASCII. */
   ascii = true;
 
-  constructor(private readonly most = Number.POSITIVE_INFINITY) {}
+  readonly #most: number;
+
+  constructor(most = Number.POSITIVE_INFINITY) {
+    this.#most = most;
+  }
 
   /**
    * Parses one document of the call.
@@ -26,12 +30,12 @@ export class InputValues {
   parse(bytes: Uint8Array): JsonDocument {
     let document: JsonDocument;
     try {
-      document = parseJson(bytes, this.most - this.count);
+      document = parseJson(bytes, this.#most - this.count);
     } catch (error) {
       if (!(error instanceof TooManyValues)) throw error;
       throw new WireFault(
         "payload_too_large",
-        `the input is limited to ${this.most} values, members' names counted; send fewer, or raise SVC_MAX_INPUT_VALUES of the server`,
+        `the input is limited to ${this.#most} values, members' names counted; send fewer, or raise SVC_MAX_INPUT_VALUES of the server`,
       );
     }
     this.count += valueCount(document);

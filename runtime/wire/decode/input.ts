@@ -35,20 +35,20 @@ interface CompiledPort {
 
 /** Decodes the input of one tool. */
 export class InputDecoder {
-  private readonly ports: readonly CompiledPort[];
-  private readonly names: MemberNames;
-  private readonly closed: boolean;
-  private readonly hasUnion: boolean;
+  readonly #ports: readonly CompiledPort[];
+  readonly #names: MemberNames;
+  readonly #closed: boolean;
+  readonly #hasUnion: boolean;
 
   constructor({ input, definitions = [], closedInput = false }: Contract) {
     const compiler = new DecoderCompiler(definitions, WithSerdeErrorPath.of);
-    this.ports = input.map((port) => {
+    this.#ports = input.map((port) => {
       const list = port.many ? compiler.list(port.list ?? { kind: "array", item: port.codec }) : undefined;
       return { port, list, decode: list?.decode.bind(list) ?? compiler.compile(port.codec) };
     });
-    this.names = new MemberNames(input.map(({ name }) => name));
-    this.closed = closedInput;
-    this.hasUnion = compiler.hasUnion;
+    this.#names = new MemberNames(input.map(({ name }) => name));
+    this.#closed = closedInput;
+    this.#hasUnion = compiler.hasUnion;
   }
 
   /**
@@ -60,9 +60,9 @@ export class InputDecoder {
    */
   decodeSigned(values: readonly (readonly CommittedText[])[]): Record<string, unknown> {
     const input: Record<string, unknown> = {};
-    const steps = this.hasUnion ? new UnionSteps(countValues(values)) : undefined;
-    for (let i = 0; i < this.ports.length; i++) {
-      const { port, decode, list } = this.ports[i] as CompiledPort;
+    const steps = this.#hasUnion ? new UnionSteps(countValues(values)) : undefined;
+    for (let i = 0; i < this.#ports.length; i++) {
+      const { port, decode, list } = this.#ports[i] as CompiledPort;
       const { name } = port;
       const texts = values[i] as readonly CommittedText[];
       let value: unknown;
@@ -93,12 +93,12 @@ export class InputDecoder {
    */
   decodeUnsigned(body: Uint8Array, document = readInput("body", body)): Record<string, unknown> {
     if (kindAt(document, 0) !== OBJECT) throw inputFault("body: expected an object");
-    const members = new Array<number>(this.ports.length).fill(0);
+    const members = new Array<number>(this.#ports.length).fill(0);
     const repeated = new Set<number>();
     let undeclared = false;
     const end = after(document, 0);
     for (let key = firstIn(0), next = 0; key < end; key = after(document, valueOfKey(key))) {
-      const index = this.names.indexOf(document, key, next);
+      const index = this.#names.indexOf(document, key, next);
       if (index < 0) {
         undeclared = true;
         continue;
@@ -108,8 +108,8 @@ export class InputDecoder {
       next = index + 1;
     }
     const input: Record<string, unknown> = {};
-    const context = new DecodeContext(true, this.hasUnion ? new UnionSteps(valueCount(document)) : undefined);
-    for (const [i, { port, decode, list }] of this.ports.entries()) {
+    const context = new DecodeContext(true, this.#hasUnion ? new UnionSteps(valueCount(document)) : undefined);
+    for (const [i, { port, decode, list }] of this.#ports.entries()) {
       const { name, optional } = port;
       const member = members[i] as number;
       if (repeated.has(i)) throw inputFault(repeatedMember().describe([name]));
@@ -128,7 +128,7 @@ export class InputDecoder {
       if (value instanceof Mismatch) throw inputFault(value.describe([name]));
       setMember(input, name, value);
     }
-    if (this.closed && undeclared) throw inputFault("expected only declared members, got another");
+    if (this.#closed && undeclared) throw inputFault("expected only declared members, got another");
     return input;
   }
 }

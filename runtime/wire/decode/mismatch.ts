@@ -9,9 +9,11 @@ export class Mismatch {
    * Innermost step first. Copied at each step, because a grown array has spare capacity and a union may hold many
    * mismatches.
    */
-  private path: readonly (string | number)[] = [];
-  private isOther = false;
-  private fitting = 0;
+  #path: readonly (string | number)[] = [];
+  #isOther = false;
+  #fitting = 0;
+
+  readonly #constraint: boolean;
 
   /**
    * @param constraint whether the value has the expected type but violates a constraint. In a union that is a strong sign
@@ -20,40 +22,42 @@ export class Mismatch {
   constructor(
     readonly expected: string,
     readonly got: string,
-    private readonly constraint = false,
-  ) {}
+    constraint = false,
+  ) {
+    this.#constraint = constraint;
+  }
 
   /** Prepends the step from the container, in place. Called from the innermost container outwards. */
   within(step: string | number): this {
-    this.path = [...this.path, step];
-    this.isOther = false;
-    this.fitting = 0;
+    this.#path = [...this.#path, step];
+    this.#isOther = false;
+    this.#fitting = 0;
     return this;
   }
 
   /** Records the number of members of the object that fitted before this one. */
   after(fitting: number): this {
-    this.fitting = fitting;
+    this.#fitting = fitting;
     return this;
   }
 
   /** Marks the mismatch of a literal member: the value is probably meant for another branch of the union. */
   asOtherBranch(): this {
-    this.isOther = true;
+    this.#isOther = true;
     return this;
   }
 
   /** Whether a literal member ruled this branch out, which is cheap to find again. */
   get isOtherBranch(): boolean {
-    return this.isOther;
+    return this.#isOther;
   }
 
   /** A copy, for callers of {@link within}, which changes the mismatch in place. */
   copy(expected = this.expected): Mismatch {
-    const copy = new Mismatch(expected, this.got, this.constraint);
-    copy.path = this.path;
-    copy.isOther = this.isOther;
-    copy.fitting = this.fitting;
+    const copy = new Mismatch(expected, this.got, this.#constraint);
+    copy.#path = this.#path;
+    copy.#isOther = this.#isOther;
+    copy.#fitting = this.#fitting;
     return copy;
   }
 
@@ -62,21 +66,22 @@ export class Mismatch {
    * path, else it violates only a constraint, else more members fitted before it.
    */
   isMoreSpecificThan(other: Mismatch): boolean {
-    if (this.depth !== other.depth) return this.depth > other.depth;
-    return this.constraint === other.constraint ? this.fitting > other.fitting : this.constraint;
+    if (this.#depth !== other.#depth) return this.#depth > other.#depth;
+    return this.#constraint === other.#constraint ? this.#fitting > other.#fitting : this.#constraint;
   }
 
-  private get depth(): number {
-    return this.isOther ? 0.5 : this.path.length;
+  get #depth(): number {
+    return this.#isOther ? 0.5 : this.#path.length;
   }
 
-  hasPathOf({ path }: Mismatch): boolean {
-    return path.length === this.path.length && path.every((step, i) => step === this.path[i]);
+  hasPathOf(other: Mismatch): boolean {
+    const path = other.#path;
+    return path.length === this.#path.length && path.every((step, i) => step === this.#path[i]);
   }
 
   /** The message, such as `tags[1]: expected a string, got a number`. */
   describe(root: Path = []): string {
-    const place = pathText([...root, ...this.path.toReversed()]);
+    const place = pathText([...root, ...this.#path.toReversed()]);
     return `${place === "" ? "" : `${place}: `}expected ${this.expected}, got ${this.got}`;
   }
 }

@@ -14,59 +14,58 @@ const BYTES_OF_STEP = 64;
 
 /** One union of a contract. */
 export class UnionDecoder {
-  private readonly filter: BranchFilter;
+  readonly #filter: BranchFilter;
+
+  readonly #branches: readonly Decode[];
 
   /** @param branches the decoders of the codecs, in the same order */
-  constructor(
-    codecs: readonly Codec[],
-    resolve: (name: string) => Codec | undefined,
-    private readonly branches: readonly Decode[],
-  ) {
-    this.filter = new BranchFilter(codecs, resolve);
+  constructor(codecs: readonly Codec[], resolve: (name: string) => Codec | undefined, branches: readonly Decode[]) {
+    this.#branches = branches;
+    this.#filter = new BranchFilter(codecs, resolve);
   }
 
   /** Tries only the branches that may fit; a single one costs no more than a value without a union. */
   decode(document: JsonDocument, entry: number, context: DecodeContext): unknown {
-    const { branches } = this;
-    const candidates = this.filter.candidates(document, entry, context.steps);
+    const branches = this.#branches;
+    const candidates = this.#filter.candidates(document, entry, context.steps);
     if (candidates.length === 1) {
       const value = (branches[candidates[0] as number] as Decode)(document, entry, context);
-      return value instanceof Mismatch ? this.mismatch(document, entry, context, candidates, [value]) : value;
+      return value instanceof Mismatch ? this.#mismatch(document, entry, context, candidates, [value]) : value;
     }
     return chooseBranch(
       candidates,
       context,
-      (at) => this.attempt(document, entry, context, at),
-      (mismatches) => this.mismatch(document, entry, context, candidates, mismatches),
+      (at) => this.#attempt(document, entry, context, at),
+      (mismatches) => this.#mismatch(document, entry, context, candidates, mismatches),
     );
   }
 
-  private attempt(document: JsonDocument, entry: number, context: DecodeContext, at: number): unknown {
+  #attempt(document: JsonDocument, entry: number, context: DecodeContext, at: number): unknown {
     const isScalar = kindAt(document, entry) < ARRAY;
     const length = isScalar ? endAt(document, entry) - startAt(document, entry) : 0;
     context.steps?.take(STEPS_OF_TRY + Math.floor(length / BYTES_OF_STEP));
     context.choices++;
-    const value = (this.branches[at] as Decode)(document, entry, context);
+    const value = (this.#branches[at] as Decode)(document, entry, context);
     context.choices--;
     return value;
   }
 
   /** The mismatch of all branches; of the tried ones alone after many other values that fit none. */
-  private mismatch(
+  #mismatch(
     document: JsonDocument,
     entry: number,
     context: DecodeContext,
     tried: readonly number[],
     mismatches: readonly Mismatch[],
   ): Mismatch {
-    if (tried.length === this.branches.length) return unionMismatch(mismatches);
+    if (tried.length === this.#branches.length) return unionMismatch(mismatches);
     if (context.explanations === 0) {
       return mismatches.length > 0 ? unionMismatch(mismatches) : new Mismatch("a value of the union", "another");
     }
     context.explanations--;
-    const all = this.branches.map((_, at) => {
+    const all = this.#branches.map((_, at) => {
       const place = tried.indexOf(at);
-      return place < 0 ? this.attempt(document, entry, context, at) : mismatches[place];
+      return place < 0 ? this.#attempt(document, entry, context, at) : mismatches[place];
     });
     return unionMismatch(all.filter((each) => each instanceof Mismatch));
   }

@@ -12,17 +12,17 @@ const STEPS_OF_VALUE = 2;
  * branch alone may fit a value, the union takes no steps.
  */
 export class UnionSteps {
-  private left: number;
+  #left: number;
 
   /** @param valueCount number of values of the call */
   constructor(valueCount: number) {
-    this.left = BASE_STEPS + STEPS_OF_VALUE * valueCount;
+    this.#left = BASE_STEPS + STEPS_OF_VALUE * valueCount;
   }
 
   /** @throws {@link WireFault} `input_deserialization_error` when too few steps are left */
   take(steps: number): void {
-    this.left -= steps;
-    if (this.left >= 0) return;
+    this.#left -= steps;
+    if (this.#left >= 0) return;
     throw inputFault(
       "too many values fit several branches of a union: send fewer values; a required literal member of one name in each branch tells branches apart",
     );

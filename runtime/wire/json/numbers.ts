@@ -67,35 +67,35 @@ export function serdeDouble(bytes: Buffer, start: number, end: number): number {
  * A u64 built from decimal digits: 15 digits in one number and the rest in another, so that a BigInt is made only once.
  */
 class Significand {
-  private high = 0;
-  private highDigits = 0;
-  private low = 0;
-  private lowDigits = 0;
+  #high = 0;
+  #highDigits = 0;
+  #low = 0;
+  #lowDigits = 0;
 
   /** Appends a digit. Returns false, unchanged, when the result would exceed u64. */
   take(digit: number): boolean {
-    if (this.high === 0 || this.highDigits < 15) {
-      this.high = this.high * 10 + digit;
-      if (this.high !== 0) this.highDigits++;
+    if (this.#high === 0 || this.#highDigits < 15) {
+      this.#high = this.#high * 10 + digit;
+      if (this.#high !== 0) this.#highDigits++;
       return true;
     }
-    if (this.lowDigits === 5) return false;
+    if (this.#lowDigits === 5) return false;
     // 19 digits always fit; 20 digits fit up to 18446744073709551615.
-    if (this.lowDigits === 4) {
-      const nineteen = this.exact();
+    if (this.#lowDigits === 4) {
+      const nineteen = this.#exact();
       if (nineteen > 1844674407370955161n || (nineteen === 1844674407370955161n && digit > 5)) return false;
     }
-    this.low = this.low * 10 + digit;
-    this.lowDigits++;
+    this.#low = this.#low * 10 + digit;
+    this.#lowDigits++;
     return true;
   }
 
   double(): number {
-    return this.lowDigits === 0 ? this.high : Number(this.exact());
+    return this.#lowDigits === 0 ? this.#high : Number(this.#exact());
   }
 
-  private exact(): bigint {
-    return BigInt(this.high) * 10n ** BigInt(this.lowDigits) + BigInt(this.low);
+  #exact(): bigint {
+    return BigInt(this.#high) * 10n ** BigInt(this.#lowDigits) + BigInt(this.#low);
   }
 }
 

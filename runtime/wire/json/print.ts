@@ -51,128 +51,132 @@ interface OpenContainer {
 
 /** Writes one entry in one form. Unchanged stretches of the document are copied at once. */
 class TextWriter {
-  private readonly source: Buffer;
-  private readonly unchanged: boolean;
-  private target = EMPTY;
-  private at = 0;
+  readonly #source: Buffer;
+  readonly #unchanged: boolean;
+  #target = EMPTY;
+  #at = 0;
   /** Pending stretch of the document, not copied yet because it may grow. */
-  private from = 0;
-  private to = 0;
+  #from = 0;
+  #to = 0;
 
-  constructor(
-    private readonly document: JsonDocument,
-    private readonly form: TextForm,
-  ) {
-    this.source = document.bytes;
-    this.unchanged = form === "sent";
+  readonly #document: JsonDocument;
+  readonly #form: TextForm;
+
+  constructor(document: JsonDocument, form: TextForm) {
+    this.#document = document;
+    this.#form = form;
+    this.#source = document.bytes;
+    this.#unchanged = form === "sent";
   }
 
   write(root: number): Buffer {
-    const { tape } = this.document;
+    const { tape } = this.#document;
     const open: OpenContainer[] = [];
-    this.entry(root, open);
+    this.#entry(root, open);
     for (let container = open.at(-1); container !== undefined; container = open.at(-1)) {
       const { members, place, next } = container;
       if (members === undefined ? next === container.end : place === members.length) {
-        this.byte(container.close);
+        this.#byte(container.close);
         open.pop();
         continue;
       }
       if (container.first) container.first = false;
-      else this.byte(COMMA);
+      else this.#byte(COMMA);
       let value = next;
       if (container.close === CLOSE_OBJECT) {
         const [key, itsValue] = members?.[place] ?? [next, next + STRIDE];
-        this.scalar(key);
-        this.byte(COLON);
+        this.#scalar(key);
+        this.#byte(COLON);
         value = itsValue;
       }
       container.place++;
       container.next = tape[value + 3] as number;
-      this.entry(value, open);
+      this.#entry(value, open);
     }
-    return this.text();
+    return this.#text();
   }
 
   /** Writes a scalar, or the opening bracket of a container, whose content is left to the caller. */
-  private entry(entry: number, open: OpenContainer[]): void {
-    const { tape } = this.document;
+  #entry(entry: number, open: OpenContainer[]): void {
+    const { tape } = this.#document;
     const kind = tape[entry];
     if (kind !== ARRAY && kind !== OBJECT) {
-      this.scalar(entry);
+      this.#scalar(entry);
       return;
     }
     const start = tape[entry + 1] as number;
-    this.stretch(start, start + 1);
+    this.#stretch(start, start + 1);
     open.push({
       close: kind === ARRAY ? CLOSE_ARRAY : CLOSE_OBJECT,
       next: entry + STRIDE,
       end: tape[entry + 3] as number,
-      members: kind === OBJECT && !this.unchanged ? repeatedMembers(this.document, entry) : undefined,
+      members: kind === OBJECT && !this.#unchanged ? repeatedMembers(this.#document, entry) : undefined,
       place: 0,
       first: true,
     });
   }
 
-  private scalar(entry: number): void {
-    const { tape } = this.document;
+  #scalar(entry: number): void {
+    const { tape } = this.#document;
     const start = tape[entry + 1] as number;
     const end = tape[entry + 2] as number;
-    if (this.unchanged || (tape[entry] !== DOUBLE && tape[entry] !== ESCAPED_STRING)) {
-      this.stretch(start, end);
+    if (this.#unchanged || (tape[entry] !== DOUBLE && tape[entry] !== ESCAPED_STRING)) {
+      this.#stretch(start, end);
       return;
     }
-    if (tape[entry] === DOUBLE && isPrintedDouble(this.source, start, end)) {
-      this.stretch(start, end);
+    if (tape[entry] === DOUBLE && isPrintedDouble(this.#source, start, end)) {
+      this.#stretch(start, end);
       return;
     }
     const text =
       tape[entry] === DOUBLE
-        ? formatDouble(serdeDouble(this.source, start, end), this.form === "legacy")
-        : quote(stringOf(this.document, entry));
-    this.flush();
+        ? formatDouble(serdeDouble(this.#source, start, end), this.#form === "legacy")
+        : quote(stringOf(this.#document, entry));
+    this.#flush();
     // UTF-8 has at most three bytes per UTF-16 unit.
-    this.reserve(text.length * 3);
-    this.at += this.target.write(text, this.at);
+    this.#reserve(text.length * 3);
+    this.#at += this.#target.write(text, this.#at);
   }
 
-  private byte(byte: number): void {
-    if (this.to > this.from && this.source[this.to] === byte) {
-      this.to++;
+  #byte(byte: number): void {
+    if (this.#to > this.#from && this.#source[this.#to] === byte) {
+      this.#to++;
       return;
     }
-    this.flush();
-    this.reserve(1);
-    this.target[this.at++] = byte;
+    this.#flush();
+    this.#reserve(1);
+    this.#target[this.#at++] = byte;
   }
 
-  private stretch(start: number, end: number): void {
-    if (start !== this.to || this.from === this.to) {
-      this.flush();
-      this.from = start;
+  #stretch(start: number, end: number): void {
+    if (start !== this.#to || this.#from === this.#to) {
+      this.#flush();
+      this.#from = start;
     }
-    this.to = end;
+    this.#to = end;
   }
 
-  private flush(): void {
-    const { from, to, source } = this;
+  #flush(): void {
+    const from = this.#from;
+    const to = this.#to;
+    const source = this.#source;
     if (from === to) return;
-    this.reserve(to - from);
-    this.at += source.copy(this.target, this.at, from, to);
-    this.from = to;
+    this.#reserve(to - from);
+    this.#at += source.copy(this.#target, this.#at, from, to);
+    this.#from = to;
   }
 
-  private reserve(size: number): void {
-    if (this.at + size <= this.target.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(64, this.target.length * 2, this.at + size));
-    this.target.copy(larger, 0, 0, this.at);
-    this.target = larger;
+  #reserve(size: number): void {
+    if (this.#at + size <= this.#target.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(64, this.#target.length * 2, this.#at + size));
+    this.#target.copy(larger, 0, 0, this.#at);
+    this.#target = larger;
   }
 
-  private text(): Buffer {
-    if (this.at === 0) return this.source.subarray(this.from, this.to);
-    this.flush();
-    return this.target.subarray(0, this.at);
+  #text(): Buffer {
+    if (this.#at === 0) return this.#source.subarray(this.#from, this.#to);
+    this.#flush();
+    return this.#target.subarray(0, this.#at);
   }
 }
 

@@ -123,188 +123,205 @@ const containers = new Int32Array(MAX_DEPTH);
 
 /** Scans one document and writes its tape. */
 class Scanner {
-  private top = 0;
-  private position = 0;
-  private spaced = false;
-  private large = false;
-  private doubles = false;
-  private escapedNames = false;
-  private escapes = false;
+  #top = 0;
+  #position = 0;
+  #spaced = false;
+  #large = false;
+  #doubles = false;
+  #escapedNames = false;
+  #escapes = false;
   /** The bytes as 32-bit words, from the first aligned byte; created for the first long string. */
-  private words: Int32Array | undefined;
+  #words: Int32Array | undefined;
+
+  readonly #bytes: Buffer;
+  readonly #ascii: boolean;
+  #tape: Int32Array;
+  readonly #maxLength: number;
 
   constructor(
-    private readonly bytes: Buffer,
-    private readonly ascii: boolean,
-    private tape: Int32Array,
+    bytes: Buffer,
+    ascii: boolean,
+    tape: Int32Array,
     /** Maximum length of the tape. */
-    private readonly maxLength: number,
-  ) {}
+    maxLength: number,
+  ) {
+    this.#bytes = bytes;
+    this.#ascii = ascii;
+    this.#tape = tape;
+    this.#maxLength = maxLength;
+  }
 
   scan(): JsonDocument {
-    const { bytes } = this;
+    const bytes = this.#bytes;
     let depth = 0;
     for (;;) {
-      let byte = this.skipSpace();
+      let byte = this.#skipSpace();
       if (byte === 0x7b || byte === 0x5b) {
-        if (depth === MAX_DEPTH) this.fail(`more than ${MAX_DEPTH} levels of nesting`);
+        if (depth === MAX_DEPTH) this.#fail(`more than ${MAX_DEPTH} levels of nesting`);
         const isObject = byte === 0x7b;
-        containers[depth++] = isObject ? this.top | OBJECT_BIT : this.top;
-        this.push(isObject ? OBJECT : ARRAY, this.position, this.position);
-        this.position++;
-        byte = this.skipSpace();
+        containers[depth++] = isObject ? this.#top | OBJECT_BIT : this.#top;
+        this.#push(isObject ? OBJECT : ARRAY, this.#position, this.#position);
+        this.#position++;
+        byte = this.#skipSpace();
         if (isObject && byte !== 0x7d) {
-          this.key();
+          this.#key();
           continue;
         }
         if (!isObject && byte !== 0x5d) continue;
       } else {
-        this.scalar(byte);
+        this.#scalar(byte);
       }
       // After a value: close ending containers, then continue with the next member or item.
       for (;;) {
-        byte = this.skipSpace();
+        byte = this.#skipSpace();
         if (depth === 0) {
-          if (this.position < bytes.length) this.fail("text after the document");
-          return this.document();
+          if (this.#position < bytes.length) this.#fail("text after the document");
+          return this.#document();
         }
         const container = containers[depth - 1] as number;
         const isObject = (container & OBJECT_BIT) !== 0;
         if (byte === (isObject ? 0x7d : 0x5d)) {
-          this.position++;
-          this.close(container & ~OBJECT_BIT);
+          this.#position++;
+          this.#close(container & ~OBJECT_BIT);
           depth--;
           continue;
         }
-        if (byte !== 0x2c) this.fail(isObject ? "expected `,` or `}`" : "expected `,` or `]`");
-        this.position++;
+        if (byte !== 0x2c) this.#fail(isObject ? "expected `,` or `}`" : "expected `,` or `]`");
+        this.#position++;
         if (isObject) {
-          this.skipSpace();
-          this.key();
+          this.#skipSpace();
+          this.#key();
         }
         break;
       }
     }
   }
 
-  private document(): JsonDocument {
-    const { bytes, ascii, spaced, large, doubles, escapedNames, escapes, tape } = this;
-    if (tape.buffer === pool.buffer) pooled += this.top;
+  #document(): JsonDocument {
+    const bytes = this.#bytes;
+    const ascii = this.#ascii;
+    const spaced = this.#spaced;
+    const large = this.#large;
+    const doubles = this.#doubles;
+    const escapedNames = this.#escapedNames;
+    const escapes = this.#escapes;
+    const tape = this.#tape;
+    if (tape.buffer === pool.buffer) pooled += this.#top;
     return { bytes, ascii, tape, spaced, large, doubles, escapedNames, escapes };
   }
 
-  private fail(reason: string): never {
-    if (this.position >= this.bytes.length) throw new JsonError("unexpected end of the text", this.bytes.length);
-    throw new JsonError(reason, this.position);
+  #fail(reason: string): never {
+    if (this.#position >= this.#bytes.length) throw new JsonError("unexpected end of the text", this.#bytes.length);
+    throw new JsonError(reason, this.#position);
   }
 
-  private push(kind: number, start: number, end: number): void {
-    let { tape } = this;
-    const { top } = this;
+  #push(kind: number, start: number, end: number): void {
+    let tape = this.#tape;
+    const top = this.#top;
     if (top + STRIDE > tape.length) {
-      const { maxLength } = this;
+      const maxLength = this.#maxLength;
       if (top + STRIDE > maxLength) throw new TooManyValues();
-      const larger = new Int32Array(Math.min(maxLength, top + STRIDE * (1 + maxEntries(this.bytes, end))));
+      const larger = new Int32Array(Math.min(maxLength, top + STRIDE * (1 + maxEntries(this.#bytes, end))));
       larger.set(tape);
       tape = larger;
-      this.tape = tape;
+      this.#tape = tape;
     }
     tape[top] = kind;
     tape[top + 1] = start;
     tape[top + 2] = end;
     tape[top + 3] = top + STRIDE;
-    this.top = top + STRIDE;
+    this.#top = top + STRIDE;
   }
 
   /** Ends the container of an entry at the current position. */
-  private close(entry: number): void {
-    const { tape } = this;
-    tape[entry + 2] = this.position;
-    tape[entry + 3] = this.top;
+  #close(entry: number): void {
+    const tape = this.#tape;
+    tape[entry + 2] = this.#position;
+    tape[entry + 3] = this.#top;
   }
 
   /** Skips white space and returns the next byte; undefined at the end. */
-  private skipSpace(): number | undefined {
-    const { bytes } = this;
-    let byte = bytes[this.position];
+  #skipSpace(): number | undefined {
+    const bytes = this.#bytes;
+    let byte = bytes[this.#position];
     if (byte === undefined || SPACE[byte] !== 1) return byte;
-    this.spaced = true;
-    let { position } = this;
+    this.#spaced = true;
+    let position = this.#position;
     do byte = bytes[++position];
     while (byte !== undefined && SPACE[byte] === 1);
-    this.position = position;
+    this.#position = position;
     return byte;
   }
 
   /** Scans a member's name and its colon. */
-  private key(): void {
-    if (this.bytes[this.position] !== QUOTE) this.fail("expected a member name in double quotes");
-    if (this.string() === ESCAPED_STRING) this.escapedNames = true;
-    this.skipSpace();
-    if (this.bytes[this.position] !== 0x3a) this.fail("expected `:`");
-    this.position++;
+  #key(): void {
+    if (this.#bytes[this.#position] !== QUOTE) this.#fail("expected a member name in double quotes");
+    if (this.#string() === ESCAPED_STRING) this.#escapedNames = true;
+    this.#skipSpace();
+    if (this.#bytes[this.#position] !== 0x3a) this.#fail("expected `:`");
+    this.#position++;
   }
 
-  private scalar(byte: number | undefined): void {
+  #scalar(byte: number | undefined): void {
     switch (byte) {
       case QUOTE:
-        this.string();
+        this.#string();
         break;
       case 0x74:
-        this.word("true", TRUE);
+        this.#word("true", TRUE);
         break;
       case 0x66:
-        this.word("false", FALSE);
+        this.#word("false", FALSE);
         break;
       case 0x6e:
-        this.word("null", NULL);
+        this.#word("null", NULL);
         break;
       default:
-        this.number(byte);
+        this.#number(byte);
     }
   }
 
-  private word(text: string, kind: number): void {
-    const start = this.position;
-    for (let i = 0; i < text.length; i++, this.position++) {
-      if (this.bytes[this.position] !== text.charCodeAt(i)) this.fail("expected a value");
+  #word(text: string, kind: number): void {
+    const start = this.#position;
+    for (let i = 0; i < text.length; i++, this.#position++) {
+      if (this.#bytes[this.#position] !== text.charCodeAt(i)) this.#fail("expected a value");
     }
-    this.push(kind, start, this.position);
+    this.#push(kind, start, this.#position);
   }
 
   /** Scans a string and returns its kind. */
-  private string(): number {
-    const { bytes } = this;
+  #string(): number {
+    const bytes = this.#bytes;
     const { length } = bytes;
-    const start = this.position;
+    const start = this.#position;
     let position = start + 1;
     let kind = STRING;
     for (;;) {
       const soon = Math.min(position + MAX_SHORT_LENGTH, length);
       while (position < soon && PLAIN[bytes[position] as number] === 1) position++;
       if (position === soon && soon < length) {
-        position = this.skipWords(position);
+        position = this.#skipWords(position);
         while (position < length && PLAIN[bytes[position] as number] === 1) position++;
       }
       const byte = bytes[position];
       if (byte === QUOTE) break;
-      this.position = position;
-      if (byte !== BACKSLASH) this.fail("control character in a string");
+      this.#position = position;
+      if (byte !== BACKSLASH) this.#fail("control character in a string");
       kind = ESCAPED_STRING;
-      this.escapes = true;
-      position = this.escape();
+      this.#escapes = true;
+      position = this.#escape();
     }
-    this.position = position + 1;
-    this.push(kind, start, position + 1);
+    this.#position = position + 1;
+    this.#push(kind, start, position + 1);
     return kind;
   }
 
   /** Skips plain bytes of a string eight at a time. Returns a position before which all bytes are plain. */
-  private skipWords(from: number): number {
-    const { bytes } = this;
+  #skipWords(from: number): number {
+    const bytes = this.#bytes;
     const ahead = -bytes.byteOffset & 3;
-    this.words ??= new Int32Array(bytes.buffer, bytes.byteOffset + ahead, (bytes.length - ahead) >> 2);
-    const { words } = this;
+    this.#words ??= new Int32Array(bytes.buffer, bytes.byteOffset + ahead, (bytes.length - ahead) >> 2);
+    const words = this.#words;
     const last = words.length - 1;
     // Starts with the word that contains the position, whose earlier bytes are checked again.
     const first = (from - ahead) >> 2;
@@ -319,8 +336,9 @@ class Scanner {
   }
 
   /** Checks the escape at the current position and returns the position after it. */
-  private escape(): number {
-    const { bytes, position } = this;
+  #escape(): number {
+    const bytes = this.#bytes;
+    const position = this.#position;
     switch (bytes[position + 1]) {
       case QUOTE:
       case BACKSLASH:
@@ -332,103 +350,104 @@ class Scanner {
       case 0x74:
         return position + 2;
       case 0x75: {
-        const unit = this.hex(position + 2);
+        const unit = this.#hex(position + 2);
         if (unit < 0xd800 || unit > 0xdfff) return position + 6;
         if (unit > 0xdbff || bytes[position + 6] !== BACKSLASH || bytes[position + 7] !== 0x75) {
-          this.fail("lone surrogate escape");
+          this.#fail("lone surrogate escape");
         }
-        const low = this.hex(position + 8);
-        if (low < 0xdc00 || low > 0xdfff) this.fail("lone surrogate escape");
+        const low = this.#hex(position + 8);
+        if (low < 0xdc00 || low > 0xdfff) this.#fail("lone surrogate escape");
         return position + 12;
       }
       default:
-        this.position = position + 1;
-        return this.fail("invalid escape");
+        this.#position = position + 1;
+        return this.#fail("invalid escape");
     }
   }
 
-  private hex(from: number): number {
+  #hex(from: number): number {
     let unit = 0;
     for (let i = from; i < from + 4; i++) {
-      const byte = this.bytes[i] ?? 0;
+      const byte = this.#bytes[i] ?? 0;
       const lower = byte | 0x20;
       if (byte >= 0x30 && byte <= 0x39) unit = unit * 16 + byte - 0x30;
       else if (lower >= 0x61 && lower <= 0x66) unit = unit * 16 + lower - 0x57;
       else {
-        this.position = i;
-        this.fail("invalid escape");
+        this.#position = i;
+        this.#fail("invalid escape");
       }
     }
     return unit;
   }
 
-  private noValue(): string {
-    const { bytes, position } = this;
+  #noValue(): string {
+    const bytes = this.#bytes;
+    const position = this.#position;
     const isMark = bytes[position] === 0xef && bytes[position + 1] === 0xbb && bytes[position + 2] === 0xbf;
     return isMark ? "expected a value, got a byte order mark" : "expected a value";
   }
 
-  private number(first: number | undefined): void {
-    const { bytes } = this;
-    const start = this.position;
+  #number(first: number | undefined): void {
+    const bytes = this.#bytes;
+    const start = this.#position;
     const negative = first === 0x2d;
-    if (negative) this.position++;
-    const digits = this.position;
+    if (negative) this.#position++;
+    const digits = this.#position;
     const lead = bytes[digits] ?? 0;
-    if (lead < 0x30 || lead > 0x39) this.fail(negative ? "expected a digit" : this.noValue());
-    this.digits();
-    const digitCount = this.position - digits;
+    if (lead < 0x30 || lead > 0x39) this.#fail(negative ? "expected a digit" : this.#noValue());
+    this.#digits();
+    const digitCount = this.#position - digits;
     if (lead === 0x30 && digitCount > 1) {
-      this.position = digits + 1;
-      this.fail("leading zero in a number");
+      this.#position = digits + 1;
+      this.#fail("leading zero in a number");
     }
     let integer = true;
     let isFar = digitCount > 200;
-    if (bytes[this.position] === 0x2e) {
+    if (bytes[this.#position] === 0x2e) {
       integer = false;
-      this.position++;
-      this.digits();
+      this.#position++;
+      this.#digits();
     }
-    if (((bytes[this.position] ?? 0) | 0x20) === 0x65) {
+    if (((bytes[this.#position] ?? 0) | 0x20) === 0x65) {
       integer = false;
-      this.position++;
-      const sign = bytes[this.position];
-      if (sign === 0x2b || sign === 0x2d) this.position++;
-      const power = this.position;
-      this.digits();
-      if (sign !== 0x2d && this.position - power > 2) isFar = true;
+      this.#position++;
+      const sign = bytes[this.#position];
+      if (sign === 0x2b || sign === 0x2d) this.#position++;
+      const power = this.#position;
+      this.#digits();
+      if (sign !== 0x2d && this.#position - power > 2) isFar = true;
     }
-    const end = this.position;
+    const end = this.#position;
     if (integer && digitCount <= 15 && !(negative && lead === 0x30)) {
-      this.push(SMALL_INTEGER, start, end);
+      this.#push(SMALL_INTEGER, start, end);
       return;
     }
     const kind = integer ? integerKind(bytes, negative, digits, end) : DOUBLE;
-    if (kind === LARGE_INTEGER) this.large = true;
+    if (kind === LARGE_INTEGER) this.#large = true;
     if (kind === DOUBLE) {
-      this.doubles = true;
+      this.#doubles = true;
       // Only a number with over 200 digits before the point, or a positive exponent of three digits or more, can be out
       // of range.
       if (isFar && !Number.isFinite(serdeDouble(bytes, start, end))) {
-        this.position = start;
-        this.fail("number out of range");
+        this.#position = start;
+        this.#fail("number out of range");
       }
     }
-    this.push(kind, start, end);
+    this.#push(kind, start, end);
   }
 
   /** Scans one or more digits. */
-  private digits(): void {
-    const { bytes } = this;
+  #digits(): void {
+    const bytes = this.#bytes;
     const { length } = bytes;
-    const start = this.position;
+    const start = this.#position;
     let position = start;
     while (position < length) {
       const byte = bytes[position] as number;
       if (byte < 0x30 || byte > 0x39) break;
       position++;
     }
-    this.position = position;
-    if (position === start) this.fail("expected a digit");
+    this.#position = position;
+    if (position === start) this.#fail("expected a digit");
   }
 }

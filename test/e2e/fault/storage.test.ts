@@ -531,33 +531,33 @@ interface Line {
 
 /** A child process that uploads; its lines are given one by one. */
 class Uploader {
-  private readonly child: ChildProcess;
-  private readonly lines: AsyncIterator<string>;
-  private readonly exited: Promise<unknown>;
+  readonly #child: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+  readonly #exited: Promise<unknown>;
 
   constructor(options: object) {
-    this.child = spawn(process.execPath, [join(import.meta.dirname, "storage-uploader.mjs")], {
+    this.#child = spawn(process.execPath, [join(import.meta.dirname, "storage-uploader.mjs")], {
       env: { ...process.env, UPLOAD: JSON.stringify(options) },
       stdio: ["ignore", "pipe", "inherit"],
     });
-    atEnd(() => this.child.kill("SIGKILL"));
-    this.exited = new Promise((resolve) => this.child.once("exit", resolve));
-    this.lines = createInterface({ input: this.child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
+    atEnd(() => this.#child.kill("SIGKILL"));
+    this.#exited = new Promise((resolve) => this.#child.once("exit", resolve));
+    this.#lines = createInterface({ input: this.#child.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
   }
 
   async line(): Promise<Line> {
-    const { value, done } = await this.lines.next();
+    const { value, done } = await this.#lines.next();
     assert.ok(!done, "the child ended");
     return JSON.parse(value as string) as Line;
   }
 
   async kill(): Promise<void> {
-    this.child.kill("SIGKILL");
-    await this.exited;
+    this.#child.kill("SIGKILL");
+    await this.#exited;
   }
 
   async end(): Promise<void> {
-    await this.exited;
+    await this.#exited;
   }
 }
 

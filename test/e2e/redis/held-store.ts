@@ -96,7 +96,10 @@ export class HeldStores {
   #timers: HeldTimers | undefined;
   #prefixes = 0;
 
-  constructor(private readonly server: () => RedisServer) {
+  readonly #server: () => RedisServer;
+
+  constructor(server: () => RedisServer) {
+    this.#server = server;
     beforeEach(() => {
       this.#timers = holdTimers(1_000);
     });
@@ -114,7 +117,7 @@ export class HeldStores {
 
   async open(options: RedisReplayOptions & { readonly ttlMs?: number } = {}): Promise<HeldStore> {
     const { ttlMs = TTL, prefix = `held${this.#prefixes++}:`, ...more } = options;
-    const relay = await HostileRedis.start(this.server().client);
+    const relay = await HostileRedis.start(this.#server().client);
     const held = new HeldStore(
       new RedisReplayStore({ url: relay.url, prefix, graceMs: 0, timeoutMs: 4_000, ...more }),
       relay,
@@ -157,11 +160,11 @@ export class HeldStores {
   /** Milliseconds that the only key of a kind (`r` run, `e` record) has left; undefined when there is none. */
   async lifetime(prefix: string, kind: "r" | "e"): Promise<number | undefined> {
     const key = await this.key(prefix, kind);
-    return key && this.server().client.pttl(key);
+    return key && this.#server().client.pttl(key);
   }
 
   async key(prefix: string, kind: "r" | "e"): Promise<Buffer | undefined> {
-    const keys = await this.server().client.keysBuffer(`${prefix}*`);
+    const keys = await this.#server().client.keysBuffer(`${prefix}*`);
     const own = keys.filter((key) => key.includes(`{00}${kind}:`));
     assert.ok(own.length <= 1, `expected one key, got ${own.length}`);
     return own[0];

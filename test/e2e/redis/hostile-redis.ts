@@ -26,7 +26,10 @@ export class HostileRedis {
   readonly #sockets = new Set<Socket>();
   readonly #silent = new WeakSet<Socket>();
 
-  private constructor(private readonly real: Redis) {
+  readonly #real: Redis;
+
+  private constructor(real: Redis) {
+    this.#real = real;
     this.#server = createServer((socket) => this.#accept(socket));
   }
 
@@ -67,7 +70,7 @@ export class HostileRedis {
     this.seen.push(command);
     if (this.#silent.has(socket)) return;
     const [name, ...args] = command;
-    const answer = () => this.real.callBuffer(name, ...args).catch((error: Error) => error);
+    const answer = () => this.#real.callBuffer(name, ...args).catch((error: Error) => error);
     // One protocol version: the client goes back to it.
     if (/^hello$/i.test(name)) {
       socket.write("-ERR unknown command 'HELLO'\r\n");

@@ -106,15 +106,20 @@ export class Leaders {
   readonly #agent: http.Agent;
   readonly #toolKeys: readonly ReturnType<typeof prepareVerifyKey>[];
 
+  readonly #urls: readonly string[];
+  readonly #tls: Pick<https.AgentOptions, "ca" | "servername"> | undefined;
+
   /**
    * @param tls of the servers, where the addresses are https
    * @param toolKeys public keys whose results count
    */
   constructor(
-    private readonly urls: readonly string[],
-    private readonly tls?: Pick<https.AgentOptions, "ca" | "servername">,
+    urls: readonly string[],
+    tls?: Pick<https.AgentOptions, "ca" | "servername">,
     toolKeys: readonly Uint8Array[] = [TOOL_KEY],
   ) {
+    this.#urls = urls;
+    this.#tls = tls;
     const pool = { keepAlive: true, maxSockets: 256 };
     this.#agent = tls === undefined ? new http.Agent(pool) : new https.Agent({ ...pool, ...tls });
     this.#toolKeys = toolKeys.map((key) => prepareVerifyKey(key));
@@ -183,7 +188,7 @@ export class Leaders {
   async askAgain(): Promise<void> {
     for (const pair of this.pairs.filter(({ gaveUpAt }) => gaveUpAt !== undefined)) {
       const answers: number[] = [];
-      for (const url of this.urls) answers.push(await this.once(pair, url));
+      for (const url of this.#urls) answers.push(await this.once(pair, url));
       pair.gaveUpAt = answers.find((status) => status !== 200);
     }
   }
@@ -208,7 +213,7 @@ export class Leaders {
   }
 
   #anyUrl(): string {
-    return this.urls[Math.floor(Math.random() * this.urls.length)] as string;
+    return this.#urls[Math.floor(Math.random() * this.#urls.length)] as string;
   }
 
   #attempt(
@@ -220,7 +225,7 @@ export class Leaders {
     let sentAt = performance.now();
     this.open++;
     return new Promise((resolve) => {
-      const sent = (this.tls === undefined ? http : https).request(`${url}/invoke`, {
+      const sent = (this.#tls === undefined ? http : https).request(`${url}/invoke`, {
         method: "POST",
         agent: this.#agent,
         headers: { ...signed.headers, "Content-Length": signed.body.length },

@@ -45,10 +45,13 @@ export class RedisServer {
   #client: Redis | undefined;
   #log = "";
 
+  readonly #options: RedisServerOptions;
+
   private constructor(
     readonly port: number,
-    private readonly options: RedisServerOptions,
+    options: RedisServerOptions,
   ) {
+    this.#options = options;
     atEnd(() => this.end());
   }
 
@@ -71,13 +74,13 @@ export class RedisServer {
 
   /** A client for the test's own commands. */
   get client(): Redis {
-    this.#client ??= clientOf(this.port, this.options.directives?.requirepass);
+    this.#client ??= clientOf(this.port, this.#options.directives?.requirepass);
     return this.#client;
   }
 
   /** Starts it again, empty or with what its append-only file holds. */
   async start(): Promise<void> {
-    const { directives = {}, program = REDIS, args = [], env = {}, lines } = this.options;
+    const { directives = {}, program = REDIS, args = [], env = {}, lines } = this.#options;
     const own = lines ?? Object.entries({ ...DEFAULTS, ...directives }).map(([name, value]) => `${name} ${value}`);
     const config = [...own, `port ${this.port}`, `dir ${this.directory}`];
     const path = join(this.directory, "redis.conf");

@@ -86,13 +86,19 @@ export class Replica {
   #child!: Child;
   #log = "";
 
+  readonly #runs: RunLog;
+  readonly #options: ReplicaOptions;
+
   private constructor(
     readonly name: string,
     readonly port: number,
     readonly admin: number,
-    private readonly runs: RunLog,
-    private readonly options: ReplicaOptions,
-  ) {}
+    runs: RunLog,
+    options: ReplicaOptions,
+  ) {
+    this.#runs = runs;
+    this.#options = options;
+  }
 
   static async prepare(name: string, runs: RunLog, options: ReplicaOptions): Promise<Replica> {
     return new Replica(name, await leasePort(), await leasePort(), runs, options);
@@ -136,9 +142,9 @@ export class Replica {
       env,
       options = {},
       nodeOptions = [],
-    } = this.options;
+    } = this.#options;
     const inCode = url !== undefined && (parts !== undefined || leaseMs !== undefined);
-    const config = join(this.runs.directory, `${this.name}.json`);
+    const config = join(this.#runs.directory, `${this.name}.json`);
     writeFileSync(config, JSON.stringify(toolConfig([FQN], { leaders, ttlMs })), { mode: 0o600 });
     if (this.#child !== undefined) this.#log = this.log;
     this.#child = start(process.execPath, [...nodeOptions, fileURLToPath(new URL("replica.mjs", import.meta.url))], {
@@ -148,8 +154,8 @@ export class Replica {
       FAULT_CANARY: MARKS.environment,
       REPLICA: JSON.stringify({
         fqn: FQN,
-        timeoutMs: this.options.toolTimeoutMs ?? TIMEOUT_MS,
-        runs: this.runs.path,
+        timeoutMs: this.#options.toolTimeoutMs ?? TIMEOUT_MS,
+        runs: this.#runs.path,
         name: this.name,
         options,
         ...(inCode && { store: { url, graceMs, timeoutMs, leaseMs, parts } }),

@@ -24,14 +24,17 @@ import { exchange, type Header } from "./wire-request.js";
 
 /** Signs and sends the calls of the page. Its keys stay in this process. */
 export class Caller {
-  constructor(
-    private readonly options: LeaderOptions & { readonly toolKey?: string },
-    private readonly history: CallHistory,
-  ) {}
+  readonly #options: LeaderOptions & { readonly toolKey?: string };
+  readonly #history: CallHistory;
+
+  constructor(options: LeaderOptions & { readonly toolKey?: string }, history: CallHistory) {
+    this.#options = options;
+    this.#history = history;
+  }
 
   /** What may be shown of the signer. */
   get signer(): SignerView | null {
-    const { leader } = this.options;
+    const { leader } = this.#options;
     return leader === undefined ? null : { leaderId: leader.id, keyId: String(leader.keyId) };
   }
 
@@ -46,20 +49,20 @@ export class Caller {
     const isText = (each: unknown) => typeof each === "string";
     if (!isCallKind(kind) || ![request.input, shown].every(isText) || ![secrets].flat().every(isText))
       throw new PageFault("a call wants a kind and an input as text: load the page again");
-    const first = kind === "retry" ? this.history.get(of) : undefined;
+    const first = kind === "retry" ? this.#history.get(of) : undefined;
     if (kind === "retry" && first?.start !== this)
       throw new PageFault("the call to repeat is no longer kept, or the server has started anew: make another call");
     const signed =
       kind === "retry" ? first?.prepared.signed !== undefined : kind === "unsigned" ? false : request.signed;
     const texts = portTexts(request.input, ports.inputPorts);
     const from = performance.now();
-    const prepared = first?.prepared ?? this.prepare(request, signed, texts, ports);
+    const prepared = first?.prepared ?? this.#prepare(request, signed, texts, ports);
     const preparing = {
       name: signed ? "build and sign" : "build",
       ms: Math.round((performance.now() - from) * 100) / 100,
     };
     const call = { signed, isSigned, kind, ports: sentPorts(ports, texts) };
-    const view = await this.send(prepared, tool, ports, call);
+    const view = await this.#send(prepared, tool, ports, call);
     const answer = { ...view, phases: [preparing, ...view.phases] };
     const report = {
       id: randomUUID(),
@@ -80,22 +83,22 @@ export class Caller {
         ageMs: from - (first?.at ?? from),
       }),
     };
-    return this.history.add(prepared, report, this);
+    return this.#history.add(prepared, report, this);
   }
 
-  private prepare(
+  #prepare(
     { kind, input, secrets = [] }: CallRequest,
     signed: boolean,
     texts: PortTexts,
     { inputPorts }: MetaSchema,
   ): Prepared {
     if (!signed) return { body: Buffer.from(input), signedTexts: texts, sentTexts: texts, secrets };
-    const { leader } = this.options;
+    const { leader } = this.#options;
     if (leader === undefined)
       throw new PageFault("there is no key to sign with: start svc-gen dev --signed, or give --leader-key");
     const key = kind === "wrong-key" ? randomBytes(32) : leader.key;
     const envelope = { ...laxEnvelope(inputPorts, texts), inputHash: hashOf(inputPorts, texts) };
-    const request = signRequest(envelope, { ...leader, key }, this.prefix());
+    const request = signRequest(envelope, { ...leader, key }, this.#prefix());
     const leaderKey = publicKeyOfLeader(leader);
     const whole = { body: request.body, signedTexts: texts, sentTexts: texts, signed: request, leaderKey, secrets };
     if (kind !== "tampered") return whole;
@@ -104,14 +107,14 @@ export class Caller {
     return { ...whole, sentTexts, body: laxEnvelope(inputPorts, sentTexts).body };
   }
 
-  private async send(
+  async #send(
     prepared: Prepared,
     { url, timeoutMs }: ToolView,
     ports: MetaSchema,
     call: FailedCall,
   ): Promise<ExchangeView> {
     const requestId = randomUUID();
-    const { headerPrefix = DEFAULT_HEADER_PREFIX, toolKey, tls } = this.options;
+    const { headerPrefix = DEFAULT_HEADER_PREFIX, toolKey, tls } = this.#options;
     const headers: Header[] = [
       ...Object.entries(prepared.signed?.headers ?? { "Content-Type": "application/json" }),
       ["Accept", `${RESULT_CONTENT_TYPE}, application/json;q=0.5`],
@@ -128,8 +131,8 @@ export class Caller {
     return exchangeView(done, prepared, { requestId, ports, call, headerPrefix, toolKey });
   }
 
-  private prefix() {
-    const { headerPrefix } = this.options;
+  #prefix() {
+    const { headerPrefix } = this.#options;
     return headerPrefix === undefined ? {} : { headerPrefix };
   }
 }

@@ -100,11 +100,11 @@ function pairs(raw: readonly string[]): Header[] {
 /** Durations between events, in milliseconds. */
 class Phases {
   readonly list: { name: string; ms: number }[] = [];
-  private last = performance.now();
+  #last = performance.now();
 
   end(name: string): void {
     const now = performance.now();
-    this.list.push({ name, ms: Math.round((now - this.last) * 100) / 100 });
-    this.last = now;
+    this.list.push({ name, ms: Math.round((now - this.#last) * 100) / 100 });
+    this.#last = now;
   }
 }
