@@ -19,8 +19,8 @@ import { Random } from "../types/random.js";
 import { edited, type PortType, randomPort, randomValue, sourceOf } from "./random-contracts.js";
 
 const SEED = Number(process.env.SVC_TYPE_SEED ?? 1);
-const PAIRS = process.env.SVC_TEST_FULL === "1" ? 1000 : 100;
-const BATCH = 50;
+const PAIRS = process.env.SVC_TEST_FULL === "1" ? 1000 : 40;
+const BATCH = 40;
 const VALUES = 150;
 
 interface Published {

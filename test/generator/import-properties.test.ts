@@ -20,7 +20,7 @@ import { svcGenIn } from "./run-cli.js";
 const SEED = Number(process.env.SVC_TYPE_SEED ?? 1);
 /** Whether the run is the full one, in which svc-gen also reads every type a second time. */
 const IS_FULL = process.env.SVC_TEST_FULL === "1";
-const COUNT = IS_FULL ? 600 : 60;
+const COUNT = IS_FULL ? 600 : 20;
 
 /** Imports into a new project; undefined where svc-gen refuses the metadata, with nothing written. */
 async function importInto(metadata: string) {
@@ -274,7 +274,7 @@ function canonical(value: Json, isSchema = true): string {
 const NESTED = ["items", "prefixItems", "anyOf", "oneOf", "allOf", "not", "additionalProperties"];
 
 /** Documents that are imported and generated at once: a run costs as much as a dozen of them. */
-const BATCH = 30;
+const BATCH = 20;
 
 test(`of any schemas, what does not come back is reported and nothing else, seed ${SEED}`, async () => {
   const random = new Random(SEED);

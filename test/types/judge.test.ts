@@ -13,7 +13,7 @@ import { proves } from "../proves.js";
 import { openJudge } from "./judge.js";
 import { Random } from "./random.js";
 
-const COUNT = process.env.SVC_TEST_FULL === "1" ? 1200 : 60;
+const COUNT = process.env.SVC_TEST_FULL === "1" ? 1200 : 30;
 const SEED = Number(process.env.SVC_TYPE_SEED ?? 1);
 
 /** A member's type with the tags of its comment, and JSON texts that fit, or just do not. */

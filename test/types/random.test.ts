@@ -18,7 +18,7 @@ import { programOf } from "../typescript/program.js";
 import { openJudge } from "./judge.js";
 import { Random } from "./random.js";
 
-const COUNT = process.env.SVC_TEST_FULL === "1" ? 1200 : 60;
+const COUNT = process.env.SVC_TEST_FULL === "1" ? 1200 : 30;
 const SEED = Number(process.env.SVC_TYPE_SEED ?? 1);
 
 /** A value as an expression and as JSON, with its inner values. */
@@ -306,7 +306,7 @@ test(`${COUNT} random types of seed ${SEED}: tsc and the contract give one verdi
       }
     }
     assert.deepEqual(disagreements, []);
-    assert.ok(accepted > compared / 2 && accepted < compared * 0.9, `${accepted} of ${compared} accepted`);
+    assert.ok(accepted > compared * 0.4 && accepted < compared * 0.9, `${accepted} of ${compared} accepted`);
   } finally {
     project.remove();
   }
