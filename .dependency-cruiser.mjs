@@ -128,7 +128,7 @@ const LAYERS = [
   {
     name: "generator/compile/model",
     files:
-      "generator/compile/model generator/json generator/compile/keywords generator/contract/references generator/error-answers generator/version",
+      "generator/compile/model generator/json generator/compile/keywords generator/contract/schema-reader generator/error-answers generator/version",
     packages: "svc-runtime/internal/generator",
     node: "fs",
   },

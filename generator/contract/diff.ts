@@ -9,7 +9,15 @@ import { ANNOTATIONS } from "../compile/keywords.js";
 import { isStackOverflow, type Json, JsonObject, printJson, readJson } from "../json.js";
 import { type Failure, findExcluded } from "./inclusion/inclusion.js";
 import { type Node, type Place, type SchemaDocument, SchemaNodes, TooLarge } from "./inclusion/schema-node.js";
-import { pointerStep, referenceSteps, resolveReference } from "./references.js";
+import {
+  dereferenced,
+  listAt,
+  namedSchemas,
+  pointerStep,
+  referenceOf,
+  referencePointer,
+  resolveReference,
+} from "./schema-reader.js";
 
 /** A text is no `meta.json`. The message names the file. */
 export class InvalidDocument extends Error {}
@@ -347,17 +355,14 @@ const MANY = new JsonObject(
 /** The types of the ports of an object by name and cardinality. A list in a `many` port has at least one item. */
 function portNodes(current: () => SchemaNodes, object: PortObject): (name: string, many: boolean) => PortType {
   const { document, schema, pointer } = object;
-  const [properties, required] = ["properties", "required"].map((keyword) =>
-    schema instanceof JsonObject ? schema.get(keyword) : undefined,
-  );
   return (name, many) => {
     const nodes = current();
-    const own = properties instanceof JsonObject ? properties.get(name) : undefined;
+    const own = namedSchemas(schema, "properties").get(name);
     const node = nodes.node(document, own, `${pointer}/properties/${pointerStep(name)}`);
     const list = many ? nodes.node({ schema: MANY, pointer: "" }, MANY, "") : nodes.any;
     return {
       node: nodes.join(node, list),
-      isRequired: Array.isArray(required) && required.includes(name),
+      isRequired: listAt(schema, "required").includes(name),
       documentation: documentationOf(own ?? null, document.schema),
     };
   };
@@ -371,11 +376,9 @@ function inputRoot(input: Json): PortObject {
 function payload(output: Json, tag: string): PortObject {
   const document = { schema: output as JsonObject, pointer: "/output_schema" };
   const root = target({ ...document, document });
-  const variants = root.schema instanceof JsonObject ? root.schema.get("oneOf") : undefined;
-  for (const [index, each] of (Array.isArray(variants) ? (variants as Json[]) : []).entries()) {
+  for (const [index, each] of listAt(root.schema, "oneOf").entries()) {
     const variant = target({ document, schema: each, pointer: `${root.pointer}/oneOf/${index}` });
-    const properties = variant.schema instanceof JsonObject ? variant.schema.get("properties") : undefined;
-    const schema = properties instanceof JsonObject ? properties.get(tag) : undefined;
+    const schema = namedSchemas(variant.schema, "properties").get(tag);
     const pointer = `${variant.pointer}/properties/${pointerStep(tag)}`;
     if (schema !== undefined) return target({ document, schema, pointer });
   }
@@ -385,11 +388,10 @@ function payload(output: Json, tag: string): PortObject {
 /** The schema that a reference names. Ports follow one reference. */
 function target(place: PortObject): PortObject {
   const { document, schema } = place;
-  const reference = schema instanceof JsonObject ? schema.get("$ref") : undefined;
-  const found = typeof reference === "string" ? resolveReference(document.schema, reference) : undefined;
-  if (typeof reference !== "string" || found === undefined) return place;
-  const steps = (referenceSteps(reference) ?? []).map(pointerStep);
-  return { document, schema: found, pointer: [document.pointer, ...steps].join("/") };
+  const reference = referenceOf(schema);
+  const found = dereferenced(schema, document.schema);
+  if (reference === undefined || found === undefined) return place;
+  return { document, schema: found, pointer: referencePointer(document.pointer, reference) };
 }
 
 /** The keywords that document a type, each with its member. Titles and the places of definitions do not count. */
@@ -402,8 +404,8 @@ function documentationOf(schema: Json, root: JsonObject): string {
     seen.add(at);
     for (const [name, value] of at.members) {
       if (name === "$ref" && typeof value === "string") visit(resolveReference(root, value), path);
-      else if (["properties", "patternProperties"].includes(name) && value instanceof JsonObject)
-        for (const [member, each] of value.members) visit(each, `${path}/${pointerStep(member)}`);
+      else if (["properties", "patternProperties"].includes(name))
+        for (const [member, each] of namedSchemas(at, name)) visit(each, `${path}/${pointerStep(member)}`);
       else if (["items", "prefixItems", "additionalProperties"].includes(name)) visit(value, `${path}/*`);
       else if (["anyOf", "oneOf", "allOf"].includes(name)) visit(value, path);
       else if (ANNOTATIONS.includes(name) && name !== "title") found.add(`${path} ${name} ${printJson(value)}`);

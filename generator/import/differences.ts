@@ -3,7 +3,16 @@
  * keywords does not count, nor does that of `required` and of several types; the order of properties does.
  */
 
-import { pointerStep, referenceSteps, resolveReference } from "../contract/references.js";
+import {
+  DEFINITIONS,
+  dereferenced,
+  namedSchemas,
+  nestingOf,
+  pointerStep,
+  referenceOf,
+  referencePointer,
+  withoutKeywords,
+} from "../contract/schema-reader.js";
 import { type Json, JsonObject } from "../json.js";
 import { isSame } from "./merge-schemas.js";
 
@@ -32,11 +41,6 @@ export function compareSchemas(imported: JsonObject, generated: JsonObject, poin
   return walk.result();
 }
 
-/** Keywords whose members are schemas by name. */
-const BY_NAME = ["properties", "patternProperties"];
-const DEFINITIONS = ["$defs", "definitions"];
-const BRANCHES = ["anyOf", "oneOf", "allOf", "prefixItems"];
-const ONE_SCHEMA = ["items", "additionalProperties", "not", "contains", "propertyNames"];
 const UNORDERED = ["required", "type"];
 
 class Walk {
@@ -83,14 +87,14 @@ class Walk {
     pointer: string,
     hops: number,
   ): void {
-    const target = from === undefined ? undefined : resolveReference(this.#imported, from);
-    const built = to === undefined ? undefined : resolveReference(this.#generated, to);
-    const at = from === undefined ? pointer : this.#pointerOf(from);
+    const target = from === undefined ? undefined : dereferenced(one, this.#imported);
+    const built = to === undefined ? undefined : dereferenced(other, this.#generated);
+    const at = from === undefined ? pointer : referencePointer(this.#root, from);
     if (from !== undefined && target === undefined) this.#add(`${pointer}/$ref`, from, to);
     else if (from !== undefined && to !== undefined) {
       if (target !== undefined) this.#kept.add(target);
       if (from !== to) this.#add(`${pointer}/$ref`, from, to);
-      this.#siblings(one, other, pointer, hops);
+      this.#keywords(withoutKeywords(one, ["$ref"]), withoutKeywords(other, ["$ref"]), pointer, hops);
       if (target !== undefined && built !== undefined && this.#isNew(target, built)) {
         this.schemas(target, built, at, hops);
       }
@@ -109,12 +113,6 @@ class Walk {
     const isNew = !known.has(other);
     known.add(other);
     return isNew;
-  }
-
-  #siblings(one: JsonObject, other: JsonObject, pointer: string, hops: number): void {
-    const rest = (schema: JsonObject) =>
-      new JsonObject(new Map([...schema.members].filter(([name]) => name !== "$ref")));
-    this.#keywords(rest(one), rest(other), pointer, hops);
   }
 
   #keywords(one: JsonObject, other: JsonObject, pointer: string, hops: number): void {
@@ -137,15 +135,16 @@ class Walk {
   }
 
   #keyword(name: string, from: Json, to: Json, at: string, hops: number): void {
-    if (BY_NAME.includes(name) && from instanceof JsonObject && to instanceof JsonObject) {
+    const nesting = nestingOf(name, from);
+    if (nesting === "named" && from instanceof JsonObject && to instanceof JsonObject) {
       this.#members(from, to, at, hops);
-    } else if (BRANCHES.includes(name) && Array.isArray(from) && Array.isArray(to)) {
+    } else if (nesting === "list" && Array.isArray(from) && Array.isArray(to)) {
       for (let index = 0; index < Math.max(from.length, to.length); index++) {
         const [branch, other] = [from[index] as Json | undefined, to[index] as Json | undefined];
         if (branch === undefined || other === undefined) this.#add(`${at}/${index}`, branch, other);
         else this.schemas(branch, other, `${at}/${index}`, hops);
       }
-    } else if (ONE_SCHEMA.includes(name)) this.schemas(from, to, at, hops);
+    } else if (nesting === "one") this.schemas(from, to, at, hops);
     else if (UNORDERED.includes(name) && Array.isArray(from) && Array.isArray(to)) {
       if (!isSame([...from].sort(), [...to].sort())) this.#add(at, from, to);
     } else if (!isSame(from, to)) this.#add(at, from, to);
@@ -171,29 +170,18 @@ class Walk {
 
   result(): Comparison {
     for (const keyword of DEFINITIONS) {
-      const definitions = this.#imported.get(keyword);
-      if (!(definitions instanceof JsonObject)) continue;
-      for (const [name, schema] of definitions.members) {
+      for (const [name, schema] of namedSchemas(this.#imported, keyword)) {
         const pointer = `${this.#root}/${keyword}/${pointerStep(name)}`;
         if (!this.#kept.has(schema) && !this.#inlined.has(pointer)) this.#add(pointer, schema, undefined);
       }
     }
     return { differences: [...this.#found.values()], inlined: [...this.#inlined] };
   }
-
-  #pointerOf(reference: string): string {
-    return [this.#root, ...(referenceSteps(reference) ?? []).map(pointerStep)].join("/");
-  }
-}
-
-function referenceOf(schema: JsonObject): string | undefined {
-  const reference = schema.get("$ref");
-  return typeof reference === "string" ? reference : undefined;
 }
 
 /** A definition with the keywords beside a reference to it. */
-function withSiblings(target: Json, { members }: JsonObject): Json {
-  const siblings = [...members].filter(([name]) => name !== "$ref");
-  if (siblings.length === 0 || !(target instanceof JsonObject)) return target;
+function withSiblings(target: Json, reference: JsonObject): Json {
+  const siblings = withoutKeywords(reference, ["$ref"]).members;
+  if (siblings.size === 0 || !(target instanceof JsonObject)) return target;
   return new JsonObject(new Map([...target.members, ...siblings]));
 }

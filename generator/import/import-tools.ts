@@ -5,7 +5,7 @@ import { derivePorts } from "svc-runtime/internal/generator";
 import type { Diagnostic } from "../compile/diagnostics/diagnostics.js";
 import { generateTexts, type Result } from "../compile/generate.js";
 import { changeText, diffDocuments, type NamedText } from "../contract/diff.js";
-import { pointerStep } from "../contract/references.js";
+import { pointerStep } from "../contract/schema-reader.js";
 import { type Json, JsonObject, printJson, readJson } from "../json.js";
 import { compareSchemas, type Difference } from "./differences.js";
 import type { ImportableTool, RefusedTool } from "./metadata.js";

@@ -1,6 +1,7 @@
 /** The keywords of several schemas as one, for a value that fits all of them (`allOf`, keywords beside `$ref`). */
 
 import { ANNOTATIONS } from "../compile/keywords.js";
+import { namedSchemas } from "../contract/schema-reader.js";
 import { type Json, JsonObject, printJson } from "../json.js";
 
 /** Two schemas have no common form in one schema. */
@@ -18,15 +19,10 @@ export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
 function checkClosed(schema: JsonObject, all: readonly JsonObject[]): void {
   const rest = schema.get("additionalProperties");
   if (rest === undefined || rest === true) return;
-  const own = new Set(namesOf(schema));
-  if (all.some((other) => namesOf(other).some((name) => !own.has(name)))) {
+  const own = namedSchemas(schema, "properties");
+  if (all.some((other) => [...namedSchemas(other, "properties").keys()].some((name) => !own.has(name)))) {
     throw new UnmergeableSchemas();
   }
-}
-
-function namesOf(schema: JsonObject): string[] {
-  const properties = schema.get("properties");
-  return properties instanceof JsonObject ? [...properties.members.keys()] : [];
 }
 
 function mergeTwo(one: JsonObject, other: JsonObject): JsonObject {

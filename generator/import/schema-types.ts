@@ -6,7 +6,21 @@
 import { literal } from "../compile/emit/print-literal.js";
 import { ANNOTATIONS, CONSTRAINTS, type ConstraintKeyword, keywordsOf, NUMBER_FORMATS } from "../compile/keywords.js";
 import { slowPart } from "../compile/types/slow-patterns.js";
-import { pointerStep, referenceSteps, resolveReference } from "../contract/references.js";
+import {
+  DEFINITIONS,
+  dereferenced,
+  keyword,
+  listAt,
+  namedSchemas,
+  pointerStep,
+  referenceOf,
+  referencePointer,
+  referenceSteps,
+  resolveReference,
+  typeNames,
+  valuesOf,
+  withoutKeywords,
+} from "../contract/schema-reader.js";
 import { type Json, JsonObject, printJson } from "../json.js";
 import {
   commentText,
@@ -129,7 +143,7 @@ class SchemaTypes {
   output(): Declaration {
     const at = start("output");
     const root = this.#oneHop(this.#outputSchema, "output");
-    const parts = listOf(root.get("oneOf")).map((variant, index) =>
+    const parts = listAt(root, "oneOf").map((variant, index) =>
       this.#variant(variant, below(at, [], `/oneOf/${index}`)),
     );
     const comment = printComment({ description: descriptionOf(root), tags: [] }, []);
@@ -138,12 +152,10 @@ class SchemaTypes {
 
   #variant(schema: Json, at: Place): TypeNode {
     const whole = this.#oneHop(schema, "output");
-    const properties = whole.get("properties");
-    if (!(properties instanceof JsonObject)) {
-      const names = [whole.get("const"), ...listOf(whole.get("enum"))].filter((name) => typeof name === "string");
-      return text(literal(names[0]));
+    if (!(whole.get("properties") instanceof JsonObject)) {
+      return text(literal([whole.get("const"), ...listAt(whole, "enum")].find((name) => typeof name === "string")));
     }
-    const [[name, payload] = ["", true as Json]] = properties.members;
+    const [[name, payload] = ["", true as Json]] = namedSchemas(whole, "properties");
     const inner = below(at, [name], `/properties/${pointerStep(name)}`);
     const type = withoutRest(this.#object(this.#oneHop(payload, "output"), inner, true));
     const comment = printComment(this.#documentation(whole), []);
@@ -178,8 +190,8 @@ class SchemaTypes {
   #convertMerged(whole: JsonObject, at: Place): Converted {
     const branches = whole.get("anyOf") ?? whole.get("oneOf");
     if (Array.isArray(branches)) return this.#branches(whole, branches, at);
-    const values = whole.members.has("const") ? [whole.get("const") as Json] : whole.get("enum");
-    if (Array.isArray(values) && values.length > 0 && values.every(isScalar)) {
+    const values = valuesOf(whole);
+    if (values !== undefined && values.length > 0 && values.every(isScalar)) {
       return { type: union(values.map((value) => text(literal(value)))), ...this.#comment(whole, []) };
     }
     const types = whole.get("type");
@@ -194,13 +206,12 @@ class SchemaTypes {
 
   /** A reference to a definition, as the name of its type; undefined where its keywords have to be merged. */
   #reference(schema: JsonObject, at: Place): Converted | undefined {
-    const reference = schema.get("$ref");
-    const all = schema.get("allOf");
-    const alone = reference === undefined && Array.isArray(all) && all.length === 1 ? (all[0] as Json) : undefined;
+    const [alone, ...others] = schema.members.has("$ref") ? [] : listAt(schema, "allOf");
     const rest = [...schema.members.keys()].filter((name) => name !== "$ref" && name !== "allOf");
     if (!rest.every((name) => ANNOTATIONS.includes(name))) return undefined;
-    const target = alone instanceof JsonObject && alone.members.size === 1 ? alone.get("$ref") : reference;
-    if (typeof target !== "string") return undefined;
+    const isAlone = alone instanceof JsonObject && alone.members.size === 1 && others.length === 0;
+    const target = referenceOf(isAlone ? alone : schema);
+    if (target === undefined) return undefined;
     const found = resolveReference(this.#document(at.side), target);
     if (!(found instanceof JsonObject)) return plain(UNKNOWN);
     if (at.within !== undefined && this.#leadsTo(found, at.within, at.side)) return plain(UNKNOWN);
@@ -213,11 +224,8 @@ class SchemaTypes {
     for (const schema of seen) {
       if (schema === other || seen.size > MAX_ALIASES) return true;
       if (!(schema instanceof JsonObject)) continue;
-      const reference = schema.get("$ref");
-      if (typeof reference === "string") seen.add(resolveReference(this.#document(side), reference) ?? true);
-      for (const keyword of ["anyOf", "oneOf", "allOf"]) {
-        for (const branch of listOf(schema.get(keyword))) seen.add(branch);
-      }
+      seen.add(dereferenced(schema, this.#document(side)) ?? true);
+      for (const name of ["anyOf", "oneOf", "allOf"]) for (const branch of listAt(schema, name)) seen.add(branch);
     }
     return false;
   }
@@ -235,7 +243,7 @@ class SchemaTypes {
     this.#named.set(schema, name);
     // References in a shared definition are resolved in one document, so that a circle closes.
     const side = isShared ? "input" : at.side;
-    const pointer = [`/${side}_schema`, ...steps.map(pointerStep)].join("/");
+    const pointer = referencePointer(`/${side}_schema`, reference);
     const place: Place = { ...start(side), path: [name], pointer, within: schema };
     this.#undeclared.push({ name, schema, at: place });
     return name;
@@ -246,7 +254,7 @@ class SchemaTypes {
     for (const { name, schema, at } of this.#undeclared) {
       if (this.#declared.has(name)) continue;
       this.#declared.add(name);
-      const constants = documentedConstants(listOf(schema.get("oneOf") ?? schema.get("anyOf")));
+      const constants = documentedConstants(listAt(schema, schema.members.has("oneOf") ? "oneOf" : "anyOf"));
       if (constants !== undefined) {
         this.declarations.push({ comment: printComment(this.#documentation(schema), []), name, type: constants });
         continue;
@@ -266,12 +274,11 @@ class SchemaTypes {
     const open: Json[] = [schema];
     for (let part = open.pop(); part !== undefined; part = open.pop()) {
       if (!(part instanceof JsonObject)) continue;
-      parts.push(without(part, ["$ref", "allOf", "$schema", ...DEFINITIONS]));
-      const [reference, all] = [part.get("$ref"), part.get("allOf")];
-      for (const each of listOf(all).slice(0, MAX_PARTS)) open.push(each);
+      parts.push(withoutKeywords(part, ["$ref", "allOf", "$schema", ...DEFINITIONS]));
+      for (const each of listAt(part, "allOf").slice(0, MAX_PARTS)) open.push(each);
       if (open.length + parts.length > MAX_PARTS) return undefined;
-      if (typeof reference !== "string") continue;
-      const target = resolveReference(this.#document(at.side), reference) ?? true;
+      if (referenceOf(part) === undefined) continue;
+      const target = dereferenced(part, this.#document(at.side)) ?? true;
       if (from.includes(target) || at.merged.includes(target)) return undefined;
       from.push(target);
       open.push(target);
@@ -292,7 +299,7 @@ class SchemaTypes {
       this.declarations.push({ comment: printComment(this.#documentation(schema), []), name, type: constants });
       return plain(text(name));
     }
-    const base = without(schema, ["anyOf", "oneOf", ...ANNOTATIONS]);
+    const base = withoutKeywords(schema, ["anyOf", "oneOf", ...ANNOTATIONS]);
     const common = base.members.size > 0 && ![...base.members.keys()].every((name) => name === "type");
     const parts = branches.map((branch, index) => {
       const whole = common ? new JsonObject(new Map<string, Json>([["allOf", [base, branch]]])) : branch;
@@ -307,7 +314,9 @@ class SchemaTypes {
     const [only] = types;
     const present = types.filter((type) => type !== "null");
     if (types.length === 1 && only !== undefined) return this.#single(withKeyword(schema, "type", only), at);
-    const converted = present.map((type) => this.#single(withKeyword(without(schema, ANNOTATIONS), "type", type), at));
+    const converted = present.map((type) =>
+      this.#single(withKeyword(withoutKeywords(schema, ANNOTATIONS), "type", type), at),
+    );
     const parts = converted.map(({ type }) => type);
     if (present.length < types.length) parts.push(text("null"));
     return {
@@ -432,13 +441,12 @@ class SchemaTypes {
 
   /** @param ports whether the members are ports */
   #object(schema: JsonObject, at: Place, ports: boolean): ObjectNode | (TypeNode & { kind: "intersection" }) {
-    const properties = schema.get("properties");
-    const required = new Set(listOf(schema.get("required")));
-    const entries = properties instanceof JsonObject ? [...properties.members] : [];
+    const required = new Set(listAt(schema, "required"));
     const inner: Place = { ...at, within: undefined };
-    const members = entries.map(([name, member]) => this.#member(name, member, required.has(name), ports, inner));
-    const patterns = schema.get("patternProperties");
-    const [pattern] = patterns instanceof JsonObject ? [...patterns.members.values()] : [];
+    const members = [...namedSchemas(schema, "properties")].map(([name, member]) =>
+      this.#member(name, member, required.has(name), ports, inner),
+    );
+    const [pattern] = namedSchemas(schema, "patternProperties").values();
     const others = schema.get("additionalProperties");
     const undeclared = others === undefined || others === false ? pattern : others;
     if (others === false && undeclared === undefined && members.length === 0 && !ports) {
@@ -472,10 +480,10 @@ class SchemaTypes {
     if (!(schema instanceof JsonObject) || hops > MAX_DEPTH) return false;
     const next = this.#oneHop(schema, side);
     if (next !== schema) return this.#isList(next, side, hops + 1);
-    const [only, ...more] = listOf(schema.get("anyOf"));
+    const [only, ...more] = listAt(schema, "anyOf");
     if (only !== undefined && more.length === 0) return this.#isList(only, side, hops + 1);
     // A tuple is one value by itself, where its places need different conversions.
-    return isSame([schema.get("type") ?? null].flat() as Json, ["array"]) && !schema.members.has("prefixItems");
+    return isSame(typeNames(schema), ["array"]) && !schema.members.has("prefixItems");
   }
 
   /** A list that is one value in the schema: alone, it would be a port of many values. */
@@ -487,8 +495,7 @@ class SchemaTypes {
 
   /** The schema that a reference names, or the schema itself; one without keywords for none. */
   #oneHop(schema: Json, side: Side): JsonObject {
-    const reference = schema instanceof JsonObject ? schema.get("$ref") : undefined;
-    const found = typeof reference === "string" ? resolveReference(this.#document(side), reference) : schema;
+    const found = dereferenced(schema, this.#document(side));
     return found instanceof JsonObject ? found : new JsonObject(new Map());
   }
 
@@ -501,11 +508,10 @@ class SchemaTypes {
   #documentation(schema: JsonObject): Documentation {
     const tags: Tag[] = [];
     const title = schema.get("title");
-    const examples = schema.get("examples");
     if (typeof title === "string" && titleText(title) !== "") tags.push({ name: "title", text: titleText(title) });
     if (schema.members.has("default")) tags.push({ name: "default", text: valueText(schema.get("default") as Json) });
     if (schema.get("deprecated") === true) tags.push({ name: "deprecated", text: "" });
-    for (const example of listOf(examples).slice(0, MAX_EXAMPLES))
+    for (const example of listAt(schema, "examples").slice(0, MAX_EXAMPLES))
       tags.push({ name: "example", text: valueText(example) });
     const description = descriptionOf(schema);
     return description === "" && tags.length === 0 ? NO_DOCUMENTATION : { description, tags };
@@ -620,10 +626,10 @@ function documentedConstants(branches: readonly Json[]): EnumNode | undefined {
   const names = new Set<string>();
   let isDocumented = false;
   const members = branches.map((branch) => {
-    const value = branch instanceof JsonObject ? branch.get("const") : undefined;
+    const value = keyword(branch, "const");
     const allowed = ["const", "type", "description"];
     if (!(branch instanceof JsonObject) || typeof value !== "string") return undefined;
-    if (![...branch.members.keys()].every((keyword) => allowed.includes(keyword))) return undefined;
+    if (![...branch.members.keys()].every((name) => allowed.includes(name))) return undefined;
     const description = descriptionOf(branch);
     if (description !== "") isDocumented = true;
     const name = memberName(value, names);
@@ -649,16 +655,8 @@ function withoutRest(type: ObjectNode | (TypeNode & { kind: "intersection" })): 
   return type.parts[0] as TypeNode;
 }
 
-function listOf(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? value : [];
-}
-
 function isScalar(value: Json): boolean {
   return value === null || ["string", "number", "boolean"].includes(typeof value);
-}
-
-function without(schema: JsonObject, names: readonly string[]): JsonObject {
-  return new JsonObject(new Map([...schema.members].filter(([name]) => !names.includes(name))));
 }
 
 function withKeyword(schema: JsonObject, name: string, value: Json): JsonObject {
@@ -667,7 +665,7 @@ function withKeyword(schema: JsonObject, name: string, value: Json): JsonObject 
 
 /** The schema of an optional member without the default `null`, which every optional member has. */
 function withoutDefault(schema: Json): Json {
-  return schema instanceof JsonObject && schema.get("default") === null ? without(schema, ["default"]) : schema;
+  return schema instanceof JsonObject && schema.get("default") === null ? withoutKeywords(schema, ["default"]) : schema;
 }
 
 /** The schema of an optional member without `null`, which means an absent member. */
@@ -699,7 +697,7 @@ function withoutNull(schema: Json): Json {
 }
 
 function isNull(schema: Json): boolean {
-  return schema instanceof JsonObject && schema.get("type") === "null";
+  return keyword(schema, "type") === "null";
 }
 
 /** Names of the definitions that mean the same in both schemas. */
@@ -724,11 +722,8 @@ function append(lists: Map<string, string[]>, key: string, item: string): void {
   else list.push(item);
 }
 
-const DEFINITIONS = ["$defs", "definitions"];
-
 function definitionsOf(schema: JsonObject): ReadonlyMap<string, Json> {
-  const found = schema.get("$defs") ?? schema.get("definitions");
-  return found instanceof JsonObject ? found.members : new Map();
+  return namedSchemas(schema, schema.members.has("$defs") ? "$defs" : "definitions");
 }
 
 /** The last steps of all references in a schema. */

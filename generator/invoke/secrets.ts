@@ -4,7 +4,7 @@ import { quote } from "svc-runtime/internal/generator";
 import { JsonText, type PortShape } from "svc-runtime/leader";
 import { unknownName } from "../cli/arguments.js";
 import { type CliHost, CommandError, UsageError } from "../cli/command.js";
-import { resolveReference } from "../contract/references.js";
+import { dereferenced, keyword, listAt, namedSchemas } from "../contract/schema-reader.js";
 import { type Json, JsonObject, readJson } from "../json.js";
 import type { PortInput } from "./input.js";
 
@@ -78,16 +78,14 @@ function requiredSecrets(ports: readonly PortShape[], inputSchema: string): Port
 export function secretPorts(inputSchema: string): ReadonlyMap<string, boolean> {
   const schema = readJson(inputSchema);
   if (!(schema instanceof JsonObject)) return new Map();
-  const [properties, required] = [schema.get("properties"), schema.get("required")];
   const isSecret = (given: Json | undefined, hops = 0): boolean => {
-    if (!(given instanceof JsonObject) || hops > MAX_HOPS) return false;
-    const reference = given.get("$ref");
-    if (given.get("writeOnly") === true || isSecret(given.get("items"), hops + 1)) return true;
-    return typeof reference === "string" && isSecret(resolveReference(schema, reference), hops + 1);
+    if (given === undefined || hops > MAX_HOPS) return false;
+    if (keyword(given, "writeOnly") === true || isSecret(keyword(given, "items"), hops + 1)) return true;
+    const target = dereferenced(given, schema);
+    return target !== given && isSecret(target, hops + 1);
   };
-  const members = properties instanceof JsonObject ? [...properties.members] : [];
-  const names = members.flatMap(([name, property]) => (isSecret(property) ? [name] : []));
-  return new Map(names.map((name) => [name, Array.isArray(required) && (required as readonly Json[]).includes(name)]));
+  const secrets = [...namedSchemas(schema, "properties")].filter(([, property]) => isSecret(property));
+  return new Map(secrets.map(([name]) => [name, listAt(schema, "required").includes(name)]));
 }
 
 const MAX_HOPS = 16;

@@ -6,7 +6,7 @@
 import { createRequire } from "node:module";
 import type { AnySchema, ValidateFunction } from "ajv";
 import { pathText } from "svc-runtime/internal/generator";
-import { pointerStep, referenceSteps } from "../contract/references.js";
+import { nestingOf, pointerStep, referenceSteps } from "../contract/schema-reader.js";
 
 /** A JSON object; its integers beyond ±(2^53−1) are bigints. */
 export type Plain = { readonly [name: string]: unknown };
@@ -19,13 +19,12 @@ const digits = new RegExp(DIGITS);
 const NARROW: ReadonlySet<unknown> = new Set(["int8", "int16", "int32", "uint8", "uint16", "uint32"]);
 const WIDE: ReadonlySet<unknown> = new Set(["int64", "uint64", "int", "uint", "int128", "uint128"]);
 
-/** Keywords whose value is a schema, a list of schemas, or an object of schemas. */
-const ONE = ["items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else"];
-const LIST = ["prefixItems", "anyOf", "oneOf", "allOf"];
-const NAMED = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
-
 export function isPlain(value: unknown): value is Plain {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function mapEntries(object: Plain, change: (value: unknown, name: string) => unknown): Plain {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value, name)]));
 }
 
 /** Whether a schema describes integers that a double may not hold, by its format or its bounds. */
@@ -42,21 +41,13 @@ function isWide({ type, format, minimum, maximum }: Plain): boolean {
 export function digitSchema(schema: unknown, lenient = false): unknown {
   if (!isPlain(schema)) return schema;
   const changed = isWide(schema) ? digitNode(schema, lenient) : schema;
-  return Object.fromEntries(
-    Object.entries(changed).map(([name, value]) => {
-      if (ONE.includes(name) && !Array.isArray(value)) return [name, digitSchema(value, lenient)];
-      if ((LIST.includes(name) || name === "items") && Array.isArray(value)) {
-        return [name, value.map((each) => digitSchema(each, lenient))];
-      }
-      if (NAMED.includes(name) && isPlain(value)) {
-        return [
-          name,
-          Object.fromEntries(Object.entries(value).map(([key, each]) => [key, digitSchema(each, lenient)])),
-        ];
-      }
-      return [name, doubles(value)];
-    }),
-  );
+  return mapEntries(changed, (value, name) => {
+    const nesting = nestingOf(name, value);
+    if (nesting === "one") return digitSchema(value, lenient);
+    if (nesting === "list") return (value as readonly unknown[]).map((each) => digitSchema(each, lenient));
+    if (nesting === "named" && isPlain(value)) return mapEntries(value, (each) => digitSchema(each, lenient));
+    return doubles(value);
+  });
 }
 
 function digitNode(schema: Plain, lenient: boolean): Plain {
@@ -75,7 +66,7 @@ function digitNode(schema: Plain, lenient: boolean): Plain {
   return {
     type: all.length === 1 ? all[0] : all,
     pattern: DIGITS,
-    ...(Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, texts(value)])) as Plain),
+    ...mapEntries(rest, texts),
     description: description === undefined ? about : `${String(description)} (${about})`,
   };
 }
@@ -91,8 +82,7 @@ function doubles(value: unknown): unknown {
   if (typeof value === "bigint") return Number(value);
   if (value instanceof Exact) return Number(value.toJSON());
   if (Array.isArray(value)) return value.map(doubles);
-  if (!isPlain(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, doubles(each)]));
+  return isPlain(value) ? mapEntries(value, doubles) : value;
 }
 
 /** An integer that came as digits: it is written as them. */
@@ -275,6 +265,5 @@ const outward: Convert = (_, value) =>
 function undoubled(value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
   if (Array.isArray(value)) return value.map(undoubled);
-  if (!isPlain(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, undoubled(each)]));
+  return isPlain(value) ? mapEntries(value, undoubled) : value;
 }

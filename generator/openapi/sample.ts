@@ -1,5 +1,6 @@
 /** Small values that fit a schema of svc-gen, for examples and for the first call of a tool. */
 
+import { dereferenced, listAt, namedSchemas, referenceOf } from "../contract/schema-reader.js";
 import { type Json, JsonObject } from "../json.js";
 import { wordOf } from "./pattern-word.js";
 
@@ -25,9 +26,10 @@ export function sampleOf(
   }
   const fixed = schema.get("default") ?? schema.get("const");
   if (fixed !== undefined) return fixed;
-  const reference = schema.get("$ref");
-  if (typeof reference === "string") {
-    return open.includes(reference) ? null : sampleOf(referenced(reference, root), root, [...open, reference]);
+  const reference = referenceOf(schema);
+  if (reference !== undefined) {
+    const target = root instanceof JsonObject ? dereferenced(schema, root) : undefined;
+    return open.includes(reference) ? null : sampleOf(target, root, [...open, reference]);
   }
   switch (schema.get("type")) {
     case "object":
@@ -87,13 +89,9 @@ function sampleNumber(schema: JsonObject): Json {
 }
 
 function sampleObject(schema: JsonObject, sample: (schema: Json | undefined) => Json): JsonObject {
-  const properties = schema.get("properties");
-  const required = schema.get("required");
-  const wanted = Array.isArray(required) ? (required as Json[]) : [];
-  const members = properties instanceof JsonObject ? [...properties.members] : [];
-  return new JsonObject(
-    new Map(members.filter(([name]) => wanted.includes(name)).map(([name, each]) => [name, sample(each)])),
-  );
+  const required = listAt(schema, "required");
+  const members = [...namedSchemas(schema, "properties")].filter(([name]) => required.includes(name));
+  return new JsonObject(new Map(members.map(([name, each]) => [name, sample(each)])));
 }
 
 /** The places of a tuple, or else one item. */
@@ -101,14 +99,8 @@ function sampleList(schema: JsonObject, sample: (schema: Json | undefined) => Js
   const places = schema.get("prefixItems");
   if (Array.isArray(places)) return (places as Json[]).map(sample);
   const items = schema.get("items");
-  const reference = items instanceof JsonObject ? items.get("$ref") : undefined;
-  if (typeof reference === "string" && open.includes(reference)) return [];
+  const reference = referenceOf(items);
+  if (reference !== undefined && open.includes(reference)) return [];
   const length = schema.get("uniqueItems") === true ? 1 : Math.max(1, Number(schema.get("minItems") ?? 1));
   return Array.from({ length: Math.min(length, MAX_ITEMS) }, () => sample(items));
-}
-
-function referenced(reference: string, root: Json | undefined): Json | undefined {
-  const [, name] = /^#\/\$defs\/(.+)$/.exec(reference) ?? [];
-  const all = root instanceof JsonObject && name !== undefined ? root.get("$defs") : undefined;
-  return all instanceof JsonObject ? all.get(name as string) : undefined;
 }

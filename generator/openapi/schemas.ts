@@ -1,6 +1,14 @@
 /** Schemas of a tool as components of an OpenAPI document: without `$defs`, every reference to a component. */
 
 import { MAX_VALUES } from "svc-runtime/internal/generator";
+import {
+  dereferenced,
+  listAt,
+  mapSchemas,
+  namedSchemas,
+  referenceOf,
+  withoutKeywords,
+} from "../contract/schema-reader.js";
 import { type Json, JsonObject, object, printJson } from "../json.js";
 import { reference } from "./errors.js";
 
@@ -38,7 +46,7 @@ export class SchemaComponents {
     // The place in the list comes first: a definition may refer back to this schema.
     this.all.set(name, schema);
     const renamed = (definition: string) => {
-      const target = (root.get("$defs") as JsonObject).get(definition) as JsonObject;
+      const target = namedSchemas(root, "$defs").get(definition) as JsonObject;
       return this.#add(`${prefix}.${definition}`, target, prefix, root);
     };
     this.all.set(name, withReferences(schema, renamed));
@@ -48,12 +56,13 @@ export class SchemaComponents {
 
 /** The result in plain JSON mode: each variant with its ports, and the failure that every tool may return. */
 function resultSchema(outputSchema: JsonObject): JsonObject {
-  const variants = (outputSchema.get("oneOf") as readonly Json[]).map((each) => {
+  const variants = listAt(outputSchema, "oneOf").map((each) => {
     const variant = each as JsonObject;
     const name = variant.get("const");
     if (typeof name === "string") return emptyVariant(name, variant.get("description"));
-    const tagged = variant.get("properties") as JsonObject;
-    const payloads = [...tagged.members].map(([tag, payload]) => [tag, withListBounds(payload, outputSchema)] as const);
+    const payloads = [...namedSchemas(variant, "properties")].map(
+      ([tag, payload]) => [tag, withListBounds(payload, outputSchema)] as const,
+    );
     return new JsonObject(new Map(variant.members).set("properties", object(...payloads)));
   });
   return object(["oneOf", [...variants, reference("schemas", ERR_EVAL)]]);
@@ -74,8 +83,7 @@ function withListBounds(ports: Json, root: JsonObject): JsonObject {
 /** The schema of a port; of a `many` port with at most and at least as many items as it may have (protocol.md section 2). */
 function boundedList(schema: Json, root: JsonObject): Json {
   if (!(schema instanceof JsonObject)) return schema;
-  const reference = /^#\/\$defs\/(\w+)$/.exec(String(schema.get("$ref")))?.[1];
-  const target = reference === undefined ? schema : (root.get("$defs") as JsonObject).get(reference);
+  const target = dereferenced(schema, root);
   if (!(target instanceof JsonObject) || target.get("type") !== "array") return schema;
   const least = Math.max(1, Number(target.get("minItems") ?? 1));
   const most = Math.min(MAX_VALUES, Number(target.get("maxItems") ?? MAX_VALUES));
@@ -137,28 +145,12 @@ export const SHARED_SCHEMAS: readonly (readonly [name: string, schema: JsonObjec
   ],
 ];
 
-/** Keywords whose value is a schema, a list of schemas, or schemas by name. Other values are data. */
-const ONE = new Set(["items", "additionalProperties"]);
-const LIST = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
-const NAMED = new Set(["properties", "patternProperties"]);
-
 /** The schema without `$schema` and `$defs`, its references named anew. */
 function withReferences(schema: JsonObject, renamed: (definition: string) => string): JsonObject {
-  const within = (each: Json): Json => (each instanceof JsonObject ? withReferences(each, renamed) : each);
-  const entries = [...schema.members].map(([keyword, value]): [string, Json] | false => {
-    if (keyword === "$schema" || keyword === "$defs") return false;
-    if (keyword === "$ref" && typeof value === "string") return ["$ref", renamedReference(value, renamed)];
-    if (ONE.has(keyword)) return [keyword, within(value)];
-    if (LIST.has(keyword) && Array.isArray(value)) return [keyword, (value as readonly Json[]).map(within)];
-    if (NAMED.has(keyword) && value instanceof JsonObject) {
-      return [keyword, object(...[...value.members].map(([name, each]) => [name, within(each)] as const))];
-    }
-    return [keyword, value];
-  });
-  return object(...entries);
-}
-
-function renamedReference(value: string, renamed: (definition: string) => string): string {
-  const definition = /^#\/\$defs\/(\w+)$/.exec(value)?.[1];
-  return definition === undefined ? value : `#/components/schemas/${renamed(definition)}`;
+  const changed = mapSchemas(withoutKeywords(schema, ["$schema", "$defs"]), (each) =>
+    each instanceof JsonObject ? withReferences(each, renamed) : each,
+  );
+  const definition = /^#\/\$defs\/(\w+)$/.exec(referenceOf(schema) ?? "")?.[1];
+  if (definition === undefined) return changed;
+  return new JsonObject(new Map(changed.members).set("$ref", `#/components/schemas/${renamed(definition)}`));
 }

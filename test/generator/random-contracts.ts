@@ -1,6 +1,6 @@
 /** Random types of ports, random edits of them, and random values of their schemas. */
 
-import { resolveReference } from "#generator/contract/references.js";
+import { resolveReference } from "#generator/contract/schema-reader.js";
 import { type Json, JsonObject } from "#generator/json.js";
 import type { Random } from "../types/random.js";
 import { toolSource } from "./project.js";

@@ -3,6 +3,7 @@
  * it, and 2020-12, as svc-gen does.
  */
 
+import { keyword, listAt, namedSchemas, referenceOf, typeNames, valuesOf } from "../../contract/schema-reader.js";
 import { type Json, JsonObject, object, printJson } from "../../json.js";
 
 /** One level of a schema. Schemas of inner values stay as they are written. */
@@ -45,12 +46,10 @@ export function alternativesOf(schema: Json, root: JsonObject): Alternatives {
     if (each === false || isImpossible(each, root) || open.has(each)) return;
     open.add(each);
     const node = each instanceof JsonObject ? each : object();
-    const values =
-      list(node.get("enum")) ?? (node.get("const") === undefined ? undefined : [node.get("const") as Json]);
+    const values = valuesOf(node);
     const branches = list(node.get("anyOf")) ?? list(node.get("oneOf"));
-    const reference = node.get("$ref");
-    const types = [node.get("type") ?? []].flat() as Json[];
-    if (typeof reference === "string") visit(resolveReference(reference, root));
+    const types = typeNames(node);
+    if (referenceOf(node) !== undefined) visit(target(node, root));
     else if (branches !== undefined) branches.forEach(visit);
     else if (values !== undefined) for (const value of values) found.scalars.add(printJson(value));
     else if (types.length === 0) found.any = true;
@@ -71,14 +70,14 @@ export function alternativesOf(schema: Json, root: JsonObject): Alternatives {
 }
 
 function objectForm(node: JsonObject, root: JsonObject): ObjectForm {
-  const required = list(node.get("required")) ?? [];
-  const members = [...membersOf(node.get("properties"))].map(
+  const required = listAt(node, "required");
+  const members = [...namedSchemas(node, "properties")].map(
     ([name, schema]) => [name, { schema, required: required.includes(name) }] as const,
   );
   return {
     node,
     members: new Map(members),
-    patterns: membersOf(node.get("patternProperties")),
+    patterns: namedSchemas(node, "patternProperties"),
     others: othersOf(node.get("additionalProperties"), root),
   };
 }
@@ -100,7 +99,7 @@ function othersOf(schema: Json | undefined, root: JsonObject): Json {
 }
 
 function isNothing(schema: Json): boolean {
-  const not = schema instanceof JsonObject ? schema.get("not") : undefined;
+  const not = keyword(schema, "not");
   return not instanceof JsonObject && not.members.size === 0;
 }
 
@@ -113,29 +112,26 @@ function isImpossible(schema: Json, root: JsonObject): boolean {
   const known = impossible.get(schema);
   if (known !== undefined) return known;
   impossible.set(schema, false);
-  const reference = schema.get("$ref");
   const branches = list(schema.get("anyOf"));
-  const members = membersOf(schema.get("properties"));
-  const places = list(schema.get("items")) ?? [];
+  const members = namedSchemas(schema, "properties");
+  const places = listAt(schema, "items");
   const needed = [
-    ...(list(schema.get("required")) ?? []).map((name) => members.get(String(name))),
+    ...listAt(schema, "required").map((name) => members.get(String(name))),
     ...places.slice(0, Number(schema.get("minItems") ?? 0)),
   ];
   const found =
     isNothing(schema) ||
-    (typeof reference === "string" && isImpossible(resolveReference(reference, root), root)) ||
+    (referenceOf(schema) !== undefined && isImpossible(target(schema, root), root)) ||
     branches?.every((branch) => isImpossible(branch, root)) === true ||
     needed.some((each) => each !== undefined && isImpossible(each, root));
   impossible.set(schema, found);
   return found;
 }
 
-function resolveReference(reference: string, root: JsonObject): Json {
-  const [, group = "", name = ""] = reference.split("/");
-  return membersOf(root.get(group)).get(decodeURIComponent(name)) ?? true;
+/** The definition of a reference. The library writes a slash in a name as `%2F`, which separates steps in a JSON pointer. */
+function target(node: JsonObject, root: JsonObject): Json {
+  const [, group = "", name = ""] = (referenceOf(node) ?? "").split("/");
+  return namedSchemas(root, group).get(decodeURIComponent(name)) ?? true;
 }
 
 const list = (json: Json | undefined) => (Array.isArray(json) ? (json as readonly Json[]) : undefined);
-
-const membersOf = (json: Json | undefined): ReadonlyMap<string, Json> =>
-  json instanceof JsonObject ? json.members : new Map();

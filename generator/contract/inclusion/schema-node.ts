@@ -6,7 +6,17 @@
 import { formats } from "svc-runtime/internal/generator";
 import { INTEGER_RANGES, plainInteger } from "../../compile/keywords.js";
 import { type Json, JsonObject, object, printJson } from "../../json.js";
-import { pointerStep, referenceSteps, resolveReference } from "../references.js";
+import {
+  dereferenced,
+  listAt,
+  namedSchemas,
+  pointerStep,
+  referenceOf,
+  referencePointer,
+  resolveReference,
+  typeNames,
+  valuesOf,
+} from "../schema-reader.js";
 
 export type Bound = number | bigint;
 
@@ -261,34 +271,35 @@ export class SchemaNodes {
     const { schema, document, pointer } = part;
     // The atoms of a referenced type are kept as they are, so that a pair of them is compared once.
     let atoms = OWN.some((keyword) => schema.members.has(keyword)) ? this.#ownAtoms(part) : this.#all;
-    const values = schema.get("enum") ?? (schema.members.has("const") ? [schema.get("const") as Json] : undefined);
-    if (Array.isArray(values)) {
-      const literals = values.map((each: Json): Atom => ({ kind: "literal", value: literalOf(each), unjudged: [] }));
+    const values = valuesOf(schema);
+    if (values !== undefined) {
+      const literals = values.map((each): Atom => ({ kind: "literal", value: literalOf(each), unjudged: [] }));
       atoms = this.#meetAll(atoms, literals);
     }
     for (const keyword of ["anyOf", "oneOf", "allOf"]) {
-      const branches = schema.get(keyword);
-      if (!Array.isArray(branches)) continue;
-      const nodes = branches.map((each: Json, index) => this.node(document, each, `${pointer}/${keyword}/${index}`));
+      if (!schema.members.has(keyword)) continue;
+      const nodes = listAt(schema, keyword).map((each, index) =>
+        this.node(document, each, `${pointer}/${keyword}/${index}`),
+      );
       if (keyword === "allOf") for (const node of nodes) atoms = this.#meetAll(atoms, node.atoms);
       else {
         const all = new Set(nodes.flatMap((node) => node.atoms));
         atoms = this.#meetAll(atoms, [...all]);
       }
     }
-    const reference = schema.get("$ref");
-    if (typeof reference === "string") {
-      const steps = (referenceSteps(reference) ?? []).map(pointerStep);
-      const target = resolveReference(document.schema, reference);
+    const reference = referenceOf(schema);
+    if (reference !== undefined) {
+      const target = dereferenced(schema, document.schema);
       if (target === undefined) atoms = atoms.map((atom) => ({ ...atom, unjudged: [...atom.unjudged, reference] }));
-      else atoms = this.#meetAll(atoms, this.node(document, target, [document.pointer, ...steps].join("/")).atoms);
+      else
+        atoms = this.#meetAll(atoms, this.node(document, target, referencePointer(document.pointer, reference)).atoms);
     }
     return atoms;
   }
 
   #ownAtoms({ schema, document, pointer }: Omit<Part, "id">): Atom[] {
-    const named = schema.get("type");
-    const types = named === undefined ? TYPES : [named].flat().map(String);
+    const isUntyped = schema.get("type") === undefined;
+    const types = isUntyped ? TYPES : typeNames(schema);
     const count = (name: string, otherwise: number) => {
       const value = schema.get(name);
       return typeof value === "number" ? value : otherwise;
@@ -305,7 +316,7 @@ export class SchemaNodes {
         for (const value of [false, true]) atoms.push({ kind: "literal", value, unjudged });
       } else if (type === "number" || type === "integer") {
         if (type === "integer" && types.includes("number")) continue;
-        atoms.push({ ...numberAtom(schema, type, named === undefined || types.includes("object")), unjudged });
+        atoms.push({ ...numberAtom(schema, type, isUntyped || types.includes("object")), unjudged });
       } else if (type === "string") {
         const [pattern, format] = [schema.get("pattern"), schema.get("format")];
         const isBytes = schema.get("contentEncoding") === BASE64;
@@ -319,9 +330,8 @@ export class SchemaNodes {
           unjudged,
         });
       } else if (type === "array") {
-        const [prefix, items] = [schema.get("prefixItems") ?? [], schema.get("items")];
-        const nodes = Array.isArray(prefix) ? prefix.map((each: Json, at) => child(`prefixItems/${at}`, each)) : [];
-        const rest = child("items", items);
+        const nodes = listAt(schema, "prefixItems").map((each, at) => child(`prefixItems/${at}`, each));
+        const rest = child("items", schema.get("items"));
         const most = count("maxItems", Number.POSITIVE_INFINITY);
         atoms.push({
           kind: "array",
@@ -338,19 +348,15 @@ export class SchemaNodes {
   }
 
   #objectAtom(schema: JsonObject, child: (at: string, value: Json | undefined) => Node): ObjectAtom {
-    const membersOf = (keyword: string) => {
-      const value = schema.get(keyword);
-      return value instanceof JsonObject ? [...value.members] : [];
-    };
-    const required = new Set([schema.get("required")].flat());
+    const required = new Set(listAt(schema, "required"));
     const patterns = new Map(
-      membersOf("patternProperties").map(([name, value]) => [
+      [...namedSchemas(schema, "patternProperties")].map(([name, value]) => [
         name,
         child(`patternProperties/${pointerStep(name)}`, value),
       ]),
     );
     const members = new Map<string, ObjectMember>();
-    for (const [name, value] of membersOf("properties")) {
+    for (const [name, value] of namedSchemas(schema, "properties")) {
       const node = child(`properties/${pointerStep(name)}`, value);
       members.set(name, { node: this.join(node, ...matching(patterns, name)), required: required.has(name) });
     }

@@ -1,0 +1,110 @@
+/** Reads JSON Schemas as data: references within one document, keywords by their kind, the schemas in a schema. */
+
+import { type Json, JsonObject } from "../json.js";
+
+/** The schema that a `$ref` names: a JSON pointer within the document; undefined for any other reference. */
+export function resolveReference(document: JsonObject, reference: string): Json | undefined {
+  const steps = referenceSteps(reference);
+  let at: Json | undefined = steps === undefined ? undefined : document;
+  for (const step of steps ?? []) {
+    if (Array.isArray(at)) at = /^(?:0|[1-9]\d*)$/.test(step) ? (at[Number(step)] as Json | undefined) : undefined;
+    else at = keyword(at, step);
+  }
+  return at;
+}
+
+/** The steps of a reference such as `#/$defs/Line`; undefined for one that leaves the document or is no pointer. */
+export function referenceSteps(reference: string): readonly string[] | undefined {
+  if (!reference.startsWith("#")) return undefined;
+  let pointer: string;
+  try {
+    pointer = decodeURIComponent(reference.slice(1));
+  } catch {
+    return undefined;
+  }
+  if (pointer === "") return [];
+  const [root, ...steps] = pointer.split("/");
+  return root === "" ? steps.map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~")) : undefined;
+}
+
+/** The JSON pointer of a referenced schema, below the pointer of its document. */
+export function referencePointer(document: string, reference: string): string {
+  return [document, ...(referenceSteps(reference) ?? []).map(pointerStep)].join("/");
+}
+
+/** A name as a step of a JSON pointer (RFC 6901). */
+export function pointerStep(name: string): string {
+  return name.replaceAll("~", "~0").replaceAll("/", "~1");
+}
+
+/** The schema behind one reference, without the keywords beside it; the schema itself where it has none. */
+export function dereferenced(schema: Json | undefined, document: JsonObject): Json | undefined {
+  const reference = referenceOf(schema);
+  return reference === undefined ? schema : resolveReference(document, reference);
+}
+
+export function referenceOf(schema: Json | undefined): string | undefined {
+  const reference = keyword(schema, "$ref");
+  return typeof reference === "string" ? reference : undefined;
+}
+
+/** The value of a keyword; undefined also for `true`, `false` and what is no schema. */
+export function keyword(schema: Json | undefined, name: string): Json | undefined {
+  return schema instanceof JsonObject ? schema.get(name) : undefined;
+}
+
+/** The entries of a keyword that has schemas by name; none where it has anything else. */
+export function namedSchemas(schema: Json | undefined, name: string): ReadonlyMap<string, Json> {
+  const value = keyword(schema, name);
+  return value instanceof JsonObject ? value.members : new Map();
+}
+
+/** The entries of a keyword that has a list; none where it has anything else. */
+export function listAt(schema: Json | undefined, name: string): readonly Json[] {
+  const value = keyword(schema, name);
+  return Array.isArray(value) ? value : [];
+}
+
+/** The only values that `const` or `enum` admits. */
+export function valuesOf(schema: JsonObject): readonly Json[] | undefined {
+  if (schema.members.has("const")) return [schema.get("const") as Json];
+  const values = schema.get("enum");
+  return Array.isArray(values) ? values : undefined;
+}
+
+/** The names of `type`; none for a schema of any type. */
+export function typeNames(schema: JsonObject): readonly Json[] {
+  return [schema.get("type") ?? []].flat() as readonly Json[];
+}
+
+/** The keywords under which a document has its definitions, in 2020-12 and in older drafts. */
+export const DEFINITIONS: readonly string[] = ["$defs", "definitions"];
+
+/** A schema without some of its keywords. */
+export function withoutKeywords(schema: JsonObject, names: readonly string[]): JsonObject {
+  return new JsonObject(new Map([...schema.members].filter(([name]) => !names.includes(name))));
+}
+
+/** How keywords hold schemas; the values of all others are data. */
+const ONE = ["items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else"];
+const LIST = ["prefixItems", "anyOf", "oneOf", "allOf", "items"];
+const NAMED = ["properties", "patternProperties", "dependentSchemas", ...DEFINITIONS];
+
+/** How a keyword holds schemas: one, a list, or by name; undefined for one that holds data. */
+export function nestingOf(name: string, value: unknown): "one" | "list" | "named" | undefined {
+  if (Array.isArray(value)) return LIST.includes(name) ? "list" : undefined;
+  if (NAMED.includes(name)) return "named";
+  return ONE.includes(name) ? "one" : undefined;
+}
+
+/** The schema with each schema directly in it replaced. */
+export function mapSchemas(schema: JsonObject, change: (inner: Json) => Json): JsonObject {
+  const entries = [...schema.members].map(([name, value]): [string, Json] => {
+    const nesting = nestingOf(name, value);
+    if (nesting === "one") return [name, change(value)];
+    if (nesting === "list") return [name, (value as readonly Json[]).map(change)];
+    if (nesting === undefined || !(value instanceof JsonObject)) return [name, value];
+    return [name, new JsonObject(new Map([...value.members].map(([each, inner]) => [each, change(inner)])))];
+  });
+  return new JsonObject(new Map(entries));
+}
