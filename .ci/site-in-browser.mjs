@@ -52,8 +52,8 @@ const steps = {
     open("/", DESKTOP, async (page) => {
       await page.getByRole("button", { name: "Search" }).click();
       await page.getByRole("searchbox").fill("maxConnections");
-      await page.getByRole("option").filter({ hasText: "Operations" }).first().click();
-      await heading(page, "Operations");
+      await page.getByRole("option").filter({ hasText: "Settings" }).first().click();
+      await heading(page, "Settings");
     }),
 
   "the switch changes the theme, and the next page keeps it": () =>
@@ -71,8 +71,8 @@ const steps = {
   "the menus of a phone open and lead to pages": () =>
     open("/", PHONE, async (page) => {
       await page.getByRole("button", { name: "mobile navigation" }).click();
-      await page.locator(".VPNavScreen").getByRole("link", { name: "Operations" }).click();
-      await heading(page, "Operations");
+      await page.locator(".VPNavScreen").getByRole("link", { name: "Protocol" }).click();
+      await heading(page, "Protocol");
       await page.getByRole("button", { name: "Menu" }).click();
       await page.locator(".VPSidebar.open").getByRole("link", { name: "Mistakes" }).click();
       await heading(page, /mistakes/i);

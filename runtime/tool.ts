@@ -196,7 +196,7 @@ export function errEval(reason: string): never {
 }
 
 /**
- * Threads of an isolated tool (docs/operations.md, "Isolation and deadlines").
+ * Threads of an isolated tool (docs/deadlines.md).
  *
  * @example
  * ```ts

@@ -98,7 +98,6 @@ export default defineConfig({
     outline: { level: [2, 3] },
     nav: [
       { text: "Guide", link: "/docs/guide/write-a-tool" },
-      { text: "Operations", link: "/docs/operations" },
       { text: "Protocol", link: "/docs/protocol" },
       { text: "Changes", link: "/CHANGELOG" },
     ],
@@ -132,9 +131,16 @@ export default defineConfig({
       {
         text: "Operators",
         items: [
-          page("Operations", "docs/operations"),
+          page("Deploy", "docs/deploy/README"),
+          page("Behind a gateway", "docs/gateway"),
+          page("Control who can call", "docs/access"),
+          page("Keys and configuration", "docs/keys"),
+          page("Several replicas", "docs/replicas"),
+          page("Observe", "docs/observe"),
+          page("Limits and overload", "docs/load"),
+          page("Deadlines and threads", "docs/deadlines"),
+          page("Shut down", "docs/shutdown"),
           page("Runbooks", "docs/runbooks"),
-          page("Deployment", "docs/deploy/README"),
           page("Troubleshooting", "docs/troubleshooting"),
           page("Mistakes", "docs/mistakes"),
           page("Benchmarks", "docs/benchmarks"),

@@ -1,4 +1,4 @@
-/** The steps from one key to the next (docs/operations.md, "Keys"). */
+/** The steps from one key to the next (docs/keys.md). */
 
 import { shellWord } from "../compile/diagnostics/quote.js";
 import { keyEntry, type LeaderName, memberText, oneLine, textOf, toolEntry } from "./key-entries.js";

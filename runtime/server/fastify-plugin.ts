@@ -20,7 +20,7 @@ export interface SvcToolsOptions extends ToolOptions {
   /** The tool classes; their contracts must be provided first (`provideContracts` of `svc-runtime/v1`). */
   readonly tools: readonly SvcToolClass[];
   /**
-   * A registry of prom-client, to which the metrics of the tools are added (docs/operations.md#probes-and-metrics);
+   * A registry of prom-client, to which the metrics of the tools are added (docs/observe.md);
    * none by default. Use it for one registration only.
    */
   readonly registry?: Registry;

@@ -59,8 +59,8 @@ describe("compose files", () => {
     }
   });
 
-  it("docs/operations.md has the length of a shutdown, and graces that are longer", () => {
-    const [, section = ""] = read("docs/operations.md").split("\n## Shutdown\n");
+  it("docs/shutdown.md has the length of a shutdown, and graces that are longer", () => {
+    const [, section = ""] = read("docs/shutdown.md").split("\n## Shutdown\n");
     assert.ok(section.includes(`${shutdownSeconds()} s by default`));
     const graces = section.match(/(?<=--stop-timeout |stop_grace_period: )\d+/g) ?? [];
     assert.equal(graces.length, 2);
@@ -169,7 +169,7 @@ function blindSelectors(resources: readonly Resource[]): string[] {
   return titles(blind);
 }
 
-/** Seconds from SIGTERM to the end of a server with the default times: docs/operations.md, Shutdown. */
+/** Seconds from SIGTERM to the end of a server with the default times: docs/shutdown.md. */
 function shutdownSeconds(): number {
   const [, drain] = /^const DEFAULT_DRAIN_MS = ([\d_]+);$/m.exec(read("runtime/server/http/shutdown.ts")) ?? [];
   return (
@@ -491,8 +491,8 @@ describe("settings of the replicas", () => {
   });
 });
 
-describe("docs/operations.md, Shared replay state", () => {
-  const [, section = ""] = read("docs/operations.md").split("\n## Shared replay state\n");
+describe("docs/replicas.md, Shared replay state", () => {
+  const [, section = ""] = read("docs/replicas.md").split("\n## Shared replay state\n");
   const [page = ""] = section.split(/\n## /);
   const rows = page.split("\n").filter((line) => line.startsWith("| `SVC_"));
 

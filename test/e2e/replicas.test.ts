@@ -114,7 +114,7 @@ describe("the compose file, nginx.conf, redis.conf and sentinel.conf", WITHOUT, 
     assert.equal(runs().length - counted, 9);
   });
 
-  it("the password is replaced without a restart, in the steps of docs/operations.md", async () => {
+  it("the password is replaced without a restart, in the steps of docs/replicas.md", async () => {
     const acl = deployment.secret("redis/users.acl");
     const password = randomBytes(32).toString("hex");
     const hash = createHash("sha256").update(password).digest("hex");

@@ -187,7 +187,9 @@ describe("metrics", () => {
     assert.ok(!ready.body.includes("canary"));
   });
 
-  const page = readFileSync(new URL("../../docs/operations.md", import.meta.url), "utf8");
+  const page = ["observe", "replicas"]
+    .map((name) => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), "utf8"))
+    .join("\n");
   /** The metrics that a section of the page lists, with their types. */
   function listedIn(heading: string): [string, string][] {
     const [, section = ""] = page.split(`${heading}\n`);
@@ -201,7 +203,7 @@ describe("metrics", () => {
   const given = (families: ReadonlyMap<string, { readonly type: string }>) =>
     [...families].filter(([name]) => name.startsWith("svc_")).map(([name, { type }]): [string, string] => [name, type]);
 
-  it("are those that docs/operations.md lists", async () => {
+  it("are those that docs/observe.md lists", async () => {
     const { families } = await scrape(await serveFor([countingTool()], { admin: LOCAL }));
     const all = given(families);
     // Only with TLS.
@@ -209,7 +211,7 @@ describe("metrics", () => {
     assert.deepEqual(listedIn("## Probes and metrics").sort(), all.sort());
   });
 
-  it("with shared replay state are more, and docs/operations.md lists those", async () => {
+  it("with shared replay state are more, and docs/replicas.md lists those", async () => {
     const memoryOnly = ["svc_replay_entries", "svc_replay_bytes", "svc_replay_bound_bytes"];
     const { families } = await scrape(await serveFor([countingTool()], { admin: LOCAL }));
     const replayStore = new RedisReplayStore({ url: "unix:///none" });

@@ -264,8 +264,8 @@ async function bodyRate(rate: number, options: BootstrapOptions = {}): Promise<r
   return [(await suffices(rate)) && !(await suffices(rate - 1)) ? rate : Number.NaN];
 }
 
-const LIMITS = rowsOf(table("docs/operations.md", "## Limits"), 2);
-compare("docs/operations.md, Limits", LIMITS, {
+const LIMITS = rowsOf(table("docs/guide/limits.md", "## Limits"), 2);
+compare("docs/guide/limits.md, Limits", LIMITS, {
   "connections at a time": () => [plain.server.maxConnections],
   "TLS handshake": async () => {
     const { options, close } = await startSecure();
@@ -321,8 +321,8 @@ compare("docs/operations.md, Limits", LIMITS, {
 });
 
 compare(
-  "docs/operations.md, Load control",
-  new Map(table("docs/operations.md", "## Load control").map(([, name = ""]) => [name, name])),
+  "docs/load.md, Load control",
+  new Map(table("docs/load.md", "## Load control").map(([, name = ""]) => [name, name])),
   {
     "rateLimit.calls, rateLimit.windowMs (1,000)": async () => {
       const tool = countingTool({ path: "rate" });
@@ -375,8 +375,8 @@ describe("isolation", () => {
   });
 
   compare(
-    "docs/operations.md, Isolation and deadlines",
-    rowsOf(table("docs/operations.md", "## Isolation and deadlines", 1), 2),
+    "docs/deadlines.md, Isolation and deadlines",
+    rowsOf(table("docs/deadlines.md", "## Isolation and deadlines", 1), 2),
     {
       // One more stands by.
       threads: async () => [(await startOn(1)).workers.length - 1, isolated.workers.length - 1],
@@ -432,7 +432,7 @@ async function shutdownTimes(): Promise<readonly number[]> {
   return times();
 }
 
-compare("docs/operations.md, Shutdown", rowsOf(table("docs/operations.md", "## Shutdown"), 2), {
+compare("docs/shutdown.md, Shutdown", rowsOf(table("docs/shutdown.md", "## Shutdown"), 2), {
   "the listener closes": async ([delay = 0, most = 0]) => {
     const server = await start([countingTool()]);
     const closed = server.close();

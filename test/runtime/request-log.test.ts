@@ -91,7 +91,7 @@ describe("the line of a call", () => {
 });
 
 it("headers and keys are redacted down to five levels, should a tool log them", async () => {
-  // As docs/operations.md lists them.
+  // As docs/observe.md lists them.
   const names = [
     ...["headers", "rawHeaders", "authorization", "cookie"],
     ...["response_signing_key", "signingKey", "privateKey"],

@@ -1,4 +1,4 @@
-/** Bounds on requests without an answer and on answers that are not read (docs/operations.md, Limits). */
+/** Bounds on requests without an answer and on answers that are not read (docs/guide/limits.md). */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";

@@ -3,7 +3,7 @@
  * unawaited promise.
  *
  * Following every call through its timers and promises costs 8 % of the CPU time of a call on Node 20
- * (docs/operations.md), so calls are followed only from the first such error of a process on. With one tool in the
+ * (docs/deadlines.md), so calls are followed only from the first such error of a process on. With one tool in the
  * process, the tool of that first error is known too.
  */
 

@@ -278,7 +278,7 @@ describe("docs/deploy/replicas under load", { skip: WITHOUT_DEPLOYMENT || FULL_O
     await judge(t, attempts, { outageMs: outage(attempts) });
   });
 
-  it("the leader's key changes in the steps of docs/operations.md: no call is refused", async (t) => {
+  it("the leader's key changes in the steps of docs/keys.md: no call is refused", async (t) => {
     const attempts = await load(async () => {
       await configure(configuration([LEADER, NEXT_LEADER]));
       leaders.leader = NEXT_LEADER;
