@@ -57,7 +57,7 @@ export type Values<O extends Options> = {
 type ValueOf<Type> = Type extends "boolean" ? boolean : string;
 
 /** One use of a command. */
-export interface Call<O extends Options> extends CliHost {
+export interface CommandContext<O extends Options> extends CliHost {
   readonly args: readonly string[];
   readonly values: Values<O>;
   /** `--json`: results and errors are JSON on standard output. */
@@ -78,7 +78,7 @@ export interface Command<O extends Options = Options> {
   /** Command lines and what each does. */
   readonly examples: readonly (readonly [line: string, what: string])[];
   /** @returns the exit code */
-  readonly run: (call: Call<O>) => number | Promise<number>;
+  readonly run: (call: CommandContext<O>) => number | Promise<number>;
 }
 
 /** Infers the options of a command for its `run`. */

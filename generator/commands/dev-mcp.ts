@@ -1,6 +1,6 @@
 /** The tools of `svc-gen dev` for MCP clients, at `mcp` below the address of the page. */
 
-import type { Call, Options } from "../cli/command.js";
+import type { CommandContext, Options } from "../cli/command.js";
 import type { DevEvent } from "../dev/dev-session.js";
 import type { PageContent } from "../dev/page-server/page-server.js";
 import { type LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
@@ -13,7 +13,7 @@ export interface DevMcp {
 }
 
 /** Signs with the development leader of the project, and with no other. */
-export function devMcp(call: Call<typeof LEADER_OPTIONS & Options>, root: string): DevMcp {
+export function devMcp(call: CommandContext<typeof LEADER_OPTIONS & Options>, root: string): DevMcp {
   let tools: readonly string[] = [];
   const complain = (problem: string) => call.complain(`mcp: ${problem}\n`);
   const open = async () => {

@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { type Call, CommandError, type Options, UsageError } from "../cli/command.js";
+import { type CommandContext, CommandError, type Options, UsageError } from "../cli/command.js";
 import type { GenerateOptions } from "../compile/project/layout.js";
 import type { DevEvent } from "../dev/dev-session.js";
 import { makePrivateFolder } from "../dev/dev-state.js";
@@ -30,7 +30,7 @@ export interface CallEvent extends LoggedCall {
   readonly event: "call";
 }
 
-type LeaderCall = Call<typeof LEADER_OPTIONS & typeof PAGE_OPTIONS & Options>;
+type LeaderCall = CommandContext<typeof LEADER_OPTIONS & typeof PAGE_OPTIONS & Options>;
 
 /** The page and the terminal show each call with the server's own times, which the log has at this level. */
 export const DEV_LOG_LEVEL = { SVC_LOG_LEVEL: "debug" } as const;

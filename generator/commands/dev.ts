@@ -3,8 +3,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import {
-  type Call,
   type CliHost,
+  type CommandContext,
   CommandError,
   defineCommand,
   EXIT,
@@ -115,7 +115,7 @@ serving (url, tools, restarted, newest), failed, errors, ended (reason), call (t
 });
 
 /** Refuses options that would do nothing. */
-function refuseIdleOptions({ values }: Call<typeof LEADER_OPTIONS & typeof PAGE_OPTIONS & Options>): void {
+function refuseIdleOptions({ values }: CommandContext<typeof LEADER_OPTIONS & typeof PAGE_OPTIONS & Options>): void {
   const given = (names: readonly string[]) =>
     names.find((name) => (values as Record<string, unknown>)[name] !== undefined);
   const [own, keys] = [
@@ -136,7 +136,7 @@ function refuseIdleOptions({ values }: Call<typeof LEADER_OPTIONS & typeof PAGE_
 /** The page alone, until the user ends it. */
 async function showServer(
   url: string,
-  call: Call<typeof LEADER_OPTIONS & typeof PAGE_OPTIONS & Options>,
+  call: CommandContext<typeof LEADER_OPTIONS & typeof PAGE_OPTIONS & Options>,
 ): Promise<number> {
   const { openRemotePage } = await import("./dev-page.js");
   const page = await openRemotePage(url, call);
@@ -187,7 +187,7 @@ const PROGRESS = { building: "reading and checking the project", starting: "star
 
 /** Prints events for people. */
 async function printer(
-  call: Call<Options>,
+  call: CommandContext<Options>,
   port: number,
   last: BuildInfo | undefined,
 ): Promise<(event: DevEvent | PageEvent | NoteEvent | CallEvent) => void> {

@@ -1,7 +1,15 @@
 /** `svc-gen diff`: whether callers of the old contract can call the new one. */
 
 import { resolve } from "node:path";
-import { asJson, type Call, defineCommand, EXIT, JSON_OPTION, type Options, UsageError } from "../cli/command.js";
+import {
+  asJson,
+  type CommandContext,
+  defineCommand,
+  EXIT,
+  JSON_OPTION,
+  type Options,
+  UsageError,
+} from "../cli/command.js";
 import { hasErrors } from "../compile/diagnostics/diagnostics.js";
 import { quoted } from "../compile/diagnostics/quote.js";
 import { freshBuildInfo } from "../compile/project/build-info.js";
@@ -69,7 +77,7 @@ function givenDocuments(files: readonly string[], cwd: string): [NamedText, Name
 }
 
 /** The meta.json of git HEAD and the one on disk. Warns when that one is stale. */
-async function committedAndCurrent(call: Call<Options>): Promise<[NamedText, NamedText]> {
+async function committedAndCurrent(call: CommandContext<Options>): Promise<[NamedText, NamedText]> {
   const { cwd } = call;
   const committed = committedContract(cwd);
   if ("fault" in committed) {

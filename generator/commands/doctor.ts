@@ -4,8 +4,8 @@ import { resolve } from "node:path";
 import { DEFAULT_INVOKE_MAX_BODY_BYTES } from "svc-runtime/internal/generator";
 import {
   asJson,
-  type Call,
   type CliHost,
+  type CommandContext,
   CommandError,
   defineCommand,
   EXIT,
@@ -128,7 +128,7 @@ function stalePaths({ root }: GenerateOptions, { files, diagnostics }: Generated
   return hasErrors(diagnostics) ? undefined : staleFiles(root, files).map(({ path }) => path);
 }
 
-async function leaderOf({ values, cwd }: Call<typeof OPTIONS>): Promise<LeaderWithKey | undefined> {
+async function leaderOf({ values, cwd }: CommandContext<typeof OPTIONS>): Promise<LeaderWithKey | undefined> {
   const file = values["leader-key"];
   if (file === undefined) {
     const idle = (["leader-id", "key-id"] as const).find((name) => values[name] !== undefined);

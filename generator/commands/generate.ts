@@ -1,8 +1,8 @@
 /** `svc-gen`, `svc-gen --check` and `svc-gen --watch`: the generator and what is printed of it. */
 
 import {
-  type Call,
   type CliHost,
+  type CommandContext,
   defineCommand,
   EXIT,
   JSON_OPTION,
@@ -58,7 +58,7 @@ export interface RunReport {
   readonly milliseconds: number;
 }
 
-type Reporter = Pick<Call<Options>, keyof CliHost | "json" | "quiet">;
+type Reporter = Pick<CommandContext<Options>, keyof CliHost | "json" | "quiet">;
 type GenerateCall = Reporter & { readonly values: { readonly notes?: boolean } };
 
 /** Runs the generator. It is imported on demand, because TypeScript takes longer to load than everything else here. */

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import {
   asJson,
-  type Call,
+  type CommandContext,
   CommandError,
   defineCommand,
   EXIT,
@@ -15,7 +15,7 @@ import {
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { baseOf, replaceFiles } from "../files/atomic-write.js";
 import { writeNewFiles } from "../files/new-files.js";
-import type { Difference } from "../import/differences.js";
+import type { SchemaDifference } from "../import/differences.js";
 import type { Import, ImportedTool } from "../import/import-tools.js";
 import type { RefusedTool } from "../import/metadata.js";
 import { printJson } from "../json.js";
@@ -76,7 +76,7 @@ there is none.`,
 });
 
 /** The files of a project for the tools, where there is none yet. */
-async function projectAround(tools: readonly ImportedTool[], { cwd }: Call<typeof OPTIONS>) {
+async function projectAround(tools: readonly ImportedTool[], { cwd }: CommandContext<typeof OPTIONS>) {
   if (existsSync(join(cwd, "package.json")) || tools.length === 0) return [];
   const { packageNameFor, packageSpecs, projectAround } = await import("../scaffold/index.js");
   const fqns = tools.map(({ fqn }) => fqn);
@@ -86,7 +86,7 @@ async function projectAround(tools: readonly ImportedTool[], { cwd }: Call<typeo
 }
 
 /** A test for each tool. */
-async function testFiles({ tools, shared }: Import, { cwd }: Call<typeof OPTIONS>, folder: string) {
+async function testFiles({ tools, shared }: Import, { cwd }: CommandContext<typeof OPTIONS>, folder: string) {
   const { testText } = await import("../import/tool-test.js");
   // A folder of classes has its counterpart in test; src itself is test.
   const inside = [relative(join(cwd, "src"), folder), relative(cwd, folder)].find((path) => !path.startsWith(".."));
@@ -102,7 +102,7 @@ async function testFiles({ tools, shared }: Import, { cwd }: Call<typeof OPTIONS
 }
 
 /** @throws CommandError, also when every tool is refused */
-async function importFrom(name: string, call: Call<typeof OPTIONS>): Promise<Import> {
+async function importFrom(name: string, call: CommandContext<typeof OPTIONS>): Promise<Import> {
   const { readSource, UnreadableSource } = await import("../import/read-source.js");
   const { readImportable } = await import("../import/metadata.js");
   const { UnreadableMetadata } = await import("../contract/metadata.js");
@@ -124,11 +124,11 @@ async function importFrom(name: string, call: Call<typeof OPTIONS>): Promise<Imp
   }
 }
 
-function shown({ cwd }: Call<typeof OPTIONS>, path: string): string {
+function shown({ cwd }: CommandContext<typeof OPTIONS>, path: string): string {
   return (relative(cwd, path) || ".").replaceAll("\\", "/");
 }
 
-function asData({ tools, shared, refused }: Import, call: Call<typeof OPTIONS>, folder: string) {
+function asData({ tools, shared, refused }: Import, call: CommandContext<typeof OPTIONS>, folder: string) {
   const path = (file: string) => shown(call, join(folder, file));
   return {
     tools: tools.map(({ fqn, file, className, path: toolPath, samePorts, differences, inlined, ...tool }) => ({
@@ -153,7 +153,7 @@ function asData({ tools, shared, refused }: Import, call: Call<typeof OPTIONS>, 
 
 function report(
   { tools, shared, refused }: Import,
-  call: Call<typeof OPTIONS>,
+  call: CommandContext<typeof OPTIONS>,
   folder: string,
   isNewProject: boolean,
 ): void {
@@ -204,7 +204,7 @@ function describeTags({ tag, content }: NonNullable<ImportedTool["retagged"]>): 
   return `the output was tagged by its member ${was}, a form without ports; results are {"VARIANT":{...}} now, so register the tool as a new version and change what reads them`;
 }
 
-function describe({ pointer, imported, generated }: Difference): string {
+function describe({ pointer, imported, generated }: SchemaDifference): string {
   const at = place(pointer);
   if (imported === undefined) return `${at}: ${value(generated)} is added`;
   if (generated === undefined) return `${at}: ${value(imported)} is left out`;
@@ -217,7 +217,7 @@ function place(pointer: string): string {
   return printable(pointer, MAX_PLACE);
 }
 
-function value(json: Difference["imported"]): string {
+function value(json: SchemaDifference["imported"]): string {
   return json === undefined ? "nothing" : printable(printJson(json), 60);
 }
 

@@ -2,7 +2,7 @@
 
 import { DEFAULT_HEADER_PREFIX } from "svc-runtime/internal/generator";
 import type { LeaderError } from "svc-runtime/leader";
-import { type Call, CommandError, defineCommand, EXIT, JSON_OPTION, UsageError } from "../cli/command.js";
+import { type CommandContext, CommandError, defineCommand, EXIT, JSON_OPTION, UsageError } from "../cli/command.js";
 import { ERROR_ANSWERS } from "../error-answers.js";
 import type { CallReport } from "../invoke/call.js";
 import type { Target } from "../invoke/target.js";
@@ -27,7 +27,7 @@ const OPTIONS = {
   json: JSON_OPTION,
 } as const;
 
-type InvokeCall = Call<typeof OPTIONS>;
+type InvokeCall = CommandContext<typeof OPTIONS>;
 
 export const invokeCommand = defineCommand({
   name: "invoke",

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { LeaderOptions } from "svc-runtime/leader";
 import {
   asJson,
-  type Call,
+  type CommandContext,
   CommandError,
   defineCommand,
   EXIT,
@@ -38,7 +38,7 @@ const OPTIONS = {
   json: JSON_OPTION,
 } as const;
 
-type McpCall = Call<typeof OPTIONS>;
+type McpCall = CommandContext<typeof OPTIONS>;
 
 export const mcpCommand = defineCommand({
   name: "mcp",

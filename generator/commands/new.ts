@@ -2,7 +2,15 @@
 
 import { existsSync } from "node:fs";
 import { basename, join, resolve, sep } from "node:path";
-import { asJson, type Call, CommandError, defineCommand, EXIT, JSON_OPTION, UsageError } from "../cli/command.js";
+import {
+  asJson,
+  type CommandContext,
+  CommandError,
+  defineCommand,
+  EXIT,
+  JSON_OPTION,
+  UsageError,
+} from "../cli/command.js";
 import { hasErrors } from "../compile/diagnostics/diagnostics.js";
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { writeNewFiles } from "../files/new-files.js";
@@ -54,7 +62,7 @@ is asked: DIR or --yes is needed then. No file is replaced. Then npm install run
 });
 
 /** A further tool in the project of this folder, named after the tools that it has. */
-function addTool(call: Call<typeof OPTIONS>, name: string, scaffold: Scaffold): number {
+function addTool(call: CommandContext<typeof OPTIONS>, name: string, scaffold: Scaffold): number {
   const { cwd, values } = call;
   const idle =
     call.args.length > 0 ? "DIR" : (["name", "fqn", "nexus"] as const).find((each) => values[each] !== undefined);
@@ -90,7 +98,7 @@ function addTool(call: Call<typeof OPTIONS>, name: string, scaffold: Scaffold): 
   return EXIT.done;
 }
 
-async function makeProject(call: Call<typeof OPTIONS>, scaffold: Scaffold): Promise<number> {
+async function makeProject(call: CommandContext<typeof OPTIONS>, scaffold: Scaffold): Promise<number> {
   const { cwd, values } = call;
   const ask = values.yes || call.json ? undefined : call.ask;
   const given = await folderOf(call, ask);
@@ -162,9 +170,9 @@ async function makeProject(call: Call<typeof OPTIONS>, scaffold: Scaffold): Prom
   return EXIT.done;
 }
 
-type Ask = Call<typeof OPTIONS>["ask"];
+type Ask = CommandContext<typeof OPTIONS>["ask"];
 
-async function folderOf({ args, values }: Call<typeof OPTIONS>, ask: Ask): Promise<string> {
+async function folderOf({ args, values }: CommandContext<typeof OPTIONS>, ask: Ask): Promise<string> {
   const [given, ...more] = args;
   if (more.length > 0) throw new UsageError(`new wants one folder; got ${args.length}`);
   if (given === "") throw new UsageError("new wants the name of a folder, got an empty text");

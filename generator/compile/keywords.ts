@@ -3,7 +3,7 @@
 import type { Shape } from "./model.js";
 
 /** The values that a keyword constrains, in the words of diagnostics. */
-export type Target = "numbers" | "text" | "lists" | "objects";
+export type Constrainable = "numbers" | "text" | "lists" | "objects";
 
 /** The value of a keyword: `name` of a format, `count` from 0 on, `positive` number. */
 type Argument = "number" | "positive" | "count" | "regex" | "name" | "true" | "boolean";
@@ -23,7 +23,7 @@ export const CONSTRAINTS = {
   maxItems: { on: "lists", takes: "count" },
   uniqueItems: { on: "lists", takes: "true" },
   additionalProperties: { on: "objects", takes: "boolean" },
-} as const satisfies Record<string, { readonly on: Target; readonly takes: Argument }>;
+} as const satisfies Record<string, { readonly on: Constrainable; readonly takes: Argument }>;
 
 export type ConstraintKeyword = keyof typeof CONSTRAINTS;
 
@@ -50,7 +50,7 @@ export const NUMBER_FORMATS = Object.fromEntries(
 ) as Readonly<Record<string, readonly [least: number, most: number]>>;
 
 /** The shapes whose values a keyword can constrain; any JSON value (`json`) may be one of them. */
-export const SHAPES: Readonly<Record<Target, readonly Shape["kind"][]>> = {
+export const SHAPES: Readonly<Record<Constrainable, readonly Shape["kind"][]>> = {
   numbers: ["number", "bigint"],
   text: ["string"],
   lists: ["array", "tuple"],
@@ -60,14 +60,14 @@ export const SHAPES: Readonly<Record<Target, readonly Shape["kind"][]>> = {
 /** The keywords that only document; in a schema they go behind all others. */
 export const ANNOTATIONS: readonly string[] = ["description", "title", "default", "deprecated", "examples"];
 
-type KeywordOf<On extends Target, Takes extends Argument> = {
+type KeywordOf<On extends Constrainable, Takes extends Argument> = {
   [Name in ConstraintKeyword]: (typeof CONSTRAINTS)[Name] extends { readonly on: On; readonly takes: Takes }
     ? Name
     : never;
 }[ConstraintKeyword];
 
 /** The keywords for some values, all of them or those that take one kind of argument. */
-export function keywordsOf<On extends Target, Takes extends Argument = Argument>(on: On, takes?: Takes) {
+export function keywordsOf<On extends Constrainable, Takes extends Argument = Argument>(on: On, takes?: Takes) {
   const names = Object.entries(CONSTRAINTS).flatMap(([name, keyword]) =>
     keyword.on === on && (takes === undefined || keyword.takes === takes) ? [name] : [],
   );

@@ -6,7 +6,7 @@
 
 import { DEFAULT_INVOKE_MAX_BODY_BYTES, DEFAULT_REPLAY_CACHE_TTL_MS } from "svc-runtime/internal/generator";
 
-type Schema = Readonly<Record<string, unknown>>;
+type ConfigSchema = Readonly<Record<string, unknown>>;
 
 const DIALECT = { $schema: "https://json-schema.org/draft/2020-12/schema" };
 /** 2^64 − 1, to the nearest number that every reader of schemas knows. */
@@ -17,7 +17,7 @@ const BASE64 = "[A-Za-z0-9+/_-]";
 const PRIVATE_KEY = `^[\\t-\\r ]*((0x)?(00)?[0-9a-fA-F]{64}|${BASE64}{43}=?|A[A-P]${BASE64}{42})[\\t-\\r ]*$`;
 
 /** The schema of the file that `SVC_TOOLKIT_CONFIG_PATH` names. */
-export function configSchema(): Schema {
+export function configSchema(): ConfigSchema {
   return {
     ...DIALECT,
     title: "Configuration of a tool server",
@@ -41,14 +41,14 @@ export function configSchema(): Schema {
 }
 
 /** The schema of the file that `allowed_leaders_path` names. */
-export function allowListSchema(): Schema {
+export function allowListSchema(): ConfigSchema {
   return { ...DIALECT, title: "Allow-list of leaders", ...allowList("values") };
 }
 
 /** What is checked: the form of the members, or their values too. */
 type Extent = "form" | "values";
 
-function signedHttp(extent: Extent): Schema {
+function signedHttp(extent: Extent): ConfigSchema {
   const isSigned = extent === "values";
   const section = object({
     mode: {
@@ -78,7 +78,7 @@ function signedHttp(extent: Extent): Schema {
   return { anyOf: [{ type: "null" }, { ...section, required: ["tools"], ...named }] };
 }
 
-function tool(extent: Extent): Schema {
+function tool(extent: Extent): ConfigSchema {
   const isSigned = extent === "values";
   return object({
     response_signing_key: {
@@ -94,7 +94,7 @@ function tool(extent: Extent): Schema {
   });
 }
 
-function allowList(extent: Extent): Schema {
+function allowList(extent: Extent): ConfigSchema {
   const isSigned = extent === "values";
   const key = object(
     {
@@ -124,11 +124,11 @@ function allowList(extent: Extent): Schema {
   );
 }
 
-function object(properties: Schema, required: readonly string[] = []): Schema {
+function object(properties: ConfigSchema, required: readonly string[] = []): ConfigSchema {
   return { type: "object", properties, ...(required.length > 0 && { required }), additionalProperties: false };
 }
 
 /** For members whose `null` means that they are absent. */
-function orNull({ type, ...others }: Schema): Schema {
+function orNull({ type, ...others }: ConfigSchema): ConfigSchema {
   return { type: [type, "null"], ...others };
 }

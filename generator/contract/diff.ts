@@ -7,8 +7,8 @@
 import { derivePorts, JsonError, MAX_VALUES, PortError } from "svc-runtime/internal/generator";
 import { ANNOTATIONS } from "../compile/keywords.js";
 import { isStackOverflow, type Json, JsonObject, printJson, readJson } from "../json.js";
-import { type Failure, findExcluded } from "./inclusion/inclusion.js";
-import { type Node, type Place, type SchemaDocument, SchemaNodes, TooLarge } from "./inclusion/schema-node.js";
+import { type ExcludedValue, findExcluded } from "./inclusion/inclusion.js";
+import { type Node, type SchemaDocument, SchemaNodes, type SchemaPlace, TooLarge } from "./inclusion/schema-node.js";
 import {
   dereferenced,
   listAt,
@@ -285,8 +285,8 @@ function compareTypes(side: "input" | "output", port: string, [old, next]: Types
 const MAX_EXAMPLES = 3;
 
 /** One failure a place. Where a counterexample is known, what is not decided there does not matter. */
-function byPlace(failures: readonly Failure[]): Failure[] {
-  const places = new Map<string, Failure[]>();
+function byPlace(failures: readonly ExcludedValue[]): ExcludedValue[] {
+  const places = new Map<string, ExcludedValue[]>();
   for (const failure of failures) {
     const key = `${failure.sent?.pointer} ${failure.taken?.pointer}`;
     places.set(key, [...(places.get(key) ?? []), failure]);
@@ -294,12 +294,12 @@ function byPlace(failures: readonly Failure[]): Failure[] {
   return [...places.values()].map((all) => {
     const certain = all.filter((each) => each.certain);
     const [first, ...more] = certain.length > 0 ? certain : all;
-    const some = [first as Failure, ...more].slice(0, MAX_EXAMPLES).map(({ what }) => what);
-    return { ...(first as Failure), what: some.join(first?.certain ? " or " : "; ") };
+    const some = [first as ExcludedValue, ...more].slice(0, MAX_EXAMPLES).map(({ what }) => what);
+    return { ...(first as ExcludedValue), what: some.join(first?.certain ? " or " : "; ") };
   });
 }
 
-function typeChange(side: "input" | "output", port: string, failure: Failure): Change {
+function typeChange(side: "input" | "output", port: string, failure: ExcludedValue): Change {
   const { certain, what } = failure;
   const change =
     side === "input"
@@ -310,7 +310,7 @@ function typeChange(side: "input" | "output", port: string, failure: Failure): C
 }
 
 /** A value that only the side that takes has: what is taken in addition, or not returned any more. */
-function wider(side: "input" | "output", port: string, { what, certain, sent, taken }: Failure): Change {
+function wider(side: "input" | "output", port: string, { what, certain, sent, taken }: ExcludedValue): Change {
   const example = certain ? `, such as ${what}` : "";
   const change =
     side === "input" ? `it takes more${example}` : `its results are fewer${certain ? `: not ${what}` : ""}`;
@@ -318,15 +318,16 @@ function wider(side: "input" | "output", port: string, { what, certain, sent, ta
 }
 
 /** A member that only the side that sends declares. */
-function ignored(side: "input" | "output", port: string, { what, sent, taken }: Failure): Change {
+function ignored(side: "input" | "output", port: string, { what, sent, taken }: ExcludedValue): Change {
   const change = side === "input" ? `${what} is ignored` : `${what} is new in results`;
   return { kind: "compatible", port, ...placesOf(side, sent, taken), change };
 }
 
-function placesOf(side: "input" | "output", sent: Place | undefined, taken: Place | undefined) {
+function placesOf(side: "input" | "output", sent: SchemaPlace | undefined, taken: SchemaPlace | undefined) {
   const [old, next] = side === "input" ? [sent, taken] : [taken, sent];
   const pointer = old?.pointer ?? next?.pointer;
-  const text = (place: Place | undefined) => (place === undefined ? "any" : textOf(withoutAnnotations(place.schema)));
+  const text = (place: SchemaPlace | undefined) =>
+    place === undefined ? "any" : textOf(withoutAnnotations(place.schema));
   return { ...(pointer !== undefined && { pointer }), old: text(old), new: text(next) };
 }
 
@@ -340,7 +341,7 @@ function admitsNull(node: Node): boolean {
 }
 
 /** An object schema whose properties are ports. */
-interface PortObject extends Place {
+interface PortObject extends SchemaPlace {
   readonly document: SchemaDocument;
 }
 

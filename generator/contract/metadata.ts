@@ -13,7 +13,7 @@ import { type Json, JsonObject, readJson } from "../json.js";
 export class UnreadableMetadata extends Error {}
 
 /** One tool. */
-export interface ToolMetadata {
+export interface JudgedMetadata {
   /** In its shortest form. */
   readonly fqn: string;
   readonly url: string | undefined;
@@ -56,7 +56,7 @@ const ANSWER = { ...DOCUMENT, required: Object.keys(DOCUMENT.properties) };
  * @param isAnswer whether a server answered it; other toolkits and files may leave url and timeout out
  * @throws UnreadableMetadata
  */
-export function readMetadata(bytes: Uint8Array, name: string, isAnswer = false): ToolMetadata[] {
+export function readMetadata(bytes: Uint8Array, name: string, isAnswer = false): JudgedMetadata[] {
   return readListing(bytes, name, isAnswer).map((each) => {
     if (each instanceof UnreadableMetadata) throw each;
     return each;
@@ -69,7 +69,11 @@ export function readMetadata(bytes: Uint8Array, name: string, isAnswer = false):
  * @returns for each document the tool, or the reason why it is none
  * @throws UnreadableMetadata for bytes that are no list of documents
  */
-export function readListing(bytes: Uint8Array, name: string, isAnswer = false): (ToolMetadata | UnreadableMetadata)[] {
+export function readListing(
+  bytes: Uint8Array,
+  name: string,
+  isAnswer = false,
+): (JudgedMetadata | UnreadableMetadata)[] {
   const refuse = (problem: string) => new UnreadableMetadata(`${name} is no metadata: ${problem}`);
   let all: Json;
   try {
@@ -103,7 +107,7 @@ function openJudge(schema: object): Judge {
   return (document) => (validate(document) ? undefined : validate.errors?.[0]);
 }
 
-function readTool(document: Json, at: string, judge: Judge, refuse: (problem: string) => Error): ToolMetadata {
+function readTool(document: Json, at: string, judge: Judge, refuse: (problem: string) => Error): JudgedMetadata {
   const fault = judge(plain(document));
   if (fault !== undefined) throw refuse(explain(fault, at));
   const { members } = document as JsonObject;

@@ -87,7 +87,7 @@ export type Effect<Build extends Startable> =
   /** Ends all processes. */
   | { readonly do: "close" };
 
-type Step<Build extends Startable> = readonly [Machine<Build>, readonly Effect<Build>[]];
+type Transition<Build extends Startable> = readonly [Machine<Build>, readonly Effect<Build>[]];
 
 export function newMachine<Build extends Startable>(overlaps: boolean): Machine<Build> {
   return {
@@ -110,7 +110,7 @@ export function phaseOf({ isStopping, starting, isBuilding, fault }: Machine<Sta
 }
 
 /** Returns the state after an input, and the effects to carry out. */
-export function step<Build extends Startable>(machine: Machine<Build>, input: Input<Build>): Step<Build> {
+export function step<Build extends Startable>(machine: Machine<Build>, input: Input<Build>): Transition<Build> {
   // The outcomes of ending processes are not reported.
   if (machine.isStopping) return [machine, []];
   const idle = { ...machine, isBuilding: false };
@@ -152,7 +152,7 @@ function settled<Build extends Startable>(machine: Machine<Build>): Machine<Buil
 }
 
 /** Starts the newest build unless its process serves or starts already. */
-function proceed<Build extends Startable>(machine: Machine<Build>): Step<Build> {
+function proceed<Build extends Startable>(machine: Machine<Build>): Transition<Build> {
   const { newest, starting, serving, overlaps } = machine;
   if (newest === undefined) return [machine, []];
   if (starting !== undefined) return starting.key === newest.key ? [machine, []] : cancel(machine);
@@ -161,11 +161,11 @@ function proceed<Build extends Startable>(machine: Machine<Build>): Step<Build> 
   return [{ ...machine, starting: newest, serving: kept }, [{ do: "start", build: newest }]];
 }
 
-function cancel<Build extends Startable>(machine: Machine<Build>): Step<Build> {
+function cancel<Build extends Startable>(machine: Machine<Build>): Transition<Build> {
   return machine.isCancelled ? [machine, []] : [{ ...machine, isCancelled: true }, [{ do: "cancel" }]];
 }
 
-function afterStart<Build extends Startable>(machine: Machine<Build>, url: string): Step<Build> {
+function afterStart<Build extends Startable>(machine: Machine<Build>, url: string): Transition<Build> {
   const { starting, newest } = machine;
   if (starting === undefined) return [machine, []];
   const serving = { build: starting, url };
@@ -180,19 +180,19 @@ function fail<Build extends Startable>(
   machine: Machine<Build>,
   fault: Fault,
   reason = "reason" in fault ? fault.reason : "",
-): Step<Build> {
+): Transition<Build> {
   const report = { state: "failed", reason, serving: machine.serving !== undefined } as const;
   return [{ ...machine, fault }, [{ do: "report", report }]];
 }
 
-function afterFailure<Build extends Startable>(machine: Machine<Build>, reason: string): Step<Build> {
+function afterFailure<Build extends Startable>(machine: Machine<Build>, reason: string): Transition<Build> {
   const { isCancelled, fault } = machine;
   const next = settled(machine);
   if (isCancelled) return proceed(next);
   return fail(next, fault ?? { kind: "failed", reason }, reason);
 }
 
-function afterEnd<Build extends Startable>(machine: Machine<Build>, reason: string): Step<Build> {
+function afterEnd<Build extends Startable>(machine: Machine<Build>, reason: string): Transition<Build> {
   const { starting, fault } = machine;
   const next = { ...machine, serving: undefined };
   const report = { state: "ended", reason } as const;
@@ -203,7 +203,7 @@ function afterEnd<Build extends Startable>(machine: Machine<Build>, reason: stri
 }
 
 /** Restores deleted files. A process that has loaded them goes on; any other one starts again. */
-function afterLoss<Build extends Startable>(machine: Machine<Build>): Step<Build> {
+function afterLoss<Build extends Startable>(machine: Machine<Build>): Transition<Build> {
   const { newest, starting, serving } = machine;
   if (newest === undefined) return [machine, []];
   if (starting !== undefined) return cancel(machine);

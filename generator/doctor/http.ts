@@ -21,7 +21,7 @@ export interface TlsTrust {
   readonly anyCertificate: boolean;
 }
 
-export interface Answer {
+export interface ProbeAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -29,14 +29,14 @@ export interface Answer {
 }
 
 /** No answer. The code is Node's or OpenSSL's, or `timeout`. */
-export interface Failure {
+export interface NoAnswer {
   readonly failure: string;
 }
 
 const MAX_BODY = 4 * 1024 * 1024;
 
 /** Sends one request on a connection of its own. Never rejects. */
-export function send(probe: Probe, { ca, anyCertificate }: TlsTrust): Promise<Answer | Failure> {
+export function send(probe: Probe, { ca, anyCertificate }: TlsTrust): Promise<ProbeAnswer | NoAnswer> {
   const { method, url, headers = {}, body, announced, timeoutMs } = probe;
   return new Promise((resolve) => {
     const isSecure = url.protocol === "https:";
@@ -47,7 +47,7 @@ export function send(probe: Probe, { ca, anyCertificate }: TlsTrust): Promise<An
       headers: { ...headers, ...(length !== undefined && { "Content-Length": String(length) }) },
       ...(isSecure && { rejectUnauthorized: !anyCertificate, minVersion: "TLSv1.2", ...(ca !== undefined && { ca }) }),
     });
-    const end = (result: Answer | Failure) => {
+    const end = (result: ProbeAnswer | NoAnswer) => {
       clearTimeout(timer);
       resolve(result);
       request.destroy();
@@ -77,7 +77,10 @@ export function send(probe: Probe, { ca, anyCertificate }: TlsTrust): Promise<An
 }
 
 /** The code and details of an error of the protocol; undefined for any other answer. */
-export function errorOf({ headers, body }: Answer): { readonly code: string; readonly details: string } | undefined {
+export function errorOf({
+  headers,
+  body,
+}: ProbeAnswer): { readonly code: string; readonly details: string } | undefined {
   if (headers["content-type"] !== "application/json") return undefined;
   try {
     const value = JSON.parse(body.toString()) as { error?: unknown; details?: unknown } | null;

@@ -8,17 +8,17 @@ import { randomBytes } from "node:crypto";
 import { derivePorts, isLoopback, PortError } from "svc-runtime/internal/generator";
 import { buildEnvelope, JsonText, type Leader, signRequest } from "svc-runtime/leader";
 import { changeText, diffDocuments } from "../contract/diff.js";
-import { readMetadata, type ToolMetadata, UnreadableMetadata } from "../contract/metadata.js";
+import { type JudgedMetadata, readMetadata, UnreadableMetadata } from "../contract/metadata.js";
 import { ERROR_ANSWERS } from "../error-answers.js";
 import { printJson } from "../json.js";
 import { bad, type Check, good, skipped } from "./check.js";
 import {
-  type Answer,
   certificateFault,
   errorOf,
   explainFailure,
-  type Failure,
+  type NoAnswer,
   type Probe,
+  type ProbeAnswer,
   printable,
   send,
   type TlsTrust,
@@ -105,7 +105,7 @@ class ServerDoctor {
   }
 
   /** The first request, and what TLS says of it. */
-  async #connect(): Promise<Answer | undefined> {
+  async #connect(): Promise<ProbeAnswer | undefined> {
     let answer = await this.#get("/health");
     const fault = "failure" in answer ? certificateFault(answer.failure) : undefined;
     if (fault !== undefined) {
@@ -123,7 +123,7 @@ class ServerDoctor {
     return answer;
   }
 
-  #judgeTls({ tls }: Answer): Check {
+  #judgeTls({ tls }: ProbeAnswer): Check {
     if (tls === undefined) {
       if (isLoopback(this.#base.hostname)) return skipped("tls", "plain HTTP on this machine");
       const next = "serve over https: who can read a request can repeat it (docs/guide/signatures.md)";
@@ -135,7 +135,7 @@ class ServerDoctor {
     return bad("tls", detail, "renew the certificate; a running server takes the new files by itself");
   }
 
-  async #checkHealth(answer: Answer): Promise<void> {
+  async #checkHealth(answer: ProbeAnswer): Promise<void> {
     const { status } = answer;
     if (status === 200) this.#tell(good("health", "200"));
     else if (status === 404) this.#tell(bad("health", "404: no tool has this path", await this.#toolsHere()));
@@ -179,7 +179,7 @@ class ServerDoctor {
     else this.#tell(this.#unexpected("methods", get, "GET of /invoke: "));
   }
 
-  async #checkMetadata(): Promise<ToolMetadata | "not found" | undefined> {
+  async #checkMetadata(): Promise<JudgedMetadata | "not found" | undefined> {
     const answer = await this.#get("/meta");
     if ("failure" in answer) return this.#none(this.#failed("metadata", answer));
     if (answer.status === 404) {
@@ -187,9 +187,9 @@ class ServerDoctor {
       return "not found";
     }
     if (answer.status !== 200) return this.#none(this.#unexpected("metadata", answer));
-    let served: ToolMetadata;
+    let served: JudgedMetadata;
     try {
-      [served] = readMetadata(answer.body, "the answer", true) as [ToolMetadata];
+      [served] = readMetadata(answer.body, "the answer", true) as [JudgedMetadata];
     } catch (error) {
       if (!(error instanceof UnreadableMetadata)) throw error;
       const next = "the answer is not that of a tool server: look at the address and at the gateway";
@@ -206,7 +206,7 @@ class ServerDoctor {
     return served;
   }
 
-  #compare(served: ToolMetadata, text: string): Check {
+  #compare(served: JudgedMetadata, text: string): Check {
     const { committed } = this.#questions;
     if (committed === undefined)
       return skipped("metadata", `${served.fqn}; there is no meta.json here to compare with`);
@@ -235,7 +235,7 @@ class ServerDoctor {
     );
   }
 
-  #checkClock({ headers }: Answer, here: number): Check {
+  #checkClock({ headers }: ProbeAnswer, here: number): Check {
     const there = Date.parse(headers.date ?? "");
     if (Number.isNaN(there)) return skipped("clock", "the answer has no Date");
     // A Date has whole seconds.
@@ -309,7 +309,7 @@ class ServerDoctor {
   }
 
   /** A call whose hash is right and whose first value is no JSON: the hash is compared, the tool is not run. */
-  async #checkBody(metadata: ToolMetadata | undefined, arrived: boolean): Promise<Check> {
+  async #checkBody(metadata: JudgedMetadata | undefined, arrived: boolean): Promise<Check> {
     const { leader, headerPrefix } = this.#questions;
     if (leader === undefined) {
       const next = "--leader-key FILE --leader-id ID signs a probe that shows it";
@@ -377,13 +377,13 @@ class ServerDoctor {
     this.#tell(check);
   }
 
-  #failed(name: string, { failure }: Failure): Check {
+  #failed(name: string, { failure }: NoAnswer): Check {
     const { detail, next } = explainFailure(failure, this.#base);
     return bad(name, detail, next);
   }
 
   /** An answer that no server of a tool in good health gives to this probe. */
-  #unexpected(name: string, answer: Answer, what = ""): Check {
+  #unexpected(name: string, answer: ProbeAnswer, what = ""): Check {
     const error = errorOf(answer);
     const { status, headers } = answer;
     const after = headers["retry-after"] === undefined ? "" : `, Retry-After ${printable(headers["retry-after"])}`;
@@ -406,24 +406,24 @@ class ServerDoctor {
     return url;
   }
 
-  #get(path: string): Promise<Answer | Failure> {
+  #get(path: string): Promise<ProbeAnswer | NoAnswer> {
     return this.#ask({ method: "GET", url: this.#at(path) });
   }
 
-  #post(body: Uint8Array, headers: Readonly<Record<string, string>>): Promise<Answer | Failure> {
+  #post(body: Uint8Array, headers: Readonly<Record<string, string>>): Promise<ProbeAnswer | NoAnswer> {
     const type = { "Content-Type": "application/json" };
     return this.#ask({ method: "POST", url: this.#at("/invoke"), headers: { ...type, ...headers }, body });
   }
 
-  #ask(probe: Omit<Probe, "timeoutMs"> & Partial<Pick<Probe, "timeoutMs">>): Promise<Answer | Failure> {
+  #ask(probe: Omit<Probe, "timeoutMs"> & Partial<Pick<Probe, "timeoutMs">>): Promise<ProbeAnswer | NoAnswer> {
     return send({ timeoutMs: TIMEOUT_MS, ...probe }, this.#trust);
   }
 }
 
-const textOf = ({ document }: ToolMetadata, name: string) => printJson(document.get(name) ?? null);
+const textOf = ({ document }: JudgedMetadata, name: string) => printJson(document.get(name) ?? null);
 
 /** A tool of a `meta.json`; undefined when it has none of this name, or cannot be read. */
-function toolIn(text: string, fqn: string): ToolMetadata | undefined {
+function toolIn(text: string, fqn: string): JudgedMetadata | undefined {
   try {
     return readMetadata(Buffer.from(text), "meta.json").find((tool) => tool.fqn === fqn);
   } catch (error) {
@@ -433,7 +433,7 @@ function toolIn(text: string, fqn: string): ToolMetadata | undefined {
 }
 
 /** Undefined when the metadata is not that of a tool. */
-function inputPorts({ input, output }: ToolMetadata) {
+function inputPorts({ input, output }: JudgedMetadata) {
   try {
     return derivePorts(printJson(input), printJson(output)).inputPorts;
   } catch (error) {

@@ -9,7 +9,7 @@ export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 /** Something other than a file of bounded size. The message names it. */
 export class UnreadableFile extends Error {}
 
-interface ReadOptions {
+interface FileReadOptions {
   /** Whether the user named it, who may have named a pipe of the shell: `/dev/fd/63`. */
   readonly named?: boolean;
 }
@@ -19,7 +19,7 @@ interface ReadOptions {
  *
  * @throws UnreadableFile; the error of the system
  */
-export function readRegular(path: string, { named = false }: ReadOptions = {}): Buffer {
+export function readRegular(path: string, { named = false }: FileReadOptions = {}): Buffer {
   const pipe = named && path.startsWith("/dev/");
   // Non-blocking: opening a pipe does not wait for a writer.
   const file = openSync(path, constants.O_RDONLY | (pipe ? 0 : (constants.O_NONBLOCK ?? 0)));

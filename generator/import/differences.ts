@@ -16,7 +16,7 @@ import {
 import { type Json, JsonObject } from "../json.js";
 import { isSame } from "./merge-schemas.js";
 
-export interface Difference {
+export interface SchemaDifference {
   /** Where in the imported metadata; for an added keyword where it would be. */
   readonly pointer: string;
   /** Undefined for what the import has not. */
@@ -28,14 +28,14 @@ export interface Difference {
 /** Reference chains and inlined definitions that are followed. */
 const MAX_HOPS = 64;
 
-export interface Comparison {
-  readonly differences: readonly Difference[];
+export interface SchemaComparison {
+  readonly differences: readonly SchemaDifference[];
   /** Definitions that are written where they are used, as JSON pointers. */
   readonly inlined: readonly string[];
 }
 
 /** @param pointer of the schemas in the metadata, such as `/input_schema` */
-export function compareSchemas(imported: JsonObject, generated: JsonObject, pointer: string): Comparison {
+export function compareSchemas(imported: JsonObject, generated: JsonObject, pointer: string): SchemaComparison {
   const walk = new Walk(imported, generated, pointer);
   walk.schemas(imported, generated, pointer, 0);
   return walk.result();
@@ -45,7 +45,7 @@ const UNORDERED = ["required", "type"];
 
 class Walk {
   /** By pointer: a definition is compared at each of its uses. */
-  readonly #found = new Map<string, Difference>();
+  readonly #found = new Map<string, SchemaDifference>();
   /** The imported definitions that were compared, each with the generated ones. */
   readonly #compared = new Map<Json, Set<Json>>();
   /** Definitions that a reference names on both sides. */
@@ -168,7 +168,7 @@ class Walk {
       this.#add(at, names, others);
   }
 
-  result(): Comparison {
+  result(): SchemaComparison {
     for (const keyword of DEFINITIONS) {
       for (const [name, schema] of namedSchemas(this.#imported, keyword)) {
         const pointer = `${this.#root}/${keyword}/${pointerStep(name)}`;

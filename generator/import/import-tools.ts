@@ -7,14 +7,14 @@ import { generateTexts, type Result } from "../compile/generate.js";
 import { changeText, diffDocuments, type NamedText } from "../contract/diff.js";
 import { pointerStep } from "../contract/schema-reader.js";
 import { type Json, JsonObject, printJson, readJson } from "../json.js";
-import { compareSchemas, type Difference } from "./differences.js";
+import { compareSchemas, type SchemaDifference } from "./differences.js";
 import type { ImportableTool, RefusedTool } from "./metadata.js";
 import { type SourceFile, type Sources, type ToolSource, toolSources } from "./tool-source.js";
 
 export interface ImportedTool extends ToolSource {
   readonly fqn: string;
   /** Between the imported metadata and that of the written class. */
-  readonly differences: readonly Difference[];
+  readonly differences: readonly SchemaDifference[];
   /** Definitions that are written where they are used, as JSON pointers. */
   readonly inlined: readonly string[];
   /** Whether the ports are those that the imported tool is registered with. */
@@ -154,8 +154,8 @@ function documentText({ fqn, description, document, input, output }: ImportableT
 }
 
 /** Of the members beside the schemas. The host of the URL is where a tool is served, so only its path counts. */
-function documentDifferences(tool: ImportableTool, source: ToolSource, generated: JsonObject): Difference[] {
-  const found: Difference[] = [];
+function documentDifferences(tool: ImportableTool, source: ToolSource, generated: JsonObject): SchemaDifference[] {
+  const found: SchemaDifference[] = [];
   for (const name of new Set([...tool.document.members.keys(), ...generated.members.keys()])) {
     if (name === "input_schema" || name === "output_schema") continue;
     const [imported, value] = [tool.document.get(name), generated.get(name)];

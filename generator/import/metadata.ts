@@ -1,7 +1,7 @@
 /** The metadata that can be imported: of bounded size, with schemas that give ports. */
 
 import { derivePorts, JsonError, PortError } from "svc-runtime/internal/generator";
-import { readListing, type ToolMetadata, UnreadableMetadata } from "../contract/metadata.js";
+import { type JudgedMetadata, readListing, UnreadableMetadata } from "../contract/metadata.js";
 import { printJson } from "../json.js";
 import { type Retagged, withTagsOutside } from "./tagged-outputs.js";
 
@@ -10,7 +10,7 @@ export const MAX_METADATA_BYTES = 4 * 1024 * 1024;
 const MAX_TOOLS = 1000;
 
 /** One tool. Its schemas give ports that the network accepts. */
-export interface ImportableTool extends ToolMetadata {
+export interface ImportableTool extends JudgedMetadata {
   /** Without empty segments; undefined when the URL has no path that a tool can be served under. */
   readonly path: string | undefined;
   readonly ports: ReturnType<typeof derivePorts>;

@@ -60,7 +60,7 @@ export function typesOf(input: JsonObject, output: JsonObject, className: string
 type Side = "input" | "output";
 
 /** The place of a schema. */
-interface Place {
+interface SchemaPosition {
   readonly side: Side;
   /** From the member or definition that names the type. */
   readonly path: readonly string[];
@@ -109,7 +109,7 @@ class SchemaTypes {
   usesDataRef = false;
   /** Names of the types for schemas that references name. */
   readonly #named = new Map<JsonObject, string>();
-  readonly #undeclared: { readonly name: string; readonly schema: JsonObject; readonly at: Place }[] = [];
+  readonly #undeclared: { readonly name: string; readonly schema: JsonObject; readonly at: SchemaPosition }[] = [];
   readonly #declared = new Set<string>();
   #left = MAX_TYPES;
   readonly #shared: ReadonlySet<string>;
@@ -150,7 +150,7 @@ class SchemaTypes {
     return { comment, name: "Output", type: parts.length === 1 ? (parts[0] as TypeNode) : { kind: "union", parts } };
   }
 
-  #variant(schema: Json, at: Place): TypeNode {
+  #variant(schema: Json, at: SchemaPosition): TypeNode {
     const whole = this.#oneHop(schema, "output");
     if (!(whole.get("properties") instanceof JsonObject)) {
       return text(literal([whole.get("const"), ...listAt(whole, "enum")].find((name) => typeof name === "string")));
@@ -165,19 +165,19 @@ class SchemaTypes {
   // Any schema
 
   /** A type that needs no comment: one with documentation or constraints gets a name. */
-  #type(schema: Json, at: Place): TypeNode {
+  #type(schema: Json, at: SchemaPosition): TypeNode {
     const converted = this.#convert(schema, at);
     const comment = printComment(converted.documentation, converted.constraints);
     return comment === "" ? converted.type : this.#declare(comment, converted.type, at);
   }
 
-  #declare(comment: string, type: TypeNode, at: Place): TypeNode {
+  #declare(comment: string, type: TypeNode, at: SchemaPosition): TypeNode {
     const name = this.#names.next(nameFromPath(at.path));
     this.declarations.push({ comment, name, type });
     return text(name);
   }
 
-  #convert(schema: Json, at: Place): Converted {
+  #convert(schema: Json, at: SchemaPosition): Converted {
     if (!(schema instanceof JsonObject) || at.depth > MAX_DEPTH || this.#left-- <= 0) return plain(UNKNOWN);
     const reference = this.#reference(schema, at);
     if (reference !== undefined) return reference;
@@ -187,7 +187,7 @@ class SchemaTypes {
       : this.#convertMerged(merge.schema, { ...at, merged: [...at.merged, ...merge.from] });
   }
 
-  #convertMerged(whole: JsonObject, at: Place): Converted {
+  #convertMerged(whole: JsonObject, at: SchemaPosition): Converted {
     const branches = whole.get("anyOf") ?? whole.get("oneOf");
     if (Array.isArray(branches)) return this.#branches(whole, branches, at);
     const values = valuesOf(whole);
@@ -205,7 +205,7 @@ class SchemaTypes {
   }
 
   /** A reference to a definition, as the name of its type; undefined where its keywords have to be merged. */
-  #reference(schema: JsonObject, at: Place): Converted | undefined {
+  #reference(schema: JsonObject, at: SchemaPosition): Converted | undefined {
     const [alone, ...others] = schema.members.has("$ref") ? [] : listAt(schema, "allOf");
     const rest = [...schema.members.keys()].filter((name) => name !== "$ref" && name !== "allOf");
     if (!rest.every((name) => ANNOTATIONS.includes(name))) return undefined;
@@ -231,7 +231,7 @@ class SchemaTypes {
   }
 
   /** The name of the type of a definition, which {@link declareDefinitions} declares. */
-  #nameOf(definition: JsonObject, reference: string, at: Place): string {
+  #nameOf(definition: JsonObject, reference: string, at: SchemaPosition): string {
     const steps = referenceSteps(reference) ?? [];
     const wanted = steps.at(-1) ?? "";
     const isShared = steps.length === 2 && DEFINITIONS.includes(steps[0] ?? "") && this.#shared.has(wanted);
@@ -244,7 +244,7 @@ class SchemaTypes {
     // References in a shared definition are resolved in one document, so that a circle closes.
     const side = isShared ? "input" : at.side;
     const pointer = referencePointer(`/${side}_schema`, reference);
-    const place: Place = { ...start(side), path: [name], pointer, within: schema };
+    const place: SchemaPosition = { ...start(side), path: [name], pointer, within: schema };
     this.#undeclared.push({ name, schema, at: place });
     return name;
   }
@@ -268,7 +268,10 @@ class SchemaTypes {
    * A schema with the keywords of `allOf` and of a `$ref` with siblings. Undefined where they have no common form, or
    * hold themselves.
    */
-  #merge(schema: Json, at: Place): { readonly schema: JsonObject; readonly from: readonly Json[] } | undefined {
+  #merge(
+    schema: Json,
+    at: SchemaPosition,
+  ): { readonly schema: JsonObject; readonly from: readonly Json[] } | undefined {
     const parts: JsonObject[] = [];
     const from: Json[] = [];
     const open: Json[] = [schema];
@@ -292,7 +295,7 @@ class SchemaTypes {
     }
   }
 
-  #branches(schema: JsonObject, branches: readonly Json[], at: Place): Converted {
+  #branches(schema: JsonObject, branches: readonly Json[], at: SchemaPosition): Converted {
     const constants = documentedConstants(branches);
     if (constants !== undefined) {
       const name = this.#names.next(nameFromPath(at.path));
@@ -309,7 +312,7 @@ class SchemaTypes {
   }
 
   /** `"type": ["string", "null"]`: each type with its own keywords. */
-  #several(schema: JsonObject, given: readonly Json[], at: Place): Converted {
+  #several(schema: JsonObject, given: readonly Json[], at: SchemaPosition): Converted {
     const types = [...new Set(given)].filter((type) => typeof type === "string");
     const [only] = types;
     const present = types.filter((type) => type !== "null");
@@ -325,7 +328,7 @@ class SchemaTypes {
     };
   }
 
-  #single(schema: JsonObject, at: Place): Converted {
+  #single(schema: JsonObject, at: SchemaPosition): Converted {
     const type = schema.get("type");
     if (type === "object") return this.#objectOrMap(schema, at);
     if (type === "array") return this.#list(schema, at);
@@ -385,7 +388,7 @@ class SchemaTypes {
     return { type: text("number"), ...this.#comment(schema, [{ name: "format", text: `${format}` }, ...own]) };
   }
 
-  #list(schema: JsonObject, at: Place): Converted {
+  #list(schema: JsonObject, at: SchemaPosition): Converted {
     const own = tagsOf(schema, LIST_KEYWORDS);
     const items = schema.get("items");
     const prefix = schema.get("prefixItems") ?? (Array.isArray(items) ? items : undefined);
@@ -402,11 +405,11 @@ class SchemaTypes {
     return { type: { kind: "list", item: named }, ...this.#comment(schema, own) };
   }
 
-  #tuple(schema: JsonObject, prefix: readonly Json[], at: Place): Converted {
+  #tuple(schema: JsonObject, prefix: readonly Json[], at: SchemaPosition): Converted {
     const minItems = Number(schema.get("minItems") ?? 0);
     const maxItems = schema.get("maxItems");
     const rest = schema.get(schema.members.has("prefixItems") ? "items" : "additionalItems");
-    const place = (name: string, pointer: string): Place => {
+    const place = (name: string, pointer: string): SchemaPosition => {
       return { ...below(at, [name], pointer), isOneTuple: at.isOneTuple };
     };
     const items = prefix.map((item, index): TupleItem => {
@@ -430,7 +433,7 @@ class SchemaTypes {
     return { type: { kind: "tuple", items }, ...this.#comment(schema, tags) };
   }
 
-  #objectOrMap(schema: JsonObject, at: Place): Converted {
+  #objectOrMap(schema: JsonObject, at: SchemaPosition): Converted {
     const type = this.#object(schema, at, false);
     // An intersection with `[name: string]: never` means the same, but no object literal fits it.
     const isClosed = schema.get("additionalProperties") === false && type.kind === "object" && type.rest === undefined;
@@ -440,9 +443,9 @@ class SchemaTypes {
   }
 
   /** @param ports whether the members are ports */
-  #object(schema: JsonObject, at: Place, ports: boolean): ObjectNode | (TypeNode & { kind: "intersection" }) {
+  #object(schema: JsonObject, at: SchemaPosition, ports: boolean): ObjectNode | (TypeNode & { kind: "intersection" }) {
     const required = new Set(listAt(schema, "required"));
-    const inner: Place = { ...at, within: undefined };
+    const inner: SchemaPosition = { ...at, within: undefined };
     const members = [...namedSchemas(schema, "properties")].map(([name, member]) =>
       this.#member(name, member, required.has(name), ports, inner),
     );
@@ -457,7 +460,7 @@ class SchemaTypes {
     return rest === UNKNOWN || members.length === 0 ? { kind: "object", members, rest } : besides(members, rest);
   }
 
-  #member(name: string, schema: Json, required: boolean, port: boolean, outer: Place): MemberNode {
+  #member(name: string, schema: Json, required: boolean, port: boolean, outer: SchemaPosition): MemberNode {
     const at = below(outer, [name], `/properties/${pointerStep(name)}`);
     const whole = this.#oneHop(schema, at.side);
     const isMany = port && whole.get("type") === "array";
@@ -561,7 +564,7 @@ function distinctTags(tags: readonly Tag[]): Tag[] {
   return tags.filter((tag, at) => tags.findIndex(({ name, text }) => name === tag.name && text === tag.text) === at);
 }
 
-function start(side: Side): Place {
+function start(side: Side): SchemaPosition {
   return {
     side,
     path: [],
@@ -573,7 +576,7 @@ function start(side: Side): Place {
   };
 }
 
-function below(at: Place, path: readonly string[], pointer: string, isDirect = false): Place {
+function below(at: SchemaPosition, path: readonly string[], pointer: string, isDirect = false): SchemaPosition {
   return {
     ...at,
     path: [...at.path, ...path],

@@ -1,11 +1,11 @@
 /** Listeners of one abort signal by many calls. */
 
-interface Waiting {
+interface AbortActions {
   readonly acts: Set<() => void>;
   readonly fire: () => void;
 }
 
-const waitingFor = new WeakMap<AbortSignal, Waiting>();
+const waitingFor = new WeakMap<AbortSignal, AbortActions>();
 
 /**
  * Calls a function when any of several signals fires. A signal has one listener, however many calls wait for it: Node warns

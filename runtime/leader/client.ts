@@ -223,7 +223,7 @@ interface Address {
 }
 
 /** What the attempts of one call have in common. */
-interface Call {
+interface CallState {
   readonly msLeft: () => number;
   readonly timeoutMs: number;
   readonly signals: readonly AbortSignal[];
@@ -546,10 +546,10 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   async #call(
     request: SignedRequest | undefined,
     options: CallOptions,
-    make: (call: Call) => Promise<CallResult<Tool>>,
+    make: (call: CallState) => Promise<CallResult<Tool>>,
   ): Promise<CallResult<Tool>> {
     const ran = () => request?.attempts.ran ?? "no";
-    let call: Call;
+    let call: CallState;
     try {
       this.#checkOpen();
       call = newCall(options, this.metadata.timeout + TIMEOUT_MARGIN_MS, this.#cut.signal);
@@ -589,7 +589,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   }
 
   /** Sends a request to the current address, then to each other one as long as the tool certainly runs at most once. */
-  async #inTurn(request: SignedRequest, call: Call): Promise<CallResult<Tool>> {
+  async #inTurn(request: SignedRequest, call: CallState): Promise<CallResult<Tool>> {
     const left = new Set(this.#addresses);
     // Each of several memories behind one address refuses a request that names another one.
     let renamed = 0;
@@ -617,14 +617,14 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
    * Learns the name of the replay memory before an attempt. A repeat of a request that knew none then names a memory that no
    * server has, and does not run where it is unknown.
    */
-  async #learnMemory({ attempts }: SignedRequest, call: Call): Promise<void> {
+  async #learnMemory({ attempts }: SignedRequest, call: CallState): Promise<void> {
     const address = this.#current;
     if (address.known || attempts.memory !== undefined) return;
     this.#note(address, await beforeAttempt(attempts, getMeta(this.#http, address.url, call)));
   }
 
   /** Sends a request once. */
-  async #attempt(request: SignedRequest, address: Address, call: Call, named = true): Promise<CallResult<Tool>> {
+  async #attempt(request: SignedRequest, address: Address, call: CallState, named = true): Promise<CallResult<Tool>> {
     const { attempts } = request;
     const keys = this.#toolKeys && (await beforeAttempt(attempts, inTime(this.#toolKeys.keys(), call)));
     const memory = attempts.begin(named ? address.memory : undefined);
@@ -667,7 +667,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     { url }: Address,
     headers: Readonly<Record<string, string>>,
     body: Uint8Array,
-    call: Call,
+    call: CallState,
   ): Promise<HttpResponse> {
     call.sentBytes += body.length;
     return exchange(this.#http, call, {
@@ -713,7 +713,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     return name;
   }
 
-  async #read(call: Call): Promise<Known> {
+  async #read(call: CallState): Promise<Known> {
     const address = this.#current;
     const answer = await getMeta(this.#http, address.url, call);
     this.#note(address, answer);
@@ -721,7 +721,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   }
 
   /** Adds to a refused input or result what changed in the contract, where that explains it. */
-  async #explain(error: LeaderError, { signals }: Call): Promise<LeaderError> {
+  async #explain(error: LeaderError, { signals }: CallState): Promise<LeaderError> {
     const isMisfit = error.status === 422 || (error.code === "invalid_answer" && error.status === undefined);
     const now = performance.now();
     if (!isMisfit || this.#isClosed || now - this.#changeCheckedAt < CHANGE_CHECK_MS) return error;
@@ -750,7 +750,7 @@ function quietly<T>(act: () => T): T | undefined {
 }
 
 /** @throws TypeError, RangeError, {@link LeaderError} for invalid options of a call */
-function newCall({ timeoutMs, deadline, signal }: CallOptions, defaultMs: number, cut?: AbortSignal): Call {
+function newCall({ timeoutMs, deadline, signal }: CallOptions, defaultMs: number, cut?: AbortSignal): CallState {
   const limit = timeoutMs === undefined ? defaultMs : checkTimeout(timeoutMs);
   if (signal !== undefined) checkSignal(signal);
   const until = deadline === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeLeft(deadline);
@@ -775,7 +775,7 @@ async function beforeAttempt<T>({ ran }: Attempts, work: Promise<T>): Promise<T>
 }
 
 /** Waits for work of the application, at most as long as for one request of a call. */
-function inTime<T>(work: Promise<T>, { msLeft, timeoutMs, signals }: Call): Promise<T> {
+function inTime<T>(work: Promise<T>, { msLeft, timeoutMs, signals }: CallState): Promise<T> {
   let end = () => {};
   return new Promise<T>((resolve, reject) => {
     const ms = Math.min(timeoutMs, Math.max(0, msLeft()), MAX_TIMEOUT_MS);
@@ -795,7 +795,7 @@ function inTime<T>(work: Promise<T>, { msLeft, timeoutMs, signals }: Call): Prom
 /** Sends one request of a call. */
 async function exchange(
   http: Transport,
-  call: Call,
+  call: CallState,
   request: Omit<HttpRequest, "timeoutMs" | "signals">,
 ): Promise<HttpResponse> {
   const { timeoutMs, signals } = call;
@@ -810,7 +810,7 @@ async function exchange(
 }
 
 /** A request that runs no tool. */
-async function get(http: Transport, url: string, maxBytes: number, call: Call): Promise<HttpResponse> {
+async function get(http: Transport, url: string, maxBytes: number, call: CallState): Promise<HttpResponse> {
   const headers = { Accept: "application/json" };
   try {
     return await exchange(http, call, { method: "GET", url: new URL(url), headers, maxBytes });
@@ -819,7 +819,7 @@ async function get(http: Transport, url: string, maxBytes: number, call: Call): 
   }
 }
 
-async function getMeta(http: Transport, base: string, call: Call): Promise<HttpResponse> {
+async function getMeta(http: Transport, base: string, call: CallState): Promise<HttpResponse> {
   const answer = await get(http, `${base}/meta`, MAX_META_BYTES, call);
   if (answer.status === 200) return answer;
   throw notThere(base, "meta", answer).with({ ran: "no" });

@@ -23,7 +23,7 @@ export interface CallKeys {
 }
 
 /** Makes the keys of a store: `{00}` puts all of them into one slot of a cluster. */
-export class Keys {
+export class RecordKeys {
   readonly incarnation: Buffer;
   readonly grace: Buffer;
   readonly #prefixes = new Map<string, CallKeys>();

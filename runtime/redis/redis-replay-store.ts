@@ -20,7 +20,7 @@ import { Incarnation, nameOf } from "./incarnation.js";
 import { type ClaimOfRun, type LeaseHost, RedisLease, Release } from "./lease.js";
 import { HISTORY_MS, NotedLifetimes } from "./lifetimes.js";
 import { PendingWrites } from "./pending-writes.js";
-import { decodeRecord, digestOf, encodeRecord, Keys, Tokens } from "./record.js";
+import { decodeRecord, digestOf, encodeRecord, RecordKeys, Tokens } from "./record.js";
 import { CLAIM, END, SCRIPTS, type Script } from "./scripts.js";
 import { checkServer, policyFault } from "./server-check.js";
 import { addressOf, crossesNetworkInClear, parseTarget, type RedisTarget } from "./target.js";
@@ -97,7 +97,7 @@ export class RedisReplayStore implements ReplayStore {
   readonly #target: RedisTarget | RedisClient;
   readonly #timeoutMs: number;
   readonly #graceMs: number;
-  readonly #keys: Keys;
+  readonly #keys: RecordKeys;
   readonly #tokens = new Tokens();
   readonly #figures = new Figures();
   readonly #connection: RedisConnection;
@@ -129,7 +129,7 @@ export class RedisReplayStore implements ReplayStore {
     this.#timeoutMs = checkedInteger("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 10, 4_000, "milliseconds");
     this.#graceMs = checkedInteger("graceMs", options.graceMs ?? DEFAULT_GRACE_MS, 0, 3_600_000, "milliseconds");
     requireFilesToFit(options, this.#target);
-    this.#keys = new Keys(prefix);
+    this.#keys = new RecordKeys(prefix);
     this.#noted = new NotedLifetimes((...script) => this.#run(...script), noteMs);
     this.#takesBack = takeBack;
     this.#hasPasswordFile = passwordFile !== undefined;
@@ -258,7 +258,7 @@ export class RedisReplayStore implements ReplayStore {
     this.#endWait();
   }
 
-  async #claim(request: ReplayRequest, keys: ReturnType<Keys["of"]>): Promise<Claim> {
+  async #claim(request: ReplayRequest, keys: ReturnType<RecordKeys["of"]>): Promise<Claim> {
     if (this.#context === undefined) throw new Error("RedisReplayStore: claim before start");
     if (this.#policyFault !== undefined) throw unavailable("refused");
     const { tool, leaseMs } = request;

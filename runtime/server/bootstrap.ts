@@ -12,7 +12,7 @@ import { strayFields } from "./call/async-errors.js";
 import { documentOf } from "./call/meta.js";
 import { serveTools } from "./call/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
-import { type Address, type Endpoint, endpointFromEnv, endpointOf } from "./http/address.js";
+import { type Address, endpointFromEnv, endpointOf, type ListenAddress } from "./http/address.js";
 import { type App, buildApp } from "./http/http-server.js";
 import type { ShutdownParts, ShutdownSummary } from "./http/shutdown.js";
 import { isTlsServer, tlsFromEnv } from "./http/tls.js";
@@ -26,7 +26,7 @@ import { stopOnSignals, toggleDebugOnSignal } from "./signals.js";
 import { offerTools } from "./threads/worker-handover.js";
 import { loggerOf, prepareTools } from "./tool-server.js";
 
-const DEFAULT_ENDPOINT: Endpoint = { host: "127.0.0.1", port: 8080 };
+const DEFAULT_ENDPOINT: ListenAddress = { host: "127.0.0.1", port: 8080 };
 
 /** A listening server. */
 export interface RunningServer {

@@ -17,7 +17,7 @@ import type { Refusal } from "./call/messages.js";
 import { Observers } from "./call/observers.js";
 import type { ServedTool } from "./call/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
-import type { Endpoint } from "./http/address.js";
+import type { ListenAddress } from "./http/address.js";
 import type { Pages } from "./http/cors.js";
 import { Shutdown } from "./http/shutdown.js";
 import { inputValuesLimit } from "./input-values-limit.js";
@@ -44,7 +44,7 @@ export interface ListenerContext {
   readonly log: SafeLogger;
   readonly scheme: "http" | "https";
   /** Address of the listener; undefined where the application has its own. */
-  readonly endpoint?: Endpoint;
+  readonly endpoint?: ListenAddress;
   /** Undefined without an admin listener. */
   readonly metrics?: Metrics | undefined;
 }

@@ -8,7 +8,7 @@ import { displayVariable, type StrayVariable, strayVariables } from "../config/s
 import { isLoopback } from "../loopback.js";
 import type { UnsignedResults } from "./call/content-negotiation.js";
 import { StartupError } from "./errors/startup-error.js";
-import type { Endpoint } from "./http/address.js";
+import type { ListenAddress } from "./http/address.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 import type { ToolOptions } from "./options.js";
 
@@ -25,7 +25,7 @@ const ASK = `ask for unsigned calls by name: ${ENV_ALLOW_UNSIGNED}=1, allowUnsig
 export function checkUnsigned(
   config: ToolkitRuntimeConfig,
   options: Pick<ToolOptions, "config" | "allowUnsigned">,
-  { endpoint, log }: { readonly endpoint: Endpoint | undefined; readonly log: ServerLogger },
+  { endpoint, log }: { readonly endpoint: ListenAddress | undefined; readonly log: ServerLogger },
 ): void {
   const isAsked = isUnsignedByName(config) || (options.allowUnsigned ?? allowedByEnv());
   const hasNone = options.config === undefined && process.env[ENV_TOOLKIT_CONFIG_PATH] === undefined;

@@ -81,7 +81,7 @@ export type Codec =
    */
   | {
       readonly kind: "object";
-      readonly members: readonly Member[];
+      readonly members: readonly ContractMember[];
       readonly patterns?: readonly (readonly [pattern: string, codec: Codec])[];
       readonly rest?: Codec;
     }
@@ -94,7 +94,7 @@ export type Codec =
   | { readonly kind: "ref"; readonly name: string };
 
 /** One declared member of an object. For an optional member absent, `null` and `undefined` are the same. */
-export interface Member {
+export interface ContractMember {
   readonly name: string;
   readonly optional?: boolean;
   readonly codec: Codec;

@@ -5,7 +5,7 @@ import { Mismatch } from "./decode/mismatch.js";
 import type { Tally } from "./decode/union-choice.js";
 
 /** A compiled definition. `compiled` is set before any value is read or written. */
-interface Definition<Compiled> {
+interface CompiledDefinition<Compiled> {
   readonly id: number;
   compiled: Compiled;
 }
@@ -13,7 +13,7 @@ interface Definition<Compiled> {
 /** Compiles the definitions of a contract at their first reference. */
 export class Definitions<Compiled> {
   readonly #codecs: ReadonlyMap<string, Codec>;
-  readonly #known = new Map<string, Definition<Compiled>>();
+  readonly #known = new Map<string, CompiledDefinition<Compiled>>();
 
   constructor(definitions: NonNullable<Contract["definitions"]>) {
     this.#codecs = new Map(definitions);
@@ -28,7 +28,7 @@ export class Definitions<Compiled> {
    * @param form the name of the compiled form, where `compile` has several
    * @throws RangeError when the contract has no such definition
    */
-  get(name: string, compile: (codec: Codec) => Compiled, form = ""): Readonly<Definition<Compiled>> {
+  get(name: string, compile: (codec: Codec) => Compiled, form = ""): Readonly<CompiledDefinition<Compiled>> {
     const codec = this.#codecs.get(name);
     if (codec === undefined) {
       throw new RangeError(`contract: a codec refers to ${JSON.stringify(name)}, which it lacks`);

@@ -208,7 +208,7 @@ function stepsText(place: PathStep | undefined): string {
 }
 
 /** The allowed members of an envelope object. Names are compared as bytes; only unusual ones are decoded to strings. */
-class ObjectShape {
+class AllowedMembers {
   readonly #bytes: readonly Buffer[];
 
   readonly #names: readonly string[];
@@ -244,10 +244,10 @@ class ObjectShape {
   }
 }
 
-const BODY = new ObjectShape(["ports"]);
-const PORT = new ObjectShape(["port_name", "value"]);
-const VALUE = new ObjectShape(["one", "many"]);
-const ITEM = new ObjectShape(["kind", "data", "bytes", "id"]);
+const BODY = new AllowedMembers(["ports"]);
+const PORT = new AllowedMembers(["port_name", "value"]);
+const VALUE = new AllowedMembers(["one", "many"]);
+const ITEM = new AllowedMembers(["kind", "data", "bytes", "id"]);
 const DATA = Buffer.from("data");
 
 /** The decoded bytes of a base64 string entry; undefined for anything else. */

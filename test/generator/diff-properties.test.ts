@@ -10,7 +10,7 @@ import { generateTexts } from "#generator/compile/generate.js";
 import { ts } from "#generator/compile/project/typescript.js";
 import { diffDocuments } from "#generator/contract/diff.js";
 import { findExcluded } from "#generator/contract/inclusion/inclusion.js";
-import { SchemaNodes, Unspecified, type Value } from "#generator/contract/inclusion/schema-node.js";
+import { type SampleValue, SchemaNodes, Unspecified } from "#generator/contract/inclusion/schema-node.js";
 import { type JsonObject, readJson } from "#generator/json.js";
 import type { Contract } from "#runtime/wire/contract.js";
 import { InputDecoder } from "#runtime/wire/decode/input.js";
@@ -75,7 +75,7 @@ async function publish(types: readonly PortType[]): Promise<(Published | undefin
 function counterexample(random: Random, sender: Published, taker: Published, sendsNull: boolean): string | undefined {
   const nodes = new SchemaNodes();
   const nodeOf = ({ root }: Published) => nodes.node({ schema: root, pointer: "" }, root, "");
-  const print = (value: Value): string | undefined => {
+  const print = (value: SampleValue): string | undefined => {
     if (value instanceof Unspecified) {
       const { place, parts } = value.node;
       const root = parts[0]?.document.schema ?? sender.root;
@@ -83,7 +83,7 @@ function counterexample(random: Random, sender: Published, taker: Published, sen
     }
     if (Array.isArray(value)) return `[${value.map(print).join()}]`;
     if (value instanceof Map)
-      return `{${[...value].map(([name, each]) => `${JSON.stringify(name)}:${print(each as Value)}`).join()}}`;
+      return `{${[...value].map(([name, each]) => `${JSON.stringify(name)}:${print(each as SampleValue)}`).join()}}`;
     return typeof value === "bigint" ? String(value) : JSON.stringify(value);
   };
   const failures = findExcluded(nodeOf(sender), nodeOf(taker), { sendsNull, exact: false });

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { before, describe, test } from "node:test";
 import { DevelopmentPage } from "#generator/dev/page-server/development-page.js";
-import type { CallReport } from "#generator/dev/page-server/page-api.js";
+import type { ExchangeReport } from "#generator/dev/page-server/page-api.js";
 import { serve } from "#runtime/index.js";
 import { type Leader, publicKeyOf } from "#runtime/leader.js";
 import { provideContracts } from "#runtime/v1.js";
@@ -27,7 +27,7 @@ describe("planted faults", { timeout: 60_000 }, () => {
   });
 
   /** A signed call from the page of a server. */
-  async function callOf(url: string, leader: Leader, input: object): Promise<CallReport> {
+  async function callOf(url: string, leader: Leader, input: object): Promise<ExchangeReport> {
     const toolKey = Buffer.from(publicKeyOf(TOOL_SEED)).toString("hex");
     const page = new DevelopmentPage({ url, leader: async () => ({ leader, toolKey }) });
     await page.open();
@@ -42,7 +42,7 @@ describe("planted faults", { timeout: 60_000 }, () => {
         input: JSON.stringify(input),
       }),
     });
-    return (await response.json()) as CallReport;
+    return (await response.json()) as ExchangeReport;
   }
 
   /** A proxy that changes bodies on the way. */

@@ -11,7 +11,7 @@ import { after, before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { withoutSecrets } from "#generator/dev/page-server/calls/hidden-secrets.js";
 import { DevelopmentPage } from "#generator/dev/page-server/development-page.js";
-import type { CallEntry, CallReport } from "#generator/dev/page-server/page-api.js";
+import type { CallEntry, ExchangeReport } from "#generator/dev/page-server/page-api.js";
 import { type PageContent, PageServer } from "#generator/dev/page-server/page-server.js";
 import { createHarness, type Harness } from "#runtime/testing.js";
 import { REPOSITORY } from "../generator/project.js";
@@ -185,13 +185,13 @@ describe("the server of the page", () => {
     const call = { fqn: "xyz.page.adding@1", kind: "call", input, shown, secrets: [secret] };
     for (const signed of [false, true]) {
       const { text } = await post("call", { ...call, signed });
-      const { input: kept, exchange } = JSON.parse(text) as CallReport;
+      const { input: kept, exchange } = JSON.parse(text) as ExchangeReport;
       assert.equal(kept, shown);
       assert.equal(exchange.request.body.hex, "");
       assert.match(exchange.request.body.text ?? "", /"••••••••"/);
       assert.doesNotMatch(text, /canary/);
       assert.ok(!text.includes(Buffer.from("canary").toString("hex")));
-      const again = await post("call", { ...call, kind: "retry", of: (JSON.parse(text) as CallReport).id, signed });
+      const again = await post("call", { ...call, kind: "retry", of: (JSON.parse(text) as ExchangeReport).id, signed });
       assert.doesNotMatch(again.text, /canary/);
     }
     await page.follow({ event: "line", line: `the tool writes ${secret}` }, () => "");
@@ -203,7 +203,7 @@ describe("the server of the page", () => {
   test("the history has each call without its input's secrets, for every page that is opened", async () => {
     const input = `{"a":1,"b":2,"words":["${"x".repeat(500)}"]}`;
     const call = { fqn: "xyz.page.adding@1", kind: "call", signed: false, input };
-    const report = JSON.parse((await post("call", call)).text) as CallReport;
+    const report = JSON.parse((await post("call", call)).text) as ExchangeReport;
     const entries = JSON.parse(
       /^event: history\ndata: (.*)$/m.exec(await firstEvents(page.url))?.[1] ?? "",
     ) as CallEntry[];
@@ -219,7 +219,7 @@ describe("the server of the page", () => {
     const call = { fqn: "xyz.page.adding@1", signed: false, input: '{"a":1,"b":2,"words":["x"]}' };
     const ids: string[] = [];
     for (let calls = 0; calls < 201; calls++) {
-      ids.push((JSON.parse((await post("call", { ...call, kind: "call" })).text) as CallReport).id);
+      ids.push((JSON.parse((await post("call", { ...call, kind: "call" })).text) as ExchangeReport).id);
     }
     assert.match((await post("call", { ...call, kind: "retry", of: ids[0] })).text, /no longer kept/);
     assert.equal((await post("call", { ...call, kind: "retry", of: ids[1] })).status, 200);
@@ -267,7 +267,7 @@ describe("the server of the page", () => {
       signed: true,
       input: '{"a":1,"b":2,"words":["x"]}',
     });
-    const report = JSON.parse(answer.text) as CallReport;
+    const report = JSON.parse(answer.text) as ExchangeReport;
     assert.equal(report.exchange.response?.status, 422, "the server runs unsigned");
     assert.match(report.exchange.error?.advice ?? "", /The server takes unsigned calls and refuses signed ones/);
     const health = await post("health", { fqn: "xyz.page.adding@1" });

@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { describe, it } from "node:test";
-import type { Deadlines } from "#runtime/server/http/limits.js";
+import type { ConnectionLimits } from "#runtime/server/http/limits.js";
 import { expectError, RawConnection, requestText } from "./raw.js";
 import { type CountingTool, countingTool, echoed, expectResult, gate, serveHasty, until } from "./tools.js";
 
 /** A connection with runs that wait for the test. */
-async function running(count: number, deadlines: Partial<Deadlines> = {}) {
+async function running(count: number, deadlines: Partial<ConnectionLimits> = {}) {
   const opened = gate();
   const tool = countingTool({
     invoke: async ({ value }) => {

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { RedisFault } from "#runtime/redis/connection.js";
 import { type LeaseHost, type RecentWrite, RedisLease } from "#runtime/redis/lease.js";
 import { PendingWrites } from "#runtime/redis/pending-writes.js";
-import { decodeRecord, digestOf, encodeRecord, Keys, Tokens } from "#runtime/redis/record.js";
+import { decodeRecord, digestOf, encodeRecord, RecordKeys, Tokens } from "#runtime/redis/record.js";
 import { RedisReplayStore } from "#runtime/redis/redis-replay-store.js";
 import { END, SCRIPTS } from "#runtime/redis/scripts.js";
 import { checkServer, policyFault } from "#runtime/redis/server-check.js";
@@ -202,7 +202,7 @@ describe("records", () => {
   });
 
   it("keys of different calls differ, and tokens", () => {
-    const keys = new Keys("p:");
+    const keys = new RecordKeys("p:");
     const call = (tool: string, nonce: number, hash: number) =>
       keys.of({
         ...{ tool, nonce: new Uint8Array(32).fill(nonce), inputHash: new Uint8Array(32).fill(hash) },

@@ -13,7 +13,7 @@ import {
 import { InvokeService, type ServiceOptions } from "#runtime/server/call/invoke-service.js";
 import { serveTools } from "#runtime/server/call/served-tool.js";
 import { buildApp, type ServeOptions } from "#runtime/server/http/http-server.js";
-import { DEADLINES, type Deadlines } from "#runtime/server/http/limits.js";
+import { type ConnectionLimits, DEADLINES } from "#runtime/server/http/limits.js";
 import { Shutdown } from "#runtime/server/http/shutdown.js";
 import type { TlsSetup } from "#runtime/server/http/tls.js";
 import type { LoadReason } from "#runtime/server/load/load-options.js";
@@ -161,7 +161,7 @@ export async function serveSigned(
 /** A server whose patience is short, with what is inside of it; closed at the end of the test file. */
 export async function serveHasty(
   tools: readonly CountingTool[],
-  deadlines: Partial<Deadlines> = {},
+  deadlines: Partial<ConnectionLimits> = {},
   config: ToolkitRuntimeConfig = UNSIGNED,
   work: Ed25519Engine = engine,
   more: Partial<ServiceOptions> = {},

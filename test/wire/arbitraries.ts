@@ -1,7 +1,7 @@
 /** Types, values that have them, JSON texts: what the property tests draw from. */
 
 import fc from "fast-check";
-import type { Codec, Contract, Member } from "#runtime/wire/contract.js";
+import type { Codec, Contract, ContractMember } from "#runtime/wire/contract.js";
 import { setMember } from "#runtime/wire/json/untyped-json.js";
 import { isPortName } from "#runtime/wire/ports.js";
 
@@ -168,7 +168,11 @@ function objectType(
   const codec: Codec = {
     kind: "object",
     members: members.map(
-      ({ name: of, optional, typed }): Member => ({ name: of, codec: typed.codec, ...(optional && { optional }) }),
+      ({ name: of, optional, typed }): ContractMember => ({
+        name: of,
+        codec: typed.codec,
+        ...(optional && { optional }),
+      }),
     ),
     ...(rest && { rest: rest.codec }),
   };

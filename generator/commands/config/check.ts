@@ -2,7 +2,7 @@
 
 import {
   asJson,
-  type Call,
+  type CommandContext,
   defineCommand,
   EXIT,
   JSON_OPTION,
@@ -52,7 +52,7 @@ Keys are never printed. With --json: {"diagnostics":[{"severity","code":"config"
 });
 
 function report(
-  { json, print, complain }: Call<Options>,
+  { json, print, complain }: CommandContext<Options>,
   findings: readonly { readonly severity: string; readonly message: string }[],
   good: string,
 ): number {

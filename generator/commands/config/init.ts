@@ -4,7 +4,7 @@ import { lstatSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import {
   asJson,
-  type Call,
+  type CommandContext,
   CommandError,
   defineCommand,
   EXIT,
@@ -92,7 +92,9 @@ ${EDITORS}`,
 });
 
 /** Names of the project's tools, from `meta.json`, else from the sources. */
-async function toolsOf(call: Call<Options> & Parameters<typeof generateOptions>[0]): Promise<readonly string[]> {
+async function toolsOf(
+  call: CommandContext<Options> & Parameters<typeof generateOptions>[0],
+): Promise<readonly string[]> {
   const options = generateOptions(call);
   const known = projectTools(options.root);
   if (known !== undefined && known.length > 0) return known;

@@ -1,7 +1,7 @@
 /** What the four commands of keys share: their options, their faults, the answer with the public key. */
 
 import { parseFqn } from "svc-runtime/internal/generator";
-import { type Call, CommandError, type Options, UsageError, type Values } from "../../cli/command.js";
+import { type CommandContext, CommandError, type Options, UsageError, type Values } from "../../cli/command.js";
 import { quoted } from "../../compile/diagnostics/quote.js";
 import { type Json, object, printJson } from "../../json.js";
 import { projectTools } from "../options/project-tools.js";
@@ -62,7 +62,7 @@ export function keyIdOf(text: string): bigint {
 }
 
 /** The tool of the printed entry: the given one, or the only one in ./meta.json. */
-export function toolOf({ cwd, values }: Call<typeof ENTRY_OPTIONS & Options>): string {
+export function toolOf({ cwd, values }: CommandContext<typeof ENTRY_OPTIONS & Options>): string {
   const { tool } = values;
   if (tool === undefined) return onlyTool(cwd) ?? "xyz.demo.tool@1";
   const fqn = parseFqn(tool);

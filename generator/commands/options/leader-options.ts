@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { DEFAULT_HEADER_PREFIX, isHeaderPrefix } from "svc-runtime/internal/generator";
 import type { LeaderOptions } from "svc-runtime/leader";
-import { type Call, UsageError } from "../../cli/command.js";
+import { type CommandContext, UsageError } from "../../cli/command.js";
 import { quoted } from "../../compile/diagnostics/quote.js";
 import { readRegular, UnreadableFile } from "../../files/read-file.js";
 import { devLeader } from "../dev-leader.js";
@@ -42,7 +42,7 @@ export interface CommandLeader extends LeaderOptions {
  * @throws UsageError for a file that cannot be read
  */
 export async function leaderOptions(
-  { cwd, env, values }: Pick<Call<typeof LEADER_OPTIONS>, "cwd" | "env" | "values">,
+  { cwd, env, values }: Pick<CommandContext<typeof LEADER_OPTIONS>, "cwd" | "env" | "values">,
   signed: boolean,
   root = cwd,
 ): Promise<CommandLeader> {

@@ -2,14 +2,14 @@
 
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import type { Call, PROJECT_OPTIONS } from "../../cli/command.js";
+import type { CommandContext, PROJECT_OPTIONS } from "../../cli/command.js";
 import type { GenerateOptions } from "../../compile/project/layout.js";
 
 /** The options of the generator that a command line gives. */
 export function generateOptions({
   cwd,
   values: { project, out },
-}: Pick<Call<typeof PROJECT_OPTIONS>, "cwd" | "values">): GenerateOptions {
+}: Pick<CommandContext<typeof PROJECT_OPTIONS>, "cwd" | "values">): GenerateOptions {
   return { ...projectOf(project, cwd), ...(out === undefined ? {} : { out }) };
 }
 

@@ -42,7 +42,7 @@ export interface BuildInfo {
 }
 
 /** The path of a build info, and the folder below which it is reached through no link. */
-interface Place {
+interface BuildInfoPath {
   readonly base: string;
   readonly target: string;
 }
@@ -52,7 +52,7 @@ interface Place {
  * none. The name depends on the options and the root: a `node_modules` that is copied or shared may hold the build info
  * of several projects.
  */
-export function buildInfoPlace(root: string, options: Readonly<Record<string, string>>): Place | undefined {
+export function buildInfoPlace(root: string, options: Readonly<Record<string, string>>): BuildInfoPath | undefined {
   const name = contentHash(JSON.stringify([root, options])).slice(0, 16);
   const folder = findUpwards(root, "node_modules");
   return folder === undefined

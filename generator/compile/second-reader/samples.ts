@@ -16,7 +16,7 @@ const STRANGERS: readonly unknown[] = [null, true, 0, 1.5, "text", "2026-01-01T0
 const UNDECLARED = "~";
 
 /** Where a value stands: how a whole is made of it. */
-interface Place {
+interface ValueSlot {
   readonly schema: Json;
   readonly whole: (value: unknown) => unknown;
   /** Null is not tried as an optional item of a tuple, because a list port differs from other lists there. */
@@ -79,7 +79,7 @@ export function neighboursOf(root: JsonObject, variants: boolean): readonly unkn
     if (values.length < MAX_VALUES) values.push(value);
   };
 
-  const visit = ({ schema, whole, optional = false, variants = false }: Place): void => {
+  const visit = ({ schema, whole, optional = false, variants = false }: ValueSlot): void => {
     if (values.length >= MAX_VALUES) return;
     const { objects, lists, scalars } = alternativesOf(schema, root);
     const texts = [...scalars].flatMap((each) => (each.startsWith('"') ? [`${scalarOf(each)}x`] : []));
@@ -92,7 +92,7 @@ export function neighboursOf(root: JsonObject, variants: boolean): readonly unkn
 
   const isNew = (node: JsonObject) => !seen.has(node) && seen.add(node) !== undefined;
 
-  const visitObject = (form: ObjectForm, whole: Place["whole"], variants: boolean): void => {
+  const visitObject = (form: ObjectForm, whole: ValueSlot["whole"], variants: boolean): void => {
     const base = objectOf(form, [form.node]);
     if (base === undefined) return;
     for (const [name, { schema }] of form.members) {
@@ -110,7 +110,7 @@ export function neighboursOf(root: JsonObject, variants: boolean): readonly unkn
     for (const [pattern, schema] of form.patterns) if (new RegExp(pattern, "u").test("7")) others(schema, "7");
   };
 
-  const visitList = (form: ListForm, whole: Place["whole"]): void => {
+  const visitList = (form: ListForm, whole: ValueSlot["whole"]): void => {
     const base = listOf(form, [form.node]);
     if (base === undefined) return;
     add(whole(base.slice(0, -1)));

@@ -9,11 +9,11 @@ import { ts } from "../project/typescript.js";
 /** The syntax of a type, with the arguments of the type parameters in scope. */
 export interface TypeSyntax {
   readonly node: ts.TypeNode;
-  readonly environment: Environment;
+  readonly environment: TypeArguments;
 }
-export type Environment = ReadonlyMap<ts.Symbol, TypeSyntax>;
+export type TypeArguments = ReadonlyMap<ts.Symbol, TypeSyntax>;
 
-const NO_ARGUMENTS: Environment = new Map();
+const NO_ARGUMENTS: TypeArguments = new Map();
 
 /** Internal properties of mapped types (TypeScript 6.0). */
 interface MappedType extends ts.ObjectType {
@@ -103,8 +103,8 @@ export class DeclaredOrder {
   bind(
     parameters: readonly ts.TypeParameterDeclaration[] | undefined,
     args: readonly ts.TypeNode[] | undefined,
-    environment: Environment,
-  ): Environment {
+    environment: TypeArguments,
+  ): TypeArguments {
     if (parameters === undefined) return environment;
     const inner = new Map(environment);
     parameters.forEach((parameter, index) => {
@@ -120,7 +120,7 @@ export class DeclaredOrder {
   }
 
   /** The environment for the members of a type: the type arguments of the reference and of its bases. */
-  memberEnvironment(syntax: TypeSyntax | undefined): Environment {
+  memberEnvironment(syntax: TypeSyntax | undefined): TypeArguments {
     const at = this.resolveSyntax(syntax);
     if (at === undefined) return new Map();
     const { node } = at;
@@ -182,7 +182,7 @@ export class DeclaredOrder {
       return;
     }
     const { node, environment } = at;
-    const into = (inner: ts.TypeNode, bound: Environment = environment) =>
+    const into = (inner: ts.TypeNode, bound: TypeArguments = environment) =>
       this.rank({ node: inner, environment: bound }, ranks, depth + 1);
     // An intersection of unions is ranked by its parts.
     if (ts.isUnionTypeNode(node) || ts.isIntersectionTypeNode(node)) {
@@ -278,7 +278,7 @@ export class DeclaredOrder {
   }
 
   /** All texts of a template literal type whose placeholders are literals. The first placeholder varies slowest. */
-  #templateTexts({ head, templateSpans }: ts.TemplateLiteralTypeNode, environment: Environment): string[] {
+  #templateTexts({ head, templateSpans }: ts.TemplateLiteralTypeNode, environment: TypeArguments): string[] {
     let texts = [head.text];
     for (const { type, literal } of templateSpans) {
       const inner = this.#literalTexts({ node: type, environment });
@@ -290,7 +290,7 @@ export class DeclaredOrder {
   /** Ranks the elements or members of `(typeof COLORS)[number]`, `Shapes[keyof Shapes]`, `Shape["kind"]`. */
   #rankAccess(
     { objectType, indexType }: ts.IndexedAccessTypeNode,
-    environment: Environment,
+    environment: TypeArguments,
     ranks: Ranks,
     depth: number,
   ): void {
@@ -384,7 +384,7 @@ export class DeclaredOrder {
   /**
    * The environment inside a mapped type; undefined when the syntax does not lead to its declaration through aliases.
    */
-  #environmentOf(declaration: ts.MappedTypeNode, syntax: TypeSyntax | undefined): Environment | undefined {
+  #environmentOf(declaration: ts.MappedTypeNode, syntax: TypeSyntax | undefined): TypeArguments | undefined {
     let at = syntax;
     for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
       if (at.node === declaration) return at.environment;
@@ -394,7 +394,7 @@ export class DeclaredOrder {
   }
 
   /** The syntax of `T` in `{ [K in keyof T]: … }`, and in `{ [P in K]: … }` where `K extends keyof T`. */
-  #mappedSourceSyntax(declaration: ts.MappedTypeNode, environment: Environment): TypeSyntax | undefined {
+  #mappedSourceSyntax(declaration: ts.MappedTypeNode, environment: TypeArguments): TypeSyntax | undefined {
     let node = declaration.typeParameter.constraint;
     if (node !== undefined && ts.isTypeReferenceNode(node)) {
       const parameter = this.referenced(node.typeName)?.declarations?.find(ts.isTypeParameterDeclaration);
@@ -408,7 +408,7 @@ export class DeclaredOrder {
   #mappedKeySyntax(
     type: ts.Type,
     declaration: ts.MappedTypeNode,
-    environment: Environment | undefined,
+    environment: TypeArguments | undefined,
   ): TypeSyntax | undefined {
     const node = declaration.typeParameter.constraint;
     if (node === undefined || environment !== undefined) return node && { node, environment: environment ?? new Map() };

@@ -25,7 +25,7 @@ interface Naming {
   readonly subject: string;
 }
 
-export class Definitions {
+export class ShapeDefinitions {
   /** Keyed by type identity. */
   readonly #entries = new Map<object, Entry>();
   readonly #byName = new Map<string, Entry>();

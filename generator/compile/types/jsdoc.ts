@@ -6,7 +6,14 @@
 import { bigintRange, FORMAT_NAMES } from "svc-runtime/internal/generator";
 import { type Json, readJson } from "../../json.js";
 import { closest } from "../diagnostics/did-you-mean.js";
-import { CONSTRAINTS, type ConstraintKeyword, keywordsOf, NUMBER_FORMATS, SHAPES, type Target } from "../keywords.js";
+import {
+  CONSTRAINTS,
+  type Constrainable,
+  type ConstraintKeyword,
+  keywordsOf,
+  NUMBER_FORMATS,
+  SHAPES,
+} from "../keywords.js";
 import { type Doc, partsOf, type Shape } from "../model.js";
 import { ts } from "../project/typescript.js";
 
@@ -264,7 +271,7 @@ function misplacedTag(shape: Shape, tag: ConstraintTag, value: Json): string {
 
 const INTEGER_FORMATS: readonly Json[] = ["int64", "uint64"];
 
-function targetOf(tag: ConstraintTag): Target {
+function targetOf(tag: ConstraintTag): Constrainable {
   return tag === "asType" ? "numbers" : tag === "secret" ? "text" : CONSTRAINTS[tag].on;
 }
 

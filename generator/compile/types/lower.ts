@@ -24,8 +24,8 @@ import {
 } from "../model.js";
 import type { Program } from "../project/program.js";
 import { ts } from "../project/typescript.js";
-import { DeclaredOrder, type Environment, type TypeSyntax, typeAnnotation } from "./declared-order.js";
-import { Definitions } from "./definitions.js";
+import { DeclaredOrder, type TypeArguments, type TypeSyntax, typeAnnotation } from "./declared-order.js";
+import { ShapeDefinitions } from "./definitions.js";
 import { checkInvokeDefaults } from "./invoke-defaults.js";
 import {
   annotate,
@@ -150,7 +150,7 @@ class Lowering {
   readonly #checker: ts.TypeChecker;
   readonly #order: DeclaredOrder;
   readonly #predicates: TypePredicates;
-  readonly definitions = new Definitions();
+  readonly definitions = new ShapeDefinitions();
   #side: "input" | "output" = "input";
   tooDeep = false;
   /** Levels, named or not, that are being lowered. */
@@ -270,7 +270,7 @@ class Lowering {
     return this.#taggedVariant(tag, this.#order.memberEnvironment(use.syntax), use);
   }
 
-  #taggedVariant(tag: ts.Symbol, environment: Environment, outer: Use): OutputVariant | undefined {
+  #taggedVariant(tag: ts.Symbol, environment: TypeArguments, outer: Use): OutputVariant | undefined {
     const node = this.#own(nameOf(tag)) ?? outer.node;
     const subject = memberSubject(outer.subject, tag.name);
     const annotation = typeAnnotation(tag);
@@ -834,7 +834,7 @@ class Lowering {
 
   #member(
     property: ts.Symbol,
-    environment: Environment,
+    environment: TypeArguments,
     values: TypeSyntax | undefined,
     outer: Use,
     port: boolean,

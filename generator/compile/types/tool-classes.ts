@@ -16,7 +16,7 @@ import {
   type Type,
   ts,
 } from "../project/typescript.js";
-import type { Environment, TypeSyntax } from "./declared-order.js";
+import type { TypeArguments, TypeSyntax } from "./declared-order.js";
 import { endOfTag, readNodeComment } from "./jsdoc.js";
 import { nameNode, StaticEvaluator } from "./static-values.js";
 
@@ -203,7 +203,11 @@ function fileStem(node: Node): string {
 }
 
 /** The syntax of the Input and Output arguments of SvcTool, through generic bases. */
-function typeArguments(program: Program, node: ClassNode, environment: Environment): readonly TypeSyntax[] | undefined {
+function typeArguments(
+  program: Program,
+  node: ClassNode,
+  environment: TypeArguments,
+): readonly TypeSyntax[] | undefined {
   const { checker, wrap } = program;
   const base = node.getExtends();
   const named = base && checker.getSymbolAtLocation(base.getExpression().compilerNode);
@@ -217,7 +221,7 @@ function typeArguments(program: Program, node: ClassNode, environment: Environme
 }
 
 /** Binds the type parameters of a class to arguments or defaults. */
-function bindTypeParameters(node: ClassNode, args: readonly TypeSyntax[], environment: Environment): Environment {
+function bindTypeParameters(node: ClassNode, args: readonly TypeSyntax[], environment: TypeArguments): TypeArguments {
   const inner = new Map(environment);
   node.getTypeParameters().forEach((parameter, index) => {
     const standard = parameter.getDefault();

@@ -16,24 +16,24 @@ import {
   type NumberAtom,
   type ObjectAtom,
   type ObjectMember,
-  type Place,
+  type SampleValue,
+  type SchemaPlace,
   type TextAtom,
   TooLarge,
   Unspecified,
-  type Value,
   WIDE,
 } from "./schema-node.js";
 
 /** A sent value that is not taken. */
-export interface Failure {
+export interface ExcludedValue {
   /** False where the comparison is not decided. */
   readonly certain: boolean;
-  readonly sent: Place | undefined;
-  readonly taken: Place | undefined;
+  readonly sent: SchemaPlace | undefined;
+  readonly taken: SchemaPlace | undefined;
   /** A phrase for the value; why nothing is known where it is not certain. */
   readonly what: string;
   /** Of the compared schemas, as far as known. */
-  readonly witness: Value | undefined;
+  readonly witness: SampleValue | undefined;
 }
 
 export interface InclusionOptions {
@@ -49,7 +49,7 @@ const MAX_SPLITS = 6;
 const MAX_PARTS = 64;
 
 /** Finds values of `sent` that `taken` does not take. None are found when all are taken. */
-export function findExcluded(sent: Node, taken: Node, options: InclusionOptions): readonly Failure[] {
+export function findExcluded(sent: Node, taken: Node, options: InclusionOptions): readonly ExcludedValue[] {
   try {
     return new Inclusion(options).nodes(sent, taken);
   } catch (error) {
@@ -65,7 +65,7 @@ class Inclusion {
   readonly #options: InclusionOptions;
   /** Pairs that are proved, or assumed while they are compared. */
   readonly #included = new Set<string>();
-  readonly #excluded = new Map<string, readonly Failure[]>();
+  readonly #excluded = new Map<string, readonly ExcludedValue[]>();
   readonly #ids = new Map<object, number>();
   #exact: Inclusion | undefined;
   #steps = 0;
@@ -74,7 +74,7 @@ class Inclusion {
     this.#options = options;
   }
 
-  nodes(sent: Node, taken: Node): readonly Failure[] {
+  nodes(sent: Node, taken: Node): readonly ExcludedValue[] {
     if (taken.isAny) return [];
     return this.#compare(sent, taken, () =>
       sent.atoms.flatMap((atom) => this.#atom(atom, sent, taken, taken.atoms, 0)),
@@ -82,7 +82,7 @@ class Inclusion {
   }
 
   /** Compares a pair once. It counts as included while it is compared. */
-  #compare(sent: object, taken: object, compare: () => readonly Failure[]): readonly Failure[] {
+  #compare(sent: object, taken: object, compare: () => readonly ExcludedValue[]): readonly ExcludedValue[] {
     const pair = `${this.#idOf(sent)} ${this.#idOf(taken)}`;
     if (this.#included.has(pair)) return [];
     const known = this.#excluded.get(pair);
@@ -105,9 +105,9 @@ class Inclusion {
   }
 
   /** @param branches of the taken node */
-  #atom(atom: Atom, sent: Node, taken: Node, branches: readonly Atom[], splits: number): readonly Failure[] {
+  #atom(atom: Atom, sent: Node, taken: Node, branches: readonly Atom[], splits: number): readonly ExcludedValue[] {
     if (isEmptyAtom(atom)) return [];
-    const fail = (certain: boolean, what: string, witness?: Value): readonly Failure[] => [
+    const fail = (certain: boolean, what: string, witness?: SampleValue): readonly ExcludedValue[] => [
       { certain, sent: sent.place, taken: taken.place, what, witness },
     ];
     if (atom.kind === "literal") {
@@ -118,7 +118,7 @@ class Inclusion {
       return isSame ? [] : fail(false, "keywords differ that are not judged", atom.value);
     }
     const possible = branches.filter((each) => !this.#areDisjoint(atom, each));
-    const results: (readonly Failure[])[] = [];
+    const results: (readonly ExcludedValue[])[] = [];
     for (const branch of possible) {
       const found = this.#pair(atom, branch, sent, taken);
       if (found.length === 0) return [];
@@ -172,7 +172,7 @@ class Inclusion {
     return both;
   }
 
-  #pair(atom: Exclude<Atom, Kind<"literal">>, branch: Atom, sent: Node, taken: Node): readonly Failure[] {
+  #pair(atom: Exclude<Atom, Kind<"literal">>, branch: Atom, sent: Node, taken: Node): readonly ExcludedValue[] {
     if (++this.#steps > MAX_STEPS) throw new TooLarge();
     const found = this.#compare(atom, branch, () => this.#typed(atom, branch, sent, taken));
     if (judges(atom, branch)) return found;
@@ -182,7 +182,7 @@ class Inclusion {
     return [...found, { certain: false, sent: sent.place, taken: taken.place, what, witness: undefined }];
   }
 
-  #typed(atom: Exclude<Atom, Kind<"literal">>, branch: Atom, sent: Node, taken: Node): readonly Failure[] {
+  #typed(atom: Exclude<Atom, Kind<"literal">>, branch: Atom, sent: Node, taken: Node): readonly ExcludedValue[] {
     if (atom.kind === "number" && branch.kind === "number") return this.#scalar(numberFits, atom, branch, sent, taken);
     if (atom.kind === "string" && branch.kind === "string") return this.#scalar(textFits, atom, branch, sent, taken);
     if (atom.kind === "array" && branch.kind === "array") return this.#lists(atom, branch, sent, taken);
@@ -197,7 +197,7 @@ class Inclusion {
     branch: Kind<K>,
     sent: Node,
     taken: Node,
-  ): readonly Failure[] {
+  ): readonly ExcludedValue[] {
     const doubt = fits(atom, branch);
     if (doubt === true) return [];
     const witness = samplesOf(atom, sent, 0, limitsOf([branch])).find(
@@ -208,9 +208,9 @@ class Inclusion {
     return [{ certain, sent: sent.place, taken: taken.place, what, witness }];
   }
 
-  #lists(atom: Kind<"array">, branch: Kind<"array">, sent: Node, taken: Node): readonly Failure[] {
+  #lists(atom: Kind<"array">, branch: Kind<"array">, sent: Node, taken: Node): readonly ExcludedValue[] {
     const places = { sent: sent.place, taken: taken.place };
-    const failures: Failure[] = [];
+    const failures: ExcludedValue[] = [];
     const length = (count: number) => {
       const witness = listOf(atom, count);
       const certain = witness !== undefined || !atom.unique;
@@ -251,16 +251,16 @@ class Inclusion {
     return failures;
   }
 
-  #objects(atom: Kind<"object">, branch: Kind<"object">, sent: Node, taken: Node): readonly Failure[] {
-    const failures: Failure[] = [];
+  #objects(atom: Kind<"object">, branch: Kind<"object">, sent: Node, taken: Node): readonly ExcludedValue[] {
+    const failures: ExcludedValue[] = [];
     const seen = new Set<string>();
-    const least = (): Map<string, Value> => {
+    const least = (): Map<string, SampleValue> => {
       const required = [...atom.members].filter(([, each]) => this.#isSent(each));
       return new Map(required.map(([name, { node }]) => [name, sampleOf(node, 1)]));
     };
-    const fail = (certain: boolean, what: string, witness: Value | undefined) =>
+    const fail = (certain: boolean, what: string, witness: SampleValue | undefined) =>
       failures.push({ certain, sent: sent.place, taken: taken.place, what, witness });
-    const lift = (name: string, found: readonly Failure[], certain = true) => {
+    const lift = (name: string, found: readonly ExcludedValue[], certain = true) => {
       for (const { witness, ...failure } of found) {
         // One example for each place is enough, and the definitions behind a member are many.
         if (seen.has(keyOf(failure))) continue;
@@ -445,21 +445,21 @@ function freshName(...atoms: readonly ObjectAtom[]): string {
   }
 }
 
-function unlike(sent: Node, taken: Node): Failure {
+function unlike(sent: Node, taken: Node): ExcludedValue {
   const what = "patterns of names are not compared";
   return { certain: false, sent: sent.place, taken: taken.place, what, witness: undefined };
 }
 
 /** Places that a node of any value, or of none, does not have. */
-function withPlaces(failure: Failure, sent: Node, taken: Node): Failure {
+function withPlaces(failure: ExcludedValue, sent: Node, taken: Node): ExcludedValue {
   return { ...failure, sent: failure.sent ?? sent.place, taken: failure.taken ?? taken.place };
 }
 
 /** Objects, and lists, that hold the parts of several: each may be refused by another branch. */
-function merged(values: readonly Value[]): Value[] {
-  const lists = values.filter((each) => Array.isArray(each)) as (readonly Value[])[];
-  const objects = values.filter((each) => each instanceof Map) as ReadonlyMap<string, Value>[];
-  const made: Value[] = [];
+function merged(values: readonly SampleValue[]): SampleValue[] {
+  const lists = values.filter((each) => Array.isArray(each)) as (readonly SampleValue[])[];
+  const objects = values.filter((each) => each instanceof Map) as ReadonlyMap<string, SampleValue>[];
+  const made: SampleValue[] = [];
   if (lists.length > 1) made.push(lists.flat());
   if (objects.length > 1) {
     made.push(new Map(objects.flatMap((each) => [...each])));
@@ -468,17 +468,17 @@ function merged(values: readonly Value[]): Value[] {
   return made;
 }
 
-function phrase(value: Value, sent: Node): string {
+function phrase(value: SampleValue, sent: Node): string {
   if (!(value instanceof Unspecified)) return describe(value);
   return `a text of ${sent.place?.pointer ?? "any kind"}`;
 }
 
-function keyOf({ sent, taken, what }: Omit<Failure, "witness">): string {
+function keyOf({ sent, taken, what }: Omit<ExcludedValue, "witness">): string {
   return `${sent?.pointer} ${taken?.pointer} ${what}`;
 }
 
-function distinctFailures(failures: readonly Failure[]): readonly Failure[] {
-  const distinct = new Map<string, Failure>();
+function distinctFailures(failures: readonly ExcludedValue[]): readonly ExcludedValue[] {
+  const distinct = new Map<string, ExcludedValue>();
   for (const failure of failures) {
     const key = keyOf(failure);
     if (!distinct.has(key)) distinct.set(key, failure);

@@ -12,9 +12,9 @@ import {
   type NumberAtom,
   next,
   type ObjectAtom,
+  type SampleValue,
   type TextAtom,
   Unspecified,
-  type Value,
 } from "./schema-node.js";
 
 /** Nesting of examples; below it a value is unspecified. */
@@ -44,10 +44,10 @@ const TEXTS: Readonly<Record<string, readonly [string, string]>> = {
 
 const WORDS = ["x", "", "a", "A", "0", "-", " ", "other", "aaa", "a-b", "é"];
 
-const samples = new WeakMap<Node, Value>();
+const samples = new WeakMap<Node, SampleValue>();
 
 /** One value of a node; unspecified where none is found. */
-export function sampleOf(node: Node, depth = 0): Value {
+export function sampleOf(node: Node, depth = 0): SampleValue {
   if (node.isAny) return "x";
   if (depth > MAX_DEPTH) return new Unspecified(node);
   const known = samples.get(node);
@@ -57,7 +57,7 @@ export function sampleOf(node: Node, depth = 0): Value {
   return value;
 }
 
-function findSample(node: Node, depth: number): Value {
+function findSample(node: Node, depth: number): SampleValue {
   for (const atom of node.atoms) {
     const value = samplesOf(atom, node, depth)[0];
     if (value !== undefined) return value;
@@ -70,7 +70,12 @@ function findSample(node: Node, depth: number): Value {
  *
  * @param limits numbers, and lengths of texts, of interest
  */
-export function samplesOf(atom: Atom, origin: Node, depth = 0, limits: readonly (number | bigint)[] = []): Value[] {
+export function samplesOf(
+  atom: Atom,
+  origin: Node,
+  depth = 0,
+  limits: readonly (number | bigint)[] = [],
+): SampleValue[] {
   switch (atom.kind) {
     case "literal":
       return [atom.value];
@@ -108,7 +113,7 @@ function texts({ min, max, formats }: TextAtom, limits: readonly (number | bigin
   return [...formats.flatMap((name) => TEXTS[name] ?? []), ...WORDS, ...repeated, ...Object.values(TEXTS).flat()];
 }
 
-function listSamples(atom: ListAtom, depth: number): Value[] {
+function listSamples(atom: ListAtom, depth: number): SampleValue[] {
   return [atom.min, atom.min + 1, atom.prefix.length].flatMap((length) => {
     if (length < atom.min || length > atom.max) return [];
     const list = listOf(atom, length, depth + 1);
@@ -117,9 +122,9 @@ function listSamples(atom: ListAtom, depth: number): Value[] {
 }
 
 /** A list of some length; undefined where none is found. */
-export function listOf(atom: ListAtom, length: number, depth = 1): Value[] | undefined {
+export function listOf(atom: ListAtom, length: number, depth = 1): SampleValue[] | undefined {
   if (length > MAX_LENGTH) return undefined;
-  const list: Value[] = [];
+  const list: SampleValue[] = [];
   for (let at = 0; at < length; at++) {
     const item = itemAt(atom, at);
     if (isEmpty(item)) return undefined;
@@ -131,14 +136,14 @@ export function listOf(atom: ListAtom, length: number, depth = 1): Value[] | und
 }
 
 /** Values of an item that a list does not have. */
-function othersThan(list: readonly Value[], item: Node, depth: number): Value[] {
-  const all: readonly Value[] = item.isAny
+function othersThan(list: readonly SampleValue[], item: Node, depth: number): SampleValue[] {
+  const all: readonly SampleValue[] = item.isAny
     ? Array.from({ length: list.length + 1 }, (_, at) => at)
     : item.atoms.flatMap((atom) => (depth > MAX_DEPTH ? [] : samplesOf(atom, item, depth)));
   return all.filter((value) => list.every((each) => isEqual(each, value) === false));
 }
 
-function objectSamples({ members, rest }: ObjectAtom, depth: number): Value[] {
+function objectSamples({ members, rest }: ObjectAtom, depth: number): SampleValue[] {
   const all = [...members].filter(([, { node, required }]) => required || !isEmpty(node));
   if (all.some(([, { node }]) => isEmpty(node))) return [];
   const required = all.filter(([, each]) => each.required);
@@ -179,16 +184,16 @@ export function isEmptyAtom(atom: Atom): boolean {
 }
 
 /** A value in short, for people. */
-export function describe(value: Value): string {
+export function describe(value: SampleValue): string {
   const text = printValue(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
-function printValue(value: Value): string {
+function printValue(value: SampleValue): string {
   if (value instanceof Unspecified) return "…";
   if (typeof value === "bigint") return value.toString();
   if (Array.isArray(value)) return `[${value.map(printValue).join(",")}]`;
   if (value instanceof Map)
-    return `{${[...value].map(([name, each]) => `${JSON.stringify(name)}:${printValue(each as Value)}`).join(",")}}`;
+    return `{${[...value].map(([name, each]) => `${JSON.stringify(name)}:${printValue(each as SampleValue)}`).join(",")}}`;
   return JSON.stringify(value);
 }

@@ -22,7 +22,7 @@ export type Bound = number | bigint;
 
 /** Values of one type; those that a keyword in `unjudged` excludes are not known. */
 export type Atom = { readonly unjudged: readonly string[] } & (
-  | { readonly kind: "literal"; readonly value: Value }
+  | { readonly kind: "literal"; readonly value: SampleValue }
   | NumberAtom
   | TextAtom
   | ListAtom
@@ -86,24 +86,24 @@ export class Unspecified {
   constructor(readonly node: Node) {}
 }
 
-export type Value =
+export type SampleValue =
   | null
   | boolean
   | number
   | bigint
   | string
-  | readonly Value[]
-  | ReadonlyMap<string, Value>
+  | readonly SampleValue[]
+  | ReadonlyMap<string, SampleValue>
   | Unspecified;
 
-export interface Place {
+export interface SchemaPlace {
   /** In the metadata document. */
   readonly pointer: string;
   readonly schema: Json;
 }
 
 /** The schema document that references are resolved in. */
-export interface SchemaDocument extends Place {
+export interface SchemaDocument extends SchemaPlace {
   readonly schema: JsonObject;
 }
 
@@ -118,7 +118,7 @@ export class Node {
   constructor(
     readonly id: string,
     /** Undefined for any value or none. */
-    readonly place: Place | undefined,
+    readonly place: SchemaPlace | undefined,
     readonly parts: readonly Part[],
     readonly isNever: boolean,
     readonly nodes: SchemaNodes,
@@ -545,10 +545,10 @@ export function regExp(pattern: string): RegExp | undefined {
   return compiled.get(pattern);
 }
 
-export function literalOf(json: Json): Value {
+export function literalOf(json: Json): SampleValue {
   if (Array.isArray(json)) return json.map(literalOf);
   if (json instanceof JsonObject) return new Map([...json.members].map(([name, each]) => [name, literalOf(each)]));
-  return json as Value;
+  return json as SampleValue;
 }
 
 /** Whether values fit; undefined where that is not known. `isWithin` judges an unspecified value by its node. */
@@ -556,7 +556,11 @@ export type IsWithin = (inner: Node, outer: Node) => boolean | undefined;
 
 const unknown: IsWithin = () => undefined;
 
-export function acceptsAny(atoms: readonly Atom[], value: Value, isWithin: IsWithin = unknown): boolean | undefined {
+export function acceptsAny(
+  atoms: readonly Atom[],
+  value: SampleValue,
+  isWithin: IsWithin = unknown,
+): boolean | undefined {
   let verdict: boolean | undefined = false;
   for (const atom of atoms) {
     const fits = accepts(atom, value, isWithin);
@@ -566,17 +570,17 @@ export function acceptsAny(atoms: readonly Atom[], value: Value, isWithin: IsWit
   return verdict;
 }
 
-function acceptsNode(node: Node, value: Value, isWithin: IsWithin): boolean | undefined {
+function acceptsNode(node: Node, value: SampleValue, isWithin: IsWithin): boolean | undefined {
   if (node.isAny) return true;
   return value instanceof Unspecified ? isWithin(value.node, node) : acceptsAny(node.atoms, value, isWithin);
 }
 
-export function accepts(atom: Atom, value: Value, isWithin: IsWithin = unknown): boolean | undefined {
+export function accepts(atom: Atom, value: SampleValue, isWithin: IsWithin = unknown): boolean | undefined {
   const fits = acceptsJudged(atom, value, isWithin);
   return fits && atom.unjudged.length > 0 ? undefined : fits;
 }
 
-function acceptsJudged(atom: Atom, value: Value, isWithin: IsWithin): boolean | undefined {
+function acceptsJudged(atom: Atom, value: SampleValue, isWithin: IsWithin): boolean | undefined {
   if (value instanceof Unspecified) return isWithin(value.node, value.node.nodes.ofAtom(atom, value.node));
   switch (atom.kind) {
     case "literal":
@@ -588,7 +592,7 @@ function acceptsJudged(atom: Atom, value: Value, isWithin: IsWithin): boolean | 
     case "array": {
       if (!Array.isArray(value)) return false;
       if (value.length < atom.min || value.length > atom.max) return false;
-      const fits = every(value.map((item: Value, at) => acceptsNode(itemAt(atom, at), item, isWithin)));
+      const fits = every(value.map((item: SampleValue, at) => acceptsNode(itemAt(atom, at), item, isWithin)));
       if (!atom.unique || !fits) return fits;
       const pairs = value.flatMap((one, at) => value.slice(at + 1).map((other) => isEqual(one, other)));
       return pairs.includes(true) ? false : pairs.includes(undefined) ? undefined : true;
@@ -596,7 +600,7 @@ function acceptsJudged(atom: Atom, value: Value, isWithin: IsWithin): boolean | 
     case "object": {
       if (!(value instanceof Map)) return false;
       for (const [name, { required }] of atom.members) if (required && !value.has(name)) return false;
-      return every([...value].map(([name, each]) => acceptsNode(admitted(atom, name), each as Value, isWithin)));
+      return every([...value].map(([name, each]) => acceptsNode(admitted(atom, name), each as SampleValue, isWithin)));
     }
   }
 }
@@ -625,20 +629,22 @@ function acceptsText({ min, max, patterns, formats: names }: TextAtom, text: str
 }
 
 /** Undefined where an unspecified value decides. */
-export function isEqual(one: Value, other: Value): boolean | undefined {
+export function isEqual(one: SampleValue, other: SampleValue): boolean | undefined {
   if (one instanceof Unspecified || other instanceof Unspecified) return undefined;
   if (Array.isArray(one)) {
     if (!Array.isArray(other) || one.length !== other.length) return false;
-    return every(one.map((each: Value, at) => isEqual(each, other[at] as Value)));
+    return every(one.map((each: SampleValue, at) => isEqual(each, other[at] as SampleValue)));
   }
   if (one instanceof Map) {
     if (!(other instanceof Map) || one.size !== other.size) return false;
-    return every([...one].map(([name, each]) => other.has(name) && isEqual(each as Value, other.get(name) as Value)));
+    return every(
+      [...one].map(([name, each]) => other.has(name) && isEqual(each as SampleValue, other.get(name) as SampleValue)),
+    );
   }
   // biome-ignore lint/suspicious/noDoubleEquals: a number and a bigint may be the same integer
   return one === other || (isNumeric(one) && isNumeric(other) && one == other);
 }
 
-function isNumeric(value: Value): value is Bound {
+function isNumeric(value: SampleValue): value is Bound {
   return typeof value === "number" || typeof value === "bigint";
 }

@@ -10,7 +10,7 @@ import { exchange, type WireExchange } from "./calls/wire-request.js";
 import { contractView } from "./contract-view.js";
 import { logEvent } from "./log-events.js";
 import { openApiText } from "./openapi-document.js";
-import type { CallReport, CallRequest, LogEvent, PageState, ProblemView } from "./page-api.js";
+import type { ExchangeReport, LogEvent, PageCall, PageState, ProblemView } from "./page-api.js";
 import { PageFault } from "./page-fault.js";
 import { type PageAddress, type PageContent, PageServer, type ReferenceContent } from "./page-server.js";
 import { remoteServer } from "./remote-tools.js";
@@ -60,7 +60,7 @@ export class DevelopmentPage {
     const source = options.url === undefined ? "project" : "remote";
     this.#state = { source, url: null, signed: null, tools: [], problems: [], serving: false, signer: null };
     const endpoints = {
-      call: (request: CallRequest) => this.#call(request),
+      call: (request: PageCall) => this.#call(request),
       health: ({ fqn }: { readonly fqn: string }) => this.#health(fqn),
       report: ({ id }: { readonly id: string }) => this.#history.report(id),
       contract: () => contractView(options.root, this.#metaJson),
@@ -173,7 +173,7 @@ export class DevelopmentPage {
     return found;
   }
 
-  async #call(request: CallRequest): Promise<CallReport> {
+  async #call(request: PageCall): Promise<ExchangeReport> {
     const { view, ports } = this.#tool(request.fqn);
     this.#secrets = [...new Set([...[request.secrets ?? []].flat(), ...this.#secrets])].slice(0, MAX_SECRETS);
     const report = await this.#caller.run(request, view, ports, this.#state.signed);

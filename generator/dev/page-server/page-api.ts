@@ -57,7 +57,7 @@ export interface ProblemView {
 export type CheckKind = "retry" | "tampered" | "wrong-key" | "unsigned";
 export type CallKind = "call" | CheckKind;
 
-export interface CallRequest {
+export interface PageCall {
   readonly fqn: string;
   readonly kind: CallKind;
   readonly signed: boolean;
@@ -94,7 +94,7 @@ export interface CallEntry {
 }
 
 /** One exchange with its input. */
-export interface CallReport extends CallEntry {
+export interface ExchangeReport extends CallEntry {
   readonly input: string;
   readonly exchange: ExchangeView;
 }

@@ -7,7 +7,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 
-export type Verdict = { readonly path: string } | { readonly status: 403 | 404 | 405; readonly why: string };
+export type Admission = { readonly path: string } | { readonly status: 403 | 404 | 405; readonly why: string };
 
 /** Where MCP clients call. */
 export const MCP_PATH = "/mcp";
@@ -29,7 +29,7 @@ export class RequestGuard {
   }
 
   /** The path behind the token, such as `/api/call`, or the refusal. */
-  check({ method, url = "", headers }: Pick<IncomingMessage, "method" | "url" | "headers">): Verdict {
+  check({ method, url = "", headers }: Pick<IncomingMessage, "method" | "url" | "headers">): Admission {
     if (!this.#isOwn(headers.host ?? "")) return { status: 403, why: "wrong Host" };
     const isRead = method === "GET";
     const [, token = "", path = ""] = /^\/([^/?]*)(\/[^?]*)?/.exec(url) ?? [];

@@ -1,7 +1,7 @@
 /** The answer: its status, the result or the fault, and behind tabs the exchange, signatures, log and contract. */
 
 import { useEffect, useRef } from "preact/hooks";
-import type { CallReport, ErrorView, ThrownView } from "../page-server/page-api.js";
+import type { ErrorView, ExchangeReport, ThrownView } from "../page-server/page-api.js";
 import { CHECKS } from "./checks-menu.js";
 import { ContractPanel } from "./contract-panel.js";
 import { ExchangePanel, SignaturesPanel } from "./exchange-panel.js";
@@ -54,7 +54,7 @@ export function Answer() {
 }
 
 /** The answer in one line; the only part that a screen reader announces. */
-function Status({ report }: { readonly report: CallReport | undefined }) {
+function Status({ report }: { readonly report: ExchangeReport | undefined }) {
   if (running.value !== undefined || report === undefined) {
     return (
       <p role="status" class="status">
@@ -82,11 +82,11 @@ function Status({ report }: { readonly report: CallReport | undefined }) {
   );
 }
 
-function linesOf({ exchange: { requestId } }: CallReport) {
+function linesOf({ exchange: { requestId } }: ExchangeReport) {
   return logLines.value.filter(({ request }) => request === requestId);
 }
 
-function Outcome({ report }: { readonly report: CallReport }) {
+function Outcome({ report }: { readonly report: ExchangeReport }) {
   const { failure, error, result } = report.exchange;
   // The verdict of a check says why it was refused.
   const isExpected = report.kind !== "call" && report.holds === true;

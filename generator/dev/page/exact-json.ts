@@ -112,10 +112,10 @@ export function sameValue(a: Value | undefined, b: Value | undefined): boolean {
   return a === b || (a !== undefined && b !== undefined && printJson(a) === printJson(b));
 }
 
-export type Step = string | number;
+export type ValueStep = string | number;
 
 /** The value at a path; undefined when there is none. */
-export function valueAt(value: Value | undefined, path: readonly Step[]): Value | undefined {
+export function valueAt(value: Value | undefined, path: readonly ValueStep[]): Value | undefined {
   let at = value;
   for (const step of path) {
     at = isList(at)
@@ -128,7 +128,7 @@ export function valueAt(value: Value | undefined, path: readonly Step[]): Value 
 }
 
 /** The value with another one at a path; undefined removes a member or an item. */
-export function replaceAt(value: Value, path: readonly Step[], next: Value | undefined): Value {
+export function replaceAt(value: Value, path: readonly ValueStep[], next: Value | undefined): Value {
   const [step, ...rest] = path;
   if (step === undefined) return next ?? null;
   if (isList(value)) {
@@ -145,7 +145,7 @@ export function replaceAt(value: Value, path: readonly Step[], next: Value | und
 }
 
 /** A path as the server's errors spell it: `tags[1]`, `deep.at`, `["odd name"]`. */
-export function pathText(path: readonly Step[]): string {
+export function pathText(path: readonly ValueStep[]): string {
   let text = "";
   for (const step of path) {
     if (typeof step === "number") text += `[${step}]`;

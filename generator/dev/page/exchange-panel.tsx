@@ -1,12 +1,12 @@
 /** The wire of a call: both messages, and what was hashed and signed. */
 
-import type { BytesView, CallReport, HashView, SignatureView } from "../page-server/page-api.js";
+import type { BytesView, ExchangeReport, HashView, SignatureView } from "../page-server/page-api.js";
 import { msText } from "./history.js";
 import { logLines } from "./store.js";
 import { Copy, Scrollable, Text } from "./text-box.js";
 
 interface PanelProps {
-  readonly report: CallReport | undefined;
+  readonly report: ExchangeReport | undefined;
 }
 
 const NO_CALL = <p class="hint">No call yet.</p>;

@@ -1,7 +1,7 @@
 /** Form fields from the schemas that svc-gen writes (its own subset of JSON Schema 2020-12). */
 
 import type { Hidden } from "../page-server/page-api.js";
-import { isList, NUMBER, Num, parseJson, type Step, sameValue, type Value, valueAt } from "./exact-json.js";
+import { isList, NUMBER, Num, type ValueStep, parseJson, sameValue, type Value, valueAt } from "./exact-json.js";
 
 export type Schema = ReadonlyMap<string, Value>;
 
@@ -16,7 +16,7 @@ interface Facts {
   readonly rules: string;
 }
 
-export type Shape =
+export type FieldShape =
   | { readonly kind: "text" | "date" | "bytes" | "boolean" | "json" | "null" }
   | {
       readonly kind: "number";
@@ -32,12 +32,12 @@ export type Shape =
       readonly min: number;
       readonly max: number;
     }
-  | { readonly kind: "object"; readonly members: readonly Member[]; readonly others: Schema | undefined }
+  | { readonly kind: "object"; readonly members: readonly FieldMember[]; readonly others: Schema | undefined }
   | { readonly kind: "union"; readonly branches: readonly Schema[] };
 
-export type Field = Facts & Shape;
+export type Field = Facts & FieldShape;
 
-export interface Member {
+export interface FieldMember {
   readonly name: string;
   readonly schema: Schema;
   readonly required: boolean;
@@ -191,12 +191,12 @@ export class Fields {
   /** An input with `change` applied to its secrets. */
   mapSecrets(
     value: Value,
-    change: (secret: string, path: readonly Step[]) => string,
+    change: (secret: string, path: readonly ValueStep[]) => string,
     schema = this.root,
-    path: readonly Step[] = [],
+    path: readonly ValueStep[] = [],
   ): Value {
     const field = this.field(schema);
-    const inner = (each: Value, own: Schema, step: Step) => this.mapSecrets(each, change, own, [...path, step]);
+    const inner = (each: Value, own: Schema, step: ValueStep) => this.mapSecrets(each, change, own, [...path, step]);
     if (typeof value === "string") {
       const own =
         field.kind === "union" ? this.field(field.branches[this.branchOf(value, field.branches)] as Schema) : field;
@@ -268,7 +268,7 @@ export class Fields {
   }
 }
 
-function shapeOf(schema: Schema, type: Value | undefined): Shape {
+function shapeOf(schema: Schema, type: Value | undefined): FieldShape {
   switch (type) {
     case "object": {
       const required = listOf(schema.get("required"));
@@ -352,7 +352,7 @@ function rulesOf(schema: Schema): string {
 /** What is wrong with the text of a number; undefined when nothing is. The server decides in the end. */
 export function numberProblem(
   text: string,
-  { integer, min, max }: Extract<Shape, { kind: "number" }>,
+  { integer, min, max }: Extract<FieldShape, { kind: "number" }>,
 ): string | undefined {
   if (!NUMBER.test(text)) return integer ? "not an integer" : "not a number";
   if (!integer) return undefined;

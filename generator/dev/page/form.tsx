@@ -3,8 +3,8 @@
 import type { ComponentChildren } from "preact";
 import { MAX_VALUES } from "svc-runtime/internal/protocol";
 import { AnyJson } from "./any-json.js";
-import { isList, NUMBER, Num, pathText, replaceAt, type Step, type Value, valueAt } from "./exact-json.js";
-import { type Field, type Member, numberProblem, type Schema } from "./field.js";
+import { isList, NUMBER, Num, type ValueStep, pathText, replaceAt, type Value, valueAt } from "./exact-json.js";
+import { type Field, type FieldMember, numberProblem, type Schema } from "./field.js";
 import { draft, editValue, errorAt, fields } from "./store.js";
 
 /** The id of the control at a path. */
@@ -27,16 +27,16 @@ export function InputForm() {
   );
 }
 
-function set(path: readonly Step[], next: Value | undefined): void {
+function set(path: readonly ValueStep[], next: Value | undefined): void {
   const before = draft.value?.value;
   if (before !== undefined) editValue(replaceAt(before, path, next));
 }
 
 interface MembersProps {
-  readonly members: readonly Member[];
+  readonly members: readonly FieldMember[];
   readonly others: Schema | undefined;
   readonly value: ReadonlyMap<string, Value>;
-  readonly path: readonly Step[];
+  readonly path: readonly ValueStep[];
 }
 
 function Members({ members, others, value, path }: MembersProps) {
@@ -86,7 +86,7 @@ function OtherMember({
   readonly name: string;
   readonly schema: Schema | undefined;
   readonly value: Value;
-  readonly path: readonly Step[];
+  readonly path: readonly ValueStep[];
 }) {
   const own = [...path, name];
   const rename = (next: string) => {
@@ -113,11 +113,11 @@ function OtherMember({
 interface FieldProps {
   readonly schema: Schema;
   readonly value: Value | undefined;
-  readonly path: readonly Step[];
+  readonly path: readonly ValueStep[];
   readonly label: string;
 }
 
-type MemberProps = Omit<FieldProps, "label"> & Member;
+type MemberProps = Omit<FieldProps, "label"> & FieldMember;
 
 function MemberField({ name, schema, required, value, path }: MemberProps) {
   const field = fields.value?.field(schema);
@@ -233,7 +233,7 @@ function ObjectBody({
 }: {
   readonly field: Of<"object">;
   readonly value: Value | undefined;
-  readonly path: readonly Step[];
+  readonly path: readonly ValueStep[];
   readonly schema: Schema;
 }) {
   if (value instanceof Map) return <Members members={field.members} others={field.others} value={value} path={path} />;
@@ -241,7 +241,7 @@ function ObjectBody({
 }
 
 /** A value of another kind than the form can edit. */
-function Misfit({ path, schema }: { readonly path: readonly Step[]; readonly schema: Schema | undefined }) {
+function Misfit({ path, schema }: { readonly path: readonly ValueStep[]; readonly schema: Schema | undefined }) {
   return (
     <p class="problem">
       The JSON has a value of another kind here.{" "}
@@ -259,7 +259,7 @@ function ListBody({
 }: {
   readonly field: Of<"list">;
   readonly value: Value | undefined;
-  readonly path: readonly Step[];
+  readonly path: readonly ValueStep[];
 }) {
   const at = pathText(path);
   const isPort = path.length === 1;
@@ -313,7 +313,7 @@ function UnionBody({
 }: {
   readonly field: Of<"union">;
   readonly value: Value | undefined;
-  readonly path: readonly Step[];
+  readonly path: readonly ValueStep[];
   readonly label: string;
 }) {
   const at = pathText(path);
@@ -376,7 +376,7 @@ function Control({
 }: {
   readonly field: Field;
   readonly value: Value | undefined;
-  readonly path: readonly Step[];
+  readonly path: readonly ValueStep[];
   readonly invalid: boolean;
 }) {
   const at = pathText(path);

@@ -4,8 +4,8 @@ import { computed, effect, signal } from "@preact/signals";
 import type {
   CallEntry,
   CallKind,
-  CallReport,
   ContractView,
+  ExchangeReport,
   LogEvent,
   PageState,
   ToolView,
@@ -33,7 +33,7 @@ export const health = signal<ReadonlyMap<string, Health>>(new Map());
 export const logLines = signal<readonly LogEvent[]>([]);
 /** The newest first. */
 export const history = signal<readonly CallEntry[]>([]);
-const report = signal<CallReport | undefined>(undefined);
+const report = signal<ExchangeReport | undefined>(undefined);
 export const running = signal<CallKind | undefined>(undefined);
 export const notice = signal("");
 export const contract = signal<ContractView | undefined>(undefined);
@@ -83,7 +83,7 @@ export function select(fqn: string): void {
 
 async function loadReport(id: string): Promise<void> {
   await noticing(async () => {
-    report.value = await post<CallReport>("report", { id });
+    report.value = await post<ExchangeReport>("report", { id });
   });
 }
 
@@ -199,7 +199,7 @@ export async function call(kind: CallKind, of?: string): Promise<void> {
       ...hidden,
       ...(of !== undefined && { of }),
     };
-    report.value = await post<CallReport>("call", request);
+    report.value = await post<ExchangeReport>("call", request);
   });
   running.value = undefined;
 }

@@ -6,7 +6,7 @@ import { shown } from "./call-log.js";
 import type { RequestHeaders } from "./messages.js";
 
 /** A claimed caller. Its texts are safe to log. */
-export interface Claim {
+export interface ClaimedCaller {
   readonly leader: string | undefined;
   readonly key: string | undefined;
   /** The exact leader id when the allow-list has it: only such an id may become the label of a metric. */
@@ -29,7 +29,7 @@ export class Claims {
     this.#leaderKeyId = leaderKeyId.toLowerCase();
   }
 
-  of(headers: RequestHeaders["headers"]): Claim {
+  of(headers: RequestHeaders["headers"]): ClaimedCaller {
     const [leader, key] = [headers[this.#leaderId], headers[this.#leaderKeyId]];
     const isListed = typeof leader === "string" && this.#leaders().has(leader);
     return {
@@ -41,6 +41,6 @@ export class Claims {
 }
 
 /** Log fields of a claim; absent members are left out. */
-export function claimFields({ leader, key }: Claim): Record<string, string> {
+export function claimFields({ leader, key }: ClaimedCaller): Record<string, string> {
   return { ...(leader !== undefined && { claimedLeader: leader }), ...(key !== undefined && { claimedKey: key }) };
 }

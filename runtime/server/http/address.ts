@@ -7,7 +7,7 @@ import { StartupError } from "../errors/startup-error.js";
 export type Address = readonly [octets: readonly [number, number, number, number], port: number];
 
 /** Host and port in the form of node's `listen`. */
-export interface Endpoint {
+export interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
@@ -18,7 +18,7 @@ export interface Endpoint {
  * @param name the option's name, for the error message
  * @throws {@link StartupError} for a malformed address
  */
-export function endpointOf(name: string, address: Address | undefined): Endpoint | undefined {
+export function endpointOf(name: string, address: Address | undefined): ListenAddress | undefined {
   if (address === undefined) return undefined;
   const [octets, port] = address;
   const valid = (value: number, max: number) => Number.isInteger(value) && value >= 0 && value <= max;
@@ -33,7 +33,7 @@ export function endpointOf(name: string, address: Address | undefined): Endpoint
  *
  * @throws {@link StartupError} for a malformed address
  */
-export function endpointFromEnv(variable: string): Endpoint | undefined {
+export function endpointFromEnv(variable: string): ListenAddress | undefined {
   const text = process.env[variable];
   if (text === undefined) return undefined;
   const match = /^(?:\[(?<six>[^\]]*)\]|(?<four>[\d.]+)):(?<port>\d{1,5})$/.exec(text);

@@ -13,9 +13,9 @@ import type { MemoryBudget } from "../load/memory-budget.js";
 import { allowPages, type Pages } from "./cors.js";
 import { rewriteUrlFor, routedPath } from "./exact-path.js";
 import {
+  type ConnectionLimits,
   capConnections,
   DEADLINES,
-  type Deadlines,
   HEADERS_TIMEOUT_MS,
   MAX_HEADER_BYTES,
   MAX_HEADERS,
@@ -143,7 +143,7 @@ const TUNNEL_LINGER_MS = 1_000;
 const KEEP_ALIVE_MS = 65_000;
 
 /** The limits of protocol.md section 1, as options of node's server. */
-function serverLimits({ headersMs, checkMs }: Deadlines): ServerOptions {
+function serverLimits({ headersMs, checkMs }: ConnectionLimits): ServerOptions {
   return {
     headersTimeout: headersMs,
     connectionsCheckingInterval: checkMs,
@@ -158,7 +158,7 @@ function serverLimits({ headersMs, checkMs }: Deadlines): ServerOptions {
 function completeServer(
   { server, routing }: FastifyInstance,
   unanswered: UnansweredRequests,
-  deadlines: Deadlines,
+  deadlines: ConnectionLimits,
   refuse: Refuse,
 ): void {
   const counted = unanswered.counted(routing);

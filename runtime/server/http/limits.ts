@@ -22,7 +22,7 @@ export const MAX_UNREAD_BYTES = 67_108_864;
 export const MIN_BODY_BYTES_PER_SECOND = 16_384;
 
 /** Time limits for a client, in milliseconds. */
-export interface Deadlines {
+export interface ConnectionLimits {
   /** For a TLS handshake to complete. */
   readonly handshakeMs: number;
   /** For the headers of a request, counted from its first byte; for the first byte, counted from the connection. */
@@ -41,7 +41,7 @@ export interface Deadlines {
   readonly checkMs: number;
 }
 
-export const DEADLINES: Deadlines = {
+export const DEADLINES: ConnectionLimits = {
   handshakeMs: 10_000,
   headersMs: HEADERS_TIMEOUT_MS,
   requestMs: REQUEST_TIMEOUT_MS,

@@ -7,7 +7,7 @@ import type { IncomingMessage } from "node:http";
 import type { InputHolder } from "../call/messages.js";
 import { RequestError } from "../errors/request-error.js";
 import type { BodyAccount } from "../load/body-bytes.js";
-import type { Deadlines } from "./limits.js";
+import type { ConnectionLimits } from "./limits.js";
 
 /** Initial capacity of a buffer in bytes; it grows by a factor of four, up to the announced length. */
 const FIRST_CAPACITY = 65_536;
@@ -17,7 +17,7 @@ export class BodyReader {
   readonly #pace: BodyPace;
   readonly #tooSlow: string;
 
-  constructor(bytesPerSecond: number, deadlines: Pick<Deadlines, "bodyGraceMs" | "checkMs">) {
+  constructor(bytesPerSecond: number, deadlines: Pick<ConnectionLimits, "bodyGraceMs" | "checkMs">) {
     this.#pace = new BodyPace(bytesPerSecond, deadlines);
     this.#tooSlow = `the body: at least ${bytesPerSecond} bytes/s`;
   }
@@ -99,7 +99,7 @@ export class BodyPace {
   readonly #bodies = new Set<PacedBody>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(bytesPerSecond: number, { bodyGraceMs, checkMs }: Pick<Deadlines, "bodyGraceMs" | "checkMs">) {
+  constructor(bytesPerSecond: number, { bodyGraceMs, checkMs }: Pick<ConnectionLimits, "bodyGraceMs" | "checkMs">) {
     this.#msPerByte = 1_000 / bytesPerSecond;
     this.#graceMs = bodyGraceMs;
     this.#turnMs = checkMs;

@@ -27,7 +27,13 @@ import { errorBody, RequestError, toRequestError } from "../errors/request-error
 import type { ServerLogger } from "../log/safe-logger.js";
 import { pathOf, plainPath } from "./exact-path.js";
 import { HeaviestConnection } from "./heaviest-connection.js";
-import { DEADLINES, type Deadlines, MAX_HEADERS, MAX_UNREAD_BYTES, MIN_BODY_BYTES_PER_SECOND } from "./limits.js";
+import {
+  type ConnectionLimits,
+  DEADLINES,
+  MAX_HEADERS,
+  MAX_UNREAD_BYTES,
+  MIN_BODY_BYTES_PER_SECOND,
+} from "./limits.js";
 import { destroyUnlessFlushed, endAfterRequest, isKept, unreadBytes } from "./lingering-close.js";
 import { BodyReader } from "./request-body.js";
 import { type InFlight, InFlightRequests, type Shutdown } from "./shutdown.js";
@@ -45,7 +51,7 @@ export interface ToolRoutesOptions {
   /** Maximum total bytes of answers that their clients have not read; {@link MAX_UNREAD_BYTES} by default. */
   readonly maxUnreadBytes?: number | undefined;
   /** Replaces {@link DEADLINES} in tests that need short times. */
-  readonly deadlines?: Deadlines;
+  readonly deadlines?: ConnectionLimits;
 }
 
 type Method = "GET" | "HEAD" | "POST";
@@ -78,7 +84,7 @@ const ROUTED: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "
 export class ToolRoutes {
   readonly requests: InFlightRequests<FastifyReply>;
   readonly #routes = new Map<string, Route>();
-  readonly #deadlines: Deadlines;
+  readonly #deadlines: ConnectionLimits;
   readonly #bodies: BodyReader;
   /** Answers to calls that failed, while the hooks for errors run. */
   readonly #failed = new WeakMap<FastifyReply, () => void>();
@@ -482,7 +488,7 @@ function errorReply(code: ErrorCode, details?: string): Reply {
  *
  * @param last whether the connection closes after this response
  */
-function send(reply: FastifyReply, answer: Reply, last: boolean, deadlines: Deadlines): void {
+function send(reply: FastifyReply, answer: Reply, last: boolean, deadlines: ConnectionLimits): void {
   const { status, headers, body, sent } = answer;
   const request = reply.request.raw;
   const response = reply.raw;

@@ -6,7 +6,7 @@ import type { Refusals } from "./refusals.js";
 import { Semaphore } from "./semaphore.js";
 
 /** A call in the queue. */
-export interface Waiting {
+export interface QueuedCall {
   /** Resolves once a slot is taken; rejects with `overloaded` (queue full, or queue timeout) or `shutting_down`. */
   readonly slot: Promise<void>;
   /** Leaves the queue; the promise rejects. */
@@ -44,7 +44,7 @@ export class Slots {
    * @returns undefined when a slot was free
    * @throws {@link RequestError} `shutting_down` once stopped
    */
-  enter(): Waiting | undefined {
+  enter(): QueuedCall | undefined {
     if (this.#semaphore.tryTake()) return undefined;
     if (this.#stopped) throw new RequestError("shutting_down");
     let leave = () => {};

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, isIP } from "node:net";
 import type { Reloads } from "../../config/reload-stats.js";
 import { isLoopback } from "../../loopback.js";
-import type { Endpoint } from "../http/address.js";
+import type { ListenAddress } from "../http/address.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
 /** Sources of the admin responses. */
@@ -17,7 +17,7 @@ export interface AdminSources {
   readonly log: ServerLogger;
 }
 
-interface Answer {
+interface AdminAnswer {
   readonly status: number;
   readonly type?: string;
   readonly text: string;
@@ -41,7 +41,7 @@ export class AdminListener {
   }
 
   /** @throws the error of node's `listen` */
-  static async listen(endpoint: Endpoint, sources: AdminSources): Promise<AdminListener> {
+  static async listen(endpoint: ListenAddress, sources: AdminSources): Promise<AdminListener> {
     const listener = new AdminListener(sources);
     const server = listener.#server.listen({ ...endpoint });
     await once(server, "listening");
@@ -66,7 +66,7 @@ export class AdminListener {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    let answer: Answer;
+    let answer: AdminAnswer;
     try {
       answer = await this.#answerOf(request);
     } catch (error) {
@@ -84,7 +84,7 @@ export class AdminListener {
     response.end(request.method === "HEAD" ? undefined : answer.text);
   }
 
-  async #answerOf({ method, url = "" }: IncomingMessage): Promise<Answer> {
+  async #answerOf({ method, url = "" }: IncomingMessage): Promise<AdminAnswer> {
     const [path, query] = url.split("?", 2);
     if (path !== "/livez" && path !== "/readyz" && path !== "/metrics") return { status: 404, text: "not found\n" };
     if (method !== "GET" && method !== "HEAD") return { status: 405, text: "method not allowed\n" };
@@ -94,7 +94,7 @@ export class AdminListener {
     return { status: 200, type: metrics.contentType, text: await metrics.text() };
   }
 
-  #readiness(verbose: boolean): Answer {
+  #readiness(verbose: boolean): AdminAnswer {
     const reason = this.#sources.readiness.unready;
     const verdict = reason === undefined ? "ready" : `not ready: ${reason}`;
     const concerns = verbose ? concernsOf(this.#sources.reload.stats) : [];

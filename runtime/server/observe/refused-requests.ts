@@ -4,7 +4,7 @@
  */
 
 import { shown } from "../call/call-log.js";
-import { type Claim, type Claims, claimFields } from "../call/claims.js";
+import { type ClaimedCaller, type Claims, claimFields } from "../call/claims.js";
 import type { Refusal } from "../call/messages.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
@@ -55,7 +55,7 @@ export class RefusedRequests {
     this.#summarize();
   }
 
-  #count(code: string, { listed }: Claim, last: object): void {
+  #count(code: string, { listed }: ClaimedCaller, last: object): void {
     const pair = `${code} ${listed ?? ""}`;
     const leader =
       listed !== undefined && (this.#groups.has(pair) || this.#groups.size < MAX_PAIRS) ? listed : undefined;

@@ -8,7 +8,7 @@ import type { Socket } from "node:net";
 import { afterEach, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
-import type { Deadlines } from "#runtime/server/http/limits.js";
+import type { ConnectionLimits } from "#runtime/server/http/limits.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { drip, expectError, openSocket, RawConnection, requestText } from "../../runtime/raw.js";
 import {
@@ -170,7 +170,7 @@ const BODIES: readonly Row[] = [
 const DRIPPED = 4_096;
 
 /** Short enough not to be waited for, long enough for a machine that has other work. */
-const HASTY: Omit<Deadlines, "handshakeMs"> = {
+const HASTY: Omit<ConnectionLimits, "handshakeMs"> = {
   headersMs: 1_000,
   requestMs: 1_500,
   bodyGraceMs: 60_000,

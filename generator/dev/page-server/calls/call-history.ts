@@ -1,7 +1,7 @@
 /** The calls that were made: shown after a reload of the page, and repeated. In memory, without secrets in what is shown. */
 
 import { performance } from "node:perf_hooks";
-import type { CallEntry, CallReport } from "../page-api.js";
+import type { CallEntry, ExchangeReport } from "../page-api.js";
 import { PageFault } from "../page-fault.js";
 import type { Prepared } from "./exchange-view.js";
 
@@ -13,7 +13,7 @@ const MAX_PREVIEW = 160;
 /** A call with the bytes that repeat it. */
 export interface KeptCall {
   readonly prepared: Prepared;
-  readonly report: CallReport;
+  readonly report: ExchangeReport;
   /** On the clock of `performance.now()`. */
   readonly at: number;
   /** The start of the server that it was made for: the memory of another one does not know it. */
@@ -23,7 +23,7 @@ export interface KeptCall {
 export class CallHistory {
   readonly #kept = new Map<string, KeptCall>();
 
-  add(prepared: Prepared, given: Omit<CallReport, "preview">, start: object): CallReport {
+  add(prepared: Prepared, given: Omit<ExchangeReport, "preview">, start: object): ExchangeReport {
     const preview = given.input
       .slice(0, 2 * MAX_PREVIEW)
       .replace(/\s+/g, " ")
@@ -39,7 +39,7 @@ export class CallHistory {
   }
 
   /** @throws PageFault for a call that is no longer kept */
-  report(id: string): CallReport {
+  report(id: string): ExchangeReport {
     const kept = this.#kept.get(id);
     if (kept === undefined) throw new PageFault("this call is no longer kept");
     return kept.report;
@@ -51,6 +51,6 @@ export class CallHistory {
   }
 }
 
-export function entryOf({ input: _, exchange: __, ...entry }: CallReport): CallEntry {
+export function entryOf({ input: _, exchange: __, ...entry }: ExchangeReport): CallEntry {
   return entry;
 }

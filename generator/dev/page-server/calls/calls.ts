@@ -13,7 +13,7 @@ import {
   signRequest,
   TIMEOUT_MARGIN_MS,
 } from "svc-runtime/leader";
-import type { CallReport, CallRequest, ExchangeView, SignerView, ToolView } from "../page-api.js";
+import type { ExchangeReport, ExchangeView, PageCall, SignerView, ToolView } from "../page-api.js";
 import { PageFault } from "../page-fault.js";
 import type { FailedCall } from "./advice.js";
 import type { CallHistory } from "./call-history.js";
@@ -44,7 +44,7 @@ export class Caller {
    * @param isSigned whether the server requires signatures; null when unknown
    * @throws PageFault for what cannot be sent
    */
-  async run(request: CallRequest, tool: ToolView, ports: MetaSchema, isSigned: boolean | null): Promise<CallReport> {
+  async run(request: PageCall, tool: ToolView, ports: MetaSchema, isSigned: boolean | null): Promise<ExchangeReport> {
     const { kind, of, shown = request.input, secrets = [] } = request;
     const isText = (each: unknown) => typeof each === "string";
     if (!isCallKind(kind) || ![request.input, shown].every(isText) || ![secrets].flat().every(isText))
@@ -87,7 +87,7 @@ export class Caller {
   }
 
   #prepare(
-    { kind, input, secrets = [] }: CallRequest,
+    { kind, input, secrets = [] }: PageCall,
     signed: boolean,
     texts: PortTexts,
     { inputPorts }: MetaSchema,
