@@ -71,10 +71,10 @@ const steps = {
   "the menus of a phone open and lead to pages": () =>
     open("/", PHONE, async (page) => {
       await page.getByRole("button", { name: "mobile navigation" }).click();
-      await page.locator(".VPNavScreen").getByRole("link", { name: "Protocol" }).click();
-      await heading(page, "Protocol");
+      await page.locator(".VPNavScreen").getByRole("link", { name: "Guides" }).click();
+      await heading(page, "Write a tool");
       await page.getByRole("button", { name: "Menu" }).click();
-      await page.locator(".VPSidebar.open").getByRole("link", { name: "Mistakes" }).click();
+      await page.locator(".VPSidebar.open").getByRole("link", { name: "Common mistakes" }).click();
       await heading(page, /mistakes/i);
     }),
 };

@@ -8,6 +8,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 const PAGES = [
   "README.md",
+  "docs/get-started.md",
   "docs/guide/write-a-tool.md",
   "docs/guide/build-and-serve.md",
   "docs/guide/commands.md",

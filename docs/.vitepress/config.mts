@@ -4,11 +4,14 @@ import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type DefaultTheme, defineConfig } from "vitepress";
+import { page, sidebar } from "./sidebar.mjs";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const REFERENCE = "docs/reference/api";
 
-const page = (text: string, path: string): DefaultTheme.SidebarItem => ({ text, link: `/${path}` });
+/** The linked pages of a part of the sidebar. */
+const leaves = (items: DefaultTheme.SidebarItem[]): DefaultTheme.SidebarItem[] =>
+  items.flatMap((item) => (item.items === undefined ? [item] : leaves(item.items)));
 
 /** The modules of the API reference, by the names under which they are imported. */
 function modules(): DefaultTheme.SidebarItem[] {
@@ -19,8 +22,8 @@ function modules(): DefaultTheme.SidebarItem[] {
     ...parts
       .filter((part) => existsSync(join(folder, part, "README.md")))
       .map((part) => {
-        const door = part === "storage/dev-store" ? "storage/dev" : part;
-        return page(`svc-runtime${door && `/${door}`}`, `${REFERENCE}/runtime/${part && `${part}/`}README`);
+        const name = part === "storage/dev-store" ? "storage/dev" : part;
+        return page(`svc-runtime${name && `/${name}`}`, `${REFERENCE}/runtime/${part && `${part}/`}README`);
       }),
     page("svc-gen/generate", `${REFERENCE}/generator/api/README`),
   ];
@@ -82,7 +85,7 @@ export default defineConfig({
     const sections = (site.themeConfig as DefaultTheme.Config).sidebar as DefaultTheme.SidebarItem[];
     const pages = sections.map(({ text, items = [] }) => ({
       text,
-      items: items.map(({ text, link }) => ({ text, file: `${link?.slice(1) || "README"}.md` })),
+      items: leaves(items).map(({ text, link }) => ({ text, file: `${link?.slice(1) || "README"}.md` })),
     }));
     for (const file of [...linked, ...pages.flatMap(({ items }) => items.map(({ file }) => file))]) {
       mkdirSync(dirname(join(outDir, file)), { recursive: true });
@@ -97,72 +100,11 @@ export default defineConfig({
     search: { provider: "local" },
     outline: { level: [2, 3] },
     nav: [
-      { text: "Guide", link: "/docs/guide/write-a-tool" },
+      { text: "Get started", link: "/docs/get-started" },
+      { text: "Guides", link: "/docs/guide/write-a-tool" },
+      { text: "Reference", link: "/docs/guide/commands" },
       { text: "Protocol", link: "/docs/protocol" },
-      { text: "Changes", link: "/CHANGELOG" },
     ],
-    sidebar: [
-      {
-        text: "Guide",
-        items: [
-          page("Five minutes", ""),
-          page("Write a tool", "docs/guide/write-a-tool"),
-          page("Errors", "docs/guide/errors"),
-          page("Examples", "docs/examples"),
-          page("Generate, build, serve", "docs/guide/build-and-serve"),
-          page("Call an HTTP service", "docs/http"),
-          page("Test", "docs/testing"),
-          page("Require signatures", "docs/guide/signatures"),
-          page("From a class to a registered tool", "docs/guide/registered-tool"),
-          page("Call", "docs/client"),
-          page("Use from an MCP client", "docs/mcp"),
-          page("The page of svc-gen dev", "docs/page"),
-          page("OpenAPI", "docs/openapi"),
-          page("Results that do not fit", "docs/storage"),
-          page("Your own application", "docs/guide/application"),
-          page("Change a contract", "docs/compatibility"),
-          page("Import a tool", "docs/import"),
-          page("Move from the Rust toolkit", "docs/from-rust"),
-          page("Commands", "docs/guide/commands"),
-          page("Settings", "docs/guide/settings"),
-          page("Limits", "docs/guide/limits"),
-        ],
-      },
-      {
-        text: "Operators",
-        items: [
-          page("Deploy", "docs/deploy/README"),
-          page("Behind a gateway", "docs/gateway"),
-          page("Control who can call", "docs/access"),
-          page("Keys and configuration", "docs/keys"),
-          page("Several replicas", "docs/replicas"),
-          page("Observe", "docs/observe"),
-          page("Limits and overload", "docs/load"),
-          page("Deadlines and threads", "docs/deadlines"),
-          page("Shut down", "docs/shutdown"),
-          page("Runbooks", "docs/runbooks"),
-          page("Troubleshooting", "docs/troubleshooting"),
-          page("Mistakes", "docs/mistakes"),
-          page("Benchmarks", "docs/benchmarks"),
-          page("Versions of Node", "docs/node-versions"),
-          page("Types of packages", "docs/package-types"),
-        ],
-      },
-      {
-        text: "Reference",
-        items: [
-          page("Protocol", "docs/protocol"),
-          page("Diagnostics", "docs/diagnostics"),
-          page("Shared replay state", "docs/replay-store"),
-          page("Packages", "docs/packages"),
-          page("What is public", "VERSIONING"),
-          page("Security", "SECURITY"),
-          page("Architecture", "ARCHITECTURE"),
-          page("Contributing", "CONTRIBUTING"),
-          page("Changes", "CHANGELOG"),
-        ],
-      },
-      { text: "API", collapsed: true, items: modules() },
-    ],
+    sidebar: [...sidebar, { text: "API", collapsed: true, items: modules() }],
   },
 });
