@@ -1,4 +1,4 @@
-/** Checks of the JavaScript that tsc wrote: whether it is there, current, and finds what it imports. */
+/** Checks of the compiled JavaScript: it exists, is current, and its imports resolve. */
 
 import { existsSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,39 +12,38 @@ import { bad, type Check, good, skipped } from "./check.js";
 
 export function checkBuild(project: Project): Check[] {
   const { layout, options } = project;
-  // Without outDir a bundler writes the server, where only its user knows.
+  // Without outDir a bundler builds the server, to a path that tsconfig.json does not name.
   if (options.outDir === undefined) return [];
   const roots = rootsOf(project);
   const command = { options: { ...options, noEmit: false }, fileNames: roots, errors: [] };
   const built = (path: string) => ts.getOutputFileNames(command, path, false).find((name) => /\.[cm]?js$/.test(name));
   const contracts = built(join(layout.out, "contracts.ts"));
   if (contracts === undefined || !existsSync(contracts)) {
-    return [skipped("build", "the server is not built", "npm run build, before npm start")];
+    return [skipped("build", "the server is not built", "run npm run build before npm start")];
   }
   const source = join(layout.out, "contracts.ts");
   if (existsSync(source) && dataOf(contracts) !== dataOf(source)) {
-    const detail = `${displayPath(layout, contracts)} is not that of ${displayPath(layout, source)}`;
-    return [bad("build", `${detail}: the server has old contracts`, "npm run build")];
+    const detail = `${displayPath(layout, contracts)} differs from ${displayPath(layout, source)}`;
+    return [bad("build", `${detail}: the server would serve old contracts`, "npm run build")];
   }
   for (const path of roots.flatMap((root) => built(root) ?? []).filter((each) => existsSync(each))) {
     const alias = lostAlias(path, options);
     if (alias === undefined) continue;
-    const detail = `${displayPath(layout, path)} imports ${quoted(alias)}, which Node does not find: tsc does not rewrite "paths"`;
-    const next =
-      'import the relative path; or give it a name with # in "imports" of package.json, which tsc and Node read';
+    const detail = `${displayPath(layout, path)} imports ${quoted(alias)}, which Node cannot resolve: tsc does not rewrite "paths"`;
+    const next = 'import the relative path, or declare a name that starts with # under "imports" in package.json';
     return [bad("build", detail, next)];
   }
-  return [good("build", "it has the contracts of the generated files")];
+  return [good("build", "the compiled contracts match the generated files")];
 }
 
-/** The contracts in a file, before or after tsc. The layout differs. */
+/** The contracts in a file, without white space, which tsc changes. */
 function dataOf(path: string): string | undefined {
   return /contracts(?:: readonly Contract\[\])? = (\[.*\]);/s
     .exec(readRegular(path).toString())?.[1]
     ?.replace(/\s/g, "");
 }
 
-/** A specifier in a built file that only `paths` resolves. */
+/** An import specifier in a compiled file that resolves only through `paths`. */
 function lostAlias(path: string, { paths = {} }: ts.CompilerOptions): string | undefined {
   const patterns = Object.keys(paths).map((pattern) => pattern.split("*"));
   const isAlias = (name: string) =>
@@ -61,7 +60,7 @@ function isFound(name: string, from: string): boolean {
     createRequire(realpathSync(from)).resolve(name);
     return true;
   } catch (error) {
-    // A package for `import` alone is there.
+    // The package is installed and exports an `import` condition only.
     return (error as NodeJS.ErrnoException).code === "ERR_PACKAGE_PATH_NOT_EXPORTED";
   }
 }

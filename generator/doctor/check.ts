@@ -1,11 +1,11 @@
-/** The form of a check of `svc-gen doctor`. */
+/** Results of the checks of `svc-gen doctor`, and their text form. */
 
 export interface Check {
   readonly name: string;
-  /** Null: not applicable here. */
+  /** Null when the check does not apply here. */
   readonly ok: boolean | null;
   readonly detail: string;
-  /** What to do; empty where nothing is to do. */
+  /** The step that corrects the fault; empty if none is needed. */
   readonly next: string;
 }
 
@@ -24,7 +24,7 @@ export function skipped(name: string, detail: string, next = ""): Check {
 const MARKS = { true: "✓", false: "✗", null: "-" };
 const COLOURS = { true: "\u001b[32m", false: "\u001b[31m", null: "\u001b[2m" };
 
-/** One line a check, and one with the next step where there is one. */
+/** Formats each check as one line, followed by its next step if it has one. */
 export function formatChecks(checks: readonly Check[], colour: boolean): string {
   return checks
     .map(({ name, ok, detail, next }) => {

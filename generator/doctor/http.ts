@@ -1,4 +1,4 @@
-/** HTTP requests on connections of their own, with TLS facts, and explanations of failures. */
+/** HTTP probes, each on a new connection, with TLS details; explanations of failures. */
 
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -9,7 +9,7 @@ export interface Probe {
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
-  /** Sends this Content-Length and no body. */
+  /** Sends this Content-Length without a body. */
   readonly announced?: number;
   readonly timeoutMs: number;
 }
@@ -17,7 +17,7 @@ export interface Probe {
 export interface TlsTrust {
   /** Trusted certificates in PEM form, instead of Node's. */
   readonly ca: Buffer | undefined;
-  /** Goes on with a certificate that has been refused, to see what else is wrong. */
+  /** Accepts an invalid certificate, so that the remaining checks can run. */
   readonly anyCertificate: boolean;
 }
 
@@ -28,14 +28,14 @@ export interface ProbeAnswer {
   readonly tls: { readonly protocol: string; readonly certificate: PeerCertificate } | undefined;
 }
 
-/** No answer. The code is Node's or OpenSSL's, or `timeout`. */
+/** A request without an answer. The code is from Node or OpenSSL, or `timeout`. */
 export interface NoAnswer {
   readonly failure: string;
 }
 
 const MAX_BODY = 4 * 1024 * 1024;
 
-/** Sends one request on a connection of its own. Never rejects. */
+/** Sends one request on a new connection. The promise never rejects. */
 export function send(probe: Probe, { ca, anyCertificate }: TlsTrust): Promise<ProbeAnswer | NoAnswer> {
   const { method, url, headers = {}, body, announced, timeoutMs } = probe;
   return new Promise((resolve) => {
@@ -68,7 +68,7 @@ export function send(probe: Probe, { ca, anyCertificate }: TlsTrust): Promise<Pr
         chunks.push(chunk);
         if (size > MAX_BODY) answer();
       });
-      // A connection that ends early has given what there is to judge.
+      // A body that is cut short is still judged.
       for (const event of ["end", "error", "close"]) response.once(event, answer);
     });
     if (announced === undefined) request.end(body);
@@ -76,7 +76,7 @@ export function send(probe: Probe, { ca, anyCertificate }: TlsTrust): Promise<Pr
   });
 }
 
-/** The code and details of an error of the protocol; undefined for any other answer. */
+/** The code and details of a protocol error; undefined for any other answer. */
 export function errorOf({
   headers,
   body,
@@ -92,12 +92,12 @@ export function errorOf({
   }
 }
 
-/** A remote text for a terminal: cut, without control characters and those that turn the direction of writing. */
+/** Makes remote text safe for a terminal: truncates it and replaces control and bidirectional characters. */
 export function printable(text: string): string {
   return text.slice(0, 300).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
 }
 
-/** What a failure means and what to do, in plain words. */
+/** The meaning of a failure, and the next step. */
 export function explainFailure(failure: string, { protocol, host, hostname }: URL): { detail: string; next: string } {
   const [detail, next] = FAILURES[failure] ?? [];
   if (detail !== undefined && next !== undefined) {
@@ -105,59 +105,59 @@ export function explainFailure(failure: string, { protocol, host, hostname }: UR
   }
   if (failure === "EPROTO" || failure.startsWith("ERR_SSL")) {
     return {
-      detail: `no TLS handshake with ${host} (${failure})`,
-      next: "the port may speak plain HTTP, or only a TLS below 1.2: use http://, or give the server SVC_TOOL_TLS_CERT_PATH and SVC_TOOL_TLS_KEY_PATH",
+      detail: `the TLS handshake with ${host} failed (${failure})`,
+      next: "the port may speak plain HTTP or a TLS version below 1.2: use http://, or set SVC_TOOL_TLS_CERT_PATH and SVC_TOOL_TLS_KEY_PATH on the server",
     };
   }
   if (failure === "ECONNRESET" || failure === "EPIPE" || failure.startsWith("HPE_")) {
     return {
-      detail: `${host} ended the connection without an answer (${failure})`,
+      detail: `${host} closed the connection without an answer (${failure})`,
       next:
         protocol === "http:"
           ? "the port may speak TLS: try https://"
-          : "look at the log of the server and of the gateway in front of it",
+          : "check the logs of the server and of the gateway in front of it",
     };
   }
-  return { detail: `no answer of ${host} (${failure})`, next: "look at the network between here and the server" };
+  return { detail: `no answer from ${host} (${failure})`, next: "check the network between here and the server" };
 }
 
 const FAILURES: Readonly<Record<string, readonly [detail: string, next: string]>> = {
-  ENOTFOUND: ["the name NAME is not known to DNS", "correct the name, or add its record"],
-  EAI_AGAIN: ["DNS did not answer for NAME", "look at the resolver of this machine"],
+  ENOTFOUND: ["DNS has no record for NAME", "correct the name, or add a record for it"],
+  EAI_AGAIN: ["DNS did not answer for NAME", "check the DNS resolver of this machine"],
   ECONNREFUSED: [
-    "nothing listens at HOST",
-    "start the server, or correct the port; BIND_ADDR decides where it listens, 127.0.0.1:8080 by default",
+    "nothing is listening at HOST",
+    "start the server, or correct the port; the server listens at BIND_ADDR, 127.0.0.1:8080 by default",
   ],
-  EHOSTUNREACH: ["no way leads to HOST", "look at routes and firewalls"],
-  ENETUNREACH: ["no way leads to HOST", "look at routes and firewalls"],
-  ETIMEDOUT: ["HOST does not take the connection", "look at firewalls; the server may listen on 127.0.0.1 only"],
+  EHOSTUNREACH: ["there is no route to HOST", "check routes and firewalls"],
+  ENETUNREACH: ["there is no route to HOST", "check routes and firewalls"],
+  ETIMEDOUT: ["HOST did not accept the connection", "check firewalls; the server may listen on 127.0.0.1 only"],
   timeout: [
-    "HOST gave no answer in time",
-    "look at firewalls, and at whether the server is busy: one slow call makes all slow",
+    "HOST did not answer in time",
+    "check firewalls, and whether the server is busy: a call that blocks the event loop delays all others",
   ],
 };
 
-/** Faults of a certificate, which end the handshake. Undefined for other failures. */
+/** The fault of a certificate that failed the handshake; undefined for other failures. */
 export function certificateFault(failure: string): { detail: string; next: string } | undefined {
   const [detail, next] = CERTIFICATES[failure] ?? [];
   return detail === undefined || next === undefined ? undefined : { detail: `${detail} (${failure})`, next };
 }
 
 const INCOMPLETE =
-  "put the issuers into the file of SVC_TOOL_TLS_CERT_PATH, after the server's own; or name yours with --ca FILE";
+  "append the issuers' certificates to the file of SVC_TOOL_TLS_CERT_PATH, after the server's own; for a private authority use --ca FILE";
 
 const CERTIFICATES: Readonly<Record<string, readonly [detail: string, next: string]>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: [
-    "the certificate is signed by itself",
-    "get one of an authority that leaders trust; to test with this one: --ca FILE",
+    "the certificate is self-signed",
+    "get one from an authority that leaders trust; to test with this one, use --ca FILE",
   ],
-  SELF_SIGNED_CERT_IN_CHAIN: ["the chain ends in an unknown authority", "name the authority with --ca FILE"],
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: ["the chain of the certificate is not complete", INCOMPLETE],
-  UNABLE_TO_GET_ISSUER_CERT: ["the chain of the certificate is not complete", INCOMPLETE],
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ["the issuer of the certificate is not known", INCOMPLETE],
-  CERT_HAS_EXPIRED: ["the certificate has expired", "renew it; a running server takes the new files by itself"],
+  SELF_SIGNED_CERT_IN_CHAIN: ["the certificate chain ends in an unknown authority", "pass its certificate: --ca FILE"],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: ["the certificate chain is incomplete", INCOMPLETE],
+  UNABLE_TO_GET_ISSUER_CERT: ["the certificate chain is incomplete", INCOMPLETE],
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ["the issuer of the certificate is unknown", INCOMPLETE],
+  CERT_HAS_EXPIRED: ["the certificate has expired", "renew it; a running server reloads the files by itself"],
   CERT_NOT_YET_VALID: ["the certificate is not valid yet", "correct the clock of this machine, or wait"],
   ERR_TLS_CERT_ALTNAME_INVALID: ["the certificate is for another name", "get one for the name in the URL"],
-  CERT_UNTRUSTED: ["the certificate is not trusted", "get one of an authority that leaders trust"],
+  CERT_UNTRUSTED: ["the certificate is not trusted", "get one from an authority that leaders trust"],
   CERT_REVOKED: ["the certificate is revoked", "renew it"],
 };

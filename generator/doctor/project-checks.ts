@@ -1,4 +1,4 @@
-/** Checks of a tool project and of the environment of its server. Nothing is sent. */
+/** Checks of a tool project and of its server's environment, without network access. */
 
 import { existsSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -27,22 +27,22 @@ export interface ProjectQuestions {
   readonly project: GenerateOptions;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The configuration; by default the one of the environment. */
+  /** Path of the configuration; by default the environment names it. */
   readonly config: string | undefined;
   /** Names of the tools in `meta.json`. */
   readonly tools: readonly string[] | undefined;
-  /** Files with private keys. */
+  /** Paths of private keys. */
   readonly keyFiles: readonly string[];
   readonly leader: LeaderWithKey | undefined;
-  /** The public key of the tools, in hex, as leaders know it. */
+  /** The public key that leaders verify results with, in hex. */
   readonly toolKey: string | undefined;
   /** The environment variables of the tools; undefined when the project has errors. */
   readonly variables: () => Promise<readonly (readonly [name: string, description: string])[] | undefined>;
-  /** The generated files that are not current; undefined when the project has errors. */
+  /** The generated files that are out of date; undefined when the project has errors. */
   readonly stale: () => Promise<readonly string[] | undefined>;
 }
 
-/** A leader whose private key is read. */
+/** A leader, with its private key. */
 export interface LeaderWithKey {
   readonly id: string;
   readonly keyId: bigint;
@@ -69,28 +69,28 @@ export async function checkProject(questions: ProjectQuestions): Promise<Check[]
   ];
 }
 
-/** The variables that the tools declare, without their values. */
+/** Checks the variables that the tools declare. Their values are not printed. */
 async function checkVariables({ variables, env }: ProjectQuestions): Promise<Check[]> {
   const declared = (await variables()) ?? [];
   return declared.map(([name, about]) => {
     const variable = name.replace(/\?$/, "");
     if (env[variable]) return good(variable, `set: ${about}`);
-    if (name.endsWith("?")) return skipped(variable, `not set, optional: ${about}`);
-    return bad(variable, `not set: ${about}`, "set it where the server runs; svc-gen env prints all variables");
+    if (name.endsWith("?")) return skipped(variable, `optional, not set: ${about}`);
+    return bad(variable, `not set: ${about}`, "set it where the server runs; svc-gen env lists all variables");
   });
 }
 
-/** Whether a version of Node is one that the packages are made for. */
+/** Checks that a version of Node is in the `engines` range of the packages. */
 export function checkNode(version: string): Check {
   if (ENGINES.split("||").some((range) => isWithin(version, range))) return good("node", version);
   return bad(
     "node",
-    `${version}, which the packages are not made for: ${ENGINES}`,
-    "install a version of Node in that list",
+    `${version} is not supported; the packages need ${ENGINES}`,
+    "install a supported version of Node",
   );
 }
 
-/** A range of the form `>=1.2.3 <4`. */
+/** Whether a version is within a range such as `>=1.2.3 <4`. */
 function isWithin(version: string, range: string): boolean {
   const value = numberOf(version);
   return range
@@ -102,7 +102,7 @@ function isWithin(version: string, range: string): boolean {
     });
 }
 
-/** A version as one number, to compare. */
+/** A version as one comparable number. */
 function numberOf(version: string): number {
   const [major = 0, minor = 0, patch = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
   return (major * 1000 + minor) * 1000 + patch;
@@ -111,13 +111,13 @@ function numberOf(version: string): number {
 function checkTypeScript(root: string): Check {
   const version = installedVersion(root, "typescript");
   const install = "npm install --save-dev typescript@~5.9.3";
-  if (version === undefined) return bad("typescript", "not installed here", install);
+  if (version === undefined) return bad("typescript", "not installed in this project", install);
   const supported = numberOf(version) >= numberOf("5.9.0") && numberOf(version) < numberOf("8.0.0");
   return supported ? good("typescript", version) : bad("typescript", `${version}; 5.9, 6 and 7 are supported`, install);
 }
 
 async function checkTsconfig({ root, tsconfig }: GenerateOptions): Promise<Check[]> {
-  // The compiler is loaded for this.
+  // Imported here because these load the compiler.
   const { readProject } = await import("../compile/project/program.js");
   const { layoutOf } = await import("../compile/project/layout.js");
   const { ts } = await import("../compile/project/typescript.js");
@@ -130,7 +130,7 @@ async function checkTsconfig({ root, tsconfig }: GenerateOptions): Promise<Check
   }
   const { module, strict } = project.options;
   if (strict !== true) {
-    return [bad("tsconfig", "strict is off", 'set "strict": true, so that tsc sees what svc-gen relies on')];
+    return [bad("tsconfig", "strict is off", 'set "strict": true; svc-gen relies on strict types')];
   }
   if (module === undefined || module < ts.ModuleKind.ES2015) {
     const next = 'set "module": "NodeNext": the generated code and svc-runtime are ES modules';
@@ -140,12 +140,12 @@ async function checkTsconfig({ root, tsconfig }: GenerateOptions): Promise<Check
   return [good("tsconfig", `strict, module ${ts.ModuleKind[module]}`), ...checkBuild(project)];
 }
 
-/** A manifest that is not JSON; npm and Node refuse it too. */
+/** Checks that package.json is JSON. */
 function checkManifest(root: string): Check[] {
   const path = join(root, "package.json");
   if (!existsSync(path)) return [];
   try {
-    // npm and Node pass over a byte order mark.
+    // npm and Node ignore a byte order mark.
     JSON.parse(
       readRegular(path)
         .toString()
@@ -154,7 +154,7 @@ function checkManifest(root: string): Check[] {
     return [];
   } catch (error) {
     const [at = ""] = /at position \d+/.exec(String(error)) ?? [];
-    return [bad("package.json", `it is not JSON ${at}`.trimEnd(), "correct it: npm and Node read it too")];
+    return [bad("package.json", `invalid JSON ${at}`.trimEnd(), "correct it; npm and Node cannot read it either")];
   }
 }
 
@@ -162,26 +162,25 @@ function checkVersions(root: string): Check {
   const runtime = installedVersion(root, "svc-runtime");
   if (runtime === VERSION) return good("versions", `svc-gen and svc-runtime ${VERSION}`);
   const next = `npm install svc-runtime@${VERSION}`;
-  if (runtime === undefined) return bad("versions", `svc-gen is ${VERSION}, svc-runtime is not installed here`, next);
-  return bad("versions", `svc-gen is ${VERSION}, svc-runtime is ${runtime}: they have to be the same`, next);
+  if (runtime === undefined) return bad("versions", `svc-gen is ${VERSION}, svc-runtime is not installed`, next);
+  return bad("versions", `svc-gen is ${VERSION}, svc-runtime is ${runtime}: the versions must be equal`, next);
 }
 
 async function checkGenerated({ stale }: ProjectQuestions): Promise<Check> {
   const files = await stale();
   const row = "(troubleshooting: run svc-gen again)";
-  if (files === undefined)
-    return bad("generated files", "the project has errors", "svc-gen shows them with their places");
-  if (files.length === 0) return good("generated files", "current");
-  return bad("generated files", `${files.join(", ")} not current`, `run svc-gen and commit what it writes ${row}`);
+  if (files === undefined) return bad("generated files", "the project has errors", "run svc-gen to see them");
+  if (files.length === 0) return good("generated files", "up to date");
+  return bad("generated files", `out of date: ${files.join(", ")}`, `run svc-gen and commit the files ${row}`);
 }
 
 function checkConfiguration(file: string | undefined, checked: CheckedConfig | undefined): Check {
   if (file === "") {
-    return bad("configuration", `${ENV_TOOLKIT_CONFIG_PATH} is set but empty`, "unset it, or name the file");
+    return bad("configuration", `${ENV_TOOLKIT_CONFIG_PATH} is set but empty`, "unset it, or set it to a path");
   }
   if (file === undefined || checked === undefined) {
-    const next = `svc-gen config init writes one; ${ENV_TOOLKIT_CONFIG_PATH} or --config names it`;
-    return skipped("configuration", "none is named: calls need no signature", next);
+    const next = `create one with svc-gen config init, then set ${ENV_TOOLKIT_CONFIG_PATH} or pass --config`;
+    return skipped("configuration", "none given: calls need no signature", next);
   }
   const errors = checked.findings.filter(({ severity }) => severity === "error");
   const [first] = errors.length > 0 ? errors : checked.findings;
@@ -190,14 +189,14 @@ function checkConfiguration(file: string | undefined, checked: CheckedConfig | u
     const isSigned = checked.config?.signedHttpIsRequired();
     return good(
       "configuration",
-      isSigned ? "valid, signatures are required" : "valid, signatures are disabled by name",
+      isSigned ? "valid, signatures are required" : "valid, signatures are explicitly disabled",
     );
   }
   const next = `svc-gen config check ${/^[\w./@-]+$/.test(file) ? file : quoted(file)} shows all${ROWS.find(([text]) => first.message.includes(text))?.[1] ?? ""}`;
   return bad("configuration", `${first.message}${more > 0 ? ` (and ${more} more)` : ""}`, next);
 }
 
-/** Rows of docs/troubleshooting.md about configurations. */
+/** Rows of docs/troubleshooting.md that match messages about configurations. */
 const ROWS = ["must be JSON: …", "must not be writable by everybody", "has no entry"].map(
   (row) => [row.replace(" …", ""), ` (troubleshooting: ${row})`] as const,
 );
@@ -206,18 +205,18 @@ function checkKeys(files: readonly string[], cwd: string, checked: CheckedConfig
   const next = (file: string) => `chmod 600 ${/^[\w./@-]+$/.test(file) ? file : quoted(file)}`;
   const readings = files.map((file) => ({ file, reading: readOperatorFile(resolve(cwd, file)) }));
   for (const { file, reading } of readings) {
-    if ("fault" in reading) return bad("keys", `${quoted(file)} ${reading.fault}`, "give the file of a private key");
+    if ("fault" in reading) return bad("keys", `${quoted(file)} ${reading.fault}`, "pass the path of a private key");
     if (isWorldReadable(reading.stats)) {
-      return bad("keys", `everybody on this machine can read ${quoted(file)}, which holds a private key`, next(file));
+      return bad("keys", `every user of this machine can read the private key in ${quoted(file)}`, next(file));
     }
   }
-  // The rights of the configuration are a finding of its own.
-  if (files.length > 0) return good("keys", "only their owner's group can read them");
+  // Permissions of the configuration are judged by its own check.
+  if (files.length > 0) return good("keys", "readable by their owner and group only");
   const holds = checked?.config !== undefined && checked.tools.some((id) => checked.config?.toolConfig(id)?.signingKey);
-  return holds ? good("keys", "in the configuration") : skipped("keys", "none are named");
+  return holds ? good("keys", "in the configuration") : skipped("keys", "none given");
 }
 
-/** Given keys against the configuration. */
+/** Compares the given keys with the configuration. */
 function checkPairs({ leader, toolKey, tools }: ProjectQuestions, checked: CheckedConfig | undefined): Check[] {
   const config = checked?.config;
   if (config === undefined || !config.signedHttpIsRequired()) return [];
@@ -231,18 +230,18 @@ function checkPairs({ leader, toolKey, tools }: ProjectQuestions, checked: Check
         bad(
           "leader key",
           `${name} is not in the allow-list`,
-          "add its public key to the allow-list (troubleshooting: auth_failed)",
+          "add its public key there (troubleshooting: auth_failed)",
         ),
       );
     } else if (Buffer.compare(listed.bytes, own) !== 0) {
       checks.push(
         bad(
           "leader key",
-          `${name} is listed with another public key`,
-          `list ${hex(own)} (troubleshooting: auth_failed)`,
+          `${name} has another public key in the allow-list`,
+          `set it to ${hex(own)} (troubleshooting: auth_failed)`,
         ),
       );
-    } else checks.push(good("leader key", `${name} is listed`));
+    } else checks.push(good("leader key", `${name} is in the allow-list`));
   }
   if (toolKey !== undefined) {
     const keys = (tools ?? checked?.tools ?? []).flatMap((id) => config.toolConfig(id)?.signingKey?.publicKey ?? []);
@@ -256,7 +255,7 @@ function checkPairs({ leader, toolKey, tools }: ProjectQuestions, checked: Check
         bad(
           "tool key",
           "results are signed with another key",
-          `leaders have to verify with ${keys.map(hex).join(" or ")}`,
+          `leaders must verify with ${keys.map(hex).join(" or ")}`,
         ),
       );
   }
@@ -274,17 +273,17 @@ function checkEnvironment(env: ProjectQuestions["env"]): Check {
   for (const { name, nearest } of strayVariables(env)) {
     const next =
       nearest === undefined ? "unset it; docs/guide/settings.md lists the settings" : `did you mean ${nearest}?`;
-    faults.push([`${quoted(name)} is read by nothing`, next]);
+    faults.push([`${quoted(name)} is not a known setting`, next]);
   }
   for (const name of [ENV_BIND_ADDR, ENV_ADMIN_ADDR]) {
     const text = env[name];
     if (text === undefined || isAddress(text)) continue;
     const row = "(troubleshooting: expected an IP literal and a port)";
-    faults.push([`${name} is no IP literal and port`, `write one such as 0.0.0.0:8080 or [::]:8080 ${row}`]);
+    faults.push([`${name} is not an IP literal and a port`, `use one such as 0.0.0.0:8080 or [::]:8080 ${row}`]);
   }
   const level = env[ENV_LOG_LEVEL];
   if (level !== undefined && !LEVELS.includes(level)) {
-    faults.push([`${ENV_LOG_LEVEL} is no level`, `write one of ${LEVELS.join(", ")}`]);
+    faults.push([`${ENV_LOG_LEVEL} is not a log level`, `use one of ${LEVELS.join(", ")}`]);
   }
   const [certificate, key] = [env[ENV_TLS_CERT_PATH], env[ENV_TLS_KEY_PATH]];
   if (
@@ -292,10 +291,10 @@ function checkEnvironment(env: ProjectQuestions["env"]): Check {
     certificate === "" ||
     key === ""
   ) {
-    faults.push([`only one of ${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH} is set`, "set both, or none"]);
+    faults.push([`only one of ${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH} is set`, "set both or neither"]);
   }
   const [first] = faults;
-  if (first === undefined) return good("environment", "no variable is misspelt");
+  if (first === undefined) return good("environment", "all settings have known names and valid values");
   const more =
     faults.length > 1
       ? `; ${faults
@@ -306,13 +305,13 @@ function checkEnvironment(env: ProjectQuestions["env"]): Check {
   return bad("environment", `${first[0]}${more}`, faults.map(([, next]) => next).join("; "));
 }
 
-/** An IP literal and a port, as the server reads it. */
+/** Whether a server accepts a text as an IP literal and a port. */
 function isAddress(text: string): boolean {
   const { six, four, port } = /^(?:\[(?<six>[^\]]*)\]|(?<four>[\d.]+)):(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
   return (six === undefined ? isIP(four ?? "") === 4 : isIP(six) === 6) && Number(port) <= 65_535;
 }
 
-/** Whether a server would find libsodium. It is looked for and not loaded: it is code of the project. */
+/** Whether a server would find libsodium. It is not loaded, because doctor runs no code of the project. */
 function checkLibsodium(root: string): Check {
   const runtime = manifestOf(root, "svc-runtime");
   const platform = `${process.platform}-${process.arch}`;
@@ -323,11 +322,11 @@ function checkLibsodium(root: string): Check {
   const hasLibrary = process.platform !== "linux" || glibcVersionRuntime !== undefined;
   if (built && hasLibrary) return good("libsodium", `sodium-native is installed, built for ${platform}`);
   const next =
-    "npm install sodium-native, where it is prebuilt: glibc, macOS, Windows (troubleshooting: a signed call costs more than it should)";
-  return skipped("libsodium", "not here: signatures take twice as long", next);
+    "npm install sodium-native; it is prebuilt for glibc, macOS and Windows (troubleshooting: a signed call costs more than it should)";
+  return skipped("libsodium", "not installed: signatures take twice as long", next);
 }
 
-/** The folder of a package as Node finds it from a file, in NODE_PATH too; empty without one. */
+/** The folder of a package as Node resolves it from a file, NODE_PATH included; empty if there is none. */
 function folderOf(name: string, from: string): string {
   try {
     return dirname(createRequire(realpathSync(from)).resolve(`${name}/package.json`));
@@ -336,7 +335,7 @@ function folderOf(name: string, from: string): string {
   }
 }
 
-/** The version of a package in the nearest `node_modules`; undefined without one. */
+/** The version of a package in the nearest `node_modules`; undefined if it is not installed. */
 function installedVersion(root: string, name: string): string | undefined {
   const path = manifestOf(root, name);
   return path === undefined ? undefined : readManifest(path)?.version;

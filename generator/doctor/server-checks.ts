@@ -1,7 +1,7 @@
 /**
- * Checks of a served tool from where a leader is. No probe runs the tool: every call is refused before `invoke`, by
- * its signature, by its body, which is no JSON, or by values that do not decode. Some make an instance of the tool, as
- * health does.
+ * Checks of a running server, sent the way a leader sends its calls. No probe runs the tool: every call is refused
+ * before `invoke`, because its signature, its body or its values are invalid. Some probes construct the tool, as
+ * `GET /health` does.
  */
 
 import { randomBytes } from "node:crypto";
@@ -25,37 +25,37 @@ import {
 } from "./http.js";
 
 export interface ServerQuestions {
-  /** The text of the committed `meta.json`, if any. */
+  /** The text of the project's `meta.json`, if any. */
   readonly committed: string | undefined;
-  /** Signs the probes; without it they are signed by an unknown leader. */
+  /** Signs the probes. Without it a random key of an unknown leader does. */
   readonly leader: Leader | undefined;
   readonly headerPrefix: string;
   readonly ca: Buffer | undefined;
-  /** Whether a server without signatures is what its operator wants. */
+  /** Whether the server is meant to accept unsigned calls. */
   readonly unsigned: boolean;
-  /** The limit of a body. */
+  /** The expected limit of a request body, in bytes. */
   readonly maxBody: number;
-  /** Sends a body of this size instead of announcing one of the limit. */
+  /** Sends a body of this size; otherwise a `Content-Length` of `maxBody` is announced without a body. */
   readonly size: number | undefined;
 }
 
 const TIMEOUT_MS = 15_000;
-/** A gateway that refuses an announced length does so at once; one that takes it waits for the body. */
+/** A gateway refuses an announced length immediately, or waits for the body. */
 const ANNOUNCED_MS = 3_000;
 const MAX_CLOCK_MS = 60_000;
 const MIN_CERTIFICATE_DAYS = 7;
 const DAY_MS = 86_400_000;
-/** No JSON, so that a server without signatures refuses it too. */
-const NO_JSON = Buffer.from("svc-gen doctor");
+/** Invalid JSON, so that an unsigned server refuses it too. */
+const INVALID_JSON = Buffer.from("svc-gen doctor");
 
-/** The address of a tool: the given one without `/invoke`, `/health`, `/meta` and slashes at its end. */
+/** The base address of a tool: the URL without `/invoke`, `/health`, `/meta` and trailing slashes. */
 export function baseOf(url: URL): URL {
   const base = new URL(url.origin);
   base.pathname = url.pathname.replace(/\/+$/, "").replace(/\/(?:invoke|health|meta)$/, "");
   return base;
 }
 
-/** All checks in order. A check whose ground is missing is left out. */
+/** Runs the checks in order. A check that depends on a failed one is left out. */
 export async function checkServer(base: URL, questions: ServerQuestions): Promise<Check[]> {
   const checks: Check[] = [];
   const doctor = new ServerDoctor(base, questions, (check) => checks.push(check));
@@ -68,12 +68,12 @@ class ServerDoctor {
 
   readonly #base: URL;
   readonly #questions: ServerQuestions;
-  readonly #tell: (check: Check) => void;
+  readonly #report: (check: Check) => void;
 
-  constructor(base: URL, questions: ServerQuestions, tell: (check: Check) => void) {
+  constructor(base: URL, questions: ServerQuestions, report: (check: Check) => void) {
     this.#base = base;
     this.#questions = questions;
-    this.#tell = tell;
+    this.#report = report;
     this.#trust = { ca: questions.ca, anyCertificate: false };
   }
 
@@ -84,106 +84,110 @@ class ServerDoctor {
     const middle = (began + Date.now()) / 2;
     if (health.status >= 300 && health.status < 400) {
       const to = printable(health.headers.location ?? "nowhere");
-      const next = `leaders follow no redirect: register the address that it leads to, or end the redirect`;
-      this.#tell(bad("redirects", `${health.status} to ${to}`, next));
+      const next = "leaders do not follow redirects: register the target address, or remove the redirect";
+      this.#report(bad("redirects", `${health.status} to ${to}`, next));
       return;
     }
-    this.#tell(good("redirects", "none"));
+    this.#report(good("redirects", "none"));
     await this.#checkHealth(health);
     const metadata = await this.#checkMetadata();
-    // Nothing else is to be learnt at an address that is no tool's.
+    // The remaining checks need a tool at this address.
     if (metadata === "not found") return;
     await this.#checkRouting();
-    this.#tell(this.#checkClock(health, middle));
+    this.#report(this.#checkClock(health, middle));
     const isSigned = await this.#checkMode();
     const arrived = isSigned ? await this.#checkHeaders() : false;
     if (isSigned === false) {
-      this.#tell(skipped("headers", "signature headers are not read without signatures"));
-      this.#tell(skipped("body", "without signatures nothing tells whether a body was changed"));
-    } else if (isSigned) this.#tell(await this.#checkBody(metadata, arrived));
-    this.#tell(await this.#checkSize());
+      this.#report(skipped("headers", "an unsigned server does not read signature headers"));
+      this.#report(skipped("body", "an unsigned server cannot show whether a body was changed"));
+    } else if (isSigned) this.#report(await this.#checkBody(metadata, arrived));
+    this.#report(await this.#checkSize());
   }
 
-  /** The first request, and what TLS says of it. */
+  /** Sends the first request and judges its connection. */
   async #connect(): Promise<ProbeAnswer | undefined> {
     let answer = await this.#get("/health");
     const fault = "failure" in answer ? certificateFault(answer.failure) : undefined;
     if (fault !== undefined) {
-      this.#tell(bad("tls", fault.detail, fault.next));
+      this.#report(bad("tls", fault.detail, fault.next));
       this.#trust = { ...this.#trust, anyCertificate: true };
       answer = await this.#get("/health");
     }
     if ("failure" in answer) {
       const { detail, next } = explainFailure(answer.failure, this.#base);
-      this.#tell(bad("connection", detail, next));
+      this.#report(bad("connection", detail, next));
       return undefined;
     }
-    this.#tell(good("connection", this.#base.host));
-    if (fault === undefined) this.#tell(this.#judgeTls(answer));
+    this.#report(good("connection", this.#base.host));
+    if (fault === undefined) this.#report(this.#judgeTls(answer));
     return answer;
   }
 
   #judgeTls({ tls }: ProbeAnswer): Check {
     if (tls === undefined) {
       if (isLoopback(this.#base.hostname)) return skipped("tls", "plain HTTP on this machine");
-      const next = "serve over https: who can read a request can repeat it (docs/guide/signatures.md)";
+      const next = "serve over https: anyone who can read a request can repeat it (docs/guide/signatures.md)";
       return bad("tls", "plain HTTP over a network", next);
     }
     const days = Math.floor((Date.parse(tls.certificate.valid_to) - Date.now()) / DAY_MS);
-    const detail = `${tls.protocol}, the chain is trusted, the certificate ends in ${days} ${days === 1 ? "day" : "days"}`;
+    const detail = `${tls.protocol}, the chain is trusted, the certificate expires in ${days} ${days === 1 ? "day" : "days"}`;
     if (days >= MIN_CERTIFICATE_DAYS) return good("tls", detail);
-    return bad("tls", detail, "renew the certificate; a running server takes the new files by itself");
+    return bad("tls", detail, "renew the certificate; a running server reloads the files by itself");
   }
 
   async #checkHealth(answer: ProbeAnswer): Promise<void> {
     const { status } = answer;
-    if (status === 200) this.#tell(good("health", "200"));
-    else if (status === 404) this.#tell(bad("health", "404: no tool has this path", await this.#toolsHere()));
+    if (status === 200) this.#report(good("health", "200"));
+    else if (status === 404) this.#report(bad("health", "404: no tool has this path", await this.#listTools()));
     else if (status === 500 || (status === 503 && answer.body.length === 0)) {
       const why =
-        status === 500 ? "its health() or its construction threw" : "the tool says so, or its health() took too long";
-      this.#tell(bad("health", `${status}: ${why}`, "look at the server's log"));
-    } else this.#tell(this.#unexpected("health", answer));
+        status === 500
+          ? "the tool's health() or constructor threw"
+          : "the tool reports itself unhealthy, or its health() took too long";
+      this.#report(bad("health", `${status}: ${why}`, "check the server's log"));
+    } else this.#report(this.#unexpected("health", answer));
     const head = await this.#ask({ method: "HEAD", url: this.#at("/health") });
-    if ("failure" in head) this.#tell(this.#failed("head", head));
-    else if (head.status === status) this.#tell(good("head", `${head.status}, as GET`));
+    if ("failure" in head) this.#report(this.#failed("head", head));
+    else if (head.status === status) this.#report(good("head", `${head.status}, same as GET`));
     else {
-      const next = "let the gateway pass HEAD as it is: balancers ask for health with it";
-      this.#tell(bad("head", `HEAD is ${head.status} where GET is ${status}`, next));
+      const next = "let the gateway pass HEAD unchanged: load balancers use it for health checks";
+      this.#report(bad("head", `HEAD answers ${head.status}, GET answers ${status}`, next));
     }
   }
 
-  /** The paths of tools at the same origin, for an address that is none. */
-  async #toolsHere(): Promise<string> {
+  /** The next step for an address without a tool: the tools at the same origin. */
+  async #listTools(): Promise<string> {
     const answer = await this.#ask({ method: "GET", url: new URL("/tools", this.#base) });
     const paths = "failure" in answer || answer.status !== 200 ? undefined : textsIn(answer.body);
-    if (paths === undefined) return "give the address of a tool, such as https://tools.example/sum";
+    if (paths === undefined) return "pass the address of a tool, such as https://tools.example/sum";
     const all = paths.map((path) => `${this.#base.origin}/${path.replace(/^\/+/, "")}`).map(printable);
-    return all.length === 0 ? "the server has no tools" : `the tools here are ${all.slice(0, 5).join(", ")}`;
+    return all.length === 0 ? "the server has no tools" : `the server has the tools ${all.slice(0, 5).join(", ")}`;
   }
 
-  /** Paths and methods that are none: a gateway that answers for the server shows here. */
+  /** Requests unknown paths and methods, to detect a gateway that answers in place of the server. */
   async #checkRouting(): Promise<void> {
     const unknown = await this.#get(`/doctor-${randomBytes(6).toString("hex")}`);
-    if ("failure" in unknown) this.#tell(this.#failed("unknown paths", unknown));
+    if ("failure" in unknown) this.#report(this.#failed("unknown paths", unknown));
     else if (unknown.status === 404) {
-      const who = errorOf(unknown) === undefined ? "by the gateway" : "by the server";
-      this.#tell(good("unknown paths", `404, ${who}`));
+      const source = errorOf(unknown) === undefined ? "from the gateway" : "from the server";
+      this.#report(good("unknown paths", `404 ${source}`));
     } else {
-      const next = "a gateway or an application answers for every path: leaders would take its pages for answers";
-      this.#tell(bad("unknown paths", `${unknown.status} where 404 is expected`, next));
+      const next =
+        "configure the gateway or application that answers every path: leaders would read its pages as answers";
+      this.#report(bad("unknown paths", `${unknown.status}, expected 404`, next));
     }
     const get = await this.#get("/invoke");
-    if ("failure" in get) this.#tell(this.#failed("methods", get));
-    else if (get.status === 405 && get.headers.allow === "POST") this.#tell(good("methods", "GET of /invoke is 405"));
-    else this.#tell(this.#unexpected("methods", get, "GET of /invoke: "));
+    if ("failure" in get) this.#report(this.#failed("methods", get));
+    else if (get.status === 405 && get.headers.allow === "POST")
+      this.#report(good("methods", "GET /invoke answers 405"));
+    else this.#report(this.#unexpected("methods", get, "GET /invoke: "));
   }
 
   async #checkMetadata(): Promise<JudgedMetadata | "not found" | undefined> {
     const answer = await this.#get("/meta");
     if ("failure" in answer) return this.#none(this.#failed("metadata", answer));
     if (answer.status === 404) {
-      this.#tell(bad("metadata", "404: no tool has this path", await this.#toolsHere()));
+      this.#report(bad("metadata", "404: no tool has this path", await this.#listTools()));
       return "not found";
     }
     if (answer.status !== 200) return this.#none(this.#unexpected("metadata", answer));
@@ -192,16 +196,16 @@ class ServerDoctor {
       [served] = readMetadata(answer.body, "the answer", true) as [JudgedMetadata];
     } catch (error) {
       if (!(error instanceof UnreadableMetadata)) throw error;
-      const next = "the answer is not that of a tool server: look at the address and at the gateway";
+      const next = "a tool server does not answer like this: check the address and the gateway";
       return this.#none(bad("metadata", printable(error.message), next));
     }
-    this.#tell(this.#compare(served, answer.body.toString()));
+    this.#report(this.#compare(served, answer.body.toString()));
     const expected = `${this.#base.href.replace(/\/$/, "")}/`;
-    if (served.url === expected) this.#tell(good("public url", expected));
+    if (served.url === expected) this.#report(good("public url", expected));
     else {
       const next =
-        "let the gateway set X-Forwarded-Proto and X-Forwarded-Host to what callers use, and pass the path unchanged";
-      this.#tell(bad("public url", `/meta says ${printable(served.url ?? "")}, asked was ${expected}`, next));
+        "let the gateway set X-Forwarded-Proto and X-Forwarded-Host to the scheme and host of the request, and pass the path unchanged";
+      this.#report(bad("public url", `/meta has ${printable(served.url ?? "")}, expected ${expected}`, next));
     }
     return served;
   }
@@ -209,25 +213,25 @@ class ServerDoctor {
   #compare(served: JudgedMetadata, text: string): Check {
     const { committed } = this.#questions;
     if (committed === undefined)
-      return skipped("metadata", `${served.fqn}; there is no meta.json here to compare with`);
+      return skipped("metadata", `${served.fqn}; this folder has no meta.json to compare with`);
     const own = toolIn(committed, served.fqn);
     if (own === undefined) {
       const next =
-        "run doctor in the project of this tool; or deploy what meta.json says (svc-gen diff compares versions)";
-      return bad("metadata", `the server has ${served.fqn}, the meta.json here has not`, next);
+        "run doctor in the project of this tool, or deploy the version in meta.json (svc-gen diff compares versions)";
+      return bad("metadata", `the server has ${served.fqn}, which is not in meta.json`, next);
     }
     const members = ["description", "timeout", "input_schema", "output_schema"].filter(
       (name) => textOf(served, name) !== textOf(own, name),
     );
-    if (members.length === 0) return good("metadata", `${served.fqn}, as in meta.json`);
+    if (members.length === 0) return good("metadata", `${served.fqn}, same as in meta.json`);
     const differences = diffDocuments(
       { name: "the server", text: `[${text}]` },
       { name: "meta.json", text: committed },
     );
     const tool = served.fqn.split("@")[0];
     const [first] = differences.find((each) => each.tool === tool)?.changes ?? [];
-    const detail = `the server's ${members.join(", ")} of ${served.fqn} is not that of meta.json`;
-    const next = "build and deploy again, or run svc-gen: one of the two is old";
+    const detail = `the server and meta.json differ in ${members.join(", ")} of ${served.fqn}`;
+    const next = "deploy the current build, or run svc-gen if meta.json is the older one";
     return bad(
       "metadata",
       first === undefined ? detail : `${detail}: ${first.kind}: ${printable(changeText(first))}`,
@@ -237,58 +241,58 @@ class ServerDoctor {
 
   #checkClock({ headers }: ProbeAnswer, here: number): Check {
     const there = Date.parse(headers.date ?? "");
-    if (Number.isNaN(there)) return skipped("clock", "the answer has no Date");
-    // A Date has whole seconds.
+    if (Number.isNaN(there)) return skipped("clock", "the answer has no Date header");
+    // Date has a resolution of one second; add half of it.
     const away = Math.round((there + 500 - here) / 1000);
-    if (Math.abs(away) * 1000 <= MAX_CLOCK_MS) return good("clock", `${Math.abs(away)} s away from this one`);
-    const next = "synchronise both machines (NTP): certificates, logs and the leaders' own records need it";
+    if (Math.abs(away) * 1000 <= MAX_CLOCK_MS) return good("clock", `within ${Math.abs(away)} s of this machine`);
+    const next = "synchronise both machines with NTP: certificates, logs and the records of leaders need it";
     return bad("clock", `${Math.abs(away)} s ${away > 0 ? "ahead of" : "behind"} this machine`, next);
   }
 
-  /** Whether signatures are required; undefined when that cannot be told. */
+  /** Whether signatures are required; undefined if the answer does not show it. */
   async #checkMode(): Promise<boolean | undefined> {
-    const answer = await this.#post(NO_JSON, {});
+    const answer = await this.#post(INVALID_JSON, {});
     if ("failure" in answer) return this.#none(this.#failed("signatures", answer));
     const code = errorOf(answer)?.code;
     if (code === "auth_failed") {
-      this.#tell(good("signatures", "required: an unsigned call is 401"));
+      this.#report(good("signatures", "required: an unsigned call gets 401"));
       return true;
     }
     if (code !== "input_deserialization_error") return this.#none(this.#unexpected("signatures", answer));
-    const detail = "not required: everybody who reaches the server may call";
-    if (this.#questions.unsigned) this.#tell(good("signatures", `${detail}, as wanted`));
+    const detail = "not required: anyone who can reach the server can call it";
+    if (this.#questions.unsigned) this.#report(good("signatures", `${detail} (--unsigned)`));
     else if (isLoopback(this.#base.hostname))
-      this.#tell(skipped("signatures", `${detail}; this is a loopback address`));
+      this.#report(skipped("signatures", `${detail}; this is a loopback address`));
     else {
       const next =
-        "name a configuration by SVC_TOOLKIT_CONFIG_PATH (svc-gen config init); when this is wanted: --unsigned";
-      this.#tell(bad("signatures", detail, next));
+        "set SVC_TOOLKIT_CONFIG_PATH to a configuration (svc-gen config init); if this is intended, pass --unsigned";
+      this.#report(bad("signatures", detail, next));
     }
     return false;
   }
 
-  /** Sends all signature headers over a random hash. No inputs have it, so the request is of no use to who reads it. */
+  /** Sends all signature headers over a random hash. No input has that hash, so the request cannot be replayed. */
   async #checkHeaders(): Promise<boolean> {
     const { leader, headerPrefix } = this.#questions;
     const signer = leader ?? { id: "svc-gen-doctor", keyId: 0, key: randomBytes(32) };
-    const request = signRequest({ body: NO_JSON, inputHash: randomBytes(32) }, signer, { headerPrefix });
+    const request = signRequest({ body: INVALID_JSON, inputHash: randomBytes(32) }, signer, { headerPrefix });
     const answer = await this.#post(request.body, request.headers);
     if ("failure" in answer) return this.#none(this.#failed("headers", answer)) ?? false;
     const { code = "", details = "" } = errorOf(answer) ?? {};
     const isUnknown = code === "auth_failed" && details.endsWith("no such leader and key in the allow-list");
     if (leader === undefined && isUnknown) {
-      this.#tell(good("headers", "all six arrived; --leader-key and --leader-id would prove the signature too"));
+      this.#report(good("headers", "all six arrive; with --leader-key and --leader-id the signature is checked too"));
       return true;
     }
     if (code === "input_deserialization_error") {
-      this.#tell(good("headers", "all six arrived, and the leader's signature verifies"));
+      this.#report(good("headers", "all six arrive, and the leader's signature verifies"));
       return true;
     }
     if (code !== "auth_failed") {
-      this.#tell(this.#unexpected("headers", answer));
+      this.#report(this.#unexpected("headers", answer));
       return false;
     }
-    this.#tell(bad("headers", `401 ${details}`, this.#headerStep(details, signer)));
+    this.#report(bad("headers", `401 ${details}`, this.#headerStep(details, signer)));
     return false;
   }
 
@@ -296,31 +300,31 @@ class ServerDoctor {
     const row = "(troubleshooting: auth_failed)";
     const [, prefix] = /^(\S+-)Sig-V: /.exec(details) ?? [];
     if (prefix !== undefined && prefix !== this.#questions.headerPrefix) {
-      return `the server reads headers that begin with ${prefix}: --header-prefix ${prefix} ${row}`;
+      return `the server expects headers that start with ${prefix}: pass --header-prefix ${prefix} ${row}`;
     }
     if (details.endsWith("no such leader and key in the allow-list")) {
-      return `list leader ${id} with key ${keyId} in the allow-list; when it is there, look for "stays in force" in the log: the new version may have been refused ${row}`;
+      return `add leader ${id} with key ${keyId} to the allow-list; if it is there, search the server's log for "stays in force": the new version may have been refused ${row}`;
     }
     if (details.endsWith("does not verify")) {
-      return `the listed public key is not that of this private key, or a hop changed the header ${row}`;
+      return `check that the allow-list has the public key of this private key, and that no gateway changes the header ${row}`;
     }
-    if (details.endsWith("given twice")) return `a gateway sends the header again: let it pass each header once ${row}`;
-    return `a gateway drops or changes the header: let it pass all headers that begin with ${this.#questions.headerPrefix} ${row}`;
+    if (details.endsWith("given twice")) return `a gateway duplicates the header: let it pass each header once ${row}`;
+    return `a gateway drops or changes the header: let it pass all headers that start with ${this.#questions.headerPrefix} ${row}`;
   }
 
-  /** A call whose hash is right and whose first value is no JSON: the hash is compared, the tool is not run. */
+  /** Sends a call with a correct hash and an invalid first value: the server compares the hash and does not run the tool. */
   async #checkBody(metadata: JudgedMetadata | undefined, arrived: boolean): Promise<Check> {
     const { leader, headerPrefix } = this.#questions;
     if (leader === undefined) {
-      const next = "--leader-key FILE --leader-id ID signs a probe that shows it";
-      return skipped("body", "whether bodies arrive unchanged is seen by signed probes only", next);
+      const next = "pass --leader-key FILE --leader-id ID";
+      return skipped("body", "only a signed probe can show whether bodies arrive unchanged", next);
     }
-    if (metadata === undefined || !arrived) return skipped("body", "needs metadata and headers that arrive");
+    if (metadata === undefined || !arrived) return skipped("body", "needs valid metadata and headers");
     const ports = inputPorts(metadata);
-    if (ports === undefined) return skipped("body", "the schemas of the metadata have no ports");
-    if (ports.length === 0) return skipped("body", "the tool has no inputs: every call would run it");
+    if (ports === undefined) return skipped("body", "the metadata does not describe ports");
+    if (ports.length === 0) return skipped("body", "the tool has no input ports: every call would run it");
     const notJson = new JsonText(Buffer.from([0xff]));
-    // Canonical, and changed by programs that read and write JSON.
+    // Canonical JSON that a parser and printer of JSON would change.
     const sensitive = new JsonText('["é/\\u0001",1.0,1e+16,18446744073709551615]');
     const input = Object.fromEntries(
       ports.map(({ name, many }, at) => [
@@ -334,13 +338,13 @@ class ServerDoctor {
     const { code, details = "" } = errorOf(answer) ?? {};
     const isEnvelope = /^(?:body|ports)\b/.test(details) && !details.includes(": not JSON: ");
     if (code === "input_deserialization_error" && !isEnvelope) {
-      return good("body", "it arrives unchanged: the input hash agrees");
+      return good("body", "arrives unchanged: the input hash matches");
     }
     if (code !== "permission_denied") return this.#unexpected("body", answer);
-    return good("body", "it arrives unchanged: the input hash agrees; the tool's authorize refuses this leader");
+    return good("body", "arrives unchanged: the input hash matches; the tool's authorize refuses this leader");
   }
 
-  /** A body at the limit: the tool has to answer, not a gateway. */
+  /** Sends or announces a body at the limit. The answer must come from the tool, not from a gateway. */
   async #checkSize(): Promise<Check> {
     const { size, maxBody } = this.#questions;
     const bytes = size ?? maxBody;
@@ -353,28 +357,28 @@ class ServerDoctor {
     });
     if ("failure" in answer) {
       if (size === undefined && answer.failure === "timeout") {
-        return good("size", `${what} is taken; --size ${bytes} would send one`);
+        return good("size", `${what} is accepted; --size ${bytes} sends one`);
       }
       const next = "raise the limit of the gateway (nginx: client_max_body_size 12m)";
-      return bad("size", `${what}: the connection ended without an answer (${answer.failure})`, next);
+      return bad("size", `${what}: the connection closed without an answer (${answer.failure})`, next);
     }
     const error = errorOf(answer);
     if (error?.code === "payload_too_large") {
-      const detail = `${what} is over the tool's own limit: ${error.details}`;
+      const detail = `${what} exceeds the tool's own limit: ${error.details}`;
       if (bytes > maxBody) return skipped("size", detail);
-      return bad("size", detail, `${nextStep("payload_too_large")}; if the limit is meant, leaders have to know it`);
+      return bad("size", detail, `${nextStep("payload_too_large")}; if the limit is intended, tell the leaders`);
     }
     if (error?.code === "auth_failed" || error?.code === "input_deserialization_error") {
       return good("size", `${what} reaches the tool`);
     }
     if (answer.status !== 413) return this.#unexpected("size", answer, `${what}: `);
     const next =
-      "raise the limit of the gateway to that of the tool (nginx: client_max_body_size 12m) (troubleshooting: payload_too_large)";
-    return bad("size", `${what} is refused by a gateway (413 that is not the tool's)`, next);
+      "raise the limit of the gateway to the tool's (nginx: client_max_body_size 12m) (troubleshooting: payload_too_large)";
+    return bad("size", `a gateway refuses ${what} (its 413 is not the tool's)`, next);
   }
 
   #none(check: Check): undefined {
-    this.#tell(check);
+    this.#report(check);
   }
 
   #failed(name: string, { failure }: NoAnswer): Check {
@@ -382,22 +386,22 @@ class ServerDoctor {
     return bad(name, detail, next);
   }
 
-  /** An answer that no server of a tool in good health gives to this probe. */
+  /** The finding for an answer that a healthy tool server does not give to this probe. */
   #unexpected(name: string, answer: ProbeAnswer, what = ""): Check {
     const error = errorOf(answer);
     const { status, headers } = answer;
     const after = headers["retry-after"] === undefined ? "" : `, Retry-After ${printable(headers["retry-after"])}`;
     if (error !== undefined) {
       const details = error.details === "" ? "" : `: ${error.details}`;
-      const lacking = status === 503 && after === "" ? "; the gateway drops Retry-After" : "";
+      const lacking = status === 503 && after === "" ? "; let the gateway pass Retry-After" : "";
       const next = nextStep(error.code) ?? "see docs/protocol.md, section 7";
       return bad(name, `${what}${status} ${error.code}${details}${after}`, `${next}${lacking}`);
     }
     const isGateway = status === 502 || status === 503 || status === 504;
     const next = isGateway
-      ? "a gateway answers: it does not reach the server. Look at whether that runs, and at the address of it in the gateway"
-      : "something other than the tool answers: look at the address and at the gateway's rules";
-    return bad(name, `${what}${status} without an error of the protocol`, next);
+      ? "the gateway cannot reach the server: check that it is running, and its address in the gateway"
+      : "the answer is not from the tool: check the address and the gateway's rules";
+    return bad(name, `${what}${status} without a protocol error`, next);
   }
 
   #at(path: string): URL {
@@ -422,7 +426,7 @@ class ServerDoctor {
 
 const textOf = ({ document }: JudgedMetadata, name: string) => printJson(document.get(name) ?? null);
 
-/** A tool of a `meta.json`; undefined when it has none of this name, or cannot be read. */
+/** A tool of a `meta.json`; undefined if it is missing or the file is invalid. */
 function toolIn(text: string, fqn: string): JudgedMetadata | undefined {
   try {
     return readMetadata(Buffer.from(text), "meta.json").find((tool) => tool.fqn === fqn);
@@ -432,7 +436,7 @@ function toolIn(text: string, fqn: string): JudgedMetadata | undefined {
   }
 }
 
-/** Undefined when the metadata is not that of a tool. */
+/** The input ports; undefined if the schemas do not describe ports. */
 function inputPorts({ input, output }: JudgedMetadata) {
   try {
     return derivePorts(printJson(input), printJson(output)).inputPorts;
@@ -442,7 +446,7 @@ function inputPorts({ input, output }: JudgedMetadata) {
   }
 }
 
-/** The texts in a JSON array; undefined for anything else. */
+/** The strings in a JSON array; undefined for any other JSON value. */
 function textsIn(body: Buffer): string[] | undefined {
   try {
     const value: unknown = JSON.parse(body.toString());
@@ -452,7 +456,7 @@ function textsIn(body: Buffer): string[] | undefined {
   }
 }
 
-/** The next step after an answer with this code. Undefined for a code that is not the protocol's. */
+/** The next step after an answer with this code; undefined if the protocol has no such code. */
 function nextStep(code: string): string | undefined {
   const answer = ERROR_ANSWERS.get(code);
   return answer && `${answer.operator} (troubleshooting: ${code})`;

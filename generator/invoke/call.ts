@@ -1,4 +1,4 @@
-/** One call of a tool as a leader makes it, and what of it was verified. */
+/** One call to a tool, made and verified as a leader does. */
 
 import { performance } from "node:perf_hooks";
 import { quote as jsonQuote, prettyJson } from "svc-runtime/internal/generator";
@@ -20,38 +20,37 @@ export interface CallRequest {
   readonly input: Uint8Array;
   readonly secrets: SecretSources;
   readonly client: LeaderOptions;
-  /** Sends a signed request; `client` has the keys. */
+  /** Signs the request with the keys of `client`. */
   readonly signed: boolean;
-  /** Sends the same request a second time. */
+  /** Sends the same request again. */
   readonly replay: boolean;
-  /** Sends the request once more with another value in its body. */
+  /** Sends the request again with a changed value in its body. */
   readonly tamper: boolean;
   readonly timeoutMs?: number;
 }
 
-/** What a call gave. */
 export interface CallReport {
   readonly fqn: string;
   readonly variant: string;
-  /** `{"variant":{…}}`, indented; numbers keep their spelling. */
+  /** `{"variant":{…}}`, indented. Numbers are printed as the server sent them. */
   readonly result: string;
   readonly milliseconds: number;
   readonly signature: CallResult["signature"];
-  /** Of the exact retry. */
+  /** The exact retry. */
   readonly replay?: {
     readonly milliseconds: number;
-    /** Whether result and signature are the bytes of the first answer. */
+    /** Whether result and signature are byte-identical to those of the first answer. */
     readonly same: boolean;
   };
-  /** Of the request with the changed body: the refusal; undefined when it was accepted. */
+  /** The refusal of the changed request; undefined if it was accepted. */
   readonly tamper?: { readonly refusal: LeaderError | undefined };
 }
 
-/** @throws {@link LeaderError}, CommandError for an input that does not fit the ports */
+/** @throws {@link LeaderError}; CommandError for an input that does not match the ports */
 export async function callTool(request: CallRequest): Promise<CallReport> {
   const { timeoutMs } = request;
   const options: CallOptions = timeoutMs === undefined ? {} : { timeoutMs };
-  // Connections of its own: one that an earlier call of this process left may lead to a server that has been replaced.
+  // A new connection: a pooled one may lead to a server that has since been replaced.
   const client = await LeaderClient.connect(request.url, { tls: {}, ...request.client, ...options });
   try {
     const { inputPorts } = client.ports;
@@ -63,7 +62,7 @@ export async function callTool(request: CallRequest): Promise<CallReport> {
     }
     const changed = request.tamper ? tampered(input) : undefined;
     if (request.tamper && changed === undefined) {
-      throw new CommandError("there is no value that --tamper could change", "leave --tamper out");
+      throw new CommandError("--tamper has no value to change: the input is empty", "omit --tamper");
     }
     const signed = client.sign(input);
     const { value: first, milliseconds } = await timed(() => client.send(signed, options));
@@ -86,7 +85,7 @@ function reportOf({ metadata }: LeaderClient, result: CallResult, milliseconds: 
   };
 }
 
-/** The result as JSON text, from the texts of its values. */
+/** Assembles the result as JSON from the texts of its values, so that no number is reformatted. */
 function resultText({ tag, ports }: CallResult): string {
   const members = ports.map(({ name, many, values }) => {
     const texts = values.map((value) =>
@@ -105,7 +104,7 @@ async function retry(client: LeaderClient, request: SignedRequest, first: CallRe
   return { milliseconds, same: parts(second).equals(parts(first)) };
 }
 
-/** Sends the headers of a signed request with the body of another input. */
+/** Sends the headers of a signed request with a changed body. */
 async function refusalOf(
   client: LeaderClient,
   request: SignedRequest,

@@ -1,4 +1,4 @@
-/** The input of a call as it was typed: every value keeps its spelling, so that integers and decimals stay exact. */
+/** The input of a call. Every value is kept as text, so that integers and decimals stay exact. */
 
 import { resolve } from "node:path";
 import { itemsOf, JsonError, MAX_VALUES, membersByName, parseJson, textOf } from "svc-runtime/internal/generator";
@@ -24,18 +24,18 @@ export async function readInputText(given: string, cwd: string, readInput: () =>
   }
 }
 
-/** The values of an input by port. */
+/** Values of an input, by port. */
 export type PortInput = Record<string, JsonText | JsonText[]>;
 
 /**
  * Splits an input into the values of its ports.
  *
- * @throws CommandError that names the place
+ * @throws CommandError with the position of the fault
  */
 export function inputOf(bytes: Uint8Array, ports: readonly PortShape[]): PortInput {
   const document = parsed(bytes);
   if (document.bytes[0] === undefined || !isKind(document, 0, "{")) {
-    throw new CommandError("the input is no JSON object", `its members are the input ports: ${nameList(ports)}`);
+    throw new CommandError("the input is not a JSON object", `its members are the input ports: ${nameList(ports)}`);
   }
   const input: PortInput = {};
   const text = (entry: number) => new JsonText(textOf(document, entry, "sent"));
@@ -47,13 +47,13 @@ export function inputOf(bytes: Uint8Array, ports: readonly PortShape[]): PortInp
         name,
         ports.map((each) => each.name),
       );
-      throw new CommandError(message, `the tool has: ${nameList(ports)}`);
+      throw new CommandError(message, `the input ports are: ${nameList(ports)}`);
     }
     if (!port.many) input[name] = text(entry);
     else if (isKind(document, entry, "[")) input[name] = itemsOf(document, entry).map(text);
     else
       throw new CommandError(
-        `${quoted(name)} wants an array of 1 to ${MAX_VALUES} values`,
+        `input port ${quoted(name)} expects an array of 1 to ${MAX_VALUES} values`,
         `write ${quoted(name)}: [ … ]`,
       );
   }
@@ -69,7 +69,7 @@ function parsed(bytes: Uint8Array): Document {
     if (!(error instanceof JsonError)) throw error;
     throw new CommandError(
       `the input is not JSON: ${error.message}`,
-      "quote it for the shell, or write it to a file: @input.json",
+      "quote it for the shell, or put it in a file: @input.json",
     );
   }
 }
@@ -83,7 +83,7 @@ function nameList(ports: readonly PortShape[]): string {
 }
 
 /**
- * The same input with another first value, as a proxy on the way might leave it; undefined for an input without values.
+ * The input with its first value changed, as a proxy might change it; undefined for an input without values.
  */
 export function tampered(input: PortInput): PortInput | undefined {
   const [name, value] = Object.entries(input)[0] ?? [];

@@ -1,4 +1,4 @@
-/** Input ports that `@secret` marks: their values come from the environment or from a prompt without echo. */
+/** Values of `@secret` input ports, from the environment or from a prompt without echo. */
 
 import { quote } from "svc-runtime/internal/generator";
 import { JsonText, type PortShape } from "svc-runtime/leader";
@@ -8,17 +8,16 @@ import { dereferenced, keyword, listAt, namedSchemas } from "../contract/schema-
 import { type Json, JsonObject, readJson } from "../json.js";
 import type { PortInput } from "./input.js";
 
-/** Where the values of secrets come from. */
 export interface SecretSources extends Pick<CliHost, "env" | "ask"> {
   /** `PORT=VARIABLE`, as typed. */
   readonly given: readonly string[];
 }
 
 /**
- * Adds secrets to an input: those of `--secret`, then one prompt for each required port that is a secret and missing.
- * No message has the text behind the equals sign, which may be a secret by mistake.
+ * Adds secrets to an input: those of `--secret` first, then a prompt for each required secret that is missing.
+ * Messages never contain the text after the equals sign, which may be a secret typed by mistake.
  *
- * @throws UsageError; CommandError for a missing secret without a terminal
+ * @throws UsageError; CommandError if a secret is missing and there is no terminal
  */
 export async function withSecrets(
   input: PortInput,
@@ -36,15 +35,15 @@ export async function withSecrets(
     const { name, secret } = readSecret(each, env);
     const port = ports.find((known) => known.name === name);
     if (port === undefined) throw unknownName("input port", name, names);
-    if (whole[name] !== undefined) throw new UsageError(`the input has ${name} already: leave it or --secret out`);
+    if (whole[name] !== undefined) throw new UsageError(`the input already has ${name}: omit it or --secret`);
     add(port, secret());
   }
   for (const port of requiredSecrets(ports, inputSchema)) {
     if (whole[port.name] !== undefined) continue;
     if (ask === undefined) {
       throw new CommandError(
-        `the input lacks the secret ${port.name}`,
-        `--secret ${port.name}=VARIABLE takes it from the environment; a terminal asks for it`,
+        `the secret ${port.name} is missing from the input`,
+        `pass --secret ${port.name}=VARIABLE to read it from the environment, or run in a terminal to be prompted`,
       );
     }
     add(port, await ask(`${port.name} (not shown): `, true));
@@ -56,15 +55,15 @@ export async function withSecrets(
  * Reads one `PORT=VARIABLE`.
  *
  * @returns the port, and a function that reads the variable
- * @throws UsageError, also by the function, without the text behind the equals sign
+ * @throws UsageError, as does the function; without the text after the equals sign
  */
 export function readSecret(given: string, env: SecretSources["env"]) {
   const [name = "", variable = ""] = given.split(/=(.*)/s);
-  if (!given.includes("=")) throw new UsageError("--secret wants PORT=VARIABLE, such as --secret apiKey=API_KEY");
+  if (!given.includes("=")) throw new UsageError("--secret expects PORT=VARIABLE, such as --secret apiKey=API_KEY");
   const secret = (): string => {
     const text = env[variable];
     if (text !== undefined) return text;
-    throw new UsageError(`--secret ${name} wants the name of an environment variable, and there is none of that name`);
+    throw new UsageError(`--secret ${name} expects the name of an environment variable, and that one is not set`);
   };
   return { name, secret };
 }
@@ -74,7 +73,7 @@ function requiredSecrets(ports: readonly PortShape[], inputSchema: string): Port
   return ports.filter(({ name }) => secrets.get(name) === true);
 }
 
-/** The ports that are secrets, and whether each is required. */
+/** The secret ports, each with whether it is required. */
 export function secretPorts(inputSchema: string): ReadonlyMap<string, boolean> {
   const schema = readJson(inputSchema);
   if (!(schema instanceof JsonObject)) return new Map();

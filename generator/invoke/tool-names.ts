@@ -1,22 +1,21 @@
-/** The names under which a command line may give a tool. */
+/** Names of tools on the command line. */
 
 import { unknownName } from "../cli/arguments.js";
 import { UsageError } from "../cli/command.js";
 import { closest } from "../compile/diagnostics/did-you-mean.js";
 
-/** What a tool is called by. */
 export interface NamedTool {
   readonly fqn: string;
-  /** Path of the endpoints, without slashes around it. */
+  /** Path of the endpoints, without leading and trailing slashes. */
   readonly path: string;
 }
 
 /**
  * The tool of this name, or the only one.
  *
- * @param command for the error
+ * @param command the command, for the error
  * @param name an FQN with or without version, the last part of its name, or a path
- * @param otherwise what may be given instead where there is no tool
+ * @param otherwise the end of the error if there are no tools
  * @throws UsageError
  */
 export function toolNamed<Tool extends NamedTool>(
@@ -29,7 +28,7 @@ export function toolNamed<Tool extends NamedTool>(
   if (name === undefined) {
     const [only, ...more] = tools;
     if (only !== undefined && more.length === 0) return only;
-    throw new UsageError(`${command} wants a tool: ${fqns.join(", ") || otherwise}`);
+    throw new UsageError(`${command} expects a tool: ${fqns.join(", ") || otherwise}`);
   }
   const tool = tools.find((each) => namesOf(each).includes(name));
   if (tool === undefined) throw unknownName("tool", name, fqns, nearest(name, tools));

@@ -127,7 +127,7 @@ describe("a project that is edited", PATIENCE, () => {
     assert.deepEqual(unknown, {
       code: EXIT.failure,
       out: "",
-      err: 'svc-gen: unknown input port "pair"; did you mean pear? (the tool has: pear, words)\n',
+      err: 'svc-gen: unknown input port "pair"; did you mean pear? (the input ports are: pear, words)\n',
     });
 
     project.write({ "src/double.ts": GOOD });
@@ -279,8 +279,8 @@ describe("a project that is served signed", PATIENCE, () => {
     const doctor = (address: string) => svcGenIn(project.root, ["doctor", address]);
     for (const address of [url, url.replace("127.0.0.1", "localhost")]) {
       const { code, out } = await doctor(`${address}/double`);
-      assert.match(out, /^✓ headers: all six arrived, and the leader's signature verifies$/m);
-      assert.match(out, /^✓ body: it arrives unchanged: the input hash agrees$/m);
+      assert.match(out, /^✓ headers: all six arrive, and the leader's signature verifies$/m);
+      assert.match(out, /^✓ body: arrives unchanged: the input hash matches$/m);
       assert.equal(code, EXIT.done, out);
     }
 
@@ -304,7 +304,7 @@ describe("a project that is served signed", PATIENCE, () => {
     const nothing = await project.invoke("{}", "--signed", "--tamper");
     assert.deepEqual(
       [nothing.code, nothing.err],
-      [EXIT.failure, "svc-gen: there is no value that --tamper could change (leave --tamper out)\n"],
+      [EXIT.failure, "svc-gen: --tamper has no value to change: the input is empty (omit --tamper)\n"],
     );
     const words = JSON.stringify({ words: Array.from({ length: 256 }, () => "w") });
     assert.match((await project.invoke(words, "--signed", "--tamper")).err, /^✓ changed on the way: refused: 422 /m);

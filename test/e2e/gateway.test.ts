@@ -197,7 +197,7 @@ describe("nginx in front of an example", WITHOUT, () => {
       assert.equal(checks.length, 14);
       assert.deepEqual(
         checks.filter(({ ok }) => ok !== true).map(({ name, detail }) => [name, detail]),
-        [["tls", "TLSv1.3, the chain is trusted, the certificate ends in 1 day"]],
+        [["tls", "TLSv1.3, the chain is trusted, the certificate expires in 1 day"]],
       );
     }
   });

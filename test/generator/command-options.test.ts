@@ -135,7 +135,7 @@ describe("invoke", () => {
     return JSON.parse(out);
   };
 
-  it("--leader-id and --key-id: a key of any 64 bits; `leader` with key 0 by default", async () => {
+  it("--leader-id and --key-id: any 64-bit key id; `leader` with key 0 by default", async () => {
     seen.length = 0;
     await reportOf(url, ...AS_BOB);
     await reportOf(
@@ -165,7 +165,7 @@ describe("invoke", () => {
     assert.deepEqual(leaders, ["leader 0"]);
   });
 
-  it("--tool-key: the result is verified with it, and not without", async () => {
+  it("--tool-key: the result is verified only with it", async () => {
     assert.equal((await reportOf(url, ...AS_BOB)).signature, "unverified");
     assert.equal((await reportOf(url, ...AS_BOB, "--tool-key", toolKey.right)).signature, "verified");
     const { code, out } = await invoke(url, ...AS_BOB, "--tool-key", toolKey.wrong);
@@ -179,7 +179,7 @@ describe("invoke", () => {
     assert.equal((await invoke(url, ...AS_BOB, "--header-prefix", "X-Nexus-")).code, 1);
   });
 
-  it("--replay and --tamper: a retry that does not run, a changed call that is refused; without them one call", async () => {
+  it("--replay: a retry that does not run; --tamper: a changed call that is refused; neither: one call", async () => {
     tool.calls.invoked = 0;
     const { replay, tamper } = await reportOf(url, ...AS_BOB, "--replay", "--tamper");
     assert.equal(replay.same, true);
@@ -236,13 +236,13 @@ describe("invoke", () => {
     }
   });
 
-  it("a certificate that is not trusted, and http to a TLS port: the next step", async () => {
+  it("an untrusted certificate, and http sent to a TLS port: the next step is printed", async () => {
     const said = async (server: string) => (await svcGenIn(keys, ["invoke", `${server}/tool`, "{}"])).err;
-    assert.match(await said(secure), /the certificate is signed by itself .*; to test with this one: --ca FILE\)$/m);
+    assert.match(await said(secure), /the certificate is self-signed .*; to test with this one, use --ca FILE\)$/m);
     assert.match(await said(secure.replace("https", "http")), /\(the port may speak TLS: try https:\/\/\)$/m);
   });
 
-  it("--timeout: for the metadata, for an unsigned call and for a signed one", async () => {
+  it("--timeout: limits the metadata request, unsigned calls and signed calls", async () => {
     for (const [onlyMeta, ...args] of [[false], [true], [true, ...AS_BOB]] as const) {
       answer = (response) => {
         if (onlyMeta && response.req.method === "GET") response.end(document);
@@ -257,7 +257,7 @@ describe("invoke", () => {
     assert.match(out, /--timeout wants a number/);
   });
 
-  it("--timeout: the tool's own and 5 s by default, so that its 504 arrives", async () => {
+  it("--timeout: by default 5 s more than the tool's own, so that its 504 arrives", async () => {
     for (const args of [[], AS_BOB]) {
       const timers = holdTimers(1_000);
       try {
@@ -272,7 +272,7 @@ describe("invoke", () => {
     }
   });
 
-  it("--replay: another answer is not taken for the remembered one", async () => {
+  it("--replay: a different answer is reported", async () => {
     const result = (n: string) =>
       encodeOutput({ tag: "ok", ports: [{ name: "n", values: [{ kind: "inline", bytes: Buffer.from(n) }] }] });
     const signed = (byte: number) => ({
@@ -298,7 +298,7 @@ describe("invoke", () => {
     }
   });
 
-  it("--tamper: any first value is changed; only an answer of the server is a refusal of it", async () => {
+  it("--tamper: a first value of any type is changed; only an answer of the server counts as a refusal", async () => {
     const ok = encodeOutput({ tag: "ok", ports: [] });
     for (const value of ["1", "-2.5", '""', '"x"', "null", "true", "[]", "{}"]) {
       const bodies: string[] = [];
@@ -323,7 +323,7 @@ describe("invoke", () => {
     assert.match(out, /connection_failed/);
   });
 
-  it("--secret: the text of a port from a variable, else from a prompt; no output and no log has it", async () => {
+  it("--secret: a value from a variable, otherwise from a prompt; it appears in no output and no log", async () => {
     const secret = '{"type":"string","format":"password","writeOnly":true}';
     const keyed = countingTool({
       input: [one("apiKey", { kind: "string", maxLength: 20 }), many("keys", { kind: "string" }), one("plain")],
@@ -353,11 +353,11 @@ describe("invoke", () => {
     const refused = await run(both, { env: { ...env, KEY: "canary".repeat(4) } });
     assert.match(refused.err, /422 input_deserialization_error: apiKey: /);
     const faults: readonly [given: readonly string[], code: number, message: RegExp, input?: string][] = [
-      [[], 1, /the input lacks the secret apiKey \(--secret apiKey=VARIABLE takes it/],
-      [["--secret", "canary"], 2, /--secret wants PORT=VARIABLE/],
-      [["--secret", "apiKey=canary-4"], 2, /--secret apiKey wants the name of an environment variable/],
+      [[], 1, /the secret apiKey is missing from the input \(pass --secret apiKey=VARIABLE/],
+      [["--secret", "canary"], 2, /--secret expects PORT=VARIABLE/],
+      [["--secret", "apiKey=canary-4"], 2, /--secret apiKey expects the name of an environment variable/],
       [["--secret", "apiKy=KEY"], 2, /unknown input port "apiKy"; did you mean apiKey\?/],
-      [["--secret", "apiKey=KEY"], 2, /the input has apiKey already/, '{"apiKey":"x","plain":1}'],
+      [["--secret", "apiKey=KEY"], 2, /the input already has apiKey/, '{"apiKey":"x","plain":1}'],
     ];
     for (const [given, code, message, input] of faults) {
       const ran = await run(given, { env }, input);
@@ -395,7 +395,7 @@ describe("keys", () => {
     allowed_leaders: { leader_id: string; keys: { kid: number }[] };
   }) => `${leader_id} ${keys[0]?.kid}`;
 
-  it("new: --leader-id, --key-id and --tool are in the entries, with defaults for each", async () => {
+  it("new: --leader-id, --key-id and --tool appear in the entries; each has a default", async () => {
     const plain = await json("new", "a.key");
     assert.equal(leaderOf(plain), "leader 0");
     assert.deepEqual(Object.keys(plain.tools), ["xyz.demo.tool@1"]);
@@ -439,7 +439,7 @@ describe("keys", () => {
     assert.deepEqual(filesIn(folder), before, "no file is written");
   });
 
-  it("a file of 4,096 bytes is read, and a longer one is not", async () => {
+  it("a file may have at most 4,096 bytes", async () => {
     const key = "07".repeat(32);
     const read = async (bytes: number) => {
       writeFileSync(join(folder, "long.key"), key.padEnd(bytes), { mode: 0o600 });
@@ -479,7 +479,7 @@ describe("config", () => {
     assert.equal((await svcGenIn(folder, ["config", "check"], { env })).code, 0);
   });
 
-  it("schema: --allow-list is of another file", async () => {
+  it("schema: --allow-list prints the schema of the allow-list", async () => {
     const members = async (...args: string[]) =>
       Object.keys(JSON.parse(await done(root, "config", "schema", ...args)).properties);
     assert.ok((await members()).includes("signed_http"));
@@ -493,7 +493,7 @@ describe("new", () => {
     return JSON.parse(await done(folder, "new", "--skip-install", "--json", ...args));
   };
 
-  it("--yes takes my-tool; --name and --fqn are in the files", async () => {
+  it("--yes uses the name my-tool; --name and --fqn appear in the files", async () => {
     const plain = await files("--yes");
     assert.deepEqual([plain.name, plain.fqn, plain.installed], ["my-tool", "xyz.demo.my-tool@1", false]);
     const options = ["--name", "@a/b", "--fqn", "xyz.demo.other@2"];
@@ -501,7 +501,7 @@ describe("new", () => {
     assert.deepEqual([name, fqn], ["@a/b", "xyz.demo.other@2"]);
   });
 
-  it("--yes and --json ask nothing, also where they could", async () => {
+  it("--yes and --json never prompt, even in a terminal", async () => {
     for (const flag of ["--yes", "--json"]) {
       const ask = () => assert.fail("a question");
       const { code, err } = await svcGenIn(folderOf(), ["new", "dir", "--skip-install", flag], { ask });
@@ -509,7 +509,7 @@ describe("new", () => {
     }
   });
 
-  it("names of packages have at most 214 characters", () => {
+  it("package names have at most 214 characters", () => {
     checkPackageName("a".repeat(214));
     assert.throws(() => checkPackageName("a".repeat(215)));
   });
@@ -519,7 +519,7 @@ describe("import", () => {
   const one = (fqn: string) =>
     `{"fqn":"${fqn}","url":"http://localhost/a","description":"d","input_schema":{"type":"object","properties":{}},"output_schema":{"oneOf":[{"const":"done"}]}}`;
 
-  it("--out is src by default; --force replaces", async () => {
+  it("--out is src by default; --force replaces files", async () => {
     const folder = folderOf({ "meta.json": one("xyz.demo.sum@1") });
     await done(folder, "import", "meta.json");
     await done(folder, "import", "meta.json", "--out", "lib");
@@ -528,13 +528,13 @@ describe("import", () => {
     await done(folder, "import", "meta.json", "--force");
   });
 
-  it("a warning shows 200 characters of a place", async () => {
+  it("a warning shows at most 200 characters of a JSON pointer", async () => {
     const folder = folderOf({ "meta.json": one("xyz.demo.sum@1").replace("{", `{"${"x".repeat(300)}":1,`) });
     const { err } = await svcGenIn(folder, ["import", "meta.json", "--verbose"]);
     assert.match(err, /: \/x{199}…: 1 is left out$/m);
   });
 
-  it("4 MiB of metadata and 1,000 tools, and no more", () => {
+  it("at most 4 MiB of metadata and 1,000 tools", () => {
     const read = (bytes: Buffer) => () => readImportable(bytes, "meta.json");
     const bytes = (count: number) => Buffer.from(one("xyz.demo.sum@1").padEnd(count));
     read(bytes(4_194_304))();

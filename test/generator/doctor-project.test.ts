@@ -38,7 +38,7 @@ async function doctor({ root }: ToolProject, args: readonly string[] = [], env: 
   return { checks, failed, of, out };
 }
 
-it("a project in good health", async () => {
+it("doctor of a healthy project", async () => {
   const good = project();
   good.build();
   const { checks, failed } = await doctor(good);
@@ -62,31 +62,34 @@ it("a project in good health", async () => {
   assert.equal(code, 0);
   assert.match(
     out,
-    /\n✓ tsconfig: strict, module NodeNext\n- build: the server is not built\n {4}next: .*\n✓ versions: svc-gen and svc-runtime 0\.1\.0\n✓ generated files: current\n- configuration: none is named/,
+    /\n✓ tsconfig: strict, module NodeNext\n- build: the server is not built\n {4}next: .*\n✓ versions: svc-gen and svc-runtime 0\.1\.0\n✓ generated files: up to date\n- configuration: none given/,
   );
 });
 
-it("versions of Node", () => {
+it("supported versions of Node", () => {
   for (const version of ["20.20.2", "20.99.0", "22.22.2", "24.14.1", "26.0.0"])
     assert.equal(checkNode(version).ok, true, version);
   for (const version of ["18.20.0", "20.20.1", "21.0.0", "22.22.1", "23.1.0", "24.14.0"])
     assert.equal(checkNode(version).ok, false, version);
 });
 
-describe("the project", () => {
-  it("TypeScript is missing, or of another version", async () => {
+describe("doctor of a project", () => {
+  it("reports a missing or unsupported TypeScript", async () => {
     const bare = new ToolProject(TOOL);
     bare.build();
     const missing = await doctor(bare);
     // One that a folder above has counts too.
     if (missing.failed.length > 0)
-      assert.deepEqual([missing.failed, missing.of("typescript").detail], [["typescript"], "not installed here"]);
+      assert.deepEqual(
+        [missing.failed, missing.of("typescript").detail],
+        [["typescript"], "not installed in this project"],
+      );
     bare.write({ "node_modules/typescript/package.json": '{ "name": "typescript", "version": "5.4.5" }' });
     const old = await doctor(bare);
     assert.equal(old.of("typescript").detail, "5.4.5; 5.9, 6 and 7 are supported");
   });
 
-  it("tsconfig.json", async () => {
+  it("checks tsconfig.json", async () => {
     const detail = async (options: object, files: Record<string, string> = {}) => {
       const { of } = await doctor(project({ ...TOOL, ...files }, options));
       return `${of("tsconfig").ok} ${of("tsconfig").detail}`;
@@ -104,15 +107,15 @@ describe("the project", () => {
     assert.match((await doctor(none)).of("tsconfig").detail, /^SVC101: .*tsconfig\.json does not exist/);
   });
 
-  it("a package.json that is not JSON", async () => {
+  it("reports a package.json that is not JSON", async () => {
     const { of, failed } = await doctor(project({ ...TOOL, "package.json": '{ "name": ' }));
     assert.deepEqual(failed.slice(0, 1), ["package.json"]);
-    assert.match(of("package.json").detail, /^it is not JSON/);
+    assert.match(of("package.json").detail, /^invalid JSON/);
     const marked = await doctor(project({ ...TOOL, "package.json": '\ufeff{ "name": "tools" }' }));
     assert.ok(!marked.failed.includes("package.json"));
   });
 
-  it("the built server: missing, old, or with an import that tsc does not rewrite", async () => {
+  it("checks the compiled server: missing, out of date, or with an import that tsc does not rewrite", async () => {
     const paths = { baseUrl: undefined, paths: { "@/*": ["./src/*"] }, outDir: "dist", rootDir: "src" };
     const made = project({ ...TOOL, "src/lib.ts": "export const one = 1;" }, { ...STRICT, ...paths });
     await svcGenIn(made.root, []);
@@ -126,15 +129,15 @@ describe("the project", () => {
     made.write({ "dist/generated/contracts.js": built.replaceAll("  ", "    "), "dist/sum.js": 'import "@/lib.js";' });
     assert.equal(
       await build(),
-      'false dist/sum.js imports "@/lib.js", which Node does not find: tsc does not rewrite "paths"',
+      'false dist/sum.js imports "@/lib.js", which Node cannot resolve: tsc does not rewrite "paths"',
     );
     made.write({ "dist/sum.js": 'import "./lib.js";' });
-    assert.equal(await build(), "true it has the contracts of the generated files");
+    assert.equal(await build(), "true the compiled contracts match the generated files");
     made.write({ "dist/generated/contracts.js": built.replace("@1", "@2") });
-    assert.match(await build(), /^false dist\/generated\/contracts\.js is not that of src\/generated\/contracts\.ts/);
+    assert.match(await build(), /^false dist\/generated\/contracts\.js differs from src\/generated\/contracts\.ts/);
   });
 
-  it("libsodium is found where Node finds it", async () => {
+  it("finds libsodium where Node does", async () => {
     const made = project();
     const elsewhere = join(made.root, "elsewhere");
     rmSync(join(made.root, "node_modules/svc-runtime"));
@@ -149,37 +152,37 @@ describe("the project", () => {
     assert.match(stdout, /✓ libsodium: /);
   });
 
-  it("svc-runtime is missing, or of another version", async () => {
+  it("reports a missing svc-runtime, or one of another version", async () => {
     const other = project();
     rmSync(join(other.root, "node_modules/svc-runtime"));
     other.write({ "node_modules/svc-runtime/package.json": '{ "name": "svc-runtime", "version": "9.9.9" }' });
     const { of } = await doctor(other);
-    assert.equal(of("versions").detail, "svc-gen is 0.1.0, svc-runtime is 9.9.9: they have to be the same");
+    assert.equal(of("versions").detail, "svc-gen is 0.1.0, svc-runtime is 9.9.9: the versions must be equal");
     rmSync(join(other.root, "node_modules/svc-runtime"), { recursive: true });
-    assert.match((await doctor(other)).of("versions").detail, /svc-runtime is not installed here$/);
+    assert.match((await doctor(other)).of("versions").detail, /svc-runtime is not installed$/);
   });
 
-  it("generated files are missing or stale, or the sources have errors", async () => {
+  it("reports generated files that are missing or out of date, and sources with errors", async () => {
     const made = project();
     const fresh = await doctor(made);
     assert.deepEqual(fresh.failed, ["generated files"]);
     assert.equal(
       fresh.of("generated files").next,
-      "run svc-gen and commit what it writes (troubleshooting: run svc-gen again)",
+      "run svc-gen and commit the files (troubleshooting: run svc-gen again)",
     );
     await svcGenIn(made.root, []);
     assert.deepEqual((await doctor(made)).failed, []);
     made.write({ "src/sum.ts": toolSource("Sum", "{ a: number; b: string }") });
     assert.match(
       (await doctor(made)).of("generated files").detail,
-      /^src\/generated\/contracts\.ts, .*meta\.json not current$/,
+      /^out of date: src\/generated\/contracts\.ts, .*meta\.json$/,
     );
     made.write({ "src/sum.ts": toolSource("Sum", "{ a: () => void }") });
     assert.equal((await doctor(made)).of("generated files").detail, "the project has errors");
   });
 });
 
-describe("the server's configuration and environment", () => {
+describe("doctor of a configuration and environment", () => {
   const seed = Buffer.alloc(32, 9);
   const leader = Buffer.alloc(32, 7);
   const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
@@ -206,7 +209,7 @@ describe("the server's configuration and environment", () => {
     return made;
   }
 
-  it("a configuration by option or by variable, valid and not", async () => {
+  it("checks the configuration named by an option or a variable", async () => {
     const made = await served();
     for (const { of, failed } of [
       await doctor(made, ["--config", "config.json"]),
@@ -234,7 +237,7 @@ describe("the server's configuration and environment", () => {
     );
   });
 
-  it("files that others can read or write", { skip: !POSIX }, async () => {
+  it("reports files that other users can read or write", { skip: !POSIX }, async () => {
     const made = await served();
     chmodSync(join(made.root, "config.json"), 0o644);
     assert.match(
@@ -251,7 +254,7 @@ describe("the server's configuration and environment", () => {
     assert.deepEqual([failed, of("keys").next], [["keys"], "chmod 600 leader.key"]);
   });
 
-  it("the leader's key and the tool's key against the configuration", async () => {
+  it("compares the leader's key and the tool's key with the configuration", async () => {
     const made = await served();
     const run = (...args: string[]) => doctor(made, ["--config", "config.json", ...args]);
     const pair = ["--leader-key", "leader.key", "--leader-id", "acme", "--key-id", "3"];
@@ -262,18 +265,18 @@ describe("the server's configuration and environment", () => {
     const nameless = await run("--leader-key", "leader.key");
     assert.equal(nameless.of("leader key").detail, 'leader "leader" with key 0 is not in the allow-list');
     const wrong = await run("--tool-key", "ab".repeat(32));
-    assert.equal(wrong.of("tool key").next, `leaders have to verify with ${hex(publicKeyOf(seed))}`);
+    assert.equal(wrong.of("tool key").next, `leaders must verify with ${hex(publicKeyOf(seed))}`);
     made.write({ "config.json": config(seed) });
     const listed = await run(...pair);
     assert.deepEqual(
       [listed.failed, listed.of("leader key").next],
-      [["leader key"], `list ${hex(publicKeyOf(leader))} (troubleshooting: auth_failed)`],
+      [["leader key"], `set it to ${hex(publicKeyOf(leader))} (troubleshooting: auth_failed)`],
     );
     for (const { out } of [good, other, wrong, listed])
       assert.ok(!out.includes(hex(seed)) && !out.includes(hex(leader)));
   });
 
-  it("variables that nothing reads, or that no server takes", async () => {
+  it("reports unknown variables, and values that a server refuses", async () => {
     const made = await served();
     const environment = async (env: Record<string, string>) => {
       const { of, failed } = await doctor(made, [], env);
@@ -282,17 +285,20 @@ describe("the server's configuration and environment", () => {
     };
     assert.equal(
       await environment({ SVC_TOOLKIT_CONFIG: "c" }),
-      '"SVC_TOOLKIT_CONFIG" is read by nothing → did you mean SVC_TOOLKIT_CONFIG_PATH?',
+      '"SVC_TOOLKIT_CONFIG" is not a known setting → did you mean SVC_TOOLKIT_CONFIG_PATH?',
     );
     assert.equal(
       await environment({ NEXUS_TOOLKIT_CONFIG_PATH: "c" }),
-      '"NEXUS_TOOLKIT_CONFIG_PATH" is read by nothing → did you mean SVC_TOOLKIT_CONFIG_PATH?',
+      '"NEXUS_TOOLKIT_CONFIG_PATH" is not a known setting → did you mean SVC_TOOLKIT_CONFIG_PATH?',
     );
     assert.match(
       await environment({ BIND_ADDR: "localhost:80" }),
-      /^BIND_ADDR is no IP literal and port → .*\(troubleshooting: expected an IP literal and a port\)$/,
+      /^BIND_ADDR is not an IP literal and a port → .*\(troubleshooting: expected an IP literal and a port\)$/,
     );
-    assert.match(await environment({ SVC_LOG_LEVEL: "loud" }), /^SVC_LOG_LEVEL is no level → write one of trace, /);
+    assert.match(
+      await environment({ SVC_LOG_LEVEL: "loud" }),
+      /^SVC_LOG_LEVEL is not a log level → use one of trace, /,
+    );
     assert.match(
       await environment({ SVC_TOOL_TLS_CERT_PATH: "c" }),
       /^only one of SVC_TOOL_TLS_CERT_PATH and SVC_TOOL_TLS_KEY_PATH is set → /,
@@ -300,7 +306,7 @@ describe("the server's configuration and environment", () => {
     assert.match(await environment({ SVC_TOOL_TLS_CERT_PATH: "", SVC_TOOL_TLS_KEY_PATH: "" }), /SVC_TOOL_TLS_KEY_PATH/);
     assert.match(
       await environment({ SVC_BIND_ADDR: "x", SVC_ADMIN_ADDR: "y" }),
-      /"SVC_BIND_ADDR" is read by nothing; SVC_ADMIN_ADDR is no IP literal/,
+      /"SVC_BIND_ADDR" is not a known setting; SVC_ADMIN_ADDR is not an IP literal/,
     );
     const fine = {
       BIND_ADDR: "[::]:8080",

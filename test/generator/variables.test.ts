@@ -23,7 +23,7 @@ const project = new ToolProject({
 });
 project.build();
 
-test("svc-gen env prints each variable once, in three forms, and no value", async () => {
+test("svc-gen env prints each variable once, in three formats, without values", async () => {
   const env = { RATES_TOKEN: "secret value" };
   const print = async (...args: string[]) => (await svcGenIn(project.root, ["env", ...args], { env })).out;
   assert.equal(
@@ -40,15 +40,15 @@ test("svc-gen env prints each variable once, in three forms, and no value", asyn
   assert.equal((await svcGenIn(project.root, ["env", "--as", "toml"])).code, 2);
 });
 
-test("svc-gen doctor says which are set, and shows no value", async () => {
+test("svc-gen doctor prints which variables are set, without values", async () => {
   const { out } = await svcGenIn(project.root, ["doctor"], { env: { RATES_TOKEN: "secret value" } });
   assert.match(out, /^✓ RATES_TOKEN: set: /m);
-  assert.match(out, /^- RATES_URL: not set, optional: /m);
-  assert.match(out, /^✗ B_KEY: not set: Key of B\.\n {4}next: set it where the server runs; svc-gen env prints all/m);
+  assert.match(out, /^- RATES_URL: optional, not set: /m);
+  assert.match(out, /^✗ B_KEY: not set: Key of B\.\n {4}next: set it where the server runs; svc-gen env lists all/m);
   assert.doesNotMatch(out, /secret value/);
 });
 
-test("a server without them does not start, and names all that are missing", async () => {
+test("a server does not start without its variables, and names all that are missing", async () => {
   const { contracts = [] } = project.generate();
   assert.doesNotThrow(() => requireVariables(contracts, { RATES_TOKEN: "x", B_KEY: "y" }));
   assert.throws(() => requireVariables(contracts, { B_KEY: "" }), {
@@ -61,7 +61,7 @@ test("a server without them does not start, and names all that are missing", asy
   await assert.rejects(serve([B], { allowUnsigned: true }), /2 environment variables are not set:\n/);
 });
 
-test("what svc-gen cannot read, and names that are none, are errors", () => {
+test("variables that svc-gen cannot read and invalid names are errors", () => {
   const said = (object: string) =>
     new ToolProject({ "src/a.ts": withVariables("A", object) })
       .generate()

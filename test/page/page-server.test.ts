@@ -168,7 +168,7 @@ describe("the server of the page", () => {
     });
     const call = { fqn, kind: "call", signed: false };
     assert.match((await post("call", { ...call, input: "{" })).text, /the input is not JSON/);
-    assert.match((await post("call", { ...call, input: "[]" })).text, /the input is no JSON object/);
+    assert.match((await post("call", { ...call, input: "[]" })).text, /the input is not a JSON object/);
     assert.match((await post("call", { ...call, input: "{}", kind: "retry", of: "?" })).text, /no longer kept/);
     for (const kind of ["nonsense", "constructor", "__proto__", undefined]) {
       const { status, text } = await post("call", { ...call, input: "{}", kind });

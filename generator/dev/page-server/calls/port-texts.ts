@@ -15,7 +15,7 @@ export function portTexts(input: string, ports: readonly PortShape[]): PortTexts
   const document = parsed(input);
   const sent = (entry: number) => textOf(document, entry, "sent");
   const isA = (entry: number, first: string) => sent(entry).toString("latin1", 0, 1) === first;
-  if (!isA(0, "{")) throw new PageFault("the input is no JSON object");
+  if (!isA(0, "{")) throw new PageFault("the input is not a JSON object");
   const text = (entry: number) => new JsonText(sent(entry));
   const texts: PortTexts = Object.create(null) as PortTexts;
   for (const [name, entry] of membersByName(document, 0)) {
