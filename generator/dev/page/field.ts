@@ -1,7 +1,7 @@
 /** Form fields from the schemas that svc-gen writes (its own subset of JSON Schema 2020-12). */
 
 import type { Hidden } from "../page-server/page-api.js";
-import { isList, NUMBER, Num, type ValueStep, parseJson, sameValue, type Value, valueAt } from "./exact-json.js";
+import { isList, NUMBER, Num, parseJson, sameValue, type Value, type ValueStep, valueAt } from "./exact-json.js";
 
 export type Schema = ReadonlyMap<string, Value>;
 

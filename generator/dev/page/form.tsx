@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { MAX_VALUES } from "svc-runtime/internal/protocol";
 import { AnyJson } from "./any-json.js";
-import { isList, NUMBER, Num, type ValueStep, pathText, replaceAt, type Value, valueAt } from "./exact-json.js";
+import { isList, NUMBER, Num, pathText, replaceAt, type Value, type ValueStep, valueAt } from "./exact-json.js";
 import { type Field, type FieldMember, numberProblem, type Schema } from "./field.js";
 import { draft, editValue, errorAt, fields } from "./store.js";
 
