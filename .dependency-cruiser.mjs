@@ -150,6 +150,12 @@ const LAYERS = [
     below: "generator/compile/diagnostics",
     node: "fs",
   },
+  {
+    name: "generator/http-exchange",
+    files: "generator/http-exchange",
+    packages: "svc-runtime/leader",
+    node: "http https perf_hooks tls",
+  },
   { name: "generator/run-within", files: "generator/run-within", node: "vm" },
   {
     name: "generator/contract/metadata",
@@ -303,9 +309,9 @@ const LAYERS = [
     name: "generator/dev/page-server",
     files: "generator/dev/page-server/* generator/dev/page-server/calls/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/openapi generator/contract/committed-contract generator/contract/diff generator/dev",
+      "generator/compile/model generator/compile/diagnostics generator/http-exchange generator/openapi generator/contract/committed-contract generator/contract/diff generator/dev generator/invoke",
     packages: "svc-runtime/internal/generator svc-runtime/internal/inspect svc-runtime/leader",
-    node: "crypto events fs http https net os path perf_hooks stream/consumers url zlib",
+    node: "crypto events fs http net os path perf_hooks stream/consumers url zlib",
   },
   {
     name: "generator/dev/page",
@@ -317,7 +323,7 @@ const LAYERS = [
     name: "generator/mcp",
     files: "generator/mcp/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/run-within generator/dev/page-server generator/invoke generator/command-line",
+      "generator/compile/model generator/compile/diagnostics generator/run-within generator/http-exchange generator/dev/page-server generator/invoke generator/command-line",
     packages: "svc-runtime/internal/generator svc-runtime/leader @modelcontextprotocol/server ajv",
     node: "crypto http module stream stream/promises",
   },
@@ -325,9 +331,9 @@ const LAYERS = [
     name: "generator/doctor",
     files: "generator/doctor/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/contract/metadata generator/compile/project generator/contract/diff generator/config generator/files/read-file",
+      "generator/compile/model generator/compile/diagnostics generator/http-exchange generator/contract/metadata generator/compile/project generator/contract/diff generator/config generator/files/read-file",
     packages: "svc-runtime/internal/config svc-runtime/internal/generator svc-runtime/leader",
-    node: "crypto fs http https module net path tls",
+    node: "crypto fs module net path",
   },
   {
     name: "generator/commands",

@@ -106,7 +106,7 @@ async function failure(error: LeaderError, { url, tool }: Target, { values }: In
     return new CommandError(`no answer from ${url}: ${message}`, "start the server, or correct the URL");
   }
   if (code === "connection_failed") {
-    const { certificateFault, explainFailure } = await import("../doctor/http.js");
+    const { certificateFault, explainFailure } = await import("../doctor/failures.js");
     const { code: cause = "" } = Object(error.cause) as NodeJS.ErrnoException;
     const failure = cause === "UND_ERR_SOCKET" ? "ECONNRESET" : cause;
     const { detail, next } = certificateFault(failure) ?? explainFailure(failure, new URL(url));

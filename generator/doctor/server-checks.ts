@@ -10,19 +10,16 @@ import { buildEnvelope, JsonText, type Leader, signRequest } from "svc-runtime/l
 import { changeText, diffDocuments } from "../contract/diff.js";
 import { type JudgedMetadata, readMetadata, UnreadableMetadata } from "../contract/metadata.js";
 import { ERROR_ANSWERS } from "../error-answers.js";
+import {
+  type ExchangeFailure,
+  type ExchangeRequest,
+  type ExchangeResponse,
+  exchange,
+  headerOf,
+} from "../http-exchange.js";
 import { printJson } from "../json.js";
 import { bad, type Check, good, skipped } from "./check.js";
-import {
-  certificateFault,
-  errorOf,
-  explainFailure,
-  type NoAnswer,
-  type Probe,
-  type ProbeAnswer,
-  printable,
-  send,
-  type TlsTrust,
-} from "./http.js";
+import { certificateFault, errorOf, explainFailure, printable } from "./failures.js";
 
 export interface ServerQuestions {
   /** The text of the project's `meta.json`, if any. */
@@ -63,8 +60,15 @@ export async function checkServer(base: URL, questions: ServerQuestions): Promis
   return checks;
 }
 
+const JSON_TYPE = [["Content-Type", "application/json"]] as const;
+
+interface NoAnswer {
+  readonly failure: ExchangeFailure;
+}
+
 class ServerDoctor {
-  #trust: TlsTrust;
+  /** Cleared after an invalid certificate, so that the remaining checks can run. */
+  #rejectUnauthorized = true;
 
   readonly #base: URL;
   readonly #questions: ServerQuestions;
@@ -74,7 +78,6 @@ class ServerDoctor {
     this.#base = base;
     this.#questions = questions;
     this.#report = report;
-    this.#trust = { ca: questions.ca, anyCertificate: false };
   }
 
   async run(): Promise<void> {
@@ -83,7 +86,7 @@ class ServerDoctor {
     if (health === undefined) return;
     const middle = (began + Date.now()) / 2;
     if (health.status >= 300 && health.status < 400) {
-      const to = printable(health.headers.location ?? "nowhere");
+      const to = printable(headerOf(health, "location") ?? "nowhere");
       const next = "leaders do not follow redirects: register the target address, or remove the redirect";
       this.#report(bad("redirects", `${health.status} to ${to}`, next));
       return;
@@ -105,16 +108,16 @@ class ServerDoctor {
   }
 
   /** Sends the first request and judges its connection. */
-  async #connect(): Promise<ProbeAnswer | undefined> {
+  async #connect(): Promise<ExchangeResponse | undefined> {
     let answer = await this.#get("/health");
-    const fault = "failure" in answer ? certificateFault(answer.failure) : undefined;
+    const fault = "failure" in answer ? certificateFault(answer.failure.code) : undefined;
     if (fault !== undefined) {
       this.#report(bad("tls", fault.detail, fault.next));
-      this.#trust = { ...this.#trust, anyCertificate: true };
+      this.#rejectUnauthorized = false;
       answer = await this.#get("/health");
     }
     if ("failure" in answer) {
-      const { detail, next } = explainFailure(answer.failure, this.#base);
+      const { detail, next } = explainFailure(answer.failure.code, this.#base);
       this.#report(bad("connection", detail, next));
       return undefined;
     }
@@ -123,7 +126,7 @@ class ServerDoctor {
     return answer;
   }
 
-  #judgeTls({ tls }: ProbeAnswer): Check {
+  #judgeTls({ tls }: ExchangeResponse): Check {
     if (tls === undefined) {
       if (isLoopback(this.#base.hostname)) return skipped("tls", "plain HTTP on this machine");
       const next = "serve over https: anyone who can read a request can repeat it (docs/guide/signatures.md)";
@@ -135,7 +138,7 @@ class ServerDoctor {
     return bad("tls", detail, "renew the certificate; a running server reloads the files by itself");
   }
 
-  async #checkHealth(answer: ProbeAnswer): Promise<void> {
+  async #checkHealth(answer: ExchangeResponse): Promise<void> {
     const { status } = answer;
     if (status === 200) this.#report(good("health", "200"));
     else if (status === 404) this.#report(bad("health", "404: no tool has this path", await this.#listTools()));
@@ -178,7 +181,7 @@ class ServerDoctor {
     }
     const get = await this.#get("/invoke");
     if ("failure" in get) this.#report(this.#failed("methods", get));
-    else if (get.status === 405 && get.headers.allow === "POST")
+    else if (get.status === 405 && headerOf(get, "allow") === "POST")
       this.#report(good("methods", "GET /invoke answers 405"));
     else this.#report(this.#unexpected("methods", get, "GET /invoke: "));
   }
@@ -239,8 +242,8 @@ class ServerDoctor {
     );
   }
 
-  #checkClock({ headers }: ProbeAnswer, here: number): Check {
-    const there = Date.parse(headers.date ?? "");
+  #checkClock(health: ExchangeResponse, here: number): Check {
+    const there = Date.parse(headerOf(health, "date") ?? "");
     if (Number.isNaN(there)) return skipped("clock", "the answer has no Date header");
     // Date has a resolution of one second; add half of it.
     const away = Math.round((there + 500 - here) / 1000);
@@ -352,15 +355,15 @@ class ServerDoctor {
     const answer = await this.#ask({
       method: "POST",
       url: this.#at("/invoke"),
-      headers: { "Content-Type": "application/json" },
+      headers: JSON_TYPE,
       ...(size === undefined ? { announced: bytes, timeoutMs: ANNOUNCED_MS } : { body: Buffer.alloc(bytes, "x") }),
     });
     if ("failure" in answer) {
-      if (size === undefined && answer.failure === "timeout") {
+      if (size === undefined && answer.failure.code === "timeout") {
         return good("size", `${what} is accepted; --size ${bytes} sends one`);
       }
       const next = "raise the limit of the gateway (nginx: client_max_body_size 12m)";
-      return bad("size", `${what}: the connection closed without an answer (${answer.failure})`, next);
+      return bad("size", `${what}: the connection closed without an answer (${answer.failure.code})`, next);
     }
     const error = errorOf(answer);
     if (error?.code === "payload_too_large") {
@@ -382,15 +385,16 @@ class ServerDoctor {
   }
 
   #failed(name: string, { failure }: NoAnswer): Check {
-    const { detail, next } = explainFailure(failure, this.#base);
+    const { detail, next } = explainFailure(failure.code, this.#base);
     return bad(name, detail, next);
   }
 
   /** The finding for an answer that a healthy tool server does not give to this probe. */
-  #unexpected(name: string, answer: ProbeAnswer, what = ""): Check {
+  #unexpected(name: string, answer: ExchangeResponse, what = ""): Check {
     const error = errorOf(answer);
-    const { status, headers } = answer;
-    const after = headers["retry-after"] === undefined ? "" : `, Retry-After ${printable(headers["retry-after"])}`;
+    const { status } = answer;
+    const retryAfter = headerOf(answer, "retry-after");
+    const after = retryAfter === undefined ? "" : `, Retry-After ${printable(retryAfter)}`;
     if (error !== undefined) {
       const details = error.details === "" ? "" : `: ${error.details}`;
       const lacking = status === 503 && after === "" ? "; let the gateway pass Retry-After" : "";
@@ -410,17 +414,22 @@ class ServerDoctor {
     return url;
   }
 
-  #get(path: string): Promise<ProbeAnswer | NoAnswer> {
+  #get(path: string): Promise<ExchangeResponse | NoAnswer> {
     return this.#ask({ method: "GET", url: this.#at(path) });
   }
 
-  #post(body: Uint8Array, headers: Readonly<Record<string, string>>): Promise<ProbeAnswer | NoAnswer> {
-    const type = { "Content-Type": "application/json" };
-    return this.#ask({ method: "POST", url: this.#at("/invoke"), headers: { ...type, ...headers }, body });
+  #post(body: Uint8Array, headers: Readonly<Record<string, string>>): Promise<ExchangeResponse | NoAnswer> {
+    const all = [...JSON_TYPE, ...Object.entries(headers)];
+    return this.#ask({ method: "POST", url: this.#at("/invoke"), headers: all, body });
   }
 
-  #ask(probe: Omit<Probe, "timeoutMs"> & Partial<Pick<Probe, "timeoutMs">>): Promise<ProbeAnswer | NoAnswer> {
-    return send({ timeoutMs: TIMEOUT_MS, ...probe }, this.#trust);
+  async #ask(
+    probe: Omit<ExchangeRequest, "timeoutMs"> & { readonly timeoutMs?: number },
+  ): Promise<ExchangeResponse | NoAnswer> {
+    const { ca } = this.#questions;
+    const tls = { rejectUnauthorized: this.#rejectUnauthorized, ...(ca !== undefined && { ca }) };
+    const { response, failure } = await exchange({ timeoutMs: TIMEOUT_MS, tls, acceptsPart: true, ...probe });
+    return response ?? { failure: failure as ExchangeFailure };
   }
 }
 

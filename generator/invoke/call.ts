@@ -12,7 +12,8 @@ import {
   type SignedRequest,
 } from "svc-runtime/leader";
 import { CommandError } from "../cli/command.js";
-import { inputOf, tampered } from "./input.js";
+import { inputOf } from "./input.js";
+import { tampered } from "./port-texts.js";
 import { type SecretSources, withSecrets } from "./secrets.js";
 
 export interface CallRequest {

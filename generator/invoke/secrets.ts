@@ -6,7 +6,7 @@ import { unknownName } from "../cli/arguments.js";
 import { type CliHost, CommandError, UsageError } from "../cli/command.js";
 import { dereferenced, keyword, listAt, namedSchemas } from "../contract/schema-reader.js";
 import { type Json, JsonObject, readJson } from "../json.js";
-import type { PortInput } from "./input.js";
+import type { PortTexts } from "./port-texts.js";
 
 export interface SecretSources extends Pick<CliHost, "env" | "ask"> {
   /** `PORT=VARIABLE`, as typed. */
@@ -20,11 +20,11 @@ export interface SecretSources extends Pick<CliHost, "env" | "ask"> {
  * @throws UsageError; CommandError if a secret is missing and there is no terminal
  */
 export async function withSecrets(
-  input: PortInput,
+  input: PortTexts,
   ports: readonly PortShape[],
   inputSchema: string,
   { given, env, ask }: SecretSources,
-): Promise<PortInput> {
+): Promise<PortTexts> {
   const whole = { ...input };
   const add = ({ name, many }: PortShape, secret: string) => {
     const text = new JsonText(quote(secret));

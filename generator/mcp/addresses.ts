@@ -2,8 +2,8 @@
 
 import type { TlsOptions } from "svc-runtime/leader";
 import { CommandError } from "../cli/command.js";
-import { exchange } from "../dev/page-server/calls/wire-request.js";
 import { pathsOf } from "../dev/page-server/remote-tools.js";
+import { exchange } from "../http-exchange.js";
 
 const TIMEOUT_MS = 10_000;
 /** Tools of all servers together. */
@@ -19,10 +19,10 @@ export async function toolAddresses(url: string, tls: TlsOptions | undefined): P
   const path = pathname.replace(/\/(?:invoke|meta|health|tools)?\/*$/, "");
   if (path !== "") return [`${origin}${path}`];
   const headers = [["Accept", "application/json"]] as const;
-  const to = { method: "GET", url: new URL("/tools", origin), headers, body: Buffer.alloc(0) } as const;
+  const to = { method: "GET", url: new URL("/tools", origin), headers } as const;
   const { response, failure } = await exchange({ ...to, timeoutMs: TIMEOUT_MS, tls });
   if (response === undefined)
-    throw new CommandError(`no answer from ${origin}: ${failure}`, "start the server, or correct the URL");
+    throw new CommandError(`no answer from ${origin}: ${failure?.message}`, "start the server, or correct the URL");
   const paths = response.status === 200 ? pathsOf(response.body.toString()) : [];
   if (paths.length === 0) throw new CommandError(`${origin}/tools lists no tools`, "give the URL of a tool");
   if (paths.length > MAX_TOOLS) {

@@ -3,10 +3,10 @@
 import { performance } from "node:perf_hooks";
 import { type LeaderOptions, TIMEOUT_MARGIN_MS } from "svc-runtime/leader";
 import { type Diagnostic, formatDiagnostics } from "../../compile/diagnostics/diagnostics.js";
+import { exchange, type HttpExchange } from "../../http-exchange.js";
 import type { DevEvent } from "../dev-session.js";
 import { CallHistory, entryOf } from "./calls/call-history.js";
 import { Caller } from "./calls/calls.js";
-import { exchange, type WireExchange } from "./calls/wire-request.js";
 import { contractView } from "./contract-view.js";
 import { logEvent } from "./log-events.js";
 import { openApiText } from "./openapi-document.js";
@@ -191,7 +191,7 @@ export class DevelopmentPage {
   }
 
   /** Sends a call of the reference page: a tool refuses the calls of web pages. */
-  async #forward(path: string, body: Buffer, accept: string): Promise<WireExchange | undefined> {
+  async #forward(path: string, body: Buffer, accept: string): Promise<HttpExchange | undefined> {
     const target = `${this.#state.url}${path}`;
     const tool = this.#tools.find(({ view }) => `${view.url}/invoke` === target);
     if (tool === undefined) return undefined;
@@ -216,12 +216,14 @@ export class DevelopmentPage {
     const { response, failure } = await exchange({
       method: "GET",
       url: new URL(`${view.url}/health`),
-      headers: [],
-      body: Buffer.alloc(0),
       timeoutMs: HEALTH_TIMEOUT_MS,
       tls,
     });
-    return { status: response?.status ?? null, failure: failure ?? null, ms: Math.round(performance.now() - from) };
+    return {
+      status: response?.status ?? null,
+      failure: failure?.message ?? null,
+      ms: Math.round(performance.now() - from),
+    };
   }
 }
 

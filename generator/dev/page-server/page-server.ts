@@ -10,8 +10,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { buffer, json } from "node:stream/consumers";
+import type { HttpExchange } from "../../http-exchange.js";
 import { CONTENT_SECURITY_POLICY, readAsset } from "./assets.js";
-import type { WireExchange } from "./calls/wire-request.js";
 import { PageFault } from "./page-fault.js";
 import { MCP_PATH, RequestGuard } from "./request-guard.js";
 
@@ -29,7 +29,7 @@ export interface PageContent {
   /** The reference page; undefined while there is no document. */
   readonly reference: () => ReferenceContent | undefined;
   /** Sends a body to the `invoke` path of a tool, as `POST /TOKEN/tools/…/invoke`; undefined for every other path. */
-  readonly forward: (path: string, body: Buffer, accept: string) => Promise<WireExchange | undefined>;
+  readonly forward: (path: string, body: Buffer, accept: string) => Promise<HttpExchange | undefined>;
   /** Answers MCP clients at `/TOKEN/mcp`. */
   readonly mcp?: ((request: IncomingMessage, response: ServerResponse) => Promise<void>) | undefined;
 }
@@ -162,7 +162,7 @@ export class PageServer {
     const done = await this.#content.forward(path, body, accept);
     if (done === undefined) return reply(response, 404, { error: "not found" });
     const { response: answer, failure } = done;
-    if (answer === undefined) return reply(response, 502, { error: failure ?? "no answer" });
+    if (answer === undefined) return reply(response, 502, { error: failure?.message ?? "no answer" });
     const passed = answer.headers.filter(([name]) => /^(?:content-type|retry-after)$/i.test(name));
     response.writeHead(answer.status, { ...HEADERS, ...Object.fromEntries(passed) });
     response.end(answer.body);

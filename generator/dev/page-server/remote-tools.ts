@@ -1,7 +1,7 @@
 /** The tools of a running server, by its own endpoints: `/tools`, then `/meta` of each. */
 
 import type { TlsOptions } from "svc-runtime/leader";
-import { exchange, type WireExchange } from "./calls/wire-request.js";
+import { exchange, type HttpExchange } from "../../http-exchange.js";
 import type { ProblemView } from "./page-api.js";
 import { PageFault } from "./page-fault.js";
 import { type ShownTool, shownTool } from "./tool-views.js";
@@ -32,12 +32,11 @@ export async function remoteServer(url: string, tls: TlsOptions | undefined): Pr
       method: "GET",
       url: new URL(address),
       headers: [["Accept", "application/json"]],
-      body: Buffer.alloc(0),
       timeoutMs: TIMEOUT_MS,
       tls,
     });
   const own = await get(`${url}/meta`);
-  if (own.response === undefined) throw new PageFault(`no answer from ${url}: ${own.failure}`);
+  if (own.response === undefined) throw new PageFault(`no answer from ${url}: ${own.failure?.message}`);
   const found: ShownTool[] = [];
   const problems: ProblemView[] = [];
   const add = (document: string, address: string) => {
@@ -68,7 +67,7 @@ export async function remoteServer(url: string, tls: TlsOptions | undefined): Pr
       // The next ones would take as long.
       problems.push({
         title: `${address} and what is listed after it is not shown`,
-        text: `no answer from ${address}: ${meta.failure}`,
+        text: `no answer from ${address}: ${meta.failure?.message}`,
       });
       break;
     }
@@ -106,7 +105,7 @@ async function requiresSignatures(url: string, tls: TlsOptions | undefined): Pro
   return response?.status === 401 ? true : response?.status === 422 ? false : null;
 }
 
-function text({ response }: WireExchange): string {
+function text({ response }: HttpExchange): string {
   return response?.body.toString("utf8") ?? "";
 }
 

@@ -2,7 +2,7 @@
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
-import { DEFAULT_HEADER_PREFIX, RESULT_CONTENT_TYPE } from "svc-runtime/internal/generator";
+import { DEFAULT_HEADER_PREFIX, JsonError, parseJson, RESULT_CONTENT_TYPE } from "svc-runtime/internal/generator";
 import { laxEnvelope } from "svc-runtime/internal/inspect";
 import {
   type Leader,
@@ -13,14 +13,14 @@ import {
   signRequest,
   TIMEOUT_MARGIN_MS,
 } from "svc-runtime/leader";
+import { exchange, type Header } from "../../../http-exchange.js";
+import { isKind, type PortTexts, portTexts, tampered } from "../../../invoke/port-texts.js";
 import type { ExchangeReport, ExchangeView, PageCall, SignerView, ToolView } from "../page-api.js";
 import { PageFault } from "../page-fault.js";
 import type { FailedCall } from "./advice.js";
 import type { CallHistory } from "./call-history.js";
 import { exchangeView, hashOf, type Prepared } from "./exchange-view.js";
-import { otherTexts, type PortTexts, portTexts } from "./port-texts.js";
 import { isCallKind, outcomeOf, verdictOf } from "./verdicts.js";
-import { exchange, type Header } from "./wire-request.js";
 
 /** Signs and sends the calls of the page. Its keys stay in this process. */
 export class Caller {
@@ -54,7 +54,7 @@ export class Caller {
       throw new PageFault("the call to repeat is no longer kept, or the server has started anew: make another call");
     const signed =
       kind === "retry" ? first?.prepared.signed !== undefined : kind === "unsigned" ? false : request.signed;
-    const texts = portTexts(request.input, ports.inputPorts);
+    const texts = portTexts(inputDocument(request.input), ports.inputPorts);
     const from = performance.now();
     const prepared = first?.prepared ?? this.#prepare(request, signed, texts, ports);
     const preparing = {
@@ -102,7 +102,7 @@ export class Caller {
     const leaderKey = publicKeyOfLeader(leader);
     const whole = { body: request.body, signedTexts: texts, sentTexts: texts, signed: request, leaderKey, secrets };
     if (kind !== "tampered") return whole;
-    const sentTexts = otherTexts(texts);
+    const sentTexts = tampered(texts);
     if (sentTexts === undefined) throw new PageFault("there is no value that could be changed on the way");
     return { ...whole, sentTexts, body: laxEnvelope(inputPorts, sentTexts).body };
   }
@@ -149,4 +149,16 @@ function publicKeyOfLeader({ key }: Leader): Buffer {
   const reading = readPrivateKey(key);
   if ("key" in reading) return Buffer.from(publicKeyOf(reading.key));
   throw new PageFault("the leader's key cannot be read");
+}
+
+/** @throws PageFault for a text that is no JSON object */
+function inputDocument(input: string): ReturnType<typeof parseJson> {
+  try {
+    const document = parseJson(Buffer.from(input));
+    if (isKind(document, 0, "{")) return document;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw new PageFault(`the input is not JSON: ${error.message}`);
+  }
+  throw new PageFault("the input is not a JSON object");
 }

@@ -16,11 +16,11 @@ import {
   type ToolResult,
   verifyToolSignature,
 } from "svc-runtime/leader";
+import { type HttpExchange, headerOf } from "../../../http-exchange.js";
+import type { PortTexts } from "../../../invoke/port-texts.js";
 import type { BytesView, ExchangeView, HashView, ResultView, SignatureView } from "../page-api.js";
 import { errorOf, type FailedCall } from "./advice.js";
 import { hasSecret, withoutSecrets } from "./hidden-secrets.js";
-import type { PortTexts } from "./port-texts.js";
-import type { WireExchange } from "./wire-request.js";
 
 /** A request as it is sent, and what it was made of. */
 export interface Prepared {
@@ -49,17 +49,19 @@ const MAX_SHOWN_BYTES = 16 * 1024;
 /** Values that are shown of a list. */
 const MAX_SHOWN_VALUES = 300;
 
-export function exchangeView(done: WireExchange, prepared: Prepared, options: ViewOptions): ExchangeView {
+export function exchangeView(done: HttpExchange, prepared: Prepared, options: ViewOptions): ExchangeView {
   const { requestId, ports, call } = options;
   const { secrets } = prepared;
   const { response } = done;
-  const isResult = response?.status === 200 && headerOf(response.headers, "content-type") === RESULT_CONTENT_TYPE;
+  const isResult = response?.status === 200 && headerOf(response, "content-type") === RESULT_CONTENT_TYPE;
   const decoded = isResult ? readResult(ports, response.body) : undefined;
   return {
     requestId,
     request: { line: done.line, headers: done.headers, body: bytesView(prepared.body, secrets) },
-    response: response ? { ...response, body: bytesView(response.body, secrets, !isResult) } : null,
-    failure: done.failure ?? (typeof decoded === "string" ? decoded : null),
+    response: response
+      ? { status: response.status, headers: response.headers, body: bytesView(response.body, secrets, !isResult) }
+      : null,
+    failure: done.failure?.message ?? (typeof decoded === "string" ? decoded : null),
     phases: done.phases,
     result: typeof decoded === "object" ? resultView(decoded, secrets) : null,
     error:
@@ -70,10 +72,6 @@ export function exchangeView(done: WireExchange, prepared: Prepared, options: Vi
     nonce: prepared.signed === undefined ? null : hex(prepared.signed.nonce),
     signatures: signatures(done, prepared, options),
   };
-}
-
-function headerOf(headers: readonly (readonly [string, string])[], name: string): string | undefined {
-  return headers.find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1];
 }
 
 function bytesView(bytes: Uint8Array, secrets: readonly string[], isText = true): BytesView {
@@ -145,7 +143,7 @@ function sha256(bytes: Uint8Array): Buffer {
 }
 
 function signatures(
-  { response }: WireExchange,
+  { response }: HttpExchange,
   { signed, leaderKey }: Prepared,
   options: ViewOptions,
 ): SignatureView[] {
@@ -160,7 +158,7 @@ function signatures(
     key: leaderKey.toString("hex"),
   };
   if (response?.status !== 200) return [leader];
-  const given = headerOf(response.headers, names.toolSignature);
+  const given = headerOf(response, names.toolSignature);
   const { toolKey } = options;
   const tool: SignatureView = {
     by: "tool",

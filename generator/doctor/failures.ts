@@ -1,89 +1,12 @@
-/** HTTP probes, each on a new connection, with TLS details; explanations of failures. */
+/** Protocol errors in answers, and explanations of failed connections. */
 
-import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
-import { request as httpsRequest } from "node:https";
-import type { PeerCertificate, TLSSocket } from "node:tls";
-
-export interface Probe {
-  readonly method: "GET" | "HEAD" | "POST";
-  readonly url: URL;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Uint8Array;
-  /** Sends this Content-Length without a body. */
-  readonly announced?: number;
-  readonly timeoutMs: number;
-}
-
-export interface TlsTrust {
-  /** Trusted certificates in PEM form, instead of Node's. */
-  readonly ca: Buffer | undefined;
-  /** Accepts an invalid certificate, so that the remaining checks can run. */
-  readonly anyCertificate: boolean;
-}
-
-export interface ProbeAnswer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-  readonly tls: { readonly protocol: string; readonly certificate: PeerCertificate } | undefined;
-}
-
-/** A request without an answer. The code is from Node or OpenSSL, or `timeout`. */
-export interface NoAnswer {
-  readonly failure: string;
-}
-
-const MAX_BODY = 4 * 1024 * 1024;
-
-/** Sends one request on a new connection. The promise never rejects. */
-export function send(probe: Probe, { ca, anyCertificate }: TlsTrust): Promise<ProbeAnswer | NoAnswer> {
-  const { method, url, headers = {}, body, announced, timeoutMs } = probe;
-  return new Promise((resolve) => {
-    const isSecure = url.protocol === "https:";
-    const length = announced ?? body?.length;
-    const request = (isSecure ? httpsRequest : httpRequest)(url, {
-      method,
-      agent: false,
-      headers: { ...headers, ...(length !== undefined && { "Content-Length": String(length) }) },
-      ...(isSecure && { rejectUnauthorized: !anyCertificate, minVersion: "TLSv1.2", ...(ca !== undefined && { ca }) }),
-    });
-    const end = (result: ProbeAnswer | NoAnswer) => {
-      clearTimeout(timer);
-      resolve(result);
-      request.destroy();
-    };
-    const timer = setTimeout(() => end({ failure: "timeout" }), timeoutMs);
-    request.on("error", (error: NodeJS.ErrnoException) => end({ failure: error.code ?? "unknown" }));
-    request.once("response", (response) => {
-      const socket = response.socket as TLSSocket;
-      const tls = isSecure
-        ? { protocol: socket.getProtocol?.() ?? "unknown", certificate: socket.getPeerCertificate() }
-        : undefined;
-      const chunks: Buffer[] = [];
-      let size = 0;
-      const answer = () =>
-        end({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks), tls });
-      response.on("data", (chunk: Buffer) => {
-        size += chunk.length;
-        chunks.push(chunk);
-        if (size > MAX_BODY) answer();
-      });
-      // A body that is cut short is still judged.
-      for (const event of ["end", "error", "close"]) response.once(event, answer);
-    });
-    if (announced === undefined) request.end(body);
-    else request.flushHeaders();
-  });
-}
+import { type ExchangeResponse, headerOf } from "../http-exchange.js";
 
 /** The code and details of a protocol error; undefined for any other answer. */
-export function errorOf({
-  headers,
-  body,
-}: ProbeAnswer): { readonly code: string; readonly details: string } | undefined {
-  if (headers["content-type"] !== "application/json") return undefined;
+export function errorOf(answer: ExchangeResponse): { readonly code: string; readonly details: string } | undefined {
+  if (headerOf(answer, "content-type") !== "application/json") return undefined;
   try {
-    const value = JSON.parse(body.toString()) as { error?: unknown; details?: unknown } | null;
+    const value = JSON.parse(answer.body.toString()) as { error?: unknown; details?: unknown } | null;
     const { error: code, details } = value ?? {};
     if (typeof code !== "string" || !/^[a-z_]{1,64}$/.test(code)) return undefined;
     return { code, details: typeof details === "string" ? printable(details) : "" };

@@ -1,0 +1,40 @@
+/** The values of a call by port, each in the spelling that was given. */
+
+import { itemsOf, membersByName, type parseJson, textOf } from "svc-runtime/internal/generator";
+import { JsonText, type PortShape } from "svc-runtime/leader";
+
+export type PortTexts = Record<string, JsonText | JsonText[]>;
+
+type Document = ReturnType<typeof parseJson>;
+
+/** Whether an entry is an object or an array, named by its bracket. */
+export function isKind(document: Document, entry: number, first: "{" | "["): boolean {
+  return textOf(document, entry, "sent")[0] === first.charCodeAt(0);
+}
+
+/** The members of an object by port. An array of a `many` port becomes its items; nothing else is checked. */
+export function portTexts(document: Document, ports: readonly PortShape[]): PortTexts {
+  const text = (entry: number) => new JsonText(textOf(document, entry, "sent"));
+  const texts: PortTexts = Object.create(null) as PortTexts;
+  for (const [name, entry] of membersByName(document, 0)) {
+    const many = ports.find((port) => port.name === name)?.many === true;
+    texts[name] = many && isKind(document, entry, "[") ? itemsOf(document, entry).map(text) : text(entry);
+  }
+  return texts;
+}
+
+/** The same values with another first one, as a proxy could change it; undefined without any. */
+export function tampered(texts: PortTexts): PortTexts | undefined {
+  const [name, value] = Object.entries(texts)[0] ?? [];
+  if (name === undefined || value === undefined) return undefined;
+  if (!Array.isArray(value)) return { ...texts, [name]: other(value) };
+  const [first, ...rest] = value;
+  return first && { ...texts, [name]: [other(first), ...rest] };
+}
+
+function other({ bytes }: JsonText): JsonText {
+  const text = Buffer.from(bytes).toString("utf8");
+  if (/^-?\d/.test(text)) return new JsonText(text === "1" ? "2" : "1");
+  if (text.startsWith('"')) return new JsonText(text === '""' ? '"x"' : '""');
+  return new JsonText(text === "null" ? "0" : "null");
+}
