@@ -174,7 +174,7 @@ const LAYERS = [
   },
   {
     name: "generator/compile/types",
-    files: "generator/compile/types/*",
+    files: "generator/compile/types/* generator/compile/types/lower/*",
     below: "generator/compile/model generator/compile/diagnostics generator/compile/project generator/run-within",
     packages: "svc-runtime/internal/generator refa scslre",
     node: "module",

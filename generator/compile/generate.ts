@@ -24,7 +24,8 @@ import {
 } from "./project/program.js";
 import type { ts } from "./project/typescript.js";
 import { contractReach } from "./types/contract-reach.js";
-import { lower, readTypes, type TypeReader } from "./types/lower.js";
+import { lower } from "./types/lower/lower.js";
+import { readTypes, type TypeReader } from "./types/lower/lowering.js";
 import { findServerOptions } from "./types/server-options.js";
 import { duplicateTools, findTools, importedFromOwnFile, noTools, type ToolClass } from "./types/tool-classes.js";
 

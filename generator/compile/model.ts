@@ -1,5 +1,5 @@
 /**
- * The model of a tool: plain readonly data by `kind`, without compiler objects. `types/lower.ts` makes it, `emit/`
+ * The model of a tool: plain readonly data by `kind`, without compiler objects. `types/lower` makes it, `emit/`
  * reads it. Order everywhere is the declared order.
  */
 

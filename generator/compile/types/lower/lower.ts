@@ -1,0 +1,209 @@
+/**
+ * Compiler types -> model. Types with a JSON meaning become shapes. All others are refused: one run reports every one
+ * of them, at the member that has it. Types are identified by meaning and declaration, not by name.
+ */
+
+import type { Acknowledgement } from "../../diagnostics/acknowledge.js";
+import type { Diagnostic } from "../../diagnostics/diagnostics.js";
+import { type Example, isNever, type ObjectShape, type Shape, type StaticMetadata, type Tool } from "../../model.js";
+import { ts } from "../../project/typescript.js";
+import { checkInvokeDefaults } from "../invoke-defaults.js";
+import { readNodeComment } from "../jsdoc.js";
+import { nameNode } from "../static-values.js";
+import { textPattern } from "../template-pattern.js";
+import type { ToolClass } from "../tool-classes.js";
+import { isErrorPathWrapper, isFromRuntime } from "../type-predicates.js";
+import { addAliasComments, addEnumComment, addTypeComment, recordTags } from "./comments.js";
+import { lowerArray, lowerList, lowerTuple } from "./lists.js";
+import { ABSENT, Lowering, type TypeReader, type Use } from "./lowering.js";
+import { lowerStructure } from "./objects.js";
+import { MAX_DEPTH } from "./part-syntax.js";
+import { lowerInput, lowerOutput } from "./ports.js";
+import { hasJson, literalOf, lowerUnion } from "./unions.js";
+
+const { TypeFlags } = ts;
+
+/** The model of a tool class, with its diagnostics. */
+export interface LoweringResult {
+  readonly tool: Tool;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly acknowledged: readonly Acknowledgement[];
+  /** The values of `@default` and `@example`, to be checked against the types. */
+  readonly examples: readonly Example[];
+  /** Whether the types go on too deep, so that the model holds less than they say. */
+  readonly tooDeep: boolean;
+}
+
+/** Lowers one tool class. */
+export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
+  const { program } = types;
+  const lowering = new Lowering(types, tool.name, lowerType);
+  recordTags(lowering, readNodeComment(tool.declaration.compilerNode), { subject: tool.name });
+  const input = lowerInput(lowering, tool.input);
+  const output = lowerOutput(lowering, tool.output);
+  const definitions = lowering.definitions.choose([input, ...output.map(({ payload }) => payload)]);
+  const ports = definitions.inline(input) as ObjectShape;
+  const variants = output.map((each) => ({ ...each, payload: definitions.inline(each.payload) as ObjectShape }));
+  for (const shape of [
+    ports,
+    ...variants.map(({ payload }) => payload),
+    ...definitions.kept.map((each) => each.shape),
+  ]) {
+    lowering.refuseImpossibleParts(shape, { subject: tool.name, node: tool.input.node, syntax: undefined, depth: 0 });
+  }
+  return {
+    tool: {
+      ...(tool.metadata ?? NO_METADATA),
+      import: tool.import,
+      place: program.at(nameNode(tool.declaration).compilerNode),
+      input: ports,
+      output: variants,
+      definitions: definitions.kept,
+    },
+    diagnostics: [...lowering.diagnostics, ...checkInvokeDefaults(program, tool, ports)],
+    acknowledged: lowering.acknowledged,
+    tooDeep: lowering.tooDeep,
+    examples: lowering.examples.map((example) => ({ ...example, shape: definitions.inline(example.shape) })),
+  };
+}
+
+/** Placeholder for refused metadata, from which nothing is generated. */
+const NO_METADATA: StaticMetadata = { fqn: "", description: "", path: "", timeout: 0, variables: [] };
+
+/** The shape of a type, with the comments of the aliases between its syntax and the type. */
+function lowerType(lowering: Lowering, type: ts.Type, use: Use): Shape {
+  if (use.depth > MAX_DEPTH) return lowering.refuseDepth(use);
+  if (lowering.tooDeep) return { kind: "json" };
+  lowering.levels++;
+  const shape = shapeOfType(lowering, type, { ...use, depth: use.depth + 1 });
+  lowering.levels--;
+  return addAliasComments(lowering, shape, use);
+}
+
+function shapeOfType(lowering: Lowering, type: ts.Type, use: Use): Shape {
+  const { flags } = type;
+  if (lowering.syntax.containsDataRef(type, use.syntax)) return lowering.refuseDataRef(use);
+  if (flags & TypeFlags.Any) return lowerAny(lowering, type, use);
+  if (flags & TypeFlags.Unknown) return { kind: "json" };
+  if (flags & TypeFlags.Never) return lowering.impossible(use);
+  if (flags & ABSENT) return lowering.refuse("SVC136", use, lowering.printType(type));
+  if (flags & TypeFlags.Null) return { kind: "null" };
+  if (flags & (TypeFlags.ESSymbol | TypeFlags.UniqueESSymbol)) return lowering.refuse("SVC132", use);
+  if (flags & TypeFlags.NonPrimitive) return { kind: "json", except: "primitives" };
+  if (flags & TypeFlags.String) return { kind: "string" };
+  if (flags & TypeFlags.Number) return { kind: "number" };
+  if (flags & TypeFlags.Boolean) return { kind: "boolean" };
+  if (flags & TypeFlags.BigInt) return { kind: "bigint" };
+  if (flags & TypeFlags.BigIntLiteral) return lowering.refuse("SVC138", use, lowering.printType(type));
+  const literal = literalOf(lowering, type);
+  if (literal !== undefined) {
+    return hasJson(literal)
+      ? addEnumComment(lowering, { kind: "literal", values: [literal] }, [type], use)
+      : lowering.refuse("SVC149", use, lowering.printType(type));
+  }
+  if (flags & TypeFlags.Union) {
+    const { types } = type as ts.UnionType;
+    return lowering.define(type, use, (inner) =>
+      addEnumComment(lowering, lowerUnion(lowering, types, type, inner), types, inner),
+    );
+  }
+  if (flags & TypeFlags.Enum) return { kind: "number" };
+  if (flags & (TypeFlags.TemplateLiteral | TypeFlags.StringMapping)) {
+    return lowerTextPattern(lowering, type as ts.TemplateLiteralType | ts.StringMappingType, use);
+  }
+  if (flags & TypeFlags.TypeParameter) return lowerTypeParameter(lowering, type, use);
+  if (flags & TypeFlags.Instantiable) return lowering.refuse("SVC139", use, lowering.printType(type));
+  if (flags & TypeFlags.Intersection) return lowerIntersection(lowering, type as ts.IntersectionType, use);
+  if (flags & TypeFlags.Object) return lowerObjectType(lowering, type, use);
+  return lowering.refuse("SVC144", use, lowering.printType(type));
+}
+
+/** `any`, which is also TypeScript's type of a name that it does not find. */
+function lowerAny(lowering: Lowering, type: ts.Type, use: Use): Shape {
+  const isError = (type as { intrinsicName?: string }).intrinsicName === "error";
+  lowering.report(isError ? "SVC191" : "SVC190", use);
+  return { kind: "json" };
+}
+
+/** A type parameter of a tool class, lowered as the default type of the parameter. */
+function lowerTypeParameter(lowering: Lowering, type: ts.Type, use: Use): Shape {
+  const symbol = type.getSymbol();
+  const declaration = symbol?.declarations?.find(ts.isTypeParameterDeclaration);
+  if (declaration?.default === undefined || !ts.isClassLike(declaration.parent)) {
+    return lowering.refuse("SVC139", use, lowering.printType(type));
+  }
+  const syntax = { node: declaration.default, environment: new Map() };
+  return lowering.shape(lowering.checker.getTypeFromTypeNode(declaration.default), { ...use, syntax });
+}
+
+/** A template literal type, or an intrinsic string type such as `Uppercase<string>`. */
+function lowerTextPattern(lowering: Lowering, type: ts.TemplateLiteralType | ts.StringMappingType, use: Use): Shape {
+  const pattern = textPattern(type);
+  return pattern === undefined
+    ? lowering.refuse("SVC146", use, lowering.printType(type))
+    : { kind: "string", pattern: `^${pattern}$` };
+}
+
+function lowerIntersection(lowering: Lowering, type: ts.IntersectionType, use: Use): Shape {
+  if (lowering.checker.isTypeAssignableTo(type, lowering.checker.getNeverType())) {
+    return lowering.impossible(use, lowering.printType(type));
+  }
+  const simple = type.types.filter((part) => !(part.flags & (TypeFlags.Object | TypeFlags.NonPrimitive)));
+  const special = type.types.filter((part) => lowering.predicates.isList(part) || lowering.predicates.isSpecial(part));
+  const [base] = [...simple, ...special];
+  if (base !== undefined) {
+    const others = type.types.filter((part) => part !== base);
+    const branded = others.every((part) => lowering.predicates.isBrand(part, base));
+    if (simple.length + special.length > 1 || !branded) return lowering.refuse("SVC142", use, lowering.printType(type));
+    return lowering.shape(base, { ...use, syntax: undefined });
+  }
+  const [name] = type.types.flatMap(
+    (part) => lowering.predicates.builtIn(part) ?? lowering.predicates.builtInBase(part) ?? [],
+  );
+  if (name !== undefined) return lowering.refuse("SVC135", use, `${name} in ${lowering.printType(type)}`);
+  return lowering.define(type, use, (inner) => lowerStructure(lowering, type, inner));
+}
+
+function lowerObjectType(lowering: Lowering, type: ts.Type, use: Use): Shape {
+  if (lowering.checker.isTupleType(type))
+    return lowering.define(type, use, (inner) => lowerTuple(lowering, type as ts.TupleTypeReference, inner));
+  if (lowering.checker.isArrayType(type))
+    return lowering.define(type, use, (inner) => lowerArray(lowering, type as ts.TypeReference, inner));
+  const name = lowering.predicates.builtIn(type);
+  if (name !== undefined) return lowerBuiltIn(lowering, name, type, use);
+  if (lowering.predicates.isCallable(type)) return lowering.refuse("SVC130", use);
+  const element = lowering.predicates.inheritedElement(type);
+  if (element !== undefined) return lowering.define(type, use, (inner) => lowerList(lowering, element, inner));
+  if (isErrorPathWrapper(type)) return lowerWrapped(lowering, type as ts.TypeReference, use);
+  const base = lowering.predicates.builtInBase(type);
+  if (base !== undefined) return lowering.refuse("SVC135", use, `${lowering.printType(type)}, which extends ${base}`);
+  if (lowering.checker.getPropertyOfType(type, "nexusValue") !== undefined && isFromRuntime(type.getSymbol())) {
+    return lowering.refuse(
+      "SVC168",
+      use,
+      `${lowering.printType(type)} does not say what the data is: write DataRef<T>`,
+    );
+  }
+  if (lowering.predicates.isEmpty(type)) return { kind: "json", except: "null" };
+  return lowering.define(type, use, (inner) =>
+    addTypeComment(lowering, lowerStructure(lowering, type, inner), type, inner),
+  );
+}
+
+function lowerBuiltIn(lowering: Lowering, name: string, type: ts.Type, use: Use): Shape {
+  if (name === "Date") return { kind: "date" };
+  if (name === "Uint8Array") return { kind: "bytes" };
+  if (/^(?:Readonly|Weak)?(?:Map|Set)$/.test(name)) return lowering.refuse("SVC134", use, lowering.printType(type));
+  if (name === "Promise" || name === "PromiseLike") return lowering.refuse("SVC143", use, lowering.printType(type));
+  if (name === "Function" || name === "CallableFunction" || name === "NewableFunction")
+    return lowering.refuse("SVC130", use);
+  if (name === "Buffer") return lowering.refuse("SVC135", use, "Buffer; use Uint8Array, which a Buffer is");
+  return lowering.refuse("SVC135", use, name);
+}
+
+function lowerWrapped(lowering: Lowering, type: ts.TypeReference, use: Use): Shape {
+  const [value] = lowering.checker.getTypeArguments(type);
+  if (value === undefined) return lowering.refuse("SVC144", use, lowering.printType(type));
+  const item = lowering.shape(value, { ...use, syntax: lowering.syntax.argumentSyntax(use.syntax) });
+  return isNever(item) ? item : { kind: "wrapped", item };
+}

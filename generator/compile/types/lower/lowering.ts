@@ -1,0 +1,212 @@
+/** The state of lowering one tool class: what was found, the place in the types, the limits of their depth. */
+
+import type { Acknowledgement } from "../../diagnostics/acknowledge.js";
+import { CODES, type Code, type Diagnostic, diagnostic } from "../../diagnostics/diagnostics.js";
+import { type Example, isNever, type Place, partsOf, type Shape } from "../../model.js";
+import type { Program } from "../../project/program.js";
+import { ts } from "../../project/typescript.js";
+import { DeclaredOrder, type TypeSyntax } from "../declared-order.js";
+import { ShapeDefinitions } from "../definitions.js";
+import { Comments, endOfTag } from "../jsdoc.js";
+import { TypePredicates } from "../type-predicates.js";
+import { MAX_DEPTH, PartSyntax } from "./part-syntax.js";
+
+/** A program, with caches that all tools share. */
+export interface TypeReader {
+  readonly program: Program;
+  readonly order: DeclaredOrder;
+  readonly comments: Comments;
+}
+
+export function readTypes(program: Program): TypeReader {
+  const { checker } = program;
+  return { program, order: new DeclaredOrder(checker), comments: new Comments(checker) };
+}
+
+/** One use of a type: its name in diagnostics, the node that they point to, its syntax, and the nesting depth. */
+export interface Use extends Where {
+  readonly syntax: TypeSyntax | undefined;
+  /** Levels since the last type with a name of its own. */
+  readonly depth: number;
+}
+
+export interface Where {
+  readonly subject: string;
+  readonly node: ts.Node;
+  /** Inside a type of a package: the subject of the member of the project that has the type. */
+  readonly author?: string | undefined;
+}
+
+/** The number of levels, named or not, from which a named type is lowered after the type that has it. */
+const MAX_LEVELS = 60;
+/** Maximum number of named types of one tool. */
+const MAX_TYPES = 1_000;
+const { TypeFlags } = ts;
+/** The types of an absent member. */
+export const ABSENT = TypeFlags.Undefined | TypeFlags.Void;
+
+export class Lowering {
+  readonly diagnostics: Diagnostic[] = [];
+  readonly acknowledged: Acknowledgement[] = [];
+  readonly examples: Example[] = [];
+  readonly types: TypeReader;
+  readonly program: Program;
+  readonly checker: ts.TypeChecker;
+  readonly order: DeclaredOrder;
+  readonly predicates: TypePredicates;
+  readonly syntax: PartSyntax;
+  readonly definitions = new ShapeDefinitions();
+  readonly toolName: string;
+  /** Lowers a type of any kind. */
+  readonly shape: (type: ts.Type, use: Use) => Shape;
+  side: "input" | "output" = "input";
+  tooDeep = false;
+  /** Levels, named or not, that are being lowered. */
+  levels = 0;
+  /** Declarations of which types are being lowered, with the number of these types. */
+  #open = new Map<ts.Symbol, number>();
+  readonly #postponed: (() => void)[] = [];
+  #count = 0;
+  /** The shapes of input members with names like secrets. */
+  readonly secrets = new Map<Shape, Where & { readonly detail: string }>();
+  /** The shapes of which no member is a secret. */
+  readonly notSecret = new WeakSet<Shape>();
+  /** The shapes without values, with the types that they come from. */
+  readonly #impossibles = new WeakMap<Shape, Where & { readonly detail: string | undefined }>();
+
+  constructor(types: TypeReader, toolName: string, lowerType: (lowering: Lowering, type: ts.Type, use: Use) => Shape) {
+    this.types = types;
+    this.toolName = toolName;
+    this.program = types.program;
+    this.checker = types.program.checker;
+    this.order = types.order;
+    this.predicates = new TypePredicates(types.program);
+    this.syntax = new PartSyntax(this.checker, this.order);
+    this.shape = (type, use) => lowerType(this, type, use);
+  }
+
+  /** Reports a diagnostic once a place; the errors of a package's type once for the member that has it. */
+  report(code: Code, use: Where, detail?: string): void {
+    const place = this.program.at(use.node, endOfTag(use.node));
+    const { author, subject } = use;
+    const found =
+      author === undefined
+        ? diagnostic(code, { place, subject }, detail)
+        : foreignDiagnostic(code, { place, subject: author }, [subject.slice(this.toolName.length + 1), detail]);
+    const repeated = this.diagnostics.some(
+      (other) =>
+        (other.code === code || (author !== undefined && found.severity === "error" && other.severity === "error")) &&
+        other.place?.file === place.file &&
+        other.place.line === place.line &&
+        other.place.column === place.column,
+    );
+    if (!repeated) this.diagnostics.push(found);
+  }
+
+  refuse(code: Code, use: Use, detail?: string): Shape {
+    this.report(code, use, detail);
+    return { kind: "json" };
+  }
+
+  printType(type: ts.Type): string {
+    return this.checker.typeToString(type, undefined, ts.TypeFormatFlags.None);
+  }
+
+  /** The shape of a type without values. A union drops it; where nothing does, {@link refuseImpossible} reports it. */
+  impossible(use: Use, detail?: string): Shape {
+    const shape: Shape = { kind: "union", branches: [] };
+    this.#impossibles.set(shape, { ...use, detail });
+    return shape;
+  }
+
+  refuseImpossible(shape: Shape, use: Use): Shape {
+    if (!isNever(shape)) return shape;
+    const { detail, ...where } = this.#impossibles.get(shape) ?? { ...use, detail: undefined };
+    this.report("SVC137", where, detail);
+    return { kind: "json" };
+  }
+
+  /** Reports a type without values that a recursive type refers to from inside, where no union can drop it. */
+  refuseImpossibleParts(shape: Shape, use: Use): void {
+    if (isNever(shape)) this.refuseImpossible(shape, use);
+    else for (const part of partsOf(shape)) this.refuseImpossibleParts(part, use);
+  }
+
+  refuseDataRef(use: Use): Shape {
+    const detail =
+      this.side === "input"
+        ? "an input arrives resolved: declare the type of the data"
+        : "this is not a port of its own";
+    return this.refuse("SVC168", use, detail);
+  }
+
+  define(type: ts.Type, use: Use, make: (use: Use) => Shape): Shape {
+    const symbol = type.aliasSymbol ?? type.getSymbol();
+    const isObject = (type.flags & (TypeFlags.Object | TypeFlags.Intersection)) !== 0 && !this.predicates.isList(type);
+    const naming = { name: symbol?.name, isObject, subject: use.subject };
+    return this.definitions.define(type, naming, (isNamed) => {
+      if (!isNamed || symbol === undefined) return make(use);
+      const open = this.#open.get(symbol) ?? 0;
+      if (open > MAX_DEPTH || ++this.#count > MAX_TYPES) return this.refuseDepth(use);
+      const lowered = (): Shape => {
+        this.#open.set(symbol, open + 1);
+        const shape = make({ ...use, depth: 0 });
+        this.#open.set(symbol, open);
+        return shape;
+      };
+      if (this.levels <= MAX_LEVELS) return lowered();
+      const before = new Map(this.#open);
+      this.#postponed.push(() => {
+        this.#open = before;
+        this.definitions.complete(type, lowered());
+      });
+      return undefined;
+    });
+  }
+
+  /** Lowers the types that were too deep in others to be lowered there. */
+  finish(): void {
+    for (let next = this.#postponed.pop(); next !== undefined && !this.tooDeep; next = this.#postponed.pop()) next();
+    this.#open = new Map();
+  }
+
+  refuseDepth(use: Use): Shape {
+    const subject = `${use.subject.split(".").slice(0, 4).join(".")}.…`;
+    if (!this.tooDeep) this.report("SVC140", { ...use, subject });
+    this.tooDeep = true;
+    return { kind: "json" };
+  }
+
+  /** The node, unless it is in a package or in TypeScript's library, where a diagnostic would not help. */
+  own(node: ts.Node | undefined): ts.Node | undefined {
+    return node === undefined || this.program.isForeign(node.getSourceFile()) ? undefined : node;
+  }
+
+  /** The place of a declaration in a type: its own, or that of the member of the project that has a package's type. */
+  placeIn(outer: Use, declaration: ts.Node | undefined): Pick<Where, "node" | "author"> {
+    if (declaration === undefined) return { node: outer.node, author: outer.author };
+    const node = this.own(declaration);
+    return node === undefined
+      ? { node: outer.node, author: outer.author ?? outer.subject }
+      : { node, author: undefined };
+  }
+
+  declarationOf(type: ts.Type): ts.Node | undefined {
+    const declaration = type.getSymbol()?.declarations?.[0];
+    return declaration === undefined ? undefined : (ts.getNameOfDeclaration(declaration) ?? declaration);
+  }
+}
+
+/** A diagnostic in a type of a package, about the member of the project that has the type. */
+function foreignDiagnostic(
+  code: Code,
+  where: { readonly place: Place; readonly subject: string },
+  details: readonly (string | undefined)[],
+): Diagnostic {
+  const detail = details.filter((each) => each !== undefined).join(": ");
+  const isError = CODES[code].severity === "error";
+  return diagnostic(code, where, detail, isError ? FOREIGN_HINT : undefined);
+}
+
+const FOREIGN_HINT =
+  "declare the members that travel in a type of your own, or take them from the package's type by Pick";

@@ -1,0 +1,159 @@
+/** Object types: members, index signatures, and the members that are ports. */
+
+import { type Doc, isNever, type Member, memberSubject, type ObjectShape, type Shape } from "../../model.js";
+import { ts } from "../../project/typescript.js";
+import { type TypeArguments, type TypeSyntax, typeAnnotation } from "../declared-order.js";
+import { annotate, hasDetachedComment } from "../jsdoc.js";
+import { looksSecret } from "../secret-names.js";
+import { escapeRegex } from "../template-pattern.js";
+import { addConstraints, onShape, recordTags } from "./comments.js";
+import { lowerDataRef } from "./data-refs.js";
+import { ABSENT, type Lowering, type Use } from "./lowering.js";
+import { lowerWithoutUndefined } from "./unions.js";
+
+const { TypeFlags } = ts;
+
+/** An object type, or the impossible shape of a required member: no value has such a member. */
+export function lowerStructure(lowering: Lowering, type: ts.Type, use: Use): Shape {
+  const shape = lowerObject(lowering, type, use);
+  return shape.members.map((member) => member.shape).find(isNever) ?? shape;
+}
+
+/** The ports of an object type, each of which must have values. */
+export function lowerPorts(lowering: Lowering, type: ts.Type, use: Use, payload: boolean): ObjectShape {
+  const shape = lowerObject(lowering, type, use, payload);
+  const members = shape.members.map((member) => ({ ...member, shape: lowering.refuseImpossible(member.shape, use) }));
+  return { ...shape, members };
+}
+
+/** @param payload whether the members are output ports */
+function lowerObject(lowering: Lowering, type: ts.Type, use: Use, payload = false): ObjectShape {
+  const environment = lowering.order.memberEnvironment(use.syntax);
+  const values = lowering.syntax.mappedValues(use.syntax);
+  const members: Member[] = [];
+  for (const property of lowering.order.properties(type, use.syntax)) {
+    const member = lowerMember(lowering, property, environment, values, use, payload);
+    if (member !== undefined) members.push(member);
+  }
+  let closed = false;
+  const indexes: { pattern?: string; shape: Shape }[] = [];
+  for (const info of lowering.checker.getIndexInfosOfType(type)) {
+    const inner: Use = {
+      ...use,
+      subject: `${use.subject}{}`,
+      ...lowering.placeIn(use, info.declaration),
+      syntax: info.declaration === undefined ? values : { node: info.declaration.type, environment },
+    };
+    // A symbol names no member of JSON, and an index signature demands none.
+    if (info.keyType.flags & TypeFlags.ESSymbol) continue;
+    if (info.type.flags & TypeFlags.Never) closed = true;
+    else {
+      const pattern = keyPattern(lowering, info.keyType, inner);
+      const names = pattern === undefined ? {} : { pattern: excludeMembers(pattern, members) };
+      const shape = lowerWithoutUndefined(lowering, info.type, inner);
+      if (!isNever(shape)) indexes.push({ ...names, shape });
+      else if (pattern === undefined) closed = true;
+      else lowering.refuseImpossible(shape, inner);
+    }
+  }
+  return { kind: "object", members, indexes, closed };
+}
+
+function keyPattern(lowering: Lowering, key: ts.Type, use: Use): string | undefined {
+  if (key.flags & TypeFlags.String) return undefined;
+  if (key.flags & TypeFlags.Number) return NUMERIC_NAME;
+  const shape = lowering.shape(key, { ...use, syntax: undefined });
+  return shape.kind === "string" ? shape.pattern : undefined;
+}
+
+function lowerMember(
+  lowering: Lowering,
+  property: ts.Symbol,
+  environment: TypeArguments,
+  values: TypeSyntax | undefined,
+  outer: Use,
+  port: boolean,
+): Member | undefined {
+  const subject = subjectOf(outer.subject, property);
+  const place = lowering.placeIn(outer, nameOf(property));
+  const annotation = typeAnnotation(property);
+  const syntax = annotation === undefined ? values : { node: annotation, environment };
+  const use: Use = { subject, ...place, syntax, depth: outer.depth };
+  if (refuseMember(lowering, property, use)) return undefined;
+
+  const type = lowering.checker.getTypeOfSymbol(property);
+  const parts = type.isUnion() ? type.types : [type];
+  const absent = parts.some((part) => part.flags & ABSENT);
+  const optional = (property.flags & ts.SymbolFlags.Optional) !== 0 || absent;
+  const nothing = parts.every((part) => part.flags & (ABSENT | TypeFlags.Never));
+  const data = port ? lowerDataRef(lowering, type, use) : undefined;
+  const found: Shape =
+    data?.shape ??
+    (nothing && optional
+      ? { kind: "null" }
+      : optional
+        ? lowerWithoutUndefined(lowering, type, use)
+        : lowering.shape(type, use));
+  const bare: Shape = isNever(found) && optional ? { kind: "null" } : found;
+
+  const comment = lowering.types.comments.of(property);
+  if (use.author === undefined && (property.declarations ?? []).some(hasDetachedComment))
+    lowering.report("SVC147", use);
+  const shape = addConstraints(lowering, bare, comment, use);
+  if (comment.notSecret || lowering.notSecret.has(bare)) lowering.notSecret.add(shape);
+  else if (looksSecret(property.name)) lowering.secrets.set(shape, { ...use, detail: property.name });
+  const fitting = onShape(comment, shape);
+  recordTags(lowering, fitting, use, shape, optional);
+  const doc: Doc | undefined = annotate(fitting);
+  const by = data === undefined ? {} : { byReference: data.by };
+  return {
+    name: property.name,
+    subject: use.author ?? subject,
+    place: lowering.program.at(use.node),
+    optional,
+    ...by,
+    shape,
+    ...(doc === undefined ? {} : { doc }),
+  };
+}
+
+/** Reports a member that has no JSON form; returns whether it did. */
+function refuseMember(lowering: Lowering, property: ts.Symbol, use: Use): boolean {
+  const escaped = String(property.escapedName);
+  const modifiers = (property.declarations ?? []).reduce(
+    (all, declaration) => all | ts.getCombinedModifierFlags(declaration),
+    0,
+  );
+  if (escaped.startsWith("__#") || modifiers & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected)) {
+    lowering.report("SVC133", use);
+  } else if (escaped.startsWith("__@")) {
+    // A result loses the member; an input that needs it would be a lie.
+    if (lowering.side === "input" && !(property.flags & ts.SymbolFlags.Optional)) lowering.report("SVC141", use);
+  } else if (property.flags & ts.SymbolFlags.Method) lowering.report("SVC131", use);
+  else if (!property.name.isWellFormed()) lowering.report("SVC148", use);
+  else return false;
+  return true;
+}
+
+/** The member names that a `number` index signature covers: numbers as JavaScript prints them. */
+const NUMERIC_NAME =
+  "^(?:0|-?(?:[1-9][0-9]{0,20}(?:\\.[0-9]*[1-9])?|0\\.(?!0{6})[0-9]*[1-9]|[1-9](?:\\.[0-9]*[1-9])?e(?:\\+(?:2[1-9]|[3-9][0-9]|[1-3][0-9]{2})|-(?:[7-9]|[1-9][0-9]|[1-3][0-9]{2}))|Infinity)|NaN)$";
+
+export function nameOf(symbol: ts.Symbol): ts.Node | undefined {
+  const declaration = symbol.valueDeclaration ?? symbol.declarations?.[0];
+  return declaration === undefined ? undefined : (ts.getNameOfDeclaration(declaration) ?? declaration);
+}
+
+/** The full name of a member as in the source; private names and symbols have internal ones. */
+function subjectOf(outer: string, { name, escapedName }: ts.Symbol): string {
+  const internal = /^__(#|@)(?:\d+@)?(.*?)(?:@\d+)?$/.exec(String(escapedName));
+  if (internal === null) return memberSubject(outer, name);
+  return internal[1] === "#" ? `${outer}.${internal[2]}` : `${outer}[${internal[2]}]`;
+}
+
+/** Excludes the declared members, which have types of their own, from the pattern of an index signature. */
+function excludeMembers(pattern: string, members: readonly Member[]): string {
+  const expression = new RegExp(pattern, "u");
+  const declared = members.filter(({ name }) => expression.test(name)).map(({ name }) => escapeRegex(name));
+  return declared.length === 0 ? pattern : `^(?!(?:${declared.join("|")})$)${pattern.slice(1)}`;
+}

@@ -1,0 +1,113 @@
+/** The syntax of the parts of a type: union branches, elements, type arguments. */
+
+import { ts } from "../../project/typescript.js";
+import type { DeclaredOrder, TypeSyntax } from "../declared-order.js";
+import { isDataRef, isDataReference, unionConstituents } from "../type-predicates.js";
+
+/** Maximum number of levels without a name, of aliases of aliases, and of instances of one generic type in each other. */
+export const MAX_DEPTH = 50;
+const { TypeFlags } = ts;
+
+/** Parts of a syntax, with their order. */
+type Constituents = Map<ts.Type | ts.Node, { readonly syntax: TypeSyntax; readonly at: number }>;
+
+export class PartSyntax {
+  readonly #constituents = new WeakMap<TypeSyntax, Constituents>();
+  readonly #checker: ts.TypeChecker;
+  readonly #order: DeclaredOrder;
+
+  constructor(checker: ts.TypeChecker, order: DeclaredOrder) {
+    this.#checker = checker;
+    this.#order = order;
+  }
+
+  /** The syntax of a part of a type, behind aliases and in unions. */
+  constituentSyntax(type: ts.Type, syntax: TypeSyntax | undefined): TypeSyntax | undefined {
+    if (syntax === undefined) return undefined;
+    let parts = this.#constituents.get(syntax);
+    if (parts === undefined) {
+      parts = this.#constituentsOf(syntax);
+      this.#constituents.set(syntax, parts);
+    }
+    const declaration: ts.Node | undefined = type.getSymbol()?.declarations?.[0];
+    const [one, other] = [parts.get(type), declaration && parts.get(declaration)];
+    return one === undefined || (other !== undefined && other.at < one.at) ? other?.syntax : one.syntax;
+  }
+
+  /** The parts of a syntax by their types, and those that are no union by their nodes; the first of equal ones. */
+  #constituentsOf(syntax: TypeSyntax): Constituents {
+    const parts: Constituents = new Map();
+    const seen = new Set<ts.Node>();
+    const visit = (given: TypeSyntax, depth: number): void => {
+      const at = this.#order.resolveSyntax(given);
+      if (at === undefined || depth > MAX_DEPTH || seen.has(at.node)) return;
+      if (at.environment.size === 0) seen.add(at.node);
+      const add = (key: ts.Type | ts.Node) => {
+        if (!parts.has(key)) parts.set(key, { syntax: at, at: parts.size });
+      };
+      add(this.#checker.getTypeFromTypeNode(at.node));
+      if (ts.isUnionTypeNode(at.node)) {
+        for (const node of at.node.types) visit({ node, environment: at.environment }, depth + 1);
+        return;
+      }
+      const alias = this.#order.resolveAlias(at);
+      if (alias !== undefined) visit(alias.body, depth + 1);
+      else add(at.node);
+    };
+    visit(syntax, 0);
+    return parts;
+  }
+
+  /** The syntax behind all aliases, such as that of a list, a tuple or a mapped type. */
+  unaliased(syntax: TypeSyntax | undefined): TypeSyntax | undefined {
+    let at = this.#order.resolveSyntax(syntax);
+    for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
+      const alias = this.#order.resolveAlias(at);
+      if (alias === undefined || isDataRef(alias.declaration)) break;
+      at = this.#order.resolveSyntax(alias.body);
+    }
+    return at;
+  }
+
+  /** The syntax of the element of a list, or of the first type argument. */
+  argumentSyntax(syntax: TypeSyntax | undefined): TypeSyntax | undefined {
+    const at = this.unaliased(syntax);
+    const [argument] = at !== undefined && ts.isTypeReferenceNode(at.node) ? (at.node.typeArguments ?? []) : [];
+    const node = at !== undefined && ts.isArrayTypeNode(at.node) ? at.node.elementType : argument;
+    return node === undefined || at === undefined ? undefined : { node, environment: at.environment };
+  }
+
+  /** The syntax of what each name of a mapped type has: of `Item` in `Record<string, Item>`. */
+  mappedValues(syntax: TypeSyntax | undefined): TypeSyntax | undefined {
+    const at = this.unaliased(syntax);
+    if (at === undefined || !ts.isMappedTypeNode(at.node) || at.node.type === undefined) return undefined;
+    return { node: at.node.type, environment: at.environment };
+  }
+
+  /**
+   * Whether a type is a `DataRef`, alone or in a union. `DataRef<unknown>` and `DataRef<any>` are recognized by syntax.
+   */
+  containsDataRef(type: ts.Type, syntax: TypeSyntax | undefined): boolean {
+    if (type.flags & (TypeFlags.Any | TypeFlags.Unknown)) return this.dataRefArgument(syntax) !== undefined;
+    return unionConstituents(type).some(isDataReference);
+  }
+
+  /** The syntax of the `T` of a `DataRef<T>`, through aliases and unions. */
+  dataRefArgument(syntax: TypeSyntax | undefined, depth = 0): TypeSyntax | undefined {
+    const at = this.#order.resolveSyntax(syntax);
+    if (at === undefined || depth > MAX_DEPTH) return undefined;
+    if (ts.isUnionTypeNode(at.node)) {
+      for (const node of at.node.types) {
+        const found = this.dataRefArgument({ node, environment: at.environment }, depth + 1);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    }
+    const alias = this.#order.resolveAlias(at);
+    if (alias === undefined) return undefined;
+    if (!isDataRef(alias.declaration)) return this.dataRefArgument(alias.body, depth + 1);
+    const [parameter] = alias.declaration.typeParameters ?? [];
+    const symbol = parameter && this.#checker.getSymbolAtLocation(parameter.name);
+    return symbol && alias.body.environment.get(symbol);
+  }
+}
