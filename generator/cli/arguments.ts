@@ -46,7 +46,11 @@ export function readArguments(given: readonly string[], commands: readonly Comma
   const { command, args } = commandOf(positionals, commands);
   if (isHelp || values.version) return { command, args, values: isHelp ? { help: true } : values };
   const idle = Object.keys(values).find((name) => !Object.hasOwn(command.options, name));
-  if (idle !== undefined) throw new UsageError(`${command.name} has no --${idle}`);
+  if (idle !== undefined) {
+    const words = idle.split("-");
+    const own = Object.keys(command.options).find((name) => words.every((word) => name.split("-").includes(word)));
+    throw new UsageError(`${command.name} has no --${idle}${own === undefined ? "" : `; did you mean --${own}?`}`);
+  }
   if (args.length > 0 && command.arguments === undefined) {
     throw new UsageError(`${command.name} takes no argument, got ${quoted(args[0] ?? "")}`);
   }

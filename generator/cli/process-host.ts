@@ -7,8 +7,20 @@ import { type CliHost, run } from "./cli.js";
 
 /** Runs the command line of this process and sets its exit code. */
 export async function runProcess(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+      closeOutput();
+    });
+  }
   process.exitCode = await run(process.argv.slice(2), PROCESS_HOST);
 }
+
+let closeOutput: () => void;
+/** Resolves when a reader such as `head` has closed the pipe of an output. */
+const outputClosed = new Promise<void>((done) => {
+  closeOutput = done;
+});
 
 const PROCESS_HOST: CliHost = {
   cwd: process.cwd(),
@@ -21,6 +33,7 @@ const PROCESS_HOST: CliHost = {
   ask: process.stdin.isTTY === true && process.stderr.isTTY === true ? ask : undefined,
   interrupted: () =>
     new Promise<void>((done) => {
+      void outputClosed.then(done);
       let first: number | undefined;
       for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
         process.on(signal, () => {

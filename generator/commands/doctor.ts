@@ -22,7 +22,7 @@ import { readOutput, staleFiles } from "../files/output-files.js";
 import { readRegular, UnreadableFile } from "../files/read-file.js";
 import { devLeader } from "./dev-leader.js";
 import { generateNow } from "./generate.js";
-import { keyIdOf, refuseNoKeyFile } from "./keys/common.js";
+import { keyIdOf, publicKeyIn, refuseNoKeyFile } from "./keys/common.js";
 import { HEADER_PREFIX, headerPrefixOf } from "./options/leader-options.js";
 import { generateOptions } from "./options/project-options.js";
 import { projectTools, variablesOf } from "./options/project-tools.js";
@@ -78,6 +78,8 @@ docs/troubleshooting.md are named in the steps. With --json: {"checks":[{"name",
     const idle = (["size", "unsigned", "ca", "header-prefix"] as const).find((name) => values[name] !== undefined);
     if (url === undefined && idle !== undefined) throw new UsageError(`--${idle} is for doctor URL`);
     const project = generateOptions(call);
+    const toolKey = values["tool-key"];
+    if (toolKey !== undefined) await publicKeyIn("tool-key", toolKey, cwd);
     const given = await leaderOf(call);
     const { formatChecks } = await import("../doctor/check.js");
     const checks = url === undefined ? await checkHere() : await checkThere(url);
@@ -97,7 +99,7 @@ docs/troubleshooting.md are named in the steps. With --json: {"checks":[{"name",
         tools: projectTools(project.root),
         keyFiles: key === undefined ? [] : [key],
         leader: given,
-        toolKey: values["tool-key"],
+        toolKey,
         variables: async () => variablesOf((await generated()).contracts),
         stale: async () => stalePaths(project, await generated()),
       });

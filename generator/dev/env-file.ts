@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import { readRegular } from "../files/read-file.js";
+import { readRegular, UnreadableFile } from "../files/read-file.js";
 
 export const ENV_FILE = ".env";
 
@@ -13,13 +13,24 @@ export const ENV_FILE = ".env";
  */
 export function readEnvFile(root: string): Readonly<Record<string, string>> {
   try {
-    return parseEnv(
-      readRegular(join(root, ENV_FILE))
-        .toString()
-        .replace(/^\ufeff/, ""),
-    ) as Record<string, string>;
+    const text = readRegular(join(root, ENV_FILE))
+      .toString()
+      .replace(/^\ufeff/, "");
+    const fault = firstFault(text);
+    if (fault !== undefined) throw new UnreadableFile(`${ENV_FILE}:${fault}: expected NAME=value or a comment (#)`);
+    return parseEnv(text) as Record<string, string>;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
     throw error;
   }
+}
+
+/** The number of the first line without `=`: `parseEnv` drops it together with the line that follows. */
+function firstFault(text: string): number | undefined {
+  const entry = /[^\S\n]*(?:#[^\n]*|[^=\n]*=[^\S\n]*(?:"[^"]*"|'[^']*'|`[^`]*`)?[^\n]*)?(?:\n|$)/y;
+  while (entry.lastIndex < text.length) {
+    const start = entry.lastIndex;
+    if (!entry.test(text)) return text.slice(0, start).split("\n").length;
+  }
+  return undefined;
 }

@@ -416,8 +416,7 @@ describe("mistakes", () => {
       ["invoke", "{}", "--signed", "--leader-id", "leader", "--leader-key", key],
       ["doctor", "--leader-key", key],
       ["doctor", "http://127.0.0.1:9/double", "--leader-key", key],
-      ["config", "init", "--leader-key", key],
-      ["config", "init", "--tool-key", key],
+      ["config", "init", "--tool-private-key", key],
     ]) {
       const { code, out, err } = await svcGenIn(project.root, args);
       assert.equal(code, EXIT.failure);

@@ -213,12 +213,9 @@ test("it is served, and git takes what is to be committed", ONLY_POSIX, async ()
 
   // As the README of the project says, with the public key of a leader.
   const acme = JSON.parse(run("npx svc-gen keys new acme.key --leader-id acme --json", project));
-  writeFileSync(join(project, "acme.pub"), acme.public_key);
-  run(
-    "npx svc-gen config init --leader-id acme --leader-key acme.pub && npx svc-gen config check config.json",
-    project,
-  );
-  for (const file of ["acme.pub", "acme.key", "config.json"]) rmSync(join(project, file));
+  run(`npx svc-gen config init --leader-id acme --leader-public-key ${acme.public_key}`, project);
+  run("npx svc-gen config check config.json", project);
+  for (const file of ["acme.key", "config.json"]) rmSync(join(project, file));
 
   // By hand: the example of a configuration with the entries that `keys new` prints.
   const keysOf = (file: string) => JSON.parse(run(`npx svc-gen keys new ${file} --json --reveal`, project));

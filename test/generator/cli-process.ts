@@ -31,6 +31,11 @@ export class CliProcess extends CliOutput {
     return this.#ended;
   }
 
+  /** Closes the reading end of its output, as `head` does. */
+  closeOutput(): void {
+    this.#process.stdout?.destroy();
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.#process.kill(signal);
   }

@@ -92,9 +92,16 @@ describe("config init", () => {
   ] as const)
     it(`takes given keys and the leader's id: ${form}`, async () => {
       const folder = project(SUM);
-      put(folder, "acme.pub", `0x${PUBLIC}\n`);
       put(folder, "tool.key", keyFile);
-      const args = ["--leader-id", "acme", "--leader-key", "acme.pub", "--tool-key", "tool.key", "--json"];
+      const args = [
+        "--leader-id",
+        "acme",
+        "--leader-public-key",
+        `0x${PUBLIC}`,
+        "--tool-private-key",
+        "tool.key",
+        "--json",
+      ];
       const { code, out } = await svcGenIn(folder, ["config", "init", ...args]);
       assert.equal(code, 0);
       assert.deepEqual(JSON.parse(out), {
@@ -103,7 +110,7 @@ describe("config init", () => {
       });
       const config = ToolkitRuntimeConfig.fromPath(join(folder, "config.json"));
       assert.notEqual(config.leaders.lookup("acme", 0n), undefined);
-      assert.deepEqual(readdirSync(folder).sort(), ["acme.pub", "config.json", "meta.json", "tool.key"]);
+      assert.deepEqual(readdirSync(folder).sort(), ["config.json", "meta.json", "tool.key"]);
     });
 
   it("overwrites nothing, and then writes nothing", async () => {
@@ -130,10 +137,10 @@ describe("config init", () => {
     assert.equal((await svcGenIn(folder, ["config", "init", "--unsigned", "dev.json"])).code, 0);
     assert.equal(ToolkitRuntimeConfig.fromPath(join(folder, "dev.json")).signedHttpIsRequired(), false);
     assert.deepEqual(readdirSync(folder).sort(), ["dev.json", "meta.json"]);
-    const { code, err } = await svcGenIn(folder, ["config", "init", "--unsigned", "--tool-key", "x"]);
+    const { code, err } = await svcGenIn(folder, ["config", "init", "--unsigned", "--tool-private-key", "x"]);
     assert.deepEqual(
       [code, err],
-      [2, "svc-gen: --unsigned and --tool-key exclude each other (see svc-gen config init --help)\n"],
+      [2, "svc-gen: --unsigned and --tool-private-key exclude each other (see svc-gen config init --help)\n"],
     );
   });
 
@@ -142,14 +149,19 @@ describe("config init", () => {
     put(folder, "short.key", "abcd\n");
     const run = (...args: string[]) => svcGenIn(folder, ["config", "init", ...args]);
     assert.equal(
-      (await run("--tool-key", "short.key")).err,
-      "svc-gen: --tool-key: expected a private key, got 4 hex digits (give a file with 32 bytes in hex, base64 or base64url)\n",
+      (await run("--tool-private-key", "short.key")).err,
+      "svc-gen: --tool-private-key: expected a private key, got 4 hex digits (give a file with 32 bytes in hex, base64 or base64url)\n",
     );
     assert.equal(
-      (await run("--leader-key", "short.key")).err,
-      "svc-gen: --leader-key: expected a public key, got 4 hex digits (give a file with 64 hex digits, as the leader has told them)\n",
+      (await run("--leader-public-key", "short.key")).err,
+      "svc-gen: --leader-public-key: expected a public key of 64 hex digits, got the name of a file (give the key itself: svc-gen keys show short.key prints that of a private key)\n",
     );
-    const { code, err } = await run("--leader-key", "none");
+    assert.equal(
+      (await run("--leader-public-key", "abcd")).err,
+      "svc-gen: --leader-public-key: expected a public key of 64 hex digits, got 4 hex digits (svc-gen keys show FILE prints the public key of a private key)\n",
+    );
+    assert.match((await run("--tool-private-key", "tool.pub")).err, /"tool\.pub" is named like one with a public key/);
+    const { code, err } = await run("--tool-private-key", "none");
     assert.equal(code, 1);
     assert.match(err, /^svc-gen: "none" must be a readable file, got ENOENT; correct the path/);
     assert.deepEqual(readdirSync(folder).sort(), ["meta.json", "short.key"]);

@@ -36,6 +36,15 @@ test("a process ends well when interrupted", PATIENCE, async () => {
   assert.equal(watching.complaints, "");
 });
 
+test("a process ends quietly when the reader of its output has closed the pipe", PATIENCE, async () => {
+  const watching = new CliProcess(project.root, ["--watch", "--quiet"]);
+  await watching.line(WROTE);
+  watching.closeOutput();
+  project.write({ "src/one.ts": "export type One = { more: boolean };\n" });
+  assert.equal(await watching.exit(), EXIT.done);
+  assert.equal(watching.complaints, "");
+});
+
 test("it writes, and follows every file that the types reach", PATIENCE, async () => {
   const watching = new CliRun(project.root, ["--watch", "--quiet"]);
   await watching.line(WROTE);

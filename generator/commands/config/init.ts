@@ -17,7 +17,7 @@ import { hasErrors } from "../../compile/diagnostics/diagnostics.js";
 import { quoted } from "../../compile/diagnostics/quote.js";
 import { writeNewFiles } from "../../files/new-files.js";
 import { generateNow, reportDiagnostics } from "../generate.js";
-import { refuseKeyText } from "../keys/common.js";
+import { publicKeyIn, refuseNoKeyFile } from "../keys/common.js";
 import { generateOptions } from "../options/project-options.js";
 import { documentsOf, projectTools } from "../options/project-tools.js";
 import { EDITORS } from "./schema.js";
@@ -33,31 +33,25 @@ keys/leader.pub beside FILE. No file is overwritten, and no private key is print
 ${EDITORS}`,
   options: {
     "leader-id": { type: "string", value: "ID", summary: 'id of the leader (default: "leader")' },
-    "leader-key": {
-      type: "string",
-      value: "FILE",
-      summary: "file with the leader's public key in hex, in place of a new pair",
-    },
-    "tool-key": {
-      type: "string",
-      value: "FILE",
-      summary: "file with the private key of the tools, in place of new ones",
-    },
+    "leader-public-key": { type: "string", value: "HEX", summary: "public key of the leader, instead of a new pair" },
+    "tool-private-key": { type: "string", value: "FILE", summary: "private key of the tools, instead of new ones" },
     unsigned: { type: "boolean", summary: "signatures are disabled: everybody who reaches the server may call" },
     project: PROJECT_OPTIONS.project,
     json: JSON_OPTION,
   },
   examples: [
     ["svc-gen config init", "config.json and the keys of a leader, all new"],
-    ["svc-gen config init --leader-id acme --leader-key acme.pub", "for a leader that has told you its public key"],
+    ["svc-gen config init --leader-id acme --leader-public-key HEX", "for a leader whose public key you have"],
     ["svc-gen config init --unsigned dev.json", "for development"],
   ],
   run: async (call) => {
     const { args, cwd, values } = call;
     if (args.length > 1) throw new UsageError(`config init wants one file, got ${args.length}`);
-    const leaderId = values["leader-id"] ?? "leader";
+    const { "leader-id": leaderId = "leader", "leader-public-key": leaderKey } = values;
     if (!/^[\x21-\x7e]+$/.test(leaderId)) throw new UsageError("--leader-id wants visible ASCII characters");
-    const idle = (["leader-id", "leader-key", "tool-key"] as const).find((name) => values[name] !== undefined);
+    const idle = (["leader-id", "leader-public-key", "tool-private-key"] as const).find(
+      (name) => values[name] !== undefined,
+    );
     if (values.unsigned && idle !== undefined) throw new UsageError(`--unsigned and --${idle} exclude each other`);
     const { signedConfig, unsignedConfig } = await import("../../config/new-config.js");
     const target = resolve(cwd, args[0] ?? "config.json");
@@ -66,8 +60,8 @@ ${EDITORS}`,
       : signedConfig(target, {
           tools: await toolsOf(call),
           leaderId,
-          leaderKey: await publicKeyIn(values["leader-key"], cwd),
-          toolKey: await privateKeyIn(values["tool-key"], cwd),
+          leaderKey: leaderKey === undefined ? undefined : await publicKeyIn("leader-public-key", leaderKey, cwd),
+          toolKey: await privateKeyIn(values["tool-private-key"], cwd),
         });
     const shown = (path: string) => relative(cwd, path) || path;
     // A link that leads nowhere counts too.
@@ -107,16 +101,6 @@ async function toolsOf(
   return (documentsOf(text) ?? []).map((document) => String(document.get("fqn")));
 }
 
-async function publicKeyIn(file: string | undefined, cwd: string): Promise<string | undefined> {
-  if (file === undefined) return undefined;
-  const { readPublicKey } = await import("svc-runtime/internal/config");
-  const text = (await textIn(file, cwd)).trim();
-  const reading = readPublicKey(text);
-  if ("key" in reading) return text;
-  const hint = "give a file with 64 hex digits, as the leader has told them";
-  throw new CommandError(`--leader-key: expected a public key, got ${reading.got}`, hint);
-}
-
 async function privateKeyIn(file: string | undefined, cwd: string): Promise<string | undefined> {
   if (file === undefined) return undefined;
   const { readSigningKey } = await import("svc-runtime/internal/config");
@@ -126,11 +110,11 @@ async function privateKeyIn(file: string | undefined, cwd: string): Promise<stri
   const reading = readSigningKey(text);
   if ("key" in reading) return text;
   const hint = "give a file with 32 bytes in hex, base64 or base64url";
-  throw new CommandError(`--tool-key: expected a private key, got ${reading.got}`, hint);
+  throw new CommandError(`--tool-private-key: expected a private key, got ${reading.got}`, hint);
 }
 
 async function textIn(file: string, cwd: string): Promise<string> {
-  await refuseKeyText(file);
+  await refuseNoKeyFile(file);
   const { readOperatorFile } = await import("svc-runtime/internal/config");
   const reading = readOperatorFile(resolve(cwd, file));
   if ("bytes" in reading) return reading.bytes.toString();

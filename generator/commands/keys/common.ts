@@ -1,8 +1,10 @@
 /** What the four commands of keys share: their options, their faults, the answer with the public key. */
 
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { parseFqn } from "svc-runtime/internal/generator";
 import { type CommandContext, CommandError, type Options, UsageError, type Values } from "../../cli/command.js";
-import { quoted } from "../../compile/diagnostics/quote.js";
+import { quoted, shellWord } from "../../compile/diagnostics/quote.js";
 import { type Json, object, printJson } from "../../json.js";
 import { projectTools } from "../options/project-tools.js";
 
@@ -37,6 +39,23 @@ export async function refuseKeyText(file: string): Promise<void> {
 export async function refuseNoKeyFile(file: string): Promise<void> {
   await refuseKeyText(file);
   await withKeys(({ refusePublicKey }) => refusePublicKey(file));
+}
+
+/**
+ * The public key in the value of an option, which no message repeats: a private key may look the same.
+ *
+ * @throws CommandError
+ */
+export async function publicKeyIn(option: string, text: string, cwd: string): Promise<string> {
+  const { readPublicKey } = await import("svc-runtime/internal/config");
+  const reading = readPublicKey(text);
+  if ("key" in reading) return text;
+  const isFile = existsSync(resolve(cwd, text));
+  const hint = isFile
+    ? `give the key itself: svc-gen keys show ${shellWord(text)} prints that of a private key`
+    : "svc-gen keys show FILE prints the public key of a private key";
+  const got = isFile ? "the name of a file" : reading.got;
+  throw new CommandError(`--${option}: expected a public key of 64 hex digits, got ${got}`, hint);
 }
 
 /** The one argument FILE. What was given instead is not repeated: it may be a key. */

@@ -7,7 +7,7 @@ import { type CommandContext, UsageError } from "../../cli/command.js";
 import { quoted } from "../../compile/diagnostics/quote.js";
 import { readRegular, UnreadableFile } from "../../files/read-file.js";
 import { devLeader } from "../dev-leader.js";
-import { keyIdOf, refuseNoKeyFile } from "../keys/common.js";
+import { keyIdOf, publicKeyIn, refuseNoKeyFile } from "../keys/common.js";
 
 export const HEADER_PREFIX = {
   "header-prefix": { type: "string", value: "TEXT", summary: "X-Nexus- for servers of older leaders" },
@@ -49,19 +49,19 @@ export async function leaderOptions(
   const ca = values.ca === undefined ? {} : { tls: { ca: readText(cwd, values.ca) } };
   const prefix = values["header-prefix"] === undefined ? {} : { headerPrefix: values["header-prefix"] };
   if (!signed) return { ...ca, ...prefix };
-  const key = values["leader-key"];
+  const { "leader-key": key, "tool-key": toolKey } = values;
+  for (const each of toolKey?.split(",") ?? []) await publicKeyIn("tool-key", each, cwd);
   if (key !== undefined) {
     await refuseNoKeyFile(key);
     const id = values["leader-id"] ?? "leader";
     const leader = { id, keyId: keyIdOf(values["key-id"] ?? "0"), key: readText(cwd, key) };
-    const toolKey = values["tool-key"];
     // The command shows that no signature was verified.
     const trust = toolKey === undefined ? { acceptUnverified: true } : { toolKey };
     return { ...ca, ...prefix, leader, ...trust };
   }
   const own = await devLeader(root, env);
   if (own === undefined) return { ...ca, ...prefix };
-  return { ...ca, ...prefix, leader: own.leader, toolKey: values["tool-key"] ?? own.toolPublicKey };
+  return { ...ca, ...prefix, leader: own.leader, toolKey: toolKey ?? own.toolPublicKey };
 }
 
 /** @throws UsageError */
