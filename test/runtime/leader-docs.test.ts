@@ -16,7 +16,7 @@ const rowsOf = (text: string) =>
 test("the table of failures has every code, with its status, ran and the next step", () => {
   const server = [...ERROR_ANSWERS].map(([code, { status, ran, caller }]) => [code, `${status}`, ran, caller]);
   const own = Object.entries(LEADER_FAULTS).map(([code, ran]) => [code, "–", ran]);
-  const rows = rowsOf(section("Did it run?")).map((row) => row.map((cell) => cell.replaceAll("`", "")));
+  const rows = rowsOf(section("Handle errors")).map((row) => row.map((cell) => cell.replaceAll("`", "")));
   assert.deepEqual(rows.slice(0, server.length), server);
   const others = rows.slice(server.length);
   assert.deepEqual(
