@@ -522,7 +522,7 @@ export class RedisReplayStore implements ReplayStore {
       return this.#startMessage(`database ${this.#target.db} cannot be selected (${what.slice(7)})`);
     }
     if (what === "NOPERM")
-      return this.#startMessage("the user lacks a right (NOPERM): see docs/replicas.md for all of them");
+      return this.#startMessage("the user lacks a right (NOPERM): see docs/redis.md for all of them");
     if (what === "NOAUTH") return this.#startMessage("it asks for a user and a password (NOAUTH)");
     if (what === "WRONGPASS") return this.#startMessage("the user or its password is wrong (WRONGPASS)");
     const at = this.#address ?? "the address of the given client";

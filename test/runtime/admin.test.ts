@@ -187,9 +187,7 @@ describe("metrics", () => {
     assert.ok(!ready.body.includes("canary"));
   });
 
-  const page = ["observe", "replicas"]
-    .map((name) => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), "utf8"))
-    .join("\n");
+  const page = readFileSync(new URL("../../docs/metrics.md", import.meta.url), "utf8");
   /** The metrics that a section of the page lists, with their types. */
   function listedIn(heading: string): [string, string][] {
     const [, section = ""] = page.split(`${heading}\n`);
@@ -203,15 +201,15 @@ describe("metrics", () => {
   const given = (families: ReadonlyMap<string, { readonly type: string }>) =>
     [...families].filter(([name]) => name.startsWith("svc_")).map(([name, { type }]): [string, string] => [name, type]);
 
-  it("are those that docs/observe.md lists", async () => {
+  it("are those that docs/metrics.md lists", async () => {
     const { families } = await scrape(await serveFor([countingTool()], { admin: LOCAL }));
     const all = given(families);
     // Only with TLS.
     all.push(["svc_certificate_expiry_timestamp_seconds", "gauge"]);
-    assert.deepEqual(listedIn("## Probes and metrics").sort(), all.sort());
+    assert.deepEqual(listedIn("## Calls and server").sort(), all.sort());
   });
 
-  it("with shared replay state are more, and docs/replicas.md lists those", async () => {
+  it("with shared replay state are more, and docs/metrics.md lists those", async () => {
     const memoryOnly = ["svc_replay_entries", "svc_replay_bytes", "svc_replay_bound_bytes"];
     const { families } = await scrape(await serveFor([countingTool()], { admin: LOCAL }));
     const replayStore = new RedisReplayStore({ url: "unix:///none" });
@@ -219,7 +217,7 @@ describe("metrics", () => {
     const more = given(shared.families).filter(([name]) => !families.has(name));
     // Made with the first command.
     more.push(["svc_replay_store_seconds", "histogram"]);
-    assert.deepEqual(listedIn("### Metrics of shared state").sort(), more.sort());
+    assert.deepEqual(listedIn("## Shared replay state").sort(), more.sort());
     const gone = given(families).filter(([name]) => !shared.families.has(name));
     assert.deepEqual(gone.map(([name]) => name).sort(), memoryOnly.sort());
   });

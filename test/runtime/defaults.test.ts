@@ -11,7 +11,13 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { Worker } from "node:worker_threads";
 import { ENV_BIND_ADDR, ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/config/environment.js";
-import { type BootstrapOptions, type RunningServer, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
+import {
+  type BootstrapOptions,
+  DEFAULT_TIMEOUT_MS,
+  type RunningServer,
+  serve,
+  ToolkitRuntimeConfig,
+} from "#runtime/index.js";
 import { CLOSE_LIMIT_MS } from "#runtime/server/call/class-hooks.js";
 import { MAX_UNREAD_BYTES } from "#runtime/server/http/limits.js";
 import { MAX_PIPELINED, MAX_UNANSWERED } from "#runtime/server/http/unanswered-requests.js";
@@ -264,9 +270,9 @@ async function bodyRate(rate: number, options: BootstrapOptions = {}): Promise<r
   return [(await suffices(rate)) && !(await suffices(rate - 1)) ? rate : Number.NaN];
 }
 
-const LIMITS = rowsOf(table("docs/guide/limits.md", "## Limits"), 2);
-compare("docs/guide/limits.md, Limits", LIMITS, {
-  "connections at a time": () => [plain.server.maxConnections],
+const LIMITS = rowsOf(table("docs/guide/limits.md", "## Server"), 2);
+compare("docs/guide/limits.md", LIMITS, {
+  "open connections": () => [plain.server.maxConnections],
   "TLS handshake": async () => {
     const { options, close } = await startSecure();
     // It follows its files, by timers that no other test is to take for its own.
@@ -275,8 +281,8 @@ compare("docs/guide/limits.md, Limits", LIMITS, {
   },
   "first byte, then the headers of a request": () => [plain.server.headersTimeout],
   "a whole request": () => [plain.server.requestTimeout],
-  "an answer to be taken": async () => [await answerMs()],
-  "a connection between two requests": () => [plain.server.keepAliveTimeout],
+  "reading an answer": async () => [await answerMs()],
+  "idle time between two requests": () => [plain.server.keepAliveTimeout],
   headers: async ([count = 0]) => [
     await largest(count, async (n) => {
       const others = Array.from({ length: n - 1 }, (_, i) => [`a${i}`, ""] as const);
@@ -286,22 +292,24 @@ compare("docs/guide/limits.md, Limits", LIMITS, {
   ],
   "one body": async ([bytes = 0]) => [await largestBody(bytes)],
   "values of one call": () => [inputValuesLimit(undefined)],
-  "tries of branches of unions in one call": () => [BASE_STEPS],
-  "bodies in flight together": () => [plain.load().bodyBytes.most],
+  "attempts at union branches in one call": () => [BASE_STEPS],
+  "bodies in flight": () => [plain.load().bodyBytes.most],
   // test/runtime/unanswered-requests.test.ts holds servers to the next three.
   "unanswered requests of a connection": () => [MAX_UNANSWERED],
   "unanswered requests behind others on their connections": () => [MAX_PIPELINED],
-  "answers that were sent and not read": () => [MAX_UNREAD_BYTES],
-  "runs of all tools together": () => [plain.load().runs.most],
-  "the rate of a body": ([rate = 0]) => bodyRate(rate),
-  "an unread body whose connection is kept": async ([bytes = 0]) => [
+  "answers that callers have not read": () => [MAX_UNREAD_BYTES],
+  "runs of all tools": () => [plain.load().runs.most],
+  "replay memory": async () => [(await signedDefaults()).bound],
+  "time of a call": () => [DEFAULT_TIMEOUT_MS],
+  "rate of a body": ([rate = 0]) => bodyRate(rate),
+  "unread body whose connection is kept": async ([bytes = 0]) => [
     await largest(bytes, async (n) => {
       const { connection, response } = await answerTo(requestText("POST", "/no", [["Content-Length", `${n}`]]));
       connection.close();
       return response.headers.get("connection") !== "close";
     }),
   ],
-  "an unread body that is discarded": async ([bytes = 0, ms = 0]) => {
+  "unread body that is discarded": async ([bytes = 0, ms = 0]) => {
     const linger = nextTimer(ms);
     const { connection } = await answerTo(requestText("POST", "/no", [["Content-Length", `${8 * bytes}`]]));
     const socket = plain.sockets.find(({ remotePort }) => remotePort === connection.socket.localPort);
@@ -320,37 +328,40 @@ compare("docs/guide/limits.md, Limits", LIMITS, {
   },
 });
 
-compare(
-  "docs/load.md, Load control",
-  new Map(table("docs/load.md", "## Load control").map(([, name = ""]) => [name, name])),
-  {
-    "rateLimit.calls, rateLimit.windowMs (1,000)": async () => {
-      const tool = countingTool({ path: "rate" });
-      const config = signedConfig([tool.fqn]);
-      const { url } = await start([tool], { config, load: { rateLimit: { calls: 1 } } });
-      assert.equal((await echoCall(tool, "1").send(url)).status, 200);
-      const refused = await echoCall(tool, "2").send(url);
-      assert.equal(refused.status, 429);
-      return [1000 * Number(refused.headers.get("retry-after"))];
-    },
-    "limits.queue (0), limits.queueTimeoutMs (1,000)": async ([queue, ms = 0]) => {
-      const [first, second] = [slowTool("one"), slowTool("two")];
-      const limits = { [second.tool.fqn]: { concurrency: 1, queue: 1 } };
-      const { url } = await start([first.tool, second.tool], { load: { limits: { concurrency: 1 }, tools: limits } });
-      const calls = [first, second].map(({ tool }) => sendPlain(url, `/${tool.target.slice(1)}`, '{"value":1}'));
-      await until(() => first.tool.calls.invoked === 1 && second.tool.calls.invoked === 1, "both run");
-      assert.equal((await sendPlain(url, first.tool.target, '{"value":2}')).status, 503);
-      const patience = nextTimer(ms);
-      const waits = sendPlain(url, second.tool.target, '{"value":2}');
-      (await patience()).fire();
-      assert.equal((await waits).status, 503);
-      first.release();
-      second.release();
-      for (const call of calls) assert.equal((await call).status, 200);
-      return [queue ?? -1, ms];
-    },
+compare("docs/guide/settings.md, load", rowsOf(table("docs/guide/settings.md", "## `load`"), 2), {
+  "rateLimit.windowMs": async () => {
+    const tool = countingTool({ path: "rate" });
+    const config = signedConfig([tool.fqn]);
+    const { url } = await start([tool], { config, load: { rateLimit: { calls: 1 } } });
+    assert.equal((await echoCall(tool, "1").send(url)).status, 200);
+    const refused = await echoCall(tool, "2").send(url);
+    assert.equal(refused.status, 429);
+    return [1000 * Number(refused.headers.get("retry-after"))];
   },
-);
+  "limits.queue": async () => {
+    const { tool, release } = slowTool("queue");
+    const { url } = await start([tool], { load: { limits: { concurrency: 1 } } });
+    const call = sendPlain(url, tool.target, '{"value":1}');
+    await until(() => tool.calls.invoked === 1, "it runs");
+    assert.equal((await sendPlain(url, tool.target, '{"value":2}')).status, 503);
+    release();
+    assert.equal((await call).status, 200);
+    return [0];
+  },
+  "limits.queueTimeoutMs": async ([ms = 0]) => {
+    const { tool, release } = slowTool("wait");
+    const { url } = await start([tool], { load: { limits: { concurrency: 1, queue: 1 } } });
+    const call = sendPlain(url, tool.target, '{"value":1}');
+    await until(() => tool.calls.invoked === 1, "it runs");
+    const patience = nextTimer(ms);
+    const waits = sendPlain(url, tool.target, '{"value":2}');
+    (await patience()).fire();
+    assert.equal((await waits).status, 503);
+    release();
+    assert.equal((await call).status, 200);
+    return [ms];
+  },
+});
 
 const entry = threadEntry();
 const { act, hasty } = modeTools;
@@ -374,43 +385,39 @@ describe("isolation", () => {
     isolated = await startOn(16);
   });
 
-  compare(
-    "docs/deadlines.md, Isolation and deadlines",
-    rowsOf(table("docs/deadlines.md", "## Isolation and deadlines", 1), 2),
-    {
-      // One more stands by.
-      threads: async () => [(await startOn(1)).workers.length - 1, isolated.workers.length - 1],
-      graceMs: async ([ms = 0]) => {
-        const { url, log, workers } = await start([hasty], { isolate: { entry, threads: 1, memoryMb: 48 } });
-        assert.deepEqual(
-          workers.map(({ resourceLimits }) => resourceLimits?.maxOldGenerationSizeMb),
-          [48, 48],
-          "memoryMb in place of its default",
-        );
-        const grace = nextTimer(ms);
-        assert.equal((await sendPlain(url, hasty.target, '{"value":"never"}')).status, 504);
-        (await grace()).fire();
-        await until(() => log.some(({ message }) => message.includes("its thread is ended")), "the thread is ended");
-        return [ms];
-      },
-      memoryMb: () => [isolated.workers[0]?.resourceLimits?.maxOldGenerationSizeMb ?? 0],
-      queue: async ([most = 0]) => {
-        const server = await start([act], { isolate: { entry, threads: 1 } });
-        const body = '{"value":"until aborted"}';
-        const answers: number[] = [];
-        // One runs, the documented number waits, and one is too many.
-        for (let i = 0; i < most + 2; i++) {
-          void sendPlain(server.url, act.target, body).then(
-            ({ status }) => answers.push(status),
-            () => undefined,
-          );
-        }
-        const held = () => server.load().bodyBytes.inFlight / body.length;
-        await until(() => held() + answers.length === most + 2, "all calls are there");
-        return [answers.length === 1 && answers[0] === 503 ? most : held() - 1];
-      },
+  compare("docs/guide/settings.md, isolate", rowsOf(table("docs/guide/settings.md", "## `isolate`"), 2), {
+    // One more stands by.
+    threads: async () => [(await startOn(1)).workers.length - 1, isolated.workers.length - 1],
+    graceMs: async ([ms = 0]) => {
+      const { url, log, workers } = await start([hasty], { isolate: { entry, threads: 1, memoryMb: 48 } });
+      assert.deepEqual(
+        workers.map(({ resourceLimits }) => resourceLimits?.maxOldGenerationSizeMb),
+        [48, 48],
+        "memoryMb in place of its default",
+      );
+      const grace = nextTimer(ms);
+      assert.equal((await sendPlain(url, hasty.target, '{"value":"never"}')).status, 504);
+      (await grace()).fire();
+      await until(() => log.some(({ message }) => message.includes("its thread is ended")), "the thread is ended");
+      return [ms];
     },
-  );
+    memoryMb: () => [isolated.workers[0]?.resourceLimits?.maxOldGenerationSizeMb ?? 0],
+    queue: async ([most = 0]) => {
+      const server = await start([act], { isolate: { entry, threads: 1 } });
+      const body = '{"value":"until aborted"}';
+      const answers: number[] = [];
+      // One runs, the documented number waits, and one is too many.
+      for (let i = 0; i < most + 2; i++) {
+        void sendPlain(server.url, act.target, body).then(
+          ({ status }) => answers.push(status),
+          () => undefined,
+        );
+      }
+      const held = () => server.load().bodyBytes.inFlight / body.length;
+      await until(() => held() + answers.length === most + 2, "all calls are there");
+      return [answers.length === 1 && answers[0] === 503 ? most : held() - 1];
+    },
+  });
 });
 
 /** The times of an end in which nothing ends by itself: for bodies, for tools, for tools that know, for callers. */
@@ -432,7 +439,7 @@ async function shutdownTimes(): Promise<readonly number[]> {
   return times();
 }
 
-compare("docs/shutdown.md, Shutdown", rowsOf(table("docs/shutdown.md", "## Shutdown"), 2), {
+compare("docs/shutdown.md, Shutdown", rowsOf(table("docs/shutdown.md", "## Steps"), 2), {
   "the listener closes": async ([delay = 0, most = 0]) => {
     const server = await start([countingTool()]);
     const closed = server.close();
@@ -449,7 +456,7 @@ compare("docs/shutdown.md, Shutdown", rowsOf(table("docs/shutdown.md", "## Shutd
   // Beside the time that a caller has to take its answer, which begins before it on Node 24.
   "the last answers": async () => [Math.min(...(await shutdownTimes()).slice(3))],
   // test/runtime/class-hooks.test.ts holds a close() to it.
-  "what calls share": () => [CLOSE_LIMIT_MS],
+  "shared resources": () => [CLOSE_LIMIT_MS],
 });
 
 // ---- docs/guide ----
@@ -467,15 +474,17 @@ async function signedDefaults() {
   return { ttl: Number(ttl), bound: Number(bound) };
 }
 
-const byDefault = (rows: ReadonlyMap<string, string>) =>
-  new Map([...rows].filter(([, text]) => /\d( MiB)? by default/.test(text)));
-
-compare("docs/guide/settings.md, the configuration", byDefault(rowsOf(table(SETTINGS, "# Settings", 1), 2)), {
+compare("docs/guide/settings.md, the configuration", rowsOf(table(SETTINGS, "## Configuration file"), 2), {
   invoke_max_body_bytes: async ([bytes = 0]) => [await largestBody(bytes)],
   replay_cache_ttl_ms: async () => [(await signedDefaults()).ttl],
 });
 
-const OPTIONS = rowsOf(table(SETTINGS, "# Settings", 2), 2);
+/** The defaults of the options in code. */
+const OPTIONS = new Map(
+  table(SETTINGS, "## Server")
+    .map(([, , option = "", text = ""]) => [option, text] as const)
+    .filter(([option]) => option !== "–"),
+);
 
 /** Milliseconds between two looks at a configuration, if they are about the expected ones. */
 async function reloadIntervalMs(expected: number, options: BootstrapOptions = {}): Promise<number> {
@@ -492,7 +501,7 @@ async function reloadIntervalMs(expected: number, options: BootstrapOptions = {}
   return Math.round(((rest() ?? 0) + 100) / 50) * 50;
 }
 
-compare("docs/guide/settings.md, in code", byDefault(OPTIONS), {
+compare("docs/guide/settings.md, in code", OPTIONS, {
   replayMaxBytes: async () => [(await signedDefaults()).bound],
   reloadIntervalMs: async ([ms = 0]) => [await reloadIntervalMs(ms)],
   maxConnections: () => [plain.server.maxConnections],
@@ -512,7 +521,7 @@ describe("an option in place of its default", () => {
   });
 });
 
-describe("the guide", () => {
+describe("docs/guide/settings.md", () => {
   it("names every option of bootstrap", () => {
     // Its members are indented by two spaces, as biome formats them.
     const source = readFileSync(join(ROOT, "runtime/server/options.ts"), "utf8");
@@ -520,21 +529,8 @@ describe("the guide", () => {
     assert.deepEqual([...OPTIONS.keys()].sort(), members.sort());
   });
 
-  it("says the limits that the server has", async () => {
-    const limits = rowsOf(table("docs/guide/limits.md", "# Limits"), 2);
-    const said = (row: string) =>
-      quantities((limits.get(row) ?? assert.fail(row)).replace(/\(`?\w+(\(\))?`?\)|503/g, ""));
-    const { bound } = await signedDefaults();
-    const { headersTimeout, requestTimeout, maxConnections } = plain.server;
-    const { DEFAULT_TIMEOUT_MS } = await import("#runtime/index.js");
-    const [rate = 0] = quantities(LIMITS.get("the rate of a body") ?? "");
-    assert.deepEqual(said("time"), [DEFAULT_TIMEOUT_MS, headersTimeout, requestTimeout, rate, await answerMs()]);
-    assert.deepEqual(said("connections; bytes of bodies in flight"), [maxConnections, plain.load().bodyBytes.most]);
-    assert.deepEqual(said("replay memory").slice(0, 1), [bound]);
-  });
-
   it("says the address that the environment does not need to name", async (t) => {
-    const [, address] = /`([\d.:]+)` by default/.exec(readFileSync(join(ROOT, SETTINGS), "utf8")) ?? assert.fail();
+    const address = rowsOf(table(SETTINGS, "## Server"), 3).get("BIND_ADDR");
     assert.equal(process.env[ENV_BIND_ADDR], undefined);
     // Nothing listens there: where it would is all that is asked.
     const asked: unknown[] = [];

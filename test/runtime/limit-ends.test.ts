@@ -84,7 +84,7 @@ test("a variable is near the path of the configuration within four edit steps, n
 });
 
 test("every documented variable of the shared replay state is known", () => {
-  const names: string[] = readFileSync("docs/replicas.md", "utf8").match(/SVC_REPLAY_REDIS_[A-Z_]+/g) ?? [];
+  const names: string[] = readFileSync("docs/guide/settings.md", "utf8").match(/SVC_REPLAY_REDIS_[A-Z_]+/g) ?? [];
   assert.ok(new Set(names).size >= 8 && names.includes("SVC_REPLAY_REDIS_GRACE_MS"));
   assert.deepEqual(strayVariables(Object.fromEntries(names.map((name) => [name, ""]))), []);
 });

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes ./secrets: passwords of the users of Redis, a certificate authority of its own, and a certificate for Redis and
 # Sentinel. Run it once; it replaces nothing. The folder is for its owner only; what containers read lies in tool/ and redis/.
-# `sh setup.sh certificate` replaces the certificate by a new one of the same authority: docs/runbooks.md.
+# `sh setup.sh certificate` replaces the certificate by a new one of the same authority: docs/redis.md.
 set -eu
 cd "$(dirname "$0")"
 
