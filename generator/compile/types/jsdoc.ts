@@ -3,18 +3,10 @@
  * unknown tags are ignored.
  */
 
-import { bigintRange, FORMAT_NAMES } from "svc-runtime/internal/generator";
 import { type Json, readJson } from "../../json.js";
 import { closest } from "../diagnostics/did-you-mean.js";
-import {
-  CONSTRAINTS,
-  type Constrainable,
-  type ConstraintKeyword,
-  keywordsOf,
-  NUMBER_FORMATS,
-  SHAPES,
-} from "../keywords.js";
-import { type Doc, partsOf, type Shape } from "../model.js";
+import { CONSTRAINTS, type ConstraintKeyword } from "../keywords.js";
+import type { Doc } from "../model.js";
 import { ts } from "../project/typescript.js";
 
 /** The content of one comment, independent of the type that it documents. */
@@ -33,7 +25,7 @@ export interface Comment {
   readonly misspellings: readonly { readonly tag: ts.JSDocTag; readonly problem: string }[];
 }
 
-type ConstraintTag = ConstraintKeyword | "asType" | "secret";
+export type ConstraintTag = ConstraintKeyword | "asType" | "secret";
 
 export interface Constraint {
   readonly tag: ConstraintTag;
@@ -205,7 +197,7 @@ function tagText(tag: ts.JSDocTag): string {
     .trim();
 }
 
-function parseJsonOrText(text: string): Json {
+export function parseJsonOrText(text: string): Json {
   try {
     return readJson(text);
   } catch {
@@ -226,262 +218,4 @@ export function annotate({ description, annotations }: Comment, inner?: Doc): Do
   const text = description === "" ? inner?.description : description;
   if (text === undefined && keywords.size === 0) return undefined;
   return { ...(text === undefined ? {} : { description: text }), keywords: [...keywords] };
-}
-
-/** An error of a constraint: its value is invalid, or no part of the type can take it. */
-export type ConstraintError = { readonly kind: "value" | "place"; readonly detail: string };
-
-/**
- * Adds a constraint to the part of a type that it applies to: the type itself, branches of a union, or elements of a
- * list.
- */
-export function constrain(shape: Shape, constraint: Constraint): Shape | ConstraintError {
-  const keyword = parseConstraint(constraint);
-  if (typeof keyword === "string") return { kind: "value", detail: `@${constraint.tag} ${keyword}` };
-  const [one, other] = [constraint.tag === "format", constraint.tag === "secret"];
-  if ((one && isSecret(shape)) || (other && !isSecret(shape) && formatOf(shape) !== undefined)) {
-    return { kind: "place", detail: "@secret and @format exclude each other: a secret has the format password" };
-  }
-  const result = applyConstraint(shape, constraint.tag, keyword.value);
-  return result ?? { kind: "place", detail: misplacedTag(shape, constraint.tag, keyword.value) };
-}
-
-/** The message for a tag on a type that it does not apply to. */
-function misplacedTag(shape: Shape, tag: ConstraintTag, value: Json): string {
-  const on = targetOf(tag);
-  if (shape.kind === "wrapped" || (shape.kind === "array" && on !== "lists"))
-    return misplacedTag(shape.item, tag, value);
-  if (shape.kind === "union" && tag === "secret")
-    return "@secret is for text, and not every part of this union is text";
-  if (shape.kind === "number" && tag === "format" && !INTEGER_FORMATS.includes(value)) {
-    return `@format on a number is one of ${Object.keys(NUMBER_FORMATS).join(", ")}`;
-  }
-  if (shape.kind === "number" && tag === "format") {
-    return `@format ${value} is for a bigint, since a number is exact to ±(2^53−1) only: declare bigint`;
-  }
-  if (shape.kind === "bigint" && on === "numbers" && tag !== "asType")
-    return `@${tag} takes a whole number on a bigint`;
-  if (shape.kind === "bigint" && tag === "format") return '@format is "int64" or "uint64" on a bigint';
-  if (shape.kind === "date" && tag === "format") return '@format is "date-time" on a Date';
-  if (shape.kind === "object" && on === "objects") {
-    return `@${tag} is for objects without an index signature`;
-  }
-  return `@${tag} is for ${on}, not for ${SHAPE_NAMES[shape.kind]}`;
-}
-
-const INTEGER_FORMATS: readonly Json[] = ["int64", "uint64"];
-
-function targetOf(tag: ConstraintTag): Constrainable {
-  return tag === "asType" ? "numbers" : tag === "secret" ? "text" : CONSTRAINTS[tag].on;
-}
-
-const SHAPE_NAMES: Readonly<Record<Shape["kind"], string>> = {
-  json: "any JSON value",
-  null: "null",
-  boolean: "a boolean",
-  date: "a Date",
-  bytes: "a Uint8Array",
-  string: "text",
-  number: "a number",
-  bigint: "a bigint",
-  literal: "a literal",
-  array: "a list",
-  wrapped: "a wrapped value",
-  tuple: "a tuple",
-  object: "an object",
-  union: "any part of this union",
-  ref: "an object",
-};
-
-/** The value of the keyword, or a message about the values that the tag takes. */
-function parseConstraint({ tag, text }: Constraint): { value: Json } | string {
-  if (tag === "asType") return text === "integer" ? { value: text } : 'takes "integer"';
-  // Words behind the tag are for people, as behind @notSecret.
-  if (tag === "secret") return { value: true };
-  const number = /^-?\d/.test(text) ? parseJsonOrText(text) : text;
-  switch (CONSTRAINTS[tag].takes) {
-    case "name":
-      return /^[a-z][a-z0-9-]*$/.test(text) ? { value: text } : "takes the name of a format";
-    case "true":
-      return text === "" || text === "true" ? { value: true } : "takes no value";
-    case "boolean":
-      return text === "true" || text === "false" ? { value: text === "true" } : 'takes "true" or "false"';
-    case "regex":
-      return parseRegex(text);
-    case "count":
-      return typeof number === "number" && Number.isSafeInteger(number) && number >= 0
-        ? { value: number }
-        : "takes a whole number from 0";
-    case "positive":
-      if (typeof number !== "number" && typeof number !== "bigint") return "takes a number";
-      return number > 0 ? { value: number } : "takes a number above 0";
-    case "number":
-      return typeof number === "number" || typeof number === "bigint" ? { value: number } : "takes a number";
-  }
-}
-
-function parseRegex(text: string): { value: Json } | string {
-  if (text === "") return "takes a regular expression";
-  const literal = /^\/(.+)\/([dgimsuvy]*)$/s.exec(text);
-  if (literal !== null) {
-    const [, source = "", flags = ""] = literal;
-    const without = flags === "" ? "slashes" : "slashes and flags";
-    return `takes a regular expression without ${without}: write ${source}, or \\/${source}\\/ if the slashes are meant`;
-  }
-  try {
-    new RegExp(text, "u");
-    return { value: text };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message.replace(/^.*: /s, "") : "";
-    return `takes a regular expression (with the flag u): ${reason}`;
-  }
-}
-
-function applyConstraint(shape: Shape, tag: ConstraintTag, json: Json): Shape | undefined {
-  if (shape.kind === "union") {
-    const branches = shape.branches.map((branch) => applyConstraint(branch, tag, json));
-    const refuses = (branch: Shape | undefined, index: number) =>
-      branch === undefined && (tag !== "secret" || shape.branches[index]?.kind !== "null");
-    if (tag === "secret" ? branches.some(refuses) : branches.every(refuses)) return undefined;
-    return { ...shape, branches: branches.map((branch, index) => branch ?? (shape.branches[index] as Shape)) };
-  }
-  if (shape.kind === "wrapped" || (shape.kind === "array" && targetOf(tag) !== "lists")) {
-    const item = applyConstraint(shape.item, tag, json);
-    return item === undefined ? undefined : { ...shape, item };
-  }
-  if (tag === "asType") return shape.kind === "number" ? { ...shape, integer: true } : undefined;
-  if (tag === "secret") {
-    return shape.kind === "string"
-      ? withKeyword(withKeyword(shape, "format", "password"), "writeOnly", true)
-      : undefined;
-  }
-  if (tag === "format" && shape.kind === "bigint") {
-    return json === "int64" || json === "uint64" ? { ...shape, format: json } : undefined;
-  }
-  if (tag === "format" && shape.kind === "number") {
-    const range = typeof json === "string" && Object.hasOwn(NUMBER_FORMATS, json) ? NUMBER_FORMATS[json] : undefined;
-    return range && withRange(withKeyword({ ...shape, integer: true }, tag, json), range);
-  }
-  // Like `[name: string]: never` in the type, with which no object literal has other members.
-  if (tag === "additionalProperties" && shape.kind === "object") {
-    return shape.indexes.length === 0 ? { ...shape, closed: json === false } : undefined;
-  }
-  if (!isApplicable(shape, tag, json)) return undefined;
-  const result = withKeyword(shape, tag, json);
-  const format = shape.kind === "number" ? shape.doc?.keywords.find(([name]) => name === "format") : undefined;
-  return format === undefined
-    ? result
-    : withRange(result, NUMBER_FORMATS[format[1] as string] as (typeof NUMBER_FORMATS)[string]);
-}
-
-/** A shape with the bounds of a range, where its own are not narrower. */
-function withRange(shape: Shape, [least, most]: (typeof NUMBER_FORMATS)[string]): Shape {
-  const bounds = numbersOf(shape, ["minimum", "maximum"]);
-  const [low = least, high = most] = [bounds.get("minimum"), bounds.get("maximum")];
-  const narrowed = withKeyword(shape, "minimum", low > least ? low : least);
-  return withKeyword(narrowed, "maximum", high < most ? high : most);
-}
-
-function isApplicable(shape: Shape, keyword: ConstraintKeyword, json: Json): boolean {
-  if (shape.kind === "json") return keyword !== "format" && keyword !== "additionalProperties";
-  if (shape.kind === "date") return keyword === "format" && json === "date-time";
-  if (shape.kind === "bigint" && typeof json !== "bigint" && !Number.isInteger(json)) return false;
-  return SHAPES[CONSTRAINTS[keyword].on].includes(shape.kind);
-}
-
-function withKeyword(shape: Shape, tag: string, json: Json): Shape {
-  if (shape.kind === "date") return shape;
-  const keywords = (shape.doc?.keywords ?? []).filter(([name]) => name !== tag);
-  return { ...shape, doc: { ...shape.doc, keywords: [...keywords, [tag, json]] } };
-}
-
-/** The format of a text shape that is published and not checked, if any. */
-export function uncheckedFormat(shape: Shape): string | undefined {
-  const format = formatOf(shape);
-  return format !== undefined && !FORMAT_NAMES.includes(format) ? format : undefined;
-}
-
-/** The first format of a text, also of one in a union or a list. */
-function formatOf(shape: Shape): string | undefined {
-  if (shape.kind === "union") return shape.branches.map(formatOf).find((found) => found !== undefined);
-  if (shape.kind === "array") return formatOf(shape.item);
-  const [, format] = shape.doc?.keywords.find(([keyword]) => keyword === "format") ?? [];
-  return shape.kind === "string" && format !== undefined ? String(format) : undefined;
-}
-
-/** Whether a text is marked by `@secret`, or a part of a type is. References are not followed. */
-export function isSecret(shape: Shape): boolean {
-  return shape.doc?.keywords.some(([name]) => name === "writeOnly") || partsOf(shape).some(isSecret);
-}
-
-/** The tags of a shape that no value satisfies together, as source text; undefined when some value does. */
-export function conflictingTags(shape: Shape): string | undefined {
-  switch (shape.kind) {
-    case "union":
-      return shape.branches.map(conflictingTags).find((found) => found !== undefined);
-    case "array":
-      return emptyCountRange(shape, "lists") ?? conflictingTags(shape.item);
-    case "tuple": {
-      const least = shape.items.length - shape.optional + shape.tail.length;
-      const most = shape.rest === undefined ? shape.items.length : Number.POSITIVE_INFINITY;
-      return emptyCountRange(shape, "lists", least, most);
-    }
-    case "string":
-      return emptyCountRange(shape, "text");
-    case "number":
-    case "bigint":
-      return emptyRange(shape);
-    default:
-      return undefined;
-  }
-}
-
-function numbersOf({ doc }: Shape, names: readonly string[]): ReadonlyMap<string, number | bigint> {
-  const found = (doc?.keywords ?? []).filter(([name]) => names.includes(name));
-  return new Map(found as (readonly [string, number | bigint])[]);
-}
-
-function printTags(tags: ReadonlyMap<string, number | bigint>): string {
-  return [...tags].map(([name, number]) => `@${name} ${number}`).join(" ");
-}
-
-/** The tags for a length or count of which no value is between `least` and `most`. */
-function emptyCountRange(shape: Shape, on: "text" | "lists", least = 0, most = Number.POSITIVE_INFINITY) {
-  const [min, max] = keywordsOf(on, "count") as [min: ConstraintKeyword, max: ConstraintKeyword];
-  const tags = numbersOf(shape, [min, max]);
-  const from = Math.max(least, Number(tags.get(min) ?? least));
-  const to = Math.min(most, Number(tags.get(max) ?? most));
-  return from <= to ? undefined : printTags(tags);
-}
-
-/** The tags for a range without a number; for integers, without a multiple of the step. */
-function emptyRange(shape: Shape & { kind: "number" | "bigint" }): string | undefined {
-  const tags = numbersOf(shape, keywordsOf("numbers"));
-  const bound = (name: string) => tags.get(name);
-  const { min: least, max: most } =
-    shape.kind === "bigint" ? bigintRange(shape.format) : { min: -Number.MAX_VALUE, max: Number.MAX_VALUE };
-  const [low, high] = [bound("minimum") ?? least, bound("maximum") ?? most];
-  const [above, below] = [bound("exclusiveMinimum"), bound("exclusiveMaximum")];
-  const from = above !== undefined && above >= low ? above : low;
-  const to = below !== undefined && below <= high ? below : high;
-  const open = from === above || to === below;
-  const integral = shape.kind === "bigint" || shape.integer === true;
-  const isEmpty = integral
-    ? firstMultiple(from, from === above, bound("multipleOf")) > lastInteger(to, to === below)
-    : from > to || (open && from >= to);
-  return isEmpty ? printTags(tags) : undefined;
-}
-
-/** The first integer from a bound on; with an integer `step`, the first multiple of it. */
-function firstMultiple(from: number | bigint, exclusive: boolean, step: number | bigint = 1): bigint {
-  const ceiling = typeof from === "bigint" ? from : BigInt(Math.ceil(from));
-  // biome-ignore lint/suspicious/noDoubleEquals: a bigint and a number of one value are one bound
-  const first = exclusive && ceiling == from ? ceiling + 1n : ceiling;
-  if (typeof step === "number" && !Number.isInteger(step)) return first;
-  const rest = first % BigInt(step);
-  return rest === 0n ? first : rest > 0n ? first + BigInt(step) - rest : first - rest;
-}
-
-function lastInteger(to: number | bigint, exclusive: boolean): bigint {
-  return -firstMultiple(-to, exclusive);
 }

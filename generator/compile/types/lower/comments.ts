@@ -5,18 +5,9 @@ import { readAcknowledged } from "../../diagnostics/acknowledge.js";
 import { didYouMean } from "../../diagnostics/did-you-mean.js";
 import { isNever, partsOf, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
+import { conflictingTags, constrain, isSecret, uncheckedFormat } from "../constraints.js";
 import type { TypeSyntax } from "../declared-order.js";
-import {
-  annotate,
-  type Comment,
-  type Comments,
-  conflictingTags,
-  constrain,
-  endOfTag,
-  isSecret,
-  readNodeComment,
-  uncheckedFormat,
-} from "../jsdoc.js";
+import { annotate, type Comment, type Comments, endOfTag, readNodeComment } from "../jsdoc.js";
 import { slowPart } from "../slow-patterns.js";
 import { isDataRef } from "../type-predicates.js";
 import type { Lowering, Use, Where } from "./lowering.js";
