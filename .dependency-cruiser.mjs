@@ -20,6 +20,7 @@ const LAYERS = [
     name: "fqn",
     files:
       "runtime/fqn runtime/status runtime/checked-integer runtime/loopback runtime/time-limit runtime/internal/node-version",
+    below: "wire",
   },
   {
     name: "tool",

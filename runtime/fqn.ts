@@ -1,7 +1,11 @@
 // Tool names: `domain.name@version` (protocol section 1).
 
+import { quoted } from "./wire/printable.js";
+
 const PART = /^[a-z][a-z0-9_-]+$/;
 const DIGITS = /^[0-9]+$/;
+/** Characters of a name that a message quotes. */
+const MAX_QUOTED = 60;
 const MAX_VERSION = 0xffff_ffff;
 
 /** A tool's fully qualified name. */
@@ -42,27 +46,22 @@ export function fqnProblem(text: string): string | undefined {
   if (name === "") return "the name is empty";
   const parts = name.split(".");
   for (const [index, part] of parts.entries()) {
-    const which = `part ${index + 1}, ${quoted(part)},`;
+    const which = `part ${index + 1}, ${quoted(part, MAX_QUOTED)},`;
     if (part === "") return `part ${index + 1} is empty`;
     const wrong = /[^a-z0-9_-]/u.exec(part)?.[0];
-    if (wrong !== undefined && /[A-Z]/.test(wrong)) return `${which} has the upper-case letter ${quoted(wrong)}`;
-    if (wrong !== undefined) return `${which} has the character ${quoted(wrong)}`;
+    if (wrong !== undefined && /[A-Z]/.test(wrong))
+      return `${which} has the upper-case letter ${quoted(wrong, MAX_QUOTED)}`;
+    if (wrong !== undefined) return `${which} has the character ${quoted(wrong, MAX_QUOTED)}`;
     if (!/^[a-z]/.test(part)) return `${which} does not begin with a letter`;
     if (part.length < 2) return `${which} is too short: two characters or more`;
   }
-  if (parts.length < 3) return `${quoted(name)} has ${parts.length === 1 ? "one part" : "two parts"}, of three or more`;
+  if (parts.length < 3)
+    return `${quoted(name, MAX_QUOTED)} has ${parts.length === 1 ? "one part" : "two parts"}, of three or more`;
   if (at < 0) return "the version is missing: add @1";
   const version = text.slice(at + 1);
   if (version === "") return "the version behind @ is missing: write @1";
-  if (!DIGITS.test(version)) return `the version ${quoted(version)} is no decimal number`;
-  return `the version ${quoted(version)} is not from 1 to ${MAX_VERSION}`;
-}
-
-/** The text as a JSON string in printable ASCII, cut to 60 characters. */
-function quoted(text: string): string {
-  const cut = text.length > 60 ? `${text.slice(0, 60)}...` : text;
-  const asEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return JSON.stringify(cut).replace(/[^\u0020-\u007e]/g, asEscape);
+  if (!DIGITS.test(version)) return `the version ${quoted(version, MAX_QUOTED)} is no decimal number`;
+  return `the version ${quoted(version, MAX_QUOTED)} is not from 1 to ${MAX_VERSION}`;
 }
 
 function parseVersion(digits: string): number | undefined {

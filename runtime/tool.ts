@@ -8,6 +8,7 @@ import { NexusData, type NexusValue, OffchainToolOutput } from "./wire/bcs/data.
 import { ErrEval } from "./wire/err-eval.js";
 import { isPathText } from "./wire/fault.js";
 import { type MetadataDocument, metadataDocument } from "./wire/metadata.js";
+import { withoutControls } from "./wire/printable.js";
 import { DEFAULT_TIMEOUT_MS } from "./wire/protocol.js";
 
 /** Log for operators. The runtime provides a logger with the tool's name. */
@@ -164,17 +165,13 @@ export class InvalidInput extends Error {
    */
   constructor(path: string, problem: string) {
     if (!isPathText(path)) throw new TypeError("InvalidInput: expected a path such as legs[1].pair, got another text");
-    const text = printable(problem.slice(0, MAX_REFUSAL_LENGTH));
+    const text = withoutControls(problem, MAX_REFUSAL_LENGTH, "?");
     super(path === "" ? text : `${path}: ${text}`);
   }
 }
 
 /** Maximum number of characters of a refusal's text for the caller; the replay memory keeps the text. */
 export const MAX_REFUSAL_LENGTH = 1024;
-
-function printable(text: string): string {
-  return text.toWellFormed().replace(/\p{Cc}/gu, "?");
-}
 
 /**
  * Makes the reserved failure result: `return errEval("no such city")`. It is signed like a success; the caller gets the

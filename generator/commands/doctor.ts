@@ -1,7 +1,7 @@
 /** `svc-gen doctor [URL]`: what is wrong with a project, or with the way to a served tool. */
 
 import { resolve } from "node:path";
-import { DEFAULT_INVOKE_MAX_BODY_BYTES } from "svc-runtime/internal/generator";
+import { DEFAULT_INVOKE_MAX_BODY_BYTES, isLeaderId } from "svc-runtime/internal/generator";
 import {
   asJson,
   type CliHost,
@@ -145,7 +145,7 @@ async function leaderOf({ values, cwd }: CommandContext<typeof OPTIONS>): Promis
     throw new CommandError(`--leader-key: expected a private key, got ${reading.got}`, hint);
   }
   const id = values["leader-id"] ?? "leader";
-  if (!/^[\x21-\x7e]+$/.test(id)) throw new UsageError("--leader-id wants visible ASCII characters");
+  if (!isLeaderId(id)) throw new UsageError("--leader-id wants visible ASCII characters");
   return { id, keyId: keyIdOf(values["key-id"] ?? "0"), key: reading.key };
 }
 

@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
+import { escaped } from "svc-runtime/internal/generator";
 import {
   asJson,
   type CommandContext,
@@ -192,7 +193,7 @@ function warnings(tool: ImportedTool, isVerbose: boolean): string[] {
   ];
   return [
     ...(samePorts ? [] : ["the ports differ from the imported ones: register the tool as a new version"]),
-    ...(samePorts ? tool.changes.map((change) => printable(change, MAX_PLACE)) : []),
+    ...(samePorts ? tool.changes.map((change) => escaped(change, MAX_PLACE)) : []),
     ...(retagged === undefined ? [] : [describeTags(retagged)]),
     ...(isUndescribed ? ["it has no description, and svc-gen wants one: write what it does in description()"] : []),
     ...(isVerbose ? details : []),
@@ -214,15 +215,9 @@ function describe({ pointer, imported, generated }: SchemaDifference): string {
 const MAX_PLACE = 200;
 
 function place(pointer: string): string {
-  return printable(pointer, MAX_PLACE);
+  return escaped(pointer, MAX_PLACE);
 }
 
 function value(json: SchemaDifference["imported"]): string {
-  return json === undefined ? "nothing" : printable(printJson(json), 60);
-}
-
-/** Printable ASCII, cut to a length. */
-function printable(text: string, length: number): string {
-  const cut = text.length > length ? `${text.slice(0, length)}…` : text;
-  return cut.replace(/[^\x20-\x7e…]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return json === undefined ? "nothing" : escaped(printJson(json), 60);
 }

@@ -4,7 +4,7 @@
  * sends is taken, and every result is one that it expects.
  */
 
-import { derivePorts, JsonError, MAX_VALUES, PortError } from "svc-runtime/internal/generator";
+import { derivePorts, JsonError, MAX_VALUES, PortError, truncated } from "svc-runtime/internal/generator";
 import { ANNOTATIONS } from "../compile/keywords.js";
 import { isStackOverflow, type Json, JsonObject, printJson, readJson } from "../json.js";
 import { type ExcludedValue, findExcluded } from "./inclusion/inclusion.js";
@@ -109,7 +109,7 @@ const MAX_SHOWN = 60;
 
 /** A change in one line: its place, the old and the new schema, and the consequence. */
 export function changeText({ pointer, old, new: next, change }: Omit<Change, "kind" | "port">): string {
-  const short = (text: string) => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
+  const short = (text: string) => truncated(text, MAX_SHOWN);
   const schemas = old === undefined || next === undefined ? "" : `${short(old)} -> ${short(next)}: `;
   return `${pointer === undefined ? "" : `${pointer}: `}${schemas}${change}`;
 }

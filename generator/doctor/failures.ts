@@ -1,5 +1,6 @@
 /** Protocol errors in answers, and explanations of failed connections. */
 
+import { withoutControls } from "svc-runtime/internal/generator";
 import { type ExchangeResponse, headerOf } from "../http-exchange.js";
 
 /** The code and details of a protocol error; undefined for any other answer. */
@@ -15,9 +16,9 @@ export function errorOf(answer: ExchangeResponse): { readonly code: string; read
   }
 }
 
-/** Makes remote text safe for a terminal: truncates it and replaces control and bidirectional characters. */
+/** Remote text for a terminal. */
 export function printable(text: string): string {
-  return text.slice(0, 300).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
+  return withoutControls(text, 300);
 }
 
 /** The meaning of a failure, and the next step. */

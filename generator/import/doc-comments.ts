@@ -1,5 +1,6 @@
 /** JSDoc of imported types. Whatever a text holds, it neither ends the comment nor begins a tag. */
 
+import { unicodeEscapes } from "svc-runtime/internal/generator";
 import { type Json, printJson } from "../json.js";
 
 /** A tag of a comment. */
@@ -66,13 +67,7 @@ export function valueText(value: Json): string {
   return printJson(value)
     .replaceAll("*/", "*\\/")
     .replace(/(?<=[\s{*"])@/g, "\\u0040")
-    .replace(/[^\x20-\x7e\p{L}\p{M}\p{N}\p{P}\p{S}]/gu, (character) =>
-      Array.from({ length: character.length }, (_, at) => unit(character, at)).join(""),
-    );
-}
-
-function unit(character: string, at: number): string {
-  return `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`;
+    .replace(/[^\x20-\x7e\p{L}\p{M}\p{N}\p{P}\p{S}]/gu, unicodeEscapes);
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Texts of an OpenAPI document, in Markdown. */
 
-import { derivePorts, MAX_VALUES } from "svc-runtime/internal/generator";
+import { derivePorts, MAX_VALUES, withoutControls } from "svc-runtime/internal/generator";
 import { type JsonObject, printJson } from "../json.js";
 
 /** What a reader of the whole document has to know. */
@@ -51,5 +51,5 @@ function code(text: string): string {
   const fence = "`".repeat(Math.max(0, ...runs) + 1);
   const space = runs.length > 0 ? " " : "";
   // A line break would end the list.
-  return `${fence}${space}${text.replaceAll(/\p{Cc}/gu, "\u{fffd}")}${space}${fence}`;
+  return `${fence}${space}${withoutControls(text)}${space}${fence}`;
 }

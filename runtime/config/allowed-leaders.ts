@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { asBuffer } from "../wire/bytes.js";
 import type { VerifyKey } from "../wire/crypto/ed25519-keys.js";
+import { isLeaderId } from "../wire/protocol.js";
 import { looksLikeKey, readPublicKey } from "./keys.js";
 import type { LeaderResolver } from "./leader-resolver.js";
 import { digestOf, type HashedFile, readOperatorFile } from "./operator-file.js";
@@ -12,9 +13,6 @@ import { ConfigError, DocumentNode, type DocumentSource, type Faults, notJson } 
 
 /** A parsed allow-list: keys by leader and key id. */
 type AllowedLeaders = ReadonlyMap<string, ReadonlyMap<bigint, VerifyKey>>;
-
-/** Leader ids that fit in a header (protocol section 5); other listed ids never match. */
-const SENDABLE_ID = /^[\x21-\x7e]+$/;
 
 /** @param path as written: one that may be a key appears in no message */
 function listSource(path: string, resolved: string): DocumentSource {
@@ -78,7 +76,8 @@ function* readingSteps(node: DocumentNode, previous: AllowedLeaders): Generator<
     if (shape === undefined) continue;
     const { leaderId, kid, kidNode, publicKey } = shape;
     faults.attempt(() => {
-      const byLeader = SENDABLE_ID.test(leaderId) ? sendable : others;
+      // Other ids fit in no header, so they never match.
+      const byLeader = isLeaderId(leaderId) ? sendable : others;
       const ofLeader = byLeader.get(leaderId) ?? new Map<bigint, VerifyKey>();
       if (ofLeader.has(kid)) throw kidNode.fault("given once for a leader", "a repeated one", "remove one of the two");
       ofLeader.set(kid, readVerifyKey(publicKey, previous.get(leaderId)?.get(kid)));

@@ -29,4 +29,5 @@ export {
 } from "../server/replay/store.js";
 export { endsWithin } from "../time-limit.js";
 export { sha256 } from "../wire/crypto/hash.js";
+export { asciiText } from "../wire/printable.js";
 export type { Repeat } from "../wire/repeat.js";

@@ -6,7 +6,8 @@
  * time, by an agent that retries, is aborted there, so that no agent can send it twice.
  */
 
-import type { buildConnector, EnvHttpProxyAgent } from "undici";
+import type { Agent, buildConnector, EnvHttpProxyAgent } from "undici";
+import { isLoopback } from "../loopback.js";
 import { asBuffer } from "../wire/bytes.js";
 import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
 import { onAbort } from "./abort-listeners.js";
@@ -28,13 +29,16 @@ const USER_AGENT = "svc-runtime/0.1.0";
 /** Time limit of DNS, connection and TLS handshake, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** The agent of all clients without one of their own. Its idle connections keep no process alive. */
-let sharedAgent: Promise<EnvHttpProxyAgent> | undefined;
+/** Agents by whether they may use the proxies of the environment. */
+type Agents = Partial<Record<"direct" | "proxied", Promise<Agent | EnvHttpProxyAgent>>>;
+
+/** Of all clients without TLS options of their own. Idle connections keep no process alive. */
+const sharedAgents: Agents = {};
 
 export class HttpClient implements Transport {
   readonly #given: Dispatcher | undefined;
   readonly #tls: TlsOptions | undefined;
-  #own: Promise<EnvHttpProxyAgent> | undefined;
+  #own: Agents = {};
 
   constructor({ tls, dispatcher }: TransportOptions = {}) {
     if (tls !== undefined && dispatcher !== undefined) {
@@ -52,7 +56,7 @@ export class HttpClient implements Transport {
       exchange.watch();
       if (this.#given !== undefined) exchange.begin(this.#given);
       else {
-        this.#agent().then(
+        this.#agent(request.url).then(
           (agent) => exchange.begin(agent),
           (error: Error) => exchange.onResponseError(undefined, error),
         );
@@ -61,49 +65,40 @@ export class HttpClient implements Transport {
   }
 
   close(): void {
-    this.#own?.then((agent) => agent.destroy()).catch(() => undefined);
-    this.#own = undefined;
+    for (const agent of Object.values(this.#own)) agent.then((made) => made.destroy()).catch(() => undefined);
+    this.#own = {};
   }
 
-  #agent(): Promise<EnvHttpProxyAgent> {
-    if (this.#tls === undefined) {
-      sharedAgent ??= orForget(newAgent({}), () => {
-        sharedAgent = undefined;
-      });
-      return sharedAgent;
-    }
-    this.#own ??= orForget(newAgent(this.#tls), () => {
-      this.#own = undefined;
-    });
-    return this.#own;
+  /** An agent that cannot be made is forgotten, so that the next call tries again. */
+  #agent({ hostname }: URL): Promise<Dispatcher> {
+    const agents = this.#tls === undefined ? sharedAgents : this.#own;
+    // A proxy reaches another loopback.
+    const kind = isLoopback(hostname) ? "direct" : "proxied";
+    const known = agents[kind];
+    if (known !== undefined) return known;
+    const agent = newAgent(kind, this.#tls ?? {});
+    agent.catch(() => delete agents[kind]);
+    agents[kind] = agent;
+    return agent;
   }
 }
 
-/** An agent that is forgotten when it cannot be made, so that the next call tries again. */
-function orForget(agent: Promise<EnvHttpProxyAgent>, forget: () => void): Promise<EnvHttpProxyAgent> {
-  agent.catch(forget);
-  return agent;
-}
-
-/** An agent with the proxies of the environment, loaded with the first request of a process. */
-async function newAgent({ ca, ...tls }: TlsOptions): Promise<EnvHttpProxyAgent> {
-  const { EnvHttpProxyAgent, Pool } = await import("undici");
+/** Loads undici with the first request of a process. */
+async function newAgent(kind: keyof Agents, { ca, ...tls }: TlsOptions): Promise<Agent | EnvHttpProxyAgent> {
+  const { Agent, EnvHttpProxyAgent, Pool } = await import("undici");
   const connect = {
     timeout: CONNECT_TIMEOUT_MS,
     minVersion: "TLSv1.2",
     ...tls,
     ...(ca !== undefined && { ca: [ca].flat().map((each) => (typeof each === "string" ? each : asBuffer(each))) }),
   } as buildConnector.BuildOptions;
-  const { NO_PROXY, no_proxy = NO_PROXY } = process.env;
+  const options = { connect, pipelining: 1, allowH2: false };
+  if (kind === "direct") return new Agent(options);
   return new EnvHttpProxyAgent({
-    connect,
+    ...options,
     requestTls: connect,
-    pipelining: 1,
-    allowH2: false,
-    factory: (origin, options: { connect?: unknown }) =>
-      new Pool(origin, { ...options, connect: endingConnector(options.connect) }),
-    // A proxy reaches another loopback.
-    noProxy: no_proxy === "*" ? no_proxy : `${no_proxy ?? ""},localhost,127.0.0.1,[::1]`,
+    factory: (origin, given: { connect?: unknown }) =>
+      new Pool(origin, { ...given, connect: endingConnector(given.connect) }),
   });
 }
 

@@ -17,7 +17,14 @@ import { quote, textOf } from "../wire/json/print.js";
 import { foldTape } from "../wire/json/read.js";
 import { parseJson } from "../wire/json/scan.js";
 import { PlainValueError, plainText } from "../wire/json/untyped-json.js";
-import { MAX_DEPTH, MAX_INLINE_BYTES, MAX_VALUES, SIGNATURE_VERSION, SignatureHeaders } from "../wire/protocol.js";
+import {
+  isLeaderId,
+  MAX_DEPTH,
+  MAX_INLINE_BYTES,
+  MAX_VALUES,
+  SIGNATURE_VERSION,
+  SignatureHeaders,
+} from "../wire/protocol.js";
 import { engine } from "./engine.js";
 import { LeaderError } from "./error.js";
 import { Attempts, type Envelope, type SignedRequest } from "./signed-request.js";
@@ -228,7 +235,7 @@ export interface PreparedLeader extends Leader {
  * @throws RangeError, TypeError for an invalid leader
  */
 export function prepareLeader({ id, keyId, key }: Leader): PreparedLeader {
-  if (typeof id !== "string" || !/^[\x21-\x7e]+$/.test(id)) {
+  if (typeof id !== "string" || !isLeaderId(id)) {
     throw new RangeError("leader id: expected visible ASCII characters");
   }
   if (!(typeof keyId === "bigint" || Number.isSafeInteger(keyId)) || keyId < 0 || keyId > MAX_U64) {

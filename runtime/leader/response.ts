@@ -3,6 +3,7 @@
 import { ERROR_CODES, isErrorCode } from "../wire/error-codes.js";
 import { JsonError } from "../wire/json/error.js";
 import { plainValue } from "../wire/json/untyped-json.js";
+import { withoutControls } from "../wire/printable.js";
 import { LeaderError } from "./error.js";
 import type { HttpResponse } from "./transport.js";
 
@@ -17,8 +18,7 @@ export function responseError({ status, headers, body }: HttpResponse): LeaderEr
       ? new LeaderError("gateway_error", "no answer of the tool", facts)
       : new LeaderError("invalid_answer", "neither a result nor an error of the protocol", facts);
   }
-  // Control characters of a remote text must not reach a terminal.
-  const text = typeof details === "string" ? details.slice(0, 1000).replace(/\p{Cc}/gu, "\ufffd") : undefined;
+  const text = typeof details === "string" ? withoutControls(details, 1000) : undefined;
   if (!isErrorCode(code)) {
     return new LeaderError("unknown_error", text === undefined ? code : `${code}: ${text}`, facts);
   }

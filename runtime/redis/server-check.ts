@@ -1,5 +1,7 @@
 /** What a server must be for replay state: new enough, a primary, and without eviction. */
 
+import { asciiText } from "svc-runtime/internal/redis";
+
 /** The verdict on a server. */
 export interface ServerVerdict {
   /** Why it cannot be used. */
@@ -70,5 +72,4 @@ function durabilityOf(facts: ReadonlyMap<string, string>): Record<string, string
   };
 }
 
-/** A text of the server as far as it can be trusted in a message. */
-const printable = (text: string) => text.replace(/[^\w.+-]/g, "").slice(0, 40);
+const printable = (text: string) => asciiText(text, 40);

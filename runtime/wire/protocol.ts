@@ -50,6 +50,11 @@ export function isHeaderPrefix(text: string): boolean {
   return /^[A-Za-z][A-Za-z0-9-]*-$/.test(text);
 }
 
+/** Whether a text can be a leader id: visible ASCII, as a header carries it. */
+export function isLeaderId(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text);
+}
+
 /** Header names of the protocol under one prefix. */
 export class SignatureHeaders {
   readonly version: string;

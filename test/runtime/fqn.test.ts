@@ -98,7 +98,7 @@ describe("parseFqn", () => {
       ["aa.bb.c c@1", 'part 3, "c c", has the character " "'],
       ["aa.bb.c\u212a@1", 'part 3, "c\\u212a", has the character "\\u212a"'],
       ["aa.bb.1c@1", 'part 3, "1c", does not begin with a letter'],
-      [`aa.bb.${"c".repeat(70)}!@1`, `part 3, "${"c".repeat(60)}...", has the character "!"`],
+      [`aa.bb.${"c".repeat(70)}!@1`, `part 3, "${"c".repeat(60)}…", has the character "!"`],
     ];
     assert.deepEqual(
       cases.map(([text]) => [text, fqnProblem(text)]),

@@ -2,6 +2,7 @@
 
 import { lstatSync } from "node:fs";
 import { relative, resolve } from "node:path";
+import { isLeaderId } from "svc-runtime/internal/generator";
 import {
   asJson,
   type CommandContext,
@@ -48,7 +49,7 @@ ${EDITORS}`,
     const { args, cwd, values } = call;
     if (args.length > 1) throw new UsageError(`config init wants one file, got ${args.length}`);
     const { "leader-id": leaderId = "leader", "leader-public-key": leaderKey } = values;
-    if (!/^[\x21-\x7e]+$/.test(leaderId)) throw new UsageError("--leader-id wants visible ASCII characters");
+    if (!isLeaderId(leaderId)) throw new UsageError("--leader-id wants visible ASCII characters");
     const idle = (["leader-id", "leader-public-key", "tool-private-key"] as const).find(
       (name) => values[name] !== undefined,
     );

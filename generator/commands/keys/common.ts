@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { parseFqn } from "svc-runtime/internal/generator";
+import { isLeaderId, parseFqn } from "svc-runtime/internal/generator";
 import { type CommandContext, CommandError, type Options, UsageError, type Values } from "../../cli/command.js";
 import { quoted, shellWord } from "../../compile/diagnostics/quote.js";
 import { type Json, object, printJson } from "../../json.js";
@@ -68,7 +68,7 @@ export function oneFile(name: string, args: readonly string[]): string {
 /** The leader of the printed entry. */
 export function leaderOf(values: Values<typeof ENTRY_OPTIONS>, defaultKid: bigint) {
   const { "leader-id": id = "leader", "key-id": kid } = values;
-  if (!/^[\x21-\x7e]+$/.test(id)) {
+  if (!isLeaderId(id)) {
     throw new UsageError(`--leader-id wants visible ASCII characters, got ${quoted(id)}`);
   }
   return { id, kid: kid === undefined ? defaultKid : keyIdOf(kid) };

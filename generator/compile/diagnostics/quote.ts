@@ -1,16 +1,8 @@
 /** Quotation of user input in messages and in what a terminal shows. */
 
-/** Most paths fit. */
-const MAX_LENGTH = 256;
+import { unicodeEscapes } from "svc-runtime/internal/generator";
 
-/** The text as a JSON string in printable ASCII, cut to {@link MAX_LENGTH} characters. */
-export function quoted(text: string): string {
-  const cut = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
-  return JSON.stringify(cut).replace(
-    /[^\u0020-\u007e…]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
+export { quoted } from "svc-runtime/internal/generator";
 
 /** A word of a command that a person copies into a shell. */
 export function shellWord(text: string): string {
@@ -22,10 +14,7 @@ export function shellWord(text: string): string {
  * JSON such characters stand in texts only, so the value is the same.
  */
 export function escapeControls(text: string): string {
-  return text.replace(
-    /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return text.replace(/(?![\t\n])[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, unicodeEscapes);
 }
 
 /** The colours that svc-gen uses: a text that contains them can change its own colour, and hide nothing. */

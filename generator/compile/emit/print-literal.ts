@@ -1,5 +1,7 @@
 /** Values and code as TypeScript source without invisible characters. */
 
+import { unicodeEscapes } from "svc-runtime/internal/generator";
+
 /**
  * Prints a value as TypeScript source. Texts have printable characters only, so no name can end a text, a line or a
  * comment, or change the writing direction. Quotes are those that need fewer escapes, as formatters choose them.
@@ -36,9 +38,5 @@ function countOf(text: string, character: string): number {
 
 /** Escapes the invisible characters of code, which are in string literals only. */
 function escapeInvisible(code: string): string {
-  return code.replace(/[^\n\x20-\x7e\p{L}\p{N}\p{P}\p{S}]/gu, (character) =>
-    [...Array(character.length).keys()]
-      .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`)
-      .join(""),
-  );
+  return code.replace(/[^\n\x20-\x7e\p{L}\p{N}\p{P}\p{S}]/gu, unicodeEscapes);
 }

@@ -1,5 +1,6 @@
 /** Compares `@default` of input members with the defaults that `invoke` gives them, where both are literals. */
 
+import { truncated } from "svc-runtime/internal/generator";
 import { type Json, printJson } from "../../json.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import type { Member, ObjectShape } from "../model.js";
@@ -72,6 +73,5 @@ function isSame(one: Json, other: Json): boolean {
 }
 
 function shown(value: Json): string {
-  const text = printJson(value);
-  return text.length <= 40 ? text : `${text.slice(0, 40)}…`;
+  return truncated(printJson(value), 40);
 }

@@ -1,5 +1,6 @@
 /** Example values of schemas, for counterexamples. */
 
+import { truncated } from "svc-runtime/internal/generator";
 import {
   type Atom,
   accepts,
@@ -185,8 +186,7 @@ export function isEmptyAtom(atom: Atom): boolean {
 
 /** A value in short, for people. */
 export function describe(value: SampleValue): string {
-  const text = printValue(value);
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+  return truncated(printValue(value), 60);
 }
 
 function printValue(value: SampleValue): string {

@@ -6,12 +6,11 @@ import { decodeBase64url } from "../../wire/base64.js";
 import type { Ed25519Engine } from "../../wire/crypto/ed25519.js";
 import { MAX_U64 } from "../../wire/decode/integer-bounds.js";
 import type { SignatureHeaders } from "../../wire/protocol.js";
-import { SIGNATURE_VERSION } from "../../wire/protocol.js";
+import { isLeaderId, SIGNATURE_VERSION } from "../../wire/protocol.js";
 import { RequestError } from "../errors/request-error.js";
 import type { RequestHeaders } from "./messages.js";
 
 const DIGITS = /^[0-9]+$/;
-const VISIBLE = /^[\x21-\x7e]+$/;
 
 /** The headers of a signed request. */
 const SIGNING = ["version", "leaderId", "leaderKeyId", "inputHash", "leaderSignature", "nonce"] as const;
@@ -41,7 +40,7 @@ export class Authenticator {
   authenticate(request: RequestHeaders): AuthContext {
     if (this.#header(request, "version") !== SIGNATURE_VERSION) this.#fail("version", `expected ${SIGNATURE_VERSION}`);
     const leaderId = this.#header(request, "leaderId");
-    if (!VISIBLE.test(leaderId)) this.#fail("leaderId", "expected visible ASCII characters");
+    if (!isLeaderId(leaderId)) this.#fail("leaderId", "expected visible ASCII characters");
     const keyText = this.#header(request, "leaderKeyId");
     if (!DIGITS.test(keyText)) this.#fail("leaderKeyId", "expected decimal digits");
     // At most 20 digits without leading zeros, so that no header makes BigInt parse thousands of digits.

@@ -1,13 +1,14 @@
 /** The log of one request: the log of its tool, plus the request's id. The log is made for the first line. */
 
+import { asciiText } from "../../wire/printable.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
 /** Maximum number of characters of a caller's text that reach the log. */
 const MAX_TEXT = 64;
 
-/** A caller's text for the log: truncated, with every character but visible ASCII replaced by `?`. */
+/** A caller's text for the log. */
 export function shown(text: string): string {
-  return text.slice(0, MAX_TEXT).replace(/[^\x21-\x7e]/g, "?");
+  return asciiText(text, MAX_TEXT);
 }
 
 /** Writes lines with the members `tool` and `request`. */

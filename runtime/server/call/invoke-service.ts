@@ -14,7 +14,8 @@ import { statusOf } from "../../wire/error-codes.js";
 import { RESULT_CONTENT_TYPE, SIGNATURE_VERSION, type SignatureHeaders } from "../../wire/protocol.js";
 import { type Repeat, readRepeat } from "../../wire/repeat.js";
 import { errorBody, RequestError, toRequestError } from "../errors/request-error.js";
-import { type BodyAccount, bodyBytesBound } from "../load/body-bytes.js";
+import type { Holding } from "../load/account.js";
+import { bodyBytesBound } from "../load/body-bytes.js";
 import { LoadControl } from "../load/load-control.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import { readSeal, type SealedSignature, sealOf, unsealed } from "../replay/cached-signature.js";
@@ -155,7 +156,7 @@ export class InvokeService {
   async #answer(call: Handled): Promise<Reply> {
     const { request, seen } = call;
     const { load } = this;
-    let account: BodyAccount | undefined;
+    let account: Holding | undefined;
     try {
       const length = this.#bodyLength(request); // 1: 411, 413, 415
       const turn = load.slices.enter(length);

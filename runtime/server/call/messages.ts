@@ -4,8 +4,9 @@ import type { AuthContext, InvocationAborted, Logger } from "../../tool.js";
 import type { CommittedText } from "../../wire/envelope.js";
 import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
 import type { JsonDocument } from "../../wire/json/document.js";
+import { asciiText } from "../../wire/printable.js";
 import { errorBody } from "../errors/request-error.js";
-import type { BodyAccount } from "../load/body-bytes.js";
+import type { Holding } from "../load/account.js";
 
 /** The end of a call. Every member is always present, because objects of one shape are read much faster. */
 export interface Answer {
@@ -118,7 +119,7 @@ export interface InvokeRequest extends RequestHeaders {
   /** Identity of the connection. */
   readonly connection: object;
   /** Reads the body, of exactly `length` bytes, and charges bytes as they arrive. Called only after authentication. */
-  readBody(length: number, account: BodyAccount): Promise<InputHolder<Uint8Array>>;
+  readBody(length: number, account: Holding): Promise<InputHolder<Uint8Array>>;
   /** Whether the caller has disconnected or has its answer, such as a refusal of a shutdown. */
   isGone(): boolean;
   /** Called before code of the tool runs because of this request. */
@@ -166,7 +167,7 @@ const MAX_DETAILS = 256;
 export function detailsOf(body: Uint8Array): string | undefined {
   try {
     const { details } = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString());
-    return typeof details === "string" ? details.slice(0, MAX_DETAILS).replace(/[^\x20-\x7e]/g, "?") : undefined;
+    return typeof details === "string" ? asciiText(details, MAX_DETAILS) : undefined;
   } catch {
     // The body of a stored answer is what the replay store returned.
     return undefined;

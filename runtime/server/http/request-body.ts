@@ -6,7 +6,7 @@
 import type { IncomingMessage } from "node:http";
 import type { InputHolder } from "../call/messages.js";
 import { RequestError } from "../errors/request-error.js";
-import type { BodyAccount } from "../load/body-bytes.js";
+import type { Holding } from "../load/account.js";
 import type { ConnectionLimits } from "./limits.js";
 
 /** Initial capacity of a buffer in bytes; it grows by a factor of four, up to the announced length. */
@@ -31,7 +31,7 @@ export class BodyReader {
   read(
     request: IncomingMessage,
     length: number,
-    account: BodyAccount,
+    account: Holding,
     isAnswered: () => boolean,
   ): Promise<InputHolder<Uint8Array>> {
     return new Promise((resolve, reject) => {

@@ -37,8 +37,41 @@ export class Account {
    * @throws {@link RequestError} `overloaded`
    */
   enter(holder: Holder, amount = 1): () => void {
-    if (!this.#shares.allows(holder, amount)) throw this.#refusals.refuse(this.#reason);
+    this.#requireRoom(holder, amount);
     this.#shares.add(holder, amount);
     return () => this.#shares.add(holder, -amount);
   }
+
+  /**
+   * Opens a holding that grows, without taking anything.
+   *
+   * @param expected the amount that it will take
+   * @throws {@link RequestError} `overloaded` without room for it
+   */
+  open(holder: Holder, expected: number): Holding {
+    this.#requireRoom(holder, expected);
+    let held = 0;
+    return {
+      charge: (amount) => {
+        this.#requireRoom(holder, amount);
+        this.#shares.add(holder, amount);
+        held += amount;
+      },
+      release: () => {
+        this.#shares.add(holder, -held);
+        held = 0;
+      },
+    };
+  }
+
+  #requireRoom(holder: Holder, amount: number): void {
+    if (!this.#shares.allows(holder, amount)) throw this.#refusals.refuse(this.#reason);
+  }
+}
+
+/** A part of an {@link Account}. */
+export interface Holding {
+  /** @throws {@link RequestError} `overloaded` without room; nothing is charged then */
+  charge(amount: number): void;
+  release(): void;
 }

@@ -2,62 +2,22 @@
 
 import { checkedInteger } from "../../checked-integer.js";
 import { RequestError } from "../errors/request-error.js";
+import { Account, type Holding } from "./account.js";
 import type { Refusals } from "./refusals.js";
 import type { Holder, Shares } from "./shares.js";
 
-/** Account of the bytes of request bodies held in memory, from their arrival to the response of their call. */
-export class BodyBytes {
-  readonly #shares: Shares;
-  readonly #refusals: Refusals;
-
+/** The bytes of request bodies held in memory, from their arrival to the response of their call. */
+export class BodyBytes extends Account {
   constructor(shares: Shares, refusals: Refusals) {
-    this.#shares = shares;
-    this.#refusals = refusals;
+    super(shares, "bodyBytes", refusals);
   }
 
-  get inFlight(): number {
-    return this.#shares.total;
-  }
-
-  /** Maximum total of bytes. */
-  get most(): number {
-    return this.#shares.most;
-  }
-
-  /**
-   * Opens the account of a body, without charging any bytes.
-   *
-   * @param length the announced length of the body in bytes
-   * @throws {@link RequestError} `overloaded` while there is no room, `payload_too_large` when there never will be
-   */
-  open(holder: Holder, length: number): BodyAccount {
-    const largest = this.#shares.mostOfOne;
+  /** @throws {@link RequestError} `payload_too_large` for a length without room even when nothing is held */
+  override open(holder: Holder, length: number): Holding {
+    const largest = this.mostOfOne;
     if (length > largest) throw new RequestError("payload_too_large", `the body is limited to ${largest} bytes`);
-    this.#requireRoom(holder, length);
-    let charged = 0;
-    return {
-      charge: (bytes) => {
-        this.#requireRoom(holder, bytes);
-        this.#shares.add(holder, bytes);
-        charged += bytes;
-      },
-      release: () => {
-        this.#shares.add(holder, -charged);
-        charged = 0;
-      },
-    };
+    return super.open(holder, length);
   }
-
-  #requireRoom(holder: Holder, bytes: number): void {
-    if (!this.#shares.allows(holder, bytes)) throw this.#refusals.refuse("bodyBytes");
-  }
-}
-
-/** Account of the bytes that one body holds. */
-export interface BodyAccount {
-  /** @throws {@link RequestError} `overloaded` without room; nothing is charged then */
-  charge(bytes: number): void;
-  release(): void;
 }
 
 /**
