@@ -1,6 +1,6 @@
 /**
- * One HTTP exchange on a connection of its own, with the durations of its phases and the headers of both sides unchanged.
- * `fetch` hides the connection, the certificate and the case of header names, and follows redirects.
+ * One HTTP request on a new connection, with the duration of each phase and the raw headers of both sides. `fetch` hides
+ * the connection, the certificate and the case of header names, and follows redirects.
  */
 
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
@@ -16,7 +16,7 @@ export interface ExchangeRequest {
   readonly url: URL;
   readonly headers?: readonly Header[];
   readonly body?: Uint8Array;
-  /** Sends this Content-Length and no body. */
+  /** Sends this Content-Length without a body. */
   readonly announced?: number | undefined;
   readonly timeoutMs: number;
   readonly tls?: (TlsOptions & { readonly rejectUnauthorized?: boolean }) | undefined;
@@ -32,9 +32,9 @@ export interface ExchangeResponse {
 }
 
 export interface ExchangeFailure {
-  /** Of Node.js or OpenSSL, `timeout`, or `unknown`. */
+  /** The code of Node.js or OpenSSL, `timeout`, or `unknown`. */
   readonly code: string;
-  /** With the code, where Node's sentence lacks it. */
+  /** Node's message, with the code added if it is missing. */
   readonly message: string;
 }
 
@@ -49,7 +49,7 @@ export interface HttpExchange {
 /** Limit of a response body, in bytes. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-/** Sends a request. Never rejects: a failure of the connection is part of the exchange. */
+/** Sends a request. Never rejects: a failed connection is reported in the exchange. */
 export async function exchange(wanted: ExchangeRequest): Promise<HttpExchange> {
   const { method, url, body, announced = body?.length, tls, timeoutMs } = wanted;
   const headers: Header[] = [
@@ -64,7 +64,7 @@ export async function exchange(wanted: ExchangeRequest): Promise<HttpExchange> {
   const request = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, options);
   let late: Error | undefined;
   const timer = setTimeout(() => {
-    late = new Error(`no whole answer within ${timeoutMs} ms`);
+    late = new Error(`the answer was not complete within ${timeoutMs} ms`);
     request.destroy(late);
   }, timeoutMs);
   request.once("socket", (socket) => {
@@ -88,7 +88,7 @@ export async function exchange(wanted: ExchangeRequest): Promise<HttpExchange> {
     if (wanted.acceptsPart && response !== undefined && late === undefined) {
       return { ...done, response: { ...response, body: Buffer.concat(chunks) } };
     }
-    // A response that has begun fails with "aborted", whatever ended it.
+    // A destroyed response fails with "aborted", not with the error that destroyed it.
     if (late !== undefined) return { ...done, failure: { code: "timeout", message: late.message } };
     const { code, message } = error as NodeJS.ErrnoException;
     const text = code === undefined || message.includes(code) ? message : `${code}: ${message}`;
@@ -99,7 +99,7 @@ export async function exchange(wanted: ExchangeRequest): Promise<HttpExchange> {
   }
 }
 
-/** The first header of a name. */
+/** The first header with a name. */
 export function headerOf({ headers }: Pick<ExchangeResponse, "headers">, name: string): string | undefined {
   return headers.find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1];
 }
@@ -110,7 +110,7 @@ function answerTo(request: Request): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once("response", resolve);
     request.on("error", reject);
-    request.once("close", () => reject(new Error("the connection ended before the answer did")));
+    request.once("close", () => reject(new Error("the connection closed before the answer was complete")));
   });
 }
 
@@ -128,11 +128,11 @@ async function readAll(message: IncomingMessage, chunks: Buffer[]): Promise<void
   for await (const chunk of message as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw new Error(`the answer has more than ${MAX_BODY_BYTES} bytes`);
+    if (size > MAX_BODY_BYTES) throw new Error(`the answer is larger than ${MAX_BODY_BYTES} bytes`);
   }
 }
 
-/** Durations between events, in milliseconds. */
+/** Milliseconds between events. */
 class Phases {
   readonly list: { name: string; ms: number }[] = [];
   #last = performance.now();

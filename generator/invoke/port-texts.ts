@@ -1,4 +1,4 @@
-/** The values of a call by port, each in the spelling that was given. */
+/** Values of a call by port, as JSON text, so that numbers are sent as written. */
 
 import { itemsOf, membersByName, type parseJson, textOf } from "svc-runtime/internal/generator";
 import { JsonText, type PortShape } from "svc-runtime/leader";
@@ -7,12 +7,12 @@ export type PortTexts = Record<string, JsonText | JsonText[]>;
 
 type Document = ReturnType<typeof parseJson>;
 
-/** Whether an entry is an object or an array, named by its bracket. */
+/** Whether an entry is an object (`{`) or an array (`[`). */
 export function isKind(document: Document, entry: number, first: "{" | "["): boolean {
   return textOf(document, entry, "sent")[0] === first.charCodeAt(0);
 }
 
-/** The members of an object by port. An array of a `many` port becomes its items; nothing else is checked. */
+/** The value of each port, and the items of an array if the port is `many`. Values are not checked against the ports. */
 export function portTexts(document: Document, ports: readonly PortShape[]): PortTexts {
   const text = (entry: number) => new JsonText(textOf(document, entry, "sent"));
   const texts: PortTexts = Object.create(null) as PortTexts;
@@ -23,7 +23,7 @@ export function portTexts(document: Document, ports: readonly PortShape[]): Port
   return texts;
 }
 
-/** The same values with another first one, as a proxy could change it; undefined without any. */
+/** The values with the first one changed, as a proxy might change it; undefined if there are none. */
 export function tampered(texts: PortTexts): PortTexts | undefined {
   const [name, value] = Object.entries(texts)[0] ?? [];
   if (name === undefined || value === undefined) return undefined;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { errorOf } from "#generator/dev/page-server/calls/advice.js";
 
-test("an error names the port of a place in the envelope", () => {
+test("a position in the envelope is translated to its port", () => {
   const call = { signed: true, isSigned: true, kind: "call", ports: ["a", "odd name", "tags"] } as const;
   const pathOf = (details: string, error = "input_deserialization_error") =>
     errorOf(Buffer.from(JSON.stringify({ error, details })), call).path;

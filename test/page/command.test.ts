@@ -17,7 +17,7 @@ import { stateOf } from "./events.js";
 
 const PATIENCE = { timeout: 60_000 };
 
-test("--url shows a running server, with a key of a file; Ctrl-C ends it", PATIENCE, async () => {
+test("--url shows a remote server, with a key from a file, until Ctrl-C", PATIENCE, async () => {
   const project = new ToolProject({});
   const harness = await createHarness(Adding, { contracts: CONTRACTS });
   atEnd(() => harness.close());
@@ -36,7 +36,7 @@ test("--url shows a running server, with a key of a file; Ctrl-C ends it", PATIE
   await assert.rejects(fetch(page));
 });
 
-test("a server that does not answer is a problem in the page, not the end of it", PATIENCE, async () => {
+test("the page reports a server that does not answer", PATIENCE, async () => {
   const page = new DevelopmentPage({ url: "http://127.0.0.1:1", leader: async () => ({}) });
   await page.open();
   atEnd(() => page.close());
@@ -45,7 +45,7 @@ test("a server that does not answer is a problem in the page, not the end of it"
   assert.match(state.problems[0]?.text ?? "", /no answer from http:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/);
 });
 
-test("options that would do nothing are refused", async () => {
+test("options without effect are refused", async () => {
   const project = new ToolProject({});
   const refusal = async (...args: string[]) => {
     const { code, err } = await svcGenIn(project.root, ["dev", ...args]);

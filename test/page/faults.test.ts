@@ -16,7 +16,7 @@ import { Adding, CONTRACTS } from "./adding.js";
 
 const SIGNER: Leader = { id: alice.id, keyId: alice.kid, key: alice.seed };
 
-describe("planted faults", { timeout: 60_000 }, () => {
+describe("verdicts and advice for planted faults", { timeout: 60_000 }, () => {
   let server: string;
   before(async () => {
     provideContracts(CONTRACTS);
@@ -74,25 +74,22 @@ describe("planted faults", { timeout: 60_000 }, () => {
 
   const INPUT = { a: 1, b: 2, words: ["x"] };
 
-  test("none: the call is as the protocol says", async () => {
+  test("no fault: the result is verified", async () => {
     const { status, outcome, verdict, holds } = await callOf(server, SIGNER, INPUT);
     assert.deepEqual([status, outcome, holds], [200, "ok", true]);
-    assert.equal(verdict, "the tool signed this result for this request");
+    assert.equal(verdict, "the result is signed by the tool, for this request");
   });
 
   test("a wrong key", async () => {
     const { exchange } = await callOf(server, { ...SIGNER, key: Buffer.alloc(32, 77) }, INPUT);
-    assert.match(
-      exchange.error?.advice ?? "",
-      /The allow-list knows the leader id and key id, but with another public key/,
-    );
+    assert.match(exchange.error?.advice ?? "", /The allow-list has another public key for this leader ID and key ID/);
     assert.equal(exchange.signatures[0]?.key, Buffer.from(publicKeyOf(Buffer.alloc(32, 77))).toString("hex"));
   });
 
-  test("a stale allow-list", async () => {
+  test("an outdated allow-list", async () => {
     const { exchange } = await callOf(server, { ...SIGNER, keyId: 5n }, INPUT);
     assert.match(exchange.error?.details ?? "", /no such leader and key in the allow-list/);
-    assert.match(exchange.error?.advice ?? "", /it is stale, or of another network/);
+    assert.match(exchange.error?.advice ?? "", /it is out of date, or for another network/);
   });
 
   test("a proxy that changes the request", async () => {
@@ -106,7 +103,7 @@ describe("planted faults", { timeout: 60_000 }, () => {
       fromTool: (body) => Buffer.from(body.toString("latin1").replace("\x013", "\x014"), "latin1"),
     });
     const { verdict, holds } = await callOf(url, SIGNER, INPUT);
-    assert.match(verdict ?? "", /the signature does not verify: something on the way changed the result/);
+    assert.match(verdict ?? "", /the signature does not verify: a proxy changed the result/);
     assert.equal(holds, false);
   });
 
@@ -119,7 +116,7 @@ describe("planted faults", { timeout: 60_000 }, () => {
     );
   });
 
-  test("an over-long list", async () => {
+  test("a list with too many items", async () => {
     const { exchange } = await callOf(server, SIGNER, { ...INPUT, words: Array.from({ length: 257 }, () => "x") });
     assert.equal(exchange.error?.path, "words");
   });

@@ -11,7 +11,7 @@ function input(properties: object, required: readonly string[] = Object.keys(pro
   return new Fields(JSON.stringify({ type: "object", properties, required, $defs }));
 }
 
-test("an empty input has every required member, in order", () => {
+test("an initial input has all required members, in order", () => {
   const fields = input(
     {
       big: { type: "integer", format: "int64", minimum: 5 },
@@ -49,7 +49,7 @@ test("an empty input has every required member, in order", () => {
   );
 });
 
-test("a reference that leads in a circle ends", () => {
+test("a circular reference ends", () => {
   const fields = input({ a: { $ref: "#/$defs/A" } }, ["a"], { A: { $ref: "#/$defs/A" } });
   assert.equal(fields.empty(fields.root) instanceof Map, true);
   const deep = input({ a: { $ref: "#/$defs/A" } }, ["a"], {
@@ -58,7 +58,7 @@ test("a reference that leads in a circle ends", () => {
   assert.ok(printJson(deep.empty(deep.root)).length < 2000);
 });
 
-test("after a change what fits stays, new members appear, others go", () => {
+test("a changed schema keeps values that still fit, adds new members and removes others", () => {
   const fields = input(
     {
       name: { type: "string" },
@@ -90,17 +90,17 @@ test("the branch of a union is the first that fits", () => {
   assert.equal(fields.branchOf(parseJson('{"kind":"c"}'), union.branches), 0);
 });
 
-test("integers are judged by their digits", () => {
+test("integers are checked by their digits", () => {
   const whole = { kind: "number", integer: true, min: -(2n ** 63n), max: 2n ** 63n - 1n } as const;
   assert.equal(numberProblem("9223372036854775807", whole), undefined);
   assert.equal(numberProblem("9223372036854775808", whole), "more than 9223372036854775807");
   assert.equal(numberProblem("-9223372036854775809", whole), "less than -9223372036854775808");
-  assert.equal(numberProblem("1.0", whole), "not an integer: digits only");
+  assert.equal(numberProblem("1.0", whole), "not an integer: use digits only");
   assert.equal(numberProblem("0x1", whole), "not an integer");
   assert.equal(numberProblem("1e3", { ...whole, integer: false }), undefined);
 });
 
-test("secrets are hidden in what is shown, and stay when the shown text is edited", () => {
+test("secrets are hidden in the shown text, and kept when it is edited", () => {
   const secret = { type: "string", format: "password", writeOnly: true };
   const fields = input(
     {

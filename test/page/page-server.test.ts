@@ -19,7 +19,7 @@ import { until } from "../runtime/tools.js";
 import { Adding, CONTRACTS } from "./adding.js";
 import { firstEvents, stateOf } from "./events.js";
 
-const WRONG_CALL = "a call wants a kind and an input as text: load the page again";
+const WRONG_CALL = "a call needs a known kind and an input as text: reload the page";
 const LEADER = { id: "alice", keyId: 0, key: "11".repeat(32) };
 
 interface Answer {
@@ -43,7 +43,7 @@ function send(url: string, headers: Record<string, string> = {}, body?: string):
   });
 }
 
-describe("the server of the page", () => {
+describe("the page's server", () => {
   let harness: Harness<typeof Adding>;
   let page: DevelopmentPage;
   let origin: string;
@@ -65,7 +65,7 @@ describe("the server of the page", () => {
     return send(`${page.url}api/${name}`, { ...own, ...headers }, text);
   };
 
-  test("answers its own page: the address, the token, the origin", async () => {
+  test("answers requests with its address, token and origin", async () => {
     assert.match(page.url, /^http:\/\/127\.0\.0\.1:\d+\/[\w-]{32}\/$/);
     const { status, headers } = await send(page.url, { "Accept-Encoding": "gzip" });
     assert.equal(status, 200);
@@ -77,7 +77,7 @@ describe("the server of the page", () => {
     assert.equal(headers["access-control-allow-origin"], undefined);
   });
 
-  test("listens on 127.0.0.1, and on no other address", { skip: process.platform !== "linux" }, async () => {
+  test("listens on 127.0.0.1 only", { skip: process.platform !== "linux" }, async () => {
     // Linux has the whole of 127.0.0.0/8, so a listener on every address would answer here.
     const socket = connect({ host: "127.0.0.2", port: Number(new URL(origin).port) });
     await assert.rejects(once(socket, "connect"), { code: "ECONNREFUSED" });
@@ -102,7 +102,7 @@ describe("the server of the page", () => {
     return written;
   };
 
-  test("a page that does not read its events is cut", async () => {
+  test("disconnects a page that does not read its events", async () => {
     const server = new PageServer(content);
     await server.listen();
     const stream = request(`${server.url}api/events`).on("error", () => undefined);
@@ -125,7 +125,7 @@ describe("the server of the page", () => {
     }
   });
 
-  test("a page that is loaded again leaves no stream behind", async () => {
+  test("closes the event stream of a page that is reloaded", async () => {
     const server = new PageServer(content);
     await server.listen();
     try {
@@ -161,7 +161,7 @@ describe("the server of the page", () => {
     assert.equal((await post("call", {}, { "Content-Length": huge })).status, 413);
   });
 
-  test("says what is wrong with a request of the page", async () => {
+  test("answers an invalid request with the reason", async () => {
     const fqn = "xyz.page.adding@1";
     assert.deepEqual(JSON.parse((await post("call", { fqn: "x", kind: "call" })).text), {
       error: "this tool is no longer served",
@@ -169,7 +169,10 @@ describe("the server of the page", () => {
     const call = { fqn, kind: "call", signed: false };
     assert.match((await post("call", { ...call, input: "{" })).text, /the input is not JSON/);
     assert.match((await post("call", { ...call, input: "[]" })).text, /the input is not a JSON object/);
-    assert.match((await post("call", { ...call, input: "{}", kind: "retry", of: "?" })).text, /no longer kept/);
+    assert.match(
+      (await post("call", { ...call, input: "{}", kind: "retry", of: "?" })).text,
+      /no longer in the history/,
+    );
     for (const kind of ["nonsense", "constructor", "__proto__", undefined]) {
       const { status, text } = await post("call", { ...call, input: "{}", kind });
       assert.deepEqual([status, JSON.parse(text)], [400, { error: WRONG_CALL }], kind);
@@ -178,7 +181,7 @@ describe("the server of the page", () => {
     assert.deepEqual(await post("call", null).then(({ status }) => status), 400);
   });
 
-  test("a secret is sent, and is in nothing that is shown: as text, as hex, in an answer that repeats it", async () => {
+  test("sends a secret, and hides it in texts, hex and answers that repeat it", async () => {
     const secret = 'sk-"canary"-1';
     const shown = '{"a":"••••••••","b":2,"words":["x"]}';
     const input = JSON.stringify({ a: secret, b: 2, words: ["x"] });
@@ -200,7 +203,7 @@ describe("the server of the page", () => {
     assert.equal((await post("call", { ...call, secrets: [1] })).status, 400);
   });
 
-  test("the history has each call without its input's secrets, for every page that is opened", async () => {
+  test("sends the history, without secrets, to every page that opens", async () => {
     const input = `{"a":1,"b":2,"words":["${"x".repeat(500)}"]}`;
     const call = { fqn: "xyz.page.adding@1", kind: "call", signed: false, input };
     const report = JSON.parse((await post("call", call)).text) as ExchangeReport;
@@ -211,7 +214,7 @@ describe("the server of the page", () => {
     assert.deepEqual([last?.id, last?.status, last?.outcome, last?.kind], [report.id, 200, "ok", "call"]);
     assert.ok(last !== undefined && last.ms > 0 && last.preview.length <= 160 && !("exchange" in last));
     assert.deepEqual(JSON.parse((await post("report", { id: report.id })).text), report);
-    assert.match((await post("report", { id: "?" })).text, /this call is no longer kept/);
+    assert.match((await post("report", { id: "?" })).text, /this call is no longer in the history/);
     assert.ok(entries.length > 1 && !JSON.stringify(entries).includes("canary"));
   });
 
@@ -221,11 +224,11 @@ describe("the server of the page", () => {
     for (let calls = 0; calls < 201; calls++) {
       ids.push((JSON.parse((await post("call", { ...call, kind: "call" })).text) as ExchangeReport).id);
     }
-    assert.match((await post("call", { ...call, kind: "retry", of: ids[0] })).text, /no longer kept/);
+    assert.match((await post("call", { ...call, kind: "retry", of: ids[0] })).text, /no longer in the history/);
     assert.equal((await post("call", { ...call, kind: "retry", of: ids[1] })).status, 200);
   });
 
-  test("--host: addresses and the machine's names are answered, other names are not", async () => {
+  test("--host: accepts IP addresses and names of the machine, refuses other names", async () => {
     const server = new PageServer(content);
     await server.listen({ host: "127.0.0.2", port: 0, exact: true, token: "t".repeat(32) });
     try {
@@ -242,13 +245,16 @@ describe("the server of the page", () => {
     }
   });
 
-  test("a taken port is an error when it was asked for, else another one is chosen", async () => {
+  test("refuses a taken port if it was requested, otherwise chooses another", async () => {
     const first = new PageServer(content);
     const second = new PageServer(content);
     await first.listen();
     try {
       const port = Number(new URL(first.url).port);
-      await assert.rejects(second.listen({ port, exact: true }), /port \d+ of the page is taken \(EADDRINUSE\)/);
+      await assert.rejects(
+        second.listen({ port, exact: true }),
+        /port \d+ of the page is not available \(EADDRINUSE\)/,
+      );
       await second.listen({ port, exact: false });
       assert.notEqual(Number(new URL(second.url).port), port);
     } finally {
@@ -256,7 +262,7 @@ describe("the server of the page", () => {
     }
   });
 
-  test("a call, with no private key in anything that leaves", async () => {
+  test("a call, with no private key in any output", async () => {
     const events = await firstEvents(page.url);
     const state = await stateOf(page.url);
     assert.equal(state.signed, false);
@@ -269,13 +275,13 @@ describe("the server of the page", () => {
     });
     const report = JSON.parse(answer.text) as ExchangeReport;
     assert.equal(report.exchange.response?.status, 422, "the server runs unsigned");
-    assert.match(report.exchange.error?.advice ?? "", /The server takes unsigned calls and refuses signed ones/);
+    assert.match(report.exchange.error?.advice ?? "", /The server accepts unsigned calls only/);
     const health = await post("health", { fqn: "xyz.page.adding@1" });
     assert.equal(JSON.parse(health.text).status, 200);
     for (const text of [events, answer.text]) assert.ok(!text.includes(LEADER.key));
   });
 
-  test("the page is small: at most 250 kB compressed, and names no other host", () => {
+  test("the page has at most 250 kB compressed, and refers to no other host", () => {
     const folder = join(REPOSITORY, "dist/page");
     const licences = readFileSync(join(folder, "licences.txt"), "utf8");
     assert.equal(licences.match(/Permission is hereby granted/g)?.length, 3, "of all that is bundled");

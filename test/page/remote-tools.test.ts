@@ -43,35 +43,35 @@ function toolsAt(paths: readonly string[], metaOf: (path: string) => string): Pr
   });
 }
 
-test("a server that lists more tools than are shown is asked for none of them", async () => {
+test("reads no tools from a server that lists too many", async () => {
   let asked = 0;
   const paths = Array.from({ length: 1001 }, (_, i) => `t${i}`);
   const url = await toolsAt(paths, (path) => {
     asked++;
     return meta(`xyz.page.${path}@1`);
   });
-  await assert.rejects(remoteServer(url, undefined), /\/tools lists 1001 tools, at most 1000 are shown/);
+  await assert.rejects(remoteServer(url, undefined), /\/tools lists 1001 tools; at most 1000 can be shown/);
   assert.equal(asked, 0);
 });
 
-test("metadata without end are read to a bound", async () => {
+test("stops reading metadata at a limit", async () => {
   let asked = 0;
   const paths = Array.from({ length: 100 }, (_, i) => `t${i}`);
   const url = await toolsAt(paths, (path) => {
     asked++;
     return meta(`xyz.page.${path}@1`, 3 * 1024 * 1024);
   });
-  await assert.rejects(remoteServer(url, undefined), /has more than 16777216 bytes in all/);
+  await assert.rejects(remoteServer(url, undefined), /exceeds 16777216 bytes in total/);
   assert.equal(asked, 6);
 });
 
-test("an answer that begins and does not end is said to be late", async () => {
+test("reports a timeout of an answer that never ends", async () => {
   const url = new URL(await serverOf((_, response) => response.writeHead(200).write("x")));
   const { failure } = await exchange({ method: "GET", url, timeoutMs: 200 });
-  assert.equal(failure?.message, "no whole answer within 200 ms");
+  assert.equal(failure?.message, "the answer was not complete within 200 ms");
 });
 
-test("a tool that cannot be read does not hide the others, and is named", async () => {
+test("reports a tool that cannot be read, and shows the others", async () => {
   const url = await toolsAt(["good", "bad", "good"], (path) => (path === "good" ? meta("xyz.page.good@1") : "{}"));
   const { tools, problems } = await remoteServer(url, undefined);
   assert.deepEqual(
@@ -84,7 +84,7 @@ test("a tool that cannot be read does not hide the others, and is named", async 
   );
 });
 
-test("of two tools with one FQN the first is shown, and the other one named", async () => {
+test("shows the first of two tools with the same FQN, and reports the other", async () => {
   const url = await toolsAt(["a", "b"], () => meta("xyz.page.same@1"));
   const { tools, problems } = await remoteServer(url, undefined);
   assert.deepEqual(
@@ -92,11 +92,11 @@ test("of two tools with one FQN the first is shown, and the other one named", as
     [`${url}/a`],
   );
   assert.deepEqual(problems, [
-    { title: `${url}/b is not shown`, text: `${url}/b has the FQN of ${url}/a: xyz.page.same@1` },
+    { title: `${url}/b is not shown`, text: `${url}/b has the same FQN as ${url}/a: xyz.page.same@1` },
   ]);
 });
 
-test("after a tool that does not answer no other one is waited for", async () => {
+test("stops after a tool that does not answer", async () => {
   let asked = 0;
   const url = await serverOf((request, response) => {
     if (request.url === "/tools") response.end('["good","cut","never"]');
@@ -109,10 +109,10 @@ test("after a tool that does not answer no other one is waited for", async () =>
   });
   const { tools, problems, signed } = await remoteServer(url, undefined);
   assert.deepEqual([tools.length, signed, asked], [1, true, 1]);
-  assert.match(problems[0]?.title ?? "", /\/cut and what is listed after it is not shown$/);
+  assert.match(problems[0]?.title ?? "", /\/cut and the tools listed after it are not shown$/);
 });
 
-test("a redirect is not followed, and its status is named", async () => {
+test("does not follow a redirect, and reports its status", async () => {
   const url = await serverOf((_, response) => response.writeHead(302, { location: "/elsewhere" }).end());
-  await assert.rejects(remoteServer(url, undefined), /serves no tools: \/meta answers 302, and \/tools 302$/);
+  await assert.rejects(remoteServer(url, undefined), /has no tools: \/meta answers 302, and \/tools 302$/);
 });

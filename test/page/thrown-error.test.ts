@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { logEvent } from "#generator/dev/page-server/log-events.js";
 import { ToolProject } from "../generator/project.js";
 
-test("a thrown error has its line of the source, without the secrets of the call", () => {
+test("a thrown error is shown with its source line, without the secrets of the call", () => {
   const { root } = new ToolProject({ "src/tool.ts": "one\ntwo\nthree\nfour\n" });
   const thrownAt = (...frames: string[]) => {
     const stack = ["Error: with canary-1", ...frames].join("\n    ");

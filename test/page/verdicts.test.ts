@@ -25,7 +25,7 @@ function answer(status: number, code?: string, hex = "00"): ExchangeView {
 const holds = (kind: CallKind, exchange: ExchangeView, more: Partial<Outcome> = {}) =>
   verdictOf({ kind, signed: true, exchange, first: undefined, ageMs: 0, ...more }).holds;
 
-test("a server that accepts what it must refuse is not as the protocol says", () => {
+test("a server that accepts an invalid call violates the protocol", () => {
   for (const kind of ["tampered", "wrong-key", "unsigned"] as const) {
     assert.equal(holds(kind, answer(200)), false, kind);
     assert.equal(holds(kind, answer(0)), false, kind);
@@ -35,11 +35,11 @@ test("a server that accepts what it must refuse is not as the protocol says", ()
   for (const kind of ["wrong-key", "unsigned"] as const) {
     assert.equal(holds(kind, answer(401, "auth_failed")), true);
     const { verdict } = verdictOf({ kind, signed: true, exchange: answer(200), first: undefined, ageMs: 0 });
-    assert.match(verdict ?? "", /^got 200 ok, must be 401 auth_failed/);
+    assert.match(verdict ?? "", /^expected 401 auth_failed: .*, got 200 ok$/);
   }
 });
 
-test("a retry has the answer of the first run, where one ran and is remembered", () => {
+test("a retry must get the first answer, if the tool ran and the answer is stored", () => {
   const first = answer(200, undefined, "aa");
   assert.equal(holds("retry", answer(200, undefined, "aa"), { first }), true);
   assert.equal(holds("retry", answer(200, undefined, "bb"), { first }), false);

@@ -1,4 +1,4 @@
-/** The built files of the development page and of the reference page, sent compressed. */
+/** Built files of the development page and of the reference page, sent compressed. */
 
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
@@ -10,7 +10,7 @@ export interface Asset {
   readonly gzip: Buffer;
 }
 
-/** The files by their paths behind the token. The build compresses those of Swagger UI. */
+/** Files by their path after the token. The build compresses those of Swagger UI. */
 const FILES: Readonly<Record<string, string>> = {
   "/": "../../../page/index.html",
   "/page.js": "../../../page/page.js",
@@ -31,10 +31,10 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The file at a path; undefined for a path without one.
+ * The file at a path; undefined if there is none.
  *
- * @param server that the reference page may call; empty for none
- * @throws PageFault when the pages were not built
+ * @param server address that the reference page may call; empty for none
+ * @throws PageFault if the pages have not been built
  */
 export function readAsset(path: string, server: string): Asset | undefined {
   if (!Object.hasOwn(FILES, path)) return undefined;
@@ -58,7 +58,7 @@ function read(name: string): Buffer {
   try {
     return readFileSync(new URL(name, import.meta.url));
   } catch {
-    throw new PageFault("the page is not built: npm run build in the repository of svc-gen");
+    throw new PageFault("the page has not been built: run npm run build in the svc-gen repository");
   }
 }
 
@@ -77,8 +77,8 @@ const policy = (directives: Readonly<Record<string, string>>) =>
     .map((directive) => directive.join(" "))
     .join("; ");
 
-/** Only the page's own files and its own server; no markup from text (Trusted Types). */
+/** Allows only the page's own files and server, and no markup made from strings (Trusted Types). */
 export const CONTENT_SECURITY_POLICY = policy({ "require-trusted-types-for": "'script'" });
 
-/** Swagger UI has style attributes, images in them, and markup that it sanitizes itself. */
+/** Swagger UI uses style attributes and data: images, and sanitizes its markup itself. */
 const REFERENCE_POLICY = policy({ "style-src": "'self' 'unsafe-inline'", "img-src": "'self' data:" });

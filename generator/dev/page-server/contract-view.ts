@@ -1,4 +1,4 @@
-/** The contract of the project beside the one in git HEAD. */
+/** Comparison of the project's contract with the one in git HEAD. */
 
 import { committedContract } from "../../contract/committed-contract.js";
 import { changeText, diffDocuments, InvalidDocument, isBroken } from "../../contract/diff.js";
@@ -7,15 +7,15 @@ import type { ContractView } from "./page-api.js";
 /**
  * Compares the served contract with the committed one.
  *
- * @param root of the project; undefined for a running server
+ * @param root folder of the project; undefined for a remote server
  * @param metaJson the served contract
  */
 export function contractView(root: string | undefined, metaJson: string): ContractView {
   const none = (against: string): ContractView => ({ against, differences: [], broken: false });
-  if (root === undefined) return none("a running server has no history to compare with");
+  if (root === undefined) return none("a remote server has no git history to compare with");
   const committed = committedContract(root);
   if ("fault" in committed)
-    return none(`git HEAD has no meta.json here: commit it, and changes are shown (${committed.fault})`);
+    return none(`git HEAD has no meta.json to compare with: commit it to see changes (${committed.fault})`);
   try {
     const differences = diffDocuments(
       { name: "meta.json of git HEAD", text: committed.text },

@@ -1,4 +1,4 @@
-/** The development page: follows the events of `svc-gen dev`, or shows a running server. */
+/** The development page: follows the events of `svc-gen dev`, or shows a remote server. */
 
 import { performance } from "node:perf_hooks";
 import { type LeaderOptions, TIMEOUT_MARGIN_MS } from "svc-runtime/leader";
@@ -16,23 +16,23 @@ import { type PageAddress, type PageContent, PageServer, type ReferenceContent }
 import { remoteServer } from "./remote-tools.js";
 import { type ShownTool, shownTools } from "./tool-views.js";
 
-/** A page has either a root or a URL. */
+/** Exactly one of `root` and `url` is set. */
 export interface PageOptions {
-  /** Folder of the tool project whose events the page follows. */
+  /** Folder of the tool project. */
   readonly root?: string;
-  /** The running server to show. */
+  /** Address of the remote server. */
   readonly url?: string;
-  /** How calls are sent, read again for each start of a server: keys are made by the first one. */
+  /** Keys and options of calls. Called at each start of the server, because the first start makes the keys. */
   readonly leader: () => Promise<LeaderOptions & { readonly toolKey?: string }>;
-  /** Where the page listens; by default on a port of 127.0.0.1 that the system chooses. */
+  /** Where the page listens; by default 127.0.0.1 and a port that the system chooses. */
   readonly address?: PageAddress;
   readonly mcp?: PageContent["mcp"];
 }
 
-/** Log lines that a page gets when it is opened. */
+/** Log lines sent to a newly opened page. */
 const MAX_LINES = 500;
 const MAX_SECRETS = 100;
-/** Milliseconds for which lines are collected. */
+/** Milliseconds for which log lines are collected before they are sent. */
 const FLUSH_MS = 30;
 const HEALTH_TIMEOUT_MS = 15_000;
 
@@ -43,13 +43,13 @@ export class DevelopmentPage {
   #flushing: NodeJS.Timeout | undefined;
   #tools: readonly ShownTool[] = [];
   #metaJson = "";
-  /** The OpenAPI document of the served build, once it was asked for: with 200 tools it takes seconds. */
+  /** The OpenAPI document of the current build, made at the first request: with 200 tools it takes seconds. */
   #openApi: string | undefined;
-  /** Secrets of the last calls, which no shown line of the log has. */
+  /** Secrets of recent calls, to hide in log lines. */
   #secrets: readonly string[] = [];
   readonly #history = new CallHistory();
   #caller = new Caller({}, this.#history);
-  /** The server of the project, while it serves. */
+  /** The project's server while it is running. */
   #served: { readonly url: string; readonly signed: boolean } | null = null;
   #state: PageState;
 
@@ -85,7 +85,7 @@ export class DevelopmentPage {
     return this.#server.url;
   }
 
-  /** @throws PageFault for an address that is taken; the error of node's `listen`; those of `leader` */
+  /** @throws PageFault if the port is taken; the errors of Node's `listen` and of `leader` */
   async open(): Promise<void> {
     this.#caller = new Caller(await this.#options.leader(), this.#history);
     await this.#server.listen(this.#options.address);
@@ -97,7 +97,7 @@ export class DevelopmentPage {
     return this.#server.close();
   }
 
-  /** Follows one event of the project. */
+  /** Updates the page for an event of the project. */
   async follow(event: DevEvent, metaJson: () => string): Promise<void> {
     switch (event.event) {
       case "run": {
@@ -114,7 +114,7 @@ export class DevelopmentPage {
         });
       case "ended":
         this.#served = null;
-        return this.#update({ problems: [{ title: "the server ended", text: event.reason }], serving: false });
+        return this.#update({ problems: [{ title: "the server stopped", text: event.reason }], serving: false });
       case "line": {
         const line = logEvent(event.line, { root: this.#options.root, secrets: this.#secrets });
         if (line === undefined) return;
@@ -139,7 +139,7 @@ export class DevelopmentPage {
     }
   }
 
-  /** Sends the lines that have come since the last time: a tool may log thousands a second. */
+  /** Sends the collected lines together, because a tool may log thousands a second. */
   #flush(): void {
     this.#flushing = undefined;
     this.#server.send("log", this.#unsent.splice(0).slice(-MAX_LINES));
@@ -186,11 +186,11 @@ export class DevelopmentPage {
     const { root } = this.#options;
     if (root === undefined || url === null || signed === null) return undefined;
     this.#openApi ??= openApiText({ root, metaJson: this.#metaJson, url, signed });
-    // No page can sign: the keys of development never reach the browser.
+    // The reference page cannot sign, because private keys never reach the browser.
     return { document: this.#openApi, server: signed ? "" : url };
   }
 
-  /** Sends a call of the reference page: a tool refuses the calls of web pages. */
+  /** Forwards a call of the reference page, because tools refuse requests from web pages. */
   async #forward(path: string, body: Buffer, accept: string): Promise<HttpExchange | undefined> {
     const target = `${this.#state.url}${path}`;
     const tool = this.#tools.find(({ view }) => `${view.url}/invoke` === target);

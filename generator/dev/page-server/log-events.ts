@@ -1,4 +1,4 @@
-/** Log lines as the page gets them: by request, with what the line about a whole call says. */
+/** Log lines for the page: assigned to a request; the last line of a call has its timings. */
 
 import { readableLine } from "../log-lines.js";
 import { withoutSecrets } from "./calls/hidden-secrets.js";
@@ -6,15 +6,15 @@ import { thrownView } from "./calls/thrown-error.js";
 import type { LogEvent } from "./page-api.js";
 
 interface Source {
-  /** Of the project; undefined for a server elsewhere. */
+  /** Folder of the project; undefined for a remote server. */
   readonly root: string | undefined;
-  /** Texts that are not shown. */
+  /** Texts to hide. */
   readonly secrets: readonly string[];
 }
 
 const WARN = 40;
 
-/** One line; undefined for a line that is not shown. */
+/** One line; undefined if it is not for the page. */
 export function logEvent(line: string, { root, secrets }: Source): LogEvent | undefined {
   const text = readableLine(line, true);
   if (text === undefined) return undefined;

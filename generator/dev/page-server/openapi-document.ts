@@ -1,11 +1,10 @@
-/** The OpenAPI document of the served build. */
+/** The OpenAPI document of the current build. */
 
 import { DEFAULT_HEADER_PREFIX } from "svc-runtime/internal/generator";
 import { JsonObject, printJson, readJson } from "../../json.js";
 import { openApiDocument } from "../../openapi/document.js";
 import { projectInfo } from "../../openapi/project-info.js";
 
-/** The served build of a project. */
 export interface DocumentedServer {
   /** Folder of the project's `package.json`. */
   readonly root: string;
@@ -19,8 +18,8 @@ export function openApiText({ root, metaJson, url, signed }: DocumentedServer): 
   const all = readJson(metaJson);
   const documents = (Array.isArray(all) ? all : []).filter((each) => each instanceof JsonObject);
   const note = signed
-    ? "**This server requires signed calls**: `svc-gen invoke TOOL '{…}' --signed` makes one with its development keys."
-    : "**This server takes unsigned calls.**";
+    ? "**This server requires signed calls.** Make one with `svc-gen invoke TOOL '{…}' --signed`, which uses the development keys."
+    : "**This server accepts unsigned calls.**";
   return printJson(
     openApiDocument(documents, { ...projectInfo(root), url, headerPrefix: DEFAULT_HEADER_PREFIX, note }),
   );

@@ -1,22 +1,22 @@
-/** What the development page and its server exchange: JSON documents, types only. */
+/** Types of the JSON documents that the development page and its server exchange. */
 
-/** The text in place of a secret. */
+/** The text shown in place of a secret. */
 export type Hidden = "••••••••";
 
-/** The state of the page: sent whole, after every change. */
+/** The state of the page, sent completely after every change. */
 export interface PageState {
-  /** `project` follows the files of a tool project, `remote` shows a running server. */
+  /** `project` follows the files of a tool project, `remote` shows a server at a URL. */
   readonly source: "project" | "remote";
-  /** Where the tools are served; null until the first build serves. */
+  /** Address of the server; null before the first start. */
   readonly url: string | null;
-  /** Whether the server requires signatures; null while that is not known. */
+  /** Whether the server requires signatures; null while unknown. */
   readonly signed: boolean | null;
   readonly tools: readonly ToolView[];
-  /** Errors of the last run, or why the server does not run. The last good build serves meanwhile. */
+  /** Errors of the last build, or why the server is not running. Meanwhile the last good build keeps serving. */
   readonly problems: readonly ProblemView[];
-  /** Whether a server answers now. */
+  /** Whether a server is running. */
   readonly serving: boolean;
-  /** The signer of signed calls; null without keys. */
+  /** The leader that signs calls; null without keys. */
   readonly signer: SignerView | null;
 }
 
@@ -31,12 +31,12 @@ export interface ToolView {
   readonly url: string;
   readonly description: string;
   readonly timeoutMs: number;
-  /** The schemas as text: the order of their members is the order of the ports. */
+  /** The schemas as text, because the order of their members is the order of the ports. */
   readonly inputSchema: string;
   readonly outputSchema: string;
-  /** A small input that fits, as JSON text. */
+  /** A small valid input, as JSON text. */
   readonly sample: string;
-  /** The whole metadata document. */
+  /** The complete metadata document. */
   readonly metadata: string;
   readonly inputPorts: readonly PortView[];
   readonly variants: readonly { readonly name: string; readonly ports: readonly PortView[] }[];
@@ -49,11 +49,11 @@ export interface PortView {
 
 export interface ProblemView {
   readonly title: string;
-  /** The frame of the source, as on a terminal. */
+  /** The code frame, as printed in a terminal. */
   readonly text: string;
 }
 
-/** Requests for which the protocol prescribes the answer. */
+/** Kinds of requests whose answer the protocol prescribes. */
 export type CheckKind = "retry" | "tampered" | "wrong-key" | "unsigned";
 export type CallKind = "call" | CheckKind;
 
@@ -63,11 +63,11 @@ export interface PageCall {
   readonly signed: boolean;
   /** JSON text of the input. */
   readonly input: string;
-  /** The input as it is kept and shown; absent when it has no secrets. */
+  /** The input with its secrets hidden; absent if it has none. */
   readonly shown?: string;
-  /** The secrets of the input, which are neither kept nor shown. */
+  /** The secrets of the input, which must not be shown. */
   readonly secrets?: readonly string[];
-  /** Of a retry: the id of the call to repeat. */
+  /** For a retry: the ID of the call to repeat. */
   readonly of?: string;
 }
 
@@ -79,28 +79,28 @@ export interface CallEntry {
   readonly signed: boolean;
   /** Wall time, ISO 8601. */
   readonly at: string;
-  /** The start of the input, in one line. */
+  /** The start of the input, on one line. */
   readonly preview: string;
   /** HTTP status; null without an answer. */
   readonly status: number | null;
-  /** The variant, the code of the error, or `no answer`. */
+  /** The variant, the error code, or `no answer`. */
   readonly outcome: string;
-  /** Milliseconds from the request to the whole answer. */
+  /** Milliseconds from the start of the request to the end of the answer. */
   readonly ms: number;
-  /** Comparison with the protocol in one line; null when there is nothing to compare. */
+  /** The verdict in one line; null if the protocol prescribes no answer. */
   readonly verdict: string | null;
-  /** Whether the server did what the protocol requires; null when this call cannot prove it. */
+  /** Whether the answer follows the protocol; null if this call cannot prove it. */
   readonly holds: boolean | null;
 }
 
-/** One exchange with its input. */
+/** A call with its input and its HTTP exchange. */
 export interface ExchangeReport extends CallEntry {
   readonly input: string;
   readonly exchange: ExchangeView;
 }
 
 export interface ExchangeView {
-  /** Sent as `X-Request-Id`: lines of the log with it are of this exchange. */
+  /** Sent as `X-Request-Id`; the log lines of this exchange have it. */
   readonly requestId: string;
   readonly request: {
     readonly line: string;
@@ -112,7 +112,7 @@ export interface ExchangeView {
     readonly headers: readonly (readonly [name: string, value: string])[];
     readonly body: BytesView;
   } | null;
-  /** Why there is no whole answer. */
+  /** Why the answer is missing or incomplete. */
   readonly failure: string | null;
   readonly phases: readonly { readonly name: string; readonly ms: number }[];
   readonly result: ResultView | null;
@@ -125,33 +125,33 @@ export interface ExchangeView {
 
 export interface BytesView {
   readonly length: number;
-  /** The first bytes; all of them when twice as long as `length`. Empty for bytes with a secret. */
+  /** The first bytes, in hex. Empty if the bytes contain a secret. */
   readonly hex: string;
-  /** As text, when it is text. */
+  /** The first bytes as text; null for binary data. */
   readonly text: string | null;
 }
 
 export interface ResultView {
   readonly variant: string;
-  /** `{"variant":{…}}`, indented; numbers keep their spelling. */
+  /** `{"variant":{…}}`, indented. Numbers are printed as the server sent them. */
   readonly json: string;
 }
 
 export interface ErrorView {
   readonly code: string;
-  /** The code in words. */
+  /** The meaning of the code. */
   readonly title: string;
   readonly details: string | null;
-  /** The member of the input at fault, such as `tags[1]`; null when the answer names none. */
+  /** The member of the input at fault, such as `tags[1]`; null if the answer names none. */
   readonly path: string | null;
-  /** What to do. */
+  /** The next step. */
   readonly advice: string;
 }
 
 export interface HashView {
   /** The signed hash: 64 hex digits. */
   readonly hash: string;
-  /** The hash of the values in the body that was sent; another one when the body was changed after signing. */
+  /** The hash of the values in the sent body; it differs from `hash` if the body was changed after signing. */
   readonly bodyHash: string;
   /** The committed values by port. */
   readonly ports: readonly {
@@ -164,7 +164,7 @@ export interface HashView {
 export interface SignatureView {
   readonly by: "leader" | "tool";
   readonly header: string;
-  /** What the signature covers, part by part, as hex. */
+  /** The parts that the signature covers, in hex. */
   readonly covers: readonly { readonly name: string; readonly hex: string }[];
   readonly verdict: "verified" | "not verified" | "no key to verify it" | "absent";
   /** 64 hex digits; null when unknown. */
@@ -172,7 +172,7 @@ export interface SignatureView {
 }
 
 export interface ContractView {
-  /** What the schema was compared with, or why there is no comparison. */
+  /** The other side of the comparison, or why there is none. */
   readonly against: string;
   readonly differences: readonly {
     readonly tool: string;
@@ -190,19 +190,19 @@ export interface LogEvent {
   readonly text: string;
   /** Whether its level is warn or higher. */
   readonly alarms: boolean;
-  /** An error that was thrown in the tool. */
+  /** The error that the tool threw. */
   readonly thrown: ThrownView | null;
-  /** Of the line about a whole call: whether the answer came from the replay memory. */
+  /** On the last line of a call: whether the answer came from the replay memory. */
   readonly replayed: boolean | null;
-  /** Of the line about a whole call: the server's own milliseconds by step. */
+  /** On the last line of a call: milliseconds by step, measured by the server. */
   readonly steps: Readonly<Record<string, number>> | null;
 }
 
 export interface ThrownView {
   /** Type and message. */
   readonly text: string;
-  /** The place in a source file of the project, such as `src/sum.ts:12:11`. */
+  /** Position in a source file of the project, such as `src/sum.ts:12:11`. */
   readonly at: string | null;
-  /** The lines of the source around it. */
+  /** The source lines around the position. */
   readonly frame: string | null;
 }

@@ -1,2 +1,2 @@
-/** A request of the page that cannot be done: its message is shown. */
+/** A failed request of the page. The page shows the message. */
 export class PageFault extends Error {}

@@ -1,7 +1,7 @@
 /**
- * The HTTP server of the development page and of the reference page: their files, a few JSON endpoints, the state as
- * server-sent events, and forwarded calls. It listens on 127.0.0.1 unless told otherwise, and answers its own pages only
- * (request-guard.ts).
+ * The HTTP server of the development page and of the reference page. It serves their files, JSON endpoints, the state
+ * as server-sent events, and forwarded calls. It listens on 127.0.0.1 by default, and answers requests of its own pages
+ * only (request-guard.ts).
  */
 
 import { randomBytes } from "node:crypto";
@@ -15,20 +15,20 @@ import { CONTENT_SECURITY_POLICY, readAsset } from "./assets.js";
 import { PageFault } from "./page-fault.js";
 import { MCP_PATH, RequestGuard } from "./request-guard.js";
 
-/** The endpoints: a name, and what answers its POST with JSON. */
+/** Functions that answer a POST with JSON, by name. */
 export type Endpoints = Readonly<Record<string, (given: never) => unknown>>;
 
-/** The source of everything that is not a file. */
+/** Everything that the server sends, except files. */
 export interface PageContent {
-  /** Called as `POST /TOKEN/api/NAME`. */
+  /** Served at `POST /TOKEN/api/NAME`. */
   readonly endpoints: Endpoints;
-  /** The events for a page that has just been opened. */
+  /** Events sent to a newly opened page. */
   readonly events: () => readonly (readonly [event: string, data: unknown])[];
-  /** Where the process serves, at `GET /TOKEN/api/served`: with the token it identifies the process. */
+  /** Answer of `GET /TOKEN/api/served`: the address of the project's server. The token identifies the process. */
   readonly served: () => object | null;
-  /** The reference page; undefined while there is no document. */
+  /** The reference page; undefined while there is no OpenAPI document. */
   readonly reference: () => ReferenceContent | undefined;
-  /** Sends a body to the `invoke` path of a tool, as `POST /TOKEN/tools/…/invoke`; undefined for every other path. */
+  /** Answers `POST /TOKEN/tools/…/invoke` by a call to that tool; undefined for any other path. */
   readonly forward: (path: string, body: Buffer, accept: string) => Promise<HttpExchange | undefined>;
   /** Answers MCP clients at `/TOKEN/mcp`. */
   readonly mcp?: ((request: IncomingMessage, response: ServerResponse) => Promise<void>) | undefined;
@@ -42,9 +42,9 @@ export interface ReferenceContent {
 }
 
 const LOOPBACK = "127.0.0.1";
-/** Bytes that wait for a page that does not read them; it is cut then, and gets the whole state when it comes back. */
+/** Unread bytes after which a page is disconnected. It gets the complete state when it reconnects. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
-/** Bytes of a request of the page: twice the largest input, as JSON text. */
+/** Limit of a request of the page: more than twice the largest input, which may be sent twice. */
 const MAX_REQUEST_BYTES = 32 * 1024 * 1024;
 
 const HEADERS = {
@@ -58,10 +58,10 @@ const HEADERS = {
 
 /** Where a page listens. */
 export interface PageAddress {
-  /** An address of this machine or a name of one. */
+  /** A host name or address of this machine. */
   readonly host?: string | undefined;
   readonly port: number;
-  /** Whether another port is wrong; else the system chooses one when the port is taken. */
+  /** Whether a taken port is an error; otherwise the system chooses another one. */
   readonly exact: boolean;
   /** The first segment of every path: at least 32 random characters. */
   readonly token?: string;
@@ -81,7 +81,7 @@ export class PageServer {
     this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 
-  /** @throws PageFault for an exact port that cannot be had; the error of node's `listen` */
+  /** @throws PageFault if an exact port is taken; the error of Node's `listen` */
   async listen({ host, port, exact, token }: PageAddress = { port: 0, exact: true }): Promise<void> {
     const own = token ?? randomBytes(24).toString("base64url");
     try {
@@ -89,7 +89,7 @@ export class PageServer {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code !== "EADDRINUSE" && code !== "EACCES") throw error;
-      if (exact) throw new PageFault(`port ${port} of the page is taken (${code})`);
+      if (exact) throw new PageFault(`port ${port} of the page is not available (${code})`);
       await this.#bind(0, host);
     }
     const { port: bound, address } = this.#server.address() as AddressInfo;
@@ -133,7 +133,7 @@ export class PageServer {
         this.#file(verdict.path, response);
       }
     } catch (error) {
-      // A defect of the page must not end the server of the tools.
+      // An error of the page must not stop the development server.
       const isFault = error instanceof PageFault || error instanceof SyntaxError;
       const message = error instanceof Error ? error.message : "failed";
       if (!response.headersSent) reply(response, isFault ? 400 : 500, { error: message });
@@ -143,9 +143,9 @@ export class PageServer {
 
   async #post(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { accept = "application/json", "content-type": type, "content-length": length } = request.headers;
-    if (type !== "application/json") return reply(response, 415, { error: "JSON only" });
+    if (type !== "application/json") return reply(response, 415, { error: "the request must be application/json" });
     if (!(Number(length) <= MAX_REQUEST_BYTES)) {
-      return reply(response, 413, { error: `at most ${MAX_REQUEST_BYTES} bytes` });
+      return reply(response, 413, { error: `the request may have at most ${MAX_REQUEST_BYTES} bytes` });
     }
     const [, tool] = /^\/tools(\/.*)$/.exec(path) ?? [];
     if (tool !== undefined) return this.#forward(tool, await buffer(request), accept, response);
@@ -154,7 +154,8 @@ export class PageServer {
     if (!Object.hasOwn(endpoints, name)) return reply(response, 404, { error: "not found" });
     const run = endpoints[name] as (given: unknown) => unknown;
     const given = await json(request);
-    if (typeof given !== "object" || given === null) return reply(response, 400, { error: "a JSON object only" });
+    if (typeof given !== "object" || given === null)
+      return reply(response, 400, { error: "the request must be a JSON object" });
     reply(response, 200, (await run(given)) ?? null);
   }
 
@@ -172,7 +173,7 @@ export class PageServer {
     const needsDocument = path === "/openapi.json" || path === "/reference";
     const reference = needsDocument ? this.#content.reference() : undefined;
     const asset = readAsset(path, reference?.server ?? "");
-    if (needsDocument && reference === undefined) reply(response, 404, { error: "no build serves" });
+    if (needsDocument && reference === undefined) reply(response, 404, { error: "no server is running" });
     else if (path === "/openapi.json") {
       response.writeHead(200, { ...HEADERS, "Content-Type": "application/json" }).end(reference?.document);
     } else if (asset === undefined) reply(response, 404, { error: "not found" });

@@ -1,4 +1,4 @@
-/** The tools of a running server, by its own endpoints: `/tools`, then `/meta` of each. */
+/** The tools of a remote server, read from `/tools` and the `/meta` of each. */
 
 import type { TlsOptions } from "svc-runtime/leader";
 import { exchange, type HttpExchange } from "../../http-exchange.js";
@@ -8,23 +8,22 @@ import { type ShownTool, shownTool } from "./tool-views.js";
 
 export interface RemoteServer {
   readonly tools: readonly ShownTool[];
-  /** Why other listed tools are not shown. */
+  /** Why some listed tools are not shown. */
   readonly problems: readonly ProblemView[];
-  /** Whether it requires signatures; null when its answer does not say. */
+  /** Whether it requires signatures; null if its answer does not show it. */
   readonly signed: boolean | null;
 }
 
 const TIMEOUT_MS = 10_000;
-/** Tools that are read, whatever the server lists. */
 const MAX_TOOLS = 1000;
-/** Bytes of all metadata together: the page gets them whole. */
+/** Bytes of all metadata together. The page receives all of it. */
 const MAX_METADATA_BYTES = 16 * 1024 * 1024;
 
 /**
- * Reads what a server serves. A tool that cannot be read does not hide the others.
+ * Reads the tools of a server. A tool that cannot be read is reported as a problem.
  *
- * @param url of the server, or of one of its tools
- * @throws PageFault when there are no tools, or more than are shown
+ * @param url address of the server, or of one of its tools
+ * @throws PageFault if there are no tools or too many
  */
 export async function remoteServer(url: string, tls: TlsOptions | undefined): Promise<RemoteServer> {
   const get = (address: string) =>
@@ -43,8 +42,8 @@ export async function remoteServer(url: string, tls: TlsOptions | undefined): Pr
     try {
       const tool = shownTool(document, address);
       const same = found.find(({ view }) => view.fqn === tool.view.fqn);
-      // The page names its tools by their FQN.
-      if (same !== undefined) throw new PageFault(`${address} has the FQN of ${same.view.url}: ${tool.view.fqn}`);
+      // The page identifies tools by FQN.
+      if (same !== undefined) throw new PageFault(`${address} has the same FQN as ${same.view.url}: ${tool.view.fqn}`);
       found.push(tool);
     } catch (error) {
       if (!(error instanceof PageFault)) throw error;
@@ -57,16 +56,16 @@ export async function remoteServer(url: string, tls: TlsOptions | undefined): Pr
   const paths = listed.response?.status === 200 ? pathsOf(text(listed)) : [];
   if (paths.length > MAX_TOOLS)
     throw new PageFault(
-      `${url}/tools lists ${paths.length} tools, at most ${MAX_TOOLS} are shown: give the address of one`,
+      `${url}/tools lists ${paths.length} tools; at most ${MAX_TOOLS} can be shown: pass the address of one tool`,
     );
   for (const path of new Set(paths)) {
     const address = path === "" ? url : `${url}/${path}`;
     if (address === url && own.response.status === 200) continue;
     const meta = await get(`${address}/meta`);
     if (meta.response === undefined) {
-      // The next ones would take as long.
+      // Each of the others would also wait for the timeout.
       problems.push({
-        title: `${address} and what is listed after it is not shown`,
+        title: `${address} and the tools listed after it are not shown`,
         text: `no answer from ${address}: ${meta.failure?.message}`,
       });
       break;
@@ -78,7 +77,7 @@ export async function remoteServer(url: string, tls: TlsOptions | undefined): Pr
     bytes += meta.response.body.length;
     if (bytes > MAX_METADATA_BYTES)
       throw new PageFault(
-        `the metadata of ${url} has more than ${MAX_METADATA_BYTES} bytes in all: give the address of one tool`,
+        `the metadata of ${url} exceeds ${MAX_METADATA_BYTES} bytes in total: pass the address of one tool`,
       );
     add(text(meta), address);
   }
@@ -87,12 +86,12 @@ export async function remoteServer(url: string, tls: TlsOptions | undefined): Pr
   if (first === undefined && problem !== undefined) throw new PageFault(problem.text);
   if (first === undefined)
     throw new PageFault(
-      `${url} serves no tools: /meta answers ${own.response.status}, and /tools ${listed.response?.status ?? "nothing"}`,
+      `${url} has no tools: /meta answers ${own.response.status}, and /tools ${listed.response?.status ?? "nothing"}`,
     );
   return { tools: found, problems, signed: await requiresSignatures(first.view.url, tls) };
 }
 
-/** An empty body runs no tool: 401 where signatures are required, 422 where not. */
+/** Sends an empty body, which runs no tool: the answer is 401 if signatures are required, else 422. */
 async function requiresSignatures(url: string, tls: TlsOptions | undefined): Promise<boolean | null> {
   const { response } = await exchange({
     method: "POST",
@@ -109,7 +108,7 @@ function text({ response }: HttpExchange): string {
   return response?.body.toString("utf8") ?? "";
 }
 
-/** The listed paths without slashes around them. */
+/** The listed paths, without leading and trailing slashes. */
 export function pathsOf(listing: string): string[] {
   try {
     const list: unknown = JSON.parse(listing);

@@ -1,6 +1,6 @@
 /**
- * Which requests the page's server answers: those of its own page. A page of another origin, and a name that was
- * rebound to this machine (DNS rebinding), are refused before anything is read.
+ * Restricts the page's server to requests of its own page. Requests from other origins, and from names that were rebound
+ * to this machine (DNS rebinding), are refused before their body is read.
  */
 
 import { timingSafeEqual } from "node:crypto";
@@ -9,18 +9,16 @@ import { isIP } from "node:net";
 
 export type Admission = { readonly path: string } | { readonly status: 403 | 404 | 405; readonly why: string };
 
-/** Where MCP clients call. */
 export const MCP_PATH = "/mcp";
 
-/** Decides by method, path and headers. */
 export class RequestGuard {
   readonly #token: Buffer;
 
   readonly #host: string | { readonly names: readonly string[] };
 
   /**
-   * @param host `Host` of the page: address and port. With names, every address is accepted besides, on every port:
-   *   only a name can be rebound, and a port may be forwarded
+   * @param host the accepted `Host`: address and port. Given names, also any IP address and any port are accepted,
+   *   because only a name can be rebound and a port may be forwarded
    * @param token the first segment of every path
    */
   constructor(host: string | { readonly names: readonly string[] }, token: string) {
@@ -28,21 +26,22 @@ export class RequestGuard {
     this.#token = Buffer.from(token);
   }
 
-  /** The path behind the token, such as `/api/call`, or the refusal. */
+  /** The path after the token, such as `/api/call`, or the refusal. */
   check({ method, url = "", headers }: Pick<IncomingMessage, "method" | "url" | "headers">): Admission {
     if (!this.#isOwn(headers.host ?? "")) return { status: 403, why: "wrong Host" };
     const isRead = method === "GET";
     const [, token = "", path = ""] = /^\/([^/?]*)(\/[^?]*)?/.exec(url) ?? [];
     const isOpen = this.#isToken(token);
-    // Browsers name the origin of every request that can change something; MCP clients are no browsers.
+    // Browsers send Origin with every request that is not GET or HEAD. MCP clients do not.
     const needsOrigin = !isRead && !(isOpen && path === MCP_PATH);
     if (headers.origin === undefined ? needsOrigin : headers.origin !== `http://${headers.host}`) {
       return { status: 403, why: "wrong Origin" };
     }
     const site = headers["sec-fetch-site"];
-    if (site !== undefined && site !== "same-origin" && site !== "none") return { status: 403, why: "another site" };
+    if (site !== undefined && site !== "same-origin" && site !== "none")
+      return { status: 403, why: "sent from another site" };
     if (!isOpen) return { status: 404, why: "not found" };
-    if (!isRead && method !== "POST") return { status: 405, why: "GET or POST" };
+    if (!isRead && method !== "POST") return { status: 405, why: "only GET and POST are allowed" };
     return { path };
   }
 

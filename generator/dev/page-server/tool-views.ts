@@ -1,4 +1,4 @@
-/** The tools that the page shows: from a `meta.json`, or from a running server. */
+/** Tools for the page, from a `meta.json` or from a remote server. */
 
 import { derivePorts, JsonError, PortError } from "svc-runtime/internal/generator";
 import { LeaderError, type MetaSchema, readMetadata } from "svc-runtime/leader";
@@ -7,7 +7,7 @@ import { servedDocuments } from "../served-documents.js";
 import type { ToolView } from "./page-api.js";
 import { PageFault } from "./page-fault.js";
 
-/** A tool, and its ports as they are hashed. */
+/** A tool, and its ports in the order in which they are hashed. */
 export interface ShownTool {
   readonly view: ToolView;
   readonly ports: MetaSchema;
@@ -16,8 +16,8 @@ export interface ShownTool {
 /**
  * Reads the documents of a `meta.json`.
  *
- * @param url of the server
- * @throws PageFault for a document that no leader can read
+ * @param url address of the server
+ * @throws PageFault for a document that leaders would refuse
  */
 export function shownTools(metaJson: string, url: string): ShownTool[] {
   const list = readJson(metaJson);

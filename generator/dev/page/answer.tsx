@@ -1,4 +1,4 @@
-/** The answer: its status, the result or the fault, and behind tabs the exchange, signatures, log and contract. */
+/** The answer: status, result or error, and tabs with the exchange, signatures, log and contract. */
 
 import { useEffect, useRef } from "preact/hooks";
 import type { ErrorView, ExchangeReport, ThrownView } from "../page-server/page-api.js";
@@ -23,7 +23,7 @@ export function Answer() {
   const report = shown.value;
   const place = useRef<HTMLElement>(null);
   const last = useRef(report?.id);
-  // In one column the answer is below the form.
+  // In the one-column layout the answer is below the form: scroll to it.
   useEffect(() => {
     const isNew = report !== undefined && last.current !== report.id;
     last.current = report?.id;
@@ -53,12 +53,12 @@ export function Answer() {
   );
 }
 
-/** The answer in one line; the only part that a screen reader announces. */
+/** One-line summary of the answer, the only part that a screen reader announces. */
 function Status({ report }: { readonly report: ExchangeReport | undefined }) {
   if (running.value !== undefined || report === undefined) {
     return (
       <p role="status" class="status">
-        {running.value === undefined ? "No call yet: Ctrl-Enter calls the tool." : "Calling…"}
+        {running.value === undefined ? "No call yet. Press Ctrl-Enter to call the tool." : "Calling…"}
       </p>
     );
   }
@@ -88,7 +88,7 @@ function linesOf({ exchange: { requestId } }: ExchangeReport) {
 
 function Outcome({ report }: { readonly report: ExchangeReport }) {
   const { failure, error, result } = report.exchange;
-  // The verdict of a check says why it was refused.
+  // The verdict of a check already explains the refusal.
   const isExpected = report.kind !== "call" && report.holds === true;
   const thrown = linesOf(report).find((line) => line.thrown !== null)?.thrown;
   return (
@@ -126,7 +126,7 @@ function Thrown({ thrown: { text, at, frame } }: { readonly thrown: ThrownView }
   );
 }
 
-/** Focuses the control at the path, or at the nearest one around it. */
+/** Focuses the control at a path, or else the nearest enclosing one. */
 function focusField(path: string): void {
   const focus = () => {
     for (let at = path; at !== ""; at = at.replace(/(?:\.?[^.[\]]+|\[[^\]]*\])$/, "")) {
@@ -140,7 +140,7 @@ function focusField(path: string): void {
   if (inputView.value === "form") focus();
   else {
     inputView.value = "form";
-    // The form is there after the next rendering.
+    // The form exists after the next rendering.
     requestAnimationFrame(focus);
   }
 }

@@ -1,4 +1,4 @@
-/** A control for any JSON: its text, as it is typed. */
+/** A control for any JSON value, edited as text. */
 
 import { useState } from "preact/hooks";
 import { JsonFault, parseJson, printJson, type Value } from "./exact-json.js";
@@ -12,7 +12,7 @@ interface Props {
 
 export function AnyJson({ id, describedBy, value, onValue }: Props) {
   const current = printJson(value);
-  // What is typed stays as it is typed while the value is the one that it gave.
+  // Keeps the typed text, with its white space, until the value changes elsewhere.
   const [typed, setTyped] = useState({ text: current, base: current, fault: "" });
   const { text, fault } = typed.base === current ? typed : { text: current, fault: "" };
   const read = (next: string) => {
@@ -36,7 +36,7 @@ export function AnyJson({ id, describedBy, value, onValue }: Props) {
         value={text}
         onInput={({ currentTarget }) => read(currentTarget.value)}
       />
-      {fault !== "" && <p class="problem">{fault}: the last good value is sent</p>}
+      {fault !== "" && <p class="problem">{fault}. Calls send the last valid value.</p>}
     </>
   );
 }

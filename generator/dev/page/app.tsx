@@ -1,4 +1,4 @@
-/** The whole page: tools, the request, the answer, the history, and errors of the project. */
+/** The page: tools, request, answer, history, and errors of the project. */
 
 import { Answer } from "./answer.js";
 import { History } from "./history.js";
@@ -19,15 +19,15 @@ export function App() {
         <p>
           {url ?? "no server yet"}{" "}
           {signed !== null && <span class="badge">{signed ? "signatures required" : "unsigned"}</span>}{" "}
-          {!serving && url !== null && <span class="badge bad">not serving</span>}
+          {!serving && url !== null && <span class="badge bad">not running</span>}
           {!connected.value && (
             <span class="badge bad" role="alert">
-              svc-gen dev does not answer
+              disconnected from svc-gen dev
             </span>
           )}
         </p>
         <button type="button" class="small" onClick={source === "remote" ? reload : checkHealth}>
-          {source === "remote" ? "Read again" : "Check health"}
+          {source === "remote" ? "Reload tools" : "Check health"}
         </button>
         <ThemeSwitch />
       </header>
@@ -40,7 +40,7 @@ export function App() {
             </p>
           )}
           {tool.value === undefined ? (
-            <p>No tools are served yet.</p>
+            <p>No tools yet.</p>
           ) : (
             <div class="columns">
               <Request />

@@ -1,16 +1,16 @@
-/** The checks of the protocol as a menu (ARIA's menu button pattern), each with the verdict of its last run. */
+/** Menu of protocol checks, each with its last verdict (ARIA menu button pattern). */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { CheckKind } from "../page-server/page-api.js";
 import { call, canCall, history, shown, signs, state, tool, verdictText } from "./store.js";
 import { movedIndex } from "./tabs.js";
 
-/** Label, and the request that it sends. */
+/** Label and description of each check. */
 export const CHECKS: Readonly<Record<CheckKind, readonly [label: string, hint: string]>> = {
-  retry: ["Exact retry", "sends the bytes of the shown call again"],
-  tampered: ["Tampered body", "changes a value after it was signed"],
-  "wrong-key": ["Wrong key", "signs with a key that the allow-list does not have"],
-  unsigned: ["Unsigned call", "sends no signature"],
+  retry: ["Exact retry", "sends the same bytes again"],
+  tampered: ["Tampered body", "changes a value after signing"],
+  "wrong-key": ["Wrong key", "signs with a key that is not in the allow-list"],
+  unsigned: ["Unsigned call", "sends no signature headers"],
 };
 
 export function ChecksMenu() {
@@ -57,14 +57,7 @@ export function ChecksMenu() {
       >
         Checks <span aria-hidden="true">▾</span>
       </button>
-      <div
-        id="checks"
-        role="menu"
-        tabIndex={-1}
-        aria-label="Checks of the protocol"
-        hidden={!isOpen}
-        onKeyDown={onKeyDown}
-      >
+      <div id="checks" role="menu" tabIndex={-1} aria-label="Protocol checks" hidden={!isOpen} onKeyDown={onKeyDown}>
         {isOpen && (Object.keys(CHECKS) as CheckKind[]).map((kind) => <Check key={kind} kind={kind} close={close} />)}
       </div>
     </div>
@@ -97,17 +90,17 @@ function Check({ kind, close }: { readonly kind: CheckKind; readonly close: () =
   );
 }
 
-/** The call that a retry repeats: the shown one, else the last one of the tool. */
+/** The call that a retry repeats: the shown one, otherwise the tool's last one. */
 function repeatable(): string | undefined {
   return (shown.value ?? history.value.find(({ fqn }) => fqn === tool.value?.fqn))?.id;
 }
 
-/** Why a check would show nothing. */
+/** Why a check is not available. */
 function reasonAgainst(kind: CheckKind): string | undefined {
   const { signer, signed } = state.value;
   if (kind === "retry") return repeatable() === undefined ? "make a call first" : undefined;
-  if (signed === false) return "this server runs unsigned: start svc-gen dev --signed";
+  if (signed === false) return "needs a signed server: start svc-gen dev --signed";
   if (kind === "unsigned") return undefined;
-  if (signer === null) return "no keys: start svc-gen dev --signed, or give --leader-key";
-  return signs.value ? undefined : "for signed calls only";
+  if (signer === null) return "needs keys: start svc-gen dev --signed, or pass --leader-key";
+  return signs.value ? undefined : "needs a signed call";
 }

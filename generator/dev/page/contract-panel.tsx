@@ -1,4 +1,4 @@
-/** The contract: changes since git HEAD, ports, schemas, and the metadata document. */
+/** The contract: changes since git HEAD, ports, schemas and metadata. */
 
 import { INPUT_BUDGET, MAX_RESULT_BYTES, MAX_VALUES } from "svc-runtime/internal/protocol";
 import type { PortView, ToolView } from "../page-server/page-api.js";
@@ -16,7 +16,7 @@ export function ContractPanel() {
       <p class="hint">{view?.against ?? "…"}</p>
       {view?.broken === true && (
         <p class="problem" role="alert">
-          A contract is broken: callers fail. Raise the version in fqn(), or take the change back.
+          Breaking change: existing callers will fail. Raise the version in fqn(), or undo the change.
         </p>
       )}
       {view !== undefined && view.differences.length > 0 && changed.length === 0 && <p>No tool has changed.</p>}

@@ -1,8 +1,8 @@
-/** JSON whose numbers keep their digits and whose objects keep their order. */
+/** JSON that preserves the digits of numbers and the order of members. */
 
 import { MAX_DEPTH } from "svc-runtime/internal/protocol";
 
-/** A number as it is spelt. */
+/** A number, with its digits as written. */
 export class Num {
   constructor(readonly text: string) {}
 }
@@ -13,7 +13,7 @@ export function isList(value: Value | undefined): value is readonly Value[] {
   return Array.isArray(value);
 }
 
-/** The text is not JSON: `message` names line and column. */
+/** Invalid JSON. `message` has the line and column. */
 export class JsonFault extends Error {}
 
 export const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -39,7 +39,7 @@ export function parseJson(text: string): Value {
   function string(): string {
     const from = at;
     for (at++; text[at] !== '"'; at++) {
-      if (at >= text.length) fail("the string does not end");
+      if (at >= text.length) fail("unterminated string");
       if (text[at] === "\\") at++;
     }
     at++;
@@ -47,7 +47,7 @@ export function parseJson(text: string): Value {
       return JSON.parse(text.slice(from, at)) as string;
     } catch {
       at = from;
-      return fail("not a string of JSON");
+      return fail("invalid string");
     }
   }
 
@@ -64,7 +64,7 @@ export function parseJson(text: string): Value {
     if (take("}")) return members;
     do {
       space();
-      if (text[at] !== '"') fail('expected the name of a member in "quotes"');
+      if (text[at] !== '"') fail('expected a member name in "quotes"');
       const name = string();
       if (!take(":")) fail("expected :");
       members.set(name, value(depth));
@@ -82,17 +82,17 @@ export function parseJson(text: string): Value {
       at += word.length;
       return word === "null" ? null : word === "true";
     }
-    if (!NUMBER.test(word)) fail(word === "" ? "expected a value" : "not a value of JSON");
+    if (!NUMBER.test(word)) fail(word === "" ? "expected a value" : "invalid value");
     at += word.length;
     return new Num(word);
   }
 
   const whole = value(0);
   space();
-  return at < text.length ? fail("text behind the value") : whole;
+  return at < text.length ? fail("unexpected text after the value") : whole;
 }
 
-/** Prints with two spaces a level; short lists of plain values in one line. */
+/** Prints JSON indented by two spaces, with short lists on one line. */
 export function printJson(value: Value, indent = ""): string {
   if (value instanceof Num) return value.text;
   if (value === null || typeof value !== "object") return JSON.stringify(value);
@@ -114,7 +114,7 @@ export function sameValue(a: Value | undefined, b: Value | undefined): boolean {
 
 export type ValueStep = string | number;
 
-/** The value at a path; undefined when there is none. */
+/** The value at a path; undefined if there is none. */
 export function valueAt(value: Value | undefined, path: readonly ValueStep[]): Value | undefined {
   let at = value;
   for (const step of path) {
@@ -127,7 +127,7 @@ export function valueAt(value: Value | undefined, path: readonly ValueStep[]): V
   return at;
 }
 
-/** The value with another one at a path; undefined removes a member or an item. */
+/** A copy of `value` with `next` at a path; undefined removes the member or item. */
 export function replaceAt(value: Value, path: readonly ValueStep[], next: Value | undefined): Value {
   const [step, ...rest] = path;
   if (step === undefined) return next ?? null;
@@ -144,7 +144,7 @@ export function replaceAt(value: Value, path: readonly ValueStep[], next: Value 
   return members;
 }
 
-/** A path as the server's errors spell it: `tags[1]`, `deep.at`, `["odd name"]`. */
+/** A path in the notation of the server's errors: `tags[1]`, `deep.at`, `["odd name"]`. */
 export function pathText(path: readonly ValueStep[]): string {
   let text = "";
   for (const step of path) {

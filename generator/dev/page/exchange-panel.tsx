@@ -1,4 +1,4 @@
-/** The wire of a call: both messages, and what was hashed and signed. */
+/** The HTTP exchange of a call, and its hashes and signatures. */
 
 import type { BytesView, ExchangeReport, HashView, SignatureView } from "../page-server/page-api.js";
 import { msText } from "./history.js";
@@ -52,7 +52,7 @@ export function SignaturesPanel({ report }: PanelProps) {
             Nonce <Copy text={nonce} label="nonce" />
           </h3>
           <p class="hex">{nonce}</p>
-          <p class="hint">Not covered by the leader's signature; covered by the tool's.</p>
+          <p class="hint">Covered by the tool's signature, not by the leader's.</p>
         </>
       )}
       {inputHash !== null && <InputHash hash={inputHash} />}
@@ -109,8 +109,8 @@ function InputHash({ hash: { hash, bodyHash, ports } }: { readonly hash: HashVie
         Input hash <Copy text={hash} label="input hash" />
       </h3>
       <p class="hex">{hash}</p>
-      {bodyHash !== hash && <p class="problem">The values in the body have another hash: {bodyHash}</p>}
-      <p class="hint">SHA-256 over a domain and, for each port in order, the SHA-256 of each value's text:</p>
+      {bodyHash !== hash && <p class="problem">The hash of the values in the body differs: {bodyHash}</p>}
+      <p class="hint">SHA-256 of a domain prefix and, for each port in order, the SHA-256 of the text of each value:</p>
       <Scrollable label="Hashed values">
         <table>
           <thead>

@@ -1,4 +1,4 @@
-/** Form fields from the schemas that svc-gen writes (its own subset of JSON Schema 2020-12). */
+/** Form fields from the schemas that svc-gen generates, a subset of JSON Schema 2020-12. */
 
 import type { Hidden } from "../page-server/page-api.js";
 import { isList, NUMBER, Num, parseJson, sameValue, type Value, type ValueStep, valueAt } from "./exact-json.js";
@@ -12,7 +12,7 @@ interface Facts {
   readonly secret: boolean;
   readonly examples: readonly Value[];
   readonly initial: Value | undefined;
-  /** Constraints in words. */
+  /** The constraints as text. */
   readonly rules: string;
 }
 
@@ -46,7 +46,7 @@ export interface FieldMember {
 export const HIDDEN: Hidden = "••••••••";
 const NOTHING: Schema = new Map();
 const MAX_HOPS = 64;
-/** Levels of a value that is made for an empty field. */
+/** Depth of the initial value of a field. */
 const MAX_LEVELS = 8;
 
 function asSchema(value: Value | undefined): Schema {
@@ -65,7 +65,6 @@ function numberOf(value: Value | undefined): number | undefined {
   return value instanceof Num ? Number(value.text) : undefined;
 }
 
-/** Reads the schemas of one document. */
 export class Fields {
   readonly root: Schema;
 
@@ -73,7 +72,7 @@ export class Fields {
     this.root = asSchema(parseJson(text));
   }
 
-  /** The ports of an input, in their order. */
+  /** The field of the whole input; its members are the ports. */
   get input(): Field {
     return this.field(this.root);
   }
@@ -116,7 +115,7 @@ export class Fields {
     return { ...common, ...shapeOf(schema, named[0] ?? (types.length > 0 ? "null" : undefined)) };
   }
 
-  /** A small value for a field that is set for the first time. */
+  /** A small initial value. */
   empty(schema: Schema, least = 0, level = 0): Value {
     const field = this.field(schema);
     const given = field.initial ?? field.examples[0];
@@ -151,7 +150,7 @@ export class Fields {
     }
   }
 
-  /** Whether a value has the kind of a field, as far as a form must know. */
+  /** Whether a form for the schema can edit a value. Constraints are not checked. */
   fits(value: Value, schema: Schema, level = 0): boolean {
     const field = this.field(schema);
     if (value === null) return field.nullable || field.kind === "null" || field.kind === "json";
@@ -188,7 +187,7 @@ export class Fields {
     }
   }
 
-  /** An input with `change` applied to its secrets. */
+  /** A copy of an input with `change` applied to its secrets. */
   mapSecrets(
     value: Value,
     change: (secret: string, path: readonly ValueStep[]) => string,
@@ -216,12 +215,12 @@ export class Fields {
     return new Map(members);
   }
 
-  /** An input as it is shown. */
+  /** A copy of an input with its secrets hidden. */
   hidden(value: Value): Value {
     return this.mapSecrets(value, (secret) => (secret === "" ? "" : HIDDEN));
   }
 
-  /** An input whose hidden secrets are those of another one. */
+  /** A copy of an input whose hidden secrets are restored from `before`. */
   revealed(value: Value, before: Value | undefined): Value {
     return this.mapSecrets(value, (secret, path) => {
       if (secret !== HIDDEN) return secret;
@@ -239,7 +238,7 @@ export class Fields {
     return found;
   }
 
-  /** The branch of a union that a value belongs to: 0 when it fits none. */
+  /** Index of the union branch that a value belongs to; 0 if it fits none. */
   branchOf(value: Value, branches: readonly Schema[]): number {
     return Math.max(
       0,
@@ -247,7 +246,7 @@ export class Fields {
     );
   }
 
-  /** A value after a change of its schema: what still fits stays, new required members appear, others go. */
+  /** Adapts a value to a changed schema: keeps parts that still fit, adds new required members, removes unknown ones. */
   reconcile(value: Value | undefined, schema: Schema, level = 0): Value {
     const field = this.field(schema);
     if (value === undefined || level > MAX_LEVELS * 4) return this.empty(schema, level === 1 ? 1 : 0, level);
@@ -344,19 +343,19 @@ function rulesOf(schema: Schema): string {
     return value instanceof Num ? [`${words} ${value.text}`] : typeof value === "string" ? [`${words} ${value}`] : [];
   });
   const bytes = schema.get("contentEncoding") === "base64" ? "bytes" : undefined;
-  return [bytes ?? type, format, ...rules, schema.get("uniqueItems") === true ? "no item twice" : undefined]
+  return [bytes ?? type, format, ...rules, schema.get("uniqueItems") === true ? "unique items" : undefined]
     .filter((part) => part !== undefined && part !== "")
     .join(" · ");
 }
 
-/** What is wrong with the text of a number; undefined when nothing is. The server decides in the end. */
+/** The fault in the text of a number; undefined if there is none. The server checks it again. */
 export function numberProblem(
   text: string,
   { integer, min, max }: Extract<FieldShape, { kind: "number" }>,
 ): string | undefined {
   if (!NUMBER.test(text)) return integer ? "not an integer" : "not a number";
   if (!integer) return undefined;
-  if (!/^-?\d+$/.test(text)) return "not an integer: digits only";
+  if (!/^-?\d+$/.test(text)) return "not an integer: use digits only";
   const value = BigInt(text);
   if (min !== undefined && value < min) return `less than ${min}`;
   return max !== undefined && value > max ? `more than ${max}` : undefined;

@@ -1,4 +1,4 @@
-/** The form of an input, made from its schema. Every control has a label, its rules and its error. */
+/** The input form, built from the schema. Every control shows its label, constraints and error. */
 
 import type { ComponentChildren } from "preact";
 import { MAX_VALUES } from "svc-runtime/internal/protocol";
@@ -7,7 +7,7 @@ import { isList, NUMBER, Num, pathText, replaceAt, type Value, type ValueStep, v
 import { type Field, type FieldMember, numberProblem, type Schema } from "./field.js";
 import { draft, editValue, errorAt, fields } from "./store.js";
 
-/** The id of the control at a path. */
+/** The element ID of the control at a path. */
 export function controlId(path: string): string {
   return `field:${path}`;
 }
@@ -18,7 +18,7 @@ export function InputForm() {
   if (value === undefined || all === undefined) return null;
   const root = all.input;
   if (root.kind !== "object") return <p>This input has no members.</p>;
-  if (!(value instanceof Map)) return <p class="problem">The input is no JSON object, so there is no form for it.</p>;
+  if (!(value instanceof Map)) return <p class="problem">The input is not a JSON object. Edit it as JSON.</p>;
   return (
     <form class="form" aria-label="Input" onSubmit={(event) => event.preventDefault()}>
       {root.members.length === 0 && <p class="hint">This tool has no input ports.</p>}
@@ -76,7 +76,7 @@ function freeName(value: ReadonlyMap<string, Value>): string {
   return `name${number}`;
 }
 
-/** A member whose name the schema leaves open, or does not know. */
+/** A member of an index signature, or one that the schema does not declare. */
 function OtherMember({
   name,
   schema,
@@ -101,7 +101,7 @@ function OtherMember({
         <span class="hint">name</span>
         <input value={name} onChange={(event) => rename(event.currentTarget.value)} />
       </label>
-      {schema === undefined && <p class="problem">the tool has no such member</p>}
+      {schema === undefined && <p class="problem">the tool does not declare this member</p>}
       <FieldOf schema={schema ?? new Map()} value={value} path={own} label={name} />
       <button type="button" class="small" onClick={() => set(own, undefined)}>
         Remove {pathText(own)}
@@ -137,7 +137,7 @@ function MemberField({ name, schema, required, value, path }: MemberProps) {
             }
           />
           <span>
-            set {pathText(path)} <span class="hint">{required ? "(else null)" : "(optional)"}</span>
+            set {pathText(path)} <span class="hint">{required ? "(otherwise null)" : "(optional)"}</span>
           </span>
         </label>
       )}
@@ -150,7 +150,7 @@ function MemberField({ name, schema, required, value, path }: MemberProps) {
   );
 }
 
-/** Description, rules, and the error of the last answer. */
+/** Description, constraints, and the error of the last answer. */
 function Notes({
   field,
   path,
@@ -240,13 +240,13 @@ function ObjectBody({
   return <Misfit path={path} schema={schema} />;
 }
 
-/** A value of another kind than the form can edit. */
+/** Shown for a value that the form cannot edit. */
 function Misfit({ path, schema }: { readonly path: readonly ValueStep[]; readonly schema: Schema | undefined }) {
   return (
     <p class="problem">
-      The JSON has a value of another kind here.{" "}
+      The JSON has a value of another type here.{" "}
       <button type="button" class="small" onClick={() => set(path, schema && fields.value?.empty(schema))}>
-        Begin anew with {pathText(path)}
+        Reset {pathText(path)}
       </button>
     </p>
   );
@@ -324,7 +324,7 @@ function UnionBody({
   return (
     <>
       <div class="field">
-        <label for={`${controlId(at)}:choice`}>Kind of {label}</label>
+        <label for={`${controlId(at)}:choice`}>Type of {label}</label>
         <select
           id={`${controlId(at)}:choice`}
           onChange={(event) => set(path, all.empty(field.branches[Number(event.currentTarget.value)] as Schema, 0, 1))}
@@ -347,7 +347,7 @@ function UnionBody({
   );
 }
 
-/** What tells a branch apart: its name, the constants of its members, or its type. */
+/** Display name of a branch: its definition, the constants of its members, or its type. */
 function branchName(schema: Schema, i: number): string {
   const field = fields.value?.field(schema);
   const definition = /^#\/\$defs\/(.+)$/.exec(String(schema.get("$ref") ?? ""))?.[1];
@@ -501,7 +501,7 @@ function Row({ children }: { readonly children: ComponentChildren }) {
   return <div class="row">{children}</div>;
 }
 
-/** Bytes for one call of `String.fromCharCode`. */
+/** Bytes per `String.fromCharCode` call. */
 const CHUNK = 8192;
 
 function base64Of(bytes: Uint8Array): string {

@@ -1,4 +1,4 @@
-/** The calls that were made since `svc-gen dev` started. */
+/** The calls made since `svc-gen dev` started. */
 
 import type { CallEntry } from "../page-server/page-api.js";
 import { CHECKS } from "./checks-menu.js";
@@ -37,7 +37,7 @@ export function History() {
   );
 }
 
-/** The colour of an answer: a refusal that a check asked for is neither good nor bad. */
+/** CSS class of a call. A refusal that a check expects is neither good nor bad. */
 export function classOf({ status, outcome, kind, holds }: CallEntry): string {
   if (holds === false) return "bad";
   if (kind !== "call" && holds === true && status !== 200) return "expected";

@@ -1,4 +1,4 @@
-/** The log of the server: lines of the shown call, or all, filtered by text. */
+/** The server's log: the lines of the shown call or all of them, filtered by text. */
 
 import { signal } from "@preact/signals";
 import { logLines, shown, state } from "./store.js";
@@ -43,8 +43,8 @@ export function LogPanel() {
         </span>
         <Copy text={lines.map(({ text }) => text).join("\n")} label="log" />
       </p>
-      {state.value.source === "remote" && <p class="hint">This server runs elsewhere and keeps its own log.</p>}
-      <Scrollable label="Log of the server">
+      {state.value.source === "remote" && <p class="hint">The log of a remote server is not available here.</p>}
+      <Scrollable label="Server log">
         <pre>
           {lines.map(({ text, alarms }, i) => (
             <span key={i} class={alarms ? "bad" : ""}>

@@ -1,4 +1,4 @@
-/** Starts the page. */
+/** Entry point of the page. */
 
 import { render } from "preact";
 import { App } from "./app.js";

@@ -1,4 +1,4 @@
-/** The errors of the last run, over the page. */
+/** Overlay with the errors of the last build. */
 
 import { signal } from "@preact/signals";
 import { state } from "./store.js";
@@ -6,7 +6,6 @@ import { Text } from "./text-box.js";
 
 const hidden = signal<unknown>(undefined);
 
-/** The errors of the sources with their frames, while the last good server serves. */
 export function Overlay() {
   const { problems, serving, source } = state.value;
   if (problems.length === 0 || hidden.value === problems) return null;
@@ -16,9 +15,9 @@ export function Overlay() {
         <h2>
           {problems.length} {problems.length === 1 ? "error" : "errors"};{" "}
           {!serving
-            ? "nothing serves"
+            ? "no server is running"
             : source === "remote"
-              ? "the other tools are shown"
+              ? "the other tools are available"
               : "the last good build keeps serving"}
         </h2>
         <button

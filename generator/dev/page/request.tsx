@@ -1,4 +1,4 @@
-/** The request: the input as form or JSON, and the buttons that call. */
+/** The request: the input as a form or as JSON, and the call buttons. */
 
 import { ChecksMenu } from "./checks-menu.js";
 import { parseJson, type Value } from "./exact-json.js";
@@ -47,7 +47,7 @@ export function Request() {
         >
           <Examples />
           {draft.value?.fault && inputView.value === "form" && (
-            <p class="problem">The JSON has a fault, so the form shows the last good value: {draft.value.fault}</p>
+            <p class="problem">The JSON is invalid, so the form shows the last valid value: {draft.value.fault}</p>
           )}
           {inputView.value === "form" ? <InputForm /> : <Editor />}
         </Tabs>
@@ -57,7 +57,7 @@ export function Request() {
   );
 }
 
-/** A text area above its coloured text: both have the same size, so they scroll as one. */
+/** A text area over a coloured copy of its text. Both have the same size, so they scroll together. */
 function Editor() {
   const current = draft.value;
   if (current === undefined) return null;
@@ -87,7 +87,7 @@ function Editor() {
   );
 }
 
-/** Whole inputs: the sample, and those of `@example` on the input type. */
+/** Buttons for complete inputs: the sample, and each `@example` of the input type. */
 function Examples() {
   const sample = tool.value?.sample;
   const examples = fields.value?.input.examples ?? [];
@@ -143,9 +143,9 @@ function CallBar() {
         {isBusy
           ? "calling…"
           : hasFault
-            ? "the JSON has a fault"
+            ? "the JSON is invalid"
             : signer === null && state.value.signed !== false
-              ? "no keys: start svc-gen dev --signed, or give --leader-key"
+              ? "no keys: start svc-gen dev --signed, or pass --leader-key"
               : ""}
       </span>
       {report !== undefined && !isBusy && (

@@ -1,4 +1,4 @@
-/** The state of the page: what the server says, the inputs being edited, and the calls made. */
+/** State of the page: the server's state, the edited inputs, and the calls. */
 
 import { computed, effect, signal } from "@preact/signals";
 import type {
@@ -31,7 +31,7 @@ export const answerView = signal<"exchange" | "signatures" | "log" | "contract">
 export const wantsSigned = signal<boolean | undefined>(undefined);
 export const health = signal<ReadonlyMap<string, Health>>(new Map());
 export const logLines = signal<readonly LogEvent[]>([]);
-/** The newest first. */
+/** Newest first. */
 export const history = signal<readonly CallEntry[]>([]);
 const report = signal<ExchangeReport | undefined>(undefined);
 export const running = signal<CallKind | undefined>(undefined);
@@ -44,7 +44,7 @@ export interface Health {
   readonly ms: number;
 }
 
-/** An input while it is edited: the text, in which secrets are hidden, and the last value that the text was. */
+/** An edited input: its text, with secrets hidden, and the last valid value of the text. */
 export interface Draft {
   readonly text: string;
   readonly value: Value;
@@ -52,7 +52,7 @@ export interface Draft {
   readonly schema: string;
 }
 
-/** By the tool's name without its version. */
+/** Drafts by tool name without version. */
 export const drafts = signal<ReadonlyMap<string, Draft>>(new Map());
 
 const nameOf = (fqn: string) => fqn.split("@")[0] ?? fqn;
@@ -63,18 +63,18 @@ export const tool = computed<ToolView | undefined>(() => {
 });
 export const fields = computed(() => (tool.value === undefined ? undefined : new Fields(tool.value.inputSchema)));
 export const draft = computed(() => (tool.value === undefined ? undefined : drafts.value.get(nameOf(tool.value.fqn))));
-/** Calls are signed where the server requires it, until the reader chooses. */
+/** Whether calls are signed: the user's choice, by default if the server requires signatures. */
 export const signs = computed(() => state.value.signer !== null && (wantsSigned.value ?? state.value.signed !== false));
 /** The call whose answer is shown. */
 export const shown = computed(() => (report.value?.fqn === tool.value?.fqn ? report.value : undefined));
 export const canCall = computed(() => running.value === undefined && draft.value?.fault === "");
-/** The error of the shown call that names a member of the input. */
+/** The error of the shown call, if it names a member of the input. */
 export const errorAt = computed(() => {
   const error = shown.value?.exchange.error;
   return error?.path ? { path: error.path, text: error.details ?? "" } : undefined;
 });
 
-/** Chooses a tool, and shows its last answer. */
+/** Selects a tool and shows its last answer. */
 export function select(fqn: string): void {
   selectedName.value = nameOf(fqn);
   const last = history.value.find((entry) => entry.fqn === tool.value?.fqn);
@@ -87,14 +87,17 @@ async function loadReport(id: string): Promise<void> {
   });
 }
 
-/** Shows a call, with its input in the form. */
+/** Shows a call and puts its input into the form. */
 export async function showCall({ id, fqn }: CallEntry): Promise<void> {
   selectedName.value = nameOf(fqn);
   await loadReport(id);
   if (shown.value?.id === id) editText(shown.value.input);
 }
 
-/** Shows the last call in a page that was loaded again. The contract may have changed since, or the reader typed already. */
+/**
+ * Shows the last call after a reload of the page. Its input is adapted to a changed contract, and dropped if the user has
+ * already typed.
+ */
 async function restore({ id, fqn }: CallEntry): Promise<void> {
   selectedName.value = nameOf(fqn);
   const before = draft.value;
@@ -122,7 +125,7 @@ export function editValue(value: Value): void {
   setDraft((before) => ({ ...before, value, text: shownText(value), fault: "" }));
 }
 
-/** Takes an example, without the secrets in it: those that were typed stay. */
+/** Fills in an example, but keeps the typed secrets. */
 export function editExample(value: Value): void {
   const all = fields.value;
   const before = draft.value?.value;
@@ -151,7 +154,7 @@ export function editText(text: string): void {
   });
 }
 
-/** Makes the inputs of new tools, and lets those follow whose schema has changed. */
+/** Creates drafts for new tools, and adapts those whose schema has changed. */
 effect(() => {
   const next = new Map(drafts.peek());
   for (const { fqn, inputSchema, sample } of state.value.tools) {
@@ -218,7 +221,7 @@ export async function loadContract(): Promise<void> {
   });
 }
 
-/** Reads a running server again, and the health of all tools. */
+/** Reads the tools of the remote server again, and their health. */
 export async function reload(): Promise<void> {
   await noticing(async () => {
     await post("reload", {});
@@ -226,9 +229,7 @@ export async function reload(): Promise<void> {
   });
 }
 
-/** Log lines that are kept in the page. */
 const MAX_LINES = 2000;
-/** Calls that are listed. */
 const MAX_CALLS = 200;
 
 export function connect(): void {
@@ -265,7 +266,7 @@ export function connect(): void {
     isFirst = false;
   });
   events.addEventListener("open", () => {
-    // After a break the server sends its kept lines again.
+    // After a reconnect the server sends all lines again.
     isFirst = true;
   });
 }

@@ -1,4 +1,4 @@
-/** Tabs with one panel (ARIA's tabs pattern): arrow keys, Home and End choose; Tab goes on to the panel. */
+/** Tabs with one panel (ARIA tabs pattern): arrow keys, Home and End select; Tab moves to the panel. */
 
 import type { ComponentChildren } from "preact";
 
@@ -51,7 +51,7 @@ export function Tabs<Name extends string>({ id, label, tabs, current, onSelect, 
   );
 }
 
-/** The place to which a key moves among `count` places, around the ends; undefined for another key. */
+/** The index to which a key moves among `count` items, wrapping at the ends; undefined for other keys. */
 export function movedIndex(
   { key }: KeyboardEvent,
   at: number,

@@ -1,13 +1,13 @@
-/** Texts of calls and tools: coloured JSON, regions that scroll, and their copies. */
+/** Text boxes: coloured JSON, scrollable regions and copy buttons. */
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 const TOKEN = /("(?:[^"\\\n]|\\.)*"?)(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g;
-/** Characters beyond which a text is not coloured: every token is an element. */
+/** Longest text that is coloured. Each token is an element. */
 const MAX_COLOURED = 60_000;
 
-/** JSON with its tokens in colours; also while it has a fault. */
+/** Coloured JSON, valid or not. */
 export function Json({ text }: { readonly text: string }) {
   if (text.length > MAX_COLOURED) return <>{text}</>;
   const parts: ComponentChildren[] = [];
@@ -47,7 +47,7 @@ async function copy(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Over HTTP from another machine there is no clipboard API.
+    // Browsers provide no clipboard API over plain HTTP, except on localhost.
     const area = document.createElement("textarea");
     area.value = text;
     document.body.append(area);
@@ -73,7 +73,7 @@ interface TextProps {
   readonly as?: "plain" | "json" | "hex" | "code";
 }
 
-/** A text with its own line breaks, and a button that copies it. */
+/** Preformatted text with a copy button. */
 export function Text({ label, text, as = "plain" }: TextProps) {
   return (
     <div class="text">

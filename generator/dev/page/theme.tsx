@@ -1,4 +1,4 @@
-/** The theme of the page: that of the system, until the reader chooses. */
+/** The colour theme: the system's, unless the user chooses one. */
 
 import { effect, signal } from "@preact/signals";
 
@@ -21,7 +21,7 @@ effect(() => {
   try {
     localStorage.setItem(KEY, theme.value);
   } catch {
-    // Without storage the choice lasts as long as the page.
+    // Without storage the choice is lost when the page closes.
   }
 });
 

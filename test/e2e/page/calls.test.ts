@@ -47,7 +47,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await choose("Form");
   };
 
-  test("lists the tools with their health, and shows ports and limits", async () => {
+  test("shows the tools with their health, ports and limits", async () => {
     await page.getByText("✓ health 200").waitFor();
     await page.getByText("✗ health 503").waitFor();
     await choose("Contract");
@@ -57,7 +57,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     assert.equal(await page.locator("h2", { hasText: "xyz.page.kinds@1" }).count(), 1);
   });
 
-  test("the form follows the JSON and the JSON the form, for a port of every kind", async () => {
+  test("the form and the JSON follow each other, for a port of every kind", async () => {
     const value = async () => JSON.parse(await text()) as Record<string, unknown>;
     await field("big").fill("9223372036854775807");
     assert.match(await text(), /"big": 9223372036854775807,/, "exact");
@@ -74,7 +74,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await field("street").fill("Main");
     await page.getByLabel("set place.floor").check();
     await field("floor").fill("3");
-    await field("Kind of shape").selectOption({ label: "{ kind: square, side, label }" });
+    await field("Type of shape").selectOption({ label: "{ kind: square, side, label }" });
     await field("side").fill("2.5");
     await press("Add item to tree.children");
     await field("name").nth(1).fill("leaf");
@@ -86,7 +86,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await field("anything").fill('{"deep": [1, 18446744073709551616]}');
     assert.match(await text(), /18446744073709551616/);
     await field("anything").fill('{"deep": ');
-    await page.getByText("line 1, column 10: expected a value: the last good value is sent").waitFor();
+    await page.getByText("line 1, column 10: expected a value. Calls send the last valid value.").waitFor();
     await field("anything").fill('{"deep": null}');
     await press("Now for when");
     await page.getByLabel("set note").check();
@@ -125,8 +125,8 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await choose("Form");
   });
 
-  test("a signed call: the result, what was verified, and the wire as it was", async () => {
-    assert.match(await calling("Call signed"), /200 ok [\d.]+ ms\s+✓ Signature: the tool signed this result/);
+  test("a signed call: result, verified signatures and HTTP exchange", async () => {
+    assert.match(await calling("Call signed"), /200 ok [\d.]+ ms\s+✓ Signature: the result is signed by the tool/);
     assert.match(await page.getByRole("region", { name: "Result" }).innerText(), /"big": 9007199254740993/);
     const panel = page.locator("#view-panel");
     const wire = await panel.innerText();
@@ -150,7 +150,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await choose("Exchange");
   });
 
-  test("a result is copied as it is shown", async () => {
+  test("copies a result as shown", async () => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await press("Copy: Result");
     await page.getByText("Copied", { exact: true }).waitFor();
@@ -196,7 +196,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await press("Sample input");
   });
 
-  test("other outcomes: a variant without ports, errEval, an exception with its line", async () => {
+  test("other outcomes: a variant without ports, errEval, an exception with its source line", async () => {
     await field("text").fill("nothing");
     assert.match(await calling("Call signed"), /200 nothing .*\s+✓ Signature/);
     await field("text").fill("fail");
@@ -210,17 +210,17 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await press("Sample input");
   });
 
-  test("each check of the protocol has one line with its verdict, also in the menu", async () => {
+  test("each protocol check has its verdict, also in the menu", async () => {
     await calling("Call signed");
     const retried = await checking("Exact retry");
-    assert.match(retried, /✓ Exact retry: the same status and body, and the tool did not run again/);
+    assert.match(retried, /✓ Exact retry: same status and body; the tool did not run again/);
     await page.getByText("from the replay memory").waitFor();
     assert.match(
       await checking("Tampered body"),
       /422 The body.*\s+✓ Tampered body: refused with 422 input_integrity_error/,
     );
     await choose("Signatures");
-    await page.getByText(/The values in the body have another hash: [0-9a-f]{64}/).waitFor();
+    await page.getByText(/The hash of the values in the body differs: [0-9a-f]{64}/).waitFor();
     assert.match(await checking("Wrong key"), /401 The signature.*\s+✓ Wrong key: refused with 401 auth_failed/);
     await page.getByText("✗ signature of the leader: not verified").waitFor();
     assert.match(
@@ -233,11 +233,11 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await page.keyboard.press("Escape");
     await page.getByLabel("sign as dev, key 0").uncheck();
     assert.match(await calling("Call unsigned"), /401 The signature is missing or was refused auth_failed/);
-    await page.getByText("The server requires signatures: switch to a signed call.").waitFor();
+    await page.getByText("The server requires signatures. Make a signed call.").waitFor();
     await page.getByLabel("sign as dev, key 0").check();
   });
 
-  test("a secret is typed unseen, sent, and shown nowhere on the page", async () => {
+  test("a secret is typed without echo, sent, and never shown on the page", async () => {
     await page.getByLabel("set apiKey").check();
     assert.equal(await field("apiKey").getAttribute("type"), "password");
     await field("apiKey").fill("canary-123456");
@@ -260,7 +260,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await edit((input) => delete input.apiKey);
   });
 
-  test("the history outlives a reload, and brings a call back with its input", async () => {
+  test("the history survives a reload, and restores a call with its input", async () => {
     const first = page.locator(".history button").last();
     assert.match(await first.innerText(), /200 ok\s+[\d.]+ ms\s+.*kinds@1/);
     await answerTo(page, () => first.click());
@@ -268,7 +268,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     assert.match(await checking("Exact retry"), /✓ Exact retry/, "of a call before the reload");
   });
 
-  test("the theme is kept, and is that of the system before a choice", async () => {
+  test("the theme is the system's by default, and a choice is remembered", async () => {
     const back = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
     const light = await back();
     await page.getByRole("combobox", { name: "Theme" }).selectOption("dark");

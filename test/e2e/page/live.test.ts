@@ -52,15 +52,15 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
     assert.match(await answerTo(page, () => page.keyboard.press("Control+Enter")), /^200 ok [\d.]+ ms$/);
     assert.match(await result(), /"total": 100\b/);
     const retried = await answerTo(page, () => chooseCheck(page, "Exact retry"));
-    assert.match(retried, /– Exact retry: the tool ran again: unsigned calls are not remembered/);
+    assert.match(retried, /– Exact retry: the tool ran again: answers to unsigned calls are not stored/);
     await page.getByRole("button", { name: "Checks" }).click();
     const tampered = page.getByRole("menuitem", { name: "Tampered body" });
-    assert.match(await tampered.innerText(), /this server runs unsigned: start svc-gen dev --signed/);
+    assert.match(await tampered.innerText(), /needs a signed server: start svc-gen dev --signed/);
     assert.equal(await tampered.getAttribute("aria-disabled"), "true");
     await page.keyboard.press("Escape");
   });
 
-  test("after a save the form follows, and values that still fit stay", async () => {
+  test("a save updates the form and keeps values that still fit", async () => {
     await field("article").fill("ink");
     await field("quantity").fill("7");
     project.write({
@@ -77,7 +77,7 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
     assert.match(await result(), /"total": 700\b/);
   });
 
-  test("an error lies over the page with its frame, while the last good build serves", async () => {
+  test("an error is shown over the page with its code frame, while the last good build serves", async () => {
     project.write({ "src/quote.ts": quote("return { ok: { total: 1, words: input.words } };") });
     const overlay = page.getByRole("alert", { name: "Errors" });
     await overlay.waitFor();
@@ -97,9 +97,9 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
     await field("size").waitFor({ state: "detached" });
   });
 
-  test("the contract beside the one in git HEAD, and the log", async () => {
+  test("the contract compared with git HEAD, and the log", async () => {
     await choose("Contract");
-    await page.getByText("git HEAD has no meta.json here").waitFor();
+    await page.getByText("git HEAD has no meta.json to compare with").waitFor();
     const git = (...args: string[]) => execFileSync("git", args, { cwd: project.root, stdio: "pipe" });
     git("init", "-q");
     git("add", "meta.json");
@@ -110,7 +110,7 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
       "src/quote.ts": quote(GOOD, "{ article: string; quantity: number; words: string[]; extra: string }"),
     });
     await page.getByText("breaking: input extra: it is new: callers do not send it").waitFor();
-    await page.getByText("A contract is broken").waitFor();
+    await page.getByText("Breaking change: existing callers").waitFor();
     await page.getByText("Input schema").click();
     await page.getByText("Metadata document").click();
     assert.match(
@@ -124,21 +124,21 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
     for (const look of LOOKS) {
       const other = await openPage(url, look);
       await other.page.getByRole("tab", { name: "Contract" }).click();
-      await other.page.getByText("A contract is broken").waitFor();
+      await other.page.getByText("Breaking change: existing callers").waitFor();
       assert.deepEqual(await findings(other.page), []);
       await other.page.context().close();
     }
     await choose("Log");
     await page.getByLabel("this call only").uncheck();
     await page
-      .getByRole("region", { name: "Log of the server" })
+      .getByRole("region", { name: "Server log" })
       .getByText(/debug answered .*xyz\.page\.quote@1/)
       .first()
       .waitFor();
     assert.deepEqual([opened.foreign, opened.faults], [[], []]);
   });
 
-  test("the whole way by keyboard", async () => {
+  test("all controls by keyboard", async () => {
     const other = await openPage(url);
     const { keyboard } = other.page;
     const focused = () =>
@@ -185,7 +185,7 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
     await other.page.context().close();
   });
 
-  test("nothing is wider than the window, and the call is in view, at every width", async () => {
+  test("at every width nothing overflows and the call button is visible", async () => {
     for (const width of [360, 400, 900, 1280, 1600]) {
       const other = await openPage(url, { width });
       const answer = other.page.getByRole("region", { name: "Result" });
@@ -207,7 +207,7 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
   });
 });
 
-test("an open page works again after a restart", { skip: WITHOUT_CHROMIUM, timeout: 240_000 }, async () => {
+test("an open page reconnects after a restart", { skip: WITHOUT_CHROMIUM, timeout: 240_000 }, async () => {
   const project = new ToolProject({ "src/quote.ts": quote(GOOD) });
   const start = async () => {
     const dev = new CliProcess(project.root, ["dev", "--json"]);
@@ -219,13 +219,13 @@ test("an open page works again after a restart", { skip: WITHOUT_CHROMIUM, timeo
   const { page } = await openPage(first.url.href);
   await answerTo(page, () => page.getByRole("button", { name: "Call unsigned" }).click());
   await first.dev.interrupt();
-  await page.getByText("svc-gen dev does not answer").waitFor();
+  await page.getByText("disconnected from svc-gen dev").waitFor();
   const second = await start();
   assert.equal(second.url.pathname, first.url.pathname);
   // Another process may have taken the port meanwhile; then the system chooses one.
   if (second.url.port !== first.url.port) assert.ok(Number(second.url.port) >= 30_000, second.url.port);
   else {
-    await page.getByText("svc-gen dev does not answer").waitFor({ state: "detached" });
+    await page.getByText("disconnected from svc-gen dev").waitFor({ state: "detached" });
     const answer = await answerTo(page, () => page.getByRole("button", { name: "Call unsigned" }).click());
     assert.match(answer, /^200 ok/);
   }

@@ -32,7 +32,7 @@ async function serve(...args: string[]): Promise<{ readonly reference: string; r
   return { reference: `${page}reference`, tools };
 }
 
-test("a call from the reference page keeps every digit, in the request and in the result", OPTIONS, async () => {
+test("a call from the reference page keeps all digits of the request and of the result", OPTIONS, async () => {
   const { reference, tools } = await serve();
   const { page, foreign, faults } = await openPage(reference, { width: 1600, colorScheme: "dark" });
   const operation = page.locator(".opblock-post");
@@ -51,7 +51,7 @@ test("a call from the reference page keeps every digit, in the request and in th
   assert.deepEqual([foreign.filter((url) => !url.startsWith("data:")), faults], [[], []]);
 });
 
-test("the reference page of a signed server is for reading, and fits a narrow window", OPTIONS, async () => {
+test("the reference page of a signed server has no calls, and fits a narrow window", OPTIONS, async () => {
   const { page, faults } = await openPage((await serve("--signed")).reference, { width: 360 });
   const operation = page.locator(".opblock-post");
   await operation.locator(".opblock-summary-control").click();

@@ -1,12 +1,10 @@
-/** What to do about a refused or failed call, for someone who sees the page only. */
+/** Advice on refused and failed calls. It assumes that the reader sees only the page. */
 
 import { capitalised, ERROR_ANSWERS } from "../../../error-answers.js";
 import type { CallKind, ErrorView } from "../page-api.js";
 
-const UNSIGNED_SERVER =
-  "The server takes unsigned calls and refuses signed ones. Make an unsigned call, or start svc-gen dev --signed.";
+const UNSIGNED_SERVER = "The server accepts unsigned calls only. Make an unsigned call, or start svc-gen dev --signed.";
 
-/** The call behind an error. */
 export interface FailedCall {
   readonly signed: boolean;
   /** Whether the server requires signatures; null when unknown. */
@@ -21,29 +19,29 @@ function adviceFor(code: string, details: string | undefined, call: FailedCall):
   if (code === "auth_failed") return authAdvice(details ?? "", call);
   if (code === "input_deserialization_error" && call.signed && call.isSigned === false) return UNSIGNED_SERVER;
   const answer = ERROR_ANSWERS.get(code);
-  if (answer === undefined) return "The log of the server says more.";
+  if (answer === undefined) return "See the server's log.";
   return `${capitalised(answer.caller)}.${answer.ran === "no" ? " The tool did not run." : ""}`;
 }
 
 function authAdvice(details: string, { signed, kind }: FailedCall): string {
   if (kind === "wrong-key")
-    return "As it should be: the signature is of a key that the allow-list does not have for this leader.";
-  if (kind === "unsigned") return "As it should be: this server requires signatures.";
-  if (!signed) return "The server requires signatures: switch to a signed call.";
+    return "Expected: the call is signed with a key that the allow-list does not have for this leader.";
+  if (kind === "unsigned") return "Expected: this server requires signatures.";
+  if (!signed) return "The server requires signatures. Make a signed call.";
   if (/no such leader and key/.test(details)) {
-    return "The allow-list of the server has no such leader id and key id: it is stale, or of another network. Add the leader's public key shown under “Signatures”, and reload.";
+    return "The server's allow-list does not have this leader ID and key ID: it is out of date, or for another network. Add the leader's public key, shown under “Signatures”, and reload.";
   }
   if (/does not verify/.test(details)) {
-    return "The allow-list knows the leader id and key id, but with another public key. Compare it with the key shown under “Signatures”.";
+    return "The allow-list has another public key for this leader ID and key ID. Compare it with the key shown under “Signatures”.";
   }
   if (/missing$/.test(details))
-    return "A signature header was lost on the way, or the server reads headers with another prefix.";
+    return "A proxy dropped a signature header, or the server expects another header prefix.";
   return "Compare the request headers with section 5 of docs/protocol.md.";
 }
 
 /**
- * The member that an error names: `tags[1]` of `tags[1]: expected a string, got null`. A place in the envelope is the
- * port there.
+ * Path of the member at fault, such as `tags[1]` in `tags[1]: expected a string, got null`. A position in the envelope
+ * is translated to the name of its port.
  *
  * @param ports in the order of the envelope
  */
@@ -61,17 +59,18 @@ export function pathOf(code: string, details: string | undefined, ports: readonl
   );
 }
 
-/** A port as the first step of a path. */
+/** A port name as the first segment of a path. */
 function spelt(port: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(port) ? port : `[${JSON.stringify(port)}]`;
 }
 
-/** The error of an answer: its members when they have the protocol's form. */
+/** The error in an answer. An answer without a protocol error gets the code `invalid_answer`. */
 export function errorOf(body: Buffer, call: FailedCall): ErrorView {
   const { error, details } = members(body);
   if (typeof error !== "string" || !/^[a-z_]{1,64}$/.test(error)) {
-    const advice = "This is no answer of the protocol: something else answers at this address, such as a proxy.";
-    return { code: "invalid_answer", title: "Not an answer of the protocol", details: null, path: null, advice };
+    const advice =
+      "The answer does not follow the protocol. Something other than the tool, such as a proxy, may have sent it.";
+    return { code: "invalid_answer", title: "Not a protocol answer", details: null, path: null, advice };
   }
   const text = typeof details === "string" ? details.slice(0, 1000) : undefined;
   return {

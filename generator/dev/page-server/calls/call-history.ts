@@ -1,22 +1,21 @@
-/** The calls that were made: shown after a reload of the page, and repeated. In memory, without secrets in what is shown. */
+/** History of calls, kept in memory: the page shows it after a reload and can repeat its calls. */
 
 import { performance } from "node:perf_hooks";
 import type { CallEntry, ExchangeReport } from "../page-api.js";
 import { PageFault } from "../page-fault.js";
 import type { Prepared } from "./exchange-view.js";
 
-/** Calls that are kept. */
 const MAX_KEPT = 200;
-/** Characters of an input in the list of calls. */
+/** Characters of the input shown in the list of calls. */
 const MAX_PREVIEW = 160;
 
-/** A call with the bytes that repeat it. */
+/** A call and its request, for a retry. */
 export interface KeptCall {
   readonly prepared: Prepared;
   readonly report: ExchangeReport;
-  /** On the clock of `performance.now()`. */
+  /** Time of `performance.now()`. */
   readonly at: number;
-  /** The start of the server that it was made for: the memory of another one does not know it. */
+  /** Identifies the server process: the replay memory of another process does not have the call. */
   readonly start: object;
 }
 
@@ -38,14 +37,14 @@ export class CallHistory {
     return id === undefined ? undefined : this.#kept.get(id);
   }
 
-  /** @throws PageFault for a call that is no longer kept */
+  /** @throws PageFault if the call is no longer in the history */
   report(id: string): ExchangeReport {
     const kept = this.#kept.get(id);
-    if (kept === undefined) throw new PageFault("this call is no longer kept");
+    if (kept === undefined) throw new PageFault("this call is no longer in the history");
     return kept.report;
   }
 
-  /** The newest first. */
+  /** Newest first. */
   entries(): CallEntry[] {
     return [...this.#kept.values()].map(({ report }) => entryOf(report)).reverse();
   }

@@ -1,4 +1,4 @@
-/** The calls of the page: sent as asked, compared with the protocol (sections 5 to 8). */
+/** Calls made from the page, valid and invalid ones, with verdicts by protocol.md, sections 5 to 8. */
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
@@ -22,7 +22,7 @@ import type { CallHistory } from "./call-history.js";
 import { exchangeView, hashOf, type Prepared } from "./exchange-view.js";
 import { isCallKind, outcomeOf, verdictOf } from "./verdicts.js";
 
-/** Signs and sends the calls of the page. Its keys stay in this process. */
+/** Signs and sends the calls of the page. Private keys stay in this process. */
 export class Caller {
   readonly #options: LeaderOptions & { readonly toolKey?: string };
   readonly #history: CallHistory;
@@ -32,7 +32,7 @@ export class Caller {
     this.#history = history;
   }
 
-  /** What may be shown of the signer. */
+  /** The public part of the signer. */
   get signer(): SignerView | null {
     const { leader } = this.#options;
     return leader === undefined ? null : { leaderId: leader.id, keyId: String(leader.keyId) };
@@ -42,16 +42,18 @@ export class Caller {
    * Makes one call of the page.
    *
    * @param isSigned whether the server requires signatures; null when unknown
-   * @throws PageFault for what cannot be sent
+   * @throws PageFault for a request that cannot be sent
    */
   async run(request: PageCall, tool: ToolView, ports: MetaSchema, isSigned: boolean | null): Promise<ExchangeReport> {
     const { kind, of, shown = request.input, secrets = [] } = request;
     const isText = (each: unknown) => typeof each === "string";
     if (!isCallKind(kind) || ![request.input, shown].every(isText) || ![secrets].flat().every(isText))
-      throw new PageFault("a call wants a kind and an input as text: load the page again");
+      throw new PageFault("a call needs a known kind and an input as text: reload the page");
     const first = kind === "retry" ? this.#history.get(of) : undefined;
     if (kind === "retry" && first?.start !== this)
-      throw new PageFault("the call to repeat is no longer kept, or the server has started anew: make another call");
+      throw new PageFault(
+        "the call to repeat is no longer in the history, or the server has restarted: make a new call",
+      );
     const signed =
       kind === "retry" ? first?.prepared.signed !== undefined : kind === "unsigned" ? false : request.signed;
     const texts = portTexts(inputDocument(request.input), ports.inputPorts);
@@ -95,7 +97,7 @@ export class Caller {
     if (!signed) return { body: Buffer.from(input), signedTexts: texts, sentTexts: texts, secrets };
     const { leader } = this.#options;
     if (leader === undefined)
-      throw new PageFault("there is no key to sign with: start svc-gen dev --signed, or give --leader-key");
+      throw new PageFault("there is no key to sign with: start svc-gen dev --signed, or pass --leader-key");
     const key = kind === "wrong-key" ? randomBytes(32) : leader.key;
     const envelope = { ...laxEnvelope(inputPorts, texts), inputHash: hashOf(inputPorts, texts) };
     const request = signRequest(envelope, { ...leader, key }, this.#prefix());
@@ -103,7 +105,7 @@ export class Caller {
     const whole = { body: request.body, signedTexts: texts, sentTexts: texts, signed: request, leaderKey, secrets };
     if (kind !== "tampered") return whole;
     const sentTexts = tampered(texts);
-    if (sentTexts === undefined) throw new PageFault("there is no value that could be changed on the way");
+    if (sentTexts === undefined) throw new PageFault("the input has no value to change");
     return { ...whole, sentTexts, body: laxEnvelope(inputPorts, sentTexts).body };
   }
 

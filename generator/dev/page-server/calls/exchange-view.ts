@@ -22,17 +22,17 @@ import type { BytesView, ExchangeView, HashView, ResultView, SignatureView } fro
 import { errorOf, type FailedCall } from "./advice.js";
 import { hasSecret, withoutSecrets } from "./hidden-secrets.js";
 
-/** A request as it is sent, and what it was made of. */
+/** A request and its parts. */
 export interface Prepared {
   readonly body: Uint8Array;
-  /** Values whose hash was signed. */
+  /** Values whose hash is signed. */
   readonly signedTexts: PortTexts;
   /** Values of the body. */
   readonly sentTexts: PortTexts;
-  /** What is shown of neither the request nor the answer. */
+  /** Texts that are hidden in the request and in the answer. */
   readonly secrets: readonly string[];
   readonly signed?: SignedRequest;
-  /** The public key that the tool is expected to have for this leader. */
+  /** The public key that the allow-list should have for this leader. */
   readonly leaderKey?: Buffer;
 }
 
@@ -44,9 +44,9 @@ interface ViewOptions {
   readonly toolKey?: PublicKey | undefined;
 }
 
-/** Bytes that are shown of a body. */
+/** Bytes of a body that are shown. */
 const MAX_SHOWN_BYTES = 16 * 1024;
-/** Values that are shown of a list. */
+/** Values of a port that are shown. */
 const MAX_SHOWN_VALUES = 300;
 
 export function exchangeView(done: HttpExchange, prepared: Prepared, options: ViewOptions): ExchangeView {
@@ -85,7 +85,7 @@ function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("hex");
 }
 
-/** The result, or why it is none. */
+/** The result, or the reason why it cannot be read. */
 function readResult(ports: MetaSchema, body: Buffer): ToolResult | string {
   try {
     return decodeResult(ports, body);
@@ -126,7 +126,7 @@ function hashView(
   };
 }
 
-/** The input hash of values, also of those that no tool takes: too many of a list, or one in place of a list. */
+/** The input hash, also of invalid values: too many for a port, or a single one for a `many` port. */
 export function hashOf(ports: readonly PortShape[], texts: PortTexts): Uint8Array {
   return new InputHasher(ports).hash(valuesOf(ports, texts).map((values) => values.map(sha256)));
 }

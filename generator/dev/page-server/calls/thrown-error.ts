@@ -1,19 +1,19 @@
-/** An error that a tool threw, with the line of its source. */
+/** An error thrown by a tool, with the source line that threw it. */
 
 import { readFileSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ThrownView } from "../page-api.js";
 
-/** Lines that are shown before and after the place. */
+/** Source lines shown before and after the line. */
 const AROUND = 2;
 const PLACE = /(?:\(|at (?:async )?)((?:file:\/\/)?[^()]+?\.[cm]?tsx?):(\d+):(\d+)\)?$/;
 
 /**
- * Reads a logged error. Its stack names `.ts` files, because the development server maps sources.
+ * Reads a logged error. Its stack has `.ts` paths, because the development server uses source maps.
  *
  * @param err the member `err` of a log line
- * @param root of the project; undefined for a server elsewhere
+ * @param root folder of the project; undefined for a remote server
  */
 export function thrownView(err: unknown, root: string | undefined): ThrownView | null {
   const { type, message, stack } = Object(err) as Record<string, unknown>;
@@ -26,7 +26,7 @@ export function thrownView(err: unknown, root: string | undefined): ThrownView |
   };
 }
 
-/** The place of a stack line, when it is in a source file of the project. */
+/** The position in a stack line; undefined outside the project's sources. */
 function placeOf(text: string, root: string) {
   const [, path, line, column] = PLACE.exec(text) ?? [];
   if (path === undefined) return undefined;

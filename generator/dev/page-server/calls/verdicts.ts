@@ -1,4 +1,4 @@
-/** Compares the answer of each kind of call with the protocol (protocol.md sections 5 to 8). */
+/** Verdicts: whether the answer to each kind of call is the one that protocol.md requires (sections 5 to 8). */
 
 import { DEFAULT_REPLAY_CACHE_TTL_MS } from "svc-runtime/internal/generator";
 import { ERROR_ANSWERS } from "../../../error-answers.js";
@@ -8,9 +8,9 @@ export interface Outcome {
   readonly kind: CallKind;
   readonly signed: boolean;
   readonly exchange: ExchangeView;
-  /** The answer that a retry repeats. */
+  /** The first answer, for a retry. */
   readonly first: ExchangeView | undefined;
-  /** Milliseconds since that answer. */
+  /** Milliseconds since the first answer. */
   readonly ageMs: number;
 }
 
@@ -25,26 +25,28 @@ export function verdictOf(outcome: Outcome): Verdict {
   return outcome.kind === "call" ? ofResult(outcome.exchange) : CHECKS[outcome.kind](outcome);
 }
 
-/** The variant, the code of the error, or why there is neither. */
+/** The variant, the error code, or the reason why there is neither. */
 export function outcomeOf({ response, result, error }: ExchangeView): string {
   return response === null ? "no answer" : (result?.variant ?? error?.code ?? "unreadable result");
 }
 
-/** A usual call is judged by the signature of its result alone. */
+/** A valid call is judged only by the signature of its result. */
 function ofResult({ signatures }: ExchangeView): Verdict {
   switch (signatures.find(({ by }) => by === "tool")?.verdict) {
     case "verified":
-      return { verdict: "the tool signed this result for this request", holds: true };
+      return { verdict: "the result is signed by the tool, for this request", holds: true };
     case "not verified":
       return {
-        verdict:
-          "the signature does not verify: something on the way changed the result, or the key is of another tool",
+        verdict: "the signature does not verify: a proxy changed the result, or the key belongs to another tool",
         holds: false,
       };
     case "no key to verify it":
-      return { verdict: "the result is signed, but no key of the tool is known: give --tool-key", holds: null };
+      return {
+        verdict: "the result is signed, but not verified: pass the tool's public key as --tool-key",
+        holds: null,
+      };
     case "absent":
-      return { verdict: "the result has no signature of the tool", holds: null };
+      return { verdict: "the result is not signed", holds: null };
     default:
       return { verdict: null, holds: null };
   }
@@ -52,17 +54,18 @@ function ofResult({ signatures }: ExchangeView): Verdict {
 
 const CHECKS: Readonly<Record<CheckKind, (outcome: Outcome) => Verdict>> = {
   retry: ({ signed, first, ageMs, exchange }) => {
-    if (!signed) return { verdict: "the tool ran again: unsigned calls are not remembered (section 8)", holds: null };
+    if (!signed)
+      return { verdict: "the tool ran again: answers to unsigned calls are not stored (section 8)", holds: null };
     const status = first?.response?.status;
     if (status === undefined || (status !== 200 && !ERROR_ANSWERS.get(first?.error?.code ?? "")?.isStored)) {
-      return { verdict: "nothing to repeat: the first call did not run, so it was not remembered", holds: null };
+      return { verdict: "nothing to repeat: the first call did not run, so its answer was not stored", holds: null };
     }
     const same = exchange.response?.status === status && exchange.response.body.hex === first?.response?.body.hex;
-    if (same) return { verdict: "the same status and body, and the tool did not run again (section 8)", holds: true };
-    const got = `must repeat the first answer within the replay TTL (section 8), got ${said(exchange)}`;
+    if (same) return { verdict: "same status and body; the tool did not run again (section 8)", holds: true };
+    const got = `expected the first answer again within the replay TTL (section 8), got ${summaryOf(exchange)}`;
     return ageMs < DEFAULT_REPLAY_CACHE_TTL_MS
       ? { verdict: got, holds: false }
-      : { verdict: `${got}; the TTL may be over`, holds: null };
+      : { verdict: `${got}; the TTL may have expired`, holds: null };
   },
   tampered: (outcome) => refusal(outcome, 422, "input_integrity_error", "the body is not what the leader signed"),
   "wrong-key": (outcome) => refusal(outcome, 401, "auth_failed", "the allow-list has another key for this leader"),
@@ -72,9 +75,9 @@ const CHECKS: Readonly<Record<CheckKind, (outcome: Outcome) => Verdict>> = {
 function refusal({ exchange }: Outcome, status: number, code: string, why: string): Verdict {
   const holds = exchange.response?.status === status && exchange.error?.code === code;
   const wanted = `${status} ${code}: ${why} (section 5)`;
-  return { verdict: holds ? `refused with ${wanted}` : `got ${said(exchange)}, must be ${wanted}`, holds };
+  return { verdict: holds ? `refused with ${wanted}` : `expected ${wanted}, got ${summaryOf(exchange)}`, holds };
 }
 
-function said(exchange: ExchangeView): string {
+function summaryOf(exchange: ExchangeView): string {
   return `${exchange.response?.status ?? ""} ${outcomeOf(exchange)}`.trim();
 }
