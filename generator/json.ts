@@ -23,6 +23,24 @@ export function object(...pairs: readonly (readonly [string, Json] | undefined |
   return new JsonObject(members);
 }
 
+type Plain = Json | readonly Plain[] | { readonly [name: string]: Plain | undefined };
+
+/**
+ * Ordered JSON from an object literal. Members that are `undefined` are left out. JavaScript sorts names that are
+ * integers, so those need {@link object}.
+ */
+export function ordered(members: { readonly [name: string]: Plain | undefined }): JsonObject {
+  return orderedValue(members) as JsonObject;
+}
+
+function orderedValue(value: Plain): Json {
+  if (value === null || typeof value !== "object" || value instanceof JsonObject) return value;
+  if (Array.isArray(value)) return value.map(orderedValue);
+  return object(
+    ...Object.entries(value).map(([name, member]) => member !== undefined && ([name, orderedValue(member)] as const)),
+  );
+}
+
 /** Prints compact JSON. */
 export function printJson(value: Json): string {
   if (typeof value === "bigint") return value.toString();

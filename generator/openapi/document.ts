@@ -2,7 +2,7 @@
 
 import { parseFqn, RESULT_CONTENT_TYPE } from "svc-runtime/internal/generator";
 import { SchemaJudge } from "../compile/emit/schema-judge.js";
-import { type Json, JsonObject, object } from "../json.js";
+import { type Json, JsonObject, object, ordered } from "../json.js";
 import { errorReferences, errorResponses, errorSchemas, reference } from "./errors.js";
 import { sampleOf } from "./sample.js";
 import { SchemaComponents, SHARED_SCHEMAS } from "./schemas.js";
@@ -47,37 +47,23 @@ export function openApiDocument(documents: readonly JsonObject[], options: OpenA
   const judge = new SchemaJudge();
   const tools = documents.map((document) => toolOf(document, schemas));
   const named = (entries: readonly (readonly [string, Json])[]) => object(...entries);
-  return object(
-    ["openapi", "3.1.0"],
-    [
-      "info",
-      object(
-        ["title", title],
-        ["version", version],
-        ["description", note === undefined ? OVERVIEW : `${note}\n\n${OVERVIEW}`],
-      ),
+  return ordered({
+    openapi: "3.1.0",
+    info: { title, version, description: note === undefined ? OVERVIEW : `${note}\n\n${OVERVIEW}` },
+    servers: [{ url }],
+    security: [],
+    tags: [
+      ...tools.map(({ fqn, description }) => ordered({ name: fqn, description })),
+      ordered({ name: SERVER_TAG, description: "The server as a whole." }),
     ],
-    ["servers", [object(["url", url])]],
-    // No scheme of OpenAPI describes the signature: it covers the values of the body.
-    ["security", []],
-    [
-      "tags",
-      [
-        ...tools.map(({ fqn, description }) => object(["name", fqn], ["description", description])),
-        object(["name", SERVER_TAG], ["description", "The server as a whole."]),
-      ],
-    ],
-    ["paths", named([...tools.flatMap((tool) => toolPaths(tool, judge, headerPrefix)), ...serverPaths(tools)])],
-    [
-      "components",
-      object(
-        ["schemas", named([...schemas.all, ...SHARED_SCHEMAS, ...ENVELOPE_SCHEMAS, ...errorSchemas()])],
-        ["responses", named(errorResponses(headerPrefix))],
-        ["parameters", named(headerParameters(headerPrefix))],
-        ["headers", named(responseHeaders(headerPrefix))],
-      ),
-    ],
-  );
+    paths: named([...tools.flatMap((tool) => toolPaths(tool, judge, headerPrefix)), ...serverPaths(tools)]),
+    components: {
+      schemas: named([...schemas.all, ...SHARED_SCHEMAS, ...ENVELOPE_SCHEMAS, ...errorSchemas()]),
+      responses: named(errorResponses(headerPrefix)),
+      parameters: named(headerParameters(headerPrefix)),
+      headers: named(responseHeaders(headerPrefix)),
+    },
+  });
 }
 
 interface DocumentedTool {
@@ -121,19 +107,18 @@ function toolPaths(tool: DocumentedTool, judge: SchemaJudge, headerPrefix: strin
   const operation: Operation = (id, summary, ...members) =>
     object(["tags", [fqn]], ["operationId", `${name}.${id}`], ["summary", summary], ...members);
   return [
-    [`${path}/invoke`, object(["post", invokeOperation(tool, judge, headerPrefix, operation)])],
-    [`${path}/health`, object(["get", operation("health", `Health of ${fqn}`, ["responses", toolHealth()])])],
+    [`${path}/invoke`, ordered({ post: invokeOperation(tool, judge, headerPrefix, operation) })],
+    [`${path}/health`, ordered({ get: operation("health", `Health of ${fqn}`, ["responses", toolHealth()]) })],
     [
       `${path}/meta`,
-      object([
-        "get",
-        operation(
+      ordered({
+        get: operation(
           "meta",
           `Metadata of ${fqn}`,
           ["description", "The document of the tool, with its schemas and the URL under which it was asked."],
           ["responses", answers(json("The metadata document.", reference("schemas", "ToolMetadata")), 500, 503)],
         ),
-      ]),
+      }),
     ],
   ];
 }
@@ -158,23 +143,21 @@ function invokeOperation(tool: DocumentedTool, judge: SchemaJudge, prefix: strin
     ["parameters", headerReferences()],
     [
       "requestBody",
-      object(
-        ["description", "Unsigned calls: the input. Signed calls: the envelope."],
-        ["required", true],
-        ["content", object(["application/json", plainInput], ["application/octet-stream", SIGNED_BODY])],
-      ),
+      ordered({
+        description: "Unsigned calls: the input. Signed calls: the envelope.",
+        required: true,
+        content: { "application/json": plainInput, "application/octet-stream": SIGNED_BODY },
+      }),
     ],
     [
       "responses",
       answers(
-        object(
-          [
-            "description",
+        ordered({
+          description:
             "The result. JSON for an unsigned call, unless `Accept` names BCS or the server is set to it; BCS for a signed call. In JSON a value that is stored elsewhere has a reference in the place of its content.",
-          ],
-          ["headers", resultHeaders(prefix)],
-          ["content", object(["application/json", plainResult], [RESULT_CONTENT_TYPE, BCS_RESULT])],
-        ),
+          headers: resultHeaders(prefix),
+          content: { "application/json": plainResult, [RESULT_CONTENT_TYPE]: BCS_RESULT },
+        }),
         ...OF_INVOKE,
       ),
     ],
@@ -195,7 +178,7 @@ function examples(judge: SchemaJudge, schema: JsonObject, samples: readonly (rea
   const fitting = samples.filter(([, value]) => problem(asNumbers(value)) === undefined);
   const entries = fitting.map(([name, value]): [string, Json] => [
     exampleName(name),
-    object(["value", typeof value === "string" ? object([value, object()]) : value]),
+    ordered({ value: typeof value === "string" ? object([value, object()]) : value }),
   ]);
   return entries.length === 0 ? [] : [["examples", object(...entries)] as const];
 }
@@ -217,10 +200,7 @@ function toolHealth(): JsonObject {
   const orNone = (status: string, description: string) =>
     [
       status,
-      object(
-        ["description", description],
-        ["content", object(["application/json", object(["schema", reference("schemas", `Error${status}`)])])],
-      ),
+      ordered({ description, content: { "application/json": { schema: reference("schemas", `Error${status}`) } } }),
     ] as const;
   return object(
     ["200", empty("The tool is well.")],
@@ -233,23 +213,20 @@ function toolHealth(): JsonObject {
 
 function serverPaths(tools: readonly DocumentedTool[]): [string, JsonObject][] {
   const operation = (id: string, summary: string, responses: JsonObject) =>
-    object([
-      "get",
-      object(["tags", [SERVER_TAG]], ["operationId", `server.${id}`], ["summary", summary], ["responses", responses]),
-    ]);
-  const paths = json("The paths, as `path()` of each class has them.", object(["type", "array"], ["items", TEXT]));
+    ordered({ get: { tags: [SERVER_TAG], operationId: `server.${id}`, summary, responses } });
+  const paths = json("The paths, as `path()` of each class has them.", ordered({ type: "array", items: TEXT }));
   const list: [string, JsonObject] = ["/tools", operation("tools", "Paths of all tools", answers(paths, 503))];
   // A tool at the root has this path.
   if (tools.some(({ path }) => path === "")) return [list];
   return [list, ["/health", operation("health", "Health of the server", answers(empty("The server answers."), 503))]];
 }
 
-const TEXT = object(["type", "string"]);
+const TEXT = ordered({ type: "string" });
 
-const empty = (description: string) => object(["description", description]);
+const empty = (description: string) => ordered({ description });
 
 function json(description: string, schema: JsonObject): JsonObject {
-  return object(["description", description], ["content", object(["application/json", object(["schema", schema])])]);
+  return ordered({ description, content: { "application/json": { schema } } });
 }
 
 /** `responses`: the answer of success, and errors in the order of their statuses. */

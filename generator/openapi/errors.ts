@@ -5,7 +5,7 @@
 
 import { DEFAULT_HEADER_PREFIX } from "svc-runtime/internal/generator";
 import { capitalised, ERROR_ANSWERS } from "../error-answers.js";
-import { type JsonObject, object } from "../json.js";
+import { type JsonObject, object, ordered } from "../json.js";
 
 /** Each status with its codes. */
 const CODES_BY_STATUS = new Map<number, string[]>();
@@ -24,17 +24,14 @@ const HEADERS: Readonly<Record<number, readonly [component: string, header: stri
 export function errorSchemas(): [name: string, schema: JsonObject][] {
   return [...CODES_BY_STATUS].map(([status, codes]) => [
     `Error${status}`,
-    object(
-      ["type", "object"],
-      [
-        "properties",
-        object(
-          ["error", object(["type", "string"], ["enum", codes])],
-          ["details", object(["type", "string"], ["description", "What is wrong, for people. Not of every error."])],
-        ),
-      ],
-      ["required", ["error"]],
-    ),
+    ordered({
+      type: "object",
+      properties: {
+        error: { type: "string", enum: codes },
+        details: { type: "string", description: "What is wrong, for people. Not of every error." },
+      },
+      required: ["error"],
+    }),
   ]);
 }
 
@@ -46,20 +43,16 @@ export function errorSchemas(): [name: string, schema: JsonObject][] {
 export function errorResponses(prefix: string): [name: string, response: JsonObject][] {
   return [...CODES_BY_STATUS].map(([status, codes]) => {
     const header = HEADERS[status];
-    const response = object(
-      ["description", codes.map(lineOf).join("\n")],
-      header !== undefined && ["headers", object([header[1], reference("headers", header[0])])],
-      [
-        "content",
-        object([
-          "application/json",
-          object(
-            ["schema", reference("schemas", `Error${status}`)],
-            ["examples", object(...codes.map((code) => [code, exampleOf(code, prefix)] as const))],
-          ),
-        ]),
-      ],
-    );
+    const response = ordered({
+      description: codes.map(lineOf).join("\n"),
+      headers: header !== undefined ? object([header[1], reference("headers", header[0])]) : undefined,
+      content: {
+        "application/json": {
+          schema: reference("schemas", `Error${status}`),
+          examples: object(...codes.map((code) => [code, exampleOf(code, prefix)] as const)),
+        },
+      },
+    });
     return [`Error${status}`, response];
   });
 }
@@ -70,7 +63,7 @@ export function errorReferences(statuses: readonly number[]): [status: string, r
 }
 
 export function reference(kind: string, name: string): JsonObject {
-  return object(["$ref", `#/components/${kind}/${name}`]);
+  return ordered({ $ref: `#/components/${kind}/${name}` });
 }
 
 function lineOf(code: string): string {
@@ -80,5 +73,5 @@ function lineOf(code: string): string {
 
 function exampleOf(code: string, prefix: string): JsonObject {
   const text = ERROR_ANSWERS.get(code)?.details?.replace(DEFAULT_HEADER_PREFIX, prefix);
-  return object(["value", object(["error", code], text !== undefined && ["details", text])]);
+  return ordered({ value: { error: code, details: text } });
 }

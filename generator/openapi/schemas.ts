@@ -9,7 +9,7 @@ import {
   referenceOf,
   withoutKeywords,
 } from "../contract/schema-reader.js";
-import { type Json, JsonObject, object, printJson } from "../json.js";
+import { type Json, JsonObject, object, ordered, printJson } from "../json.js";
 import { reference } from "./errors.js";
 
 /** The names of the schemas of one tool. */
@@ -65,7 +65,7 @@ function resultSchema(outputSchema: JsonObject): JsonObject {
     );
     return new JsonObject(new Map(variant.members).set("properties", object(...payloads)));
   });
-  return object(["oneOf", [...variants, reference("schemas", ERR_EVAL)]]);
+  return ordered({ oneOf: [...variants, reference("schemas", ERR_EVAL)] });
 }
 
 /**
@@ -92,13 +92,13 @@ function boundedList(schema: Json, root: JsonObject): Json {
 
 /** A variant without ports: in JSON its value is an empty object. */
 function emptyVariant(name: string, description: Json | undefined): JsonObject {
-  return object(
-    ["type", "object"],
-    ["properties", object([name, object(["type", "object"])])],
-    ["required", [name]],
-    ["additionalProperties", false],
-    description !== undefined && ["description", description],
-  );
+  return ordered({
+    type: "object",
+    properties: object([name, ordered({ type: "object" })]),
+    required: [name],
+    additionalProperties: false,
+    description,
+  });
 }
 
 const ERR_EVAL = "ErrEval";
@@ -107,41 +107,28 @@ const ERR_EVAL = "ErrEval";
 export const SHARED_SCHEMAS: readonly (readonly [name: string, schema: JsonObject])[] = [
   [
     ERR_EVAL,
-    object(
-      ["type", "object"],
-      [
-        "properties",
-        object([
-          "_err_eval",
-          object(
-            ["type", "object"],
-            ["properties", object(["reason", object(["type", "string"])])],
-            ["required", ["reason"]],
-          ),
-        ]),
-      ],
-      ["required", ["_err_eval"]],
-      ["additionalProperties", false],
-      ["description", "The tool ran and could not answer. Every tool may return it."],
-    ),
+    ordered({
+      type: "object",
+      properties: { _err_eval: { type: "object", properties: { reason: { type: "string" } }, required: ["reason"] } },
+      required: ["_err_eval"],
+      additionalProperties: false,
+      description: "The tool ran and could not answer. Every tool may return it.",
+    }),
   ],
   [
     "ToolMetadata",
-    object(
-      ["type", "object"],
-      [
-        "properties",
-        object(
-          ["fqn", object(["type", "string"], ["examples", ["xyz.demo.sum@1"]])],
-          ["url", object(["type", "string"], ["description", "Where the tool is served, with a slash at the end."])],
-          ["timeout", object(["type", "integer"], ["description", "Milliseconds of one call as a whole."])],
-          ["description", object(["type", "string"])],
-          ["input_schema", object(["type", "object"], ["description", "JSON Schema 2020-12 of the input."])],
-          ["output_schema", object(["type", "object"], ["description", "JSON Schema 2020-12 of the output."])],
-        ),
-      ],
-      ["required", ["fqn", "url", "timeout", "description", "input_schema", "output_schema"]],
-    ),
+    ordered({
+      type: "object",
+      properties: {
+        fqn: { type: "string", examples: ["xyz.demo.sum@1"] },
+        url: { type: "string", description: "Where the tool is served, with a slash at the end." },
+        timeout: { type: "integer", description: "Milliseconds of one call as a whole." },
+        description: { type: "string" },
+        input_schema: { type: "object", description: "JSON Schema 2020-12 of the input." },
+        output_schema: { type: "object", description: "JSON Schema 2020-12 of the output." },
+      },
+      required: ["fqn", "url", "timeout", "description", "input_schema", "output_schema"],
+    }),
   ],
 ];
 

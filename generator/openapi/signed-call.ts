@@ -1,7 +1,7 @@
 /** The signed call in an OpenAPI document (protocol.md sections 4 and 5): header parameters, body, headers of the answer. */
 
 import { MAX_VALUES } from "svc-runtime/internal/generator";
-import { type JsonObject, object } from "../json.js";
+import { type JsonObject, object, ordered } from "../json.js";
 import { reference } from "./errors.js";
 
 const base64url = (bytes: number) => `^[A-Za-z0-9_-]{${Math.ceil((bytes * 4) / 3)}}$`;
@@ -22,12 +22,12 @@ const componentName = (header: string) => header.replaceAll("-", "");
 export function headerParameters(prefix: string): [name: string, parameter: JsonObject][] {
   return HEADERS.map(([name, description, pattern]) => [
     componentName(name),
-    object(
-      ["name", `${prefix}${name}`],
-      ["in", "header"],
-      ["description", `${description} Signed calls have all six headers; other calls have none.`],
-      ["schema", object(["type", "string"], ["pattern", pattern])],
-    ),
+    ordered({
+      name: `${prefix}${name}`,
+      in: "header",
+      description: `${description} Signed calls have all six headers; other calls have none.`,
+      schema: { type: "string", pattern },
+    }),
   ]);
 }
 
@@ -38,19 +38,15 @@ export function headerReferences(): JsonObject[] {
 
 /** The headers that answers may have: `components.headers`. */
 export function responseHeaders(prefix: string): [name: string, header: JsonObject][] {
-  const text = (description: string, pattern?: string) =>
-    object(
-      ["description", description],
-      ["schema", object(["type", "string"], pattern !== undefined && ["pattern", pattern])],
-    );
+  const text = (description: string, pattern?: string) => ordered({ description, schema: { type: "string", pattern } });
   return [
     ["Allow", text("The methods of the path.")],
     [
       "RetryAfter",
-      object(
-        ["description", "Seconds after which the call may be repeated."],
-        ["schema", object(["type", "integer"], ["minimum", 1])],
-      ),
+      ordered({
+        description: "Seconds after which the call may be repeated.",
+        schema: { type: "integer", minimum: 1 },
+      }),
     ],
     ["SignatureVersion", text(`Beside \`${prefix}Tool-Signature\`: the version of the signature.`, "^3$")],
     [
@@ -72,96 +68,74 @@ export function responseHeaders(prefix: string): [name: string, header: JsonObje
 
 /** The `headers` of a result. */
 export function resultHeaders(prefix: string): JsonObject {
-  return object(
-    [`${prefix}Sig-V`, reference("headers", "SignatureVersion")],
-    [`${prefix}Tool-Signature`, reference("headers", "ToolSignature")],
-    [`${prefix}Replay-Memory`, reference("headers", "ReplayMemory")],
-  );
+  return ordered({
+    [`${prefix}Sig-V`]: reference("headers", "SignatureVersion"),
+    [`${prefix}Tool-Signature`]: reference("headers", "ToolSignature"),
+    [`${prefix}Replay-Memory`]: reference("headers", "ReplayMemory"),
+  });
 }
 
 /** The body of a signed call as a media type. `Content-Type` is not looked at, so one of its own tells the forms apart. */
-export const SIGNED_BODY: JsonObject = object([
-  "schema",
-  object(
-    ["type", "string"],
-    ["contentMediaType", "application/json"],
-    ["contentSchema", reference("schemas", "SignedEnvelope")],
-    [
-      "description",
+export const SIGNED_BODY: JsonObject = ordered({
+  schema: {
+    type: "string",
+    contentMediaType: "application/json",
+    contentSchema: reference("schemas", "SignedEnvelope"),
+    description:
       "Signed calls only: the envelope as bytes. The leader has signed a hash of the values, so the body goes out as it was signed and no program on the way may write it anew.",
-    ],
-  ),
-]);
+  },
+});
 
 /** The result in BCS as a media type. */
-export const BCS_RESULT: JsonObject = object([
-  "schema",
-  object(
-    ["type", "string"],
-    ["format", "binary"],
-    [
-      "description",
+export const BCS_RESULT: JsonObject = ordered({
+  schema: {
+    type: "string",
+    format: "binary",
+    description:
       "The result in BCS: the tag of the variant, then its ports in the order of the schema, as `OffchainToolOutput`. All results of signed calls have this form.",
-    ],
-  ),
-]);
+  },
+});
 
 /** The schema of the envelope, and of what is in it. */
 export const ENVELOPE_SCHEMAS: readonly (readonly [name: string, schema: JsonObject])[] = [
   [
     "SignedEnvelope",
-    object(
-      ["type", "object"],
-      [
-        "properties",
-        object([
-          "ports",
-          object(
-            ["type", "array"],
-            [
-              "items",
-              object(
-                ["type", "object"],
-                [
-                  "properties",
-                  object(
-                    ["port_name", object(["type", "string"])],
-                    ["value", object(["oneOf", [oneValue(), manyValues()]])],
-                  ),
-                ],
-                ["required", ["port_name", "value"]],
-                ["additionalProperties", false],
-              ),
-            ],
-            ["maxItems", 32],
-            ["description", "Each input port exactly once, in any order. An absent optional input is `null`."],
-          ),
-        ]),
-      ],
-      ["required", ["ports"]],
-      ["additionalProperties", false],
-      ["description", "The body of a signed call."],
-    ),
+    ordered({
+      type: "object",
+      properties: {
+        ports: {
+          type: "array",
+          items: {
+            type: "object",
+            properties: { port_name: { type: "string" }, value: { oneOf: [oneValue(), manyValues()] } },
+            required: ["port_name", "value"],
+            additionalProperties: false,
+          },
+          maxItems: 32,
+          description: "Each input port exactly once, in any order. An absent optional input is `null`.",
+        },
+      },
+      required: ["ports"],
+      additionalProperties: false,
+      description: "The body of a signed call.",
+    }),
   ],
   [
     "SignedItem",
-    object(
-      [
-        "oneOf",
-        [
-          item("data", ["data", object(["description", "The value as JSON: its canonical text is hashed."])]),
-          item("data", [
-            "bytes",
-            object(
-              ["type", "string"],
-              ["contentEncoding", "base64"],
-              ["description", "The JSON text of the value: these bytes are hashed."],
-            ),
-          ]),
-        ],
+    ordered({
+      oneOf: [
+        item("data", ["data", ordered({ description: "The value as JSON: its canonical text is hashed." })]),
+        item("data", [
+          "bytes",
+          ordered({
+            type: "string",
+            contentEncoding: "base64",
+            description: "The JSON text of the value: these bytes are hashed.",
+          }),
+        ]),
       ],
-      ["description", "One value. A leader sends `bytes` where the text is not canonical or over 61,440 bytes long."],
-    ),
+      description: "One value. A leader sends `bytes` where the text is not canonical or over 61,440 bytes long.",
+    }),
   ],
 ];
 
@@ -172,24 +146,19 @@ function oneValue(): JsonObject {
 function manyValues(): JsonObject {
   return closedObject(
     "many",
-    object(["type", "array"], ["items", reference("schemas", "SignedItem")], ["minItems", 1], ["maxItems", MAX_VALUES]),
+    ordered({ type: "array", items: reference("schemas", "SignedItem"), minItems: 1, maxItems: MAX_VALUES }),
   );
 }
 
 function closedObject(name: string, schema: JsonObject): JsonObject {
-  return object(
-    ["type", "object"],
-    ["properties", object([name, schema])],
-    ["required", [name]],
-    ["additionalProperties", false],
-  );
+  return ordered({ type: "object", properties: object([name, schema]), required: [name], additionalProperties: false });
 }
 
 function item(kind: string, [name, schema]: readonly [string, JsonObject]): JsonObject {
-  return object(
-    ["type", "object"],
-    ["properties", object(["kind", object(["type", "string"], ["const", kind])], [name, schema])],
-    ["required", ["kind", name]],
-    ["additionalProperties", false],
-  );
+  return ordered({
+    type: "object",
+    properties: object(["kind", ordered({ type: "string", const: kind })], [name, schema]),
+    required: ["kind", name],
+    additionalProperties: false,
+  });
 }
