@@ -1,8 +1,8 @@
 /**
- * Checks an integer option that was set in code.
+ * Checks an integer option set in code.
  *
  * @param name of the option, for the message
- * @param unit of the value, where the name does not contain it
+ * @param unit of the value, unless the name contains it
  * @throws RangeError unless it is an integer from `min` to `max`
  */
 export function checkedInteger(name: string, value: unknown, min: number, max: number, unit?: string): number {

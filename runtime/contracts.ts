@@ -1,4 +1,4 @@
-/** Generated contracts by FQN, under a global symbol that two copies of the runtime share. */
+/** Generated contracts by FQN, under a global symbol, so that all loaded copies of the runtime share them. */
 
 import { parseFqn } from "./fqn.js";
 import type { Contract } from "./wire/contract.js";
@@ -12,8 +12,8 @@ function registry(): Map<string, Contract> {
 }
 
 /**
- * Registers the contracts that svc-gen derived. Called by the generated entrypoint, because bundlers drop imports for
- * side effects.
+ * Registers the contracts that svc-gen derived. The generated entry point calls it: bundlers drop imports for side
+ * effects.
  */
 export function provideContracts(contracts: readonly Contract[]): void {
   for (const contract of contracts) registry().set(contract.fqn, contract);
@@ -25,12 +25,13 @@ export function contractOf(fqn: string): Contract | undefined {
 }
 
 /**
- * The contract of a tool that cannot do without one.
+ * The registered contract of a tool.
  *
  * @throws TypeError for a tool without a contract
  */
 export function requireContract(fqn: string): Contract {
   const contract = contractOf(fqn);
-  if (contract === undefined) throw new TypeError(`${fqn} has no contract: run svc-gen and provide what it wrote`);
+  if (contract === undefined)
+    throw new TypeError(`${fqn} has no contract: run svc-gen and pass its contracts to provideContracts`);
   return contract;
 }

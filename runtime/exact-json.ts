@@ -3,7 +3,7 @@
 import { JsonError } from "./wire/json/error.js";
 import { exactValue, plainText } from "./wire/json/untyped-json.js";
 
-/** A value of a JSON text: an integer beyond ±(2^53−1) is a bigint, every other number a number. */
+/** A JSON value. Integers beyond ±(2^53−1) are bigints; all other numbers are numbers. */
 export type ExactJson =
   | null
   | boolean
@@ -14,11 +14,11 @@ export type ExactJson =
   | { readonly [name: string]: ExactJson };
 
 /**
- * Reads a JSON text with exact integers, such as the answer of another server. An integer that a `number` holds exactly
- * is a `number`, as JSON.parse gives it, so that counts and indexes need no conversion; one beyond ±(2^53−1), of any
- * length, is a `bigint`. A number with a point or an exponent is the nearest double, as it is for JSON.parse.
+ * Parses a JSON text with exact integers. An integer within ±(2^53−1) is a `number`, as with JSON.parse, so that counts
+ * and indexes need no conversion. An integer beyond that, of any length, is a `bigint`. A number with a point or an
+ * exponent is the nearest double, as with JSON.parse.
  *
- * At most 127 levels of nesting; the last of repeated members counts.
+ * Nesting is limited to 127 levels. The last of repeated members wins.
  *
  * @example
  * ```ts run
@@ -29,7 +29,7 @@ export type ExactJson =
  * console.log(writeJson(order)); // {"id":9007199254740993,"items":2}
  * ```
  *
- * @throws {@link JsonError} with the byte where reading stopped
+ * @throws {@link JsonError} with the byte offset of the error
  */
 export function readJson(text: string | Uint8Array): ExactJson {
   if (typeof text !== "string") return exactValue(text) as ExactJson;
@@ -38,11 +38,11 @@ export function readJson(text: string | Uint8Array): ExactJson {
 }
 
 /**
- * Writes a value as JSON text: a `bigint` as its digits, a `Date` as RFC 3339 text, bytes as base64, and every number so
- * that {@link readJson} gives the same value. Integral numbers beyond ±(2^53−1) are written with a point or an exponent,
- * because their digits may be rounded. Members keep their order; those that are undefined are omitted; `toJSON` is called.
+ * Serialises a value as JSON: a `bigint` as its digits, a `Date` as RFC 3339 text, bytes as base64, and numbers so that
+ * {@link readJson} returns the same value. Integral numbers beyond ±(2^53−1) are written with a point or an exponent,
+ * because their digits may be rounded. Members keep their order, undefined members are omitted, and `toJSON` is called.
  *
- * @throws TypeError with the place of a value that JSON cannot carry: a function, NaN, a Map, a cycle
+ * @throws TypeError with the path of a value that JSON cannot represent: a function, NaN, a Map, a cycle
  */
 export function writeJson(value: unknown): string {
   return plainText(value, [], null);

@@ -36,8 +36,8 @@ export function parseFqn(text: string): ToolFqn | undefined {
 }
 
 /**
- * The first part of a text that keeps it from being a tool's name, and what is wrong with it; undefined for a name. The
- * text is quoted in the message, so it must come from the author of the tool or of the configuration.
+ * Describes the first part of a text that is invalid in a tool's name; undefined for a valid name. The message quotes
+ * the text, so the text must come from the author of the tool or of the configuration.
  */
 export function fqnProblem(text: string): string | undefined {
   if (parseFqn(text) !== undefined) return undefined;
@@ -56,11 +56,11 @@ export function fqnProblem(text: string): string | undefined {
     if (part.length < 2) return `${which} is too short: two characters or more`;
   }
   if (parts.length < 3)
-    return `${quoted(name, MAX_QUOTED)} has ${parts.length === 1 ? "one part" : "two parts"}, of three or more`;
+    return `${quoted(name, MAX_QUOTED)} has ${parts.length === 1 ? "one part" : "two parts"}, expected three or more`;
   if (at < 0) return "the version is missing: add @1";
   const version = text.slice(at + 1);
   if (version === "") return "the version behind @ is missing: write @1";
-  if (!DIGITS.test(version)) return `the version ${quoted(version, MAX_QUOTED)} is no decimal number`;
+  if (!DIGITS.test(version)) return `the version ${quoted(version, MAX_QUOTED)} is not a decimal number`;
   return `the version ${quoted(version, MAX_QUOTED)} is not from 1 to ${MAX_VERSION}`;
 }
 

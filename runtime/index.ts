@@ -72,5 +72,5 @@ export { DEFAULT_TIMEOUT_MS } from "./wire/protocol.js";
 export type { Repeat } from "./wire/repeat.js";
 export { WithSerdeErrorPath } from "./wire/with-error-path.js";
 
-/** A value or a promise of it: the return type of hooks such as `health` and `authorize`. Failures throw. */
+/** A value or a promise of it: the return type of hooks such as `health` and `authorize`, which throw on failure. */
 export type AnyResult<T = void> = T | Promise<T>;

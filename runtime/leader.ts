@@ -1,6 +1,6 @@
 /**
- * svc-runtime/leader: the client of the protocol, for leaders, authors and tests. Reads a tool's metadata, derives its
- * ports, builds, signs and sends requests, verifies and decodes results (protocol.md sections 2 to 8).
+ * svc-runtime/leader: the protocol client, for leaders, tool authors and tests. Reads a tool's metadata, derives its
+ * ports, builds, signs and sends requests, and verifies and decodes results (protocol.md sections 2 to 8).
  */
 
 export { prepareSigningKey, prepareVerifyKey, publicKeyOf } from "#platform/ed25519";

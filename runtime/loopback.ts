@@ -1,13 +1,13 @@
-/** Loopback addresses. The one place that decides which traffic stays on this machine, on every platform of the client. */
+/** Loopback addresses. The single check, on every platform, of whether traffic stays on this machine. */
 
 /**
- * Whether only this machine reaches a host: an IP literal, in brackets and with a zone too, or a name. Of names only
- * `localhost` is known: DNS decides where any other leads, `127.example.org` included.
+ * Whether a host is reachable only from this machine. Accepts an IP literal, optionally in brackets or with a zone, or
+ * a name. The only loopback name is `localhost`: DNS resolves any other name, `127.example.org` included.
  */
 export function isLoopback(host: string): boolean {
   const address = host.replace(/^\[|\]$/g, "").replace(/^([\da-f:.]+)%.*$/i, "$1");
   const url = `http://${address.includes(":") ? `[${address}]` : address}`;
   if (/[^\w:.-]/.test(address) || !URL.canParse(url)) return false;
-  // The parser writes each address in one form. A host that ends in a number is IPv4 there, or invalid.
+  // The URL parser normalises addresses. It reads a host that ends in a number as IPv4 or rejects it.
   return /^(?:localhost|127\.[\d.]+|\[::1\]|\[::ffff:7f..:[\da-f]+\])$/.test(new URL(url).hostname);
 }

@@ -1,4 +1,4 @@
-/** Encoders of results by FQN, for code of a tool that encodes outside the server. */
+/** Result encoders by FQN, for tool code that encodes outside the server. */
 
 import { requireContract } from "./contracts.js";
 import type { Contract } from "./wire/contract.js";
@@ -7,7 +7,7 @@ import { OutputEncoder } from "./wire/output.js";
 const encoders = new WeakMap<Contract, OutputEncoder>();
 
 /**
- * The encoder of a tool's results, made once for each contract.
+ * The result encoder of a tool, created once for each contract.
  *
  * @throws TypeError for a tool without a contract
  */

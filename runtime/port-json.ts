@@ -1,4 +1,4 @@
-/** Encodes the value of an output port, for a tool that stores it. */
+/** Encodes the value of an output port for storage by a tool. */
 
 import { outputEncoderOf } from "./output-encoders.js";
 import type { DataReference, Encoded } from "./wire/bcs/data.js";
@@ -27,9 +27,9 @@ type ContentOf<Port> = [ReferenceOf<Port>] extends [never]
 
 /**
  * The JSON text of one value of an output port, exactly as the runtime writes it inline: checked against the contract,
- * members in the order of the schema, integers exact. Equal values have equal bytes, so they are stored once, and a
- * value that does not fit its port fails before anything is paid. The bytes are in shared memory, which an upload does
- * not copy.
+ * members in schema order, integers exact. Equal values have equal bytes and are stored once. A value that does not
+ * match its port throws before an upload costs anything. The bytes are in shared memory, so an upload does not copy
+ * them.
  *
  * @example
  * ```ts
@@ -40,8 +40,8 @@ type ContentOf<Port> = [ReferenceOf<Port>] extends [never]
  * export const storeSum = (storage: WalrusStorage, sum: bigint) => storage.upload(portJson(Sum, "ok", "sum", sum));
  * ```
  *
- * @param tool the class, with its contract registered, which is always so in a running server
- * @param value the value of the port; for a list port one item
+ * @param tool the tool class; its contract must be registered, as it is in every running server
+ * @param value the value of the port; one item for a list port
  * @throws {@link WireFault} `output_serialization_error` with port and reason; TypeError for a tool without a contract
  */
 export function portJson<Output, Tag extends TagOf<Output>, Port extends keyof PayloadOf<Output, Tag> & string>(

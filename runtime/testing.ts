@@ -1,4 +1,4 @@
-/** svc-runtime/testing: runs tool classes in tests, through the pipeline of a server (docs/testing.md). */
+/** svc-runtime/testing: runs tool classes in tests through the server's own pipeline (docs/testing.md). */
 
 import "./internal/node-version.js";
 

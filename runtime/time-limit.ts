@@ -1,7 +1,7 @@
 /**
- * Waits for work, at most some milliseconds. Work that takes longer goes on.
+ * Waits for a promise for at most `ms` milliseconds. Work that takes longer continues in the background.
  *
- * @returns whether it ended in time; rejects when the work does in time
+ * @returns whether the work ended in time; rejects when the work rejects in time
  */
 export async function endsWithin(ms: number, work: PromiseLike<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;

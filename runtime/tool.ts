@@ -1,4 +1,4 @@
-/** Base class, arguments and exceptions of a tool (protocol.md sections 2 and 7). */
+/** Base class of tools, with the arguments and exceptions of its methods (protocol.md sections 2 and 7). */
 
 import type { Registry } from "prom-client";
 import { requireContract } from "./contracts.js";
@@ -29,17 +29,15 @@ export interface AuthContext {
   readonly leaderId: string;
   /** The id of the leader's key that verified the request: a u64. */
   readonly leaderKeyId: bigint;
-  /** 32 bytes: the hash over the values of all input ports. The leader signs it, the runtime recomputes it. */
+  /** 32 bytes: the hash over the values of all input ports. The leader signs it and the runtime recomputes it. */
   readonly inputHash: Uint8Array;
   /** 64 bytes: the leader's Ed25519 signature over `inputHash`. */
   readonly leaderSignature: Uint8Array;
-  /**
-   * 32 bytes, derived by the leader from the invocation. Not covered by the leader's signature (protocol.md section 4).
-   */
+  /** 32 bytes, derived by the leader from the invocation. Not covered by the leader's signature (protocol.md section 4). */
   readonly nonce: Uint8Array;
 }
 
-/** The platform's `AbortSignal`, or the part that tools need where neither DOM nor node types are present. */
+/** The platform's `AbortSignal`, or its essential members where neither DOM nor Node types are present. */
 type Signal = typeof globalThis extends { readonly AbortSignal: { readonly prototype: infer Own } }
   ? Own
   : {
@@ -65,11 +63,9 @@ export class InvocationAborted extends Error {
  * ```ts
  * import type { InvokeContext } from "svc-runtime";
  *
- * export async function pages(urls: readonly string[], context: InvokeContext) {
- *   const { signal, log } = context;
- *   log.debug({ count: urls.length, left: context.msLeft() }, "asking");
- *   return Promise.all(urls.map(async (url) => (await fetch(url, { signal })).text()));
- * }
+ * export async function pages(urls: readonly string[], context: InvokeContext) { const { signal, log } = context;
+ * log.debug({ count: urls.length, left: context.msLeft() }, "fetching pages"); return Promise.all(urls.map(async (url)
+ * => (await fetch(url, { signal })).text())); }
  * ```
  */
 export interface InvokeContext {
@@ -78,16 +74,16 @@ export interface InvokeContext {
    * disconnects.
    */
   readonly signal: Signal;
-  /** Time of the caller's 504, in milliseconds of this thread's `performance.now()`. */
+  /** Time at which the caller gets a 504, on this thread's `performance.now()` clock, in milliseconds. */
   readonly deadline: number;
-  /** Whole milliseconds until the deadline, 0 once it has passed: such as the time limit of a request. */
+  /** Whole milliseconds until the deadline, 0 once it has passed. Use it as the time limit of a request. */
   msLeft(): number;
   readonly log: Logger;
   /** The authenticated caller; absent when signed requests are not required. */
   readonly auth?: AuthContext;
 }
 
-/** The part of an OpenTelemetry meter that counts and times, which needs no types of a package that may not be installed. */
+/** Counters and histograms of an OpenTelemetry meter. Declared here because `@opentelemetry/api` may not be installed. */
 export interface ToolMeter {
   createCounter(name: string, options?: MetricOptions): { add(value: number, attributes?: MetricAttributes): void };
   createHistogram(
@@ -96,10 +92,10 @@ export interface ToolMeter {
   ): { record(value: number, attributes?: MetricAttributes): void };
 }
 
-/** Options of a metric of OpenTelemetry. */
+/** Options of an OpenTelemetry metric. */
 export interface MetricOptions {
   readonly description?: string;
-  /** In UCUM: `s`, `By`. */
+  /** A UCUM unit, such as `s` or `By`. */
   readonly unit?: string;
 }
 
@@ -108,20 +104,23 @@ export type MetricAttributes = { readonly [name: string]: string | number | bool
 
 /** The argument of `static create` and `static close`. */
 export interface ClassContext {
-  /** The log of the server; a line names the tool only if you add it. */
+  /** The log of the server. Its lines do not name the tool. */
   readonly log: Logger;
   /**
-   * The registry of prom-client to which metrics of the tool are added: that of the admin listener, or the one given to
-   * `svcTools`. Absent where neither is, in the threads of an isolated tool, and in the test kit.
+   * The prom-client registry for the tool's own metrics: that of the admin listener, or the one given to `svcTools`.
+   * Absent without either, in the threads of an isolated tool, and in the test kit.
    */
   readonly registry?: Registry;
-  /** The OpenTelemetry meter of the tool, named like it. Absent where the application has registered no meter provider. */
+  /**
+   * The OpenTelemetry meter of the tool, with the tool's name. Absent unless the application has registered a meter
+   * provider.
+   */
   readonly meter?: ToolMeter;
 }
 
 /**
- * Thrown by `authorize` to refuse a caller: answered 403 `permission_denied` with the first 1,024 characters of the
- * message as `details`.
+ * Thrown by `authorize` to refuse a caller. The answer is 403 `permission_denied` with the first 1,024 characters of
+ * the message as `details`.
  *
  * @example
  * ```ts
@@ -140,9 +139,9 @@ export class PermissionDenied extends Error {
 }
 
 /**
- * Thrown by `invoke` to refuse an input that fits its type and is wrong all the same: answered 422
- * `input_deserialization_error` with path and text as `details`, like a fault that decoding finds. A caller takes that
- * answer for "the tool did not run": throw it before the tool has any effect.
+ * Thrown by `invoke` to refuse an input that matches its type but is invalid. The answer is 422
+ * `input_deserialization_error` with path and problem as `details`, as for an input that does not decode. To a caller a
+ * 422 means that the tool did not run, so throw it before the tool has any effect.
  *
  * @example
  * ```ts
@@ -159,25 +158,26 @@ export class InvalidInput extends Error {
   override readonly name: string = "InvalidInput";
 
   /**
-   * @param path of the member: `currency_pair`, `legs[1].pair`, `names["odd name"]`; empty for the whole input
-   * @param problem what is expected, for the caller: its first 1,024 characters, with `?` in place of control characters
+   * @param path path of the invalid member: `currency_pair`, `legs[1].pair`, `names["odd name"]`; empty for the whole
+   * input
+   * @param problem expected value, sent to the caller: at most 1,024 characters, control characters replaced by `?`
    * @throws TypeError for a path of another form
    */
   constructor(path: string, problem: string) {
-    if (!isPathText(path)) throw new TypeError("InvalidInput: expected a path such as legs[1].pair, got another text");
+    if (!isPathText(path)) throw new TypeError("InvalidInput: expected a path such as legs[1].pair, got a string of another form");
     const text = withoutControls(problem, MAX_REFUSAL_LENGTH, "?");
     super(path === "" ? text : `${path}: ${text}`);
   }
 }
 
-/** Maximum number of characters of a refusal's text for the caller; the replay memory keeps the text. */
+/** Maximum characters of a refusal's text. The caller gets it, and the replay memory keeps it. */
 export const MAX_REFUSAL_LENGTH = 1024;
 
 /**
- * Makes the reserved failure result: `return errEval("no such city")`. It is signed like a success; the caller gets the
- * variant `_err_eval` with the port `reason` (protocol.md section 2).
+ * Makes the reserved failure result: `return errEval("no such city")`. The caller gets the variant `_err_eval` with the
+ * port `reason`, signed like any result (protocol.md section 2).
  *
- * The return type `never` fits every `Output`, annotated or inferred.
+ * The return type `never` is assignable to every `Output`, annotated or inferred.
  *
  * @example
  * ```ts
@@ -210,15 +210,18 @@ export interface IsolateOptions {
   /** Number of threads, each for one call at a time: by default one per core, 2 to 4. */
   readonly threads?: number;
   /**
-   * Limit of the JavaScript heap of one thread, in MiB: 256 by default, at least 16. Beyond it the thread ends and its
-   * call fails.
+   * Limit of the JavaScript heap of one thread, in MiB: 256 by default, at least 16. A thread that exceeds it is
+   * terminated and its call fails.
    */
   readonly memoryMb?: number;
   /** Milliseconds between the deadline of a call and the termination of its thread: 1,000 by default. */
   readonly graceMs?: number;
-  /** Limit of calls that wait for a thread: 100 by default. Further calls are answered 503 `overloaded`. */
+  /** Maximum calls that wait for a thread: 100 by default. Further calls get 503 `overloaded`. */
   readonly queue?: number;
-  /** The module that each thread loads and that calls `bootstrap` with the tool: by default the main module of node. */
+  /**
+   * The module that each thread loads. It must call `bootstrap` with the tool. By default the main module of the
+   * process.
+   */
   readonly entry?: string | { readonly href: string };
 }
 
@@ -246,7 +249,10 @@ export interface IsolateOptions {
  * ```
  */
 export abstract class SvcTool<Input, Output> {
-  /** Type-only member for svc-gen: an `invoke` without annotations would lose variants. Never present at run time. */
+  /**
+   * Type-only member for svc-gen, which could not see all variants of an `invoke` without annotations. Never present at
+   * run time.
+   */
   declare readonly __io: { readonly input: Input; readonly output: Output };
 
   /** `domain.name@version` (protocol.md section 1). Required. */
@@ -254,7 +260,7 @@ export abstract class SvcTool<Input, Output> {
     throw new TypeError('fqn() is missing: add `static override fqn() { return "domain.name.tool@1"; }`');
   }
 
-  /** Description of the tool for people. Required, unless the class has JSDoc. */
+  /** Human-readable description of the tool. Required, unless the class has JSDoc. */
   static description(): string {
     throw new TypeError('description() is missing: add `static override description() { return "…"; }`');
   }
@@ -264,14 +270,14 @@ export abstract class SvcTool<Input, Output> {
     return "";
   }
 
-  /** Timeout of one whole invocation, in milliseconds: 1 to 2,147,483,647. */
+  /** Time limit of one call, in milliseconds: 1 to 2,147,483,647. The default is 10,000. */
   static timeout(): number {
     return DEFAULT_TIMEOUT_MS;
   }
 
   /**
-   * The environment variables that the tool needs, with what each is for: literals that svc-gen reads. A server does not
-   * start without them; a name that ends in `?` is optional. Default: none.
+   * Environment variables that the tool needs, each with its purpose. svc-gen reads them, so they must be literals. A
+   * server does not start without them, except those whose name ends in `?`. The default is none.
    *
    * @example
    * ```ts
@@ -288,28 +294,29 @@ export abstract class SvcTool<Input, Output> {
     return {};
   }
 
-  /** Whether this tool runs on threads of its own: by default the option of `bootstrap`. */
+  /** Whether this tool runs on its own threads. By default the option of `bootstrap` applies. */
   static isolate(): boolean | IsolateOptions | undefined {
     return undefined;
   }
 
   /**
-   * Makes what all calls share, such as a connection pool, and keeps it in a static member. Runs once before the first
-   * call, in each process, or in each thread of an isolated tool; not for `--meta`. An exception is a start-up error.
+   * Creates resources that all calls share, such as a connection pool; keep them in static members. Runs once before
+   * the first call, in each process, or in each thread of an isolated tool, but not for `--meta`. An exception is a
+   * start-up error.
    */
   static create(_context: ClassContext): void | Promise<void> {}
 
   /**
-   * Releases what `create` made. Runs once after the last call has ended, within 5 s; an exception is logged. A thread
-   * that is ended because of its call does not run it, nor does a process that is killed.
+   * Releases the resources of `create`. Runs once after the last call has ended and may take 5 s; an exception is
+   * logged. It does not run in a thread that is terminated because of its call, nor in a process that is killed.
    */
   static close(_context: ClassContext): void | Promise<void> {}
 
   /**
-   * Builds the metadata document that `GET /meta` answers and `--meta` prints. An override replaces it; svc-gen then
-   * cannot judge `meta.json`, which `node dist/generated/server.js --meta` prints.
+   * Builds the metadata document of `GET /meta` and `--meta`. svc-gen cannot derive `meta.json` for a class that
+   * overrides it (SVC121); `node dist/generated/server.js --meta` prints the document.
    *
-   * @param url the address of the tool, as its caller reaches it
+   * @param url the address at which the caller reaches the tool
    * @throws TypeError for a tool without a contract
    */
   static meta(url: string): MetadataDocument {
@@ -317,30 +324,33 @@ export abstract class SvcTool<Input, Output> {
     return metadataDocument(requireContract(this.fqn()), url);
   }
 
-  /** Makes the instance of one call or one health check. Override it to inject dependencies. */
+  /** Creates the instance for one call or one health check. Override it to inject dependencies. */
   static async new(): Promise<SvcTool<unknown, unknown>> {
     // biome-ignore lint/complexity/noThisInStatic: the class it is called on, not this base class
     return Reflect.construct(this, []) as SvcTool<unknown, unknown>;
   }
 
   /**
-   * Runs the tool once. An {@link InvalidInput} refuses the input; any other exception is logged and answered 500 without
-   * its message.
+   * Runs the tool once. Throw {@link InvalidInput} to refuse the input. Any other exception is logged, and the caller
+   * gets a 500 without its message.
    */
   abstract invoke(input: Input, context: InvokeContext): Output | Promise<Output>;
 
-  /** The status of `GET /health`: by default 200. An exception is logged and answered 500. */
+  /** Returns the status of `GET /health`: 200 by default. An exception is logged, and the status is 500. */
   health(): StatusCode | Promise<StatusCode> {
     return StatusCode.OK;
   }
 
-  /** Refuses a caller by throwing {@link PermissionDenied}. Runs in signed mode, after authentication. */
+  /**
+   * Refuses a caller by throwing {@link PermissionDenied}; permits every caller by default. Runs in signed mode, after
+   * authentication.
+   */
   authorize(_context: AuthContext): void | Promise<void> {}
 
   /**
    * Encodes the output as the ports of the result. The default writes each port as inline JSON, in schema order. An
-   * override can change a port of it, or build all ports with `OffchainToolOutput.fromPorts`. The server checks them
-   * against the contract: names, order, cardinality, kinds, sizes and the types of inline values.
+   * override can change single ports, or build all of them with `OffchainToolOutput.fromPorts`. The server checks the
+   * ports against the contract: names, order, cardinality, kinds, sizes and the types of inline values.
    *
    * @example
    * ```ts
@@ -369,7 +379,7 @@ export abstract class SvcTool<Input, Output> {
   }
 }
 
-/** The tool class that `bootstrap` accepts. */
+/** A tool class, as accepted by `bootstrap`. */
 export interface SvcToolClass {
   fqn(): string;
   description(): string;

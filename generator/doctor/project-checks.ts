@@ -197,7 +197,7 @@ function checkConfiguration(file: string | undefined, checked: CheckedConfig | u
 }
 
 /** Rows of docs/troubleshooting.md that match messages about configurations. */
-const ROWS = ["must be JSON: …", "must not be writable by everybody", "has no entry"].map(
+const ROWS = ["must be JSON: …", "must not be world-writable", "has no entry"].map(
   (row) => [row.replace(" …", ""), ` (troubleshooting: ${row})`] as const,
 );
 
@@ -248,7 +248,7 @@ function checkPairs({ leader, toolKey, tools }: ProjectQuestions, checked: Check
     const isThere = keys.some((key) => hex(key) === toolKey.replace(/^0x/, "").toLowerCase());
     if (isThere) checks.push(good("tool key", "the configuration has its private key"));
     else if (keys.length === 0) {
-      const next = "add response_signing_key (troubleshooting: results are not signed)";
+      const next = "add response_signing_key (troubleshooting: results of the tool are not signed)";
       checks.push(bad("tool key", "no tool has a response_signing_key", next));
     } else
       checks.push(

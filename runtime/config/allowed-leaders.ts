@@ -14,7 +14,7 @@ import { ConfigError, DocumentNode, type DocumentSource, type Faults, notJson } 
 /** A parsed allow-list: keys by leader and key id. */
 type AllowedLeaders = ReadonlyMap<string, ReadonlyMap<bigint, VerifyKey>>;
 
-/** @param path as written: one that may be a key appears in no message */
+/** @param path as given in the configuration; a path that may be a key is left out of messages */
 function listSource(path: string, resolved: string): DocumentSource {
   return { title: "allow-list", file: looksLikeKey(path) ? path : resolved };
 }
@@ -30,7 +30,7 @@ interface LeaderKeyShape {
 }
 
 /**
- * Checks the members and kinds of an allow-list, which is all that is checked while signed requests are disabled.
+ * Checks only the members and kinds of an allow-list. While signed requests are disabled, values are not checked.
  *
  * @throws ConfigError
  */
@@ -40,7 +40,7 @@ export function checkAllowListShape(node: DocumentNode): void {
   for (const _ of listedKeys(leaders));
 }
 
-/** The keys of all leaders, without those that have a fault; undefined after each leader. */
+/** Yields the valid keys of all leaders, and undefined after each leader. */
 function* listedKeys(leaders: DocumentNode): Generator<LeaderKeyShape | undefined> {
   const { faults } = leaders;
   for (const leader of faults.attempt(() => leaders.items()) ?? []) {
@@ -58,9 +58,9 @@ function* listedKeys(leaders: DocumentNode): Generator<LeaderKeyShape | undefine
 }
 
 /**
- * Checks an allow-list completely, one key at each step. Its faults go to those of the node.
+ * Checks a whole allow-list, one key a step. Faults are added to `node.faults`.
  *
- * @param previous a list whose keys need no check when they are listed again
+ * @param previous the list in force; its keys are not checked again
  */
 function* readingSteps(node: DocumentNode, previous: AllowedLeaders): Generator<void, AllowedLeaders> {
   const { faults } = node;
@@ -95,16 +95,16 @@ function readAllowList(node: DocumentNode, previous: AllowedLeaders): AllowedLea
   }
 }
 
-/** Milliseconds of a slice of work on an idle event loop. */
+/** Length of a work slice on an idle event loop, in milliseconds. */
 const SLICE_MS = 4;
-/** Under load, a slice is a third of the time since the last one, at most so many milliseconds. */
+/** Maximum length of a slice. Under load a slice is a third of the time since the previous one. */
 const MAX_SLICE_MS = 25;
-/** Steps between two looks at the clock; checking a key takes up to 0.1 ms. */
+/** Steps between two readings of the clock. Checking a key takes up to 0.1 ms. */
 const STEPS = 8;
 
 /**
- * Reads an allow-list in slices between which the event loop runs. Its share of the time has a lower bound, so that
- * constant load does not keep a revoked key in force.
+ * Reads an allow-list in slices and lets the event loop run between them. The slices get a minimum share of the time,
+ * so that constant load cannot keep a revoked key in force.
  *
  * @returns undefined once the signal is aborted
  */
@@ -147,7 +147,7 @@ export function noLeaders(): LeaderResolver {
 /**
  * Reads an inline allow-list.
  *
- * @param previous the replaced resolver, whose prepared keys are reused
+ * @param previous the resolver that is replaced; its prepared keys are reused
  * @throws ConfigError
  */
 export function inlineLeaders(node: DocumentNode, previous?: LeaderResolver): LeaderResolver {
@@ -158,7 +158,7 @@ export function inlineLeaders(node: DocumentNode, previous?: LeaderResolver): Le
  * Reads an allow-list from a file; {@link FileLeaders.adopt} takes later versions.
  *
  * @param path relative to the current working directory of the process
- * @param previous the replaced resolver; returned, with its last good version, when it has the same file
+ * @param previous the resolver that is replaced; returned, with its last valid version, when it follows the same file
  * @throws ConfigError when the file is missing, unreadable or invalid
  */
 export function fileLeaders(path: string, previous?: LeaderResolver): LeaderResolver {
@@ -231,7 +231,7 @@ function hasNoKey(list: AllowedLeaders): boolean {
   return keysOf(list).next().done === true;
 }
 
-/** The allow-list of a file: the version in force, which a server replaces by newer ones. */
+/** An allow-list in a file. It holds the version in force until {@link adopt} replaces it. */
 export class FileLeaders implements LeaderResolver {
   /** Absolute. */
   readonly path: string;
@@ -275,9 +275,9 @@ export class FileLeaders implements LeaderResolver {
   }
 
   /**
-   * Reads a version beside the calls, and puts it in force unless the signal is aborted before.
+   * Reads a version while calls are served, and puts it in force unless the signal is aborted first.
    *
-   * @throws ConfigError when it is invalid; the old one then stays in force
+   * @throws ConfigError when the version is invalid; the old one stays in force
    */
   async adopt({ bytes, digest }: HashedFile, signal: AbortSignal): Promise<void> {
     // Several servers may share a configuration, and each follows its file.

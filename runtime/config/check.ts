@@ -1,4 +1,4 @@
-/** Checks an operator's files as a server does when it starts, but finds all faults. */
+/** Checks an operator's files with the code that a server runs at start-up, but reports all faults instead of the first. */
 
 import { resolve } from "node:path";
 import { readLeadersFile } from "./allowed-leaders.js";
@@ -13,18 +13,18 @@ import type { LeaderResolver } from "./leader-resolver.js";
 import { readOperatorFile } from "./operator-file.js";
 import { ConfigError, type DocumentNode, type DocumentSource, Faults } from "./strict-json.js";
 
-/** Limit of the faults of one check: each is located in the text anew. */
+/** Maximum faults of one check. Locating each one scans the text again. */
 const MAX_FAULTS = 50;
 
-/** What a check of a configuration has found. */
+/** Result of checking a configuration. */
 export interface ConfigCheck {
-  /** In the order in which they were found; at most 50. */
+  /** At most 50, in the order of discovery. */
   readonly faults: readonly ConfigError[];
-  /** What a server logs of a valid configuration. */
+  /** Warnings that a server would log for this configuration. */
   readonly warnings: readonly string[];
-  /** The entries of `tools`, as far as they can be read. */
+  /** The readable entries of `tools`. */
   readonly tools: readonly ToolEntry[];
-  /** Where entries of tools belong; undefined without a section `signed_http`. */
+  /** The section `signed_http`, which contains `tools`; undefined when it is missing. */
   readonly section: DocumentNode | undefined;
   /** Undefined when there is a fault. */
   readonly config: ToolkitRuntimeConfig | undefined;
@@ -33,8 +33,8 @@ export interface ConfigCheck {
 /**
  * Checks a configuration and the allow-list that it names. Never throws.
  *
- * @param file as it is shown in messages, relative to `cwd`
- * @param cwd the working directory of the server, to which the path of the allow-list is relative too
+ * @param file relative to `cwd`, as shown in messages
+ * @param cwd the working directory of the server; the path of the allow-list is relative to it too
  */
 export function checkConfigFile(file: string, cwd: string): ConfigCheck {
   const faults = new Faults(MAX_FAULTS);
@@ -62,7 +62,7 @@ export function checkConfigFile(file: string, cwd: string): ConfigCheck {
   };
 }
 
-/** Checks an allow-list by itself, as {@link checkConfigFile} does. */
+/** Checks an allow-list file without a configuration. Never throws. */
 export function checkAllowListFile(file: string, cwd: string): readonly ConfigError[] {
   const faults = new Faults(MAX_FAULTS);
   try {

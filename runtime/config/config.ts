@@ -27,7 +27,7 @@ export type SignedHttpMode = (typeof SignedHttpMode)[keyof typeof SignedHttpMode
 
 /** Configuration of one tool in signed mode. */
 export interface ToolSigningConfig {
-  /** Signs the tool's results; without it they are unsigned. */
+  /** Key that signs the tool's results; without it they are not signed. */
   readonly signingKey?: SigningKey;
   /** Lifetime of completed replay entries in milliseconds, 1 to 2^53 − 1; larger settings are capped. */
   readonly replayTtlMs: number;
@@ -39,11 +39,11 @@ interface ConfigSnapshot {
   readonly mode: SignedHttpMode;
   readonly tools: ReadonlyMap<string, ToolSigningConfig>;
   readonly leaders: LeaderResolver;
-  /** Whether the document says that no signatures are required, in so many words. */
+  /** Whether the document contains `"mode": "disabled"`. */
   readonly isUnsignedByName?: true;
   /** Whether the document contains a private key, in force or not. */
   readonly holdsKey: boolean;
-  /** Whether `allowed_leaders_path` is ignored because there is an inline list. */
+  /** Whether `allowed_leaders_path` is ignored in favour of an inline list. */
   readonly ignoredPath?: true;
 }
 
@@ -56,7 +56,7 @@ export interface FileRights {
 export interface ConfigFile {
   /** Absolute, because the working directory may change. */
   readonly path: string;
-  /** The original path, for messages. */
+  /** The path as given, for messages. */
   readonly source: DocumentSource;
   /** Digest of the first version. The bytes contain keys and are not kept. */
   readonly digest: string;
@@ -88,7 +88,7 @@ let replaceSnapshot: (config: ToolkitRuntimeConfig, snapshot: ConfigSnapshot) =>
 export class ToolkitRuntimeConfig {
   #snapshot: ConfigSnapshot;
   readonly #file: ConfigFile | undefined;
-  /** Tools served with it, now or before, by any server. */
+  /** Tools that any server serves, or has served, with this configuration. */
   readonly #served = new Set<string>();
 
   private constructor(snapshot: ConfigSnapshot, file?: ConfigFile) {
@@ -115,7 +115,7 @@ export class ToolkitRuntimeConfig {
     const path = env[ENV_TOOLKIT_CONFIG_PATH];
     if (path === undefined) return new ToolkitRuntimeConfig(defaults());
     if (path !== "") return ToolkitRuntimeConfig.fromPath(path);
-    const fault = `${ENV_TOOLKIT_CONFIG_PATH} must be a path, got an empty text; unset it or name the file`;
+    const fault = `${ENV_TOOLKIT_CONFIG_PATH} must be a path, got an empty string; unset it or name the file`;
     throw new ConfigError(fault, { title: "configuration" });
   }
 
@@ -186,13 +186,13 @@ export class ToolkitRuntimeConfig {
   }
 }
 
-/** Changes of a new version, without secrets, for the log. */
+/** Changes in a new version, for the log. Contains no secrets. */
 export interface ConfigChange {
   /** Served tools whose signing key was added, changed or removed. */
   readonly signingKeys: readonly string[];
-  /** Served tools with another lifetime of replay entries. */
+  /** Served tools whose lifetime of replay entries changed. */
   readonly replayTtls: readonly string[];
-  /** Whether the allow-list changed. A list in a file follows that file by itself. */
+  /** Whether the allow-list changed. A list in a file is followed separately. */
   readonly leaders: boolean;
   /** A new limit of bodies that takes effect after a restart. */
   readonly waitingBodyLimit: bigint | undefined;
@@ -239,7 +239,7 @@ function sameKey(a: SigningKey | undefined, b: SigningKey | undefined): boolean 
   return a === undefined || b === undefined ? a === b : asBuffer(a.publicKey).equals(b.publicKey);
 }
 
-/** Whether a configuration has `"mode": "disabled"`, rather than nothing about signatures. */
+/** Whether a configuration contains `"mode": "disabled"`, rather than no `mode` at all. */
 export function isUnsignedByName(config: ToolkitRuntimeConfig): boolean {
   return snapshotOf(config).isUnsignedByName === true;
 }
@@ -247,25 +247,28 @@ export function isUnsignedByName(config: ToolkitRuntimeConfig): boolean {
 /** The warning about unsafe access rights of a configuration's file, if any. */
 export function configFileWarning(config: ToolkitRuntimeConfig, stats: FileRights): string | undefined {
   if (!snapshotOf(config).holdsKey || !isWorldReadable(stats)) return undefined;
-  return "holds a private key and everybody on this machine can read it: take that right away (chmod o-r)";
+  return "contains a private key and is readable by every user of this machine: remove that permission (chmod o-r)";
 }
 
-/** A longer TTL than a day is probably a wrong unit. */
+/** A TTL of a day or more was probably written in another unit. */
 const DAY_MS = 86_400_000;
 
 /** Warnings about valid settings that are probably unintended. */
 export function configWarnings(config: ToolkitRuntimeConfig): string[] {
   const { invokeMaxBodyBytes, mode, leaders, tools, ignoredPath } = snapshotOf(config);
   const warnings: string[] = [];
-  if (invokeMaxBodyBytes === 0n) warnings.push("invoke_max_body_bytes is 0: every call will be refused");
+  if (invokeMaxBodyBytes === 0n)
+    warnings.push("invoke_max_body_bytes is 0: every call will be refused; raise it or leave it out");
   if (mode === SignedHttpMode.Disabled) return warnings;
-  if (leaders.isEmpty) warnings.push("no leader's key is in the allow-list: every call will be refused");
-  if (ignoredPath === true) warnings.push("allowed_leaders counts alone: the file at allowed_leaders_path is not read");
+  if (leaders.isEmpty)
+    warnings.push("the allow-list contains no key: every call will be refused; add the key of a leader");
+  if (ignoredPath === true)
+    warnings.push("allowed_leaders_path is ignored because allowed_leaders is set: remove one of the two");
   for (const [id, { replayTtlMs }] of tools) {
     if (replayTtlMs <= DAY_MS) continue;
     const days = Math.floor(replayTtlMs / DAY_MS);
     warnings.push(
-      `replay_cache_ttl_ms of ${JSON.stringify(id)} is ${days} days or more: it counts milliseconds, and a full replay memory refuses calls`,
+      `replay_cache_ttl_ms of ${JSON.stringify(id)} is ${days} days or more: the unit is milliseconds, and a full replay memory refuses calls`,
     );
   }
   return warnings;
@@ -287,12 +290,12 @@ function defaults(): ConfigSnapshot {
   };
 }
 
-/** How a configuration is read. */
+/** Callbacks of a configuration check. */
 export interface ConfigReading {
   readonly faults: Faults;
   /** Opens the file of an allow-list. */
   readonly openList: (path: string) => LeaderResolver;
-  /** Takes the entries of `tools`, in both modes, and the section that should hold them. */
+  /** Receives the entries of `tools`, in both modes, and the section that contains them. */
   readonly onTools?: (entries: readonly ToolEntry[], section: DocumentNode) => void;
 }
 
@@ -312,7 +315,7 @@ function readConfig(bytes: Uint8Array, source: DocumentSource, previous?: Leader
 }
 
 /**
- * Checks a configuration as {@link readConfig} reads it. Its faults go to those of the reading.
+ * Checks a configuration like {@link readConfig}, but adds its faults to those of `reading`.
  *
  * @returns undefined when there is a fault
  */
@@ -395,7 +398,7 @@ function readSignedHttp(
 function readMode(node: DocumentNode): SignedHttpMode {
   const mode = node.text();
   if (mode === SignedHttpMode.Disabled || mode === SignedHttpMode.Required) return mode;
-  throw node.fault('"disabled" or "required"', "another text", "write one of the two");
+  throw node.fault('"disabled" or "required"', "another string", "write one of the two");
 }
 
 interface ToolShape {

@@ -4,23 +4,21 @@ import { checkedInteger } from "../checked-integer.js";
 
 /** Environment variable with the address: an IP literal and a port. */
 export const ENV_BIND_ADDR = "BIND_ADDR";
-/** Environment variable with the address of the admin listener; without it there is no listener. */
+/** Environment variable with the address of the admin listener. Without it there is no admin listener. */
 export const ENV_ADMIN_ADDR = "SVC_ADMIN_ADDR";
-/** Environment variable that asks for a server without signatures by name: `1`. */
+/** Environment variable that permits a server without signatures: `1`. */
 export const ENV_ALLOW_UNSIGNED = "SVC_ALLOW_UNSIGNED";
 /** Environment variable with the form of the results of unsigned calls: `json` or `bcs`. */
 export const ENV_UNSIGNED_RESULTS = "SVC_UNSIGNED_RESULTS";
 /** Environment variable with the minimum log level: `trace` to `fatal`, or `silent`. */
 export const ENV_LOG_LEVEL = "SVC_LOG_LEVEL";
-/**
- * Environment variable with the path of the certificate chain: PEM, the server's certificate first, then its issuers.
- */
+/** Environment variable with the path of the certificate chain: PEM, server certificate first, then its issuers. */
 export const ENV_TLS_CERT_PATH = "SVC_TOOL_TLS_CERT_PATH";
 /** Environment variable with the path of the certificate's private key: PEM, not encrypted. */
 export const ENV_TLS_KEY_PATH = "SVC_TOOL_TLS_KEY_PATH";
 /**
- * Environment variable with the address of a Redis or Valkey server that keeps the replay state of several processes;
- * without it each process keeps its own. The others have no meaning without it.
+ * Environment variable with the address of the Redis or Valkey server that stores the replay state of several
+ * processes. Without it each process keeps its own, and the other `SVC_REPLAY_REDIS_` variables have no effect.
  */
 export const ENV_REDIS_URL = "SVC_REPLAY_REDIS_URL";
 /** Environment variable with the path of a file that holds the password. */
@@ -31,11 +29,11 @@ export const ENV_REDIS_CA_PATH = "SVC_REPLAY_REDIS_CA_PATH";
 export const ENV_REDIS_CERT_PATH = "SVC_REPLAY_REDIS_CERT_PATH";
 /** Environment variable with the path of the client certificate's private key: PEM, not encrypted. */
 export const ENV_REDIS_KEY_PATH = "SVC_REPLAY_REDIS_KEY_PATH";
-/** Environment variable with the begin of all keys. */
+/** Environment variable with the prefix of all Redis keys. */
 export const ENV_REDIS_PREFIX = "SVC_REPLAY_REDIS_PREFIX";
-/** Environment variable with the milliseconds for the reply to a command. */
+/** Environment variable with the time limit of a Redis command, in milliseconds. */
 export const ENV_REDIS_TIMEOUT_MS = "SVC_REPLAY_REDIS_TIMEOUT_MS";
-/** Environment variable with the milliseconds without new runs after a loss of data. */
+/** Environment variable with the time after a data loss during which no new run starts, in milliseconds. */
 export const ENV_REDIS_GRACE_MS = "SVC_REPLAY_REDIS_GRACE_MS";
 
 /** All variables of the shared replay state. */
@@ -63,7 +61,7 @@ export const ENV_MAX_RUNS = "SVC_MAX_RUNS";
 /** Environment variable with the limit of the values of one call. */
 export const ENV_MAX_INPUT_VALUES = "SVC_MAX_INPUT_VALUES";
 
-/** All variables with a number of bytes or of things; `integerFromEnv` reads them. */
+/** All variables that `integerFromEnv` reads. */
 export const NUMBER_SETTINGS: readonly string[] = [
   ENV_MEMORY_LIMIT,
   ENV_REPLAY_MAX_BYTES,
@@ -88,7 +86,7 @@ export function integerFromEnv(variable: string, min: number, max: number, unit:
   const [, digits, suffix] = /^(\d{1,16})(Ki|Mi|Gi)?$/.exec(text) ?? [];
   if (digits === undefined || (suffix !== undefined && unit !== "bytes")) {
     const example = unit === "bytes" ? "such as 536870912 or 512Mi, " : "";
-    throw new RangeError(`${variable}: expected a whole number of ${unit}, ${example}got another text`);
+    throw new RangeError(`${variable}: expected a whole number of ${unit}, ${example}got another value`);
   }
   return checkedInteger(variable, Number(digits) * (BINARY_UNITS[suffix ?? ""] ?? 1), min, max, unit);
 }

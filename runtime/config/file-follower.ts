@@ -1,7 +1,7 @@
-// Follows files that operators replace under a running process, by content.
+// Follows files that operators replace while a process runs. Versions are compared by content.
 //
-// A watcher of the directory triggers checks early, and polling covers its gaps: a watcher stops working when the
-// directory is replaced, does not follow links, does not exist on some file systems, and needs a descriptor.
+// A directory watcher triggers early checks. Polling covers its gaps: a watcher stops working when the directory is
+// replaced, does not follow links, does not exist on some file systems, and needs a descriptor.
 
 import { type BigIntStats, type FSWatcher, watch } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -11,24 +11,25 @@ import { ReloadCounter, type ReloadStats } from "./reload-stats.js";
 
 /** Milliseconds between checks without change events. */
 const DEFAULT_RELOAD_INTERVAL_MS = 1_000;
-/** A version is judged when two reads this many milliseconds apart are equal, so that a partial write is not. */
+/** A version is checked once two reads this many milliseconds apart are equal, so that a partial write is not checked. */
 const SETTLE_MS = 100;
-/** After this many milliseconds a version is judged even if the file keeps changing. */
+/** After this many milliseconds a version is checked even if the file keeps changing. */
 const MAX_SETTLE_MS = 1_000;
 
 /**
- * Files that are larger together, in bytes, are read only when a stamp differs: reading and hashing 64 MiB each second
- * would cost more than the calls. Smaller ones are read at each check, as not every file system has exact stamps.
+ * Files larger than this in total, in bytes, are read only when a timestamp differs: reading and hashing 64 MiB each
+ * second would cost more than the calls. Smaller files are read at each check, because not every file system has exact
+ * timestamps.
  */
 const MAX_BYTES_EACH_CHECK = 256 * 1024;
-/** A file read within this many milliseconds of its last change may change again with the same stamp. */
+/** A file read within this many milliseconds of its last change may change again with the same timestamp. */
 const MIN_STAMP_AGE_MS = 100;
 
-/** The reason for not putting a version in force. */
+/** The reason why a version was refused. */
 export interface VersionRefusal {
   /** A sentence for the log, without text of the file. */
   readonly refused: string;
-  /** Whether the same files may become valid, because the reason lies elsewhere. */
+  /** Whether the unchanged files may become valid, because the reason lies outside them. */
   readonly retry?: boolean;
 }
 
@@ -40,7 +41,7 @@ export interface FollowerLog {
 
 /** The followed files, and the handling of a new version. */
 export interface FollowerOptions {
-  /** Start of the sentences about all files together: `configuration "/etc/svc/config.json"`. */
+  /** Subject of the log sentences about all files together: `configuration "/etc/svc/config.json"`. */
   readonly title: string;
   /** Absolute paths of the files, which are adopted or refused together: their contents at one time are one version. */
   readonly paths: readonly string[];
@@ -61,7 +62,7 @@ export interface FollowerOptions {
   readonly intervalMs?: number;
 }
 
-/** The files as read, and a text that is equal for equal contents and faults. */
+/** The contents of the files, and a string that identifies these contents or their faults. */
 interface Version {
   readonly state: string;
   readonly readings: readonly HashedReading[];
@@ -78,16 +79,16 @@ export class FileFollower {
   readonly #watchers = new Map<string, { watcher: FSWatcher; ino: bigint; dev: bigint }>();
   /** The state of the version in force. */
   #inForce: string;
-  /** The state judged last; undefined to judge the next one in any case. */
+  /** The state checked last; undefined forces the next check. */
   #judged: string | undefined;
-  /** Refusals logged since the files were last good. */
+  /** Refusals logged since the files were last valid. */
   readonly #reported = new Set<string>();
   /** Callbacks of forced reloads. */
   readonly #pendingReloads: (() => void)[] = [];
   #notified = false;
   #wake: (() => void) | undefined;
   readonly #closing = new AbortController();
-  /** State and stamps of large files, as they were last read. */
+  /** State and timestamps of large files at their last reading. */
   #stamped: { readonly state: string; readonly stamps: readonly BigIntStats[] } | undefined;
 
   constructor(options: FollowerOptions) {
@@ -102,7 +103,7 @@ export class FileFollower {
     return this.#counter;
   }
 
-  /** Reads and judges the files now, without waiting for them to settle. */
+  /** Reads and checks the files now, without waiting for them to settle. */
   reload(): Promise<void> {
     if (this.#closed) return Promise.resolve();
     return new Promise((resolve) => {
@@ -131,7 +132,7 @@ export class FileFollower {
       try {
         await this.#check(reloads.length > 0);
       } catch {
-        // Only a failing log throws here, which must not stop the following.
+        // Only a failing logger throws here. It must not end the loop.
       }
       for (const done of reloads) done();
       await this.#waitForCheck();
@@ -149,7 +150,7 @@ export class FileFollower {
       const end = performance.now() + MAX_SETTLE_MS;
       for (let settled = false; !settled && performance.now() < end; ) {
         await this.#sleep(this.#settleMs());
-        // A forced reload gets a check of its own.
+        // A forced reload needs its own check.
         if (this.#pendingReloads.length > 0) return;
         const next = await this.#read();
         settled = next.state === version.state;
@@ -168,7 +169,7 @@ export class FileFollower {
       const isRecovered = this.#counter.fault !== undefined;
       this.#counter.countUnchanged();
       this.#reported.clear();
-      log.info({}, `${title} ${isRecovered ? "holds the version in force again" : "is unchanged"}`);
+      log.info({}, `${title} ${isRecovered ? "contains the version in force again" : "is unchanged"}`);
       return;
     }
     const refusal = await this.#adopt(readings);
@@ -214,7 +215,7 @@ export class FileFollower {
     return { state, readings };
   }
 
-  /** Whether the files have the stamps of the version that was judged last. */
+  /** Whether the files have the timestamps of the version that was checked last. */
   async #hasKnownStamps(): Promise<boolean> {
     const { state, stamps } = this.#stamped ?? {};
     if (state === undefined || state !== this.#judged) return false;
@@ -228,7 +229,7 @@ export class FileFollower {
     return [...new Set(this.#options.paths.map(dirname))];
   }
 
-  /** Watches the directory that is at the path now, also after it was replaced. */
+  /** Watches the directory now at the path, which may have been replaced. */
   async #ensureWatcher(directory: string): Promise<void> {
     const found = await stat(directory, { bigint: true }).catch(() => undefined);
     const current = this.#watchers.get(directory);
@@ -251,9 +252,7 @@ export class FileFollower {
     }
   }
 
-  /**
-   * Waits for the next check: until a forced reload, for the settle time after a change event, else for the interval.
-   */
+  /** Waits for the next check: until a forced reload, for the settle time after a change event, else for the interval. */
   async #waitForCheck(): Promise<void> {
     await this.#sleep(this.#settleMs());
     await this.#sleep(this.#intervalMs - this.#settleMs(), () => this.#notified);

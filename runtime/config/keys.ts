@@ -1,10 +1,10 @@
-// Text forms of Ed25519 keys in configurations (protocol section 10). No message contains any part of a text.
+// Text forms of Ed25519 keys in configurations (protocol section 10). No message contains any part of a key.
 
 import { Buffer } from "#platform/bytes";
 import { isValidPublicKey, prepareSigningKey } from "#platform/ed25519";
 import { type SigningKey, VerifyKey } from "../wire/crypto/ed25519-keys.js";
 
-/** A key, or a description of the invalid text: a fixed text or a length. */
+/** A key, or a description of the invalid text: a fixed phrase or a length. */
 export type KeyReading<K> = { readonly key: K } | { readonly got: string };
 
 /**
@@ -23,21 +23,22 @@ export function readPrivateKey(text: string): KeyReading<Uint8Array> {
 }
 
 /**
- * Reads a public key: 32 bytes of hex in any case, `0x` optional, that signatures can verify against.
+ * Reads a public key: 64 hex digits in either case, `0x` optional. Keys that no signature can verify against are
+ * refused.
  *
- * @param known a key that is returned, unchecked, for its own text
+ * @param known a checked key, returned when the text is that of this key
  */
 export function readPublicKey(text: string, known?: VerifyKey): KeyReading<VerifyKey> {
   const digits = text.startsWith("0x") ? text.slice(2) : text;
   if (/[^0-9a-fA-F]/.test(digits)) {
     const inBase64 = decodeAnyBase64(trimAscii(text))?.length === 32;
-    return { got: inBase64 ? "32 bytes in base64" : `a text of ${text.length} characters, some of them no hex digits` };
+    return { got: inBase64 ? "32 bytes in base64" : `${text.length} characters, some of which are not hex digits` };
   }
   if (digits.length !== 64) return { got: `${digits.length} hex digits` };
   const bytes = Buffer.from(digits, "hex");
   if (known !== undefined && bytes.equals(known.bytes)) return { key: known };
   if (!isValidPublicKey(bytes)) return { got: "bytes that no signature can verify against" };
-  // Not copied: in memory of its own, a key of 32 bytes would take ten times as many.
+  // Not copied: a separate buffer of 32 bytes takes ten times as much memory.
   return { key: new VerifyKey(bytes) };
 }
 
@@ -51,12 +52,12 @@ function decodeSeed(text: string): Uint8Array | string {
   const hex = /^(?:0x)?([0-9a-fA-F]{64}|[0-9a-fA-F]{66})$/.exec(text)?.[1];
   const bytes = hex === undefined ? decodeAnyBase64(text) : Buffer.from(hex, "hex");
   if (bytes?.length === 32) return bytes;
-  if (bytes?.length === 33) return bytes[0] === 0 ? bytes.subarray(1) : "33 bytes that begin with another flag";
-  if (text === "") return "an empty text";
-  // Hex that is cut is mostly base64 of some other bytes.
+  if (bytes?.length === 33) return bytes[0] === 0 ? bytes.subarray(1) : "33 bytes whose first byte is not zero";
+  if (text === "") return "an empty string";
+  // Truncated hex is usually valid base64 of other bytes.
   const digits = /^(?:0x)?([0-9a-fA-F]+)$/.exec(text)?.[1];
   if (digits !== undefined) return `${digits.length} hex digits`;
-  return bytes === undefined ? `a text of ${text.length} characters in none of these forms` : `${bytes.length} bytes`;
+  return bytes === undefined ? `${text.length} characters in none of these forms` : `${bytes.length} bytes`;
 }
 
 /** Decodes base64 or base64url, padded or not, without stray bits. `Buffer.from` ignores invalid characters. */

@@ -15,7 +15,7 @@ export interface OperatorFile {
 /** A file, or its fault: `must be …, got …; …`. */
 export type FileReading = OperatorFile | { readonly fault: string };
 
-/** Limit of a file, in bytes: reading a larger one every second would cost more than the calls. */
+/** Maximum size of a file, in bytes: reading a larger one every second would cost more than the calls. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** Non-blocking, so that opening a pipe does not wait for a writer. */
@@ -38,7 +38,7 @@ export function readOperatorFile(path: string): FileReading {
 
 /** A file read asynchronously, with its digest. */
 export interface HashedFile extends OperatorFile {
-  /** As of {@link digestOf}. */
+  /** Result of {@link digestOf}. */
   readonly digest: string;
 }
 
@@ -60,13 +60,13 @@ export async function readOperatorFileAsync(path: string): Promise<HashedReading
   }
 }
 
-/** Bytes that are read and hashed at once: less than a millisecond of work. */
+/** Bytes read and hashed in one step: less than a millisecond of work. */
 const PART_BYTES = 256 * 1024;
 
-/** Reads up to the end, which need not be where the stats say: the file may be changing. */
+/** Reads to the end, which may differ from the size in `stats`, because the file may be changing. */
 async function readHashed(file: FileHandle, stats: BigIntStats): Promise<HashedReading> {
   const hash = createHash("sha256");
-  // In memory of its own, which can be given to a thread. One byte more shows the end.
+  // A separate buffer can be transferred to a thread. The extra byte detects the end.
   let bytes = Buffer.allocUnsafeSlow(Number(stats.size) + 1);
   for (let at = 0; ; ) {
     const { bytesRead } = await file.read(bytes, at, Math.min(PART_BYTES, bytes.length - at), at);
@@ -91,16 +91,18 @@ export function isWorldReadable({ mode }: Pick<BigIntStats, "mode">): boolean {
 }
 
 function fileFault(stats: BigIntStats): { fault: string } | undefined {
-  if (!stats.isFile()) return { fault: unreadableMessage("something else") };
+  if (!stats.isFile()) return { fault: unreadableMessage("a directory or a special file") };
   // A user with write access could authorise any caller.
   if (process.platform !== "win32" && (stats.mode & 0o002n) !== 0n) {
-    return { fault: "must not be writable by everybody, got a world-writable file; take that right away (chmod o-w)" };
+    return {
+      fault: "must not be world-writable, got a file that every user can write; remove that permission (chmod o-w)",
+    };
   }
   return stats.size > MAX_FILE_BYTES ? TOO_LARGE : undefined;
 }
 
 function readFault(error: unknown): { fault: string } {
-  return { fault: unreadableMessage((error as NodeJS.ErrnoException).code ?? "an unknown fault") };
+  return { fault: unreadableMessage((error as NodeJS.ErrnoException).code ?? "an unknown error") };
 }
 
 /** The fault of an unreadable file, from the system's error code. */
@@ -109,9 +111,9 @@ function unreadableMessage(got: string): string {
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  // In a container its user is another than the owner of a mounted file.
-  EACCES: `let the user of this process (${process.getuid?.() ?? "unknown"}) read it and enter its directories`,
+  // In a container the process often runs as another user than the owner of a mounted file.
+  EACCES: `let the user of this process (uid ${process.getuid?.() ?? "unknown"}) read the file and enter its directories`,
   EMFILE: "raise the limit of open files of this process",
   ENFILE: "raise the limit of open files of the system",
-  EIO: "look after the file system",
+  EIO: "check the disk and the file system",
 };

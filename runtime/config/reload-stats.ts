@@ -2,21 +2,17 @@
 
 /** Outcomes and ages of the versions of a file, current when read. */
 export interface ReloadStats {
-  /** Number of new versions put in force, without the initial version. */
+  /** Number of new versions put in force; the initial version does not count. */
   readonly applied: number;
-  /** Number of distinct versions and faults refused while the last good version stayed in force. */
+  /** Number of distinct versions and faults refused. The last valid version stayed in force. */
   readonly refused: number;
-  /** Number of returns to the version in force, after a fault or on a forced reload. */
+  /** Number of checks that found the version in force again, after a fault or on a forced reload. */
   readonly unchanged: number;
-  /**
-   * The current fault of the file; undefined while it contains the version in force. Never contains text of the file.
-   */
+  /** The current fault of the file; undefined while it contains the version in force. Never contains text of the file. */
   readonly fault: string | undefined;
   /** Milliseconds since the current version was put in force. */
   readonly versionAgeMs: number;
-  /**
-   * Milliseconds since the file last contained the version in force: at most about the interval in normal operation.
-   */
+  /** Milliseconds since the file last contained the version in force: at most about the interval in normal operation. */
   readonly lastGoodAgeMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** Environment variables that are set and not read: misspelt ones, and those of the Rust toolkit. */
+/** Finds environment variables that are set but not read: misspelt names, and names of the Rust toolkit. */
 
 import { ENV_TOOLKIT_CONFIG_PATH } from "./config.js";
 import {
@@ -27,20 +27,20 @@ const KNOWN: readonly string[] = [
   ...REDIS_SETTINGS,
 ];
 
-/** The Rust toolkit has this prefix where this one has `SVC_`. */
+/** Prefix of the Rust toolkit, in place of `SVC_`. */
 const FOREIGN = /^NEXUS_/;
-/** What Kubernetes sets in each container for a service whose name begins with `svc-`. */
+/** Variables that Kubernetes sets in each container for a service whose name begins with `svc-`. */
 const OF_KUBERNETES = /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT(?:_\d+_\w+)?$/;
-/** It sets this one for each service. */
+/** Suffix of the variable that Kubernetes sets for every service. */
 const HOST_OF_KUBERNETES = "_SERVICE_HOST";
-/** A name of these words alone speaks of the configuration of tools; `SVC_ORDERS_CONFIG` is of an application. */
+/** Names made only of these words refer to the tool configuration. `SVC_ORDERS_CONFIG` belongs to an application. */
 const OF_CONFIG = /^SVC(?:_(?:TOOL|TOOLS|TOOLKIT|RUNTIME|SERVER|CONFIG|CONFIGURATION|PATH|FILE|JSON))+$/;
-/** Edit steps from the name of the configuration's path within which a name can hardly mean anything else. */
+/** Maximum edit distance at which a name is taken for a misspelt `SVC_TOOLKIT_CONFIG_PATH`. */
 const MAX_STEPS_TO_CONFIG = 4;
-/** The same for the other settings, of a name that begins with `SVC_`. */
+/** Maximum edit distance to the other settings, for a name that begins with `SVC_`. */
 const MAX_STEPS = 5;
 
-/** A variable that no setting has. */
+/** A variable that resembles a setting but is not one. */
 export interface StrayVariable {
   readonly name: string;
   /** The variable that was probably meant. */
@@ -49,18 +49,18 @@ export interface StrayVariable {
   readonly meansConfig: boolean;
 }
 
-/** Variables of the environment that are named like settings and are none. */
+/** Finds variables that resemble settings but are not read. */
 export function strayVariables(env: Readonly<Record<string, string | undefined>>): StrayVariable[] {
   return Object.keys(env).flatMap((name) => (isOfService(name, env) ? [] : (strayVariable(name) ?? [])));
 }
 
-/** Whether Kubernetes set the variable, by the host of its service, which is set beside it. */
+/** Whether Kubernetes set the variable. If so, the host variable of the same service is set too. */
 function isOfService(name: string, env: Readonly<Record<string, string | undefined>>): boolean {
   return OF_KUBERNETES.test(name) && env[`${name.replace(OF_KUBERNETES, "")}${HOST_OF_KUBERNETES}`] !== undefined;
 }
 
 function strayVariable(name: string): StrayVariable | undefined {
-  // Windows compares names of variables without their case.
+  // Windows ignores case in variable names.
   const read = process.platform === "win32" ? name.toUpperCase() : name;
   if (KNOWN.includes(read)) return undefined;
   const upper = name.toUpperCase();
@@ -78,7 +78,7 @@ function stray(name: string, nearest: string | undefined): StrayVariable {
   return { name, nearest, meansConfig: nearest === ENV_TOOLKIT_CONFIG_PATH };
 }
 
-/** A variable's name in a message: a name may hold anything but `=`. */
+/** A variable's name, made safe for a message: a name may contain anything but `=`. */
 export function displayVariable(name: string): string {
   return /^\w{1,100}$/.test(name) ? name : JSON.stringify(name.slice(0, 100));
 }

@@ -1,7 +1,7 @@
-// A strict reader of an operator's JSON document. Every fault names its position.
+// Strict reader of an operator's JSON document. Every fault names its position.
 //
-// Messages never contain values of the document, nor names of members that are not plain words: a key may be misplaced,
-// even as a name.
+// Messages never contain values of the document, nor member names that are not plain words: a private key may have been
+// pasted anywhere, even as a name.
 
 import { parseFqn } from "../fqn.js";
 import { MAX_U64 } from "../wire/decode/integer-bounds.js";
@@ -77,19 +77,19 @@ export function titleOf(source: DocumentSource): string {
   return file === undefined ? source.title : `${source.title} ${JSON.stringify(file)}`;
 }
 
-/** The path for messages; undefined for a key that was given instead of a path. */
+/** The path for messages; undefined when a key was given instead of a path. */
 function displayFile({ file }: DocumentSource): string | undefined {
   return file === undefined || looksLikeKey(file) ? undefined : file;
 }
 
-/** A member's name that is shown: words of letters. No key, nor a part of one, looks like that. */
+/** Member names that messages may show: words of letters. No key and no part of a key matches. */
 const READABLE_NAME = /^(?=.{1,40}$)\$?[a-z]{1,20}(?:[_-][a-z]{2,20}|[A-Z][a-z]{2,20})*$/;
-/** Edit steps within which a member was probably meant. */
+/** Maximum edit distance for "did you mean". */
 const MAX_STEPS = 3;
 
 /**
- * The faults of documents as they are found, up to a limit. With the limit 1 the first fault is thrown where it is
- * found; with more, a reading goes on with the parts that are good.
+ * Collects faults of documents up to a limit. With a limit of 1 the first fault is thrown. With a higher limit, reading
+ * continues with the valid parts.
  */
 export class Faults {
   readonly found: ConfigError[] = [];
@@ -105,14 +105,14 @@ export class Faults {
     if (this.found.length >= this.#limit) throw fault;
   }
 
-  /** Adds a fault that ended the reading. */
+  /** Adds a fault without throwing it. */
   collect(fault: ConfigError): void {
-    // A part that is read twice has the same fault twice.
+    // A part that is read twice reports its fault twice.
     if (!this.found.some(({ message }) => message === fault.message)) this.found.push(fault);
   }
 
   /**
-   * Reads a part that may be left out: undefined when it has a fault.
+   * Reads a part; undefined when it has a fault.
    *
    * @throws the fault, once the limit is reached
    */
@@ -133,7 +133,7 @@ interface MemberSpec<R extends string, O extends string> {
   readonly optional?: readonly O[];
 }
 
-/** The origin of a node: the node above, and the name of the step in the pointer. */
+/** The parent of a node, and the node's segment in the JSON pointer. */
 interface Above {
   readonly node: DocumentNode;
   readonly label: string | number;
@@ -141,7 +141,8 @@ interface Above {
 
 /**
  * One value of a document, with its position. Every accessor throws a ConfigError for another kind of value. Nodes are
- * made as they are visited, and positions only for faults: an allow-list has hundreds of thousands of values.
+ * created when visited and positions computed only for faults, because an allow-list may have hundreds of thousands of
+ * values.
  */
 export class DocumentNode {
   readonly faults: Faults;
@@ -149,7 +150,7 @@ export class DocumentNode {
   readonly #source: DocumentSource;
   readonly #entry: number;
   readonly #above: Above | undefined;
-  /** The fault of a member that is missing. */
+  /** The fault of this node when it represents a missing member. */
   readonly #missing: ConfigError | undefined;
 
   private constructor(
@@ -203,7 +204,7 @@ export class DocumentNode {
         const [nearest] = closest(name, known, MAX_STEPS);
         const got = `got another member${READABLE_NAME.test(name) ? `, ${name}` : ""}`;
         const remedy = nearest === undefined ? "remove it or correct its name" : `did you mean ${nearest}?`;
-        this.faults.add(this.#fault(`must hold only ${known.join(", ")}, ${got}; ${remedy}`, key));
+        this.faults.add(this.#fault(`must contain only ${known.join(", ")}, ${got}; ${remedy}`, key));
         continue;
       }
       found[name] = this.#below(value, name);
@@ -224,7 +225,7 @@ export class DocumentNode {
     });
   }
 
-  /** The items of an array, each made when it is visited. */
+  /** The items of an array; each node is created when visited. */
   items(): Iterable<DocumentNode> {
     if (this.#kind !== ARRAY) throw this.fault("an array", this.kind(), "write one in brackets");
     return this.#items();
@@ -242,7 +243,7 @@ export class DocumentNode {
   /** A string. */
   text(): string {
     const kind = this.#kind;
-    if (kind !== STRING && kind !== ESCAPED_STRING) throw this.fault("a text", this.kind(), "write it in quotes");
+    if (kind !== STRING && kind !== ESCAPED_STRING) throw this.fault("a string", this.kind(), "write it in quotes");
     return stringOf(this.#document, this.#entry);
   }
 
@@ -279,13 +280,13 @@ export class DocumentNode {
         return "a boolean";
       case STRING:
       case ESCAPED_STRING:
-        return "a text";
+        return "a string";
       case ARRAY:
         return "an array";
       case OBJECT:
         return "an object";
       case DOUBLE:
-        return "a number that is no integer of 64 bits";
+        return "a number that is not a 64-bit integer";
       default:
         return "an integer";
     }
@@ -296,7 +297,7 @@ export class DocumentNode {
     return this.#fault(`must be ${wanted}, got ${got}; ${remedy}`, this.#entry);
   }
 
-  /** A fault of this value, at an entry of the document. */
+  /** A fault of this value, located at an entry of the document. */
   #fault(text: string, entry: number): ConfigError {
     const place = lineColumn(this.#document.bytes, startAt(this.#document, entry));
     return new ConfigError(text, this.#source, { pointer: this.#pointer, ...place });
@@ -318,7 +319,7 @@ export class DocumentNode {
     return kindAt(this.#document, this.#entry);
   }
 
-  /** Key and value by name: of a repeated member the first position, the last key and value. */
+  /** Key and value by name. A repeated member keeps its first position and its last key and value. */
   #members(): Map<string, { readonly key: number; readonly value: number }> {
     if (this.#kind !== OBJECT) throw this.fault("an object", this.kind(), "write one in braces");
     const members = new Map<string, { readonly key: number; readonly value: number }>();
@@ -330,7 +331,7 @@ export class DocumentNode {
     }
     for (const name of repeated) {
       const { key } = members.get(name) as { key: number };
-      this.faults.add(this.#fault("must hold each member once, got a repeated one; remove it", key));
+      this.faults.add(this.#fault("must contain each member once, got a repeated one; remove it", key));
     }
     return members;
   }
@@ -343,17 +344,17 @@ export function notJson(error: JsonError, bytes: Uint8Array, source: DocumentSou
   return new ConfigError(`must be JSON: ${reason}; ${remedy}`, source, place);
 }
 
-/** What editors and other dialects write, and what to do about it. */
+/** Common mistakes of editors and JSON dialects, each with its remedy. */
 function commonMistake(bytes: Uint8Array, offset: number): readonly [reason: string, remedy: string] | undefined {
   const [first = 0, second = 0] = bytes.subarray(0, 2);
   if (offset === 0 && first === 0xef) return ["it begins with a byte order mark", "save it as UTF-8 without one"];
   if (offset === 0 && first + second === 0xfe + 0xff) return ["it is UTF-16", "save it as UTF-8"];
   const text = Buffer.from(bytes.subarray(offset, offset + 2)).toString("latin1");
-  if (/^(?:\/[/*]|#)/.test(text)) return ["a comment", "remove it, because JSON has none"];
-  if (text.startsWith("'")) return ["a text in single quotes", "write double quotes"];
+  if (/^(?:\/[/*]|#)/.test(text)) return ["a comment, which JSON does not allow", "remove it"];
+  if (text.startsWith("'")) return ["a string in single quotes", "use double quotes"];
   const before = Buffer.from(bytes.subarray(Math.max(0, offset - MAX_LOOK_BACK), offset)).toString("latin1");
   return /^[}\]]/.test(text) && /,\s*$/.test(before) ? ["a comma before the end", "remove the comma"] : undefined;
 }
 
-/** Bytes in which the comma is looked for: line ends and their indentation. */
+/** Bytes searched backwards for the comma, across line ends and indentation. */
 const MAX_LOOK_BACK = 200;

@@ -1,19 +1,19 @@
-/** Answers of the HTTP requests of tools. */
+/** Answers to HTTP requests that tools make. */
 
 import type { ExactJson } from "../exact-json.js";
 
-/** An answer with its complete body. */
+/** An HTTP answer with its complete body. */
 export interface HttpAnswer {
   readonly status: number;
-  /** By names in lower case; repeated ones joined by commas. */
+  /** Keys are lower-case names. Values of repeated headers are joined by commas. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly bytes: Uint8Array;
-  /** Requests that were sent for it. */
+  /** Number of requests sent, retries included. */
   readonly attempts: number;
   /** @throws HttpError `invalid_answer` for bytes that are not UTF-8 */
   text(): string;
   /**
-   * The body with exact integers, as `readJson` gives it.
+   * The body, parsed with exact integers by `readJson`.
    *
    * @throws HttpError `invalid_answer` for a body that is not JSON
    */

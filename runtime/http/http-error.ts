@@ -1,16 +1,16 @@
-/** Failures of the HTTP requests of tools. */
+/** Errors of HTTP requests that tools make. */
 
 import type { HttpAnswer } from "./http-answer.js";
 
 /**
- * - `timeout`: no complete answer within the time of one attempt, or of the call
+ * - `timeout`: no complete answer within the time limit of one attempt or of the call
  * - `dns`: the host name has no address
- * - `connection`: no connection, or it broke
+ * - `connection`: the connection could not be made, or broke
  * - `tls`: the handshake failed, or the certificate is not trusted
- * - `forbidden_address`: `publicOnly`, and the host is not on the public network
- * - `status`: an answer with a status that is not accepted
- * - `too_large`: the answer has more than `maxBytes`
- * - `invalid_answer`: a body that is not what its headers say, or a redirect that is not followed
+ * - `forbidden_address`: the host is not on the public network, with `publicOnly`
+ * - `status`: the answer has a status that is not accepted
+ * - `too_large`: the answer is larger than `maxBytes`
+ * - `invalid_answer`: the body does not match its headers, or a redirect was not followed
  */
 export type HttpErrorKind =
   | "timeout"
@@ -23,8 +23,8 @@ export type HttpErrorKind =
   | "invalid_answer";
 
 /**
- * A request without an accepted answer. The message has the method, the host and the reason; no path, query, header or body,
- * which can hold secrets.
+ * A request failed. The message contains the method, the host and the reason, but no path, query, header or body, which
+ * may contain secrets.
  *
  * @example
  * ```ts
@@ -37,11 +37,11 @@ export type HttpErrorKind =
  */
 export class HttpError extends Error {
   override readonly name = "HttpError";
-  /** The status of the last answer, if there was one. */
+  /** Status of the last answer, if any. */
   readonly status: number | undefined;
-  /** Requests that were sent. */
+  /** Number of requests sent, retries included. */
   readonly attempts: number;
-  /** The answer of kind `status`. Not enumerable, so that no log prints it. */
+  /** The answer, when `kind` is `status`. Not enumerable, so that no log prints it. */
   declare readonly answer: HttpAnswer | undefined;
 
   constructor(

@@ -1,11 +1,11 @@
-/** Connections to the public network alone, whatever a host name resolves to. */
+/** Restricts connections to the public network, whatever a host name resolves to. */
 
 import { type LookupAddress, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 import type { Agent } from "undici";
 import type { Dispatcher } from "../leader/dispatcher.js";
 
-/** Addresses that are not on the public network: the special-purpose registries of IANA (RFC 6890). */
+/** Addresses outside the public network: IANA's special-purpose registries (RFC 6890). */
 const SPECIAL = {
   ipv4: [
     "0.0.0.0/8",
@@ -25,7 +25,7 @@ const SPECIAL = {
   ],
 } as const;
 
-/** The range of IPv6 in which public addresses are given out, and what is not public in it. */
+/** The IPv6 range of public addresses, and the ranges in it that are not public. */
 const GLOBAL_UNICAST = "2000::/3";
 const NOT_PUBLIC_IN_IT = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 
@@ -43,13 +43,13 @@ function listOf(ranges: readonly string[], family: "ipv4" | "ipv6"): BlockList {
 }
 
 /**
- * Whether an IP address is on the public network. IPv6 addresses that contain an IPv4 address are not: mapped ones, NAT64,
- * 6to4 and Teredo reach whatever is behind a translator.
+ * Whether an IP address is on the public network. IPv6 addresses that embed an IPv4 address (mapped, NAT64, 6to4,
+ * Teredo) count as not public, because a translator may forward them anywhere.
  */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !special.check(address, "ipv4");
-  // An address with a zone is of one link.
+  // An address with a zone is link-local.
   return family === 6 && !address.includes("%") && unicast.check(address, "ipv6") && !excluded.check(address, "ipv6");
 }
 
@@ -58,13 +58,13 @@ export class ForbiddenAddress extends Error {
   readonly code = "ERR_FORBIDDEN_ADDRESS";
 }
 
-/** The host of a URL without the brackets of IPv6. */
+/** Refuses a URL whose host is an IP address outside the public network. Names are checked when they are resolved. */
 export function checkHost({ hostname }: URL): void {
   const host = hostname.replace(/^\[|\]$/g, "");
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw new ForbiddenAddress("the address is not public");
 }
 
-/** Looks a name up for a connection, which is made to the addresses that it returns: a name cannot change in between. */
+/** Resolves a name for a connection. The connection uses the returned addresses, so the name cannot change in between. */
 const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return callback(error, "", 0);
@@ -78,7 +78,7 @@ const publicLookup: LookupFunction = (hostname, options, callback) => {
 
 let agent: Promise<Agent> | undefined;
 
-/** The agent of requests that are limited to the public network. It uses no proxy, which would look names up itself. */
+/** The agent for requests limited to the public network. It uses no proxy, because a proxy resolves names itself. */
 export function publicAgent(): Promise<Dispatcher> {
   agent ??= import("undici").then(
     ({ Agent }) =>

@@ -1,4 +1,4 @@
-/** HTTP requests that a tool makes: within the deadline of its call, bounded, repeated where that is safe. */
+/** HTTP requests that a tool makes: limited by the deadline of the call and in size, and retried where that is safe. */
 
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -22,51 +22,51 @@ import { checkHost, ForbiddenAddress, publicAgent } from "./public-addresses.js"
 export interface HttpOptions {
   /** `GET` by default, `POST` with a body. */
   readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Added to the query of the URL; undefined values are left out. */
+  /** Added to the query of the URL. Undefined values are omitted. */
   readonly query?: Readonly<Record<string, string | number | bigint | boolean | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A body as JSON with exact integers, as `writeJson` writes it. */
+  /** JSON body, serialised with exact integers by `writeJson`. */
   readonly json?: unknown;
-  /** A body as it is. */
+  /** Raw body. */
   readonly body?: string | Uint8Array;
-  /** Milliseconds of one attempt, to the end of its body: 10,000 by default, and never beyond the deadline. */
+  /** Time limit of one attempt, body included, in milliseconds: 10,000 by default, and never beyond the deadline. */
   readonly timeoutMs?: number;
-  /** Bytes of the answer's body, decompressed: 1 MiB by default. */
+  /** Maximum size of the decompressed answer body, in bytes: 1 MiB by default. */
   readonly maxBytes?: number;
-  /** Requests at most, the first one included: 3 by default. */
+  /** Maximum requests, the first one included: 3 by default. */
   readonly attempts?: number;
   /**
-   * Whether the request may be sent again. By default `GET`, `HEAD`, `PUT` and `DELETE` are; set it for a `POST` that has an
-   * idempotency key. A request of which no byte was sent is repeated in any case.
+   * Whether the request may be sent again. By default true for `GET`, `HEAD`, `PUT` and `DELETE`. Set it for a `POST`
+   * that has an idempotency key. A request of which no byte was sent is always retried.
    */
   readonly repeatable?: boolean;
-  /** Statuses beside 200 to 299 whose answers are returned. */
+  /** Statuses outside 200 to 299 whose answers are returned instead of thrown. */
   readonly accept?: readonly number[];
-  /** Redirects that a `GET` or `HEAD` follows: none by default. Headers do not go to another origin. */
+  /** Maximum redirects that a `GET` or `HEAD` follows: 0 by default. Headers are not sent to another origin. */
   readonly redirects?: number;
   /**
-   * Refuses hosts that are not on the public network, by the address of the connection. Set it wherever the host comes from
-   * an input. No proxy is used then.
+   * Refuses connections to addresses outside the public network. Set it wherever the host comes from an input. Proxy
+   * settings are then ignored.
    */
   readonly publicOnly?: boolean;
-  /** An agent of undici in place of the shared one: `MockAgent` in tests, `ProxyAgent`, an `Agent` with certificates. */
+  /** An undici dispatcher in place of the shared one: `MockAgent` in tests, `ProxyAgent`, an `Agent` with certificates. */
   readonly dispatcher?: Dispatcher | undefined;
 }
 
 const ATTEMPT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
 const ATTEMPTS = 3;
-/** Milliseconds of the call that are left for the tool's own answer. */
+/** Milliseconds of the call that are reserved for the tool's own answer. */
 const RESERVE_MS = 200;
 const REPEATABLE: ReadonlySet<string> = new Set(["GET", "HEAD", "PUT", "DELETE"]);
-/** Statuses after which another attempt can have another end. */
+/** Statuses after which another attempt may succeed. */
 const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Its agent is that of all clients of the process, which is loaded with the first request. */
+/** Uses the agent that all clients of the process share, which is loaded by the first request. */
 const SHARED = new HttpClient();
 
-/** One attempt that ended without an accepted answer. */
+/** A failed attempt. */
 interface Failure {
   readonly kind: HttpErrorKind;
   readonly why: string;
@@ -78,12 +78,12 @@ interface Failure {
 }
 
 /**
- * Makes one HTTP request for a call, and repeats it after transient failures with growing pauses, at least `Retry-After`,
- * within the call's deadline.
+ * Makes an HTTP request for a call. Transient failures are retried within the call's deadline, with growing pauses that
+ * are never shorter than `Retry-After`.
  *
- * @param context of the call: its signal ends the request, its deadline bounds all attempts
- * @returns an answer with a status from 200 to 299, or an accepted one
- * @throws {@link HttpError}; the reason of the signal; TypeError, RangeError for invalid options
+ * @param context context of the call: its signal aborts the request, its deadline limits all attempts
+ * @returns an answer with a status from 200 to 299, or one listed in `accept`
+ * @throws {@link HttpError}; the reason of the signal when it is aborted; TypeError, RangeError for invalid options
  *
  * @example
  * ```ts
@@ -122,14 +122,17 @@ class Request {
     const { json, body, headers, query = {} } = options;
     if (json !== undefined && body !== undefined) throw new TypeError("http: expected json or body, got both");
     if (options.publicOnly && options.dispatcher !== undefined) {
-      throw new TypeError("http: expected publicOnly without a dispatcher, which makes its own connections");
+      throw new TypeError(
+        "http: expected publicOnly or a dispatcher, got both: a dispatcher makes its own connections",
+      );
     }
     this.#options = options;
     this.#context = context;
     this.#url = new URL(typeof url === "string" ? url : url.href);
-    if (!/^https?:$/.test(this.#url.protocol)) throw new TypeError("http: expected a URL with http: or https:");
+    if (!/^https?:$/.test(this.#url.protocol))
+      throw new TypeError("http: expected an http: or https: URL, got another scheme");
     if (this.#url.username !== "" || this.#url.password !== "") {
-      throw new TypeError("http: expected a URL without user and password: send them as a header");
+      throw new TypeError("http: expected a URL without user and password: send an Authorization header instead");
     }
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) this.#url.searchParams.set(name, String(value));
@@ -172,7 +175,7 @@ class Request {
     signal.throwIfAborted();
     const { timeoutMs = ATTEMPT_MS, accept = [], dispatcher, publicOnly = false } = this.#options;
     const limit = Math.min(checkedInteger("timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS), this.#msLeft());
-    if (limit <= 0) return { kind: "timeout", why: "no time is left in the call" };
+    if (limit <= 0) return { kind: "timeout", why: "the deadline of the call leaves no time for an attempt" };
     let response: HttpResponse;
     try {
       if (publicOnly) checkHost(this.#url);
@@ -211,16 +214,16 @@ class Request {
     const encoding = String(headers["content-encoding"] ?? "identity").toLowerCase();
     const decode = DECODERS[encoding];
     if (encoding === "identity" || body.length === 0) return { bytes: body };
-    if (decode === undefined) return { kind: "invalid_answer", why: "its content encoding is neither gzip nor br" };
+    if (decode === undefined) return { kind: "invalid_answer", why: "the content encoding is neither gzip nor br" };
     try {
       return { bytes: await decode(body, { maxOutputLength: Math.max(1, this.#maxBytes) }) };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return tooLarge(this.#maxBytes);
-      return { kind: "invalid_answer", why: `its body is not ${encoding}`, cause: error };
+      return { kind: "invalid_answer", why: `the body is not ${encoding}`, cause: error };
     }
   }
 
-  /** Whether the request goes on at another URL. */
+  /** Follows a redirect. Returns whether the request continues at another URL. */
   #redirect(response: HttpResponse | undefined): boolean {
     const location = response?.headers.location;
     if (!REPEATABLE.has(this.#method) || this.#body !== undefined || typeof location !== "string") return false;
@@ -252,7 +255,7 @@ class Request {
         try {
           return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
         } catch (error) {
-          throw invalid("its body is not UTF-8", error);
+          throw invalid("the body is not UTF-8", error);
         }
       },
       json: () => {
@@ -260,7 +263,7 @@ class Request {
           return readJson(bytes);
         } catch (error) {
           if (!(error instanceof JsonError)) throw error;
-          throw invalid(`its body is not JSON: ${error.message}`, undefined);
+          throw invalid(`the body is not JSON: ${error.message}`, undefined);
         }
       },
     };
@@ -275,7 +278,7 @@ class Request {
   }
 }
 
-const REDIRECTED = "a redirect that is not followed";
+const REDIRECTED = "the answer is a redirect that was not followed";
 
 const DECODERS: Readonly<Record<string, (bytes: Buffer, limit: { maxOutputLength: number }) => Promise<Buffer>>> = {
   gzip: promisify(gunzip),
@@ -284,7 +287,7 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer, limit: { maxOutputLength
 };
 
 function tooLarge(maxBytes: number): Failure {
-  return { kind: "too_large", why: `the answer has more than ${maxBytes} bytes` };
+  return { kind: "too_large", why: `the answer is larger than ${maxBytes} bytes` };
 }
 
 /** The kind of a failed attempt, by the code of its cause. */
@@ -294,13 +297,13 @@ function failureOf(error: unknown, limitMs: number, maxBytes: number): Failure {
   const unsent = error.ran === "no";
   if (error.code === "answer_too_large") return tooLarge(maxBytes);
   if (error.code === "timeout") {
-    return { kind: "timeout", why: `no whole answer within ${Math.floor(limitMs)} ms`, isTransient: true, unsent };
+    return { kind: "timeout", why: `no complete answer within ${Math.floor(limitMs)} ms`, isTransient: true, unsent };
   }
   const { cause } = error;
   const { code = "", message = "" } = (cause ?? {}) as NodeJS.ErrnoException;
   if (cause instanceof ForbiddenAddress) return { kind: "forbidden_address", why: cause.message };
   if (/^(?:ENOTFOUND|EAI_AGAIN|ENODATA)$/.test(code)) {
-    return { kind: "dns", why: "its name has no address", isTransient: code === "EAI_AGAIN", unsent, cause };
+    return { kind: "dns", why: "the host name has no address", isTransient: code === "EAI_AGAIN", unsent, cause };
   }
   if (/CERT|SIGNATURE|ISSUER|^ERR_(?:TLS|SSL)|^EPROTO$/.test(code) || /\b(?:TLS|SSL)\b/.test(message)) {
     return { kind: "tls", why: code === "" ? "the handshake failed" : code, unsent, cause };

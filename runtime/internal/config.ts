@@ -1,6 +1,6 @@
 /**
- * svc-runtime/internal/config: the checks that svc-gen makes of an operator's files, by the code that servers read them with.
- * Only for svc-gen of the same version; every export may change with any version.
+ * svc-runtime/internal/config: the checks of an operator's files that svc-gen shares with servers. Only for svc-gen of
+ * the same version; every export may change with any version.
  */
 
 export { type ConfigCheck, checkAllowListFile, checkConfigFile } from "../config/check.js";

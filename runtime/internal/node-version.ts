@@ -1,6 +1,6 @@
 /**
- * Ends a process whose Node.js cannot load the packages. The entry points import it first: modules that are imported later
- * in the same graph are read, and not run. Node 12 reads its syntax; the tests compare the version with `engines`.
+ * Ends a process whose Node.js version is too old. Entry points import this module first, so that it runs before their
+ * other imports. Its syntax must parse on Node 12. A test compares the version with `engines`.
  */
 
 const OLDEST = [20, 20, 2];

@@ -1,4 +1,4 @@
-/** svc-runtime/internal/redis: the code that svc-runtime-redis of the same version shares with a server. */
+/** svc-runtime/internal/redis: code of a server that svc-runtime-redis of the same version uses. */
 
 export { checkedInteger } from "../checked-integer.js";
 export {

@@ -1,4 +1,4 @@
-/** svc-runtime/internal/storage: the code that svc-runtime-storage of the same version shares with servers and clients. */
+/** svc-runtime/internal/storage: code of servers and clients that svc-runtime-storage of the same version uses. */
 
 export { checkedInteger } from "../checked-integer.js";
 export type { ReadBudget, ReadOptions, ResolvedValue } from "../leader/resolve.js";

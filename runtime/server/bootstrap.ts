@@ -1,4 +1,4 @@
-/** Start of a server from tool classes (protocol.md sections 8 to 10). */
+/** Starts servers from tool classes (protocol.md sections 8 to 10). */
 
 import { readFileSync } from "node:fs";
 import { ConfigError, configFile, ENV_TOOLKIT_CONFIG_PATH, type ToolkitRuntimeConfig } from "../config/config.js";
@@ -36,14 +36,17 @@ export interface RunningServer {
   reloads(): Reloads;
   /** Load statistics: current load and refusals. The returned object is live. */
   load(): LoadStats;
-  /** Checks the followed files now instead of within a second; resolves when their content is in force or refused. */
+  /** Checks the followed files now instead of within a second. Resolves when their content is in force or refused. */
   reload(): Promise<void>;
   /** Base URL of the admin listener, such as `http://127.0.0.1:9090`; undefined without one. */
   readonly adminUrl: string | undefined;
-  /** Whether the server is ready, as `/readyz` answers: it listens, shutdown has not begun, and its replay store is available. */
+  /**
+   * Whether the server is ready, as reported by `/readyz`: it listens, shutdown has not begun, and its replay store is
+   * available.
+   */
   readonly ready: boolean;
   /**
-   * Stops accepting connections; resolves when the port is free and every request has its response. Requests have
+   * Stops accepting connections. Resolves when the port is free and every request has its response. Requests have
    * `shutdown.drainMs` to finish. Then the abort signals of running tools fire, and requests that have not finished 2 s
    * later get 503 `shutting_down`.
    *
@@ -54,7 +57,7 @@ export interface RunningServer {
 
 type Tools = SvcToolClass | readonly SvcToolClass[];
 
-/** Distinguishes an address from a list of tools: its first element is the array of octets. */
+/** Distinguishes an address, whose first element is an array of octets, from a list of tools. */
 function isAddress(value: unknown): value is Address {
   return Array.isArray(value) && Array.isArray(value[0]);
 }
@@ -64,11 +67,12 @@ function isAddress(value: unknown): value is Address {
  * `bootstrap([[127, 0, 0, 1], 8081], [Sum, Other])`, each with options as an optional last argument.
  *
  * With the command-line argument `--meta`, `bootstrap` prints the metadata of the tools instead, and the process exits
- * with 0. An error at start-up is written to standard error, and the process exits with 1. SIGTERM and SIGINT close the
- * server by {@link RunningServer.close}; then the process exits with 0, or 3 when a call was cut short. A second signal
- * ends the process at once. SIGHUP reloads the configuration file and the certificate at once, if the process has
- * either. SIGUSR2 raises the log level to `debug`, and the next one lowers it again. A process that was forked with an IPC channel sends `{ serving: URL }` to its parent once it listens. An
- * exception outside a call is logged and ends neither the process nor a call. {@link serve} does none of this.
+ * with 0. A start-up error is written to standard error, and the process exits with 1. SIGTERM and SIGINT close the
+ * server with {@link RunningServer.close}; the process then exits with 0, or with 3 when a call was cut short. A second
+ * signal ends the process at once. SIGHUP reloads the configuration file and the certificate, if the process has
+ * either. SIGUSR2 raises the log level to `debug`, and the next one restores it. A process that was forked with an IPC
+ * channel sends `{ serving: URL }` to its parent once it listens. An exception outside a call is logged and ends
+ * neither the process nor a call. {@link serve} does none of this.
  *
  * @example
  * ```ts
@@ -99,7 +103,7 @@ export async function bootstrap(
     if (process.argv.includes("--meta")) return print(metaOf(classes));
     const logger = loggerOf(options);
     const starting = serve(classes, { ...options, logger, ...(address && { address }) });
-    // The handlers are installed before the server listens, so that no signal arrives without them.
+    // Installed before the server listens, so that no signal arrives without a handler.
     stopOnSignals(starting);
     toggleDebugOnSignal(logger, options?.logger !== undefined);
     // Without files SIGHUP keeps its default action, so that no server outlives its terminal.
@@ -109,14 +113,17 @@ export async function bootstrap(
     const server = await starting;
     const served = classes.map((tool) => parseFqn(tool.fqn())?.text ?? "");
     for (const tool of staleTools(classes)) {
-      logger.warn({ tool }, "meta.json here has another contract: this server was built before svc-gen ran; run tsc");
+      logger.warn(
+        { tool },
+        "the contract of the tool differs from meta.json, because this server was built before svc-gen ran: run tsc",
+      );
     }
     for (const event of ["uncaughtException", "unhandledRejection"] as const) {
       process.on(event, (err: unknown) => {
-        logger.error({ err, ...strayFields(served) }, `outside of a call: ${event}`);
+        logger.error({ err, ...strayFields(served) }, `${event} outside a call`);
       });
     }
-    // With port 0 only this process knows its address.
+    // With port 0 the parent cannot know the address.
     if (process.connected) process.send?.({ serving: server.url });
     return server;
   } catch (error) {
@@ -124,7 +131,7 @@ export async function bootstrap(
   }
 }
 
-/** Whether the server has files that may change while it runs. */
+/** Whether the server follows files. */
 function hasFiles(config: ToolkitRuntimeConfig | undefined): boolean {
   const configured = config === undefined ? process.env[ENV_TOOLKIT_CONFIG_PATH] : configFile(config);
   return configured !== undefined || process.env[ENV_TLS_CERT_PATH] !== undefined;
@@ -138,7 +145,7 @@ function startupMessage(error: unknown): string {
   return (syscall === undefined ? stack : message) ?? String(error);
 }
 
-/** What to do about an address that cannot be listened on; empty for every other error. */
+/** The remedy for an address that cannot be bound; empty for any other error. */
 function listenRemedy(error: unknown, address: Address | undefined): string {
   const { syscall, code = "", port } = Object(error) as NodeJS.ErrnoException & { readonly port?: number };
   const remedy = syscall === "listen" ? LISTEN_REMEDIES[code] : undefined;
@@ -149,9 +156,9 @@ function listenRemedy(error: unknown, address: Address | undefined): string {
 }
 
 const LISTEN_REMEDIES: Readonly<Record<string, string>> = {
-  EADDRINUSE: "another process listens there, often the previous one that finishes its calls: end it",
-  EADDRNOTAVAIL: "this machine has no such address: take one of its own",
-  EACCES: "a port below 1024 needs a privilege: take a higher one",
+  EADDRINUSE: "another process is listening there, often the previous server finishing its calls: stop it",
+  EADDRNOTAVAIL: "this machine does not have this address: use one of its own",
+  EACCES: "a port below 1024 needs a privilege: use a higher port",
 };
 
 /** Prints a text and exits explicitly, because handles opened by a tool's module would keep the process alive. */
@@ -159,7 +166,7 @@ function print(text: string): Promise<never> {
   return new Promise(() => process.stdout.write(text, () => process.exit(0)));
 }
 
-/** Tools whose contract is not that of `meta.json` in the working directory, which an image does not have. */
+/** Tools whose contract differs from that in `meta.json` of the working directory. Images contain no such file. */
 function staleTools(classes: readonly SvcToolClass[]): string[] {
   try {
     const committed: ListedTool[] = JSON.parse(readFileSync("meta.json", "utf8"));
@@ -169,7 +176,7 @@ function staleTools(classes: readonly SvcToolClass[]): string[] {
       committed.some((each) => each.fqn === tool.fqn && schemas(each) !== schemas(tool));
     return own.filter(isOld).map(({ fqn }) => fqn);
   } catch {
-    // There is none, or it is of something else.
+    // No such file, or a file of another kind.
     return [];
   }
 }
@@ -180,7 +187,7 @@ interface ListedTool {
   readonly output_schema: unknown;
 }
 
-/** Output of `--meta`. */
+/** The output of `--meta`. */
 function metaOf(classes: readonly SvcToolClass[]): string {
   const documents = serveTools(classes).map(({ tool, contract }) =>
     prettyJson(documentOf(tool, contract, localUrl(contract.path))),
@@ -217,7 +224,10 @@ export async function serve(
   const adminEndpoint = endpointOf("admin", options.admin) ?? endpointFromEnv(ENV_ADMIN_ADDR);
   const log = loggerOf(options);
   if (endpoint === DEFAULT_ENDPOINT && process.env.PORT !== undefined) {
-    log.warn({ variable: "PORT" }, `PORT is set and not read: set ${ENV_BIND_ADDR}, an address and a port`);
+    log.warn(
+      { variable: "PORT" },
+      `the environment variable PORT is ignored: set ${ENV_BIND_ADDR} to an address and a port`,
+    );
   }
   const tls = tlsFromEnv();
   const scheme = tls === undefined ? "http" : "https";

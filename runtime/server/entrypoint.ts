@@ -1,4 +1,4 @@
-/** Command line of a generated entrypoint; it rejects unknown arguments. */
+/** Command line of a generated entry point. Unknown arguments are errors. */
 
 import { basename } from "node:path";
 import { bootstrap } from "./bootstrap.js";
@@ -13,13 +13,13 @@ Serves its tools until SIGTERM or SIGINT.
 
 Environment: BIND_ADDR, SVC_TOOLKIT_CONFIG_PATH, SVC_TOOL_TLS_CERT_PATH, SVC_TOOL_TLS_KEY_PATH, SVC_LOG_LEVEL,
 SVC_ADMIN_ADDR, SVC_ALLOW_UNSIGNED, SVC_REPLAY_REDIS_URL and others that begin with SVC_REPLAY_REDIS_. docs/guide/settings.md
-of svc-gen says what each is.
+of svc-gen describes them.
 `;
 
 /**
- * {@link bootstrap} for generated entrypoints. `--help` prints the usage, and the process exits with 0; an unknown
- * argument is an error, and the process exits with 2. Arguments are checked only where the started script is named
- * `server`, because another program that imports the entrypoint has its own arguments.
+ * {@link bootstrap} for generated entry points. `--help` prints the usage, and the process exits with 0. An unknown
+ * argument is an error, and the process exits with 2. Arguments are checked only if the started script is named
+ * `server`, because another program that imports the entry point has its own arguments.
  */
 export const bootstrapEntrypoint: typeof bootstrap = (...given: unknown[]) => {
   const [script = "", ...args] = process.argv.slice(1);

@@ -1,4 +1,4 @@
-/** Plugin that mounts tools in an existing fastify application. */
+/** The plugin that mounts tools in an existing fastify application. */
 
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import fastifyPlugin from "fastify-plugin";
@@ -17,18 +17,18 @@ import { loggerOf, prepareTools } from "./tool-server.js";
 
 /** Options of {@link svcTools}. `logLevel` and `prefix` are options of fastify itself. */
 export interface SvcToolsOptions extends ToolOptions {
-  /** The tool classes; their contracts must be provided first (`provideContracts` of `svc-runtime/v1`). */
+  /** The tool classes. Register their contracts first, with `provideContracts` of `svc-runtime/v1`. */
   readonly tools: readonly SvcToolClass[];
   /**
-   * A registry of prom-client, to which the metrics of the tools are added (docs/observe.md);
-   * none by default. Use it for one registration only.
+   * A prom-client registry to which the metrics of the tools are added (docs/observe.md); none by
+   * default. Use it for one registration only.
    */
   readonly registry?: Registry;
 }
 
 const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools: classes, registry, ...options }) => {
   if (app.initialConfig.http2 === true)
-    throw new StartupError("svcTools: expected an application of HTTP/1.1, got http2");
+    throw new StartupError("svcTools: expected an HTTP/1.1 application, got HTTP/2; create it without http2");
   const tools = serveTools(classes);
   requireEntries(tools, options.isolate);
   const logger = options.logger ?? loggerOfApplication(app);
@@ -36,7 +36,7 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools:
   const scheme = app.initialConfig.https === undefined ? "http" : "https";
   if ((options.shutdown?.readinessDelayMs ?? 0) > 0) {
     throw new RangeError(
-      "shutdown.readinessDelayMs: has no effect on a mounted tool; the application decides when it closes",
+      "shutdown.readinessDelayMs: expected only with bootstrap or serve, got it for mounted tools; leave it out and delay app.close() in the application",
     );
   }
   requireVariables(tools.map(({ contract }) => contract));
@@ -77,13 +77,13 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools:
   if (pluginTimeout > 0 && pluginTimeout < shutdown.limitMs) {
     log.warn(
       { pluginTimeout, shutdownMs: shutdown.limitMs },
-      "app.close() rejects when calls take longer than pluginTimeout: set it to 0 in the application",
+      "app.close() will reject when calls take longer than pluginTimeout: set pluginTimeout of the application to 0",
     );
   }
   log.info({ prefix: app.prefix, ...parts.summary }, "mounted");
 };
 
-/** The logger of the application, unless it has none. */
+/** The logger of the application, if any. */
 function loggerOfApplication({ log }: FastifyInstance): ServerLogger | undefined {
   const { level } = log as { readonly level?: string };
   return level === undefined || level === "silent" ? undefined : (log as unknown as ServerLogger);
@@ -103,16 +103,16 @@ function mountsOf(server: object): Mounts {
 }
 
 /**
- * Mounts tools in a fastify application of your own: `await app.register(svcTools, { tools: [Sum], prefix: "/tools"
- * })`. Each tool has `POST …/invoke`, `GET …/meta` and `GET …/health`; the prefix has `/tools` and `/health`. All other
+ * Mounts tools in your own fastify application: `await app.register(svcTools, { tools: [Sum], prefix: "/tools" })`.
+ * Each tool has `POST …/invoke`, `GET …/meta` and `GET …/health`; the prefix has `/tools` and `/health`. All other
  * routes are unaffected.
  *
- * All hooks of the application run for a call. The tool reads the body itself once the caller is verified:
- * `request.body` is undefined, and a hook that reads the body leaves none for the tool. An `onSend` hook that changes a
- * signed result makes its signature invalid.
+ * All hooks of the application run for a call. The plugin reads the body itself after the caller is verified:
+ * `request.body` is undefined, and a hook must not read the body. An `onSend` hook that changes a signed result
+ * invalidates its signature.
  *
  * The application owns the listener: address, TLS, connections, time limits and size of headers, signals, errors
- * outside of calls. The plugin owns the handling of calls: signatures, replay protection, body limits, deadlines, load
+ * outside calls. The plugin owns the handling of calls: signatures, replay protection, body limits, deadlines, load
  * control, reloads of the configuration. `app.close()` finishes the running calls within the limits of `shutdown`.
  *
  * @example

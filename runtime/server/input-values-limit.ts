@@ -5,14 +5,14 @@ import { ENV_MAX_INPUT_VALUES, integerFromEnv } from "../config/environment.js";
 import { DEFAULT_MAX_INPUT_VALUES } from "../wire/decode/input-values.js";
 
 const MIN_INPUT_VALUES = 1_000;
-/** Number of values above which the index of a value in its document is too large. */
+/** Largest limit for which value indexes fit their integer type. */
 const MAX_INPUT_VALUES = 100_000_000;
 
 /**
- * Limit of the values of one call.
+ * Reads the limit of the values of one call.
  *
  * @param given the option set in code
- * @throws RangeError for a number outside the range, and for another text in the environment
+ * @throws RangeError for a number outside the range, or an environment variable that is not a number
  */
 export function inputValuesLimit(given: number | undefined): number {
   if (given !== undefined) {

@@ -1,4 +1,4 @@
-/** Options set in code. The public types refer to no other package (test/types/public.test.ts). */
+/** Options set in code. The public types do not refer to other packages (test/types/public.test.ts). */
 
 import type { ToolkitRuntimeConfig } from "../config/config.js";
 import type { IsolateOptions } from "../tool.js";
@@ -12,96 +12,97 @@ import type { ReplayStore } from "./replay/store.js";
 /** Options of tools set in code, in addition to the configuration file. */
 export interface ToolOptions {
   /**
-   * Prefix of the signature headers: `X-Svc-` by default; `X-Nexus-` serves leaders that are older than this toolkit.
+   * Prefix of the signature headers: `X-Svc-` by default; use `X-Nexus-` for leaders that are older than this toolkit.
    * Only headers with this prefix are read and written.
    */
   readonly headerPrefix?: string;
   /**
-   * Bytes of memory that the process may use, at least 64 MiB: by default the limit of its container, else the memory of
-   * the machine. Replay memory, bodies, connections and answers share what the heap of V8 leaves of it. Takes precedence
-   * over the environment variable `SVC_MEMORY_LIMIT`.
+   * Memory limit of the process in bytes, at least 64 MiB: by default the limit of its container, or else the memory of
+   * the machine. Replay memory, bodies, connections and answers share the memory that V8's heap does not take. Takes
+   * precedence over the environment variable `SVC_MEMORY_LIMIT`.
    */
   readonly memoryLimit?: number;
   /**
-   * Maximum bytes of the replay memory, shared by all tools, at least 1 MiB: by default half of what the heap leaves of the
-   * memory limit, 512 MiB at most. Takes precedence over `SVC_REPLAY_MAX_BYTES`.
+   * Maximum bytes of the replay memory, shared by all tools, at least 1 MiB: by default about half of the memory that
+   * the heap does not take, up to 512 MiB. Takes precedence over `SVC_REPLAY_MAX_BYTES`.
    */
   readonly replayMaxBytes?: number;
-  /** A custom replay store, which several processes can share; `replayMaxBytes` is ignored then. */
+  /** A custom replay store, which several processes can share. `replayMaxBytes` is then ignored. */
   readonly replayStore?: ReplayStore;
   /** Configuration that replaces the file named by `SVC_TOOLKIT_CONFIG_PATH`. */
   readonly config?: ToolkitRuntimeConfig;
   /**
-   * Logger that replaces JSON lines on standard error; for mounted tools the logger of their application does so by
-   * default. Any pino logger works. Prefer an asynchronous destination,
-   * because a blocking one delays every call. Exceptions of the logger are counted (`svc_log_dropped_total`) and not
-   * propagated.
+   * Logger to use instead of JSON lines on standard error; mounted tools use that of their application by default. Any
+   * pino logger works. Prefer an asynchronous destination, because a blocking one delays every call. Exceptions of the
+   * logger are counted (`svc_log_dropped_total`) and not propagated.
    */
   readonly logger?: ServerLogger;
-  /** Ed25519 engine; by default the fastest that works on this machine. */
+  /** Ed25519 engine: by default the fastest that works on this machine. */
   readonly engine?: EngineName;
   /**
-   * Runs tools on separate threads, where a tool that blocks its thread, ends it or exhausts its memory fails only its
-   * own call; off by default. `static isolate()` of a tool's class takes precedence.
+   * Runs tools on separate threads, so that a tool that blocks its thread, ends it or exhausts its memory fails only
+   * its own call. Off by default. `static isolate()` of a tool class takes precedence.
    */
   readonly isolate?: boolean | IsolateOptions;
   /**
-   * Milliseconds between checks of the configuration file, the allow-list and the certificate when the file watcher reports nothing:
-   * 1,000 by default, at least 10. With the default a new version is in force within two seconds of its last write, and
-   * mostly within a third of a second. A configuration that was not read from a file is not followed.
+   * Milliseconds between checks of the configuration file, the allow-list and the certificate when the file watcher
+   * reports nothing: 1,000 by default, at least 10. With the default a new version is in force within two seconds of
+   * its last write, usually within a third of a second. A configuration set in code is not followed.
    */
   readonly reloadIntervalMs?: number;
   /** Time limits of a shutdown. */
   readonly shutdown?: ShutdownOptions;
   /**
-   * Maximum total bytes of request bodies held in memory, from their arrival to the response of their call: by default a
-   * fifth of what the heap leaves of the memory limit, 64 MiB at most, or twice `invoke_max_body_bytes` where that is more;
-   * a value below twice that limit is an error. One leader, or one unsigned connection, holds at most as many bytes as
-   * are left for all others. A call without room gets 503. Takes precedence over `SVC_MAX_BODY_BYTES_IN_FLIGHT`.
+   * Maximum total bytes of request bodies held in memory, from their arrival to the response of their call: by default
+   * a fifth of the memory that the heap does not take, up to 64 MiB, or twice `invoke_max_body_bytes` if that is more.
+   * A value below twice `invoke_max_body_bytes` is an error. One leader, or one unsigned connection, may hold at most
+   * as many bytes as remain for all others. A call beyond the limit gets 503. Takes precedence over
+   * `SVC_MAX_BODY_BYTES_IN_FLIGHT`.
    */
   readonly maxBodyBytesInFlight?: number;
   /**
-   * Maximum number of values in the input of one call: 300,000 by default, at least 1,000. Members' names, arrays and
-   * objects count as one each. A call above it gets 413 before any value is decoded. Takes precedence over the
+   * Maximum number of values in the input of one call: 300,000 by default, at least 1,000. Member names, arrays and
+   * objects count as one each. A call beyond the limit gets 413 before any value is decoded. Takes precedence over the
    * environment variable `SVC_MAX_INPUT_VALUES`.
    */
   readonly maxInputValues?: number;
   /**
-   * Maximum number of runs over all tools, those that wait for a slot and those past their deadline included: 4,096 by
-   * default, at least 2. One leader, or one unsigned connection, has at most as many as are left for all others. A call
-   * over the limit gets 503. Takes precedence over the environment variable `SVC_MAX_RUNS`.
+   * Maximum number of runs over all tools, including those that wait for a slot and those past their deadline: 4,096 by
+   * default, at least 2. One leader, or one unsigned connection, may have at most as many as remain for all others. A
+   * call beyond the limit gets 503. Takes precedence over the environment variable `SVC_MAX_RUNS`.
    */
   readonly maxRuns?: number;
-  /** Minimum rate of a body in bytes per second: 16,384 by default, at least 1. A body below it for 5 s gets 408. */
+  /**
+   * Minimum rate of a body in bytes per second: 16,384 by default, at least 1. A body that stays below it for 5 s gets
+   * 408.
+   */
   readonly minBodyBytesPerSecond?: number;
   /**
    * Origins of web pages that may call and read the answers, such as `https://app.example`: none by default. Their
-   * preflights are answered, and results, errors, metadata and health carry the headers of CORS (@fastify/cors). Without
-   * signatures a call of any other page is refused, since a browser sends requests of any page to this server, even on
-   * a loopback address. With signatures the signature decides who may call. For mounted tools the application registers
-   * @fastify/cors itself.
+   * preflights are answered, and results, errors, metadata and health answers have CORS headers (@fastify/cors).
+   * Without signatures a call from any other page is refused, because browsers send requests of any page to this
+   * server, even on a loopback address. With signatures the signature determines who may call. For mounted tools the
+   * application can register @fastify/cors itself.
    */
   readonly allowedOrigins?: readonly string[];
   /**
-   * Allows a server without signatures on an address that other machines reach. Without this option,
-   * `SVC_ALLOW_UNSIGNED=1` or `"mode": "disabled"` in the configuration, a server that requires no signatures starts on
-   * a loopback address only. The option takes precedence over the environment variable and has no effect where
-   * signatures are required.
+   * Allows a server without signatures on an address that other machines can reach. Without this option,
+   * `SVC_ALLOW_UNSIGNED=1` or `"mode": "disabled"` in the configuration, a server without signatures starts only on a
+   * loopback address. The option takes precedence over the environment variable and has no effect where signatures are
+   * required.
    */
   readonly allowUnsigned?: boolean;
   /**
-   * Form of the results of unsigned calls: `json` by default, and BCS for callers whose `Accept` names its type; `bcs` for
-   * leaders that call without signatures and name no type. Takes precedence over the environment variable
-   * `SVC_UNSIGNED_RESULTS`, and has no effect where signatures are required.
+   * Form of the results of unsigned calls. With `json`, the default, callers get JSON unless their `Accept` names the
+   * BCS type. With `bcs`, all callers get BCS, for leaders that send no `Accept`. Takes precedence over the environment
+   * variable `SVC_UNSIGNED_RESULTS`. Has no effect where signatures are required.
    */
   readonly unsignedResults?: "json" | "bcs";
-  /** Limits on rate and load; each is off unless set. */
+  /** Limits on rate and load. Each is off unless set. */
   readonly load?: LoadOptions;
 }
 
-/**
- * Extends the application before its tools are added. `app` is a `FastifyInstance`, which the public types do not name.
- */
+/** Extends the application before its tools are added. `app` is a `FastifyInstance`, which the public types do not name. */
 export type Configure = { with(app: object): unknown }["with"];
 
 /**
@@ -117,19 +118,20 @@ export type Configure = { with(app: object): unknown }["with"];
 export interface BootstrapOptions extends ToolOptions {
   /**
    * Address of the admin listener, with `/livez`, `/readyz` and `/metrics`; off by default. Takes precedence over the
-   * environment variable `SVC_ADMIN_ADDR`. The listener is unauthenticated: use an address that only operators reach.
+   * environment variable `SVC_ADMIN_ADDR`. The admin listener is unauthenticated: use an address that only operators
+   * can reach.
    */
   readonly admin?: Address;
   /**
-   * Maximum number of open connections: 4,096 by default, fewer where a fifth of what the heap leaves of the memory limit
-   * does not hold as many. Further ones are closed before a byte of them is read. Takes precedence over
+   * Maximum number of open connections: 4,096 by default, or fewer if a fifth of the memory that the heap does not take
+   * is too small for them. Further connections are closed before a byte is read. Takes precedence over
    * `SVC_MAX_CONNECTIONS`.
    */
   readonly maxConnections?: number;
   /**
-   * Adds your own routes, hooks and plugins to the application, before its tools: `configure: async (app:
-   * FastifyInstance) => { await app.register(helmet); }` with the types of `svc-runtime/fastify`. Its hooks also run for
-   * calls of tools, and for unknown paths, which get the server's own 404 response.
+   * Adds your own routes, hooks and plugins to the application before its tools: `configure: async (app:
+   * FastifyInstance) => { await app.register(helmet); }` with the types of `svc-runtime/fastify`. Its hooks also run
+   * for calls of tools, and for unknown paths, which get the server's own 404 response.
    */
   readonly configure?: Configure;
 }

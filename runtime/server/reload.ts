@@ -22,7 +22,7 @@ export interface ReloadOptions {
   /** The names of the served tools. */
   readonly served: readonly string[];
   readonly log: ServerLogger;
-  /** Milliseconds between checks of a file without change events; a second when undefined. */
+  /** Milliseconds between checks of a file without change events; 1,000 when undefined. */
   readonly intervalMs: number | undefined;
 }
 
@@ -30,12 +30,12 @@ export interface ReloadOptions {
 export class ServerReload {
   readonly #options: ReloadOptions;
   readonly #config: FileFollower | undefined;
-  /** The followed allow-list, and its follower. */
+  /** The followed allow-list. */
   #leaders: FileLeaders | undefined;
   #list: FileFollower | undefined;
   #certificate: FileFollower | undefined;
   #pair: TlsPair | undefined;
-  /** The changed body limit that waits for a restart, remembered so that the log says it once. */
+  /** The changed body limit that needs a restart. Remembered so that it is logged once. */
   #waitingBodyLimit: bigint | undefined;
 
   constructor(options: ReloadOptions) {
@@ -55,7 +55,7 @@ export class ServerReload {
     };
   }
 
-  /** Checks all files now; resolves when their content is in force or refused. Never rejects. */
+  /** Checks all files now. Resolves when their content is in force or refused. Never rejects. */
   async reload(): Promise<void> {
     await Promise.all([this.#config?.reload(), this.#list?.reload(), this.#certificate?.reload()]);
   }
@@ -98,22 +98,25 @@ export class ServerReload {
     try {
       const { waitingBodyLimit, ...change } = replaceConfig(config, bytes, source);
       this.#followList();
-      log.info(change, `${title} is in force in a new version`);
+      log.info(change, `a new version of ${title} is in force`);
       for (const warning of configWarnings(config)) log.warn({}, `configuration: ${warning}`);
       for (const tool of change.signingKeys) {
         if (config.toolConfig(tool)?.signingKey === undefined) {
-          log.warn({ tool }, "results are not signed: no response_signing_key");
+          log.warn(
+            { tool },
+            "results of the tool are not signed: add response_signing_key to its entry in the configuration",
+          );
         }
       }
       if (waitingBodyLimit !== undefined && waitingBodyLimit !== this.#waitingBodyLimit) {
         const fields = { inForce: `${config.invokeMaxBodyBytes()}`, waiting: `${waitingBodyLimit}` };
-        log.warn(fields, `${title}: the new invoke_max_body_bytes waits for a restart`);
+        log.warn(fields, `${title}: the new invoke_max_body_bytes takes effect after a restart`);
       }
       this.#waitingBodyLimit = waitingBodyLimit;
       return undefined;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      // A faulty allow-list may be corrected without a new version of the configuration file that names it.
+      // A faulty allow-list may be corrected without a change of the configuration file that names it.
       return { refused: error.message, retry: error.title === "allow-list" };
     }
   }
@@ -138,11 +141,12 @@ export class ServerReload {
         try {
           await leaders.adopt(version, signal);
           if (signal.aborted) return undefined;
-          log.info({}, `${title} is in force in a new version`);
-          if (leaders.isEmpty) log.warn({}, `${title} has no key: every call will be refused`);
+          log.info({}, `a new version of ${title} is in force`);
+          if (leaders.isEmpty)
+            log.warn({}, `${title} contains no key: every call will be refused; add the key of a leader`);
           return undefined;
         } catch (error) {
-          // Another error is of the thread that parses, not of the file.
+          // Any other error comes from the parsing thread, not from the file.
           const refused = error instanceof ConfigError ? error.message : `${title} could not be loaded`;
           return { refused, retry: !(error instanceof ConfigError) };
         }
@@ -169,7 +173,7 @@ export class ServerReload {
           const next = readPair(files, cert, key);
           server.setSecureContext(next.context);
           this.#pair = next;
-          log.info({ expires: new Date(next.expiresAt).toISOString() }, `${title} is in force in a new version`);
+          log.info({ expires: new Date(next.expiresAt).toISOString() }, `a new version of ${title} is in force`);
           for (const warning of next.warnings) log.warn({}, warning);
           return undefined;
         } catch (error) {

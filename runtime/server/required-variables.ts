@@ -1,12 +1,12 @@
-/** The environment variables that tools declare. */
+/** Checks the environment variables that tools declare. */
 
 import type { Contract } from "../wire/contract.js";
 import { StartupError } from "./errors/startup-error.js";
 
 /**
- * Requires the variables that the tools do not mark as optional. An empty text counts as absent.
+ * Requires the variables that the tools do not mark as optional. An empty value counts as absent.
  *
- * @throws {@link StartupError} that names all that are missing, each with what it is for
+ * @throws {@link StartupError} that names all missing variables with their purpose
  */
 export function requireVariables(
   contracts: readonly Pick<Contract, "fqn" | "variables">[],

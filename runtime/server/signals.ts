@@ -5,19 +5,19 @@ import { toggleDebug } from "./log/log.js";
 import { exitWith } from "./log/log-destination.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 
-/** Exit code of a process that cut a request short during shutdown; it is 0 when all requests finished. */
+/** Exit code when the shutdown cut a request short; otherwise it is 0. */
 const EXIT_CUT = 3;
 
 /**
- * Milliseconds within which a repeated signal counts as the same one: npm forwards a signal that the terminal already
- * sent to every process of the group.
+ * Milliseconds within which a repeated signal counts as the same one: npm forwards a signal that the terminal has
+ * already sent to every process of the group.
  */
 const ECHO_MS = 500;
 
-/** Milliseconds that a start may go on after a signal: a `create()` that waits for its database may never end. */
+/** Milliseconds for which a start may continue after a signal. A `create()` that waits for a database may never end. */
 const START_LIMIT_MS = 5_000;
 
-/** Handled signals with their numbers; an exit code is 128 plus the number. */
+/** Handled signals with their numbers. The exit code is 128 plus the number. */
 const SIGNALS = [
   ["SIGINT", 2],
   ["SIGTERM", 15],
@@ -51,18 +51,18 @@ export function stopOnSignals(starting: Promise<{ close(signal: NodeJS.Signals):
 }
 
 function exitLate(signal: string, number: number): void {
-  const text = `cannot start: ${signal} came, and the start did not end within ${START_LIMIT_MS / 1000} s\n`;
+  const text = `cannot start: received ${signal}, and the start did not end within ${START_LIMIT_MS / 1000} s\n`;
   exitWith(128 + number, text);
 }
 
 /**
- * Raises the log level to `debug` at the first SIGUSR2 and lowers it at the next one. Windows has no such signal.
+ * Raises the log level to `debug` at the first SIGUSR2 and restores it at the next one. Windows has no such signal.
  *
- * @param isOwn whether the logger is an application's, whose level is the application's
+ * @param isOwn whether the logger was set in code; its level is then not changed
  */
 export function toggleDebugOnSignal(log: ServerLogger, isOwn: boolean): void {
   process.on("SIGUSR2", () => {
-    if (isOwn) log.warn({}, "SIGUSR2: no effect on the level of a logger that was set in code");
+    if (isOwn) log.warn({}, "SIGUSR2 was ignored: the application controls the level of a logger set in code");
     else toggleDebug(log);
   });
 }

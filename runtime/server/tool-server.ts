@@ -43,13 +43,13 @@ import { checkUnsigned, unsignedResultsOf } from "./unsigned.js";
 export interface ListenerContext {
   readonly log: SafeLogger;
   readonly scheme: "http" | "https";
-  /** Address of the listener; undefined where the application has its own. */
+  /** Address of the listener; undefined when the application owns it. */
   readonly endpoint?: ListenAddress;
   /** Undefined without an admin listener. */
   readonly metrics?: Metrics | undefined;
 }
 
-/** Tools with everything that calls need, before the transport is attached. */
+/** Tools that are ready to serve, before a transport is attached. */
 export interface PreparedTools {
   readonly tools: readonly ServedTool[];
   readonly config: ToolkitRuntimeConfig;
@@ -64,11 +64,14 @@ export interface PreparedTools {
   readonly minBodyBytesPerSecond: number | undefined;
   readonly claims: Claims;
   readonly onRefused: (refusal: Refusal) => void;
-  /** Fields of the log line that announces the start. */
+  /** Fields of the log line of the start. */
   readonly summary: object;
-  /** Starts the threads of isolated tools and runs `create()` of the others; no tool may be called before. */
+  /** Starts the threads of isolated tools and runs `create()` of the others. No tool may be called before. */
   start(): Promise<void>;
-  /** Releases all resources, pending writes of the replay store within a limit; call it when no call runs. */
+  /**
+   * Releases all resources, and waits up to a limit for pending writes of the replay store. Call it when no call is
+   * running.
+   */
   release(limitMs?: number): Promise<void>;
 }
 
@@ -185,7 +188,7 @@ export async function prepareTools(
   };
 }
 
-/** The parts of the memory, for the log. */
+/** Log fields of the memory budget. */
 function figuresOf({ limit, source, heap, replay, bodies, values, answers, maxConnections }: MemoryBudget): object {
   const mebibytes = Object.entries({ limit, heap, replay, bodies, values, answers }).map(
     ([name, bytes]) => [`${name}Mi`, Math.floor(bytes / 2 ** 20)] as const,
@@ -194,7 +197,7 @@ function figuresOf({ limit, source, heap, replay, bodies, values, answers, maxCo
 }
 
 /**
- * The store of several processes that the environment names, if any, by the optional package svc-runtime-redis.
+ * The shared replay store named by the environment, if any, from the optional package svc-runtime-redis.
  *
  * @throws {@link StartupError}
  */
@@ -210,25 +213,25 @@ async function sharedStore(signed: boolean, log: ServerLogger): Promise<ReplaySt
   }
   if (signed && settings.length > 0) {
     throw new StartupError(
-      `${settings.join(", ")}: expected ${ENV_REDIS_URL} beside it; without it no state is shared`,
+      `${settings.join(", ")}: expected ${ENV_REDIS_URL} to be set too; without it no replay state is shared`,
     );
   }
   if (settings.length > 0) {
     log.warn(
       { variables: settings },
-      `the settings of shared replay state are not used: calls without signatures are not remembered; name a configuration that requires signatures in ${ENV_TOOLKIT_CONFIG_PATH}, or unset them`,
+      `the settings of the shared replay state are ignored, because calls without signatures are not remembered: set ${ENV_TOOLKIT_CONFIG_PATH} to a configuration that requires signatures, or unset the settings`,
     );
   }
   const misspelt = signed ? strayVariables(process.env).find(({ nearest }) => nearest === ENV_REDIS_URL) : undefined;
   if (misspelt !== undefined) {
     throw new StartupError(
-      `${displayVariable(misspelt.name)} is set and ${ENV_REDIS_URL} is not: without it no state is shared, and calls run again in other replicas; rename the variable to ${ENV_REDIS_URL}, or unset it`,
+      `${displayVariable(misspelt.name)} is set but ${ENV_REDIS_URL} is not: without it no replay state is shared, and a call can run again in another replica; rename the variable to ${ENV_REDIS_URL}, or unset it`,
     );
   }
   return undefined;
 }
 
-/** Milliseconds for a store to finish its pending writes at the end of a server, at most. */
+/** Maximum milliseconds for a store to finish its pending writes when a server ends. */
 const CLOSE_STORE_MS = 5_000;
 
 async function closeStore(store: ReplayStore, log: ServerLogger, limitMs: number): Promise<void> {
@@ -276,9 +279,7 @@ function engineOf(name: EngineName | undefined): EngineSelection {
   }
 }
 
-/**
- * Log field with the capacity of the replay memory: calls per second with results of 400 bytes, over the longest TTL.
- */
+/** Log field with the capacity of the replay memory: calls per second with results of 400 bytes, at the longest TTL. */
 function sustained(store: ReplayMemory, tools: readonly ServedTool[], config: ToolkitRuntimeConfig) {
   if (!config.signedHttpIsRequired()) return {};
   const ttl = Math.max(...tools.map(({ fqn }) => config.toolConfig(fqn)?.replayTtlMs ?? 0));
@@ -286,7 +287,7 @@ function sustained(store: ReplayMemory, tools: readonly ServedTool[], config: To
 }
 
 /**
- * Checks in signed mode that every served tool has a configuration entry; logs a warning for a tool without a signing
+ * Requires, in signed mode, a configuration entry for every served tool. Logs a warning for a tool without a signing
  * key.
  *
  * @throws {@link StartupError} for a tool without an entry
@@ -296,11 +297,15 @@ function requireEntries(tools: readonly ServedTool[], config: ToolkitRuntimeConf
     const entry = config.toolConfig(fqn);
     if (entry === undefined) {
       const other = otherVersion(config, fqn);
-      const found = other === undefined ? "" : `; it has ${JSON.stringify(other)}, another version of the tool`;
+      const found = other === undefined ? "" : `; it contains ${JSON.stringify(other)}, another version of the tool`;
       throw new StartupError(
         `signed requests are required, but ${fqn} has no entry: add ${JSON.stringify(fqn)} to /signed_http/tools in the configuration${found}`,
       );
     }
-    if (entry.signingKey === undefined) log.warn({ tool: fqn }, "results are not signed: no response_signing_key");
+    if (entry.signingKey === undefined)
+      log.warn(
+        { tool: fqn },
+        "results of the tool are not signed: add response_signing_key to its entry in the configuration",
+      );
   }
 }

@@ -1,5 +1,6 @@
 /**
- * Servers without signatures: they warn at start, and need explicit permission on an address that other machines reach.
+ * Checks of servers without signatures: they log a warning at start, and need explicit permission on an address that
+ * other machines can reach.
  */
 
 import { ENV_TOOLKIT_CONFIG_PATH, isUnsignedByName, type ToolkitRuntimeConfig } from "../config/config.js";
@@ -12,15 +13,15 @@ import type { ListenAddress } from "./http/address.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 import type { ToolOptions } from "./options.js";
 
-const REQUIRE = "name a configuration that requires signatures in SVC_TOOLKIT_CONFIG_PATH";
-const ASK = `ask for unsigned calls by name: ${ENV_ALLOW_UNSIGNED}=1, allowUnsigned: true in code, or "mode": "disabled" in the configuration`;
+const REQUIRE = "set SVC_TOOLKIT_CONFIG_PATH to a configuration that requires signatures";
+const ASK = `allow unsigned calls explicitly: ${ENV_ALLOW_UNSIGNED}=1, allowUnsigned: true in code, or "mode": "disabled" in the configuration`;
 
 /**
- * Warns of environment variables that are probably misspelt, and decides whether tools may be served without
+ * Warns about environment variables that are probably misspelt, and checks whether tools may be served without
  * signatures.
  *
- * @param endpoint where the server will listen; undefined where the application decides
- * @throws {@link StartupError} when a server without signatures was probably not meant
+ * @param endpoint address of the listener; undefined when the application owns it
+ * @throws {@link StartupError} when a server without signatures is probably unintended
  */
 export function checkUnsigned(
   config: ToolkitRuntimeConfig,
@@ -37,20 +38,20 @@ export function checkUnsigned(
   if (!isAsked && endpoint !== undefined && !isLoopback(endpoint.host)) {
     const address = `${endpoint.host.includes(":") ? `[${endpoint.host}]` : endpoint.host}:${endpoint.port}`;
     throw new StartupError(
-      `no signatures are required, and other machines reach ${address}: each of them could call the tools; ${REQUIRE}, or ${ASK}`,
+      `no signatures are required, but ${address} is reachable from other machines, all of which could call the tools; ${REQUIRE}, or ${ASK}`,
     );
   }
   const reached = endpoint === undefined ? "the application" : "this address";
   log.warn(
     { signed: false },
-    `no signatures are required: every program that reaches ${reached} may call the tools${hasNone ? `; ${ENV_TOOLKIT_CONFIG_PATH} is not set` : ""}`,
+    `no signatures are required: any program that can reach ${reached} may call the tools${hasNone ? `; ${ENV_TOOLKIT_CONFIG_PATH} is not set` : ""}`,
   );
 }
 
-/** Lines about single variables; an application with the same prefix may have hundreds of its own. */
+/** Maximum log lines about single variables. An application with the same prefix may have hundreds of its own. */
 const MAX_LINES = 5;
 
-/** Those with a nearest name first. */
+/** Variables with a nearest setting are logged first. */
 function warnOf(strays: readonly StrayVariable[], log: ServerLogger): void {
   const near = strays.filter(({ nearest }) => nearest !== undefined);
   const others = strays.filter(({ nearest }) => nearest === undefined);
@@ -58,35 +59,36 @@ function warnOf(strays: readonly StrayVariable[], log: ServerLogger): void {
     const remedy = nearest === undefined ? "unset it, or see docs/guide/settings.md" : `did you mean ${nearest}?`;
     log.warn(
       { variable: name },
-      `the environment has ${displayVariable(name)}, which is no setting and is not read; ${remedy}`,
+      `the environment variable ${displayVariable(name)} is not a setting and is ignored; ${remedy}`,
     );
   }
   const more = strays.length - MAX_LINES;
-  if (more > 0)
-    log.warn({ variables: more }, "the environment has more variables that are no settings and are not read");
+  if (more > 0) log.warn({ variables: more }, "more environment variables are not settings and are ignored");
 }
 
 function misspeltPath({ name }: StrayVariable): string {
-  return `${displayVariable(name)} is set and ${ENV_TOOLKIT_CONFIG_PATH} is not: without a configuration every caller would be served unsigned; rename the variable to ${ENV_TOOLKIT_CONFIG_PATH}, or unset it, or ${ASK}`;
+  return `${displayVariable(name)} is set but ${ENV_TOOLKIT_CONFIG_PATH} is not: without a configuration every caller would be served unsigned; rename the variable to ${ENV_TOOLKIT_CONFIG_PATH}, or unset it, or ${ASK}`;
 }
 
-/** @throws {@link StartupError} for a value that is neither 0 nor 1 */
+/** @throws {@link StartupError} for any value but 0 and 1 */
 function allowedByEnv(): boolean {
   const text = process.env[ENV_ALLOW_UNSIGNED];
   if (text === undefined || text === "0") return false;
   if (text === "1") return true;
-  throw new StartupError(`${ENV_ALLOW_UNSIGNED}: expected 1 to serve calls without signatures, or 0, got another text`);
+  throw new StartupError(
+    `${ENV_ALLOW_UNSIGNED}: expected 1 to serve calls without signatures, or 0, got another value`,
+  );
 }
 
 /**
- * The form of the results of unsigned calls.
+ * Reads the form of the results of unsigned calls.
  *
  * @param given the option set in code
- * @throws {@link StartupError} for another word
+ * @throws {@link StartupError} for any other value
  */
 export function unsignedResultsOf(given: UnsignedResults | undefined): UnsignedResults {
   const word: string = given ?? process.env[ENV_UNSIGNED_RESULTS] ?? "json";
   if (word === "json" || word === "bcs") return word;
   const name = given === undefined ? ENV_UNSIGNED_RESULTS : "unsignedResults";
-  throw new StartupError(`${name}: expected json or bcs, got another text`);
+  throw new StartupError(`${name}: expected json or bcs, got another value`);
 }

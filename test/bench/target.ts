@@ -50,7 +50,7 @@ export interface TargetOptions {
 }
 
 const SERVING = '"msg":"serving"';
-const RELOADED = "is in force in a new version";
+const RELOADED = "a new version of";
 
 export class Target {
   #log = "";

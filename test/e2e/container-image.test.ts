@@ -133,7 +133,7 @@ describe("the image of a tool project", { skip }, () => {
     assert.equal(user, `${host}:${host}`);
     const refused = await ImageProcess.start(store, IMAGE, folder);
     assert.equal(await refused.exited, 1);
-    assert.match(refused.log, /got EACCES; let the user of this process \(1000\) read it/);
+    assert.match(refused.log, /got EACCES; let the user of this process \(uid 1000\) read the file/);
     const owner = await ImageProcess.start(store, IMAGE, folder, undefined, user);
     await owner.logged('"msg":"serving"');
     await owner.signal("TERM");

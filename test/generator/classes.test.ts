@@ -221,7 +221,7 @@ export class ${name} extends SvcTool<{ a: string }, "done"> {
     ]);
     assert.equal(
       result.diagnostics.find(({ code }) => code === "SVC114")?.message,
-      'not a tool FQN: "two.parts" has two parts, of three or more',
+      'not a tool FQN: "two.parts" has two parts, expected three or more',
     );
   });
   proves("1.23", "9.9");

@@ -308,7 +308,7 @@ describe("config check", () => {
     assert.equal((await check(folder, "--allow-list", "leaders.json")).code, 0);
     if (!POSIX) return;
     chmodSync(join(folder, "leaders.json"), 0o602);
-    assert.match((await check(folder, file)).found[0]?.message ?? "", /must not be writable by everybody/);
+    assert.match((await check(folder, file)).found[0]?.message ?? "", /must not be world-writable/);
   });
 
   it("warnings of valid ones: rights, an empty list, a long TTL", { skip: !POSIX }, async () => {
@@ -322,10 +322,10 @@ describe("config check", () => {
     const texts = found.map(({ severity, message }) => `${severity}: ${message}`).join("\n");
     assert.match(
       texts,
-      /warning: configuration "c.json": no leader's key is in the allow-list: every call will be refused/,
+      /warning: configuration "c.json": the allow-list contains no key: every call will be refused; add the key of a leader/,
     );
     assert.match(texts, /replay_cache_ttl_ms of "xyz.demo.sum@1" is 11 days or more/);
-    assert.match(texts, /holds a private key and everybody on this machine can read it/);
+    assert.match(texts, /contains a private key and is readable by every user/);
   });
 
   it("says what a valid one means, and takes the file of the environment", async () => {

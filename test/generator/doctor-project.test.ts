@@ -242,12 +242,12 @@ describe("doctor of a configuration and environment", () => {
     chmodSync(join(made.root, "config.json"), 0o644);
     assert.match(
       (await doctor(made, ["--config", "config.json"])).of("configuration").detail,
-      /everybody on this machine can read it/,
+      /readable by every user/,
     );
     chmodSync(join(made.root, "config.json"), 0o602);
     assert.match(
       (await doctor(made, ["--config", "config.json"])).of("configuration").next,
-      /\(troubleshooting: must not be writable by everybody\)$/,
+      /\(troubleshooting: must not be world-writable\)$/,
     );
     chmodSync(join(made.root, "leader.key"), 0o644);
     const { failed, of } = await doctor(made, ["--leader-key", "leader.key"]);

@@ -248,7 +248,7 @@ test("names: each is derived safely, and what is wrong with a given one is said"
   for (const [args, message] of [
     [
       ["x", "--fqn", "sum@1"],
-      '"sum@1" is no name of a tool, domain.name@version: "sum" has one part, of three or more; such as',
+      '"sum@1" is no name of a tool, domain.name@version: "sum" has one part, expected three or more; such as',
     ],
     [["x", "--fqn", "xyz.demo.Sum@1"], 'part 3, "Sum", has the upper-case letter "S"'],
     [["x", "--fqn", "xyz.demo.sum"], "the version is missing: add @1"],

@@ -12,7 +12,7 @@ test("a thrown error is shown with its source line, without the secrets of the c
   const thrownAt = (...frames: string[]) => {
     const stack = ["Error: with canary-1", ...frames].join("\n    ");
     const err = { type: "RangeError", message: "with canary-1", stack };
-    const line = JSON.stringify({ level: 50, request: "r", err, msg: "the tool failed" });
+    const line = JSON.stringify({ level: 50, request: "r", err, msg: "the tool threw an error" });
     return logEvent(`{"level":50,${line.slice(12)}`, { root, secrets: ["canary-1"] });
   };
   const own = join(root, "src/tool.ts");

@@ -344,7 +344,11 @@ describe("its address", { concurrency: 2 }, () => {
   it("that other machines reach is warned of", async () => {
     const server = await serveFor([countingTool()], { admin: [[0, 0, 0, 0], 0] });
     const warnings = server.log.filter(({ level }) => level === "warn").map(({ message }) => message);
-    assert.ok(warnings.includes("the admin listener is unauthenticated and reachable from other machines"));
+    assert.ok(
+      warnings.includes(
+        "the admin listener is unauthenticated and reachable from other machines: bind it to a loopback or private address",
+      ),
+    );
   });
 
   it("that is none, or taken, is a start-up error that leaves nothing open", async (t) => {
@@ -354,11 +358,11 @@ describe("its address", { concurrency: 2 }, () => {
     await assert.rejects(serve([countingTool().class], options), {
       name: "StartupError",
       message:
-        "SVC_ADMIN_ADDR: expected an IP literal and a port, such as 127.0.0.1:8080 or [::1]:8080, got a name, which is not looked up",
+        "SVC_ADMIN_ADDR: expected an IP literal and a port, such as 127.0.0.1:8080 or [::1]:8080, got a host name, which is not resolved",
     });
     const wrong = [[127, 0, 0], 1] as unknown as Address;
     await assert.rejects(serve([countingTool().class], { ...options, admin: wrong }), {
-      message: "admin: expected an address such as [[127, 0, 0, 1], 8080]",
+      message: "admin: expected an address such as [[127, 0, 0, 1], 8080], got another value",
     });
     const taken = createServer().listen(0, "127.0.0.1");
     t.after(() => taken.close());

@@ -110,11 +110,11 @@ describe("faults at load", () => {
   const keyed = (publicKey: string) => entry(`{"kid":0,"public_key":"${publicKey}"}`);
   const wantedKey = "must be an Ed25519 public key as 64 hex digits, with or without 0x, got ";
   const faults: [name: string, text: string, place: string, fault: string][] = [
-    ["a text", `"x"`, "1:1 the document", "must be an object, got a text"],
+    ["a text", `"x"`, "1:1 the document", "must be an object, got a string"],
     ["no list", `{"version":1}`, "1:1 the document", "must be an object with the member leaders, got one without it"],
     ["version 2", `{"version":2,"leaders":[]}`, "1:12 /version", "must be 1, got another version"],
     ["version 1.0", `{"version":1.0,"leaders":[]}`, "1:12 /version", "must be an integer from 0 to 255, got a number"],
-    ["version text", `{"version":"1","leaders":[]}`, "1:12 /version", "must be an integer from 0 to 255, got a text"],
+    ["version text", `{"version":"1","leaders":[]}`, "1:12 /version", "must be an integer from 0 to 255, got a string"],
     ["leaders null", `{"version":1,"leaders":null}`, "1:24 /leaders", "must be an array, got null"],
     ["leaders object", `{"version":1,"leaders":{}}`, "1:24 /leaders", "must be an array, got an object"],
     ["a leader null", `{"version":1,"leaders":[null]}`, "1:25 /leaders/0", "must be an object, got null"],
@@ -128,16 +128,21 @@ describe("faults at load", () => {
       "id null",
       `{"version":1,"leaders":[{"leader_id":null,"keys":[]}]}`,
       "1:38 /leaders/0/leader_id",
-      "must be a text",
+      "must be a string",
     ],
     ["kid null", entry(`{"kid":null,"public_key":"x"}`), "1:57 /leaders/0/keys/0/kid", "must be an integer from 0 to"],
-    ["key null", entry(`{"kid":1,"public_key":null}`), "1:72 /leaders/0/keys/0/public_key", "must be a text, got null"],
+    [
+      "key null",
+      entry(`{"kid":1,"public_key":null}`),
+      "1:72 /leaders/0/keys/0/public_key",
+      "must be a string, got null",
+    ],
     ["key short", keyed("00"), "1:72 /leaders/0/keys/0/public_key", `${wantedKey}2 hex digits`],
     [
       "key 0X",
       keyed(`0X${key(1)}`),
       "1:72 /leaders/0/keys/0/public_key",
-      `${wantedKey}a text of 66 characters, some of them no hex digits`,
+      `${wantedKey}66 characters, some of which are not hex digits`,
     ],
     ["not a point", keyed(`02${"00".repeat(31)}`), "1:72 /leaders/0/keys/0/public_key", `${wantedKey}bytes that no`],
     [
@@ -164,15 +169,15 @@ describe("faults at load", () => {
       "an unknown member",
       entry(`{"kid":1,"x":1}`),
       "1:59 /leaders/0/keys/0",
-      "must hold only kid, public_key, got another",
+      "must contain only kid, public_key, got another",
     ],
     [
       "a repeated member",
       `{"version":1,\n"leaders":[],\n "leaders":[]}`,
       "3:2 the document",
-      "must hold each member once",
+      "must contain each member once",
     ],
-    ["a comment", `{"version":1, // one\n"leaders":[]}`, "1:15 the document", "must be JSON: a comment; "],
+    ["a comment", `{"version":1, // one\n"leaders":[]}`, "1:15 the document", "must be JSON: a comment, "],
     [
       "a byte-order mark",
       `\ufeff${list()}`,
@@ -223,8 +228,8 @@ describe("faults at load", () => {
       [missing, "ENOENT"],
       [join(missing, "below"), "ENOENT"],
       [loop, "ELOOP"],
-      [directory, "something else"],
-      [fifo, "something else"],
+      [directory, "a directory or a special file"],
+      [fifo, "a directory or a special file"],
     ] as const) {
       assert.throws(() => configWith({ allowed_leaders_path: path }), {
         name: "ConfigError",
@@ -428,7 +433,7 @@ describe("a file that changes", () => {
     assert.equal((await look()).length, 1);
     rmSync(path);
     mkdirSync(path);
-    assert.deepEqual((await look()).slice(-1), [gone.replace("ENOENT", "something else")]);
+    assert.deepEqual((await look()).slice(-1), [gone.replace("ENOENT", "a directory or a special file")]);
     rmSync(path, { recursive: true });
 
     writeFileSync(path, list(key(1), key(2)));
@@ -440,7 +445,9 @@ describe("a file that changes", () => {
     writeFileSync(path, list());
     await reload.reload();
     assert.equal(found(), undefined);
-    assert.deepEqual(warnings(), [`allow-list ${quoted} has no key: every call will be refused`]);
+    assert.deepEqual(warnings(), [
+      `allow-list ${quoted} contains no key: every call will be refused; add the key of a leader`,
+    ]);
     const { applied, fault } = reload.stats.allowList ?? assert.fail();
     assert.deepEqual([applied, fault], [2, undefined]);
     proves("10.15");

@@ -89,12 +89,12 @@ describe("the four forms of bootstrap", () => {
         `await bootstrap([${OCTETS}, ${port}], One);`,
         `process.env.SVC_ADMIN_ADDR = "127.0.0.1:${port}"; await bootstrap(One);`,
       ];
-      const inUse = `cannot start: listen EADDRINUSE: address already in use 127.0.0.1:${port}; another process listens there`;
+      const inUse = `cannot start: listen EADDRINUSE: address already in use 127.0.0.1:${port}; another process is listening there`;
       assert.deepEqual(
         await cannotStartEach(codes, ["listen 127.0.0.1:8080"]),
         ["BIND_ADDR", "BIND_ADDR", "the address given to bootstrap", "SVC_ADMIN_ADDR"].map((what) => [
           1,
-          `${inUse}, often the previous one that finishes its calls: end it, or change ${what}\n`,
+          `${inUse}, often the previous server finishing its calls: stop it, or change ${what}\n`,
         ]),
       );
     } finally {
@@ -123,29 +123,29 @@ describe("BIND_ADDR", () => {
   });
 
   for (const [text, got] of [
-    ["", "an empty text"],
+    ["", "an empty string"],
     ["127.0.0.1", "an address without a port"],
-    [":8080", "a port alone"],
-    ["8080", "a port alone"],
-    ["localhost:8080", "a name, which is not looked up"],
-    ["127.0.0.1:", "another text"],
-    ["127.0.0.1:65536", "another text"],
-    ["127.0.0.1:-1", "another text"],
-    ["127.0.0.1:x", "another text"],
-    ["127.0.0.1:8080 ", "another text"],
-    ["127.1:8080", "another text"],
-    ["0x7f000001:8080", "another text"],
-    ["0x7f.0.0.1:8080", "another text"],
-    ["2130706433:8080", "another text"],
-    ["256.0.0.1:80", "another text"],
+    [":8080", "only a port"],
+    ["8080", "only a port"],
+    ["localhost:8080", "a host name, which is not resolved"],
+    ["127.0.0.1:", "another value"],
+    ["127.0.0.1:65536", "another value"],
+    ["127.0.0.1:-1", "another value"],
+    ["127.0.0.1:x", "another value"],
+    ["127.0.0.1:8080 ", "another value"],
+    ["127.1:8080", "another value"],
+    ["0x7f000001:8080", "another value"],
+    ["0x7f.0.0.1:8080", "another value"],
+    ["2130706433:8080", "another value"],
+    ["256.0.0.1:80", "another value"],
     ["::1:8080", "an IPv6 address without brackets"],
-    ["[::1]", "another text"],
-    ["[::1", "another text"],
-    ["[::1]:", "another text"],
-    ["[127.0.0.1]:80", "another text"],
-    ["http://127.0.0.1:80", "another text"],
-    ["127.0.0.1:80:80", "another text"],
-    ["127.0.0.1:000080", "another text"],
+    ["[::1]", "another value"],
+    ["[::1", "another value"],
+    ["[::1]:", "another value"],
+    ["[127.0.0.1]:80", "another value"],
+    ["http://127.0.0.1:80", "another value"],
+    ["127.0.0.1:80:80", "another value"],
+    ["127.0.0.1:000080", "another value"],
   ] as const) {
     it(`${JSON.stringify(text)} is a start-up error`, async (t) => {
       // In process: each of these is one look at the environment.
@@ -212,15 +212,23 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
       'await bootstrap(tool("xyz.test.none@1", ""));',
       /^xyz\.test\.none@1 has no contract: run svc-gen .*src\/generated\/server\.ts.*\n {2}import \{ provideContracts \} from "svc-runtime\/v1";\n {2}import \{ contracts \} from "\.\/generated\/contracts\.js";\n {2}provideContracts\(contracts\);\nbefore bootstrap$/,
     ],
-    ["no tool", "await bootstrap([]);", "bootstrap: expected at least one tool"],
-    ["nothing", "await bootstrap();", "bootstrap: expected classes that extend SvcTool"],
+    ["no tool", "await bootstrap([]);", "bootstrap: expected at least one tool, got none"],
+    ["nothing", "await bootstrap();", "bootstrap: expected classes that extend SvcTool, got another value"],
     [
       "an address without tools",
       "await bootstrap([[127, 0, 0, 1], 0]);",
-      "bootstrap: expected classes that extend SvcTool",
+      "bootstrap: expected classes that extend SvcTool, got another value",
     ],
-    ["a class that is no tool", "await bootstrap(class {});", "bootstrap: expected classes that extend SvcTool"],
-    ["an instance", "await bootstrap(new One());", "bootstrap: expected classes that extend SvcTool"],
+    [
+      "a class that is no tool",
+      "await bootstrap(class {});",
+      "bootstrap: expected classes that extend SvcTool, got another value",
+    ],
+    [
+      "an instance",
+      "await bootstrap(new One());",
+      "bootstrap: expected classes that extend SvcTool, got another value",
+    ],
     [
       "a tool without fqn",
       "await bootstrap(class extends SvcTool {});",
@@ -232,26 +240,30 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
       /^fqn\(\) "xyz\.one@1": expected domain\.name@version, such as xyz\.demo\.sum@1$/,
     ],
     ["a version of 0", 'await bootstrap(tool("xyz.test.one@0", "one"));', /expected domain\.name@version/],
-    ["two tools of one name", "await bootstrap([One, One]);", "two tools have the name xyz.test.one@1"],
+    [
+      "two tools of one name",
+      "await bootstrap([One, One]);",
+      "two tools have the name xyz.test.one@1: change fqn() of one of them",
+    ],
     [
       "two spellings of one name",
       'await bootstrap([One, tool("xyz.test.one@01", "one")]);',
-      "two tools have the name xyz.test.one@1",
+      "two tools have the name xyz.test.one@1: change fqn() of one of them",
     ],
     [
       "two tools on one path",
       'provide(contract("xyz.test.same@1", "/one/")); await bootstrap([One, tool("xyz.test.same@1", "/one/")]);',
-      'xyz.test.one@1 and xyz.test.same@1 have one path, "/one"',
+      'xyz.test.one@1 and xyz.test.same@1 have the same path, "/one": change path() of one of them',
     ],
     [
       "two tools at the root",
       'provide(contract("xyz.test.rr@1", ""), contract("xyz.test.ss@1", "//")); await bootstrap([tool("xyz.test.rr@1", ""), tool("xyz.test.ss@1", "//")]);',
-      'xyz.test.rr@1 and xyz.test.ss@1 have one path, "/"',
+      'xyz.test.rr@1 and xyz.test.ss@1 have the same path, "/": change path() of one of them',
     ],
     [
       "a class that changed since svc-gen ran",
       'await bootstrap(tool("xyz.test.one@1", "one", {}, { timeout: () => 5 }));',
-      "xyz.test.one@1: timeout() is 5, the generated contract has 10000: run svc-gen again",
+      "xyz.test.one@1: timeout() is 5, but the generated contract has 10000: run svc-gen again",
     ],
     ["a bad prefix", 'await bootstrap(One, { headerPrefix: "X Svc" });', /^headerPrefix: expected letters/],
     ["too small a replay memory", "await bootstrap(One, { replayMaxBytes: 1000 });", /replay|maxBytes/i],
@@ -259,7 +271,7 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     [
       "a bad address",
       "await bootstrap([[127, 0, 0], 80], One);",
-      "bootstrap: expected an address such as [[127, 0, 0, 1], 8080]",
+      "bootstrap: expected an address such as [[127, 0, 0, 1], 8080], got another value",
     ],
     ["an octet of 256", "await bootstrap([[127, 0, 0, 256], 80], One);", /^bootstrap: expected an address/],
     ["a port of 65536", "await bootstrap([[127, 0, 0, 1], 65536], One);", /^bootstrap: expected an address/],
@@ -271,7 +283,7 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     [
       "an entry under another spelling",
       signed('{"xyz.test.one@01":{}}'),
-      /xyz\.test\.one@1 has no entry: .*; it has "xyz\.test\.one@01", another version of the tool$/,
+      /xyz\.test\.one@1 has no entry: .*; it contains "xyz\.test\.one@01", another version of the tool$/,
     ],
     [
       "a class whose create() fails",
@@ -281,7 +293,7 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     [
       "an unsigned server that other machines reach",
       'process.env.BIND_ADDR = "0.0.0.0:0"; await bootstrap(One);',
-      /^no signatures are required, and other machines reach 0\.0\.0\.0:0: /,
+      /^no signatures are required, but 0\.0\.0\.0:0 is reachable from other machines, /,
     ],
     ["a bad BIND_ADDR", 'process.env.BIND_ADDR = "localhost:80"; await bootstrap(One);', /^BIND_ADDR: expected/],
     ["an empty SVC_TOOLKIT_CONFIG_PATH", configuredBy(""), /SVC_TOOLKIT_CONFIG_PATH/],
@@ -289,12 +301,12 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     [
       "SVC_TOOLKIT_CONFIG_PATH that names what is no configuration",
       configuredBy(fileURLToPath(new URL("../../package.json", import.meta.url))),
-      /package\.json.*, line \d+, column \d+: .*must hold only/,
+      /package\.json.*, line \d+, column \d+: .*must contain only/,
     ],
     [
       "an unknown level of the log",
       'process.env.SVC_LOG_LEVEL = "loud"; await bootstrap(One);',
-      /^SVC_LOG_LEVEL: expected one of .*, silent, got another text$/m,
+      /^SVC_LOG_LEVEL: expected one of .*, silent, got another value$/m,
     ],
   ] as const;
   let results: [code: number, stderr: string][];
@@ -319,14 +331,14 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
 
   it("the process itself ends, with nothing on standard output, although a module left something open", async () => {
     const said = await cannotStart("setInterval(() => {}, 1000); await bootstrap([]);");
-    assert.equal(said, "bootstrap: expected at least one tool");
+    assert.equal(said, "bootstrap: expected at least one tool, got none");
   });
 
   for (const timeout of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2_147_483_648, "10", 10n, undefined]) {
     it(`a timeout of ${typeof timeout} ${timeout}`, () => {
       const tool = countingTool({ fqn: "xyz.test.bad@1", timeout: timeout as number });
       if (timeout === undefined) Object.assign(tool.class, { timeout: () => undefined });
-      const message = `xyz.test.bad@1: timeout() must be an integer from 1 to 2147483647 milliseconds, got ${timeout}`;
+      const message = `xyz.test.bad@1: timeout(): expected an integer from 1 to 2147483647 milliseconds, got ${timeout}`;
       assert.throws(() => serveTools([tool.class]), { name: "StartupError", message });
       proves("1.16");
     });
@@ -341,7 +353,7 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     it(`a description of ${JSON.stringify(description)}`, () => {
       const tool = countingTool({ fqn: "xyz.test.bad@1" });
       Object.assign(tool.class, { description: () => description });
-      const message = "xyz.test.bad@1: description() must not be blank";
+      const message = "xyz.test.bad@1: description() is blank: return a sentence for people who choose a tool";
       assert.throws(() => serveTools([tool.class]), { name: "StartupError", message });
       proves("1.23");
     });
@@ -426,7 +438,7 @@ describe("--meta", { concurrency: 2 }, () => {
   });
 });
 
-describe("exceptions outside of a call (protocol.md section 11)", () => {
+describe("exceptions outside a call (protocol.md section 11)", () => {
   it("are logged and do not end the process", async () => {
     const child = run("await bootstrap(One);", { env: { BIND_ADDR: "127.0.0.1:0" } });
     const url = await child.url;

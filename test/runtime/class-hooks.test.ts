@@ -165,7 +165,7 @@ describe("static create and close", () => {
     await closed;
     assert.deepEqual(
       log.entries.map(({ level, message }) => [level, message]),
-      [["warn", "close() of the tool did not end in time"]],
+      [["warn", "close() of the tool exceeded its time limit; the shutdown continued without it"]],
     );
   });
 
@@ -181,7 +181,7 @@ describe("static create and close", () => {
     await (await creating)();
     assert.deepEqual(
       log.entries.map(({ message, fields }) => [message, fields.tool]),
-      [["create() of the tool has not ended; the start waits for it", tool.fqn]],
+      [["the start is waiting for create() of the tool", tool.fqn]],
     );
   });
 
@@ -288,7 +288,7 @@ describe("static create and close in processes", { concurrency: 2 }, () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /^cannot start: isolate: no thread can load xyz\.test\.one@1 from .*: create\(\) of xyz\.test\.one@1 failed: no database$/m,
+      /^cannot start: isolate: a thread could not load xyz\.test\.one@1 from .*: create\(\) of xyz\.test\.one@1 failed: no database$/m,
     );
   });
 });

@@ -28,7 +28,7 @@ const config = (tools: Record<string, object>, list?: string) =>
 const keyed = { response_signing_key: SEED };
 const warnings = (log: readonly LogEntry[]) =>
   log.filter(({ level, fields }) => level === "warn" && fields.signed === undefined).map(({ message }) => message);
-const FAULT = "must not be writable by everybody, got a world-writable file; take that right away (chmod o-w)";
+const FAULT = "must not be world-writable, got a file that every user can write; remove that permission (chmod o-w)";
 
 describe("rights of files", { skip: process.platform === "win32" }, () => {
   it("a configuration that everybody can write is no start, also behind a link", () => {
@@ -82,7 +82,7 @@ describe("rights of files", { skip: process.platform === "win32" }, () => {
 
   it("a private key that everybody can read is warned of, at start and when a new version brings one", async () => {
     const warning = (path: string) =>
-      `configuration ${JSON.stringify(path)} holds a private key and everybody on this machine can read it: take that right away (chmod o-r)`;
+      `configuration ${JSON.stringify(path)} contains a private key and is readable by every user of this machine: remove that permission (chmod o-r)`;
     const tool = countingTool();
     const start = async (content: string, mode: number) => {
       const path = file(content, mode);
@@ -129,7 +129,8 @@ describe("configurations that are valid and hardly meant are named in the log", 
   const inPlace = (list: string) => `"allowed_leaders":${list}`;
   const fqn = "xyz.doubt.tool@1";
   const tool = countingTool({ fqn });
-  const EMPTY_LIST = "configuration: no leader's key is in the allow-list: every call will be refused";
+  const EMPTY_LIST =
+    "configuration: the allow-list contains no key: every call will be refused; add the key of a leader";
 
   for (const [what, text, expected] of [
     ["a fine one", signed(inPlace(allowList), { replay_cache_ttl_ms: 86_400_000 }, fqn), undefined],
@@ -143,13 +144,17 @@ describe("configurations that are valid and hardly meant are named in the log", 
     [
       "both sources",
       signed(`${inPlace(allowList)},"allowed_leaders_path":"/nowhere"`, {}, fqn),
-      "configuration: allowed_leaders counts alone: the file at allowed_leaders_path is not read",
+      "configuration: allowed_leaders_path is ignored because allowed_leaders is set: remove one of the two",
     ],
-    ["no body", '{"invoke_max_body_bytes":0}', "configuration: invoke_max_body_bytes is 0: every call will be refused"],
+    [
+      "no body",
+      '{"invoke_max_body_bytes":0}',
+      "configuration: invoke_max_body_bytes is 0: every call will be refused; raise it or leave it out",
+    ],
     [
       "a TTL in some other unit",
       signed(inPlace(allowList), { replay_cache_ttl_ms: 300_000_000 }, fqn),
-      `configuration: replay_cache_ttl_ms of "${fqn}" is 3 days or more: it counts milliseconds, and a full replay memory refuses calls`,
+      `configuration: replay_cache_ttl_ms of "${fqn}" is 3 days or more: the unit is milliseconds, and a full replay memory refuses calls`,
     ],
   ] as const) {
     it(what, async () => {

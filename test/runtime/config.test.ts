@@ -101,7 +101,7 @@ describe("sources", () => {
   it("set but empty is an error", () => {
     assert.throws(() => ToolkitRuntimeConfig.fromEnv({ [ENV_TOOLKIT_CONFIG_PATH]: "" }), {
       name: "ConfigError",
-      message: "configuration SVC_TOOLKIT_CONFIG_PATH must be a path, got an empty text; unset it or name the file",
+      message: "configuration SVC_TOOLKIT_CONFIG_PATH must be a path, got an empty string; unset it or name the file",
     });
     proves("10.2");
   });
@@ -110,7 +110,7 @@ describe("sources", () => {
     const missing = join(directory, "missing.json");
     for (const [path, got] of [
       [missing, "ENOENT"],
-      [directory, "something else"],
+      [directory, "a directory or a special file"],
       ["a\0b", "ERR_INVALID_ARG_VALUE"],
     ] as const) {
       const message = `configuration ${JSON.stringify(path)} must be a readable file, got ${got}; correct the path or put the file there`;
@@ -219,7 +219,7 @@ describe("values", () => {
         const text = `{"signed_http":{"mode":"${mode}","allowed_leaders":${JSON.stringify(leaders)},
 "tools":{"${SUM}":{}, "${again}":{}}}}`;
         const place =
-          /line 2, column \d+: \/signed_http\/tools must hold each member once, got a repeated one; remove it$/;
+          /line 2, column \d+: \/signed_http\/tools must contain each member once, got a repeated one; remove it$/;
         assert.throws(() => parse(text), place);
       }
     }
@@ -231,7 +231,7 @@ describe("values", () => {
     for (const mode of ["", "REQUIRED", "disabled ", "none"]) {
       assert.throws(
         () => signed({ mode, allowed_leaders: leaders, tools: { [SUM]: {} } }),
-        /\/signed_http\/mode must be "disabled" or "required", got another text; write one of the two$/,
+        /\/signed_http\/mode must be "disabled" or "required", got another string; write one of the two$/,
       );
     }
   });
@@ -329,7 +329,7 @@ describe("error texts", () => {
     [
       "1024",
       "1024.0",
-      `line 2, column 28: /invoke_max_body_bytes ${integer} a number that is no integer of 64 bits${digits}`,
+      `line 2, column 28: /invoke_max_body_bytes ${integer} a number that is not a 64-bit integer${digits}`,
     ],
     ["1024", "[1]", `line 2, column 28: /invoke_max_body_bytes ${integer} an array${digits}`],
     ["1024", "-9", `line 2, column 28: /invoke_max_body_bytes ${integer} a smaller one; correct it`],
@@ -343,32 +343,32 @@ describe("error texts", () => {
     [
       '"tools"',
       '"tool"',
-      "line 5, column 5: /signed_http must hold only mode, allowed_leaders_path, allowed_leaders, tools, got another member, tool; did you mean tools?",
+      "line 5, column 5: /signed_http must contain only mode, allowed_leaders_path, allowed_leaders, tools, got another member, tool; did you mean tools?",
     ],
     [
       '"tools"',
       '"allowedLeaders"',
-      "line 5, column 5: /signed_http must hold only mode, allowed_leaders_path, allowed_leaders, tools, got another member, allowedLeaders; did you mean allowed_leaders?",
+      "line 5, column 5: /signed_http must contain only mode, allowed_leaders_path, allowed_leaders, tools, got another member, allowedLeaders; did you mean allowed_leaders?",
     ],
     [
       '"tools"',
       '"timeout"',
-      "line 5, column 5: /signed_http must hold only mode, allowed_leaders_path, allowed_leaders, tools, got another member, timeout; remove it or correct its name",
+      "line 5, column 5: /signed_http must contain only mode, allowed_leaders_path, allowed_leaders, tools, got another member, timeout; remove it or correct its name",
     ],
     [
       '"tools"',
       '"to\\u0000ols"',
-      "line 5, column 5: /signed_http must hold only mode, allowed_leaders_path, allowed_leaders, tools, got another member; did you mean tools?",
+      "line 5, column 5: /signed_http must contain only mode, allowed_leaders_path, allowed_leaders, tools, got another member; did you mean tools?",
     ],
     [
       '"tools"',
       '"c0ffee5ec4e7c0ffee5ec4e7"',
-      "line 5, column 5: /signed_http must hold only mode, allowed_leaders_path, allowed_leaders, tools, got another member; remove it or correct its name",
+      "line 5, column 5: /signed_http must contain only mode, allowed_leaders_path, allowed_leaders, tools, got another member; remove it or correct its name",
     ],
     [
       '"signed_http"',
       '"invoke_max_body_bytes"',
-      "line 3, column 3: the document must hold each member once, got a repeated one; remove it",
+      "line 3, column 3: the document must contain each member once, got a repeated one; remove it",
     ],
     [
       '"version": 1, ',
@@ -379,7 +379,7 @@ describe("error texts", () => {
     [
       '"replay_cache_ttl_ms": 5',
       '"response_signing_key": ""',
-      "line 6, column 50: /signed_http/tools/xyz.demo.sum@1/response_signing_key must be an Ed25519 private key of 32 bytes, or 33 with a leading zero flag, as 64 hex digits, base64 or base64url, got an empty text; write the key again",
+      "line 6, column 50: /signed_http/tools/xyz.demo.sum@1/response_signing_key must be an Ed25519 private key of 32 bytes, or 33 with a leading zero flag, as 64 hex digits, base64 or base64url, got an empty string; write the key again",
     ],
   ];
 

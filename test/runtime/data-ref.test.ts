@@ -363,7 +363,8 @@ describe("the journal and the answer", () => {
     }));
     const server = await serveSigned([render]);
     assert.equal((await signedCall(render, { value: bytes("1") }).send(server.url)).status, 200);
-    const warned = () => server.log.some(({ message }) => message === "a stored value was returned and not settled");
+    const warned = () =>
+      server.log.some(({ message }) => message === "settling a stored value failed after its result was sent");
     await eventually(async () => warned());
     assert.equal((await storage.recover()).length, 1);
     await server.close();
@@ -480,7 +481,7 @@ describe("portJson and uploadJson", () => {
     const stranger = { ...asRender(render), fqn: () => "xyz.test.stranger@1" };
     assert.throws(() => portJson(stranger, "ok", "report", fresh()), {
       name: "TypeError",
-      message: "xyz.test.stranger@1 has no contract: run svc-gen and provide what it wrote",
+      message: "xyz.test.stranger@1 has no contract: run svc-gen and pass its contracts to provideContracts",
     });
     await assert.rejects(storage.uploadJson({ a: [1, () => 1] }), {
       name: "StorageError",

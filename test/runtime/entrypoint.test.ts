@@ -79,7 +79,7 @@ it("a start says when meta.json has another contract: svc-gen ran, and tsc did n
       if (log.includes('"msg":"serving"')) child.kill("SIGTERM");
     });
     await once(child, "close");
-    return log.includes("meta.json here has another contract");
+    return log.includes("the contract of the tool differs from meta.json");
   };
   assert.equal(await warnings(meta), false);
   assert.equal(await warnings(meta.replace('"label"', '"lable"')), true);

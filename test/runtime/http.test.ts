@@ -70,13 +70,13 @@ test("a header of the tool replaces a default one, whatever the case of its name
 describe("an answer that is not accepted", () => {
   const cases: readonly (readonly [name: string, Handler, HttpOptions, kind: string, said: RegExp])[] = [
     ["a status", answering(404, "secret"), {}, "status", /^GET 127\.0\.0\.1:\d+: status 404$/],
-    ["a long body", answering(200, "x".repeat(2_000)), { maxBytes: 1_000 }, "too_large", /more than 1000 bytes/],
+    ["a long body", answering(200, "x".repeat(2_000)), { maxBytes: 1_000 }, "too_large", /larger than 1000 bytes/],
     [
       "a body that grows beyond the limit when it is decompressed",
       (_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(Buffer.alloc(5_000_000))),
       {},
       "too_large",
-      /more than 1048576 bytes/,
+      /larger than 1048576 bytes/,
     ],
     [
       "an unknown encoding",
@@ -92,7 +92,7 @@ describe("an answer that is not accepted", () => {
       "invalid_answer",
       /is not br/,
     ],
-    ["a redirect", answering(302, "", { location: "/b" }), {}, "invalid_answer", /a redirect that is not followed/],
+    ["a redirect", answering(302, "", { location: "/b" }), {}, "invalid_answer", /a redirect that was not followed/],
     [
       "a late body",
       (_, response) => response.writeHead(200).write("x"),
@@ -133,8 +133,8 @@ describe("an answer that is not accepted", () => {
   test("no JSON and no UTF-8 are errors that say so", async () => {
     const { url } = await serve((_, response) => response.end(Buffer.from([0x7b, 0xff])));
     const answer = await http(context(), url);
-    assert.throws(() => answer.json(), /its body is not JSON/);
-    assert.throws(() => answer.text(), /its body is not UTF-8/);
+    assert.throws(() => answer.json(), /the body is not JSON/);
+    assert.throws(() => answer.text(), /the body is not UTF-8/);
   });
 });
 
@@ -268,12 +268,12 @@ test("a host without an address, and a certificate that is not trusted, are told
 
 test("invalid options are refused before anything is sent", async () => {
   for (const [url, options, said] of [
-    ["ftp://a.example", {}, /expected a URL with http: or https:/],
+    ["ftp://a.example", {}, /expected an http: or https: URL/],
     ["https://u:p@a.example", {}, /without user and password/],
     ["https://a.example", { json: 1, body: "x" }, /expected json or body/],
     ["https://a.example", { timeoutMs: 0 }, /timeoutMs: expected/],
     ["https://a.example", { maxBytes: Number.NaN }, /maxBytes: expected/],
-    ["https://a.example", { publicOnly: true, dispatcher: new MockAgent() }, /publicOnly without a dispatcher/],
+    ["https://a.example", { publicOnly: true, dispatcher: new MockAgent() }, /publicOnly or a dispatcher/],
   ] as const) {
     await assert.rejects(http(context(), url, options as HttpOptions), said);
   }

@@ -390,7 +390,7 @@ describe("without a response_signing_key", () => {
     const named = log.filter(({ fields }) => fields.tool === quiet.fqn && fields.err === undefined);
     assert.deepEqual(
       named.map(({ level, message }) => [level, message]),
-      [["warn", "results are not signed: no response_signing_key"]],
+      [["warn", "results of the tool are not signed: add response_signing_key to its entry in the configuration"]],
     );
     expectResult(await echoCall(quiet, "1").send(url), echoed("1"));
     proves("7.15", "11.5");

@@ -355,7 +355,7 @@ describe("504 tool_invocation_timeout: the deadline passed", () => {
     assert.equal(seen.signal.reason.reason, "timeout");
     assert.ok(performance.now() >= seen.deadline);
     assert.equal(seen.msLeft(), 0);
-    const discarded = () => log.filter(({ message }) => message.includes("its result is discarded"));
+    const discarded = () => log.filter(({ message }) => message.includes("its result was discarded"));
     assert.equal(discarded().length, 0);
     late.open({ ok: { value: "canary" } });
     await until(() => discarded().length === 1, "the late result is logged");
@@ -383,7 +383,7 @@ describe("504 tool_invocation_timeout: the deadline passed", () => {
       const { response, log } = await call({ timeout: 40, invoke: (_, { signal }) => invoke(signal as AbortSignal) });
       timedOut(response);
       await until(() => log.some(({ message }) => message.includes("discarded")), "the late end is logged");
-      const ended = log.find(({ message }) => message === "the tool ended at its signal");
+      const ended = log.find(({ message }) => message === "the tool stopped because of its abort signal");
       assert.deepEqual([ended?.level, ended?.fields.reason, ended?.fields.err], ["info", "timeout", undefined]);
       assert.deepEqual(
         log.filter(({ level }) => level === "error"),
@@ -399,7 +399,7 @@ describe("504 tool_invocation_timeout: the deadline passed", () => {
     };
     const { response, log } = await call({ timeout: 40, invoke });
     timedOut(response);
-    await until(() => log.some(({ message }) => message === "the tool failed"), "it is logged");
+    await until(() => log.some(({ message }) => message === "the tool threw an error"), "it is logged");
   });
 
   it("a tool that keeps the event loop busy past its deadline", async () => {

@@ -65,25 +65,25 @@ describe("a tool that", () => {
       assert.deepEqual([others[1].response.status, others[2]], [200, 200]);
       return others[0] === 204;
     });
-    await until(() => loggedBy(server, "its thread is ended").length > 0, "its thread is ended");
-    const { tool, graceMs } = loggedBy(server, "its thread is ended")[0]?.fields ?? {};
+    await until(() => loggedBy(server, "its thread was terminated").length > 0, "its thread is ended");
+    const { tool, graceMs } = loggedBy(server, "its thread was terminated")[0]?.fields ?? {};
     assert.deepEqual([tool, graceMs], [hasty.fqn, 150]);
     await goesOn(hasty);
   });
 
   it("does not heed its signal is ended after its grace", async () => {
-    const before = loggedBy(server, "its thread is ended").length;
+    const before = loggedBy(server, "its thread was terminated").length;
     expectError((await call(hasty, "never")).response, 504, "tool_invocation_timeout");
-    await until(() => loggedBy(server, "its thread is ended").length === before + 1, "its thread is ended");
+    await until(() => loggedBy(server, "its thread was terminated").length === before + 1, "its thread is ended");
     await goesOn(hasty);
   });
 
   it("heeds its signal keeps its thread", async () => {
-    const before = loggedBy(server, "its thread is ended").length;
+    const before = loggedBy(server, "its thread was terminated").length;
     expectError((await call(hasty, "until aborted")).response, 504, "tool_invocation_timeout");
-    await until(() => loggedBy(server, "its result is discarded").length > 0, "its late end is logged");
+    await until(() => loggedBy(server, "its result was discarded").length > 0, "its late end is logged");
     await goesOn(hasty);
-    assert.equal(loggedBy(server, "its thread is ended").length, before);
+    assert.equal(loggedBy(server, "its thread was terminated").length, before);
   });
 
   for (const [what, word] of [
@@ -91,10 +91,10 @@ describe("a tool that", () => {
     ["fills its memory", "fill memory"],
   ] as const) {
     it(`${what}: 500, and the next call is answered`, async () => {
-      const before = loggedBy(server, "thread ended during a call").length;
+      const before = loggedBy(server, "thread of the tool ended during a call").length;
       const { response } = await call(act, word);
       assert.equal(expectError(response, 500, "tool_invocation_failed"), undefined);
-      const [line] = loggedBy(server, "thread ended during a call").slice(before);
+      const [line] = loggedBy(server, "thread of the tool ended during a call").slice(before);
       assert.deepEqual([line?.level, line?.fields.tool, line?.fields.err instanceof Error], ["error", act.fqn, true]);
       await goesOn(act);
     });
@@ -107,7 +107,10 @@ describe("a tool that", () => {
     t.after(() => process.off("worker", onWorker));
     const { request, response } = await call(act, "exit later");
     expectResult(response, echoed('"exit later"'), request);
-    await until(() => loggedBy(server, "a thread of the tool ended").length === 1, "it is logged");
+    await until(
+      () => loggedBy(server, "an idle thread of the tool ended; a new one replaces it").length === 1,
+      "it is logged",
+    );
     await until(() => started === 1, "another thread is started");
     const next = await call(act, 3);
     expectResult(next.response, echoed("3"), next.request);
@@ -117,7 +120,7 @@ describe("a tool that", () => {
     const { request, response } = await call(act, ["stray", "x"]);
     expectResult(response, echoed('"x"'), request);
     for (const event of ["uncaughtException", "unhandledRejection"]) {
-      await until(() => loggedBy(server, `outside of a call: ${event}`).length === 1, `${event} is logged`);
+      await until(() => loggedBy(server, `${event} outside a call`).length === 1, `${event} is logged`);
       assert.equal(loggedBy(server, event)[0]?.fields.tool, act.fqn);
     }
     const next = await call(act, 3);
@@ -181,7 +184,7 @@ describe("calls that wait for a thread", () => {
     const send = (value: string) => sendPlain(server.url, hasty.target, `{"value":${value}}`);
     const responses = await Promise.all([send('"never"'), send('["context","late"]')]);
     for (const response of responses) expectError(response, 504, "tool_invocation_timeout");
-    await until(() => loggedBy(server, "its thread is ended").length === 1, "the first is ended");
+    await until(() => loggedBy(server, "its thread was terminated").length === 1, "the first is ended");
     await until(async () => (await send("1")).status === 200, "the next one runs");
     assert.equal(loggedBy(server, "working").length, 0);
   });
@@ -256,9 +259,9 @@ describe("start-up", () => {
     serve([tool.class], { address: [[127, 0, 0, 1], 0], config: UNSIGNED, logger: keptLog(), isolate: options });
 
   for (const [what, message] of [
-    ["throws", /no thread can load xyz\.modes\.act@1 .*: no database$/],
-    ["throws what cannot be cloned", /no thread can load xyz\.modes\.act@1 .*: no database$/],
-    ["ends its process", /no thread can load xyz\.modes\.act@1 .*: worker exited with code: 3$/],
+    ["throws", /a thread could not load xyz\.modes\.act@1 .*: no database$/],
+    ["throws what cannot be cloned", /a thread could not load xyz\.modes\.act@1 .*: no database$/],
+    ["ends its process", /a thread could not load xyz\.modes\.act@1 .*: the worker thread exited with code 3$/],
   ] as const) {
     it(`an entry module that ${what}`, async () => {
       await assert.rejects(start({ entry: join(folder, `${what}.js`) }), {
@@ -277,7 +280,7 @@ describe("start-up", () => {
     await assert.rejects(start({ entry }, other), {
       name: "StartupError",
       message:
-        /^isolate: no thread can load xyz\.modes\.other@1 from .*: its bootstrap has no tool xyz\.modes\.other@1$/,
+        /^isolate: a thread could not load xyz\.modes\.other@1 from .*: the entry module calls bootstrap without the tool xyz\.modes\.other@1$/,
     });
   });
 
@@ -371,6 +374,6 @@ await bootstrap(One);
     expectError(await send("loop"), 504, "tool_invocation_timeout");
     child.kill("SIGTERM");
     assert.deepEqual(await closed, [0, null], log);
-    assert.doesNotMatch(log, /outside of a call/);
+    assert.doesNotMatch(log, /outside a call/);
   });
 });

@@ -56,24 +56,24 @@ describe("readSigningKey", () => {
 
   const none = "in none of these forms";
   const refused: [name: string, text: string, got: string][] = [
-    ["empty", "", "an empty text"],
-    ["blank", " \n", "an empty text"],
+    ["empty", "", "an empty string"],
+    ["blank", " \n", "an empty string"],
     ["0x alone", "0x", none],
     ["0X", `0X${hex}`, none],
     ["63 digits", hex.slice(1), "63 hex digits"],
     ["65 digits", `0${hex}`, "65 hex digits"],
     ["68 digits", `0000${hex}`, "68 hex digits"],
     ["128 digits", hex + hex, "128 hex digits"],
-    ["hex with another flag", `01${hex}`, "33 bytes that begin with another flag"],
+    ["hex with another flag", `01${hex}`, "33 bytes whose first byte is not zero"],
     [
       "wallet with another flag",
       Buffer.concat([Buffer.of(1), seed]).toString("base64"),
-      "33 bytes that begin with another flag",
+      "33 bytes whose first byte is not zero",
     ],
     [
       "33 bytes, flag at the end",
       Buffer.concat([Buffer.of(9), seed.subarray(1), Buffer.of(0)]).toString("base64"),
-      "33 bytes that begin with another flag",
+      "33 bytes whose first byte is not zero",
     ],
     ["31 bytes", seed.subarray(1).toString("base64"), "31 bytes"],
     ["34 bytes", Buffer.alloc(34).toString("base64"), "34 bytes"],
@@ -97,7 +97,7 @@ describe("readSigningKey", () => {
   ];
   for (const [name, text, expectedGot] of refused) {
     it(`refuses ${name}`, () => {
-      assert.equal(got(text), expectedGot === none ? `a text of ${text.length} characters ${none}` : expectedGot);
+      assert.equal(got(text), expectedGot === none ? `${text.length} characters ${none}` : expectedGot);
       assert.ok(!looksLikeKey(text));
       provesRow(name, {
         "10.9": [
@@ -137,7 +137,7 @@ describe("readSigningKey", () => {
         else
           assert.match(
             answer,
-            /^(a text of \d+ characters in none of these forms|an empty text|\d+ hex digits|\d+ bytes|33 bytes that begin with.*)$/,
+            /^(\d+ characters in none of these forms|an empty string|\d+ hex digits|\d+ bytes|33 bytes whose first.*)$/,
           );
       }),
       { numRuns: 1000 },
@@ -165,10 +165,10 @@ describe("readPublicKey", () => {
   });
 
   const refused: [name: string, text: string, got: string][] = [
-    ["0X", `0X${hex}`, "a text of 66 characters, some of them no hex digits"],
-    ["0x twice", `0x0x${hex}`, "a text of 68 characters, some of them no hex digits"],
-    ["white space", ` ${hex}`, "a text of 65 characters, some of them no hex digits"],
-    ["a newline at the end", `${hex}\n`, "a text of 65 characters, some of them no hex digits"],
+    ["0X", `0X${hex}`, "66 characters, some of which are not hex digits"],
+    ["0x twice", `0x0x${hex}`, "68 characters, some of which are not hex digits"],
+    ["white space", ` ${hex}`, "65 characters, some of which are not hex digits"],
+    ["a newline at the end", `${hex}\n`, "65 characters, some of which are not hex digits"],
     ["base64", Buffer.from(hex, "hex").toString("base64"), "32 bytes in base64"],
     ["nothing", "", "0 hex digits"],
     ["0x alone", "0x", "0 hex digits"],

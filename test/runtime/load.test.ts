@@ -83,7 +83,7 @@ describe("a limit of concurrency", () => {
     result(await third, c, "2");
     assert.deepEqual(numbers(), [0, 0]);
     assert.equal(tool.calls.invoked, 3);
-    const lines = log.filter(({ message }) => message === "refused for load");
+    const lines = log.filter(({ message }) => message === "connections or calls were refused because of load");
     assert.deepEqual(
       lines.map(({ level, fields }) => [level, fields]),
       [["warn", { refused: { queueFull: 1 } }]],
@@ -459,7 +459,7 @@ describe("limits that are none are no start", () => {
     ],
     [
       { limits: { concurrency: 1, queueTimeoutMs: 5 } },
-      "load.limits.queueTimeoutMs: expected a queue of at least 1 beside it, got 0",
+      "load.limits.queueTimeoutMs: expected a queue of at least 1, got 0; set queue or leave queueTimeoutMs out",
     ],
     [
       own({ concurrency: 1.5 }),
@@ -479,7 +479,7 @@ describe("limits that are none are no start", () => {
     ],
     [
       { overload: { eventLoopDelayMs: 100 } },
-      "load.overload: this option is gone, and an overloaded server needs none; leave it out",
+      "load.overload: this option was removed, because overload is handled without it; leave it out",
     ],
   ];
   for (const [load, message] of cases) {
@@ -493,7 +493,7 @@ describe("limits that are none are no start", () => {
     await assert.rejects(
       serveFor([tool], options),
       new RangeError(
-        "load.rateLimit: counts the calls of verified leaders, but signatures are not required; leave it out, or require them in the configuration",
+        "load.rateLimit: expected signed requests, because the limit counts calls of verified leaders, got unsigned ones; leave it out, or require signatures in the configuration",
       ),
     );
   });
@@ -507,15 +507,17 @@ describe("the log of what was refused", () => {
       const load = new LoadControl({}, { tools: [], signed: false, bodyBytes: 1, log });
       const lines = () => log.entries.splice(0).map(({ fields, message }) => [message, fields.refused]);
       load.refusals.count("connections");
-      assert.deepEqual(lines(), [["refused for load", { connections: 1 }]]);
+      assert.deepEqual(lines(), [["connections or calls were refused because of load", { connections: 1 }]]);
       for (const reason of ["connections", "rateLimit", "connections"] as const) load.refusals.count(reason);
       assert.deepEqual(lines(), []);
       mock.timers.tick(10_000);
-      assert.deepEqual(lines(), [["refused for load", { connections: 2, rateLimit: 1 }]]);
+      assert.deepEqual(lines(), [
+        ["connections or calls were refused because of load", { connections: 2, rateLimit: 1 }],
+      ]);
       mock.timers.tick(10_000);
       assert.deepEqual(lines(), []);
       load.refusals.count("bodyBytes");
-      assert.deepEqual(lines(), [["refused for load", { bodyBytes: 1 }]]);
+      assert.deepEqual(lines(), [["connections or calls were refused because of load", { bodyBytes: 1 }]]);
     } finally {
       mock.timers.reset();
     }

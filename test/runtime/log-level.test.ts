@@ -22,8 +22,8 @@ const toggle = async (child: Child, message: string) => {
   child.process.kill("SIGUSR2");
   await until(() => child.stderr().split(message).length > before, message);
 };
-const RAISED = "the log level is debug until the next SIGUSR2";
-const LOWERED = "the log level is as configured again";
+const RAISED = "the log level was raised to debug until the next SIGUSR2";
+const LOWERED = "the log level was reset to the configured one";
 
 describe("SIGUSR2", { skip: isWindows }, () => {
   it("raises the level to debug and lowers it again, for loggers of tools and calls that exist", async () => {
@@ -99,7 +99,7 @@ describe("SIGUSR2", { skip: isWindows }, () => {
     })() }`;
     const child = run(code(logger), { env });
     await child.url;
-    await toggle(child, "no effect on the level of a logger that was set in code");
+    await toggle(child, "SIGUSR2 was ignored: the application controls the level");
     await sendPlain(await child.url, "/one/invoke", '{"value":1}');
     await stop(child);
     assert.ok(!child.stderr().includes("tool 1"));

@@ -47,7 +47,7 @@ describe("the parts of the memory", () => {
       warning,
       /may exceed the limit of 512 MiB \(the limit of this container\): heap 259 MiB, replay memory 300 MiB,/,
     );
-    assert.match(warning, /together 701 MiB; raise the limit, or lower NODE_OPTIONS=--max-old-space-size, SVC_REPLAY/);
+    assert.match(warning, /in total 701 MiB; raise the limit, or lower NODE_OPTIONS=--max-old-space-size, SVC_REPLAY/);
     const { warning: ofThreads = "" } = memoryBudget({}, { ...use, threads: 1280 * MIB }, host(512, 259));
     assert.match(ofThreads, /heaps of threads 1280 MiB/);
     const { warning: ofConnections = "" } = memoryBudget({ maxConnections: 2 ** 31 - 1 }, use, host(512, 259));
@@ -62,7 +62,10 @@ describe("the parts of the memory", () => {
 
   it("that exceed the limit without any heap are no start", () => {
     const tooMuch = () => memoryBudget({ replayMaxBytes: 512 * MIB }, use, host(512, 259));
-    assert.throws(tooMuch, /^StartupError: the memory is too small: its parts alone exceed the limit of 512 MiB/);
+    assert.throws(
+      tooMuch,
+      /^StartupError: the memory limit is too small: replay memory, bodies and answers alone exceed the limit of 512 MiB/,
+    );
   });
 
   it("leave replay memory out where none is kept, and connections where an application has them", () => {
@@ -127,12 +130,12 @@ describe("the variables of the memory", () => {
   });
 
   const refused: readonly [variable: string, text: string, message: RegExp][] = [
-    ["SVC_MEMORY_LIMIT", "512MB", /whole number of bytes, such as 536870912 or 512Mi, got another text/],
+    ["SVC_MEMORY_LIMIT", "512MB", /whole number of bytes, such as 536870912 or 512Mi, got another value/],
     ["SVC_MEMORY_LIMIT", "1Ki", /integer from 67108864 to 9007199254740991 bytes, got 1024/],
     ["SVC_MEMORY_LIMIT", "", /whole number of bytes/],
     ["SVC_REPLAY_MAX_BYTES", "-1", /whole number of bytes/],
     ["SVC_MAX_BODY_BYTES_IN_FLIGHT", "1Mi", /at least twice invoke_max_body_bytes, 25165824 bytes, got 1048576/],
-    ["SVC_MAX_CONNECTIONS", "1Ki", /whole number of connections, got another text/],
+    ["SVC_MAX_CONNECTIONS", "1Ki", /whole number of connections, got another value/],
     ["SVC_MAX_CONNECTIONS", "0", /integer from 1 to 2147483647 connections, got 0/],
   ];
   for (const [variable, text, message] of refused) {

@@ -229,7 +229,7 @@ describe("GET /meta", () => {
     }
     assert.throws(() => Unknown.meta("http://localhost/"), {
       name: "TypeError",
-      message: "xyz.test.unknown@1 has no contract: run svc-gen and provide what it wrote",
+      message: "xyz.test.unknown@1 has no contract: run svc-gen and pass its contracts to provideContracts",
     });
   });
 });

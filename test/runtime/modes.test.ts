@@ -73,7 +73,7 @@ for (const [mode, options] of Object.entries(MODES)) {
           assert.equal(expectError(response, 500, code), undefined);
           await until(() => errors().length === 1, "the log has it, once");
           const { fields, message } = errors()[0] ?? assert.fail("nothing is logged");
-          assert.deepEqual([fields.tool, "err" in fields, message], [act.fqn, true, "the tool failed"]);
+          assert.deepEqual([fields.tool, "err" in fields, message], [act.fqn, true, "the tool threw an error"]);
         }
         await goesOn();
       });
@@ -137,7 +137,8 @@ for (const [mode, options] of Object.entries(MODES)) {
       await until(() => told() !== undefined, "the tool hears of it");
       assert.deepEqual([told()?.fields.tool, told()?.fields.reason], [hasty.fqn, "timeout"]);
       // It rejects with the signal's reason: no fault of the tool.
-      const ended = () => signed.log.slice(from).find(({ message }) => message === "the tool ended at its signal");
+      const ended = () =>
+        signed.log.slice(from).find(({ message }) => message === "the tool stopped because of its abort signal");
       await until(() => ended() !== undefined, "its end is logged");
       const { level, fields } = ended() ?? assert.fail();
       assert.deepEqual([level, fields.tool, fields.reason, fields.phase], ["info", hasty.fqn, "timeout", "invoke"]);

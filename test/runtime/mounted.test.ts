@@ -389,7 +389,7 @@ describe("tools in an application", () => {
     [
       "threads without an entry of their own",
       () => mounted([countingTool()], { isolate: true }),
-      /^isolate of .*: expected an entry beside a mounted tool/,
+      /^isolate of .*: expected isolate.entry for a mounted tool/,
     ],
     [
       "one signed tool at two prefixes",
@@ -400,7 +400,7 @@ describe("tools in an application", () => {
         await app.register(svcTools, { ...options, prefix: "/one" });
         await app.register(svcTools, { ...options, prefix: "/two" });
       },
-      /^xyz\S+ is served twice by this process/,
+      /^xyz\S+ is registered twice in this process/,
     ],
     [
       "an application of HTTP/2",
@@ -411,7 +411,7 @@ describe("tools in an application", () => {
         } as never);
         await app.register(svcTools as never, { tools: [countingTool().class] } as never);
       },
-      /^svcTools: expected an application of HTTP\/1\.1/,
+      /^svcTools: expected an HTTP\/1\.1 application/,
     ],
   ] as const) {
     it(`are no application with ${what}`, async () => {

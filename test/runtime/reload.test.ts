@@ -133,7 +133,9 @@ describe("what a reload changes", () => {
     expectResult(await fresh.send(server.url), echoed("2"), fresh, OTHER_SEED);
     await put({ key: undefined });
     expectResult(await call.send(server.url), echoed('"kept"'));
-    assert.deepEqual(messages("warn"), ["results are not signed: no response_signing_key"]);
+    assert.deepEqual(messages("warn"), [
+      "results of the tool are not signed: add response_signing_key to its entry in the configuration",
+    ]);
     await put({});
     expectResult(await call.send(server.url), echoed('"kept"'), call);
     assert.equal(tool.calls.invoked, 2);
@@ -153,7 +155,7 @@ describe("what a reload changes", () => {
 
   it("is told by the names of the served tools, without a text of the file", async () => {
     const { tool, path, put, log } = await start();
-    const told = () => log.filter(({ message }) => message.endsWith("in force in a new version")).map((e) => e.fields);
+    const told = () => log.filter(({ message }) => message.startsWith("a new version of")).map((e) => e.fields);
     await put({ key: OTHER_SEED, ttlMs: 5 });
     await put({ key: OTHER_SEED, ttlMs: 5, tools: [tool.fqn, "xyz.test.unserved@1"] });
     await put({ key: OTHER_SEED, ttlMs: 5, leaders: [alice] });
@@ -162,7 +164,7 @@ describe("what a reload changes", () => {
       { signingKeys: [], replayTtls: [], leaders: false },
       { signingKeys: [], replayTtls: [], leaders: true },
     ]);
-    assert.match(log.at(-1)?.message ?? "", new RegExp(`^configuration "${path}" is in force`));
+    assert.match(log.at(-1)?.message ?? "", new RegExp(`^a new version of configuration "${path}" is in force`));
   });
 });
 
@@ -208,14 +210,14 @@ describe("what a reload may not change is refused whole", () => {
     expectResult(await call.send(server.url), echoed("1"), call);
     const refused = await echoCall(tool, "1", { leader: bob }).send(server.url);
     expectError(refused, 401, "auth_failed");
-    const waiting = log.filter(({ message }) => message.includes("waits for a restart"));
+    const waiting = log.filter(({ message }) => message.includes("takes effect after a restart"));
     assert.deepEqual(
       waiting.map(({ fields }) => fields),
       [{ inForce: "10000", waiting: "10" }],
     );
     await put({ maxBody: 10_000 });
     await put({ maxBody: 11 });
-    assert.equal(log.filter(({ message }) => message.includes("waits for a restart")).length, 2);
+    assert.equal(log.filter(({ message }) => message.includes("takes effect after a restart")).length, 2);
     proves("10.14");
   });
 });
@@ -228,7 +230,7 @@ describe("a version that cannot be used", () => {
     for (const [bad, fault] of [
       [good.slice(0, -20), /^configuration ".*", line 1, column \d+: the document must be JSON/],
       ["", /must be JSON/],
-      [good.replace('"tools"', '"tolls"'), /must hold only mode, .*got another member/],
+      [good.replace('"tools"', '"tolls"'), /must contain only mode, .*got another member/],
       [good.replace(TOOL_SEED.toString("hex"), "canary"), /response_signing_key must be an Ed25519 private key/],
       [good.replace(/"public_key":"../, '"public_key":"zz'), /public_key must be an Ed25519 public key/],
     ] as const) {

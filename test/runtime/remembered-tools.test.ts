@@ -12,7 +12,7 @@ const isTwice = (fqn: string) => (error: unknown) => {
   assert.ok(error instanceof StartupError, `${error}`);
   assert.equal(
     error.message,
-    `${fqn} is served twice by this process, each with its own replay memory, and a signed call could run twice: give both one replayStore, such as one new ReplayMemory() of svc-runtime`,
+    `${fqn} is registered twice in this process, each time with its own replay memory, so a signed call could run twice: pass the same replayStore to both, such as a new ReplayMemory() of svc-runtime`,
   );
   return true;
 };

@@ -710,7 +710,7 @@ describe("a claim that a store of one's own", () => {
       const lines = server.log.filter(({ level, fields }) => level === "error" && "err" in fields);
       assert.deepEqual(
         lines.map(({ message }) => message),
-        ["the replay store did not claim a run"],
+        ["the replay store could not claim a run; the call was refused"],
       );
       assert.equal(server.load().bodyBytes.inFlight, 0);
       proves("7.30", "8.18", "8.22");
@@ -820,7 +820,7 @@ describe("a store of one's own that throws at the end of a run", () => {
       const server = await serveSigned([tool], { replayStore });
       const { status } = await echoCall(tool, "1").send(server.url);
       assert.equal(status, end === "complete" ? 200 : 504);
-      const said = () => server.log.some(({ message }) => /did not take the end of a run/.test(message));
+      const said = () => server.log.some(({ message }) => /failed to store the end of a run/.test(message));
       await until(said, "a line in the log");
       assert.equal(server.load().bodyBytes.inFlight, 0);
       proves("8.22");

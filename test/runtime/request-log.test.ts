@@ -54,10 +54,10 @@ describe("the line of a call", () => {
     const expected = "Root=1-67891233/a.b:c+d@e_f";
     const answer = await sendPlain(url, tool.target, '{"value":1}', ["X-Request-Id", expected]);
     assert.equal(answer.headers.get("x-request-id"), expected);
-    const about = log.filter(({ message }) => ["working", "the tool failed", "answered"].includes(message));
+    const about = log.filter(({ message }) => ["working", "the tool threw an error", "answered"].includes(message));
     assert.deepEqual(
       about.map(({ message, fields }) => [message, fields.request, fields.tool]),
-      ["working", "the tool failed", "answered"].map((message) => [message, expected, tool.fqn]),
+      ["working", "the tool threw an error", "answered"].map((message) => [message, expected, tool.fqn]),
     );
   });
 

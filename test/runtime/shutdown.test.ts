@@ -214,7 +214,7 @@ describe("a process that is told to stop", { concurrency: 2 }, () => {
   it("while a start fails: it says why and exits 1", async () => {
     const child = run('const failing = bootstrap([]); process.emit("SIGTERM", "SIGTERM", 15); await failing;');
     const { code, stderr } = await child.ended;
-    assert.deepEqual([code, stderr], [1, "cannot start: bootstrap: expected at least one tool\n"]);
+    assert.deepEqual([code, stderr], [1, "cannot start: bootstrap: expected at least one tool, got none\n"]);
   });
 
   it("under npm, which passes the signal on to a script that is `exec node …`", async () => {
@@ -534,11 +534,11 @@ describe("a server that is closed", () => {
       assert.equal(response.headers.get("connection"), "close");
     }
     assert.deepEqual(await summary(closed), { finished: 1, cut: 2, interrupted: 2 });
-    assert.deepEqual(logged(server, "the drain limit has passed: tools are told to end"), {
+    assert.deepEqual(logged(server, "the drain limit was reached; aborting running tools"), {
       running: 3,
       drainMs: DRAIN_MS,
     });
-    assert.deepEqual(logged(server, "tools did not end: their callers are told 503"), {
+    assert.deepEqual(logged(server, "tools did not stop after their abort signal; answering their callers with 503"), {
       running: 1,
       graceMs: GRACE_MS,
     });
@@ -578,7 +578,7 @@ describe("a server that is closed", () => {
     assert.deepEqual(said(), [cut]);
     release();
     await until(() => lines().length > 1, "the run has ended");
-    assert.deepEqual(said(), [cut, ["info", "the run ended after shutdown had answered its call", 200]]);
+    assert.deepEqual(said(), [cut, ["info", "the run ended after the shutdown had answered its call", 200]]);
   });
 
   it("the entry of a run that was cut stays in flight: nobody knows how far it came", async () => {

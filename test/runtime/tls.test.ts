@@ -164,96 +164,96 @@ describe("start-up faults name the file, what is wrong and what to do, before th
     ["one empty path", "", undefined, `${both}${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH}${either}`],
     ["a missing certificate", join(directory, "none"), file(ec.key), `${cert}${readable}ENOENT${put}`],
     ["a missing key", file(ec.cert), join(directory, "none"), `${key}${readable}ENOENT${put}`],
-    ["a directory", directory, file(ec.key), `${cert}${readable}something else${put}`],
+    ["a directory", directory, file(ec.key), `${cert}${readable}a directory or a special file${put}`],
     [
       "an empty certificate",
       file(""),
       file(ec.key),
-      `${cert}must hold a PEM certificate, got an empty file; give the server's certificate`,
+      `${cert}must contain a PEM certificate, got an empty file; use the server's certificate`,
     ],
     [
       "an empty key",
       file(ec.cert),
       file(" \n\n"),
-      `${key}must hold a PEM private key, got an empty file; give the certificate's key`,
+      `${key}must contain a PEM private key, got an empty file; use the key of the certificate`,
     ],
     [
       "the two exchanged",
       file(ec.key),
       file(ec.cert),
-      `${cert}must hold a PEM certificate, got a private key; give the server's certificate`,
+      `${cert}must contain a PEM certificate, got a private key; use the server's certificate`,
     ],
     [
       "two certificates",
       file(ec.cert),
       file(ec.cert),
-      `${key}must hold a PEM private key, got a certificate; give the certificate's key`,
+      `${key}must contain a PEM private key, got a certificate; use the key of the certificate`,
     ],
     [
-      "a cut certificate",
+      "a truncated certificate",
       file(ec.cert.slice(0, 200)),
       file(ec.key),
-      `${cert}must hold a PEM certificate, got a cut certificate; give the server's certificate`,
+      `${cert}must contain a PEM certificate, got a truncated certificate; use the server's certificate`,
     ],
     [
       "a damaged certificate",
       file(ec.cert.replace(/\n[^-\n]{20}/, "\nAAAAAAAAAAAAAAAAAAAA")),
       file(ec.key),
-      `${cert}must hold PEM certificates, got a damaged one in place 1; copy it again`,
+      `${cert}must contain PEM certificates, got a damaged one at position 1; copy it again`,
     ],
     [
       "a damaged issuer",
       file(ec.cert + ec.cert.replace(/\n[^-\n]{20}/, "\nAAAAAAAAAAAAAAAAAAAA")),
       file(ec.key),
-      `${cert}must hold PEM certificates, got a damaged one in place 2; copy it again`,
+      `${cert}must contain PEM certificates, got a damaged one at position 2; copy it again`,
     ],
     [
-      "something else",
+      "another kind of file",
       file(new X509Certificate(ec.cert).raw),
       file(ec.key),
-      `${cert}must hold a PEM certificate, got something else; give the server's certificate`,
+      `${cert}must contain a PEM certificate, got another kind of file; use the server's certificate`,
     ],
     [
       "a cut key",
       file(ec.cert),
       file(ec.key.slice(0, 90)),
-      `${key}must hold a PEM private key, got a damaged one; copy it again`,
+      `${key}must contain a PEM private key, got a damaged one; copy it again`,
     ],
     [
       "an encrypted key",
       file(ec.cert),
       file(encrypted),
-      `${key}must hold a private key without a passphrase, got an encrypted one; decrypt it (openssl pkey -in … -out …)`,
+      `${key}must contain a private key without a passphrase, got an encrypted one; decrypt it (openssl pkey -in … -out …)`,
     ],
     [
       "an encrypted key of the old form",
       file(rsa.cert),
       file(legacy),
-      `${key}must hold a private key without a passphrase, got an encrypted one; decrypt it (openssl pkey -in … -out …)`,
+      `${key}must contain a private key without a passphrase, got an encrypted one; decrypt it (openssl pkey -in … -out …)`,
     ],
     [
       "the key of another certificate",
       file(ec.cert),
       file(other.key),
-      `${key}must be the key of the certificate at ${ENV_TLS_CERT_PATH}, got the key of another; give the two that belong together`,
+      `${key}must be the key of the certificate at ${ENV_TLS_CERT_PATH}, got the key of another certificate; use a matching pair`,
     ],
     [
       "the key of another kind",
       file(rsa.cert),
       file(ec.key),
-      `${key}must be the key of the certificate at ${ENV_TLS_CERT_PATH}, got the key of another; give the two that belong together`,
+      `${key}must be the key of the certificate at ${ENV_TLS_CERT_PATH}, got the key of another certificate; use a matching pair`,
     ],
     [
       "a chain upside down",
       file(issuer.cert + leaf.cert),
       file(leaf.key),
-      `${cert}must begin with the server's own certificate, got it in place 2; put it first, its issuers after it`,
+      `${cert}must begin with the server's own certificate, got it at position 2; put it first, followed by its issuers`,
     ],
     [
       "an RSA key of 1024 bits",
       file(weak.cert),
       file(weak.key),
-      `${cert}must be one that OpenSSL takes at security level 2, got one that it refuses: ee key too small; issue a stronger one`,
+      `${cert}must be a certificate that OpenSSL accepts at security level 2, got one that it refuses: ee key too small; issue a stronger certificate`,
     ],
   ] as const) {
     it(what, () => {
@@ -284,7 +284,7 @@ describe("start-up faults name the file, what is wrong and what to do, before th
       chmodSync(paths[which] as string, 0o602);
       assert.throws(() => tlsFromEnv(environment(...paths)), {
         name: "StartupError",
-        message: `${which === 0 ? ENV_TLS_CERT_PATH : ENV_TLS_KEY_PATH} "${paths[which]}" must not be writable by everybody, got a world-writable file; take that right away (chmod o-w)`,
+        message: `${which === 0 ? ENV_TLS_CERT_PATH : ENV_TLS_KEY_PATH} "${paths[which]}" must not be world-writable, got a file that every user can write; remove that permission (chmod o-w)`,
       });
     }
   });
@@ -337,15 +337,18 @@ describe("warnings at start", () => {
 
   it("a certificate that ended, or that is not valid yet", () => {
     const [ended = ""] = warningsOf(makeCertificate({ from: -3, to: -1 }));
-    assert.match(ended, /^SVC_TOOL_TLS_CERT_PATH ".*" ended on \d{4}-\d\d-\d\dT.*Z: callers will refuse it; renew it$/);
+    assert.match(
+      ended,
+      /^SVC_TOOL_TLS_CERT_PATH ".*" expired on \d{4}-\d\d-\d\dT.*Z: callers will refuse it; renew it$/,
+    );
     const [early = ""] = warningsOf(makeCertificate({ from: 1, to: 3 }));
-    assert.match(early, /^SVC_TOOL_TLS_CERT_PATH ".*" is not valid before \d{4}-.*: look after the clock$/);
+    assert.match(early, /^SVC_TOOL_TLS_CERT_PATH ".*" is not valid before \d{4}-.*: check the clock of this machine$/);
     assert.deepEqual(warningsOf(ec), []);
   });
 
   it("a key that everybody can read", { skip: process.platform === "win32" }, () => {
     const [warning = ""] = warningsOf(ec, 0o644);
-    assert.match(warning, /^SVC_TOOL_TLS_KEY_PATH ".*" holds a private key and everybody .*chmod o-r\)$/);
+    assert.match(warning, /^SVC_TOOL_TLS_KEY_PATH ".*" contains a private key and is readable by .*chmod o-r\)$/);
     assert.deepEqual(warningsOf(ec, 0o640), []);
   });
 });
@@ -576,7 +579,7 @@ describe("a certificate that changes", () => {
     const { certificate, certificateExpiresAt } = server.reloads();
     assert.deepEqual([certificate?.applied, certificate?.fault], [4, undefined]);
     assert.equal(certificateExpiresAt, Date.parse(new X509Certificate(last.cert).validTo));
-    assert.equal(messages(server.log, "info").filter((m) => m.endsWith("is in force in a new version")).length, 4);
+    assert.equal(messages(server.log, "info").filter((m) => m.startsWith("a new version of")).length, 4);
   });
 
   it("is found without being told of", async () => {
@@ -595,9 +598,13 @@ describe("a certificate that changes", () => {
     const kept = "; the previous version stays in force";
     for (const [cert, key, fault] of [
       [next.cert, ec.key, /^SVC_TOOL_TLS_KEY_PATH ".*" must be the key of the certificate at /],
-      [next.cert.slice(0, 100), next.key, /^SVC_TOOL_TLS_CERT_PATH ".*" must hold a PEM certificate, got a cut /],
-      [next.cert, "", /^SVC_TOOL_TLS_KEY_PATH ".*" must hold a PEM private key, got an empty file/],
-      [next.cert, next.key.slice(0, -40), /must hold a PEM private key, got a damaged one/],
+      [
+        next.cert.slice(0, 100),
+        next.key,
+        /^SVC_TOOL_TLS_CERT_PATH ".*" must contain a PEM certificate, got a truncated /,
+      ],
+      [next.cert, "", /^SVC_TOOL_TLS_KEY_PATH ".*" must contain a PEM private key, got an empty file/],
+      [next.cert, next.key.slice(0, -40), /must contain a PEM private key, got a damaged one/],
       [weak.cert, weak.key, /got one that it refuses: ee key too small/],
     ] as const) {
       await server.put(cert, key);

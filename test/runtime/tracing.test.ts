@@ -191,7 +191,7 @@ describe("a tracer that throws", () => {
       }
       assert.equal(tool.calls.invoked, 2);
       assert.equal(server.load().tools.get(tool.fqn)?.running, 0);
-      assert.equal(server.log.filter(({ message }) => message.startsWith("an observer of calls fails")).length, 1);
+      assert.equal(server.log.filter(({ message }) => message.startsWith("an observer of calls threw")).length, 1);
     });
   }
 });

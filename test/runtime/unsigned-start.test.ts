@@ -11,7 +11,7 @@ const EVERYWHERE = { address: [[0, 0, 0, 0], 0] } as const;
 const HERE = { address: [[127, 0, 0, 1], 0] } as const;
 const DISABLED = ToolkitRuntimeConfig.fromJsonStr('{"signed_http":{"mode":"disabled"}}');
 const UNASKED =
-  'no signatures are required, and other machines reach 0.0.0.0:0: each of them could call the tools; name a configuration that requires signatures in SVC_TOOLKIT_CONFIG_PATH, or ask for unsigned calls by name: SVC_ALLOW_UNSIGNED=1, allowUnsigned: true in code, or "mode": "disabled" in the configuration';
+  'no signatures are required, but 0.0.0.0:0 is reachable from other machines, all of which could call the tools; set SVC_TOOLKIT_CONFIG_PATH to a configuration that requires signatures, or allow unsigned calls explicitly: SVC_ALLOW_UNSIGNED=1, allowUnsigned: true in code, or "mode": "disabled" in the configuration';
 
 /** Sets variables of this process until the end of a test; those of the tests themselves are hidden. */
 function environment(t: TestContext, variables: Record<string, string> = {}): void {
@@ -35,7 +35,7 @@ async function warningsOf(options: BootstrapOptions & { address: BootstrapOption
 describe("a server without signatures", () => {
   it("warns in plain words at start, on a loopback address and where it was asked for", async (t) => {
     environment(t);
-    const warning = "no signatures are required: every program that reaches this address may call the tools";
+    const warning = "no signatures are required: any program that can reach this address may call the tools";
     assert.deepEqual(await warningsOf(HERE), [`${warning}; SVC_TOOLKIT_CONFIG_PATH is not set`]);
     assert.deepEqual(await warningsOf({ ...HERE, config: UNSIGNED }), [warning]);
     assert.deepEqual(await warningsOf({ ...EVERYWHERE, config: DISABLED }), [warning]);
@@ -46,7 +46,8 @@ describe("a server without signatures", () => {
     environment(t, { PORT: "3000", BIND_ADDR: "127.0.0.1:0" });
     const logger = keptLog();
     const start = async () => (await serve([countingTool().class], { logger, config: UNSIGNED })).close();
-    const said = () => logger.entries.some(({ message }) => message.startsWith("PORT is set and not read"));
+    const said = () =>
+      logger.entries.some(({ message }) => message.startsWith("the environment variable PORT is ignored"));
     await start();
     assert.equal(said(), false);
     // The default port may be taken: it is said before the server listens.
@@ -59,7 +60,7 @@ describe("a server without signatures", () => {
     environment(t, { SVC_REPLAY_REDIS_URL: "redis://127.0.0.1:1" });
     assert.match(
       (await warningsOf({ ...HERE, config: UNSIGNED }))[0] ?? "",
-      /^the settings of shared replay state are not used: /,
+      /^the settings of the shared replay state are ignored, /,
     );
   });
 
@@ -86,7 +87,7 @@ describe("a server without signatures", () => {
     process.env.SVC_ALLOW_UNSIGNED = "yes";
     await assert.rejects(warningsOf(EVERYWHERE), {
       name: "StartupError",
-      message: "SVC_ALLOW_UNSIGNED: expected 1 to serve calls without signatures, or 0, got another text",
+      message: "SVC_ALLOW_UNSIGNED: expected 1 to serve calls without signatures, or 0, got another value",
     });
   });
 
@@ -111,7 +112,7 @@ describe("a server without signatures", () => {
     await app.ready();
     assert.deepEqual(
       logger.entries.filter(({ fields }) => fields.signed === false && "variable" in fields === false).at(0)?.message,
-      "no signatures are required: every program that reaches the application may call the tools; SVC_TOOLKIT_CONFIG_PATH is not set",
+      "no signatures are required: any program that can reach the application may call the tools; SVC_TOOLKIT_CONFIG_PATH is not set",
     );
   });
 });
@@ -129,7 +130,7 @@ describe("variables of the environment that no setting has", () => {
   ]) {
     it(`${name} without a configuration: no start, on no address`, async (t) => {
       environment(t, { [name]: "/etc/svc/config.json" });
-      const message = `${name} is set and SVC_TOOLKIT_CONFIG_PATH is not: without a configuration every caller would be served unsigned; rename the variable to SVC_TOOLKIT_CONFIG_PATH, or unset it, or ask for unsigned calls by name: SVC_ALLOW_UNSIGNED=1, allowUnsigned: true in code, or "mode": "disabled" in the configuration`;
+      const message = `${name} is set but SVC_TOOLKIT_CONFIG_PATH is not: without a configuration every caller would be served unsigned; rename the variable to SVC_TOOLKIT_CONFIG_PATH, or unset it, or allow unsigned calls explicitly: SVC_ALLOW_UNSIGNED=1, allowUnsigned: true in code, or "mode": "disabled" in the configuration`;
       await assert.rejects(warningsOf(HERE), { name: "StartupError", message });
       const app = fastify();
       t.after(() => app.close());
@@ -140,7 +141,7 @@ describe("variables of the environment that no setting has", () => {
         const [warning] = await warningsOf({ ...HERE, ...options });
         assert.equal(
           warning,
-          `the environment has ${name}, which is no setting and is not read; did you mean SVC_TOOLKIT_CONFIG_PATH?`,
+          `the environment variable ${name} is not a setting and is ignored; did you mean SVC_TOOLKIT_CONFIG_PATH?`,
         );
       }
       proves("9.12");
@@ -158,7 +159,7 @@ describe("variables of the environment that no setting has", () => {
     it(`${name}: named in a warning`, async (t) => {
       environment(t, { [name]: "x" });
       const [warning] = await warningsOf(HERE);
-      assert.equal(warning, `the environment has ${name}, which is no setting and is not read; ${remedy}`);
+      assert.equal(warning, `the environment variable ${name} is not a setting and is ignored; ${remedy}`);
     });
   }
 
@@ -188,7 +189,7 @@ describe("variables of the environment that no setting has", () => {
     environment(t, { ...Object.fromEntries(many), SVC_LOGLEVEL: "info" });
     const warnings = await warningsOf(HERE);
     assert.equal(warnings.length, 7);
-    assert.match(warnings[0] ?? "", /SVC_LOGLEVEL, .* did you mean SVC_LOG_LEVEL\?$/);
-    assert.equal(warnings[5], "the environment has more variables that are no settings and are not read");
+    assert.match(warnings[0] ?? "", /SVC_LOGLEVEL .* did you mean SVC_LOG_LEVEL\?$/);
+    assert.equal(warnings[5], "more environment variables are not settings and are ignored");
   });
 });

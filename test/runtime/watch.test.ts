@@ -267,7 +267,7 @@ describe("a fault", () => {
     const { follower, adopted, warnings, infos } = follow([path], ["one"]);
     const faults: [make: () => void, got: string][] = [
       [() => {}, "got ENOENT; correct the path or put the file there"],
-      [() => mkdirSync(path), "got something else; correct the path or put the file there"],
+      [() => mkdirSync(path), "got a directory or a special file; correct the path or put the file there"],
       [() => symlinkSync(basename(path), path), "got ELOOP; correct the path or put the file there"],
     ];
     for (const [i, [make, got]] of faults.entries()) {
@@ -281,7 +281,7 @@ describe("a fault", () => {
     rmSync(path);
     writeFileSync(path, "one");
     await until(() => infos.length > 0, "good again");
-    assert.deepEqual([infos, adopted], [["the file holds the version in force again"], []]);
+    assert.deepEqual([infos, adopted], [["the file contains the version in force again"], []]);
     assert.deepEqual([follower.stats.fault, follower.stats.unchanged], [undefined, 1]);
     rmSync(path); // news again after a good version
     await until(() => warnings.length === 4, "a fourth warning");
@@ -292,7 +292,7 @@ describe("a fault", () => {
     const { warnings, infos } = follow([path], ["one"]);
     chmodSync(path, 0o666);
     await until(() => warnings.length > 0, "a warning");
-    assert.match(warnings[0] ?? "", /^file 0 must not be writable by everybody, .*chmod o-w.*previous version stays/);
+    assert.match(warnings[0] ?? "", /^file 0 must not be world-writable, .*chmod o-w.*previous version stays/);
     chmodSync(path, 0o644);
     await until(() => infos.length > 0, "good again");
   });

@@ -1,6 +1,7 @@
 /**
- * Web pages that may call. In unsigned mode this is the protection from all others: a browser sends a simple POST from any page to any address within its
- * reach, including this host and private networks, so a request of a web page needs an origin that is allowed by name.
+ * Web pages that may call. In unsigned mode a browser sends a simple POST from any page to any address within its
+ * reach, including this host and private networks. Requests of web pages are therefore refused unless their origin is
+ * listed.
  */
 
 import { RequestError } from "../errors/request-error.js";

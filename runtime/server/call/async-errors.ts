@@ -1,10 +1,10 @@
 /**
- * Attribution of asynchronous errors: finds the tool that threw an error outside of its calls, in a timer or an
- * unawaited promise.
+ * Attributes asynchronous errors: finds the tool that threw an error outside its calls, in a timer or an unawaited
+ * promise.
  *
  * Following every call through its timers and promises costs 8 % of the CPU time of a call on Node 20
- * (docs/deadlines.md), so calls are followed only from the first such error of a process on. With one tool in the
- * process, the tool of that first error is known too.
+ * (docs/deadlines.md), so it starts only with the first such error of a process. In a process with a single tool, the
+ * first error is attributed too.
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -20,8 +20,8 @@ export function runAsTool<T>(tool: string, work: () => T): T {
 }
 
 /**
- * Names the tool of an asynchronous error, for the error handlers of the process. The first use makes {@link runAsTool}
- * follow the calls from then on.
+ * Names the tool of an asynchronous error, for the error handlers of the process. The first call makes {@link
+ * runAsTool} follow all later calls.
  *
  * @param served names of the tools of this process
  * @returns fields for the log: `tool`, or `tools` when any of them may have thrown the error

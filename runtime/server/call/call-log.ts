@@ -1,12 +1,12 @@
-/** The log of one request: the log of its tool, plus the request's id. The log is made for the first line. */
+/** The log of one request: the log of its tool plus the request id. Created for the first line. */
 
 import { asciiText } from "../../wire/printable.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
-/** Maximum number of characters of a caller's text that reach the log. */
+/** Maximum characters of a caller's text in the log. */
 const MAX_TEXT = 64;
 
-/** A caller's text for the log. */
+/** A caller's text for the log: truncated, with all but visible ASCII replaced by `?`. */
 export function shown(text: string): string {
   return asciiText(text, MAX_TEXT);
 }
@@ -14,7 +14,7 @@ export function shown(text: string): string {
 /** Writes lines with the members `tool` and `request`. */
 export class CallLog implements ServerLogger {
   #child: ServerLogger | undefined;
-  /** The error of the last line of level `error`: for a call that failed, that of its tool. */
+  /** The error of the last line at level `error`; in a failed call, the error of its tool. */
   lastError: unknown;
 
   readonly #parent: ServerLogger;
@@ -27,7 +27,7 @@ export class CallLog implements ServerLogger {
   }
 
   debug(first: object | string, message?: string): void {
-    // `debug` and `info` are often off: the check avoids creating the log for a line that is not written.
+    // `debug` and `info` are often off. The check avoids creating the log for a line that is not written.
     if (this.#parent.isLevelEnabled?.("debug") === false) return;
     this.#log.debug(first as object, message);
   }

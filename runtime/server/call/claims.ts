@@ -1,4 +1,4 @@
-/** The caller that a request names in its headers. It is verified only in an {@link Observation} that has a caller. */
+/** The caller named by the headers of a request. It is unverified unless the {@link Observation} has a caller. */
 
 import type { LeaderResolver } from "../../config/leader-resolver.js";
 import type { SignatureHeaders } from "../../wire/protocol.js";
@@ -9,7 +9,7 @@ import type { RequestHeaders } from "./messages.js";
 export interface ClaimedCaller {
   readonly leader: string | undefined;
   readonly key: string | undefined;
-  /** The exact leader id when the allow-list has it: only such an id may become the label of a metric. */
+  /** The exact leader id if it is in the allow-list: only such an id may become a metric label. */
   readonly listed: string | undefined;
 }
 
@@ -40,7 +40,7 @@ export class Claims {
   }
 }
 
-/** Log fields of a claim; absent members are left out. */
+/** Log fields of a claim. Absent members are omitted. */
 export function claimFields({ leader, key }: ClaimedCaller): Record<string, string> {
   return { ...(leader !== undefined && { claimedLeader: leader }), ...(key !== undefined && { claimedKey: key }) };
 }

@@ -1,5 +1,6 @@
 /**
- * `static create()` and `static close()` of a tool class: set-up and release of what all its calls on one thread share.
+ * `static create()` and `static close()` of a tool class: set-up and release of resources that all its calls on one
+ * thread share.
  */
 
 import { endsWithin } from "../../time-limit.js";
@@ -8,9 +9,9 @@ import { StartupError } from "../errors/startup-error.js";
 import { runAsTool } from "./async-errors.js";
 import { loadOpenTelemetry } from "./open-telemetry.js";
 
-/** Milliseconds that `close()` may take; a shutdown does not wait longer. */
+/** Maximum duration of `close()` in milliseconds. A shutdown does not wait longer. */
 export const CLOSE_LIMIT_MS = 5_000;
-/** Milliseconds after which the log says that a start waits for `create()`. */
+/** Milliseconds after which a start that waits for `create()` is logged. */
 const CREATE_NOTICE_MS = 10_000;
 
 /** The parts of a tool that its hooks need. */
@@ -24,7 +25,7 @@ export function hasClose({ tool }: HookedTool): boolean {
   return tool.close !== undefined && tool.close !== SvcTool.close;
 }
 
-/** The uses of one class on this thread: `create()` runs for the first use, `close()` after the last. */
+/** Reference count of one class on this thread: `create()` runs for the first use, `close()` after the last. */
 interface ClassUse {
   count: number;
   /** The last `create()` or `close()`: the next one waits for it. */
@@ -36,9 +37,9 @@ const classes = new WeakMap<SvcToolClass, ClassUse>();
 /**
  * Runs `create()` of each class that is not in use on this thread.
  *
- * @returns a function that ends these uses: `close()` runs for each class that has no other use. It never rejects.
- * @throws {@link StartupError} when one `create()` fails. The uses of the other classes are ended before; one whose
- *   `create()` has not ended by then is waited for as long as for a `close()`, and its use ends when it does
+ * @returns a function that ends these uses and runs `close()` of each class that has no other use. It never rejects.
+ * @throws {@link StartupError} when a `create()` fails. The other classes are closed first; one whose `create()` is
+ * still running gets the time limit of `close()`, and is closed when it ends
  */
 export async function createClasses(
   tools: readonly HookedTool[],
@@ -77,7 +78,7 @@ async function acquire(hooked: HookedTool, context: ClassContext): Promise<void>
 
 async function create({ fqn, tool }: HookedTool, given: ClassContext): Promise<void> {
   const { log } = given;
-  const notice = () => log.warn({ tool: fqn }, "create() of the tool has not ended; the start waits for it");
+  const notice = () => log.warn({ tool: fqn }, "the start is waiting for create() of the tool");
   const timer = setTimeout(notice, CREATE_NOTICE_MS);
   try {
     const context = await withMeter(fqn, given);
@@ -101,7 +102,7 @@ function releaseClass(hooked: HookedTool, context: ClassContext): Promise<void> 
   return users.last;
 }
 
-/** Runs `close()` of a class. Never rejects: an error or a timeout is only logged, because no caller can handle it. */
+/** Runs `close()` of a class. Never rejects: errors and timeouts are only logged, because no caller can handle them. */
 async function close({ fqn, tool }: HookedTool, given: ClassContext): Promise<void> {
   const { log } = given;
   const closed = async () => {
@@ -113,5 +114,8 @@ async function close({ fqn, tool }: HookedTool, given: ClassContext): Promise<vo
     }
   };
   if (await endsWithin(CLOSE_LIMIT_MS, closed())) return;
-  log.warn({ tool: fqn, limitMs: CLOSE_LIMIT_MS }, "close() of the tool did not end in time");
+  log.warn(
+    { tool: fqn, limitMs: CLOSE_LIMIT_MS },
+    "close() of the tool exceeded its time limit; the shutdown continued without it",
+  );
 }

@@ -2,16 +2,16 @@
 
 import { RESULT_CONTENT_TYPE } from "../../wire/protocol.js";
 
-/** The form of the results of unsigned calls: what `Accept` asks for, JSON by default; or always BCS. */
+/** The form of the results of unsigned calls: `json` follows `Accept` and defaults to JSON, `bcs` is always BCS. */
 export type UnsignedResults = "json" | "bcs";
 
 /**
- * True when the result content type is named, and with at least the quality of JSON.
+ * Whether `Accept` names the result content type with at least the quality of JSON.
  *
  * @param accept the `Accept` header
  */
 export function prefersBcs(accept: string | undefined): boolean {
-  // Few callers name it; the others have nothing to compare.
+  // Fast path: few callers name the type.
   if (accept === undefined || !accept.toLowerCase().includes(RESULT_CONTENT_TYPE)) return false;
   const qualities = new Map<string, number>();
   for (const range of accept.split(",")) {

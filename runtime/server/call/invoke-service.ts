@@ -1,6 +1,7 @@
 /**
- * The service behind `POST /invoke`, from headers and body to the answer (protocol.md section 7). It uses no HTTP
- * framework. Comments such as `// 3: 422` name the step of section 7 and the statuses with which it refuses a call.
+ * The service behind `POST /invoke`, from headers and body to the answer (protocol.md section 7), independent of the
+ * HTTP framework. Comments such as `// 3: 422` name the step of section 7 and the statuses with which it refuses a
+ * call.
  */
 
 import type { ToolkitRuntimeConfig } from "../../config/config.js";
@@ -45,11 +46,11 @@ export interface ServiceOptions {
   readonly headers: SignatureHeaders;
   readonly engine: Ed25519Engine;
   readonly store: ReplayStore;
-  /** Time limit of the store for a claim, in milliseconds; {@link CLAIM_LIMIT_MS} by default. */
+  /** Time limit of a claim, in milliseconds; {@link CLAIM_LIMIT_MS} by default. */
   readonly claimLimitMs?: number;
-  /** Limit of the values of one call; {@link DEFAULT_MAX_INPUT_VALUES} by default. */
+  /** Maximum number of values in one call; {@link DEFAULT_MAX_INPUT_VALUES} by default. */
   readonly maxInputValues?: number;
-  /** Load limits. When absent, only the bytes of bodies are bounded. */
+  /** Load limits. When absent, only the bytes of bodies are limited. */
   readonly load?: LoadControl;
   readonly log: ServerLogger;
   /** Origins of web pages that may call without signatures; none when absent. */
@@ -69,13 +70,13 @@ interface Handled {
   readonly seen: Observation | undefined;
 }
 
-/** Milliseconds that a run may keep its claim beyond its deadline without a renewal (protocol.md section 8). */
+/** Milliseconds by which the lease of a claim exceeds the deadline of its run (protocol.md section 8). */
 const LEASE_MARGIN_MS = 30_000;
 
 /** Time limit, in milliseconds, for the `returned` callbacks of a sent result. A shutdown does not wait longer. */
 const SETTLEMENT_LIMIT_MS = 2_000;
 
-/** Listed keys that are tried for a sealed result that does not name its leader: some milliseconds of work. */
+/** Maximum listed keys tried for a sealed result that does not name its leader: a few milliseconds of work. */
 const MAX_KEYS_TRIED = 32;
 
 /** Serves invocations of the tools of one process. */
@@ -88,10 +89,10 @@ export class InvokeService {
   readonly #maxBody: bigint;
   readonly #logs = new Map<ServedTool, ServerLogger>();
   readonly #runs = new Map<Run, ServedTool>();
-  /** The signing key of each tool when it was last used, and the one before a reload changed it. */
+  /** The signing key last used for each tool, to detect a change by a reload. */
   readonly #lastKeys = new Map<ServedTool, SigningKey>();
   readonly #previousKeys = new Map<ServedTool, SigningKey>();
-  /** The header of a repeat, as node:http names it. */
+  /** The header of a repeat, in the lower case of node:http. */
   readonly #repeatHeader: string;
   #stopping = false;
   readonly #settlements = new Set<Promise<void>>();
@@ -110,7 +111,7 @@ export class InvokeService {
     this.load = options.load ?? new LoadControl({}, { tools: [], signed: this.#signed, bodyBytes, log: options.log });
   }
 
-  /** The header of every answer in signed mode: its name, and the name of the replay memory. */
+  /** The header that names the replay memory, sent in every answer in signed mode. */
   get memoryHeader(): readonly [name: string, value: string] | undefined {
     const { store, headers } = this.#options;
     const name = this.#signed ? store.memoryName : undefined;
@@ -176,7 +177,7 @@ export class InvokeService {
     }
   }
 
-  /** Waits for a time slice. A call whose caller has left meanwhile is not verified. */
+  /** Waits for a time slice. A call whose caller has disconnected meanwhile is not verified. */
   async #waitFor(turn: Promise<void>, { request, seen }: Handled): Promise<void> {
     await turn;
     seen?.done("queue");
@@ -264,7 +265,7 @@ export class InvokeService {
     }
   }
 
-  /** What a repeat knows of its first attempt; undefined for a first attempt. */
+  /** The first attempt of a repeat, as given in its header; undefined for a first attempt. */
   #repeatOf({ headers }: RequestHeaders): Repeat | undefined {
     const text = headers[this.#repeatHeader];
     return text === undefined ? undefined : (readRepeat(String(text)) ?? NO_MEMORY);
@@ -277,7 +278,7 @@ export class InvokeService {
   /**
    * Bytes of heap that the decoded input takes; 0 for a small one.
    *
-   * @throws {@link RequestError} `payload_too_large` when there will never be room for it
+   * @throws {@link RequestError} `payload_too_large` when there can never be room for it
    */
   #inputBytes({ tool }: Handled, counted: InputValues, length: number): number {
     const bytes = tool.heapBytesOf(counted, length);
@@ -291,11 +292,11 @@ export class InvokeService {
   }
 
   /**
-   * Counts a run and its input, and waits for a slot of its tool where that is limited. A verified caller that has disconnected keeps
-   * waiting, so that its retry gets the result.
+   * Counts a run and its input, and waits for a slot if the tool has a concurrency limit. A verified caller that
+   * disconnects stays in the queue, so that its retry gets the result.
    *
    * @param inputBytes bytes of heap for the decoded input
-   * @returns a function that gives all back
+   * @returns a function that releases everything
    * @throws {@link RequestError} `overloaded`, `shutting_down`
    */
   async #takePlace(
@@ -329,7 +330,7 @@ export class InvokeService {
     return leave;
   }
 
-  /** Takes a place for a run. A call that gets none gives up its replay claim, so that the caller can retry. */
+  /** Takes a place for a run. A refused call releases its replay claim, so that the caller can retry. */
   async #takePlaceOrRelease(
     handled: Handled,
     auth: AuthContext,
@@ -344,7 +345,7 @@ export class InvokeService {
     }
   }
 
-  /** Authorizes a retry by another leader or key, which takes a place as a run does, until it has really ended. */
+  /** Authorizes a retry by another leader or key. It takes a place like a run, until `authorize` has really ended. */
   async #authorizeRetry(call: Handled, auth: AuthContext): Promise<Answer | undefined> {
     const leave = await this.#takePlace(call, auth, 0);
     return authorizeAlone(call.tool, auth, call.log, leave);
@@ -353,7 +354,7 @@ export class InvokeService {
   /**
    * Starts a run. Its end completes the replay entry even when the caller has disconnected.
    *
-   * @param leave gives back the place of the run, once it has ended
+   * @param leave releases the place of the run, once it has ended
    */
   #start(handled: Handled, call: Call, leave: () => void, lease?: ReplayLease): Run {
     const { tool, log, seen } = handled;
@@ -376,7 +377,7 @@ export class InvokeService {
         over();
         // After any other 503 nothing ran, and a retry may succeed.
         const nothingRan = last.status === 503 && last.code !== INTERRUPTED.code;
-        // The answer waits for a store that is not in memory, so that a retry after it finds it in every process.
+        // The answer waits for a shared store, so that a later retry finds it in every process.
         const taken = lease && endLease(log, () => (nothingRan ? lease.release() : lease.complete(last)));
         return taken === undefined ? last : taken.then(() => last);
       },
@@ -398,7 +399,7 @@ export class InvokeService {
     return run;
   }
 
-  /** A reply with the error of its run. Once it is sent, the `returned` callbacks of the result's stored values are called. */
+  /** Completes a reply with the error of its run, or with the `returned` callbacks that run once it is sent. */
   #finished({ log }: Handled, run: Run, { status, stored }: Answer, reply: Reply): Reply {
     if (status === 500) return { ...reply, error: log.lastError ?? new Error(`the run failed: ${reply.code}`) };
     if (status === 504) return { ...reply, error: new InvocationAborted("timeout") };
@@ -425,15 +426,15 @@ export class InvokeService {
   }
 
   /**
-   * Requires that a result of a shared store was signed by this tool for this input: who writes to the store must not
-   * get signatures, nor the result of another input.
+   * Requires that a result of a shared store was signed by this tool for this input. Otherwise write access to the
+   * store would be enough to obtain signatures, or the result of another input.
    *
    * @throws {@link RequestError} `replay_store_unavailable`
    */
   #requireOwnResult(handled: Handled, answer: CachedAnswer, auth: AuthContext): void {
     if (!answer.signable) return;
     const key = this.#signingKey(handled);
-    // Without a key nothing is signed; with a fitting seal its signature is sent as it is.
+    // Without a key nothing is signed. With a matching seal the stored signature is sent unchanged.
     if (key === undefined || unsealed(answer.seal, key, auth.leaderSignature) !== undefined) return;
     const seal = readSeal(answer.seal);
     const signer = [key, this.#previousKeys.get(handled.tool)].find((each) => each && seal?.isBy(each.publicKey));
@@ -443,11 +444,14 @@ export class InvokeService {
       const isOwn = this.#options.engine.verify(verifyKey, message, seal.toolSignature);
       if (isOwn && this.#isOfInput(seal, auth)) return;
     }
-    handled.log.error({}, "a result of the replay store is not signed by this tool for its input; it is not sent");
+    handled.log.error(
+      {},
+      "a result in the replay store is not signed by this tool for its input and was not sent: check who can write to the store",
+    );
     throw new RequestError("replay_store_unavailable");
   }
 
-  /** Whether the leader's signature in a seal is over the input of a request, also by another leader or key. */
+  /** Whether the leader's signature in a seal covers the input of a request. It may be of another leader or key. */
   #isOfInput({ leaderSignature, caller }: SealedSignature, { inputHash, ...auth }: AuthContext): boolean {
     if (leaderSignature.equals(auth.leaderSignature)) return true;
     const { config, engine } = this.#options;
@@ -460,7 +464,7 @@ export class InvokeService {
     return false;
   }
 
-  /** An answer with its cached signature, so that a result is signed once for all exact retries. */
+  /** An answer with its seal, so that a result is signed once for all exact retries. */
   #sealed(handled: Handled, answer: Answer, auth: AuthContext | undefined): Answer {
     const key = auth && answer.signable ? this.#signingKey(handled) : undefined;
     if (auth === undefined || key === undefined) return answer;
@@ -469,8 +473,8 @@ export class InvokeService {
       const caller = this.#options.store.scope === "shared" ? auth : undefined;
       return { ...answer, seal: sealOf(key, auth.leaderSignature, signature, caller) };
     } catch (error) {
-      // The replay entry is completed without a signature; the reply signs again.
-      handled.log.warn({ err: error }, "signing a result failed; it is tried once more");
+      // The replay entry gets no signature, and the reply is signed again.
+      handled.log.warn({ err: error }, "signing a result failed; signing is retried once");
       return answer;
     }
   }
@@ -480,7 +484,7 @@ export class InvokeService {
     if (this.#options.store.scope !== "shared") return key;
     const last = this.#lastKeys.get(tool);
     if (key !== last && key !== undefined) {
-      // A reload makes a new object of the same key too.
+      // A reload creates a new object even for an unchanged key.
       const isOther = last !== undefined && !asBuffer(last.publicKey).equals(key.publicKey);
       if (isOther) this.#previousKeys.set(tool, last);
       this.#lastKeys.set(tool, key);
@@ -513,11 +517,11 @@ export class InvokeService {
   }
 }
 
-/** A repeat that names no memory, which no store has. */
+/** A repeat whose memory matches no store. */
 const NO_MEMORY: Repeat = { memory: "", ageMs: 0 };
 
-// An async function keeps its locals alive while it is suspended. The next two functions are synchronous, so that only
-// the Call refers to the body.
+// A suspended async function keeps its locals alive. The next two functions are synchronous, so that only the Call
+// refers to the body.
 
 /** @throws WireFault `payload_too_large` for too many values */
 function unsignedCall(holder: InputHolder<Uint8Array>, counted: InputValues, json: boolean): Call {
@@ -534,10 +538,10 @@ function signedCall(tool: ServedTool, auth: AuthContext, body: InputHolder<Uint8
   return { input: { texts }, auth, json: false };
 }
 
-/** Bytes of heap up to which an input is not counted: as many as there may be runs take 64 MiB. */
+/** Inputs up to this size in bytes are not counted: at the maximum number of runs they take 64 MiB. */
 const SMALL_INPUT_BYTES = 16_384;
 
-/** Number of values above which other events are handled between parsing an input and decoding it. */
+/** Number of values above which the event loop runs between parsing and decoding an input. */
 const MANY_VALUES = 10_000;
 
 function eventLoopTurn(): Promise<void> {
@@ -546,9 +550,9 @@ function eventLoopTurn(): Promise<void> {
   });
 }
 
-/** Logs the end of a run whose call a shutdown had answered before. */
+/** Logs the end of a run whose call a shutdown has already answered. */
 function logLateEnd(log: CallLog, { status, code }: Reply): void {
-  log.info({ status, ...(code !== undefined && { code }) }, "the run ended after shutdown had answered its call");
+  log.info({ status, ...(code !== undefined && { code }) }, "the run ended after the shutdown had answered its call");
 }
 
 async function observed(answered: Promise<Reply>, seen: Observation): Promise<Reply> {

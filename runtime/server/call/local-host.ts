@@ -1,6 +1,6 @@
 /**
  * One call of a tool's own code (protocol.md section 7, steps 5 and 6): construct, authorize, decode, invoke, encode.
- * It has no timer, no replay and no HTTP, because it also runs on worker threads (threads/thread-host.ts).
+ * It contains no timers, replay or HTTP, because it also runs on worker threads (threads/thread-host.ts).
  */
 
 import {
@@ -39,9 +39,9 @@ export interface ToolCode {
   readonly input: InputDecoder;
   readonly output: OutputEncoder;
   readonly undeclared: UndeclaredNotice;
-  /** Ports whose results had a number that is probably rounded, each logged once. */
+  /** Ports in which a probably rounded number was found. Each is logged once. */
   readonly rounded: Set<string>;
-  /** Makes an instance; returns a promise only when the class defines its own `new`. */
+  /** Creates an instance. Returns a promise only when the class defines its own `new`. */
   construct(): SvcTool<unknown, unknown> | Promise<SvcTool<unknown, unknown>>;
 }
 
@@ -62,7 +62,7 @@ export class LocalHost implements ToolHost {
       try {
         return await authorize(await this.#tool.construct(), callerCopy(auth), log);
       } catch (error) {
-        log.error({ err: error, phase: "construction" }, "the tool failed");
+        log.error({ err: error, phase: "construction" }, "the tool threw an error");
         return refusal("tool_invocation_failed");
       }
     };
@@ -75,9 +75,9 @@ export class LocalHost implements ToolHost {
         const instance = await this.#tool.construct();
         const status: unknown = await instance.health();
         if (Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599) return status as number;
-        log.error({}, "health() must give a status from 200 to 599");
+        log.error({}, "health() returned something other than a status from 200 to 599");
       } catch (error) {
-        log.error({ err: error }, "the tool's health check failed");
+        log.error({ err: error }, "health() of the tool threw an error");
       }
       return 500;
     };
@@ -107,7 +107,7 @@ class Context implements InvokeContext {
     return Math.max(0, Math.floor(this.deadline - performance.now()));
   }
 
-  /** The reason of the abort when a tool threw because of its abort signal; undefined for every other error. */
+  /** The abort reason when a tool threw because of its abort signal; undefined for any other error. */
   abortThatCaused(error: unknown): InvocationAborted["reason"] | undefined {
     const aborted = this.#aborted;
     if (aborted === undefined) return undefined;
@@ -182,7 +182,7 @@ class LocalExecution implements Execution {
       try {
         await value.returned?.();
       } catch (error) {
-        this.#log.warn({ err: error }, "a stored value was returned and not settled");
+        this.#log.warn({ err: error }, "settling a stored value failed after its result was sent");
       }
     }
   }
@@ -213,7 +213,7 @@ class LocalExecution implements Execution {
       log.error({ err: error }, "decoding the input failed");
       return refusal("internal_error");
     }
-    // A blocked event loop delays the timer of the deadline.
+    // A blocked event loop delays the deadline's timer.
     if (performance.now() >= this.#context.deadline) return refusal("tool_invocation_timeout");
     let result: unknown;
     try {
@@ -250,7 +250,7 @@ class LocalExecution implements Execution {
     try {
       this.#tool.undeclared.look(input, this.#log);
     } catch {
-      // The input is not JSON; the call's own answer reports that.
+      // The input is not JSON, which the answer reports.
     }
   }
 
@@ -264,10 +264,7 @@ class LocalExecution implements Execution {
       return { status: 200, code: undefined, body, signable: true, json, seal: undefined, stored };
     } catch (error) {
       if (error instanceof WireFault) {
-        this.#log.error(
-          { code: error.code, details: error.details },
-          "the tool's result does not conform to its contract",
-        );
+        this.#log.error({ code: error.code, details: error.details }, "the tool's result does not match its contract");
         return refusal(error.code, error.details);
       }
       // A getter or a `toJSON` of the tool threw.
@@ -282,7 +279,7 @@ class LocalExecution implements Execution {
     rounded.add(port);
     this.#log.warn(
       { port },
-      "the result has an integral number beyond 2^53 under unknown: it is probably rounded; read it by readJson",
+      "the result contains an integral number beyond 2^53 in a value of type unknown, which was probably rounded: parse it with readJson",
     );
   }
 
@@ -293,12 +290,12 @@ class LocalExecution implements Execution {
 
   #logFailure(error: unknown, phase: "construction" | "invoke" | "encodeOutput"): void {
     const reason = this.#context.abortThatCaused(error);
-    if (reason === undefined) this.#log.error({ err: error, phase }, "the tool failed");
-    else this.#log.info({ reason, phase }, "the tool ended at its signal");
+    if (reason === undefined) this.#log.error({ err: error, phase }, "the tool threw an error");
+    else this.#log.info({ reason, phase }, "the tool stopped because of its abort signal");
   }
 }
 
-/** The stored values of a result that have a `returned` callback, which is called once the result is sent. */
+/** The stored values of a result whose `returned` callback runs once the result is sent. */
 function waiting({ ports }: EncodedOutput): readonly WalrusValue[] {
   let found: WalrusValue[] | undefined;
   for (const { values } of ports) {
@@ -311,7 +308,7 @@ function waiting({ ports }: EncodedOutput): readonly WalrusValue[] {
   return found ?? NONE;
 }
 
-/** Whether an instance overrides `authorize`, as a member or by inheritance; the default permits every caller. */
+/** Whether an instance overrides `authorize`. The default permits every caller. */
 function asksForCaller(instance: SvcTool<unknown, unknown>): boolean {
   return instance.authorize !== SvcTool.prototype.authorize;
 }
@@ -333,7 +330,7 @@ export async function authorize(
     if (error instanceof PermissionDenied) {
       return refusal("permission_denied", error.message.slice(0, MAX_REFUSAL_LENGTH));
     }
-    log.error({ err: error, phase: "authorize" }, "the tool failed");
+    log.error({ err: error, phase: "authorize" }, "the tool threw an error");
     return refusal("tool_invocation_failed");
   }
 }

@@ -1,4 +1,4 @@
-/** The messages between the transport, the invoke service and the host of a tool's code. */
+/** Data passed between the transport, the invoke service and the host of a tool's code. */
 
 import type { AuthContext, InvocationAborted, Logger } from "../../tool.js";
 import type { CommittedText } from "../../wire/envelope.js";
@@ -8,15 +8,15 @@ import { asciiText } from "../../wire/printable.js";
 import { errorBody } from "../errors/request-error.js";
 import type { Holding } from "../load/account.js";
 
-/** The end of a call. Every member is always present, because objects of one shape are read much faster. */
+/** The end of a call. Every member is always present, because V8 reads objects of one shape much faster. */
 export interface Answer {
   readonly status: number;
   /** The error code; undefined for a result. */
   readonly code: ErrorCode | undefined;
   readonly body: Buffer;
-  /** True for a result, which is signed in signed mode; false for an error, which never is. */
+  /** True for a result, which is signed in signed mode; false for an error, which is never signed. */
   readonly signable: boolean;
-  /** The result as JSON text, for a call that takes JSON. */
+  /** The result as JSON text, for a caller that accepts JSON. */
   readonly json: string | undefined;
   /** The cached signature of a result, so that an exact retry is not signed again (../replay/cached-signature.ts). */
   readonly seal: Uint8Array | undefined;
@@ -24,25 +24,26 @@ export interface Answer {
   readonly stored: boolean;
 }
 
-/** Makes the answer for an error. */
+/** Creates the answer for an error. */
 export function refusal(code: ErrorCode, details?: string): Answer {
   const body = errorBody(code, details);
   return { status: statusOf(code), code, body, signable: false, json: undefined, seal: undefined, stored: false };
 }
 
-/** The answer of a run that threw after a shutdown aborted it. Its replay entry is a mark, which is no answer. */
+/** The answer of a run that threw after a shutdown aborted it. Its replay entry becomes a mark. */
 export const INTERRUPTED = refusal("tool_invocation_interrupted");
 
 /**
- * The committed texts of a signed request, for each port in order; or the body of an unsigned one, with its document if
- * it is parsed.
+ * The committed texts of a signed request, by port in order; or the body of an unsigned one, with its document if
+ * parsed.
  */
 export type CallInput =
   | { readonly texts: readonly (readonly CommittedText[])[] }
   | { readonly body: Uint8Array; readonly document?: JsonDocument | undefined };
 
 /**
- * A box that is emptied when the input is taken, so that objects that outlive the call do not keep its body in memory.
+ * A holder that is emptied when the input is taken, so that objects that outlive the call do not keep the body in
+ * memory.
  */
 export interface InputHolder<T> {
   input: T | undefined;
@@ -51,7 +52,7 @@ export interface InputHolder<T> {
 /** Takes the input out of its holder. Throws when it was taken before. */
 export function takeInput<T>(holder: InputHolder<T>): T {
   const { input } = holder;
-  if (input === undefined) throw new Error("the input of a call was taken before");
+  if (input === undefined) throw new Error("the input of the call was already taken");
   holder.input = undefined;
   return input;
 }
@@ -64,9 +65,7 @@ export interface Call extends InputHolder<CallInput> {
   readonly json: boolean;
 }
 
-/**
- * A copy of the caller for the tool, so that a tool that changes the bytes cannot affect the signature of its answer.
- */
+/** Copies the caller for the tool, so that a tool that changes the bytes cannot affect the signature of its answer. */
 export function callerCopy(auth: AuthContext): AuthContext {
   const { leaderId, leaderKeyId, inputHash, leaderSignature, nonce } = auth;
   return {
@@ -85,18 +84,19 @@ export interface Execution<T = Answer> {
   /** Aborts the work, with the reason. */
   abort(reason: InvocationAborted["reason"]): void;
   /**
-   * Calls the `returned` callbacks of the stored values in a result that was sent; resolves when all have ended. Never
-   * rejects.
+   * Calls the `returned` callbacks of the stored values after their result was sent; resolves when all have ended.
+   * Never rejects.
    */
   returned?(): Promise<void>;
 }
 
-/** The host of one tool's code. The code gets a copy of the caller. */
+/** Runs one tool's code, on this thread or on others. The code gets a copy of the caller. */
 export interface ToolHost {
   /**
    * Starts a call.
    *
-   * @param deadline on the clock of `performance.now()`, in milliseconds; the caller aborts the call when it has passed
+   * @param deadline on the clock of `performance.now()`, in milliseconds. The caller of this method aborts the call
+   * when it passes
    */
   call(call: Call, deadline: number, log: Logger): Execution;
   /** Runs `authorize` on a new instance: undefined when the caller is permitted, else the refusal or the fault. */
@@ -114,15 +114,15 @@ export interface RequestHeaders {
 /** A request from the transport. */
 export interface InvokeRequest extends RequestHeaders {
   readonly id: string;
-  /** Address of the client: often of a gateway. */
+  /** Address of the client, often that of a gateway. */
   peer(): string | undefined;
   /** Identity of the connection. */
   readonly connection: object;
-  /** Reads the body, of exactly `length` bytes, and charges bytes as they arrive. Called only after authentication. */
+  /** Reads a body of exactly `length` bytes and charges bytes as they arrive. Called only after authentication. */
   readBody(length: number, account: Holding): Promise<InputHolder<Uint8Array>>;
-  /** Whether the caller has disconnected or has its answer, such as a refusal of a shutdown. */
+  /** Whether the caller has disconnected or already has an answer, such as a refusal at shutdown. */
   isGone(): boolean;
-  /** Called before code of the tool runs because of this request. */
+  /** Called before this request runs code of the tool. */
   onRun?(): void;
   /** Registers a listener for the case that a shutdown answers the request. */
   onRefused?(listener: (reply: Reply) => void): void;
@@ -138,29 +138,29 @@ export interface Reply {
   /** Alternating names and values, for `writeHead`. */
   readonly headers: readonly string[];
   readonly body: Uint8Array;
-  /** The error of a run or of the server that this reply is for, status 500 or 504; undefined for a repeated answer. */
+  /** The error of the run or the server behind a status 500 or 504; undefined for a repeated answer. */
   readonly error?: unknown;
-  /** Called once the operating system has taken the whole reply; not called when the caller has disconnected. */
+  /** Called once the operating system has accepted the whole reply; not called when the caller has disconnected. */
   readonly sent?: () => void;
 }
 
-/** A request that was answered although no tool ran for it. */
+/** A request that was answered without running a tool. */
 export interface Refusal {
   readonly id: string;
   readonly code: ErrorCode;
   readonly details: string | undefined;
   readonly headers: RequestHeaders["headers"];
   readonly peer: string | undefined;
-  /** Whether observers of calls get the request too. */
+  /** Whether the request also reaches the observers of calls. */
   readonly isCall: boolean;
 }
 
-/** Whether an answer with an error code is a refusal: 500 and 504 are failures, and an interrupted run had begun. */
+/** Whether an error answer is a refusal. 500 and 504 are failures, and an interrupted run had already begun. */
 export function isRefusal(status: number, code: string): boolean {
   return status < 500 || (status === 503 && code !== INTERRUPTED.code);
 }
 
-/** Maximum number of characters of the details of an error in the log; their places may hold names of a caller. */
+/** Maximum characters of an error's details in the log. Their paths may contain names chosen by a caller. */
 const MAX_DETAILS = 256;
 
 /** The details in the body of an error, for the log. */
@@ -169,7 +169,7 @@ export function detailsOf(body: Uint8Array): string | undefined {
     const { details } = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString());
     return typeof details === "string" ? asciiText(details, MAX_DETAILS) : undefined;
   } catch {
-    // The body of a stored answer is what the replay store returned.
+    // A custom replay store may have returned any body.
     return undefined;
   }
 }

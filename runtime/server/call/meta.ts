@@ -11,7 +11,7 @@ import type { RequestHeaders } from "./messages.js";
 /**
  * The document of one tool: the result of `meta` where the class overrides it, else the document that svc-gen derived.
  *
- * @throws {@link PlainValueError} when an override returns what JSON cannot carry
+ * @throws {@link PlainValueError} when an override returns a value that JSON cannot represent
  */
 export function documentOf(tool: SvcToolClass, contract: Contract, url: string): string {
   if (tool.meta === undefined || tool.meta === SvcTool.meta) return metadataText(contract, url);

@@ -6,14 +6,14 @@ import type { InvokeRequest, Reply } from "./messages.js";
 import type { ServedTool } from "./served-tool.js";
 
 /**
- * The steps of a call, in order. `queue` is the sum of its waits: for a time slice before `auth`, for a slot after `claim`.
- * `run` lasts from the construction of the tool to the encoded result.
+ * The steps of a call, in order. `queue` is the sum of two waits: for a time slice before `auth`, and for a slot after
+ * `claim`. `run` lasts from the construction of the tool to the encoded result.
  */
 export type Step = "auth" | "body" | "claim" | "queue" | "run" | "sign";
 
 /** An observer of calls. Its first error is logged; no error affects a call. */
 export interface Observer {
-  /** Whether the observer takes part in calls that begin now. */
+  /** Whether the observer observes calls that begin now. */
   readonly active: boolean;
   began?(call: Observation): void;
   /** Runs `start`, which starts the tool's own code, for example in an `AsyncLocalStorage` context. */
@@ -86,7 +86,7 @@ export class Observation {
     return ended.value;
   }
 
-  /** Ends the observation with the reply that is sent. A run that goes on after it is not part of the call. */
+  /** Ends the observation with the reply that is sent. A run that continues afterwards is not part of the call. */
   end(reply: Reply): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -125,7 +125,7 @@ export class Observers {
     } catch (error) {
       if (this.#failed.has(observer)) return;
       this.#failed.add(observer);
-      this.#log.error({ err: error }, "an observer of calls fails; its further errors are not logged");
+      this.#log.error({ err: error }, "an observer of calls threw an error; its further errors are not logged");
     }
   };
 }

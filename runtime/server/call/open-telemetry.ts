@@ -1,4 +1,4 @@
-/** The application's OpenTelemetry API, which is loaded only where the application has registered a provider. */
+/** Loads the application's OpenTelemetry API, only if the application has registered a provider. */
 
 import type { Logger } from "../../tool.js";
 
@@ -20,7 +20,7 @@ export async function loadOpenTelemetry(signal: "trace" | "metrics", log: Logger
     return await import("@opentelemetry/api");
   } catch (error) {
     const lost = signal === "trace" ? "traces" : "meter for tools";
-    log.warn({ err: error }, `no ${lost}: svc-runtime does not find the package @opentelemetry/api; install it`);
+    log.warn({ err: error }, `no ${lost}: svc-runtime cannot load the package @opentelemetry/api; install it`);
     return undefined;
   }
 }

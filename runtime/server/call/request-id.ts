@@ -1,8 +1,8 @@
-/** Request ids, which join an answer with the log lines, the trace and the gateway's log of its request. */
+/** Request ids, which correlate an answer with the log lines, the trace and the gateway's log of its request. */
 
 import { randomUUID } from "node:crypto";
 
-/** The header of requests and answers with the id. Signatures do not cover it. */
+/** The header with the id, in requests and answers. Signatures do not cover it. */
 export const REQUEST_ID_HEADER = "X-Request-Id";
 
 /** Characters that need no quoting in a log, a header or a shell. */

@@ -1,26 +1,26 @@
-/** Deadlines of one common length: they expire in the order in which they were added. */
+/** Deadlines of equal length, which expire in the order in which they were added. */
 
 import { AsyncResource } from "node:async_hooks";
 
 /** Something with a deadline. */
 export interface Due {
-  /** The deadline on the clock of `performance.now()`, in milliseconds. {@link RunDeadlines.advance} brings it nearer. */
+  /** The deadline on the clock of `performance.now()`, in milliseconds. {@link RunDeadlines.advance} moves it. */
   deadline: number;
-  /** Called once the deadline has passed, unless it was cancelled. */
+  /** Called when the deadline passes, unless it was cancelled. */
   onExpired(): void;
 }
 
 /**
- * The open deadlines, with one timer for the earliest of them. A timer for each deadline would cost several
- * microseconds per call.
+ * Open deadlines with a single timer, for the earliest of them. A timer for each deadline would cost several
+ * microseconds a call.
  */
 export class RunDeadlines {
   readonly #open = new Set<Due>();
   #timer: NodeJS.Timeout | undefined;
-  /** A context of its own for the timer, which would otherwise run in the `AsyncLocalStorage` context of some call. */
+  /** Detaches the timer from the `AsyncLocalStorage` context of the call that happens to start it. */
   readonly #detached = new AsyncResource("svc-runtime deadlines");
 
-  /** @param due its deadline is not earlier than that of any other that was added */
+  /** @param due its deadline must not be earlier than any deadline added before */
   add(due: Due): void {
     this.#open.add(due);
     if (this.#timer === undefined) this.#wait(due);
@@ -28,11 +28,12 @@ export class RunDeadlines {
   }
 
   cancel(due: Due): void {
-    // Without open deadlines the timer must not keep the process alive. Letting it expire is cheaper than clearing it.
+    // Without open deadlines the timer must not keep the process alive. Leaving it to expire is cheaper than clearing
+    // it.
     if (this.#open.delete(due) && this.#open.size === 0) this.#timer?.unref();
   }
 
-  /** Brings all open deadlines nearer, for tests that let time pass. Those that have passed expire before it returns. */
+  /** Moves all open deadlines closer, for tests that advance time. Passed deadlines expire before it returns. */
   advance(ms: number): void {
     for (const due of this.#open) due.deadline -= ms;
     clearTimeout(this.#timer);

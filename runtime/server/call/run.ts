@@ -1,6 +1,6 @@
 /**
- * One run of a tool under its deadline (protocol.md section 7, steps 5 and 6). A run always ends with exactly one
- * answer; local-host.ts has the steps in between.
+ * One run of a tool under its deadline (protocol.md section 7, steps 5 and 6). A run ends with exactly one answer.
+ * local-host.ts contains the steps in between.
  */
 
 import { AsyncResource } from "node:async_hooks";
@@ -11,11 +11,11 @@ import type { ServedTool } from "./served-tool.js";
 
 /** Callbacks for the end of a run. */
 export interface RunHooks {
-  /** The run ended before its deadline passed, or blocked the event loop past it. Returns the answer that is sent. */
+  /** Called when the run ends before its deadline, or later by blocking the event loop. Returns the answer to send. */
   ended?(answer: Answer): Answer | Promise<Answer>;
-  /** The deadline passed; the tool may still be running. `answer` is the 504. */
+  /** Called with the 504 when the deadline passes. The tool may still be running. */
   timedOut?(answer: Answer): void;
-  /** The tool of a run that timed out has ended; its result is discarded. */
+  /** Called when the tool of a timed out run has ended. Its result is discarded. */
   settledLate?(): void;
 }
 
@@ -26,7 +26,10 @@ export class Run implements Due {
   deadline: number;
   readonly #execution: Execution;
   #resolve!: (answer: Answer | Promise<Answer>) => void;
-  /** The `AsyncLocalStorage` context of this call, such as its trace span: a timeout is handled as part of the call. */
+  /**
+   * The `AsyncLocalStorage` context of this call, such as its trace span, so that a timeout is handled as part of the
+   * call.
+   */
   readonly #context = new AsyncResource("svc-runtime run");
   #over = false;
 
@@ -64,14 +67,14 @@ export class Run implements Due {
     this.#resolve(answer);
     this.abort("timeout");
     this.#over = true;
-    log.warn({ code: answer.code, timeoutMs: tool.timeoutMs }, "the tool did not answer before its deadline");
+    log.warn({ code: answer.code, timeoutMs: tool.timeoutMs }, "the tool exceeded its deadline");
   }
 
   #settle(answer: Answer): void {
     const hooks = this.#hooks;
     const log = this.#log;
     const tool = this.#tool;
-    // A tool that blocks the event loop past its deadline also keeps the timer from firing.
+    // A tool that blocks the event loop past its deadline also delays the timer.
     const overrun = performance.now() - this.deadline;
     const late = overrun >= 0;
     if (late) this.abort("timeout");
@@ -84,7 +87,7 @@ export class Run implements Due {
     }
     if (!late) return;
     const ms = Math.round(overrun + tool.timeoutMs);
-    log.warn({ ms }, "the tool ended after its deadline; its result is discarded");
+    log.warn({ ms }, "the tool ended after its deadline; its result was discarded");
   }
 
   /** Notifies the tool's host that the result was sent. Never rejects. */
@@ -92,7 +95,7 @@ export class Run implements Due {
     await this.#execution.returned?.();
   }
 
-  /** Aborts the tool: its result is not needed any more. */
+  /** Aborts the tool, whose result is no longer needed. */
   abort(reason: InvocationAborted["reason"]): void {
     if (!this.#over) this.#execution.abort(reason);
   }
@@ -102,8 +105,8 @@ export class Run implements Due {
  * Runs `authorize` on a new instance, under the tool's deadline, for a caller that requests the cached answer of
  * another leader or key (protocol.md section 8).
  *
- * @param ended called once when it has ended, which can be after its deadline
- * @returns undefined when the caller may have the answer, else the refusal or the fault
+ * @param ended called once when `authorize` has ended, possibly after its deadline
+ * @returns undefined when the caller may get the answer, else the refusal or the fault
  */
 export function authorizeAlone(
   tool: ServedTool,
@@ -123,8 +126,8 @@ export function authorizeAlone(
 /**
  * Runs work under a time limit.
  *
- * @returns the result of the work, or of `late` when the work took `ms` milliseconds or more, also by blocking the
- * event loop
+ * @returns the result of the work, or of `late` when the work took `ms` milliseconds or more, including time in which
+ * it blocked the event loop
  */
 export async function withDeadline<T>(begin: () => Execution<T>, ms: number, late: () => T): Promise<T> {
   const started = performance.now();

@@ -1,4 +1,4 @@
-/** A tool class with its contract: everything that is the same for all calls, made once at start-up. */
+/** A tool class with its contract: the state that all calls share, created once at start-up. */
 
 import { contractOf } from "../../contracts.js";
 import { parseFqn } from "../../fqn.js";
@@ -24,17 +24,17 @@ export class ServedTool implements ToolCode {
   readonly contract: Contract;
   readonly envelope: EnvelopeReader;
   readonly input: InputDecoder;
-  /** The most bytes that decoding an input takes, by its number of values and the length of its body. */
+  /** Maximum heap bytes for decoding an input, from its number of values and the length of its body. */
   readonly heapBytesOf: ReturnType<typeof heapBytesOf>;
   readonly output: OutputEncoder;
   readonly undeclared: UndeclaredNotice;
   readonly rounded = new Set<string>();
   /** The deadlines of this tool's runs. */
   readonly deadlines = new RunDeadlines();
-  /** The host of the tool's code: this thread, unless start-up assigns worker threads. */
+  /** Where the tool's code runs: on this thread, unless start-up assigns worker threads. */
   host: ToolHost = new LocalHost(this);
 
-  /** @throws {@link StartupError} when the class cannot be served; the message has the remedy */
+  /** @throws {@link StartupError} when the class cannot be served; the message contains the remedy */
   constructor(readonly tool: SvcToolClass) {
     const facts = staticFacts(tool);
     const name = parseFqn(facts.fqn);
@@ -46,7 +46,7 @@ export class ServedTool implements ToolCode {
     const contract = contractOf(name.text);
     if (contract === undefined) {
       throw new StartupError(
-        `${name.text} has no contract: run svc-gen and start the generated entrypoint (src/generated/server.ts), or write\n` +
+        `${name.text} has no contract: run svc-gen and start the generated entry point (src/generated/server.ts), or write\n` +
           `  import { provideContracts } from "svc-runtime/v1";\n` +
           `  import { contracts } from "./generated/contracts.js";\n` +
           "  provideContracts(contracts);\n" +
@@ -54,17 +54,17 @@ export class ServedTool implements ToolCode {
       );
     }
     if ((facts.description ?? contract.description).trim() === "") {
-      throw new StartupError(`${name.text}: description() must not be blank`);
+      throw new StartupError(`${name.text}: description() is blank: return a sentence for people who choose a tool`);
     }
     if (!Number.isInteger(facts.timeout) || facts.timeout < 1 || facts.timeout > MAX_TIMEOUT_MS) {
       throw new StartupError(
-        `${name.text}: timeout() must be an integer from 1 to ${MAX_TIMEOUT_MS} milliseconds, got ${facts.timeout}`,
+        `${name.text}: timeout(): expected an integer from 1 to ${MAX_TIMEOUT_MS} milliseconds, got ${facts.timeout}`,
       );
     }
     for (const fact of ["description", "path", "timeout"] as const) {
       if (facts[fact] !== undefined && facts[fact] !== contract[fact]) {
         throw new StartupError(
-          `${name.text}: ${fact}() is ${JSON.stringify(facts[fact])}, the generated contract has ${JSON.stringify(contract[fact])}: run svc-gen again`,
+          `${name.text}: ${fact}() is ${JSON.stringify(facts[fact])}, but the generated contract has ${JSON.stringify(contract[fact])}: run svc-gen again`,
         );
       }
     }
@@ -83,19 +83,19 @@ export class ServedTool implements ToolCode {
     this.undeclared = new UndeclaredNotice(contract);
   }
 
-  /** Makes an instance; returns a promise only when the class defines its own `new`. */
+  /** Creates an instance. Returns a promise only when the class defines its own `new`. */
   construct(): SvcTool<unknown, unknown> | Promise<SvcTool<unknown, unknown>> {
     const { tool } = this;
     return tool.new === SvcTool.new ? (Reflect.construct(tool as never, []) as SvcTool<unknown, unknown>) : tool.new();
   }
 }
 
-/** The static metadata of a class. A description that comes from JSDoc is in the contract only. */
+/** The static metadata of a class. A description from JSDoc is only in the contract. */
 function staticFacts(tool: SvcToolClass) {
   const inherited = SvcTool as unknown as SvcToolClass;
   const given: unknown = tool;
   if (typeof given !== "function" || !(given.prototype instanceof SvcTool)) {
-    throw new StartupError("bootstrap: expected classes that extend SvcTool");
+    throw new StartupError("bootstrap: expected classes that extend SvcTool, got another value");
   }
   try {
     return {
@@ -105,24 +105,26 @@ function staticFacts(tool: SvcToolClass) {
       timeout: tool.timeout(),
     };
   } catch (error) {
-    throw new StartupError(`a tool does not say what it is: ${(error as Error)?.message}`);
+    throw new StartupError(`a static method of a tool class threw an error: ${(error as Error)?.message}`);
   }
 }
 
 /**
- * Makes the served tools of one process.
+ * Creates the served tools of one process.
  *
  * @throws {@link StartupError} when a class cannot be served, or two tools have the same FQN or path
  */
 export function serveTools(classes: readonly SvcToolClass[]): ServedTool[] {
-  if (classes.length === 0) throw new StartupError("bootstrap: expected at least one tool");
+  if (classes.length === 0) throw new StartupError("bootstrap: expected at least one tool, got none");
   const tools = classes.map((tool) => new ServedTool(tool));
   const seen = new Map<string, string>();
   for (const { fqn, prefix } of tools) {
-    if (seen.has(fqn)) throw new StartupError(`two tools have the name ${fqn}`);
+    if (seen.has(fqn)) throw new StartupError(`two tools have the name ${fqn}: change fqn() of one of them`);
     const other = seen.get(`path ${prefix}`);
     if (other !== undefined)
-      throw new StartupError(`${other} and ${fqn} have one path, ${JSON.stringify(prefix || "/")}`);
+      throw new StartupError(
+        `${other} and ${fqn} have the same path, ${JSON.stringify(prefix || "/")}: change path() of one of them`,
+      );
     seen.set(fqn, fqn).set(`path ${prefix}`, fqn);
   }
   return tools;

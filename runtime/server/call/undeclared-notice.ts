@@ -1,4 +1,4 @@
-/** Log lines for the author of a tool whose callers send members that its input does not declare. */
+/** Logs members that callers send but the input of a tool does not declare, for the author of the tool. */
 
 import { closest } from "../../config/nearest.js";
 import type { Logger } from "../../tool.js";
@@ -14,7 +14,7 @@ const MAX_BYTES = 65_536;
 /** Maximum number of log lines for one tool in the life of a process. */
 const MAX_LINES = 20;
 
-/** The notices of one tool. Each place is logged once, with the nearest declared name and no text of the caller. */
+/** The notices of one tool. Each position is logged once, with the nearest declared name and no text of the caller. */
 export class UndeclaredNotice {
   readonly #said = new Set<string>();
   #next = 0;
@@ -36,7 +36,7 @@ export class UndeclaredNotice {
       const line = JSON.stringify([at, nearest]);
       if (this.#said.has(line) || this.#said.size >= MAX_LINES) continue;
       this.#said.add(line);
-      const message = "a caller sends a member that the input does not declare; it is ignored";
+      const message = "a caller sent a member that the input does not declare; it was ignored";
       log.warn({ at: at === "" ? "the input" : at, ...(nearest !== undefined && { nearest }) }, message);
     }
   }

@@ -3,15 +3,15 @@
 import type { ErrorCode } from "../../wire/error-codes.js";
 import { WireFault } from "../../wire/fault.js";
 
-/** Optional members of an error beside its code and details. */
+/** Optional facts of an error, in addition to its code and details. */
 export interface RequestErrorFacts {
   /** The original error, for the log only. */
   readonly cause?: unknown;
-  /** Milliseconds until the caller may retry; a 429 or 503 without it says one second. */
+  /** Milliseconds until the caller may retry. A 429 or 503 without it sends one second. */
   readonly retryAfterMs?: number;
 }
 
-/** An error that a request is answered with. Its `details` are sent to the caller. */
+/** An error that is the answer to a request. Its `details` are sent to the caller. */
 export class RequestError extends Error {
   override readonly name = "RequestError";
   readonly retryAfterMs: number | undefined;
@@ -31,7 +31,7 @@ export function errorBody(code: ErrorCode, details?: string): Buffer {
   return Buffer.from(JSON.stringify(details === undefined ? { error: code } : { error: code, details }));
 }
 
-/** The RequestError for anything thrown while a request is answered; unknown errors become `internal_error`. */
+/** Converts a thrown value into a RequestError. Unknown errors become `internal_error`. */
 export function toRequestError(thrown: unknown): RequestError {
   if (thrown instanceof RequestError) return thrown;
   if (thrown instanceof WireFault) return new RequestError(thrown.code, thrown.details);

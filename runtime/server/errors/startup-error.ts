@@ -1,4 +1,4 @@
-/** An error that is found before the server starts, such as in a tool class or an option. */
+/** An error found before the server starts, such as one in a tool class or an option. */
 export class StartupError extends Error {
   override readonly name = "StartupError";
 }

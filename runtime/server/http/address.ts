@@ -6,14 +6,14 @@ import { StartupError } from "../errors/startup-error.js";
 /** An IPv4 address and a port; port 0 selects a free port. */
 export type Address = readonly [octets: readonly [number, number, number, number], port: number];
 
-/** Host and port in the form of node's `listen`. */
+/** Host and port, as arguments of Node's `listen`. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
 
 /**
- * Converts an address that an application sets in code.
+ * Converts an address that is set in code.
  *
  * @param name the option's name, for the error message
  * @throws {@link StartupError} for a malformed address
@@ -23,7 +23,7 @@ export function endpointOf(name: string, address: Address | undefined): ListenAd
   const [octets, port] = address;
   const valid = (value: number, max: number) => Number.isInteger(value) && value >= 0 && value <= max;
   if (octets.length !== 4 || !octets.every((octet) => valid(octet, 255)) || !valid(port, 65_535)) {
-    throw new StartupError(`${name}: expected an address such as [[127, 0, 0, 1], 8080]`);
+    throw new StartupError(`${name}: expected an address such as [[127, 0, 0, 1], 8080], got another value`);
   }
   return { host: octets.join("."), port };
 }
@@ -39,7 +39,7 @@ export function endpointFromEnv(variable: string): ListenAddress | undefined {
   const match = /^(?:\[(?<six>[^\]]*)\]|(?<four>[\d.]+)):(?<port>\d{1,5})$/.exec(text);
   const { six = "", four = "", port = "" } = match?.groups ?? {};
   const host = six || four;
-  // A single call: for text that is not IPv4, node compiles a costly regular expression.
+  // Called once only: for text that is not IPv4, Node compiles a costly regular expression.
   if (isIP(host) !== (six === "" ? 4 : 6) || Number(port) > 65_535) {
     const expected = "expected an IP literal and a port, such as 127.0.0.1:8080 or [::1]:8080";
     throw new StartupError(`${variable}: ${expected}, got ${kindOfText(text)}`);
@@ -47,11 +47,11 @@ export function endpointFromEnv(variable: string): ListenAddress | undefined {
   return { host, port: Number(port) };
 }
 
-/** What a text is that is no address. */
+/** Describes a text that is not an address. */
 function kindOfText(text: string): string {
-  if (text === "") return "an empty text";
-  if (/^:?\d+$/.test(text)) return "a port alone";
+  if (text === "") return "an empty string";
+  if (/^:?\d+$/.test(text)) return "only a port";
   const version = isIP(text);
   if (version !== 0) return version === 4 ? "an address without a port" : "an IPv6 address without brackets";
-  return /^[a-z][\w.-]*(?::\d*)?$/i.test(text) ? "a name, which is not looked up" : "another text";
+  return /^[a-z][\w.-]*(?::\d*)?$/i.test(text) ? "a host name, which is not resolved" : "another value";
 }

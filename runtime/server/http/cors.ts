@@ -1,4 +1,4 @@
-/** CORS for the pages of `allowedOrigins` (Fetch standard, section 3.2): preflights, and answers that pages can read. */
+/** CORS for `allowedOrigins` (Fetch standard, section 3.2): preflights, and headers that let pages read answers. */
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { SignatureHeaders } from "../../wire/protocol.js";
@@ -14,12 +14,12 @@ export interface Pages {
   readonly headers: SignatureHeaders;
 }
 
-/** Seconds for which a browser remembers the answer to a preflight, which every signed call would need otherwise. */
+/** Seconds for which browsers cache a preflight. Without it every signed call would need one. */
 const PREFLIGHT_SECONDS = 600;
 
 /**
- * Registers @fastify/cors for the tools' routes in the context that has them, unless the application has registered it
- * itself. Requests of other origins are answered as without it, apart from `Vary: Origin`.
+ * Registers @fastify/cors for the tools' routes, unless the application has registered it itself. For other origins it
+ * changes nothing but `Vary: Origin`.
  */
 export async function allowPages(
   app: FastifyInstance,
@@ -29,7 +29,7 @@ export async function allowPages(
   if (origins.isEmpty || app.hasPlugin("@fastify/cors")) return;
   if (app.hasRoute({ method: "OPTIONS", url: "/*" })) {
     throw new StartupError(
-      "allowedOrigins: the application has a route for OPTIONS of every path; remove it, or register @fastify/cors in its place",
+      "allowedOrigins: the application already has a route for OPTIONS of every path; remove it, or register @fastify/cors instead of it",
     );
   }
   const { toolSignature, ...sent } = headers;
@@ -48,7 +48,7 @@ export async function allowPages(
       else done(null, { origin: false });
     },
   });
-  // The plugin has a route for OPTIONS of every path, whose other requests are refused as without it.
+  // The plugin adds a route for OPTIONS of every path. OPTIONS requests that are not preflights are still refused.
   app.addHook("onRequest", (request, reply, done) => {
     if (request.method === "OPTIONS") routes.refuse(request, reply);
     else done();

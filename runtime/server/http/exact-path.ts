@@ -19,16 +19,16 @@ export function pathOf({ url = "" }: IncomingMessage): string {
 export function plainPath(path: string): string {
   if (path.search(ODD) === -1) return path;
   throw new StartupError(
-    `path ${JSON.stringify(path)}: expected letters, digits and -._~/@!$&'+,;= where tools are mounted in an application; change path(), or use bootstrap`,
+    `path ${JSON.stringify(path)}: expected letters, digits and -._~/@!$&'+,;= for a tool mounted in an application, got other characters; change path(), or use bootstrap`,
   );
 }
 
-/** A path for the router: odd characters are replaced by others, which no request line contains. */
+/** Replaces odd characters of a path by characters that no request line contains, for the router. */
 export function routedPath(path: string): string {
   return path.replace(ODD, (character) => String.fromCharCode(character.charCodeAt(0) + 0x100));
 }
 
-/** The option `rewriteUrl` of an application that has to find {@link routedPath} of some paths; none without any. */
+/** The fastify option `rewriteUrl`, which maps request paths to {@link routedPath}; empty when no prefix needs it. */
 export function rewriteUrlFor(prefixes: readonly string[]) {
   const odd = new Set(prefixes.filter((prefix) => prefix.search(ODD) !== -1));
   if (odd.size === 0) return {};

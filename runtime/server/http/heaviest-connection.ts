@@ -1,11 +1,11 @@
-/** A bound on a total over connections, held by closing the connection that holds most. */
+/** Bounds a total over connections by closing the connection with the largest amount. */
 
 import type { Duplex } from "node:stream";
 
-/** Amounts of one resource by connection. Closing the largest holder costs no other client anything. */
+/** Amounts of one resource by connection. Closing the largest holder affects no other client. */
 export class HeaviestConnection {
   #total = 0;
-  /** Amount of closed connections, which node keeps until the end of the turn. */
+  /** Amount of closed connections, which Node releases only at the end of the turn. */
   #closing = 0;
   readonly #held = new Map<Duplex, number>();
 
@@ -14,7 +14,7 @@ export class HeaviestConnection {
 
   /**
    * @param most bound of the total
-   * @param closed called when a connection was closed for it
+   * @param closed called for each connection closed because of the bound
    */
   constructor(most: number, closed: () => void) {
     this.#most = most;
@@ -22,8 +22,8 @@ export class HeaviestConnection {
   }
 
   /**
-   * Adds to the amount of a connection. Above the bound, destroys the connection that holds most; where those that were
-   * destroyed in this turn hold as much, destroys this one. One turn may read thousands of connections.
+   * Adds to the amount of a connection. Above the bound, destroys the connection with the largest amount, or this one
+   * if connections already destroyed in this turn account for the excess. One turn may read thousands of connections.
    */
   hold(socket: Duplex, amount: number): void {
     if (socket.destroyed) return;
@@ -35,7 +35,7 @@ export class HeaviestConnection {
     else if (this.#total + this.#closing > 2 * this.#most) this.#close(socket);
   }
 
-  /** Gives back a part of the amount of a connection; a closed connection holds nothing. */
+  /** Subtracts from the amount of a connection. A closed connection holds nothing. */
   release(socket: Duplex, amount: number): void {
     const held = this.#held.get(socket);
     if (held === undefined) return;

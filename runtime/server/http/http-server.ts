@@ -1,6 +1,4 @@
-/**
- * The standalone HTTP server: fastify with the limits of protocol.md section 1, and responses to unparseable requests.
- */
+/** The standalone HTTP server: fastify with the limits of protocol.md section 1, and responses to unparseable requests. */
 
 import { type ServerOptions, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
@@ -32,9 +30,9 @@ export interface ServeOptions extends ToolRoutesOptions {
   /** Certificate and key; undefined for plain HTTP. */
   readonly tls?: TlsSetup | undefined;
   readonly memory: Pick<MemoryBudget, "maxConnections">;
-  /** Maximum number of requests behind an unanswered one on their connection; tests need few. */
+  /** Maximum number of pipelined requests. Tests set a small one. */
   readonly maxPipelined?: number;
-  /** Web pages that may read answers. */
+  /** Origins of web pages that may read answers. */
   readonly pages?: Pages;
   /** Adds the application's own routes and hooks. */
   readonly configure?: ((app: FastifyInstance) => unknown) | undefined;
@@ -48,7 +46,7 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Refuses a client without a request object, after the responses to the earlier requests on its connection. */
+/** Refuses a client for which no request object exists, after the responses to earlier requests on its connection. */
 type Refuse = (socket: Socket, lingerMs: number, code: ErrorCode, details?: string) => void;
 
 /** Builds the application without listening. */
@@ -86,9 +84,9 @@ export async function buildApp(options: ServeOptions): Promise<App> {
     requestTimeout: deadlines.requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     return503OnClosing: false,
-    // No limit: pluginTimeout also applies to `app.close()`, which would reject when calls take longer.
+    // No limit, because pluginTimeout also applies to `app.close()`, which would reject when calls take longer.
     pluginTimeout: 0,
-    // Only the application's own routes may have schemas; fastify's compilers load ajv at start-up.
+    // Without `configure` no route has a schema, and fastify's compilers would load ajv at start-up.
     ...(configure === undefined && {
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     }),
@@ -96,7 +94,7 @@ export async function buildApp(options: ServeOptions): Promise<App> {
     genReqId: ({ headers }) => requestIdOf(headers[REQUEST_ID_HEADER.toLowerCase()]),
     clientErrorHandler: (error: NodeJS.ErrnoException, socket) =>
       refuseClient(error, socket, deadlines.lingerMs, refuse),
-    // A path that fastify cannot decode is an unknown path.
+    // A path that fastify cannot decode counts as unknown.
     frameworkErrors: (_error, request, reply) => routes.refuse(request as FastifyRequest, reply as FastifyReply),
   });
   const unanswered = new UnansweredRequests(() => service.load.refusals.count("requests"), maxPipelined);
@@ -125,36 +123,36 @@ export async function buildApp(options: ServeOptions): Promise<App> {
   return { app, requests, close };
 }
 
-/** Counts a request of the author's own routes until its response has ended, so that shutdown waits for it. */
+/** Counts a request to the author's own routes until its response has ended, so that shutdown waits for it. */
 function follow(reply: FastifyReply, requests: InFlightRequests<FastifyReply>): void {
   requests.begin(reply);
   reply.raw.once("close", () => requests.end(reply));
 }
 
-/** Replaces fastify's schema compilers, which load ajv at start-up; no route here has a schema to compile. */
+/** Replaces fastify's schema compilers, which would load ajv at start-up. */
 function noSchemas(): never {
   throw new Error("no route has a schema to compile");
 }
 
-/** Milliseconds that a client has to read the refusal of its CONNECT request. */
+/** Time for a client to read the refusal of its CONNECT request, in milliseconds. */
 const TUNNEL_LINGER_MS = 1_000;
 
-/** Milliseconds that a connection is kept between two requests. */
+/** Keep-alive time between two requests, in milliseconds. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** The limits of protocol.md section 1, as options of node's server. */
+/** The limits of protocol.md section 1, as options of Node's server. */
 function serverLimits({ headersMs, checkMs }: ConnectionLimits): ServerOptions {
   return {
     headersTimeout: headersMs,
     connectionsCheckingInterval: checkMs,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // The routes check the host, because node's own response has another format.
+    // The routes check the host instead, because Node's own response has another format.
     requireHostHeader: false,
     noDelay: true,
   };
 }
 
-/** Adds to node's server what no option says. */
+/** Sets limits of Node's server that are not options. */
 function completeServer(
   { server, routing }: FastifyInstance,
   unanswered: UnansweredRequests,
@@ -164,22 +162,22 @@ function completeServer(
   const counted = unanswered.counted(routing);
   server.removeAllListeners("request");
   server.on("request", counted);
-  // One more than allowed makes an excess detectable; node silently drops headers above its own limit.
+  // One more than allowed, so that an excess is detectable. Node silently drops headers above its own limit.
   server.maxHeadersCount = MAX_HEADERS + 1;
-  // Without these listeners node responds to `Expect` before the other headers are checked.
+  // Without these listeners Node responds to `Expect` before the other headers are checked.
   server.on("checkContinue", counted);
   server.on("checkExpectation", counted);
-  // Without this listener node closes the connection of a CONNECT request without a response.
+  // Without this listener Node closes the connection of a CONNECT request without a response.
   server.on("connect", (_request, socket) => {
     socket.on("error", () => socket.destroy());
-    // node no longer tracks this connection, so a server that closes would wait for it.
+    // Node no longer tracks this connection, so a closing server would wait for it.
     const lingerMs = Math.min(deadlines.lingerMs, TUNNEL_LINGER_MS);
     refuse(socket as Socket, lingerMs, "bad_request");
   });
   if (isTlsServer(server)) prepareTlsServer(server);
 }
 
-/** Connections whose refusal is written or waits for earlier responses. */
+/** Connections whose refusal has been written or is waiting for earlier responses. */
 const refused = new WeakSet<Duplex>();
 
 /** Responds to parser errors and timeouts, for which no request object exists. */
@@ -195,7 +193,7 @@ function refuseClient(error: NodeJS.ErrnoException, socket: Socket, lingerMs: nu
   refuse(socket, lingerMs, code, details);
 }
 
-/** The text of a refusal, as it is written to a connection. */
+/** The raw HTTP response of a refusal. */
 function refusalText(id: string, code: ErrorCode, details: string | undefined, memory: readonly string[] = []): string {
   const status = statusOf(code);
   const body = errorBody(code, details);

@@ -3,41 +3,42 @@
 import type { Server } from "node:net";
 import type { Refusals } from "../load/refusals.js";
 
-/** Milliseconds within which all headers of a request must arrive. */
+/** Time limit for all headers of a request, in milliseconds. */
 export const HEADERS_TIMEOUT_MS = 10_000;
-/** Milliseconds within which a whole request must arrive. */
+/** Time limit for a whole request, in milliseconds. */
 export const REQUEST_TIMEOUT_MS = 30_000;
 export const MAX_HEADERS = 64;
 /** Total bytes of the headers of a request. */
 export const MAX_HEADER_BYTES = 16_384;
 /**
- * Default total bytes of answers that their clients have not read: 64 MiB, 256 of the largest results. An answer counts
- * from when it is ready, also behind the answer of an earlier request.
+ * Default maximum bytes of unread answers: 64 MiB, which is 256 of the largest results. An answer counts from the
+ * moment it is ready, even if it waits behind that of an earlier request.
  */
 export const MAX_UNREAD_BYTES = 67_108_864;
 /**
- * Default minimum rate of a body in bytes per second: 131 kbit/s. A body of the default size limit that arrives within
- * the default request time has 25 times that rate.
+ * Default minimum rate of a body in bytes per second: 131 kbit/s. A body of the default maximum size that just meets
+ * the request time limit has 25 times that rate.
  */
 export const MIN_BODY_BYTES_PER_SECOND = 16_384;
 
 /** Time limits for a client, in milliseconds. */
 export interface ConnectionLimits {
-  /** For a TLS handshake to complete. */
+  /** Time limit of a TLS handshake. */
   readonly handshakeMs: number;
-  /** For the headers of a request, counted from its first byte; for the first byte, counted from the connection. */
+  /** Time limit of the headers of a request, from its first byte; also of the first byte, from the connection. */
   readonly headersMs: number;
-  /** For a whole request to arrive. */
+  /** Time limit of a whole request. */
   readonly requestMs: number;
-  /** How long a body may stay below the minimum rate. */
+  /** Maximum time for which a body may stay below the minimum rate. */
   readonly bodyGraceMs: number;
-  /** For the client to read its response, counted from the moment that the response is ready (`destroyUnlessFlushed`). */
+  /** Time limit for the client to read its response, from the moment it is ready (`destroyUnlessFlushed`). */
   readonly answerMs: number;
   /**
-   * For the rest of a request that was refused before it had arrived, and for a refused client to close its connection.
+   * Time limit for the rest of a request that was refused before it arrived, and for a refused client to close its
+   * connection.
    */
   readonly lingerMs: number;
-  /** How often `headersMs`, `requestMs` and `bodyGraceMs` are checked. */
+  /** Interval of the checks of `headersMs`, `requestMs` and `bodyGraceMs`. */
   readonly checkMs: number;
 }
 
@@ -51,7 +52,7 @@ export const DEADLINES: ConnectionLimits = {
   checkMs: 1_000,
 };
 
-/** Limits a server's open connections; further ones are closed on arrival, before a byte is read. */
+/** Limits open connections. Further ones are closed on arrival, before a byte is read. */
 export function capConnections(server: Server, most: number, refusals: Refusals): void {
   server.maxConnections = most;
   server.on("drop", () => refusals.count("connections"));

@@ -1,8 +1,9 @@
 /**
- * Lingering close, for clients that still send during their refusal and clients that do not read their response.
+ * Lingering close, for clients that are still sending when they are refused and for clients that do not read their
+ * response.
  *
  * Closing a connection with unread bytes resets it, and the reset can overtake the response. Incoming bytes are
- * therefore read and discarded, within a limit of time and size.
+ * therefore read and discarded, up to a time and size limit.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -10,21 +11,22 @@ import type { Duplex } from "node:stream";
 import { MAX_HEADERS } from "./limits.js";
 
 /**
- * Largest unread body, in bytes, whose connection is kept. Discarding it costs less than a new connection or handshake.
+ * Largest unread body, in bytes, that is discarded to keep its connection: it costs less than a new connection or
+ * handshake.
  */
 const KEPT_UNREAD_BYTES = 65_536;
-/** Maximum bytes discarded per client, so that a client may send a whole body of the default limit before it reads. */
+/** Maximum bytes discarded per client: enough for a client that sends a whole body of the default limit before it reads. */
 const MAX_DISCARDED_BYTES = 16_777_216;
 
-/** Connections whose last request has a response but has not fully arrived, with the number of bytes read by then. */
+/** Connections whose last request was answered before it fully arrived, with the number of bytes read at that time. */
 const lingering = new WeakMap<Duplex, number>();
 
-/** Bytes of a request's body that are unread and may still arrive; 0 when there are none. */
+/** Bytes of a request's body that are unread or may still arrive; 0 when there are none. */
 export function unreadBytes({ complete, readableEnded, headers, rawHeaders }: IncomingMessage): number {
   if (complete || readableEnded) return 0;
   // The length is unknown, or the client may send its next request instead of this body.
   const unknown = headers["transfer-encoding"] !== undefined || headers.expect !== undefined;
-  // With so many headers, node may have dropped `content-length`.
+  // With so many headers, Node may have dropped `content-length`.
   if (unknown || rawHeaders.length > 2 * MAX_HEADERS) return Number.POSITIVE_INFINITY;
   return Number(headers["content-length"] ?? 0);
 }
@@ -35,8 +37,8 @@ export function isKept(unread: number): boolean {
 }
 
 /**
- * Makes the end of a response wait for the rest of its request, which is discarded. The response is written at once, and
- * the connection of a client that exceeds the limits is destroyed.
+ * Writes a response at once, but delays its end until the rest of its request has been read and discarded. Destroys the
+ * connection of a client that exceeds the limits.
  */
 export function endAfterRequest(request: IncomingMessage, response: ServerResponse, ms: number): void {
   response.end = (body?: unknown) => {
@@ -65,7 +67,7 @@ export function endConnection(socket: Duplex, text: string, ms: number): void {
 }
 
 /**
- * Destroys a connection after a time, unless it is closed before.
+ * Destroys a connection after a delay, unless it closes earlier.
  *
  * @returns a function that cancels the destruction
  */
@@ -84,8 +86,8 @@ function linger(socket: Duplex, ms: number): () => void {
 const bytesRead = (socket: Duplex) => (socket as Duplex & { bytesRead?: number }).bytesRead ?? 0;
 
 /**
- * Whether the final response of a connection is written; later parser errors then get no response. Closes the server's
- * side of such a connection, and the whole connection when the client exceeds the limit of discarded bytes.
+ * Whether the final response of a connection has been written, so that later parser errors get no response. Closes the
+ * server's side of such a connection, and all of it once the client exceeds the limit of discarded bytes.
  */
 export function isClosing(socket: Duplex): boolean {
   const before = lingering.get(socket);
@@ -99,7 +101,7 @@ export function isClosing(socket: Duplex): boolean {
 export function destroyUnlessFlushed(response: ServerResponse, ms: number): void {
   if (response.writableFinished) return;
   if (response.socket === null) {
-    // This response waits for that of an earlier request on the same connection, whose tool may still run.
+    // This response waits for that of an earlier request on the same connection, whose tool may still be running.
     response.once("socket", () => destroyUnlessFlushed(response, ms));
     return;
   }

@@ -1,6 +1,6 @@
 /**
- * Reader of request bodies. Bytes are charged to an account as they arrive, so an announced length reserves nothing. A
- * body below the minimum rate is rejected.
+ * Reads request bodies. Bytes are charged to an account as they arrive, so a declared length reserves nothing. A body
+ * below the minimum rate is rejected.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -9,7 +9,7 @@ import { RequestError } from "../errors/request-error.js";
 import type { Holding } from "../load/account.js";
 import type { ConnectionLimits } from "./limits.js";
 
-/** Initial capacity of a buffer in bytes; it grows by a factor of four, up to the announced length. */
+/** Initial capacity of a buffer in bytes. It grows by a factor of four, up to the declared length. */
 const FIRST_CAPACITY = 65_536;
 
 /** Reads bodies and enforces the minimum rate. */
@@ -23,9 +23,9 @@ export class BodyReader {
   }
 
   /**
-   * Reads a body of the announced length; node's parser ends the stream at exactly that length.
+   * Reads a body of the declared length. Node's parser ends the stream at exactly that length.
    *
-   * @param isAnswered whether the caller already has a response, such as a timeout; its call must not run then
+   * @param isAnswered whether the caller already has a response, such as a timeout; the call must not run then
    * @throws {@link RequestError} `request_timeout`, `overloaded`, `payload_too_large`; `bad_request` after a disconnect
    */
   read(
@@ -37,7 +37,7 @@ export class BodyReader {
     return new Promise((resolve, reject) => {
       let body: Buffer | undefined;
       let filled = 0;
-      // The listeners live as long as the request, so they must not hold the body.
+      // The listeners live as long as the request, so they must not refer to the body.
       const settle = (error?: RequestError) => {
         this.#pace.end(paced);
         request.off("data", take);
@@ -83,7 +83,7 @@ function withRoom(buffer: Buffer | undefined, filled: number, needed: number, le
 
 /** A body that is subject to the minimum rate. */
 interface PacedBody {
-  /** Milliseconds left until the body counts as too slow; each byte that arrives adds some. */
+  /** Milliseconds until the body counts as too slow. Each byte that arrives adds time. */
   left: number;
   readonly tooSlow: () => void;
 }
@@ -105,7 +105,7 @@ export class BodyPace {
     this.#turnMs = checkMs;
   }
 
-  /** @param tooSlow called at most once; the body is then no longer tracked */
+  /** @param tooSlow called at most once, after which the body is no longer tracked */
   begin(tooSlow: () => void): PacedBody {
     const body = { left: this.#graceMs, tooSlow };
     this.#bodies.add(body);

@@ -1,22 +1,22 @@
-/** Graceful shutdown: from the request to stop to the last response, within time limits (protocol.md section 8). */
+/** Graceful shutdown within time limits, from the stop request to the last response (protocol.md section 8). */
 
 import { checkedInteger } from "../../checked-integer.js";
 import type { ErrorCode } from "../../wire/error-codes.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
 /**
- * Time limits of a shutdown. With 2 s for aborted tools and 2 s for callers, the defaults add up to 29 s, below the 30
- * s that Kubernetes gives.
+ * Time limits of a shutdown. With 2 s for aborted tools and 2 s for callers, the defaults add up to 29 s, less than the
+ * 30 s of Kubernetes.
  */
 export interface ShutdownOptions {
   /**
-   * Milliseconds from "not ready" to the close of the listener, so that load balancers notice: 0 by default, at most
-   * 600,000. Calls are still served, but each response closes its connection.
+   * Milliseconds between becoming not ready and closing the listener, so that load balancers notice: 0 by default, at
+   * most 600,000. Calls are still served, but each response closes its connection.
    */
   readonly readinessDelayMs?: number;
   /**
-   * Milliseconds that requests have to finish after the listener has closed: 25,000 by default, at most 3,600,000. Then
-   * the abort signals of running tools fire.
+   * Milliseconds for requests to finish after the listener has closed: 25,000 by default, at most 3,600,000. Then the
+   * abort signals of running tools fire.
    */
   readonly drainMs?: number;
 }
@@ -25,33 +25,33 @@ export interface ShutdownOptions {
 export interface ShutdownSummary {
   /** Duration of the shutdown in milliseconds. */
   readonly ms: number;
-  /** Requests that had begun when the listener closed and got their own response. */
+  /** Requests in flight when the listener closed that got their own response. */
   readonly finished: number;
-  /** Requests that got 503 instead, because they had not ended at the drain limit. */
+  /** Requests that got 503 because they had not finished at the drain limit. */
   readonly cut: number;
-  /** Those of them whose tool had begun to run (`tool_invocation_interrupted`). */
+  /** Those of `cut` whose tool had begun to run (`tool_invocation_interrupted`). */
   readonly interrupted: number;
 }
 
-/** The server's knowledge of a request in flight. */
+/** State of a request in flight. */
 export interface InFlight {
-  /** Whether code of a tool runs because of it. */
+  /** Whether the request is running code of a tool. */
   runs: boolean;
-  /** Called with the code of the 503 with which a shutdown has answered the request. */
+  /** Called with the code of the 503 when a shutdown has answered the request. */
   refused?(code: ErrorCode): void;
 }
 
 /** 5 s below the 30 s that Kubernetes gives by default; {@link GRACE_MS} and {@link LINGER_MS} follow the drain. */
 const DEFAULT_DRAIN_MS = 25_000;
-/** Milliseconds that a tool has to end after its abort signal. */
+/** Time for a tool to end after its abort signal, in milliseconds. */
 export const GRACE_MS = 2_000;
-/** Milliseconds that callers have to finish sending a request, and, after the last response is written, to read it. */
+/** Time for callers to finish sending a request, and to read the last response, in milliseconds. */
 export const LINGER_MS = 2_000;
-/** Milliseconds for the release of resources when the time limits are used up. */
+/** Minimum time for the release of resources, in milliseconds, even when the time limits are used up. */
 const MIN_RELEASE_MS = 500;
 
 /**
- * Requests in flight: those without a response.
+ * Requests without a response.
  *
  * @typeParam R the transport's handle of a request
  */
@@ -88,7 +88,7 @@ export class InFlightRequests<R> {
     return this.#cut;
   }
 
-  /** Those of them whose run the shutdown ended. */
+  /** Those of `cut` whose run the shutdown ended. */
   get interrupted(): number {
     return this.#interrupted;
   }
@@ -109,8 +109,8 @@ export class InFlightRequests<R> {
   /**
    * Records that the response to a request is ready.
    *
-   * @param code of an error
-   * @returns false when the request was refused before; its response must not be sent
+   * @param code error code of the response, if any
+   * @returns false when the request was already refused, so its response must not be sent
    */
   end(request: R, code?: string): boolean {
     if (!this.#delete(request)) return false;
@@ -121,7 +121,7 @@ export class InFlightRequests<R> {
     return true;
   }
 
-  /** Waits until no request is in flight, at most `ms` milliseconds. Resolves to whether none is left. */
+  /** Waits up to `ms` milliseconds until no request is in flight. Resolves to whether none is left. */
   async none(ms: number): Promise<boolean> {
     if (this.#open.size === 0) return true;
     let timer: NodeJS.Timeout | undefined;
@@ -133,7 +133,7 @@ export class InFlightRequests<R> {
     return this.#open.size === 0;
   }
 
-  /** Refuses the requests that have not fully arrived; their tools have not run. */
+  /** Refuses the requests that have not fully arrived, for which no tool has run. */
   refuseUnsent(): void {
     for (const [request, { refused }] of this.#open) {
       if (this.#arrived(request)) continue;
@@ -169,7 +169,7 @@ export interface ShutdownParts {
   abortRuns(): void;
   /** Closes all connections. */
   hangUp(): void;
-  /** Releases all other resources; called last, with the milliseconds that are left for it. */
+  /** Releases all other resources. Called last, with the remaining milliseconds. */
   release(limitMs: number): void | Promise<void>;
 }
 
@@ -186,7 +186,7 @@ export class Shutdown {
     this.#drainMs = checkedInteger("shutdown.drainMs", drainMs, 0, 3_600_000, "milliseconds");
   }
 
-  /** Milliseconds until the last request has its response, at most. */
+  /** Maximum milliseconds until the last request has its response. */
   get limitMs(): number {
     return this.#readinessDelayMs + this.#drainMs + GRACE_MS;
   }
@@ -202,7 +202,7 @@ export class Shutdown {
   }
 
   /**
-   * Stops the server; later calls return the same promise. Failures of requests and tools never reject it.
+   * Stops the server. Later calls return the same promise. Failing requests and tools never reject it.
    *
    * @param signal the name of the process signal, for the log
    */
@@ -235,10 +235,13 @@ export class Shutdown {
     const drained = await requests.none(this.#drainMs);
     clearTimeout(unsent);
     if (drained) return;
-    log.warn({ running: requests.size, drainMs: this.#drainMs }, "the drain limit has passed: tools are told to end");
+    log.warn({ running: requests.size, drainMs: this.#drainMs }, "the drain limit was reached; aborting running tools");
     abortRuns();
     if (await requests.none(GRACE_MS)) return;
-    log.warn({ running: requests.size, graceMs: GRACE_MS }, "tools did not end: their callers are told 503");
+    log.warn(
+      { running: requests.size, graceMs: GRACE_MS },
+      "tools did not stop after their abort signal; answering their callers with 503",
+    );
     requests.refuseAll();
   }
 }

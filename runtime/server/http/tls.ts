@@ -1,7 +1,7 @@
 /**
  * TLS with the certificate and key files that two environment variables name (protocol.md sections 1 and 10). Node's
- * own OpenSSL is the only provider. Both files are checked before a port is bound; a later invalid pair leaves the
- * earlier one in force.
+ * own OpenSSL is the only provider. Both files are checked before a port is bound. If a later pair is invalid, the
+ * previous one stays in force.
  */
 
 import { constants, createPrivateKey, type KeyObject, randomBytes, X509Certificate } from "node:crypto";
@@ -13,7 +13,7 @@ import { looksLikeKey } from "../../config/keys.js";
 import { digestOf, isWorldReadable, type OperatorFile, readOperatorFile } from "../../config/operator-file.js";
 import { StartupError } from "../errors/startup-error.js";
 
-/** Milliseconds that a session-ticket key is used; a stolen key exposes only the sessions of that period. */
+/** Lifetime of a session ticket key in milliseconds. A stolen key exposes only the sessions of that period. */
 const TICKET_KEY_MS = 3_600_000;
 
 /** Only cipher suites with forward secrecy and AEAD. Security level 2 refuses RSA keys below 2,048 bits and SHA-1. */
@@ -60,7 +60,7 @@ export interface TlsSetup {
   readonly digests: readonly [cert: string, key: string];
 }
 
-/** An unusable certificate or key. The message holds no text of a file. */
+/** An unusable certificate or key. The message contains no text of a file. */
 export class TlsFault extends StartupError {}
 
 /**
@@ -116,23 +116,25 @@ export function readPair(files: TlsFiles, certFile: OperatorFile, keyFile: Opera
     const at = chain.findIndex((certificate) => certificate.checkPrivateKey(key));
     throw new TlsFault(
       at === -1
-        ? `${keyTitle} must be the key of the certificate at ${ENV_TLS_CERT_PATH}, got the key of another; give the two that belong together`
-        : `${certTitle} must begin with the server's own certificate, got it in place ${at + 1}; put it first, its issuers after it`,
+        ? `${keyTitle} must be the key of the certificate at ${ENV_TLS_CERT_PATH}, got the key of another certificate; use a matching pair`
+        : `${certTitle} must begin with the server's own certificate, got it at position ${at + 1}; put it first, followed by its issuers`,
     );
   }
   const context = contextOf(chain.map(String).join(""), key, certTitle);
   const expiresAt = Date.parse(leaf.validTo);
   const warnings: string[] = [];
   if (expiresAt <= Date.now()) {
-    warnings.push(`${certTitle} ended on ${dateOf(expiresAt)}: callers will refuse it; renew it`);
+    warnings.push(`${certTitle} expired on ${dateOf(expiresAt)}: callers will refuse it; renew it`);
   }
   if (Date.parse(leaf.validFrom) > Date.now()) {
-    warnings.push(`${certTitle} is not valid before ${dateOf(Date.parse(leaf.validFrom))}: look after the clock`);
+    warnings.push(
+      `${certTitle} is not valid before ${dateOf(Date.parse(leaf.validFrom))}: check the clock of this machine`,
+    );
   }
   for (const [title, file] of [[keyTitle, keyFile] as const, [certTitle, certFile] as const]) {
     if (file.bytes.includes("PRIVATE KEY-----") && isWorldReadable(file.stats)) {
       warnings.push(
-        `${title} holds a private key and everybody on this machine can read it: take that right away (chmod o-r)`,
+        `${title} contains a private key and is readable by every user of this machine: remove that permission (chmod o-r)`,
       );
     }
   }
@@ -147,27 +149,29 @@ function readChain(bytes: Buffer, title: string): [leaf: X509Certificate, ...iss
     try {
       return new X509Certificate(block);
     } catch {
-      throw new TlsFault(`${title} must hold PEM certificates, got a damaged one in place ${i + 1}; copy it again`);
+      throw new TlsFault(
+        `${title} must contain PEM certificates, got a damaged one at position ${i + 1}; copy it again`,
+      );
     }
   });
   const [leaf, ...issuers] = certificates;
   if (leaf !== undefined) return [leaf, ...issuers];
-  throw new TlsFault(`${title} must hold a PEM certificate, got ${kindOf(bytes)}; give the server's certificate`);
+  throw new TlsFault(`${title} must contain a PEM certificate, got ${kindOf(bytes)}; use the server's certificate`);
 }
 
 function readKey(bytes: Buffer, title: string): KeyObject {
   if (bytes.includes("BEGIN ENCRYPTED PRIVATE KEY-----") || bytes.includes("Proc-Type: 4,ENCRYPTED")) {
     throw new TlsFault(
-      `${title} must hold a private key without a passphrase, got an encrypted one; decrypt it (openssl pkey -in … -out …)`,
+      `${title} must contain a private key without a passphrase, got an encrypted one; decrypt it (openssl pkey -in … -out …)`,
     );
   }
   if (!bytes.includes("PRIVATE KEY-----")) {
-    throw new TlsFault(`${title} must hold a PEM private key, got ${kindOf(bytes)}; give the certificate's key`);
+    throw new TlsFault(`${title} must contain a PEM private key, got ${kindOf(bytes)}; use the key of the certificate`);
   }
   try {
     return createPrivateKey(bytes);
   } catch {
-    throw new TlsFault(`${title} must hold a PEM private key, got a damaged one; copy it again`);
+    throw new TlsFault(`${title} must contain a PEM private key, got a damaged one; copy it again`);
   }
 }
 
@@ -176,11 +180,11 @@ function kindOf(bytes: Buffer): string {
   if (bytes.toString("latin1").trim() === "") return "an empty file";
   if (bytes.includes("PRIVATE KEY-----")) return "a private key";
   if (bytes.includes("BEGIN CERTIFICATE-----"))
-    return bytes.includes("END CERTIFICATE-----") ? "a certificate" : "a cut certificate";
-  return "something else";
+    return bytes.includes("END CERTIFICATE-----") ? "a certificate" : "a truncated certificate";
+  return "another kind of file";
 }
 
-/** Builds the server's TLS settings, and tries them at once so that a refusal by OpenSSL stops the start. */
+/** Builds the server's TLS settings and tries them, so that a certificate that OpenSSL refuses is a start-up error. */
 function contextOf(cert: string, key: KeyObject, title: string): SecureContextOptions {
   let refusal: unknown;
   for (const ecdhCurve of GROUPS) {
@@ -207,7 +211,7 @@ function contextOf(cert: string, key: KeyObject, title: string): SecureContextOp
   const { reason } = Object(refusal) as { reason?: unknown };
   const got = typeof reason === "string" ? `: ${reason}` : "";
   throw new TlsFault(
-    `${title} must be one that OpenSSL takes at security level 2, got one that it refuses${got}; issue a stronger one`,
+    `${title} must be a certificate that OpenSSL accepts at security level 2, got one that it refuses${got}; issue a stronger certificate`,
   );
 }
 
@@ -225,10 +229,11 @@ export function isTlsServer(server: NetServer): server is TlsServer {
 }
 
 /**
- * Adds what node's HTTPS server lacks: cleanup of failed handshakes, ticket key rotation, closing of open handshakes.
+ * Adds features that Node's HTTPS server lacks: cleanup of failed handshakes, rotation of ticket keys, closing of
+ * connections in a handshake.
  */
 export function prepareTlsServer(server: TlsServer): void {
-  // By default node treats a failed handshake as an HTTP client error, but a client without a session cannot read a
+  // By default Node treats a failed handshake as an HTTP client error, but a client without a session cannot read a
   // response.
   server.removeAllListeners("tlsClientError");
   server.on("tlsClientError", (_error, socket) => socket.destroy());
@@ -238,8 +243,8 @@ export function prepareTlsServer(server: TlsServer): void {
 }
 
 /**
- * Makes `closeIdleConnections` include connections in their handshake. node's HTTP server does not track these, so a
- * server that closes would wait for them.
+ * Makes `closeIdleConnections` include connections in a handshake. Node's HTTP server does not track these, so a
+ * closing server would wait for them.
  */
 function closeHandshakes(server: TlsServer): void {
   const unfinished = new Map<string, Socket>();

@@ -2,7 +2,7 @@
  * Routes of tools in a fastify application (protocol.md sections 7 and 9).
  *
  * Requests reach {@link InvokeService} with their body unread, so that an unauthenticated caller is refused before a
- * byte of it is stored. Paths are compared byte for byte, because fastify's router decodes them.
+ * byte of the body is stored. Paths are compared byte for byte, because fastify's router decodes them.
  */
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -44,11 +44,11 @@ export interface ToolRoutesOptions {
   readonly service: InvokeService;
   readonly log: ServerLogger;
   readonly shutdown: Pick<Shutdown, "stopping" | "closed">;
-  /** Called with each request that is answered although no tool ran for it. */
+  /** Called for each request that is answered without running a tool. */
   onRefused?(refusal: Refusal): void;
   /** Minimum rate of a request body; {@link MIN_BODY_BYTES_PER_SECOND} by default. */
   readonly minBodyBytesPerSecond?: number | undefined;
-  /** Maximum total bytes of answers that their clients have not read; {@link MAX_UNREAD_BYTES} by default. */
+  /** Maximum total bytes of unread answers; {@link MAX_UNREAD_BYTES} by default. */
   readonly maxUnreadBytes?: number | undefined;
   /** Replaces {@link DEADLINES} in tests that need short times. */
   readonly deadlines?: ConnectionLimits;
@@ -56,7 +56,7 @@ export interface ToolRoutesOptions {
 
 type Method = "GET" | "HEAD" | "POST";
 
-/** What the route and the shutdown know of each other's work on a request. */
+/** Progress of a request, shared by its route and the shutdown. */
 interface Progress {
   /** Whether the request has no response yet. */
   isOpen(): boolean;
@@ -68,7 +68,7 @@ interface Progress {
 
 interface Route {
   readonly methods: readonly Method[];
-  /** Whether the route itself responds to a request without a host. */
+  /** Whether the route itself answers a request without a host. */
   readonly needsHost?: true;
   answer(request: FastifyRequest, response: ServerResponse, progress: Progress): Promise<Reply>;
 }
@@ -77,7 +77,7 @@ const GET = ["GET"] as const;
 const GET_AND_HEAD = ["GET", "HEAD"] as const;
 const POST = ["POST"] as const;
 
-/** Methods that get 405 where a route does not allow them. OPTIONS is left to CORS (cors.ts). */
+/** Methods that get 405 from routes that do not allow them. CORS handles OPTIONS (cors.ts). */
 const ROUTED: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /** The routes of tools and their requests in flight. */
@@ -86,15 +86,15 @@ export class ToolRoutes {
   readonly #routes = new Map<string, Route>();
   readonly #deadlines: ConnectionLimits;
   readonly #bodies: BodyReader;
-  /** Answers to calls that failed, while the hooks for errors run. */
+  /** Answers of failed calls, sent after the `onError` hooks. */
   readonly #failed = new WeakMap<FastifyReply, () => void>();
-  /** Bytes of answers that were sent and have not left. */
+  /** Bytes of answers that were sent but not yet read. */
   readonly #unread: HeaviestConnection;
 
   readonly #options: ToolRoutesOptions;
   readonly #routed: (path: string) => string;
 
-  /** @param routed the path under which fastify's router finds a path of a tool */
+  /** @param routed converts a tool's path to one that fastify's router matches */
   constructor(options: ToolRoutesOptions, routed: (path: string) => string = plainPath) {
     this.#options = options;
     this.#routed = routed;
@@ -121,7 +121,7 @@ export class ToolRoutes {
     for (const [path, route] of routesOf(this.#options, prefix, this.#bodies, app.server)) {
       this.#routes.set(this.#routed(path), route);
     }
-    // fastify gives an error after the first to the handler of the parent: that of a hook after a call that failed.
+    // fastify passes a second error, such as that of a hook after a failed call, to the parent's error handler.
     this.#answerErrors(app);
     await app.register(async (inner) =>
       this.#add(
@@ -132,7 +132,7 @@ export class ToolRoutes {
     );
   };
 
-  /** The plugin that answers requests with other methods 405, where the handler of unknown paths is an author's. */
+  /** The plugin that answers other methods with 405, for applications with their own handler of unknown paths. */
   readonly otherMethods: FastifyPluginAsync = async (app) => {
     this.#add(
       app,
@@ -141,7 +141,7 @@ export class ToolRoutes {
     );
   };
 
-  /** The plugin that answers what no route answers, where the handler of unknown paths is ours. */
+  /** The plugin that answers unknown paths and methods, for the standalone server. */
   readonly unrouted: FastifyPluginAsync = async (app) => {
     leaveBodiesUnread(app);
     this.#answerErrors(app);
@@ -155,7 +155,7 @@ export class ToolRoutes {
   ): void {
     leaveBodiesUnread(app);
     this.#answerErrors(app);
-    // A tool has its own time limit, within which it answers itself.
+    // A tool has its own time limit.
     const { handlerTimeout = 0 }: FastifyServerOptions = app.initialConfig;
     const limit = handlerTimeout > 0 && { handlerTimeout: MAX_TIMEOUT_MS };
     const { length } = prefixOf(app);
@@ -164,10 +164,10 @@ export class ToolRoutes {
         method: methodsOf(route),
         url: url.slice(length),
         exposeHeadRoute: false,
-        // Documents of the application would show operations without types; svc-gen openapi has those of the tools.
+        // Hidden, because OpenAPI plugins would show these routes without types. `svc-gen openapi` describes them.
         schema: { hide: true } as object,
         ...limit,
-        // The router also matches percent-encoded spellings, which are not routes here.
+        // The router also matches percent-encoded spellings, which must not match.
         handler: (request, reply) => {
           if (pathOf(request.raw) === url) handle(request, reply, route);
           else reply.callNotFound();
@@ -177,8 +177,8 @@ export class ToolRoutes {
   }
 
   /**
-   * Answers errors of calls, of hooks and of fastify itself. Refusals of hooks, such as 429, are left to the
-   * application's handler of errors; any other error of a hook is logged and answered 500 without its message.
+   * Answers errors of calls, hooks and fastify itself. Refusals by hooks, such as 429, go to the application's error
+   * handler. Any other error of a hook is logged, and the answer is 500 without its message.
    */
   #answerErrors(app: FastifyInstance): void {
     app.setErrorHandler((error: Partial<FastifyError>, request, reply) => {
@@ -191,17 +191,17 @@ export class ToolRoutes {
     });
   }
 
-  /** Whether a request is for the path of a tool. */
+  /** Whether the path of a request belongs to a tool. */
   owns({ raw }: FastifyRequest): boolean {
     return this.#routes.has(pathOf(raw));
   }
 
-  /** Whether a request is malformed or comes too late, for whichever route. */
+  /** Whether a request is malformed or arrived after the close of the server, on any route. */
   isRefused({ raw }: FastifyRequest): boolean {
     return this.#refusalOf(raw, this.#routes.get(pathOf(raw))) !== undefined;
   }
 
-  /** Responds to a request that no route answers: malformed, with another method, to an unknown path or too late. */
+  /** Answers a request that no route handles: malformed, another method, unknown path or too late. */
   refuse(request: FastifyRequest, reply: FastifyReply): void {
     const route = this.#routes.get(pathOf(request.raw));
     this.#refuse(reply, this.#refusalOf(request.raw, route) ?? unrouted(route));
@@ -260,7 +260,7 @@ export class ToolRoutes {
     this.#report(request, answer, isCall);
   }
 
-  /** The refusal of a request that comes too late or is malformed, for a route or for none. */
+  /** The refusal of a request that is too late or malformed, with or without a route. */
   #refusalOf(request: IncomingMessage, route: Route | undefined): Reply | undefined {
     if (this.#options.shutdown.closed) return errorReply("shutting_down");
     const { rawHeaders } = request;
@@ -274,14 +274,14 @@ export class ToolRoutes {
     if (request.httpVersionMajor !== 1) return errorReply("bad_request");
     // The metadata route's own error for a missing host explains why it needs one.
     if (hosts > 1 || (hosts === 0 && route?.needsHost !== true)) return errorReply("bad_request");
-    // The `Expect` header of a call is checked later, after its caller is verified.
+    // The `Expect` header of a call is checked later, after the caller is verified.
     const isUnexpected = route !== undefined && route.methods !== POST && expectationOf(request) === "unknown";
     return isUnexpected ? expectationFailed() : undefined;
   }
 
-  /** Sends a reply through fastify, after which its hooks run. Never throws. */
+  /** Sends a reply through fastify, which then runs its hooks. Never throws. */
   #send(reply: FastifyReply, answer: Reply, last: boolean): void {
-    // A response of the author's own routes, which shutdown cuts.
+    // A response of the author's own routes that the shutdown cuts off.
     if (reply.raw.headersSent) return void reply.raw.destroy();
     try {
       const memory = this.#options.service.memoryHeader;
@@ -302,7 +302,7 @@ export class ToolRoutes {
     );
   }
 
-  /** Counts the bytes of an answer until it has left. */
+  /** Counts the bytes of an answer until they are sent. */
   #countUnread({ raw, request }: FastifyReply, bytes: number): void {
     if (raw.writableFinished || bytes === 0) return;
     const { socket } = request.raw;
@@ -310,7 +310,7 @@ export class ToolRoutes {
     this.#unread.hold(socket, bytes);
   }
 
-  /** Responds 500 without hooks and their headers, one of which may have failed or be invalid. */
+  /** Responds 500 without hooks and their headers, because one of them may be the cause. */
   #fail(reply: FastifyReply, error: unknown): void {
     this.#options.log.error({ err: error }, "sending an answer failed");
     const { raw } = reply;
@@ -329,12 +329,12 @@ export class ToolRoutes {
 const prefixOf = ({ prefix }: FastifyInstance) => prefix.replace(/\/$/, "");
 
 /**
- * Keeps fastify from reading bodies and from judging content types: a caller is verified before a byte of its body is
- * kept.
+ * Keeps fastify from reading bodies and checking content types, so that a caller is verified before a byte of its body
+ * is stored.
  */
 function leaveBodiesUnread(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  // Not "*", for which fastify parses the header of each request anew.
+  // Not "*", with which fastify parses the header of each request again.
   app.addContentTypeParser(/^/, (_request, _body, parsed) => parsed(null));
   app.addHook("onRequest", ignoreContentType);
 }
@@ -345,7 +345,7 @@ function ignoreContentType(request: FastifyRequest, _reply: FastifyReply, done: 
   done();
 }
 
-/** The refusal of an unknown path, or of a method that a path does not have. */
+/** The refusal of an unknown path or of a method that the path does not allow. */
 function unrouted(route: Route | undefined): Reply {
   if (route === undefined) return errorReply("not_found");
   const reply = errorReply("method_not_allowed");
@@ -395,8 +395,8 @@ function routesOf(
 const empty = (status: number): Reply => ({ status, headers: [], body: Buffer.alloc(0) });
 
 /**
- * Health check of a tool. One check runs at a time; requests that arrive meanwhile share its status. It refers to no
- * request whose client has left: a slow check would keep the requests of any number of closed connections.
+ * Health check of a tool. One check runs at a time, and requests that arrive meanwhile share its status. Requests of
+ * disconnected clients are dropped; otherwise a slow check would hold the requests of any number of closed connections.
  */
 function healthCheck(tool: ServedTool, log: ServerLogger): Route["answer"] {
   const waiting = new Set<(status: number) => void>();
@@ -410,7 +410,7 @@ function healthCheck(tool: ServedTool, log: ServerLogger): Route["answer"] {
         () => 503,
       );
     } catch (error) {
-      log.error({ tool: tool.fqn, err: error }, "the tool's health check failed");
+      log.error({ tool: tool.fqn, err: error }, "health() of the tool threw an error");
     }
     isRunning = false;
     for (const answer of waiting) answer(status);
@@ -420,7 +420,7 @@ function healthCheck(tool: ServedTool, log: ServerLogger): Route["answer"] {
     const status = new Promise<number>((answer) => {
       waiting.add(answer);
       raw.once("close", () => {
-        // A request that was read to its end emits it too.
+        // `close` is also emitted for a request that was read to its end.
         if (raw.socket.destroyed && waiting.delete(answer)) answer(503);
       });
     });
@@ -440,7 +440,7 @@ function meta(tool: ServedTool, path: string, request: IncomingMessage, log: Ser
   } catch (thrown) {
     const { code, details, cause } = toRequestError(thrown);
     if (code !== "internal_error") return errorReply(code, details);
-    log.error({ tool: tool.fqn, err: cause }, "the tool's meta() failed");
+    log.error({ tool: tool.fqn, err: cause }, "meta() of the tool threw an error");
     return { ...errorReply(code, details), error: cause };
   }
 }
@@ -452,7 +452,7 @@ function invokeRequest(
 ): InvokeRequest {
   return {
     id: requestIdOf(id),
-    // A getter gives every object a hidden class of its own in V8, which made a call 20 % dearer.
+    // Not a getter: in V8 it would give every object its own hidden class, which made a call 20 % slower.
     peer: () => request.socket.remoteAddress,
     headers: request.headers,
     rawHeaders: request.rawHeaders,
@@ -462,7 +462,7 @@ function invokeRequest(
       if (expectation === "unknown") throw new RequestError("expectation_failed", EXPECTATION_FAULT);
       // The connection may have closed while the caller was being verified.
       if (request.destroyed) throw new RequestError("bad_request");
-      // Without such a listener, node has already sent `100 Continue`.
+      // Without such a listener, Node has already sent `100 Continue`.
       if (expectation === "continue" && server.listenerCount("checkContinue") > 0) response.writeContinue();
       // A call whose caller already got a timeout or shutdown response must not run a tool.
       const isAnswered = () => request.socket.writableEnded || !isOpen();
@@ -496,10 +496,10 @@ function send(reply: FastifyReply, answer: Reply, last: boolean, deadlines: Conn
   reply.header(REQUEST_ID_HEADER, requestIdOf(reply.request.id));
   for (let i = 0; i < headers.length; i += 2) {
     const [name, value] = [headers[i] as string, headers[i + 1] as string];
-    // Hooks of CORS set the same one.
+    // CORS hooks set `Vary` too.
     reply.header(name, name === "vary" && reply.hasHeader(name) ? `${reply.getHeader(name)}, ${value}` : value);
   }
-  // fastify sets it, but for HEAD without a body; statuses 204 and 304 never have one (RFC 9110 section 8.6).
+  // fastify omits it for HEAD without a body. Statuses 204 and 304 must not have it (RFC 9110 section 8.6).
   if (body.length === 0 && status !== 204 && status !== 304) reply.header("content-length", "0");
   const unread = unreadBytes(request);
   if (last || !isKept(unread)) reply.header("connection", "close");

@@ -1,8 +1,8 @@
 /**
  * Bounds on requests without an answer (protocol.md section 1), for every route of the standalone server.
  *
- * Node's parser emits a request for each head in a chunk of up to 64 KiB, and nothing in node bounds how many wait for
- * their answers.
+ * Node's parser emits a request for each header section in a chunk of up to 64 KiB, and Node does not limit how many
+ * wait for their answers.
  */
 
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
@@ -10,11 +10,12 @@ import type { Socket } from "node:net";
 import { HeaviestConnection } from "./heaviest-connection.js";
 import { unreadBytes } from "./lingering-close.js";
 
-/** Unanswered requests of a connection at which the server stops reading from it. */
+/** Number of unanswered requests at which the server stops reading from a connection. */
 export const MAX_UNANSWERED = 64;
 /**
- * Maximum number of requests of the process that arrived behind an unanswered one on their connection: more than one
- * chunk can hold. With some 7 KB each they take 28 MB. The first of each connection is bounded by the connections.
+ * Maximum number of pipelined requests of the process, those behind an unanswered one on their connection: more than
+ * one chunk can contain. At about 7 KB each they take 28 MB. The limit of connections bounds the first request of each
+ * connection.
  */
 export const MAX_PIPELINED = 4_096;
 
@@ -23,9 +24,9 @@ interface Connection {
   unanswered: number;
   /** The request that arrived last. */
   last: IncomingMessage;
-  /** Whether the server does not read from it. */
+  /** Whether the server has stopped reading from the connection. */
   paused: boolean;
-  /** Whether a listener keeps it paused. */
+  /** Whether a `resume` listener that pauses it again is installed. */
   isKept: boolean;
 }
 
@@ -34,12 +35,12 @@ export class UnansweredRequests {
   readonly #connections = new WeakMap<Socket, Connection>();
   readonly #pipelined: HeaviestConnection;
 
-  /** @param closed called when a connection was closed because the process has too many pipelined requests */
+  /** @param closed called for each connection closed because the process has too many pipelined requests */
   constructor(closed: () => void, most = MAX_PIPELINED) {
     this.#pipelined = new HeaviestConnection(most, closed);
   }
 
-  /** A listener for requests that counts each of them before `handle` gets it. */
+  /** Wraps a request listener so that requests are counted. */
   counted(handle: RequestListener): RequestListener {
     return (request, response) => {
       if (this.#begin(request, response)) handle(request, response);
@@ -50,7 +51,7 @@ export class UnansweredRequests {
   /** Counts a request. Returns false when its connection is closed. */
   #begin(request: IncomingMessage, response: ServerResponse): boolean {
     const { socket } = request;
-    // The rest of a chunk whose connection was closed.
+    // A request from the rest of a chunk whose connection was closed.
     if (socket.destroyed) return false;
     let connection = this.#connections.get(socket);
     if (connection === undefined) {
@@ -64,7 +65,7 @@ export class UnansweredRequests {
     if (of.unanswered === 1) return true;
     this.#pipelined.hold(socket, 1);
     if (of.unanswered >= MAX_UNANSWERED) {
-      // A body is read to its end, so that it is not taken for a slow one.
+      // A body must be read to its end; if paused it would count as too slow.
       if (unreadBytes(request) === 0) pauseAtBound(socket, of);
       else request.once("end", () => of.last === request && pauseAtBound(socket, of));
     }
@@ -81,8 +82,8 @@ export class UnansweredRequests {
 }
 
 /**
- * Keeps node from making requests of the rest of a chunk whose connection was closed: it would keep them until the end
- * of the turn, which may read a chunk of each connection.
+ * Keeps Node from creating requests from the rest of a chunk after its connection was closed. They would stay in memory
+ * until the end of the turn, in which a chunk of every connection may be read.
  */
 function ignoreRest(socket: Socket & { parser?: { onIncoming: () => number } | null }): void {
   if (socket.parser) socket.parser.onIncoming = () => 0;
@@ -94,7 +95,7 @@ function pauseAtBound(socket: Socket, connection: Connection): void {
   connection.paused = true;
   if (!connection.isKept) {
     connection.isKept = true;
-    // Node resumes a connection when an answer has left or a body is read.
+    // Node resumes a connection when an answer was sent or a body is read.
     socket.on("resume", () => {
       if (connection.paused) socket.pause();
     });

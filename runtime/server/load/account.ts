@@ -1,16 +1,16 @@
-/** An account of what calls hold of a bounded resource until their runs have ended. */
+/** Accounts for the amounts of a bounded resource that calls hold until their runs have ended. */
 
 import type { LoadReason } from "./load-options.js";
 import type { Refusals } from "./refusals.js";
 import type { Holder, Shares } from "./shares.js";
 
-/** Holdings of calls, which are refused where there is no room. */
+/** The amounts held by calls. A call that exceeds the bound is refused. */
 export class Account {
   readonly #shares: Shares;
   readonly #reason: LoadReason;
   readonly #refusals: Refusals;
 
-  /** @param reason of its refusals */
+  /** @param reason reason counted for its refusals */
   constructor(shares: Shares, reason: LoadReason, refusals: Refusals) {
     this.#shares = shares;
     this.#reason = reason;
@@ -25,7 +25,7 @@ export class Account {
     return this.#shares.most;
   }
 
-  /** The most that one holder gets while the others hold nothing. */
+  /** The most that one holder can get while no other holds anything. */
   get mostOfOne(): number {
     return this.#shares.mostOfOne;
   }
@@ -33,7 +33,7 @@ export class Account {
   /**
    * Takes an amount.
    *
-   * @returns a function that gives it back, to be called once
+   * @returns a function that releases it; call it once
    * @throws {@link RequestError} `overloaded`
    */
   enter(holder: Holder, amount = 1): () => void {

@@ -24,10 +24,10 @@ export class BodyBytes extends Account {
  * Total limit of {@link BodyBytes} for a given size limit of single bodies. It is at least twice the size limit, so
  * that the largest body is admitted when no other is held.
  *
- * @param given the limit that is set, in bytes, with the name of its setting
- * @param share the limit by default, in bytes
- * @param most what the memory holds: a single body gets half of it, whatever its own limit
- * @throws RangeError for a total limit that is set and below twice the size limit
+ * @param given the configured limit in bytes, with the name of its setting
+ * @param share the default limit, in bytes
+ * @param most the memory available, in bytes: a single body gets at most half of it, whatever its own limit
+ * @throws RangeError for a configured total limit below twice the size limit
  */
 export function bodyBytesBound(
   given: { readonly name: string; readonly bytes: number } | undefined,

@@ -18,7 +18,7 @@ export class Slots {
   readonly #semaphore: Semaphore;
   readonly #timeoutMs: number;
   readonly #refusals: Refusals;
-  /** Functions that refuse the waiting calls. */
+  /** Rejects the waiting calls. */
   readonly #waiting = new Set<(error: RequestError) => void>();
   #stopped = false;
 

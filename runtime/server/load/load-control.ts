@@ -1,7 +1,6 @@
 /**
- * Load control: refusal of calls and connections under load (protocol.md section 7: 429, 503). Decisions use the
- * sender, the tool and the size of a request, never its content. Each limit is off unless set in code, except the
- * limits on body bytes, on inputs and on runs, which always apply.
+ * Load control refuses calls and connections under load (protocol.md section 7: 429, 503), by sender, tool and size,
+ * never by content. The limits on body bytes, inputs and runs always apply. All others are off unless set in code.
  */
 
 import { checkedInteger } from "../../checked-integer.js";
@@ -26,14 +25,14 @@ export interface LoadTarget {
   readonly bodyBytes: number;
   /** Maximum number of runs over all tools; {@link MAX_RUNS} by default. */
   readonly runs?: number | undefined;
-  /** Maximum bytes of heap for the inputs of calls that have not ended; not bounded when absent. */
+  /** Maximum bytes of heap for the inputs of calls that have not ended; unlimited when absent. */
   readonly inputBytes?: number;
-  /** Whether no more than one leader can call. */
+  /** Whether at most one leader can call. */
   readonly hasOneLeader?: () => boolean;
   readonly log: Logger;
 }
 
-/** Default number of runs: 4,096 waiting runs of small calls take some 30 MB. */
+/** Default number of runs: 4,096 waiting runs of small calls take about 30 MB. */
 export const MAX_RUNS = 4_096;
 
 const DAY_MS = 86_400_000;
@@ -83,16 +82,18 @@ export class LoadControl implements LoadStats {
     return this.refusals.counts;
   }
 
-  /** Refuses the calls that wait for a slot, because the process shuts down. */
+  /** Refuses the calls that wait for a slot, at shutdown. */
   refuseWaiting(): void {
     for (const slots of this.tools.values()) slots.stop();
   }
 }
 
 function checkLoad(options: LoadOptions, target: LoadTarget): void {
-  // Of earlier versions; types do not reach a server in JavaScript.
+  // An option of earlier versions. Types do not protect callers in JavaScript.
   if ("overload" in options) {
-    throw new RangeError("load.overload: this option is gone, and an overloaded server needs none; leave it out");
+    throw new RangeError(
+      "load.overload: this option was removed, because overload is handled without it; leave it out",
+    );
   }
   const { limits, tools = {}, rateLimit } = options;
   if (limits !== undefined) checkConcurrency("load.limits", limits);
@@ -109,7 +110,7 @@ function checkLoad(options: LoadOptions, target: LoadTarget): void {
     checkedInteger("load.rateLimit.windowMs", windowMs, 1, DAY_MS, "milliseconds");
     if (!target.signed) {
       throw new RangeError(
-        "load.rateLimit: counts the calls of verified leaders, but signatures are not required; leave it out, or require them in the configuration",
+        "load.rateLimit: expected signed requests, because the limit counts calls of verified leaders, got unsigned ones; leave it out, or require signatures in the configuration",
       );
     }
   }
@@ -120,5 +121,8 @@ function checkConcurrency(name: string, { concurrency, queue = 0, queueTimeoutMs
   checkedInteger(`${name}.queue`, queue, 0, Number.MAX_SAFE_INTEGER, "calls");
   if (queueTimeoutMs === undefined) return;
   checkedInteger(`${name}.queueTimeoutMs`, queueTimeoutMs, 1, MAX_TIMEOUT_MS, "milliseconds");
-  if (queue === 0) throw new RangeError(`${name}.queueTimeoutMs: expected a queue of at least 1 beside it, got 0`);
+  if (queue === 0)
+    throw new RangeError(
+      `${name}.queueTimeoutMs: expected a queue of at least 1, got 0; set queue or leave queueTimeoutMs out`,
+    );
 }

@@ -2,13 +2,13 @@
 
 /** Concurrency limit of one tool. */
 export interface ConcurrencyLimits {
-  /** Maximum number of concurrent runs, at least 1. A tool that runs past its deadline counts until it ends. */
+  /** Maximum number of concurrent runs, at least 1. A tool that exceeds its deadline counts until it ends. */
   readonly concurrency: number;
-  /** Maximum number of calls in the first-in-first-out queue: 0 by default, which refuses an excess call at once. */
+  /** Maximum number of calls in the first-in-first-out queue. The default 0 refuses excess calls at once. */
   readonly queue?: number;
   /**
-   * Milliseconds that a call waits before it is refused: 1,000 by default. The tool's own deadline starts after the
-   * wait.
+   * Maximum wait of a call in milliseconds, after which it is refused: 1,000 by default. The tool's deadline starts
+   * after the wait.
    */
   readonly queueTimeoutMs?: number;
 }
@@ -21,13 +21,13 @@ export interface RateLimit {
   readonly windowMs?: number;
 }
 
-/** Load control options of an application; an omitted limit is off. */
+/** Load limits set in code. An omitted limit is off. */
 export interface LoadOptions {
   /** Limits for each tool separately, except those named in `tools`. */
   readonly limits?: ConcurrencyLimits;
   /** Limits for individual tools, by name. */
   readonly tools?: Readonly<Record<string, ConcurrencyLimits>>;
-  /** Allowed only where signatures are required, because unsigned callers are not identified. */
+  /** Allowed only where signatures are required, because unsigned callers cannot be identified. */
   readonly rateLimit?: RateLimit;
 }
 
@@ -47,7 +47,7 @@ export type LoadReason =
 export interface LoadStats {
   /** Bytes of request bodies held in memory now, and their limit. */
   readonly bodyBytes: { readonly inFlight: number; readonly most: number };
-  /** Estimated bytes of heap that the inputs of calls hold now, and their limit; small inputs are left out. */
+  /** Estimated bytes of heap that the inputs of calls hold now, and their limit. Small inputs do not count. */
   readonly inputBytes: { readonly inFlight: number; readonly most: number };
   /** Runs of all tools that have not ended, and their limit. */
   readonly runs: { readonly inFlight: number; readonly most: number };

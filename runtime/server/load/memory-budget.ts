@@ -1,9 +1,9 @@
 /**
- * The memory budget of a process: what it may use, split into parts that each have a bound of their own, so that no
- * traffic within the limits makes the operating system end it.
+ * The memory budget of a process. The limit is split into parts, each with its own bound, so that no traffic within the
+ * bounds can make the operating system kill the process.
  *
- * The limit is that of the container or of the machine, unless one is set. What the heap of V8 and node itself leave of
- * it is shared by replay memory, bodies, connections and answers. The values that calls decode are a part of the heap.
+ * The limit is that of the container or the machine, unless one is set. V8's heap and Node itself are subtracted;
+ * replay memory, bodies, connections and answers share the rest. The decoded values of calls are part of the heap.
  */
 
 import { totalmem } from "node:os";
@@ -20,12 +20,12 @@ import { StartupError } from "../errors/startup-error.js";
 import { bodyBytesBound } from "./body-bytes.js";
 
 const MIB = 1_048_576;
-/** Memory of node outside the heap, at rest: code, stacks, libraries; measured as 25 MB. */
+/** Memory of an idle Node process outside the heap (code, stacks, libraries); measured as 25 MB. */
 const PROCESS_BYTES = 32 * MIB;
-/** Memory of an open connection with half a request; measured as 15 KB, and 67 KB under TLS. */
+/** Memory of an open connection with half a request; measured as 15 KB, and 67 KB with TLS. */
 const CONNECTION_BYTES = 16_384;
 const TLS_CONNECTION_BYTES = 73_728;
-/** Heap that is not for decoded values: modules, requests, and what the garbage collector needs to move. */
+/** Heap reserved for other uses than decoded values: modules, requests and the garbage collector. */
 const HEAP_RESERVE = 64 * MIB;
 const MIN_LIMIT = 64 * MIB;
 
@@ -34,16 +34,16 @@ interface Bounds {
   readonly most: number;
 }
 
-/** A part by default: its share of what heap and process leave, within its bounds. */
+/** Default size of a part: its share of the memory outside heap and process, within its bounds. */
 interface Part extends Bounds {
   readonly share: number;
 }
 
-/** Default number of open connections, where there is memory for them. */
+/** Default number of open connections, if the memory suffices. */
 const MAX_CONNECTIONS = 4_096;
 
 const PARTS = {
-  /** The replay memory gets what the others leave. */
+  /** The replay memory gets the rest. */
   replay: { least: 8 * MIB, most: 512 * MIB },
   bodies: { share: 0.2, least: MIB, most: 64 * MIB },
   answers: { share: 0.1, least: 8 * MIB, most: 64 * MIB },
@@ -56,7 +56,7 @@ const PARTS = {
 const MAX = Number.MAX_SAFE_INTEGER;
 const MAX_INT = 2_147_483_647;
 
-/** Parts that are set in code; each takes precedence over its variable. */
+/** Sizes set in code. Each takes precedence over its environment variable. */
 export interface MemorySettings {
   readonly memoryLimit?: number | undefined;
   readonly replayMaxBytes?: number | undefined;
@@ -64,27 +64,27 @@ export interface MemorySettings {
   readonly maxConnections?: number | undefined;
 }
 
-/** What the server holds in memory. */
+/** Memory needs of the server. */
 export interface MemoryUse {
   /** Largest body of a call in bytes. */
   readonly bodyLimit: bigint;
-  /** Whether it remembers calls, in the replay memory that the budget decides on. */
+  /** Whether the server uses the replay memory, whose size the budget sets. */
   readonly remembers: boolean;
-  /** Bytes that a replay store of the application's own may take in this process. */
+  /** Bytes that the application's own replay store may take in this process. */
   readonly ownStore: number;
-  /** Whether it has the connections, and not an application that the tools are mounted in. */
+  /** Whether the server owns the connections; false for tools mounted in an application. */
   readonly listens: boolean;
   readonly tls: boolean;
   /** Bytes of the heaps of all threads. */
   readonly threads: number;
 }
 
-/** The machine that the process runs on, in bytes. */
+/** Memory of the machine, in bytes. */
 export interface HostMemory {
   /** Limit of the container; undefined without one. */
   readonly container: number | undefined;
   readonly machine: number;
-  /** Most that the heap of the main thread may take. */
+  /** Maximum heap of the main thread. */
   readonly heap: number;
 }
 
@@ -101,7 +101,7 @@ export interface MemoryBudget {
   readonly values: number;
   /** Maximum number of open connections. */
   readonly maxConnections: number;
-  /** A sentence when the parts are more than the limit together. */
+  /** Log sentence when the sum of the parts exceeds the limit. */
   readonly warning: string | undefined;
 }
 
@@ -110,7 +110,7 @@ export function hostMemory(): HostMemory {
   const machine = totalmem();
   const constrained = process.constrainedMemory() ?? 0;
   return {
-    // Without a limit, cgroups give a number that no machine has.
+    // Without a limit, cgroups report more memory than any machine has.
     container: constrained > 0 && constrained < machine ? constrained : undefined,
     machine,
     heap: getHeapStatistics().heap_size_limit,
@@ -120,8 +120,8 @@ export function hostMemory(): HostMemory {
 /**
  * Splits the memory of the process.
  *
- * @throws RangeError for an invalid setting; {@link StartupError} for replay memory, bodies and answers that exceed the
- * limit without any heap
+ * @throws RangeError for an invalid setting; {@link StartupError} when replay memory, bodies and answers alone reach
+ * the limit
  */
 export function memoryBudget(settings: MemorySettings, use: MemoryUse, host: HostMemory = hostMemory()): MemoryBudget {
   const { heap } = host;
@@ -149,19 +149,21 @@ export function memoryBudget(settings: MemorySettings, use: MemoryUse, host: Hos
     "replay memory": use.remembers ? replay : use.ownStore,
     bodies,
     answers,
-    "node itself": PROCESS_BYTES,
+    "Node itself": PROCESS_BYTES,
   };
   const all = { heap, ...held, connections, "heaps of threads": use.threads };
   const list = Object.entries(all).flatMap(([name, bytes]) => (bytes === 0 ? [] : `${name} ${mib(bytes)}`));
   const together = sum(Object.values(all));
-  const sentence = `of ${mib(limit)} (${source}): ${list.join(", ")}, together ${mib(together)}; ${REMEDY}`;
+  const sentence = `of ${mib(limit)} (${source}): ${list.join(", ")}, in total ${mib(together)}; ${REMEDY}`;
   if (sum(Object.values(held)) >= limit) {
-    throw new StartupError(`the memory is too small: its parts alone exceed the limit ${sentence}`);
+    throw new StartupError(
+      `the memory limit is too small: replay memory, bodies and answers alone exceed the limit ${sentence}`,
+    );
   }
   return {
     ...{ limit, source, heap, replay, bodies, answers, maxConnections },
     values: Math.max(HEAP_RESERVE / 4, Math.floor((heap - HEAP_RESERVE) / 2)),
-    warning: together <= limit ? undefined : `the parts of the memory may exceed the limit ${sentence}`,
+    warning: together <= limit ? undefined : `memory use may exceed the limit ${sentence}`,
   };
 }
 

@@ -1,13 +1,13 @@
-/** The limit of open files, compared with the connections that a server may have. */
+/** Compares the limit of open files with the maximum number of connections. */
 
 import { readFileSync } from "node:fs";
 
-/** Files besides connections: listeners, node's own, Redis, files that are followed or read, what a tool opens. */
+/** Open files other than connections: listeners, Node's own, Redis, followed files, files of tools. */
 const OWN_FILES = 64;
 
 /**
- * A sentence when the process may not open as many files as it may have connections. Node closes what it cannot accept
- * without a word, and a tool that opens a file then fails.
+ * Log sentence when the process may open fewer files than it may have connections. Node closes connections beyond the
+ * limit silently, and tools then cannot open files.
  */
 export function openFilesWarning(maxConnections: number, limit = openFilesLimit()): string | undefined {
   if (limit >= maxConnections + OWN_FILES) return undefined;
@@ -19,7 +19,7 @@ export function openFilesWarning(maxConnections: number, limit = openFilesLimit(
   );
 }
 
-/** The limit in force: node raises it to the hard one as it starts. Known on Linux only; elsewhere there is none. */
+/** The limit in force, which Node raises to the hard limit at start-up. Known on Linux only; infinite elsewhere. */
 function openFilesLimit(): number {
   try {
     const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];

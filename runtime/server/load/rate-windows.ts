@@ -1,6 +1,6 @@
 /** Calls of each leader, counted in windows of fixed length. A window begins with its first call. */
 export class RateWindows {
-  /** Open windows by leader, in the order of their ends. Ended ones are removed, so only callers of late are here. */
+  /** Open windows by leader, ordered by end. Ended windows are removed, so the map contains only recent callers. */
   readonly #windows = new Map<string, { readonly end: number; calls: number }>();
 
   readonly #calls: number;
@@ -14,7 +14,7 @@ export class RateWindows {
   /**
    * Counts a call of a verified leader.
    *
-   * @returns 0 when it is within the limit, else the milliseconds until the window ends
+   * @returns 0 within the limit, else the milliseconds until the window ends
    */
   count(leaderId: string): number {
     const now = performance.now();

@@ -36,7 +36,7 @@ export class Refusals {
     return new RequestError("overloaded");
   }
 
-  /** Counts a refusal. The first is logged at once, further ones together every ten seconds. */
+  /** Counts a refusal. The first is logged at once, further ones as a sum every ten seconds. */
   count(reason: LoadReason): void {
     this.counts[reason]++;
     this.#unreported.set(reason, (this.#unreported.get(reason) ?? 0) + 1);
@@ -48,7 +48,10 @@ export class Refusals {
       this.#report = undefined;
       return;
     }
-    this.#log.warn({ refused: Object.fromEntries(this.#unreported) }, "refused for load");
+    this.#log.warn(
+      { refused: Object.fromEntries(this.#unreported) },
+      "connections or calls were refused because of load",
+    );
     this.#unreported.clear();
     this.#report = setTimeout(() => this.#reportNow(), REPORT_MS).unref();
   }

@@ -32,7 +32,7 @@ export class Semaphore {
     return true;
   }
 
-  /** Adds a taker to the queue, which is called once it has a permit; false when the queue is full. */
+  /** Queues a taker, which is called once it has a permit; false when the queue is full. */
   wait(taker: () => void): boolean {
     if (this.#waiting.size >= this.#maxWaiting) return false;
     this.#waiting.add(taker);
@@ -43,7 +43,7 @@ export class Semaphore {
     this.#waiting.delete(taker);
   }
 
-  /** Returns a permit, which goes to the taker that has waited longest, if any. */
+  /** Releases a permit. The taker that has waited longest gets it. */
   give(): void {
     const [next] = this.#waiting;
     if (next === undefined) this.#taken--;

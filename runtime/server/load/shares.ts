@@ -4,8 +4,8 @@
 export type Holder = string | object;
 
 /**
- * Amounts of a bounded resource by holder. One holder may hold at most as much as is left for all others, so there is
- * always room for another holder. The only one there can be may hold everything.
+ * Amounts of a bounded resource by holder. One holder may hold at most as much as remains for all others, so there is
+ * always room for another holder. Where only one holder can exist, it may hold everything.
  */
 export class Shares {
   /** Total of all holders. */
@@ -15,8 +15,8 @@ export class Shares {
   readonly #isOnly: () => boolean;
 
   /**
-   * @param most bound of the total; at most 2^53 − 1, so that sums are exact
-   * @param isOnly whether there can be one holder only, such as a single leader in the allow-list
+   * @param most bound of the total, at most 2^53 − 1 so that sums are exact
+   * @param isOnly whether only one holder can exist, such as a single leader in the allow-list
    */
   constructor(
     readonly most: number,
@@ -25,7 +25,7 @@ export class Shares {
     this.#isOnly = isOnly;
   }
 
-  /** The most that one holder gets while the others hold nothing. */
+  /** The most that one holder can get while no other holds anything. */
   get mostOfOne(): number {
     return this.#isOnly() ? this.most : Math.floor(this.most / 2);
   }
@@ -33,14 +33,14 @@ export class Shares {
   /**
    * Whether a holder may take more.
    *
-   * @param used amount in use, which may include what belongs to no holder; the total by default
+   * @param used amount in use, including amounts without a holder; the total by default
    */
   allows(holder: Holder, amount: number, used = this.total): boolean {
     const left = this.most - used - amount;
     return left >= 0 && ((this.#held.get(holder) ?? 0) + amount <= left || this.#isOnly());
   }
 
-  /** Adds to the amount of a holder; a negative amount gives back. */
+  /** Adds to the amount of a holder; a negative amount releases. */
   add(holder: Holder, amount: number): void {
     this.total += amount;
     const held = (this.#held.get(holder) ?? 0) + amount;

@@ -1,21 +1,20 @@
 /**
- * Time slices of calls. One turn of the event loop reads every connection that is ready, hundreds of them in an
- * overloaded server, and accepts one new connection; probes, signals and timers wait for its end. So calls begin within
- * a slice of each turn, and the others wait in order for the next turn. A server that is not overloaded never makes a
- * call wait.
+ * Time slices of calls. One turn of the event loop reads every ready connection, hundreds in an overloaded server, and
+ * accepts one new connection. Probes, signals and timers wait for the end of the turn. Therefore calls start only
+ * within a slice of each turn, and the others wait in order for the next turn. Without overload no call waits.
  */
 
-/** Milliseconds of each turn in which calls begin. */
+/** Milliseconds of each turn in which calls start. */
 const SLICE_MS = 10;
 /**
- * Milliseconds of waiting up to which new connections go first: a turn that has accepted one begins a single call. A
- * connection costs a fraction of a call. With calls that have waited longer, more connections would only add callers
- * that time out, so further ones stay with the operating system.
+ * While no call has waited this many milliseconds, accepting connections has priority: a turn that has accepted one
+ * starts a single call. A connection costs a fraction of a call. Once calls have waited longer, new connections would
+ * only add callers that time out, so they stay in the queue of the operating system.
  */
 const CROWDED_MS = 500;
-/** Bytes of bodies that a connection has read before its call begins, at most: one read of node's. */
+/** Maximum bytes of a body that a connection has read before its call starts: one read by Node. */
 const READ_AHEAD_BYTES = 65_536;
-/** Bytes read ahead by all waiting calls, at most. A call beyond it begins at once, which releases or accounts them. */
+/** Maximum bytes read ahead by all waiting calls. A call beyond it starts at once, which accounts for its bytes. */
 const MAX_READ_AHEAD_BYTES = 16_777_216;
 
 interface WaitingCall {
@@ -24,13 +23,13 @@ interface WaitingCall {
   readonly begin: () => void;
 }
 
-/** The order in which the calls of a server begin. */
+/** Decides when the calls of a server start. */
 export class TimeSlices {
   readonly #waiting: WaitingCall[] = [];
   #readAhead = 0;
-  /** When the last slice began. */
+  /** Start time of the last slice. */
   #began = Number.NEGATIVE_INFINITY;
-  /** Whether the end of this turn is awaited. Only a slice that is over awaits it, so quiet servers seldom do. */
+  /** Whether a callback for the end of this turn is scheduled. Only a slice that is used up schedules one. */
   #awaitsTurn = false;
   #sliceMs = SLICE_MS;
 
@@ -47,16 +46,16 @@ export class TimeSlices {
   }
 
   /**
-   * Begins a call or makes it wait.
+   * Starts a call or makes it wait.
    *
-   * @param length the announced length of its body in bytes
-   * @returns undefined when the call begins at once
+   * @param length the declared length of its body in bytes
+   * @returns undefined when the call starts at once
    */
   enter(length: number): Promise<void> | undefined {
     const since = this.#now();
     if (this.#waiting.length === 0 && since - this.#began < this.#sliceMs) return undefined;
     if (!this.#awaitsTurn) {
-      // Either a later turn, or this one has had a slice: it gets one more.
+      // A new turn, or a second slice in this one.
       this.#awaitTurn(since);
       return undefined;
     }
@@ -68,7 +67,7 @@ export class TimeSlices {
     });
   }
 
-  /** Records that a connection was accepted or dropped in this turn. Others may wait behind it. */
+  /** Records that a connection was accepted or dropped in this turn. More connections may be waiting. */
   accepted(): void {
     const [oldest] = this.#waiting;
     if (oldest === undefined || this.#now() - oldest.since < CROWDED_MS) this.#sliceMs = 0;
@@ -95,7 +94,7 @@ export class TimeSlices {
     if (next === undefined) return;
     this.#readAhead -= next.bytes;
     next.begin();
-    // A microtask runs after those of the call, a tick after the call has read its body.
+    // The microtask runs after those of the call, the tick after the call has read its body.
     queueMicrotask(() => {
       if (this.#now() < end) process.nextTick(() => this.#beginNext(end));
     });

@@ -1,6 +1,6 @@
 /**
  * Standard error as the destination of log lines. A write neither blocks nor throws. Lines wait in a bounded buffer
- * until the operating system takes them; when the buffer is full, further lines are dropped and counted.
+ * until the operating system accepts them. When the buffer is full, further lines are dropped and counted.
  */
 
 import { constants, fstatSync, openSync, write, writeSync } from "node:fs";
@@ -9,14 +9,12 @@ import type { DroppedLines } from "./safe-logger.js";
 
 /** Maximum number of bytes of lines that wait to be written. */
 const MAX_WAITING_BYTES = 1_048_576;
-/** Free bytes in the buffer that the report of dropped lines needs. */
+/** Free bytes that the buffer needs for the report of dropped lines. */
 const REPORT_BYTES = 4_096;
-/**
- * Milliseconds until a failed write is repeated: the first delay, doubled with each further failure up to the maximum.
- */
+/** Delay before a failed write is retried, in milliseconds: doubled after each failure, up to the maximum. */
 const MIN_RETRY_MS = 10;
 const MAX_RETRY_MS = 1_000;
-/** Time limit, in milliseconds, for the waiting lines and for a blocked write at the end of the process. */
+/** Time limit for flushing at the end of the process, in milliseconds. It includes a blocked write. */
 const FLUSH_MS = 2_000;
 /** Milliseconds between two attempts to write to a full pipe at the end of the process. */
 const PAUSE_MS = 10;
@@ -25,11 +23,11 @@ const PAUSE_MS = 10;
 export class LogDestination implements DroppedLines {
   /** Number of dropped lines. */
   dropped = 0;
-  /** Called with the number of newly dropped lines once lines can be written again; writes a line that reports it. */
+  /** Called with the number of newly dropped lines once lines can be written again. It must log that number. */
   onDropped: ((lines: number) => void) | undefined;
   #reported = 0;
   readonly #lines: string[] = [];
-  /** The bytes that are being written. */
+  /** The bytes of the write in flight. */
   #chunk: Buffer | undefined;
   /** Bytes of `#lines` and `#chunk` together. */
   #bytes = 0;
@@ -37,13 +35,13 @@ export class LogDestination implements DroppedLines {
   /** Start time of the write in flight. */
   #since = 0;
   #retryMs = MIN_RETRY_MS;
-  /** The time until which `flushSync` retries a full pipe; set at the end of the process. */
+  /** Time at which `flushSync` stops retrying a full pipe. Set at the end of the process. */
   #flushBy: number | undefined;
 
   readonly #fd: number;
   readonly #neverBlocks: boolean;
 
-  /** @param neverBlocks whether a write to the descriptor never blocks: lines are then written synchronously */
+  /** @param neverBlocks whether writes to the descriptor never block; lines are then written synchronously */
   constructor(fd: number, neverBlocks = false) {
     this.#fd = fd;
     this.#neverBlocks = neverBlocks;
@@ -73,7 +71,7 @@ export class LogDestination implements DroppedLines {
     write(this.#fd, chunk, (error, bytes) => this.#ended(chunk, error === null ? bytes : 0));
   }
 
-  /** Continues after a write of `bytes` bytes. A write of no bytes is repeated after a delay. */
+  /** Continues after a write of `bytes` bytes. A write of no bytes is retried after a delay. */
   #ended(chunk: Buffer, bytes: number): void {
     if (bytes > 0) {
       this.#retryMs = MIN_RETRY_MS;
@@ -105,7 +103,7 @@ export class LogDestination implements DroppedLines {
     if (this.#state === "writing") {
       // A blocked write would keep the process from ending.
       if (isMainThread && performance.now() - this.#since > FLUSH_MS) process.kill(process.pid, "SIGKILL");
-      // node finishes any other write before the process ends, so the whole chunk counts as written.
+      // Node finishes any other write before the process ends, so the whole chunk counts as written.
       sleep(PAUSE_MS);
       this.#state = "idle";
       this.#written(this.#chunk as Buffer, (this.#chunk as Buffer).length);
@@ -122,7 +120,7 @@ export class LogDestination implements DroppedLines {
   }
 }
 
-/** Number of bytes written; 0 when the descriptor takes none or the write fails. */
+/** Number of bytes written; 0 when the pipe is full or the write fails. */
 function tryWrite(fd: number, chunk: Buffer): number {
   try {
     return writeSync(fd, chunk);
@@ -153,16 +151,16 @@ function openStandardError(): LogDestination {
   try {
     const stat = fstatSync(2);
     if (!stat.isFIFO() && !stat.isSocket()) return new LogDestination(2);
-    // Makes the descriptor non-blocking, until the process starts a child that inherits it.
+    // Reading the property makes the descriptor non-blocking, until the process starts a child that inherits it.
     void process.stderr;
-    // Opens a second descriptor that is not shared with children. This works on Linux only, and not for sockets.
+    // A second descriptor, which children do not share. This works on Linux only, and not for sockets.
     return new LogDestination(openSync("/proc/self/fd/2", constants.O_WRONLY | constants.O_NONBLOCK), true);
   } catch {
     return new LogDestination(2);
   }
 }
 
-/** Ends the process with a last line on standard error, after the lines of the log. */
+/** Flushes the log, prints a last line on standard error and ends the process. */
 export function exitWith(code: number, text: string): never {
   standardErrorLog().write(text);
   process.exit(code);

@@ -8,7 +8,7 @@ import { standardErrorLog } from "./log-destination.js";
 import { SafeLogger, type ServerLogger } from "./safe-logger.js";
 import { verbosity } from "./verbosity.js";
 
-/** Members that are redacted in every line: headers and private keys. */
+/** Members that are redacted in every line. */
 const REDACTED: ReadonlySet<string> = new Set([
   "headers",
   "rawHeaders",
@@ -22,8 +22,8 @@ const REDACTED: ReadonlySet<string> = new Set([
 const MAX_DEPTH = 5;
 
 /**
- * Makes the log of the process. Its methods neither throw nor block: lines wait for standard error in a buffer of
- * 1 MiB; when the buffer is full, further lines are dropped and counted.
+ * Creates the log of the process. Its methods neither throw nor block: lines wait for standard error in a buffer of 1
+ * MiB. When the buffer is full, further lines are dropped and counted.
  *
  * @throws {@link StartupError} for an unknown level
  */
@@ -31,11 +31,12 @@ export function initLogger(env: Readonly<Record<string, string | undefined>> = p
   const level = env[ENV_LOG_LEVEL] || "info";
   if (level !== "silent" && !Object.hasOwn(pino.levels.values, level)) {
     const levels = Object.keys(pino.levels.values).join(", ");
-    throw new StartupError(`${ENV_LOG_LEVEL}: expected one of ${levels}, silent, got another text`);
+    throw new StartupError(`${ENV_LOG_LEVEL}: expected one of ${levels}, silent, got another value`);
   }
   const log = (fields: object) => printable(fields, 0) as Record<string, unknown>;
   const err = (thrown: unknown) => printable(serialized(thrown), 1);
-  // The level may be raised later, and children of a pino logger keep the level that it had when they were made.
+  // Filtering happens elsewhere: the level may be raised later, but pino's child loggers keep the level of their
+  // creation.
   const options = { level: "trace", base: null, formatters: { log }, serializers: { err } };
   const destination = standardErrorLog();
   const logger = pino(options, destination);
@@ -45,11 +46,14 @@ export function initLogger(env: Readonly<Record<string, string | undefined>> = p
     return child.call(this, log(fields), more);
   } as typeof child;
   destination.onDropped = (dropped) =>
-    logger.error({ dropped }, "log lines were dropped: standard error was not taken");
+    logger.error({ dropped }, "log lines were dropped because nothing is reading standard error");
   return SafeLogger.of(logger, destination, levelFilter(level));
 }
 
-/** Whether lines of a level are written, now that the level of the log is as configured or raised to `debug`. */
+/**
+ * Returns a function that checks whether lines of a level are written, at the configured level or at `debug` while
+ * raised.
+ */
 function levelFilter(configured: string): (level: string) => boolean {
   const { values } = pino.levels;
   const lowest = values[configured] ?? Number.POSITIVE_INFINITY;
@@ -58,16 +62,16 @@ function levelFilter(configured: string): (level: string) => boolean {
   return (level) => (values[level] ?? 0) >= (switched[0] === 1 ? raised : lowest);
 }
 
-/** Raises the level of all loggers of {@link initLogger} to `debug`, or lowers it again, and logs which. */
+/** Raises the level of all loggers of {@link initLogger} to `debug`, or restores it, and logs the change. */
 export function toggleDebug(log: ServerLogger): void {
   const switched = verbosity();
   if (switched[0] === 1) {
-    log.warn({ logLevel: "as configured" }, "the log level is as configured again");
+    log.warn({ logLevel: "as configured" }, "the log level was reset to the configured one");
     switched[0] = 0;
     return;
   }
   switched[0] = 1;
-  log.warn({ logLevel: "debug" }, "the log level is debug until the next SIGUSR2");
+  log.warn({ logLevel: "debug" }, "the log level was raised to debug until the next SIGUSR2");
 }
 
 function serialized(thrown: unknown): unknown {
@@ -92,7 +96,7 @@ function printable(value: unknown, depth: number): unknown {
     const object = value as Record<string, unknown>;
     const shown = (name: string) => {
       if (REDACTED.has(name)) return "[redacted]";
-      // The serializer of `err` handles the error of a line.
+      // The serializer handles the `err` of a line.
       return depth === 0 && name === "err" ? object[name] : printable(object[name], depth + 1);
     };
     return Object.fromEntries(Object.keys(object).map((name) => [name, shown(name)]));

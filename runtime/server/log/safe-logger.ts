@@ -1,4 +1,4 @@
-/** A logger that never throws. The server and its tools use every logger through it. */
+/** A logger that never throws. The server and its tools write only through it. */
 
 import type { Logger } from "../../tool.js";
 
@@ -29,8 +29,8 @@ export class SafeLogger implements ServerLogger {
   }
 
   /**
-   * @param lines the count that dropped lines are added to, such as that of the logger's destination
-   * @param isWritten decides by level which lines the logger gets, where it cannot itself
+   * @param lines counter to which dropped lines are added, such as that of the logger's destination
+   * @param isWritten level filter for a logger that has none of its own
    */
   static of(
     logger: ServerLogger | Logger,
@@ -89,7 +89,7 @@ export class SafeLogger implements ServerLogger {
   }
 }
 
-/** Whether a value is a promise or another thenable object. */
+/** Whether a value is a promise or another thenable. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }

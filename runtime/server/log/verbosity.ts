@@ -1,6 +1,6 @@
 /**
- * The switch that raises the level of the log to `debug` while a process runs. All threads of the process and all loaded
- * copies of the runtime share it.
+ * Switch that raises the log level to `debug` in a running process. All threads and all loaded copies of the runtime
+ * share it.
  */
 
 /** 1 while the level is raised. */
@@ -14,7 +14,7 @@ export function verbosity(): Verbosity {
   return holder[KEY];
 }
 
-/** Makes a thread use the switch of the main thread. Call it before the thread makes a logger. */
+/** Makes a thread use the switch of the main thread. Call it before the thread creates a logger. */
 export function shareVerbosity(shared: Verbosity): void {
   holder[KEY] = shared;
 }

@@ -46,7 +46,8 @@ export class AdminListener {
     const server = listener.#server.listen({ ...endpoint });
     await once(server, "listening");
     if (!isLoopback(endpoint.host)) {
-      const message = "the admin listener is unauthenticated and reachable from other machines";
+      const message =
+        "the admin listener is unauthenticated and reachable from other machines: bind it to a loopback or private address";
       sources.log.warn({ admin: listener.url }, message);
     }
     return listener;
@@ -70,7 +71,7 @@ export class AdminListener {
     try {
       answer = await this.#answerOf(request);
     } catch (error) {
-      this.#sources.log.error({ err: error }, "answering an operator failed");
+      this.#sources.log.error({ err: error }, "answering a request to the admin listener failed");
       answer = { status: 500, text: "internal error\n" };
     }
     response.writeHead(answer.status, {
@@ -103,8 +104,9 @@ export class AdminListener {
 }
 
 /**
- * Whether a request has its connection to itself. No probe pipelines, and a chunk of 64 KiB holds 1,900 requests for
- * metrics, each a millisecond of work: a second request before the answer to the first closes the connection.
+ * Whether a request is the only one on its connection. Probes do not pipeline, and a chunk of 64 KiB can contain 1,900
+ * requests for metrics, each a millisecond of work. A second request before the first is answered closes the
+ * connection.
  */
 function isAlone({ socket }: IncomingMessage, { socket: assigned }: ServerResponse): boolean {
   if (assigned === null) socket.destroy();
@@ -115,6 +117,6 @@ function isAlone({ socket }: IncomingMessage, { socket: assigned }: ServerRespon
 function concernsOf({ config, allowList, certificate, certificateExpiresAt }: Reloads): string[] {
   const faults = [config, allowList, certificate].flatMap((stats) => stats?.fault ?? []);
   const concerns = faults.map((fault) => `${fault}; the previous version stays in force`);
-  if ((certificateExpiresAt ?? Number.POSITIVE_INFINITY) <= Date.now()) concerns.push("the certificate has ended");
+  if ((certificateExpiresAt ?? Number.POSITIVE_INFINITY) <= Date.now()) concerns.push("the certificate has expired");
   return concerns;
 }

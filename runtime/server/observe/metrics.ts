@@ -1,6 +1,6 @@
 /**
- * Metrics in the Prometheus text format. prom-client is loaded only with an admin listener. Gauges read the server's
- * parts at each scrape, so that a call updates only a counter and two histograms.
+ * Metrics in the Prometheus text format. Gauges read the server's state at each scrape, so that a call updates only a
+ * counter and two histograms. prom-client is loaded only if metrics are used.
  */
 
 import type { Server } from "node:net";
@@ -30,14 +30,14 @@ export interface MetricSources {
   readonly server: Server;
   readonly memory: MemoryBudget;
   readonly claims: Claims;
-  /** The readiness that the admin listener answers with. */
+  /** The readiness reported by the admin listener. */
   readonly readiness: { readonly unready: string | undefined };
   readonly log: Readonly<DroppedLines>;
 }
 
-/** Maximum number of leaders that are a label; each adds at most as many series as there are codes. */
+/** Maximum number of leaders used as labels. Each adds at most one series per code. */
 const MAX_LEADERS = 1_000;
-/** The label of all further leaders. No id of a leader has a space. */
+/** Label of all further leaders. A leader id contains no space. */
 const OTHER_LEADERS = "other leaders";
 
 /** Bucket bounds in seconds; the default timeout of a call is 10. */
@@ -46,22 +46,26 @@ const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 const SHARED_GAUGES = [
   ["svc_replay_store_up", "1 while runs can be claimed in the shared replay state.", "up"],
   ["svc_replay_running", "Runs of this process that hold a claim.", "running"],
-  ["svc_replay_pending_writes", "Writes to the shared replay state that are to be repeated.", "pendingWrites"],
+  ["svc_replay_pending_writes", "Writes to the shared replay state that are waiting to be retried.", "pendingWrites"],
 ] as const;
 const SHARED_COUNTERS = [
   ["svc_replay_renewals_total", "Renewed claims.", "renewals"],
-  ["svc_replay_dropped_writes_total", "Writes that were given up; their calls stay in flight.", "droppedWrites"],
-  ["svc_replay_takebacks_total", "Claims without an answer that were taken back.", "takeBacks"],
-  ["svc_replay_losses_total", "Losses of data, or changes of the server.", "losses"],
-  ["svc_replay_reclaimed_total", "Lost claims that were registered again.", "reclaimed"],
+  [
+    "svc_replay_dropped_writes_total",
+    "Abandoned writes, whose calls stay in flight until their lease ends.",
+    "droppedWrites",
+  ],
+  ["svc_replay_takebacks_total", "Claims whose reply was lost and that were released later.", "takeBacks"],
+  ["svc_replay_losses_total", "Data losses and server changes.", "losses"],
+  ["svc_replay_reclaimed_total", "Lost claims that were written again.", "reclaimed"],
   ["svc_replay_restored_total", "Lost answers that were written again.", "restored"],
-  ["svc_replay_conflicts_total", "Calls that ran in another process too: alert on it.", "conflicts"],
-  ["svc_replay_replaced_connections_total", "Connections replaced because they did not answer.", "replacedConnections"],
+  ["svc_replay_conflicts_total", "Calls that also ran in another process: alert on it.", "conflicts"],
+  ["svc_replay_replaced_connections_total", "Unresponsive connections that were replaced.", "replacedConnections"],
 ] as const;
 
 type Prometheus = typeof import("prom-client");
 
-/** Registry of node's own metrics, shared by all servers of the process so that they are collected once. */
+/** Registry of Node's own metrics, shared by all servers of the process so that they are collected once. */
 let processRegistry: Registry | undefined;
 
 /** Counts calls and renders all metrics as text. */
@@ -81,7 +85,7 @@ export class Metrics implements Observer {
   #claims: Claims | undefined;
   readonly #storeOperations: () => HistogramType<"operation">;
 
-  /** @param registry of an application, which has the metrics of the process itself */
+  /** @param registry registry of an application, which provides the process metrics itself */
   static async load(registry?: Registry): Promise<Metrics> {
     return new Metrics(await import("prom-client"), registry);
   }
@@ -110,8 +114,8 @@ export class Metrics implements Observer {
     this.#leaderCalls = counter("svc_leader_calls_total", byLeader, ["leader", "code"]);
     const histogram = (name: string, help: string) =>
       new Histogram({ name, help, labelNames: ["tool"] as const, buckets: BUCKETS, registers });
-    this.#duration = histogram("svc_call_duration_seconds", "From a call's headers to its answer.");
-    this.#queue = histogram("svc_call_queue_seconds", "Waiting for a turn of the event loop or a free place.");
+    this.#duration = histogram("svc_call_duration_seconds", "Time from a call's headers to its answer.");
+    this.#queue = histogram("svc_call_queue_seconds", "Time that calls wait for a time slice or a slot.");
     let operations: HistogramType<"operation"> | undefined;
     this.#storeOperations = () => {
       operations ??= new Histogram({
@@ -125,7 +129,7 @@ export class Metrics implements Observer {
     };
   }
 
-  /** Registers gauges that read the server's parts at each scrape. Call it once. */
+  /** Registers gauges that read the server's state at each scrape. Call it once. */
   read(sources: MetricSources): void {
     this.#claims = sources.claims;
     for (const { fqn: tool } of sources.tools)
@@ -146,7 +150,10 @@ export class Metrics implements Observer {
     if (leader !== undefined) this.#leaderCalls.inc({ leader: this.#leaderLabel(leader), code: known });
   }
 
-  /** The label of a listed leader. Lists may be long, and a leader that is removed from its list keeps its label. */
+  /**
+   * The label of a listed leader. The number of labels is limited, because lists may be long and removed leaders keep
+   * their label.
+   */
   #leaderLabel(leader: string): string {
     if (!this.#leaders.has(leader)) {
       if (this.#leaders.size === MAX_LEADERS) return OTHER_LEADERS;
@@ -194,33 +201,31 @@ export class Metrics implements Observer {
     );
     const connections = promisify(server.getConnections.bind(server));
     gauge("svc_connections", "Open connections.", [], async (gauge) => gauge.set(await connections()));
-    gauge("svc_tools_running", "Tools that run now, timed out ones included.", ["tool"], (gauge) => {
+    gauge("svc_tools_running", "Running tools, timed out ones included.", ["tool"], (gauge) => {
       const { running } = service;
       for (const { fqn: tool } of tools) gauge.set({ tool }, running.get(tool) ?? 0);
     });
-    gauge("svc_signing_key_info", "1 for the key that signs results now.", ["tool", "public_key"], (gauge) => {
+    gauge("svc_signing_key_info", "1 for the key in use.", ["tool", "public_key"], (gauge) => {
       gauge.reset();
       for (const { fqn: tool } of tools) {
         const key = config.toolConfig(tool)?.signingKey;
         if (key !== undefined) gauge.set({ tool, public_key: asBuffer(key.publicKey).toString("hex") }, 1);
       }
     });
-    gauge("svc_memory_budget_bytes", "What each part of the memory may take.", ["part"], (gauge) => {
+    gauge("svc_memory_budget_bytes", "Maximum of each part of the memory.", ["part"], (gauge) => {
       const { limit, heap, replay, bodies, values, answers } = memory;
       for (const [part, bytes] of Object.entries({ limit, heap, replay, bodies, values, answers }))
         gauge.set({ part }, bytes);
     });
     const { maxBytes } = store;
     if (maxBytes !== undefined) {
-      gauge("svc_replay_bound_bytes", "Most bytes that the replay memory may take.", [], (gauge) =>
-        gauge.set(maxBytes),
-      );
+      gauge("svc_replay_bound_bytes", "Maximum bytes of the replay memory.", [], (gauge) => gauge.set(maxBytes));
     }
     const stats = store.stats?.bind(store);
     if (stats === undefined) return;
     const figures = stats();
     if (figures.entries !== undefined) {
-      gauge("svc_replay_entries", "Answers that are kept for retries.", [], (gauge) => gauge.set(stats().entries ?? 0));
+      gauge("svc_replay_entries", "Answers stored for retries.", [], (gauge) => gauge.set(stats().entries ?? 0));
     }
     if (figures.bytes !== undefined) {
       gauge("svc_replay_bytes", "Bytes of the replay memory in use, runs in flight included.", [], (gauge) =>
@@ -262,7 +267,7 @@ export class Metrics implements Observer {
     });
     new Counter({
       name: "svc_replay_claims_total",
-      help: "Claims of runs by what became of them.",
+      help: "Claims of runs, by outcome.",
       labelNames: ["tool", "outcome"] as const,
       registers,
       collect() {
@@ -278,7 +283,7 @@ export class Metrics implements Observer {
     const { Counter } = this.#library;
     new Counter({
       name: "svc_log_dropped_total",
-      help: "Log lines that were dropped because they could not be written.",
+      help: "Log lines that could not be written.",
       registers: [this.registry],
       collect() {
         this.reset();
@@ -292,7 +297,7 @@ export class Metrics implements Observer {
     const registers = [this.registry];
     new Gauge({
       name: "svc_body_bytes_in_flight",
-      help: "Bytes of bodies that calls hold.",
+      help: "Bytes of request bodies held in memory.",
       registers,
       collect() {
         this.set(load.bodyBytes.inFlight);
@@ -300,7 +305,7 @@ export class Metrics implements Observer {
     });
     new Counter({
       name: "svc_load_refused_total",
-      help: "Connections and calls refused for load, by reason.",
+      help: "Connections and calls refused because of load, by reason.",
       labelNames: ["reason"] as const,
       registers,
       collect() {
@@ -310,7 +315,7 @@ export class Metrics implements Observer {
     });
     new Gauge({
       name: "svc_calls_queued",
-      help: "Calls that wait for a free place, where a limit is set.",
+      help: "Calls that wait for a slot of a tool with a concurrency limit.",
       labelNames: ["tool"] as const,
       registers,
       collect() {
@@ -329,7 +334,7 @@ export class Metrics implements Observer {
     };
     new Counter({
       name: "svc_reloads_total",
-      help: "New versions of followed files, by what became of them.",
+      help: "New versions of followed files, by outcome.",
       labelNames: ["file", "outcome"] as const,
       registers,
       collect() {
@@ -341,8 +346,12 @@ export class Metrics implements Observer {
       },
     });
     const ages = [
-      ["svc_file_version_age_seconds", "Since the version in force was put in force.", "versionAgeMs"],
-      ["svc_file_last_good_age_seconds", "Since the file was last seen to hold the version in force.", "lastGoodAgeMs"],
+      ["svc_file_version_age_seconds", "Time since the version in force was applied.", "versionAgeMs"],
+      [
+        "svc_file_last_good_age_seconds",
+        "Time since the file was last seen to contain the version in force.",
+        "lastGoodAgeMs",
+      ],
     ] as const;
     for (const [name, help, age] of ages) {
       new Gauge({
@@ -354,7 +363,7 @@ export class Metrics implements Observer {
     }
     new Gauge({
       name: "svc_file_faulty",
-      help: "1 while a file holds what was refused and an earlier version is in force.",
+      help: "1 while the content of the file is refused and an earlier version is in force.",
       labelNames: ["file"] as const,
       registers,
       collect() {
@@ -364,7 +373,7 @@ export class Metrics implements Observer {
     if (reload.stats.certificateExpiresAt === undefined) return;
     new Gauge({
       name: "svc_certificate_expiry_timestamp_seconds",
-      help: "When the certificate in force ends, since 1970.",
+      help: "Expiry of the certificate in force, since 1970.",
       registers,
       collect() {
         this.set((reload.stats.certificateExpiresAt ?? Number.NaN) / 1000);

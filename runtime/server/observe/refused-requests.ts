@@ -1,6 +1,6 @@
 /**
- * Requests that were answered without running a tool: counted, each in the log at debug, and together at info, where the
- * first is logged at once and further ones each minute.
+ * Counts and logs requests that were answered without running a tool: each at debug, and a summary at info, at once for
+ * the first and then every minute.
  */
 
 import { shown } from "../call/call-log.js";
@@ -10,15 +10,15 @@ import type { ServerLogger } from "../log/safe-logger.js";
 
 /** Milliseconds between two summaries. */
 const REPORT_MS = 60_000;
-/** Maximum number of code and leader pairs of a summary; refusals of further leaders are counted by code. */
+/** Maximum number of pairs of code and leader in a summary. Refusals of further leaders are counted by code only. */
 const MAX_PAIRS = 100;
 
-/** Refusals with one code, of one listed leader or of all unlisted callers. */
+/** Refusals with one code, of one listed leader or all unlisted callers. */
 interface Group {
   readonly code: string;
   readonly leader?: string;
   count: number;
-  /** The last of them. */
+  /** Fields of the last refusal. */
   last: object;
 }
 
@@ -43,13 +43,13 @@ export class RefusedRequests {
     const { id, code, details, headers, peer, isCall } = refusal;
     const claim = this.#claims.of(headers);
     const fields = { ...(details !== undefined && { details }), ...claimFields(claim), peer, request: id };
-    // The request log has the line of a call.
+    // The request log already contains a line for a call.
     if (!isCall) this.#log.debug({ code, ...fields }, "refused");
     this.#count(code, claim, fields);
     if (this.#report === undefined) this.#reportNow();
   }
 
-  /** Logs what no summary has yet. */
+  /** Logs the refusals that no summary contains yet. */
   close(): void {
     clearTimeout(this.#report);
     this.#summarize();

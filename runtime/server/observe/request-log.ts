@@ -1,6 +1,4 @@
-/**
- * Request log: a debug line per call with caller, outcome and durations. It never holds a signature, a key or an input.
- */
+/** Request log: a debug line for each call with caller, outcome and durations, but never a signature, key or input. */
 
 import { shown } from "../call/call-log.js";
 import { type Claims, claimFields } from "../call/claims.js";

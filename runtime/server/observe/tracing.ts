@@ -1,6 +1,6 @@
 /**
- * OpenTelemetry spans, where the application has registered a provider: a server span for each call, with a child span
- * for the tool's own code. Spans that the tool starts are children of that child span.
+ * OpenTelemetry spans, if the application has registered a provider: a server span for each call, with a child span for
+ * the tool's own code. Spans started by the tool are children of the latter.
  */
 
 import type { Context, Span, Tracer } from "@opentelemetry/api";
@@ -44,7 +44,7 @@ class Tracing implements Observer {
 
   began(call: Observation): void {
     const { context, propagation, ROOT_CONTEXT, SpanKind, trace } = this.#api;
-    // With an instrumentation of node:http the active span is already the server span of this request.
+    // If node:http is instrumented, the active span is already the server span of this request.
     const outer = trace.getSpan(context.active()) !== undefined;
     const parent = outer ? context.active() : propagation.extract(ROOT_CONTEXT, call.request.headers);
     const { fqn, prefix } = call.tool;

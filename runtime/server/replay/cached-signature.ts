@@ -1,7 +1,7 @@
 /**
- * Cached signatures: the signature of a result, stored as a seal in its replay entry. Ed25519 is deterministic (RFC
- * 8032 section 5.1.6): the same key and message give the same signature. An exact retry has the leader signature of the
- * first request, so it gets the signature of the first answer without another signing (protocol.md section 8).
+ * Cached signatures. The signature of a result is stored in its replay entry, as a seal. Ed25519 is deterministic (RFC
+ * 8032 section 5.1.6): the same key and message give the same signature. An exact retry carries the leader signature of
+ * the first request, so it gets the stored signature of the first answer (protocol.md section 8).
  */
 
 import { copyBytes } from "../../wire/bcs/bcs-writer.js";
@@ -10,7 +10,7 @@ import type { SigningKey } from "../../wire/crypto/ed25519-keys.js";
 import type { ReplayCaller } from "./store.js";
 
 // Layout: the leader's signature, the tool's signature, and a prefix of the tool's public key, which detects a change
-// of the key. Then, where it is shared and fits, the caller: key id (u64) and leader id.
+// of the key. A shared store adds the caller, if it fits: key id (u64) and leader id.
 const TOOL_SIGNATURE = 64;
 const KEY = 128;
 const KEY_BYTES = 16;
@@ -25,7 +25,7 @@ export const MAX_SEAL_BYTES = 256;
  *
  * @param leaderSignature 64 bytes
  * @param toolSignature 64 bytes
- * @param caller signed the request; left out when its id is too long
+ * @param caller leader and key that signed the request; omitted when the id is too long
  */
 export function sealOf(
   key: SigningKey,
@@ -48,7 +48,7 @@ export function sealOf(
 /**
  * Reads the signature by `key` over the answer to the request with `leaderSignature` from a seal.
  *
- * @returns 64 bytes as base64url; undefined when the seal has no such signature and the answer must be signed
+ * @returns 64 bytes as base64url; undefined when the seal does not contain that signature, so the answer must be signed
  */
 export function unsealed(
   seal: Uint8Array | undefined,
@@ -62,12 +62,12 @@ export function unsealed(
   return base64url(bytes.subarray(TOOL_SIGNATURE, KEY));
 }
 
-/** A custom store may return any value. */
+/** Checks the type at run time, because a custom store may return any value. */
 function isSeal(seal: unknown): seal is Uint8Array {
   return seal instanceof Uint8Array && (seal.length === SEAL_BYTES || seal.length > LEADER_ID);
 }
 
-/** The parts of a seal: whose request it answers, with which signature, by which key. */
+/** The parts of a seal. */
 export interface SealedSignature {
   /** 64 bytes each. */
   readonly leaderSignature: Buffer;

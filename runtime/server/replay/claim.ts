@@ -1,4 +1,4 @@
-/** Claims of any replay store, custom ones included: each has a time limit, and its result is validated before use. */
+/** Claims runs from any replay store, custom ones included. Every claim has a time limit, and its result is validated. */
 
 import { endsWithin } from "../../time-limit.js";
 import type { Logger } from "../../tool.js";
@@ -14,7 +14,7 @@ import {
   ReplayStoreUnavailable,
 } from "./store.js";
 
-/** Time limit of a store for a claim, in milliseconds. */
+/** Time limit of a claim, in milliseconds. */
 export const CLAIM_LIMIT_MS = 5_000;
 
 /** Store, time limit and log of a claim. */
@@ -27,7 +27,8 @@ export interface ClaimOptions {
 /**
  * Claims the run of a request.
  *
- * @throws {@link RequestError} `replay_store_unavailable` when the store fails, is late, or returns an invalid claim
+ * @throws {@link RequestError} `replay_store_unavailable` when the store fails, exceeds the time limit or returns an
+ * invalid claim
  */
 export async function claimRun(request: ReplayRequest, options: ClaimOptions): Promise<Claim> {
   const { store, limitMs, log } = options;
@@ -40,15 +41,15 @@ export async function claimRun(request: ReplayRequest, options: ClaimOptions): P
   } catch (error) {
     throw unavailable(error, options);
   }
-  // The caller got an error, so a run that is claimed later is released: otherwise its entry would stay in flight.
+  // The caller got an error, so a run that is claimed late is released. Otherwise its entry would stay in flight.
   made.then(
     (given) => (given.state === "run" ? endLease(log, () => given.lease.release()) : undefined),
     () => {},
   );
-  throw unavailable(new Error(`no answer within ${limitMs} ms`), options);
+  throw unavailable(new Error(`the replay store did not respond within ${limitMs} ms`), options);
 }
 
-/** The claim; of a store without a name no run for a repeat, whose first attempt may have run. */
+/** Refuses a run that a store without a name claims for a repeat, because the first attempt may have run. */
 function ofNamed(claim: Claim, { repeat }: ReplayRequest, { store, log }: ClaimOptions): MaybePromise<Claim> {
   if (repeat === undefined || claim.state !== "run" || store.memoryName !== undefined) return claim;
   const lost: Claim = { state: "lost" };
@@ -57,24 +58,26 @@ function ofNamed(claim: Claim, { repeat }: ReplayRequest, { store, log }: ClaimO
 
 function unavailable(cause: unknown, { log }: ClaimOptions): RequestError {
   if (cause instanceof ReplayStoreUnavailable) {
-    // The store itself logs when it becomes unavailable; every call would repeat it.
-    log.debug({ reason: cause.reason }, "the replay store did not claim a run");
+    // Only at debug level: the store itself logs when it becomes unavailable.
+    log.debug({ reason: cause.reason }, "the replay store could not claim a run; the call was refused");
     return new RequestError("replay_store_unavailable", undefined, { retryAfterMs: cause.retryAfterMs });
   }
-  log.error({ err: cause }, "the replay store did not claim a run");
+  log.error({ err: cause }, "the replay store could not claim a run; the call was refused");
   return new RequestError("replay_store_unavailable");
 }
 
-/** Time limit of a store for the end of a run, in milliseconds. A write that takes longer goes on in the background. */
+/** Time limit for storing the end of a run, in milliseconds. A write that takes longer continues in the background. */
 export const END_LIMIT_MS = 5_000;
 
 /**
  * Ends a lease. An error of the store is logged and otherwise ignored.
  *
- * @returns undefined when the end was taken at once; else a promise that resolves when it was taken, or is late
+ * @returns undefined when the end was stored at once; else a promise that resolves when it is stored or the time limit
+ * is over
  */
 export function endLease(log: Logger, end: () => MaybePromise<boolean>): Promise<unknown> | undefined {
-  const failed = (error: unknown) => log.error({ err: error }, "the replay store did not take the end of a run");
+  const failed = (error: unknown) =>
+    log.error({ err: error }, "the replay store failed to store the end of a run; a retry may be refused or run again");
   try {
     const outcome: unknown = end();
     return isThenable(outcome) ? endsWithin(END_LIMIT_MS, outcome.then(undefined, failed)) : undefined;
@@ -99,7 +102,7 @@ function checkedClaim(value: unknown): Claim {
     case "full":
       return claim;
   }
-  throw new TypeError("claim: expected one of the states of ReplayStore with all of its members");
+  throw new TypeError("claim: expected a Claim of ReplayStore with all members of its state, got another value");
 }
 
 function isLease(value: unknown): value is ReplayLease {
@@ -107,7 +110,7 @@ function isLease(value: unknown): value is ReplayLease {
   return [lease.complete, lease.timeOut, lease.settle, lease.release].every((end) => typeof end === "function");
 }
 
-/** Whether this is an answer that a run can end with: a result (200) or an error of the protocol (400 to 599). */
+/** Whether a run can end with this answer: a result (200) or an error of the protocol (400 to 599). */
 function isAnswer(value: unknown): value is CachedAnswer {
   const { status, code, signable, body } = Object(value) as CachedAnswer;
   const isError = Number.isInteger(status) && status >= 400 && status <= 599;

@@ -1,6 +1,6 @@
-/** The lifetimes (TTLs) by which the entries of a tool have expired, since reloads change them. */
+/** History of the lifetimes (TTLs) of a tool's entries, which reloads change. */
 
-/** Number of earlier lifetimes that are kept apart. */
+/** Maximum number of earlier lifetimes. Beyond it, the two oldest are merged. */
 const MAX_PAST = 8;
 
 export class Lifetimes {
@@ -9,14 +9,14 @@ export class Lifetimes {
   #ms: number | undefined;
   #until = 0;
 
-  /** Notes that entries expire by a lifetime at a time, and returns the lifetime. */
+  /** Records the lifetime in force at a time, and returns it. */
   use(ms: number, now: number): number {
     if (ms !== this.#ms) this.#change(ms);
     this.#until = now;
     return ms;
   }
 
-  /** The shortest lifetime that was used at any time from `since` on, the current one included. */
+  /** The shortest lifetime in force at any time since `since`, the current one included. */
   shortestSince(since: number): number {
     let shortest = this.#ms ?? 0;
     for (const { ms, until } of this.#past) if (until >= since && ms < shortest) shortest = ms;
@@ -28,7 +28,7 @@ export class Lifetimes {
     this.#ms = ms;
     const oldest = this.#past.length > MAX_PAST ? this.#past.shift() : undefined;
     const [next] = this.#past;
-    // The shorter of both for the time of both: a repeat may be refused needlessly, but none runs twice.
+    // The merged entry gets the shorter lifetime: a repeat may be refused needlessly, but none runs twice.
     if (oldest !== undefined && next !== undefined) next.ms = Math.min(oldest.ms, next.ms);
   }
 }

@@ -1,4 +1,4 @@
-/** The bytes of the replay memory: segments, the layout of records, and the account of who holds how much. */
+/** The bytes of the replay memory: segments, the layout of records, and the bytes held by each leader. */
 
 import { MAX_RESULT_BYTES } from "../../wire/protocol.js";
 import { Shares } from "../load/shares.js";
@@ -7,13 +7,13 @@ import type { CachedAnswer, ReplayCaller } from "./store.js";
 
 const SWEEP_MS = 1000;
 /**
- * Maximum number of expired entries that one turn of the event loop removes: up to 5 ms of work. The timer goes on in
- * the next turn while there are more, so that expiry keeps up with any rate.
+ * Maximum number of expired entries removed in one turn of the event loop: up to 5 ms of work. If there are more, the
+ * timer continues in the next turn, so that expiry keeps up with any rate.
  */
 export const RECLAIM_BY_TURN = 2_000;
-/** Number of expired entries that a claim removes at once from a full store, until there is room. */
+/** Number of expired entries that a claim removes per step from a full store, until there is room. */
 const RECLAIM_FOR_ROOM = 256;
-/** Milliseconds until the next turn of the timer while there are more expired entries. */
+/** Delay until the timer continues while there are more expired entries, in milliseconds. */
 const NEXT_TURN_MS = 1;
 
 // Layout of a record, 8-byte aligned: completion time (f64), position of the next record in its bucket (f64), hash
@@ -27,24 +27,28 @@ export const recordBytes = (length: number) => (BODY + length + 7) & ~7;
 
 export const SEGMENT = 65_536;
 export const SMALLEST_SEGMENT = 4096;
-/** A longer record gets its own segment, so that at most an eighth of a shared segment stays unused at its end. */
+/** A longer record gets its own segment, so that at most an eighth of a shared segment is wasted at its end. */
 export const MAX_SHARED_RECORD = SEGMENT / 8;
-/** Bytes of the objects around a segment, measured ("memory held" in `test/runtime/replay.test.ts`). */
+/** Bytes of the JavaScript objects of a segment, measured by "memory held" in `test/runtime/replay.test.ts`. */
 export const SEGMENT_OBJECTS = 700;
 export const PAGE = 512;
 export const PAGE_BYTES = PAGE * 8 + 300;
 
-/** Bytes reserved for a run: the most that its end can allocate, a segment for the largest body and an index page. */
+/**
+ * Bytes reserved for a run: the most that storing its end can allocate, a segment for the largest body and an index
+ * page.
+ */
 export const RUN_BYTES = recordBytes(MAX_RESULT_BYTES + MAX_SEAL_BYTES) + SEGMENT_OBJECTS + PAGE_BYTES;
-/** Bytes reserved for the held 504 of a tool that still runs, beside its body: the most that `settle` can allocate. */
+/**
+ * Bytes reserved for the held 504 of a tool that is still running, without its body: the most that `settle` can
+ * allocate.
+ */
 export const HELD_BYTES = recordBytes(0) + 8 + SEGMENT_OBJECTS + PAGE_BYTES;
 
-/**
- * Marks the absence of a record. The position of a record is segment slot · 8192 + offset / 8; slot 0 is never used.
- */
+/** Position that means "no record". A record's position is segment slot · 8192 + offset / 8; slot 0 is never used. */
 export const NONE = 0;
 export const NO_SEAL = new Uint8Array(0);
-/** The kind of a deleted record, whose bytes remain until `reclaim` reaches it. */
+/** The kind of a deleted record. Its bytes remain until `reclaim` reaches it. */
 export const DEAD = 0;
 
 /** A part of a tool's log: consecutive records, freed together when the last of them has expired. */
@@ -75,7 +79,7 @@ export interface Log {
   reclaim(now: number, limit: number): number;
 }
 
-/** The kind of a record, stored as one number: the caller, and every part of the answer but body and seal. */
+/** The kind of a record, stored as one number: the caller and all parts of the answer except body and seal. */
 interface Kind extends ReplayCaller {
   readonly status: number;
   readonly code: string | undefined;
@@ -85,8 +89,8 @@ interface Kind extends ReplayCaller {
 }
 
 /**
- * State shared by all tools: the byte account with its bound, the clock, the segments by slot, the kinds by number, and
- * the timer. The timer runs while a segment exists and does not keep the process alive.
+ * State shared by all tools: the bytes in use and their bound, the clock, the segments by slot, the kinds by number,
+ * and the timer. The timer runs while a segment exists and does not keep the process alive.
  */
 export class Arena {
   readonly maxBytes: number;
@@ -110,8 +114,8 @@ export class Arena {
   }
 
   /**
-   * Reserves the bytes of a run. Returns false only when the leader would hold more than is left for all others even
-   * without the expired entries, of which it removes no more than make room: those of a few segments.
+   * Reserves the bytes of a run. If necessary it removes expired entries, but only until there is room. Returns false
+   * when the leader would still hold more than remains for all others.
    */
   reserve(leaderId: string, now: number): boolean {
     while (!this.leaders.allows(leaderId, RUN_BYTES, this.bytes)) {
@@ -121,7 +125,7 @@ export class Arena {
     return true;
   }
 
-  /** Counts bytes of a leader beside the records; a negative number gives back. */
+  /** Counts bytes of a leader outside the records; a negative number releases. */
   hold(leaderId: string, bytes: number): void {
     this.bytes += bytes;
     this.leaders.add(leaderId, bytes);
@@ -135,7 +139,7 @@ export class Arena {
     return limit - left;
   }
 
-  /** Without segments nothing refers to a slot or a kind. */
+  /** Clears slots and kinds once no segment is left to refer to them. */
   #forgetKinds(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -175,7 +179,7 @@ export class Arena {
   }
 
   /**
-   * The number of a kind. There are at most as many kinds as allow-listed keys times possible answers, with or without
+   * The number of a kind. The number of kinds is bounded by allow-listed keys times possible answers, with and without
    * a seal.
    */
   kindNumber({ status, code, signable, seal }: CachedAnswer, { leaderId, leaderKeyId }: ReplayCaller): number {

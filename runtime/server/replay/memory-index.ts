@@ -1,15 +1,16 @@
-/** Finds the records of the replay memory by nonce and input hash. */
+/** Index of the replay memory by nonce and input hash. */
 
 import { type Arena, HASH, KEY, NONE, PAGE, PAGE_BYTES } from "./memory-arena.js";
 
-/** The pair of the current lookup: nonce, then input hash. One buffer is enough, because a claim is synchronous. */
+/** The key of the current lookup: nonce, then input hash. One buffer suffices, because a claim is synchronous. */
 export const pair = Buffer.alloc(64);
 const pairWords = new Uint32Array(pair.buffer, pair.byteOffset, 16);
 const pairHalves = new Uint16Array(pair.buffer, pair.byteOffset, 32);
 const hashKeys = Float64Array.from(crypto.getRandomValues(new Uint32Array(32)));
 
 /**
- * A keyed universal hash, so that no leader can aim its nonces at one bucket. The sum is exact: it stays below 2^53.
+ * A keyed universal hash, so that a leader cannot choose nonces that share a bucket. The sum is exact because it stays
+ * below 2^53.
  */
 export function hashOfPair(): number {
   let sum = 0;
@@ -32,7 +33,7 @@ export class Index {
     this.#arena = arena;
   }
 
-  /** The position of the record of `pair`, or NONE. `hash` is the hash of `pair`. */
+  /** Returns the position of the record of `pair`, whose hash is `hash`, or NONE. */
   find(hash: number): number {
     if (this.size === 0) return NONE;
     let position = this.#head(this.#bucketOf(hash));

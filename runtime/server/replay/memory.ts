@@ -1,13 +1,13 @@
 /**
  * The replay store in the memory of one process.
  *
- * Completed entries are packed into byte segments and appended in the order of completion. Entries also expire in this
- * order, for any TTL, so expiry only examines the head of a tool's log. Completed entries are not on the JavaScript
- * heap: 512 MiB of them neither lengthen a garbage collection nor reach the heap limit of a small container. Runs in
- * flight, and the 504s of tools that still run, are ordinary objects.
+ * Completed entries are appended to byte segments in the order of completion. They expire in the same order for any
+ * TTL, so expiry examines only the head of a tool's log. The segments are outside the JavaScript heap: 512 MiB of
+ * entries neither slow down garbage collection nor reach the heap limit of a small container. Runs in flight, and the
+ * 504s of tools that are still running, are ordinary objects.
  *
- * A hash index finds the completed entries. The index grows and shrinks by one bucket at a time, so that no request
- * pays for a rehash of the whole index.
+ * A hash index finds the completed entries. It grows and shrinks by one bucket at a time, so that no request waits for
+ * a rehash of the whole index.
  */
 
 import { DEFAULT_REPLAY_CACHE_TTL_MS } from "../../wire/protocol.js";
@@ -47,22 +47,22 @@ import {
   type ReplayStore,
 } from "./store.js";
 
-/** Options of `ReplayMemory`; every member has a default. */
+/** Options of `ReplayMemory`. */
 export interface ReplayMemoryOptions {
-  /** Bound in bytes over all tools: entries, bodies and index (default 512 MiB, at least 1 MiB). */
+  /** Maximum bytes over all tools, for entries, bodies and index: 512 MiB by default, at least 1 MiB. */
   readonly maxBytes?: number;
   /**
-   * The current TTL of a tool in ms, by default that of the server's configuration. Called at each use, so that a reload
-   * takes effect at once.
+   * Returns the current TTL of a tool in milliseconds, by default that of the server's configuration. Called at each
+   * use, so that a reload takes effect at once.
    */
   readonly ttlMs?: (tool: string) => number;
-  /** Monotonic time in milliseconds (default `performance.now`). */
+  /** Monotonic clock in milliseconds: `performance.now` by default. */
   readonly now?: () => number;
 }
 
 const MIN_BOUND = 1_048_576;
 /**
- * Maximum number of expired entries that one claim removes: more than the one that it may add, but few enough for a
+ * Maximum number of expired entries removed by one claim: more than the one that it may add, and few enough for a
  * negligible delay.
  */
 const RECLAIM_BY_CLAIM = 8;
@@ -72,20 +72,18 @@ const LOST: Claim = Object.freeze({ state: "lost" });
 const FULL: Claim = Object.freeze({ state: "full" });
 
 /**
- * The entries of one tool: runs in flight, by nonce; held 504s (the deadline has passed, the tool has not ended yet),
- * by nonce and input hash; and the log of completed entries.
+ * The entries of one tool: runs in flight by nonce, held 504s (deadline passed, tool still running) by nonce and input
+ * hash, and the log of completed entries.
  */
 class ToolEntries {
   readonly arena: Arena;
-  /** Runs by nonce. At most one run of a nonce is in flight. */
+  /** Runs by nonce. A nonce has at most one run in flight. */
   readonly running = new Map<string, Lease>();
   readonly held = new Map<string, Lease>();
   readonly #index: Index;
   readonly #ttlMs: () => number;
   readonly #lifetimes = new Lifetimes();
-  /**
-   * The log: its oldest segment, the offset of the oldest record there, its newest segment, the bytes of all segments.
-   */
+  /** The log: its oldest segment, the offset of the oldest record there, its newest segment, the bytes of all segments. */
   #oldest: Segment | undefined;
   #start = 0;
   #newest: Segment | undefined;
@@ -100,7 +98,7 @@ class ToolEntries {
   /**
    * Claims the run of `pair`.
    *
-   * @param age milliseconds since the first attempt of a repeat; infinite when another memory may have that
+   * @param age milliseconds since the first attempt of a repeat; infinite when that attempt may be in another memory
    */
   claim(caller: ReplayCaller, age: number | undefined): Claim {
     const now = this.arena.now();
@@ -109,12 +107,12 @@ class ToolEntries {
     const key = pair.toString("latin1");
     const nonce = key.slice(0, 32);
     const running = this.running.get(nonce);
-    // A run that replaces a cached 403 or a mark of the pair counts too: until that run ends, every caller gets 409.
+    // This includes a run that replaces a cached 403 or a mark: every caller gets 409 until it ends.
     if (running?.key === key) return IN_FLIGHT;
     const found = this.#findHeld(key, caller) ?? this.#findRecord(hash, caller, now);
     const isMark = found?.answer.status === INTERRUPTED_STATUS;
     if (found !== undefined && !isMark && (found.sameCaller || found.answer.status !== 403)) return found;
-    // The 403 of another caller may have replaced a mark.
+    // A 403 of another caller may have replaced a mark.
     if (age !== undefined && (found !== undefined || this.#mayHaveExpired(age, now))) return LOST;
     if (running !== undefined) return IN_FLIGHT;
     if (!this.arena.reserve(caller.leaderId, now)) return FULL;
@@ -123,12 +121,12 @@ class ToolEntries {
     return { state: "run", lease };
   }
 
-  /** The lifetime in force, which is noted: entries expire by no other. */
+  /** The lifetime in force. It is recorded, because `#mayHaveExpired` needs the history. */
   #ttl(now: number): number {
     return this.#lifetimes.use(this.#ttlMs(), now);
   }
 
-  /** Whether an entry of a request that was first sent `age` milliseconds ago may be gone. */
+  /** Whether an entry of a request that was first sent `age` milliseconds ago may have expired. */
   #mayHaveExpired(age: number, now: number): boolean {
     this.#ttl(now);
     return age >= this.#lifetimes.shortestSince(now - age);
@@ -147,8 +145,7 @@ class ToolEntries {
     const { bytes, words, doubles } = this.arena.segment(position);
     const at = position & 8191;
     if (now - doubles[at]! >= this.#ttl(now)) {
-      // An expired record that stays could become live again after the TTL is raised: the pair would have two live
-      // records.
+      // If an expired record stayed, raising the TTL could revive it, and the pair would have two live records.
       this.#kill(hash, position);
       return undefined;
     }
@@ -190,16 +187,14 @@ class ToolEntries {
     this.arena.leaders.add(caller.leaderId, size);
   }
 
-  /**
-   * The size of the next segment: the size of the log so far, within bounds, so that a rarely called tool holds little.
-   */
+  /** Size of the next segment: that of the log so far, within bounds, so that a rarely called tool holds little memory. */
   #segmentBytes(record: number, room: number): number {
     if (record > MAX_SHARED_RECORD) return record;
     const wanted = Math.min(SEGMENT, Math.max(SMALLEST_SEGMENT, this.#size));
     return Math.max(record, Math.min(wanted, (room - SEGMENT_OBJECTS - PAGE_BYTES) & ~7));
   }
 
-  /** Deletes the completed entry of a pair of nonce and input hash. `key` is the text of the pair, `hash` its hash. */
+  /** Deletes the completed entry of a pair of nonce and input hash, given as text and as hash. */
   forget(key: string, hash: number): void {
     this.held.get(key)?.drop();
     pair.write(key, "latin1");
@@ -213,7 +208,7 @@ class ToolEntries {
     this.arena.segment(position).words[(position & 8191) * 2 + KIND] = DEAD;
   }
 
-  /** Deletes a live record from the index and from the bytes of its leader. */
+  /** Deletes a live record from the index and subtracts its bytes from those of its leader. */
   #remove(hash: number, position: number): void {
     this.#index.remove(hash, position);
     const segment = this.arena.segment(position);
@@ -224,7 +219,7 @@ class ToolEntries {
     this.arena.leaders.add(this.arena.kind(words[at + KIND]!).leaderId, -recordBytes(words[at + LENGTH]!));
   }
 
-  /** Number of records that have expired and are not removed yet. Takes a step for each segment, and reads one. */
+  /** Number of expired records not removed yet. Counts whole segments, and reads the records of only one. */
   countExpired(now: number): number {
     if (this.#oldest === undefined) return 0;
     const ttl = this.#ttl(now);
@@ -288,7 +283,7 @@ class Lease implements ReplayLease {
   answer: CachedAnswer | undefined;
   readonly #entries: ToolEntries;
   readonly #nonce: string;
-  /** Whether the end of this run replaces a cached 403 or a mark, unless that expires before. */
+  /** Whether the end of this run replaces a cached 403 or a mark that has not expired by then. */
   readonly #replaces: boolean;
   #running = true;
 
@@ -312,7 +307,7 @@ class Lease implements ReplayLease {
     if (!this.#running) return false;
     if (this.#replaces) this.#entries.forget(this.key, this.hash);
     this.#entries.append(this, answer, RUN_BYTES);
-    // This must be last: if `append` fails for lack of memory, the pair stays in flight and cannot run again.
+    // Must come last: if `append` fails for lack of memory, the pair stays in flight and cannot run again.
     return this.release();
   }
 
@@ -352,8 +347,8 @@ class Lease implements ReplayLease {
 
 /**
  * The replay store in the memory of this process (protocol.md section 8). Every method is synchronous and takes
- * amortised constant time, except that `stats` visits every tool and segment. Each claim removes a few expired
- * entries. A timer, which exists only while there are entries, removes the others every second, in bounded turns.
+ * amortised constant time, except that `stats` visits every tool and segment. Each claim removes a few expired entries.
+ * While there are entries, a timer removes the others every second, in bounded steps.
  */
 export class ReplayMemory implements ReplayStore {
   readonly scope = "process";
@@ -364,7 +359,7 @@ export class ReplayMemory implements ReplayStore {
   readonly #tools = new Map<string, ToolEntries>();
   readonly #arena: Arena;
   readonly #ttlMs: ((tool: string) => number) | undefined;
-  /** The lifetimes of the registrations that share this store, by tool; the last one counts. */
+  /** The lifetime of each tool, set by the last registration that shares this store. */
   readonly #registered = new Map<string, ReplayContext["ttlMs"]>();
   #hasOneLeader: ReplayContext["hasOneLeader"];
 
@@ -372,7 +367,7 @@ export class ReplayMemory implements ReplayStore {
   constructor({ maxBytes = 536_870_912, ttlMs, now = () => performance.now() }: ReplayMemoryOptions = {}) {
     if (!Number.isSafeInteger(maxBytes) || maxBytes < MIN_BOUND) {
       throw new RangeError(
-        `replay memory: maxBytes must be an integer of at least ${MIN_BOUND} bytes, got ${maxBytes}`,
+        `maxBytes of the replay memory: expected an integer of at least ${MIN_BOUND} bytes, got ${maxBytes}`,
       );
     }
     this.maxBytes = maxBytes;
@@ -380,9 +375,9 @@ export class ReplayMemory implements ReplayStore {
     this.#arena = new Arena(maxBytes, now, () => this.#hasOneLeader?.() ?? false);
   }
 
-  /** Takes the lifetimes in force, unless the options have some of their own. */
+  /** Takes over the lifetimes of the server, unless the options contain `ttlMs`. */
   start({ tools, ttlMs, hasOneLeader }: ReplayContext): void {
-    // Registrations that share this store may have different leaders.
+    // Several registrations that share this store may have different leaders.
     this.#hasOneLeader = this.#registered.size === 0 ? hasOneLeader : undefined;
     for (const { fqn } of tools) this.#registered.set(fqn, ttlMs);
   }
@@ -406,8 +401,8 @@ export class ReplayMemory implements ReplayStore {
   }
 
   /**
-   * Number of complete entries within their TTL, number of runs in flight, and the bytes in use, which never exceed
-   * `maxBytes`: also those of expired entries that are not removed yet. Removes some of them first.
+   * Number of completed entries within their TTL, number of runs in flight, and bytes in use, which never exceed
+   * `maxBytes` and include expired entries that are not removed yet. Removes some of these first.
    */
   stats(): Required<Omit<ReplayStats, "shared">> {
     const now = this.#arena.now();
@@ -422,15 +417,15 @@ export class ReplayMemory implements ReplayStore {
   }
 
   /**
-   * Invocations per second that fill the store within a TTL of `ttlMs` when body and seal have `bytes` together. One
-   * of several listed leaders by itself fills half of it.
+   * Calls per second that fill the store within a TTL of `ttlMs`, at `bytes` for body and seal together. A single
+   * leader of several can fill half of it.
    */
   sustainedRate(ttlMs: number, bytes: number): number {
     const record = recordBytes(bytes);
     const shared = record > MAX_SHARED_RECORD ? 1 : Math.floor(SEGMENT / record);
     const segment = shared === 1 ? record : SEGMENT;
     const entry = (segment + SEGMENT_OBJECTS) / shared + PAGE_BYTES / PAGE;
-    // A run of a leader is let in where another one could be.
+    // A leader may start a run only while there is room for one more run.
     return (this.maxBytes - 2 * RUN_BYTES) / entry / (ttlMs / 1000);
   }
 }

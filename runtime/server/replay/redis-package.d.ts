@@ -1,4 +1,7 @@
-/** The part of the optional package svc-runtime-redis that a server loads: `paths` of tsconfig.json, since it is built later. */
+/**
+ * Declares the part of svc-runtime-redis that a server loads. `paths` of tsconfig.json refers to it, because the
+ * package is built later.
+ */
 
 import type { ReplayStore } from "./store.js";
 

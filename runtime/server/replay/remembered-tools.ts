@@ -1,21 +1,21 @@
-/** Tools that this process serves with a replay memory of their registration (protocol.md section 8). */
+/** The tools that this process serves with a replay memory (protocol.md section 8). */
 
 import { StartupError } from "../errors/startup-error.js";
 
 const remembered = new Set<string>();
 
 /**
- * Claims tools for the replay memory of one registration: with a second memory one signed request could run twice.
+ * Reserves tools for the replay memory of one registration. With a second memory a signed request could run twice.
  *
  * @param fqns names in shortest form
- * @returns a function that gives them back
+ * @returns a function that ends the reservation
  * @throws {@link StartupError} when another registration serves one of them
  */
 export function rememberTools(fqns: readonly string[]): () => void {
   const twice = fqns.find((fqn) => remembered.has(fqn));
   if (twice !== undefined) {
     throw new StartupError(
-      `${twice} is served twice by this process, each with its own replay memory, and a signed call could run twice: give both one replayStore, such as one new ReplayMemory() of svc-runtime`,
+      `${twice} is registered twice in this process, each time with its own replay memory, so a signed call could run twice: pass the same replayStore to both, such as a new ReplayMemory() of svc-runtime`,
     );
   }
   for (const fqn of fqns) remembered.add(fqn);

@@ -1,6 +1,6 @@
 /**
- * Isolated tools on worker threads: a tool that blocks its thread, ends it or exhausts its memory fails only its own
- * call. Each tool has a pool; a thread does one job at a time, so that a crash ends no other job.
+ * Runs isolated tools on worker threads: a tool that blocks its thread, ends it or exhausts its memory fails only its
+ * own call. Each tool has a pool. A thread does one job at a time, so that a crash affects no other job.
  */
 
 import { createRequire } from "node:module";
@@ -32,8 +32,8 @@ import { packInput, type Work } from "./worker-messages.js";
 /**
  * Starts a thread pool for each tool that is isolated.
  *
- * @param fallback the setting for tools whose class has none
- * @returns a function that terminates the threads, with any jobs that still run
+ * @param fallback the setting for tools whose class has no setting
+ * @returns a function that terminates the threads and all jobs still running
  * @throws RangeError for invalid options, {@link StartupError} when a thread cannot load its tool
  */
 export async function isolateTools(
@@ -61,8 +61,8 @@ export async function isolateTools(
 }
 
 /**
- * Requires the option `entry` of each isolated tool that is mounted in an author's application. A thread that loaded
- * the application's own module would start a second application.
+ * Requires the option `entry` for each isolated tool mounted in an author's application. A thread that loaded the
+ * application's main module would start the application again.
  *
  * @throws {@link StartupError}
  */
@@ -71,13 +71,13 @@ export function requireEntries(tools: readonly ServedTool[], fallback: Fallback)
     const options = isolationOf(tool, fallback);
     if (options === undefined || options.entry !== undefined) continue;
     throw new StartupError(
-      `isolate of ${tool.fqn}: expected an entry beside a mounted tool; name a module that calls bootstrap with the same tools as isolate.entry`,
+      `isolate of ${tool.fqn}: expected isolate.entry for a mounted tool, got none; set it to a module that calls bootstrap with the same tools`,
     );
   }
 }
 
 /**
- * Bytes that the heaps of all threads may take together.
+ * Maximum total bytes of the heaps of all threads.
  *
  * @throws RangeError for invalid options
  */
@@ -129,23 +129,26 @@ function entryOf(given: IsolateOptions["entry"]): string {
   const entry = given ?? process.argv[1];
   if (entry === undefined) {
     throw new StartupError(
-      "isolate: node was started without a file; give the module that calls bootstrap as isolate.entry",
+      "isolate: Node was started without a file; set isolate.entry to the module that calls bootstrap",
     );
   }
   const isUrl = typeof entry !== "string" || entry.startsWith("file:");
   const name = typeof entry === "string" ? entry : entry.href;
   try {
-    // Resolves like node's own entry point: follows links and adds an extension.
+    // Resolves like Node's own entry point: follows links and adds an extension.
     return createRequire(import.meta.url).resolve(isUrl ? fileURLToPath(name) : resolve(name));
   } catch {
     throw new StartupError(`isolate: the entry module ${isUrl ? name : resolve(name)} does not exist`);
   }
 }
 
-/** The threads of one tool: one more than calls may use, for health checks and in place of a thread that has ended. */
+/**
+ * The threads of one tool: one more than calls may use, for health checks and as a replacement for a thread that has
+ * ended.
+ */
 class Threads {
   readonly #all = new Set<ToolThread>();
-  /** Threads without work; those that load come last. */
+  /** Idle threads. Those that are still loading come last. */
   readonly #free: Promise<ToolThread>[] = [];
   /** True once termination of the threads has begun. */
   closed = false;
@@ -169,7 +172,7 @@ class Threads {
     } catch (error) {
       await threads.close();
       const { message } = error as Error;
-      throw new StartupError(`isolate: no thread can load ${tool.fqn} from ${settings.entry}: ${message}`);
+      throw new StartupError(`isolate: a thread could not load ${tool.fqn} from ${settings.entry}: ${message}`);
     }
     return threads;
   }
@@ -178,7 +181,7 @@ class Threads {
     return this.#settings.graceMs;
   }
 
-  /** Takes a thread without work; waits only while it loads. Rejects when it cannot load the tool. */
+  /** Takes an idle thread; waits only while it loads. Rejects when the thread cannot load the tool. */
   async take(): Promise<ToolThread> {
     const thread = await (this.#free.shift() ?? this.#load());
     return thread.ended ? this.take() : thread;
@@ -197,7 +200,10 @@ class Threads {
       let left = all.length;
       const closed = all.map((thread) => thread.run({ kind: "close" }).finally(() => left--));
       if (!(await endsWithin(CLOSE_LIMIT_MS + CLOSE_GRACE_MS, Promise.allSettled(closed)))) {
-        this.#log.warn({ threads: left, limitMs: CLOSE_LIMIT_MS }, "close() of the tool did not end in time");
+        this.#log.warn(
+          { threads: left, limitMs: CLOSE_LIMIT_MS },
+          "close() of the tool exceeded its time limit; the shutdown continued without it",
+        );
       }
     }
     await Promise.all(all.map((thread) => thread.end()));
@@ -207,14 +213,14 @@ class Threads {
     const thread = this.#load();
     this.#free.push(thread);
     thread.catch((error: unknown) => {
-      // Work that finds no other thread loads another one.
+      // Work that finds no idle thread starts another one.
       const at = this.#free.indexOf(thread);
       if (at !== -1) this.#free.splice(at, 1);
-      if (!this.closed) this.#log.error({ err: error }, "a thread of the tool cannot load it");
+      if (!this.closed) this.#log.error({ err: error }, "a new thread could not load the tool");
     });
   }
 
-  /** Replaces a thread that ended without work. One that ended at work is replaced when it is given back. */
+  /** Replaces an idle thread that ended. One that ended during work is replaced when it is given back. */
   #over(ended: ToolThread): void {
     this.#all.delete(ended);
     for (const free of [...this.#free]) {
@@ -245,7 +251,7 @@ class Threads {
   }
 }
 
-/** Milliseconds beyond {@link CLOSE_LIMIT_MS} for the answer of a thread. */
+/** Milliseconds beyond {@link CLOSE_LIMIT_MS} for the response of a thread. */
 const CLOSE_GRACE_MS = 500;
 
 /** Conversion of the end of work. */
@@ -291,7 +297,7 @@ class ThreadWork<T> implements Execution<T> {
     if (this.#ended) return;
     this.#reasons.push(reason);
     if (this.#thread === undefined) {
-      // A disconnected caller may retry and get the answer; after a timeout or shutdown nothing waits for it.
+      // A disconnected caller may retry and get the answer. After a timeout or shutdown the answer is not needed.
       if (reason === "disconnect") return;
       this.#permits.leave(this.#begin);
       this.#settle(this.#ends.fault(reason === "timeout" ? "tool_invocation_timeout" : "shutting_down"));
@@ -302,7 +308,7 @@ class ThreadWork<T> implements Execution<T> {
   }
 
   async returned(): Promise<void> {
-    // A thread that has ended settles nothing; the values stay in the journal.
+    // A thread that has ended settles nothing. The values stay in the journal.
     await this.#thread?.run({ kind: "returned", call: this.#id }).catch(() => {});
   }
 
@@ -328,10 +334,10 @@ class ThreadWork<T> implements Execution<T> {
       return this.#ends.answer(await ended);
     } catch (error) {
       if (this.#killed) return this.#ends.fault("tool_invocation_timeout");
-      // The thread ended because the pool is closed. The caller already has a response, and how far the work got is
-      // unknown, so its replay entry stays in flight.
+      // The pool was closed. The caller already has a response. The progress of the work is unknown, so its replay
+      // entry stays in flight.
       if (this.#threads.closed) return new Promise<never>(() => {});
-      this.#log.error({ err: error }, "the tool's thread ended during a call");
+      this.#log.error({ err: error }, "the thread of the tool ended during a call; a new one replaces it");
       return this.#ends.fault(
         this.#reasons.includes("shutdown") ? "tool_invocation_interrupted" : "tool_invocation_failed",
       );
@@ -344,7 +350,10 @@ class ThreadWork<T> implements Execution<T> {
   #kill(): void {
     this.#killed = true;
     void this.#thread?.end();
-    this.#log.warn({ graceMs: this.#threads.graceMs }, "the tool did not stop after its deadline: its thread is ended");
+    this.#log.warn(
+      { graceMs: this.#threads.graceMs },
+      "the tool did not stop after its deadline; its thread was terminated",
+    );
   }
 
   #settle(end: T): void {

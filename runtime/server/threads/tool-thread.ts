@@ -1,4 +1,4 @@
-/** Main thread's side of one worker thread of a tool. */
+/** The main thread's handle of one worker thread of a tool. */
 
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import type { InvocationAborted, Logger } from "../../tool.js";
@@ -10,17 +10,17 @@ export interface ThreadSettings extends Omit<ThreadData, "port" | "verbosity"> {
   readonly memoryMb: number;
 }
 
-/** Work that the thread has not answered. */
+/** Work whose result is pending. */
 interface Asked {
   readonly log: Logger;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** A thread of a tool. It does not keep the process alive while it has no work. */
+/** A thread of a tool. An idle thread does not keep the process alive. */
 export class ToolThread {
   readonly #worker: Worker;
-  /** A port of its own: the tool's code may post any message to `parentPort`. */
+  /** A separate port, because the tool's code may post any message to `parentPort`. */
   readonly #port: MessagePort;
   readonly #asked = new Map<number, Asked>();
   #lastId = 0;
@@ -30,7 +30,7 @@ export class ToolThread {
   readonly #onEnd: () => void;
 
   /**
-   * @param log for lines outside of calls
+   * @param log for lines outside calls
    * @param onEnd called once when the thread has ended
    */
   constructor({ memoryMb, ...data }: ThreadSettings, log: Logger, onEnd: () => void) {
@@ -39,7 +39,8 @@ export class ToolThread {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1.on("message", (message: FromThread) => this.#receive(message));
     this.#port.unref();
-    // A thread inherits the options of the process, and node starts no file as a thread under --input-type.
+    // Source text, because threads inherit the options of the process, and with --input-type Node starts no file as a
+    // thread.
     this.#worker = new Worker(`import(${JSON.stringify(new URL("./tool-worker.js", import.meta.url).href)})`, {
       eval: true,
       workerData: { ...data, port: port2, verbosity: verbosity() } satisfies ThreadData,
@@ -48,19 +49,19 @@ export class ToolThread {
     });
     this.#worker.unref();
     this.#worker.on("error", (error) => this.#over(error));
-    this.#worker.on("exit", (code) => this.#over(new Error(`worker exited with code: ${code}`)));
+    this.#worker.on("exit", (code) => this.#over(new Error(`the worker thread exited with code ${code}`)));
   }
 
   get ended(): boolean {
     return this.#error !== undefined;
   }
 
-  /** Number of the work that was given last, for {@link Work} `returned`. */
+  /** Number of the last work, for {@link Work} `returned`. */
   get lastId(): number {
     return this.#lastId;
   }
 
-  /** Gives the thread work; rejects when the thread ends first. */
+  /** Runs work on the thread; rejects when the thread ends first. */
   run(work: Work, log = this.#log): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#error !== undefined) return reject(this.#error);
@@ -75,14 +76,14 @@ export class ToolThread {
     });
   }
 
-  /** Aborts the call, the check of a caller or the health check that the thread runs. */
+  /** Aborts the current work. */
   abort(reason: InvocationAborted["reason"]): void {
     this.#send({ abort: reason });
   }
 
-  /** Ends the thread; its work is rejected at once. Resolves when it has ended. */
+  /** Terminates the thread and rejects its work at once. Resolves when the thread has ended. */
   async end(): Promise<void> {
-    this.#over(new Error("the thread was ended"), true);
+    this.#over(new Error("the thread was terminated"), true);
     await this.#worker.terminate();
   }
 
@@ -106,13 +107,14 @@ export class ToolThread {
 
   #over(error: unknown, wanted = false): void {
     if (this.ended) return;
-    // Answers and lines that the thread sent before its end.
+    // Handles the results and log lines that the thread sent before its end.
     for (let sent = receiveMessageOnPort(this.#port); sent !== undefined; sent = receiveMessageOnPort(this.#port)) {
       this.#receive(sent.message as FromThread);
     }
     this.#error = error ?? new Error("the thread ended");
     this.#port.close();
-    if (this.#asked.size === 0 && !wanted) this.#log.error({ err: error }, "a thread of the tool ended");
+    if (this.#asked.size === 0 && !wanted)
+      this.#log.error({ err: error }, "an idle thread of the tool ended; a new one replaces it");
     for (const { reject } of this.#asked.values()) reject(error);
     this.#asked.clear();
     this.#onEnd();

@@ -1,5 +1,6 @@
 /**
- * Worker thread of thread-host.ts: loads the application's entry module once, then runs jobs of one tool in sequence.
+ * Worker thread of thread-host.ts. It loads the application's entry module once, then runs jobs of one tool in
+ * sequence.
  */
 
 import { pathToFileURL } from "node:url";
@@ -24,41 +25,44 @@ import {
 
 /** Milliseconds within which an entry module must call `bootstrap`. */
 const LOAD_MS = 30_000;
-/** Milliseconds for which the stored values of a result are kept, waiting for the message that it was sent. */
+/** Milliseconds for which the stored values of a result are kept until the message arrives that the result was sent. */
 const KEPT_MS = 30_000;
 
 const { entry, fqn, port, verbosity } = workerData as ThreadData;
 shareVerbosity(verbosity);
-/** Work that runs now; undefined before it has begun. */
+/** The running work; undefined before it has begun. */
 let current: Execution<unknown> | undefined;
-/** Reasons for which the work that was given last is aborted. */
+/** Abort reasons received for the last work. */
 let reasons: InvocationAborted["reason"][] = [];
 
 /** Runs `close()` of the tool's class. */
 let closeClass = async () => {};
 
-/** Executions whose result has stored values with a `returned` callback, by number of the call. */
+/** Executions whose result contains stored values with a `returned` callback, by number of the call. */
 const stored = new Map<number, Execution<unknown>>();
 
 for (const event of ["uncaughtException", "unhandledRejection"] as const) {
-  process.on(event, (err: unknown) => logOf(0).error({ err }, `outside of a call: ${event}`));
+  process.on(event, (err: unknown) => logOf(0).error({ err }, `${event} outside a call`));
 }
 
 async function load(): Promise<ToolHost> {
-  // Same value as in a process that node started with the entry module.
+  // The same value as in a process started with the entry module.
   process.argv[1] = entry;
   const tools = receiveTools();
   const late = new Promise<never>((_, reject) => {
-    setTimeout(() => reject(new Error(`it did not call bootstrap within ${LOAD_MS} ms`)), LOAD_MS).unref();
+    setTimeout(
+      () => reject(new Error(`the entry module did not call bootstrap within ${LOAD_MS} ms`)),
+      LOAD_MS,
+    ).unref();
   });
   const failed = import(pathToFileURL(entry).href).then(() => late);
   const tool = (await Promise.race([tools, failed, late])).find((served) => served.fqn === fqn);
-  if (tool === undefined) throw new Error(`its bootstrap has no tool ${fqn}`);
+  if (tool === undefined) throw new Error(`the entry module calls bootstrap without the tool ${fqn}`);
   closeClass = await createClasses([tool], { log: logOf(0) });
   return tool.host;
 }
 
-/** Does work for the main thread. */
+/** Runs work for the main thread. */
 async function run(id: number, work: Work): Promise<unknown> {
   switch (work.kind) {
     case "returned":
@@ -86,7 +90,7 @@ async function execute(id: number, work: Execute): Promise<unknown> {
     stored.set(id, execution);
     setTimeout(() => stored.delete(id), KEPT_MS).unref();
   }
-  // The message copies the whole underlying buffer, so the body must be alone in it.
+  // The message copies the whole underlying buffer, so the buffer must contain only the body.
   return { ...end, body: ownBytes(end.body) };
 }
 
@@ -108,7 +112,10 @@ function begin(tool: ToolHost, id: number, work: Execute): Execution<Answer | nu
 
 const send = (message: FromThread) => port.postMessage(message);
 
-/** Answers with an error. One that cannot be cloned, such as one whose cause is a function, leaves without its cause. */
+/**
+ * Sends an error. An error that cannot be cloned, for example because its cause is a function, is sent without its
+ * cause.
+ */
 function sendError(id: number, error: Error): void {
   try {
     send({ id, error });
@@ -151,7 +158,7 @@ class ThreadLogger implements Logger {
     try {
       send(line);
     } catch {
-      // A field, such as a function, cannot be cloned.
+      // Some field, such as a function, cannot be cloned.
       send({ ...line, fields: printed(fields) });
     }
   }
@@ -177,8 +184,8 @@ function printed(fields: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, member(value)]));
 }
 
-// These must come last, because the application logs while it is loaded. A thread that cannot load its tool reports the
-// error as the end of any work.
+// Must come last, because the application logs while it loads. If loading fails, every piece of work rejects with that
+// error.
 const loaded = load();
 loaded.catch(() => {});
 port.on("message", (message: ToThread) => {

@@ -1,6 +1,6 @@
 /**
- * Handover of the tools to a thread of thread-host.ts: the application's entry module calls `bootstrap`, which on such
- * a thread offers its tools instead of serving them.
+ * Passes the tools to a thread of thread-host.ts. The application's entry module calls `bootstrap`, which on such a
+ * thread hands over its tools instead of serving them.
  */
 
 import type { ServedTool } from "../call/served-tool.js";

@@ -18,7 +18,7 @@ export interface ThreadData {
   readonly verbosity: Verbosity;
 }
 
-/** Message to a thread: numbered work, or the abort of the work that runs. */
+/** Message to a thread: numbered work, or the abort of the running work. */
 export type ToThread = { readonly id: number; readonly work: Work } | { readonly abort: InvocationAborted["reason"] };
 
 /** Message from a thread: the end of its work, or a log line. */
@@ -43,7 +43,7 @@ export type Work =
     })
   | { readonly kind: "authorize"; readonly auth: AuthContext }
   | { readonly kind: "health" }
-  /** Settles the stored values in the result of a call, which was sent. */
+  /** Settles the stored values of a result that was sent. */
   | { readonly kind: "returned"; readonly call: number }
   /** Runs `close()` of the tool's class. */
   | { readonly kind: "close" };
@@ -53,7 +53,7 @@ export interface ThreadLog {
   readonly level: keyof Logger;
   readonly fields: object;
   readonly message: string | undefined;
-  /** Number of the work that wrote the line; 0 outside of work. */
+  /** Number of the work that wrote the line; 0 outside work. */
   readonly id: number;
 }
 
@@ -64,7 +64,7 @@ export interface PackedInput {
   readonly lengths: readonly (readonly number[])[] | undefined;
 }
 
-/** Packs an input into a buffer without other users, so that the buffer can be transferred. */
+/** Packs an input into a separate buffer that can be transferred. */
 export function packInput(input: CallInput): PackedInput {
   if ("body" in input) return { bytes: ownBytes(input.body), lengths: undefined };
   const texts = input.texts.map((port) => port.map(committedBytes));

@@ -490,7 +490,7 @@ describe("bytes of bodies in flight", () => {
     assert.equal(load().bodyBytes.inFlight, 0);
     assert.deepEqual(load().refused, { ...NOTHING_REFUSED, bodyBytes: 2 });
     assert.equal(tool.calls.invoked, 1);
-    const lines = log.filter(({ message }) => message === "refused for load");
+    const lines = log.filter(({ message }) => message === "connections or calls were refused because of load");
     assert.deepEqual(
       lines.map(({ level, fields }) => [level, fields]),
       [["warn", { refused: { bodyBytes: 1 } }]],
@@ -565,7 +565,10 @@ describe("connections", () => {
       assert.equal(load().refused.connections, i);
     }
     expectResult(await first.send(GOOD).response(), echoed("1"));
-    assert.equal(log.filter(({ message }) => message === "refused for load").length, 1);
+    assert.equal(
+      log.filter(({ message }) => message === "connections or calls were refused because of load").length,
+      1,
+    );
     second.close();
     await until(() => true, "");
     let answer: Buffer | undefined;
