@@ -251,7 +251,7 @@ describe("static create and close in processes", { concurrency: 2 }, () => {
     child.process.kill("SIGTERM");
     const { code, stderr } = await child.ended;
     assert.equal(code, 143);
-    assert.match(stderr, /^cannot start: SIGTERM came, and the start did not end within 5 s$/m);
+    assert.match(stderr, /^cannot start: received SIGTERM, and the start did not end within 5 s$/m);
   });
 
   it("each thread of an isolated tool has its own, and closes it", async () => {
