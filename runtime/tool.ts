@@ -164,7 +164,8 @@ export class InvalidInput extends Error {
    * @throws TypeError for a path of another form
    */
   constructor(path: string, problem: string) {
-    if (!isPathText(path)) throw new TypeError("InvalidInput: expected a path such as legs[1].pair, got a string of another form");
+    if (!isPathText(path))
+      throw new TypeError("InvalidInput: expected a path such as legs[1].pair, got a string of another form");
     const text = withoutControls(problem, MAX_REFUSAL_LENGTH, "?");
     super(path === "" ? text : `${path}: ${text}`);
   }

@@ -398,7 +398,10 @@ describe("isolation", () => {
       const grace = nextTimer(ms);
       assert.equal((await sendPlain(url, hasty.target, '{"value":"never"}')).status, 504);
       (await grace()).fire();
-      await until(() => log.some(({ message }) => message.includes("its thread was terminated")), "the thread is ended");
+      await until(
+        () => log.some(({ message }) => message.includes("its thread was terminated")),
+        "the thread is ended",
+      );
       return [ms];
     },
     memoryMb: () => [isolated.workers[0]?.resourceLimits?.maxOldGenerationSizeMb ?? 0],
