@@ -1,6 +1,6 @@
 /** The signed call in an OpenAPI document (protocol.md sections 4 and 5): header parameters, body, headers of the answer. */
 
-import { MAX_VALUES } from "svc-runtime/internal/generator";
+import { MAX_INLINE_BYTES, MAX_VALUES } from "svc-runtime/internal/generator";
 import { type JsonObject, object, ordered } from "../json.js";
 import { reference } from "./errors.js";
 
@@ -134,7 +134,7 @@ export const ENVELOPE_SCHEMAS: readonly (readonly [name: string, schema: JsonObj
           }),
         ]),
       ],
-      description: "One value. A leader sends `bytes` where the text is not canonical or over 61,440 bytes long.",
+      description: `One value. A leader sends \`bytes\` where the text is not canonical or over ${MAX_INLINE_BYTES.toLocaleString("en-US")} bytes long.`,
     }),
   ],
 ];

@@ -16,5 +16,5 @@ export {
 } from "../wire/bcs/data.js";
 export { sha256 } from "../wire/crypto/hash.js";
 export { PlainValueError, plainText } from "../wire/json/untyped-json.js";
-export { MAX_TIMEOUT_MS } from "../wire/protocol.js";
+export { INPUT_BUDGET, MAX_TIMEOUT_MS, OUTPUT_BUDGET } from "../wire/protocol.js";
 export { sharedBytes } from "../wire/shared-bytes.js";

@@ -1,9 +1,10 @@
 /** The byte budget of reading references. */
 
+import { INPUT_BUDGET } from "svc-runtime/internal/storage";
 import { requireInteger, StorageError } from "./storage-error.js";
 
 /** Limit of the resolved values of a call, in bytes (protocol.md section 1). */
-export const MAX_BUDGET_BYTES = 8 * 1024 * 1024;
+export const MAX_BUDGET_BYTES = INPUT_BUDGET;
 
 /** A byte budget, shared by reads. */
 export class ByteBudget {

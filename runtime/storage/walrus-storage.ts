@@ -8,6 +8,7 @@
 
 import {
   type Encoded,
+  OUTPUT_BUDGET,
   PlainValueError,
   parseObjectId,
   plainText,
@@ -25,7 +26,7 @@ import { type Paid, requireInteger, StorageError, type StorageErrorFacts } from 
 import { type BlobOrigin, StoredBlob } from "./stored-blob.js";
 
 /** Limit of one upload, in bytes: the resolved output budget of a result (protocol.md section 1). */
-export const MAX_UPLOAD_BYTES = 8 * 1024 * 1024;
+export const MAX_UPLOAD_BYTES = OUTPUT_BUDGET;
 /** Maximum number of epochs that Walrus sells ahead. */
 const MAX_EPOCHS = 53;
 

@@ -14,7 +14,7 @@ import {
   verifyToolSignature,
 } from "svc-runtime/leader";
 import { parseFqn } from "#runtime/fqn.js";
-import { decodeOutput, encodeMetaSchema, encodeOutputDeclared } from "#runtime/wire/bcs/bcs.js";
+import { decodeOutput } from "#runtime/wire/bcs/bcs.js";
 import type { RawOutput } from "#runtime/wire/bcs/bcs-shapes.js";
 import { encodeOutput } from "#runtime/wire/bcs/bcs-writer.js";
 import { NexusData, OffchainToolOutput } from "#runtime/wire/bcs/data.js";
@@ -30,6 +30,7 @@ import { stringOf, uniqueMembers } from "#runtime/wire/json/read.js";
 import { parseJson } from "#runtime/wire/json/scan.js";
 import { OutputEncoder, resultBytes } from "#runtime/wire/output.js";
 import { derivePorts } from "#runtime/wire/ports.js";
+import { encodeMetaSchema, encodeOutputDeclared } from "../wire/declared-bcs.js";
 
 /** How one case went: `fault` says what differed. */
 export interface Outcome {

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { decodeOutput, encodeInputPreimage } from "#runtime/wire/bcs/bcs.js";
+import { decodeOutput } from "#runtime/wire/bcs/bcs.js";
 import type { Codec, Contract, Port } from "#runtime/wire/contract.js";
 import { sha256 } from "#runtime/wire/crypto/hash.js";
-import { inputHashOf } from "#runtime/wire/crypto/signature.js";
 import { ValueDecoder } from "#runtime/wire/decode/decoder.js";
 import { InputDecoder } from "#runtime/wire/decode/input.js";
 import { EnvelopeReader } from "#runtime/wire/envelope.js";
@@ -14,6 +13,7 @@ import { parseJson } from "#runtime/wire/json/scan.js";
 import { OutputEncoder, resultBytes, resultJson, ValueEncoder } from "#runtime/wire/output.js";
 import { proves } from "../proves.js";
 import { DEFINITIONS, objectOf, portName, type Sample, type Typed, typed } from "./arbitraries.js";
+import { encodeInputPreimage, inputHashOf } from "./declared-bcs.js";
 
 const FULL = process.env.SVC_TEST_FULL === "1";
 const RUNS = FULL ? 5000 : 200;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { encodeMetaSchema } from "#runtime/wire/bcs/bcs.js";
 import { derivePorts, isPortName, PortError } from "#runtime/wire/ports.js";
 import { proves, provesRow } from "../proves.js";
+import { encodeMetaSchema } from "./declared-bcs.js";
 
 const variant = (name: string, ports = "{}") =>
   `{"type":"object","properties":{${JSON.stringify(name)}:{"type":"object","properties":${ports}}}}`;

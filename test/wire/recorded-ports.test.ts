@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { encodeMetaSchema } from "#runtime/wire/bcs/bcs.js";
 import type { MetaSchema } from "#runtime/wire/bcs/bcs-shapes.js";
 import { derivePorts, PortError } from "#runtime/wire/ports.js";
+import { encodeMetaSchema } from "./declared-bcs.js";
 
 interface Case {
   readonly name: string;

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { decodeBase64, decodeBase64url } from "#runtime/wire/base64.js";
-import { encodeInputPreimage } from "#runtime/wire/bcs/bcs.js";
 import { encodeOutput } from "#runtime/wire/bcs/bcs-writer.js";
 import { NexusData, NexusValue } from "#runtime/wire/bcs/data.js";
 import { sha256 } from "#runtime/wire/crypto/hash.js";
 import { invocationNonce } from "#runtime/wire/crypto/nonce.js";
-import { InputHasher, inputHashOf, outputHash, toolSignatureMessage } from "#runtime/wire/crypto/signature.js";
+import { InputHasher, outputHash, toolSignatureMessage } from "#runtime/wire/crypto/signature.js";
 import { SIGNATURE_VERSION } from "#runtime/wire/protocol.js";
 import { proves } from "../proves.js";
+import { encodeInputPreimage, inputHashOf } from "./declared-bcs.js";
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 

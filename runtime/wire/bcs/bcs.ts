@@ -1,26 +1,16 @@
 /**
- * The BCS layouts of the protocol (protocol.md section 3), declared with @mysten/bcs and restricted to exact lengths
- * and canonical form. No other file imports @mysten/bcs: a server uses the hand-written bcs-writer.ts.
+ * The BCS layouts that a leader reads and derives nonces from (protocol.md section 3), declared with @mysten/bcs and
+ * restricted to exact lengths and canonical form. No other file imports @mysten/bcs: bcs-writer.ts writes BCS by hand.
  */
 
 import { bcs } from "@mysten/bcs";
 import { Buffer } from "#platform/bytes";
 import { asBuffer } from "../bytes.js";
 import { MAX_U64 } from "../decode/integer-bounds.js";
-import type { MetaSchema, PortCommitment, PortShape, RawOutput, RawValue, ValueKind } from "./bcs-shapes.js";
+import type { RawValue } from "./bcs-shapes.js";
 import { exactBytes } from "./bcs-writer.js";
 
-const VALUE_KIND = { object: 0, data: 1 } as const;
-
 const Bytes = bcs.byteVector();
-const Kind = bcs.u8().transform({
-  input: (kind: ValueKind) => VALUE_KIND[kind],
-  output: (index): ValueKind => {
-    if (index > 1) throw new RangeError("value kind: expected 0 or 1");
-    return index === 0 ? "object" : "data";
-  },
-});
-
 const Value = bcs.enum("NexusValue", {
   Object: bcs.fixedArray(32, bcs.u8()).transform({
     input: (id: Uint8Array) => [...id],
@@ -28,22 +18,6 @@ const Value = bcs.enum("NexusValue", {
   }),
   InlineData: Bytes,
   WalrusData: bcs.struct("WalrusData", { blob_id: Bytes, content_digest: Bytes }),
-});
-
-const Data = bcs.enum("NexusData", { One: Value, Many: bcs.vector(Value) });
-
-const Commitment = bcs.enum("PortCommitment", {
-  One: bcs.struct("One", { kind: Kind, commitment: Bytes }),
-  Many: bcs.struct("Many", { kind: Kind, commitments: bcs.vector(Bytes) }),
-});
-
-const InputPreimage = bcs.vector(bcs.struct("PortInput", { port_name: Bytes, commitment: Commitment }));
-
-const SchemaPort = bcs.struct("PortSchema", { port_name: Bytes, is_many: bcs.bool(), value_kind: Kind });
-
-const Schema = bcs.struct("MetaSchema", {
-  input_ports: bcs.vector(SchemaPort),
-  output_variants: bcs.vector(bcs.struct("OutputVariant", { variant_name: Bytes, ports: bcs.vector(SchemaPort) })),
 });
 
 const Output = bcs.struct("OffchainToolOutput", {
@@ -66,58 +40,6 @@ function u64(name: string, value: bigint): bigint {
   return value;
 }
 
-const ascii = (text: string) => Buffer.from(text, "latin1");
-
-/** BCS of the port schema of a tool. */
-export function encodeMetaSchema({ inputPorts, outputVariants }: MetaSchema): Uint8Array {
-  const port = ({ name, many }: PortShape) => ({ port_name: ascii(name), is_many: many, value_kind: "data" as const });
-  return Schema.serialize({
-    input_ports: inputPorts.map(port),
-    output_variants: outputVariants.map(({ name, ports }) => ({ variant_name: ascii(name), ports: ports.map(port) })),
-  }).toBytes();
-}
-
-function valueInput(value: RawValue) {
-  switch (value.kind) {
-    case "object":
-      return { Object: value.id };
-    case "inline":
-      return { InlineData: value.bytes };
-    case "walrus":
-      return { WalrusData: { blob_id: value.blobId, content_digest: value.contentDigest } };
-  }
-}
-
-/** BCS of one NexusData by the declared layout. */
-export function encodeNexusDataDeclared(values: readonly RawValue[], many: boolean): Uint8Array {
-  const inputs = values.map(valueInput);
-  const [first] = inputs;
-  if (many) return Data.serialize({ Many: inputs }).toBytes();
-  if (first === undefined || inputs.length !== 1) throw new RangeError(`one: expected one value, got ${inputs.length}`);
-  return Data.serialize({ One: first }).toBytes();
-}
-
-function commitmentInput({ many, kind, commitments }: PortCommitment) {
-  const [commitment] = commitments;
-  if (many) return { Many: { kind, commitments: [...commitments] } };
-  if (commitment === undefined || commitments.length !== 1) {
-    throw new RangeError(`one: expected one commitment, got ${commitments.length}`);
-  }
-  return { One: { kind, commitment } };
-}
-
-/** BCS of one port commitment by the declared layout. */
-export function encodePortCommitmentDeclared(commitment: PortCommitment): Uint8Array {
-  return Commitment.serialize(commitmentInput(commitment)).toBytes();
-}
-
-/** BCS of the commitments of all input ports, in port order, by the declared layout: the preimage of the input hash. */
-export function encodeInputPreimage(ports: readonly { name: string; commitment: PortCommitment }[]): Uint8Array {
-  return InputPreimage.serialize(
-    ports.map(({ name, commitment }) => ({ port_name: ascii(name), commitment: commitmentInput(commitment) })),
-  ).toBytes();
-}
-
 /** The fields that an invocation nonce is derived from (protocol.md section 4). */
 export interface Invocation {
   /** 32 bytes. */
@@ -134,14 +56,6 @@ export function encodeNoncePreimage({ executionId, walkIndex, vertexName, iterat
     walk_index: u64("walk index", walkIndex),
     vertex_name: Buffer.from(vertexName),
     iteration: u64("iteration", iteration),
-  }).toBytes();
-}
-
-/** BCS of a result by the declared layout. */
-export function encodeOutputDeclared({ tag, ports }: RawOutput): Uint8Array {
-  return Output.serialize({
-    tag: ascii(tag),
-    ports: ports.map(({ name, values }) => ({ port_name: ascii(name), values: values.map(valueInput) })),
   }).toBytes();
 }
 

@@ -73,11 +73,6 @@ export class InputHasher {
   }
 }
 
-/** SHA-256( resolved-input domain ‖ BCS of the port commitments ): the reference for {@link InputHasher}. */
-export function inputHashOf(preimageBcs: Uint8Array): Buffer {
-  return sha256(Buffer.concat([RESOLVED_INPUT, preimageBcs]));
-}
-
 /** SHA-256( raw-output domain ‖ BCS of the result ): 32 bytes. */
 export function outputHash(resultBcs: Uint8Array): Uint8Array {
   return sha256(Buffer.concat([RAW_OUTPUT, resultBcs]));

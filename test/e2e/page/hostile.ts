@@ -3,9 +3,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { DevelopmentPage } from "#generator/dev/page-server/development-page.js";
-import { encodeOutputDeclared } from "#runtime/wire/bcs/bcs.js";
 import { RESULT_CONTENT_TYPE } from "#runtime/wire/protocol.js";
 import { atEnd } from "../../teardown.js";
+import { encodeOutputDeclared } from "../../wire/declared-bcs.js";
 
 /** Text that a page may show and never obeys. */
 export const HOSTILE = `</script><script>alert(1)</script><img src=x onerror=alert(2)>{{x}}`;
