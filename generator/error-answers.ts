@@ -1,6 +1,6 @@
 /**
  * The one table of error answers (protocol.md section 7) and its words: OpenAPI, invoke, page and doctor read it, and tests
- * hold docs/client.md and docs/troubleshooting.md against it.
+ * hold docs/error-codes.md against it.
  */
 
 import {

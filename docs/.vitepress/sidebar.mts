@@ -70,6 +70,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       page("Commands", "docs/guide/commands"),
       page("Settings", "docs/guide/settings"),
       page("Limits", "docs/guide/limits"),
+      page("Error codes", "docs/error-codes"),
       page("Metrics", "docs/metrics"),
       page("Diagnostics", "docs/diagnostics"),
       page("Protocol", "docs/protocol"),

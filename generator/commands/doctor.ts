@@ -63,8 +63,9 @@ No probe runs the tool: each call is refused by its signature, by a body that is
 Probes are signed with --leader-key, or for the URL of a running svc-gen dev --signed with the keys of the project.
 A signed probe may make an instance of the tool and ask its authorize.
 
-Each line is ✓, ✗ with the next step, or - where it does not apply; exit 1 when there is a ✗. The rows of
-docs/troubleshooting.md are named in the steps. With --json: {"checks":[{"name","ok","detail","next"}]}, ok null for -.`,
+Each line is ✓, ✗ with the next step, or - where it does not apply; exit 1 when there is a ✗. A step names a
+heading of docs/troubleshooting.md or a code of docs/error-codes.md.
+With --json: {"checks":[{"name","ok","detail","next"}]}, ok null for -.`,
   options: OPTIONS,
   examples: [
     ["svc-gen doctor", "the project here"],

@@ -227,18 +227,14 @@ function checkPairs({ leader, toolKey, tools }: ProjectQuestions, checked: Check
     const name = `leader ${quoted(leader.id)} with key ${leader.keyId}`;
     if (listed === undefined) {
       checks.push(
-        bad(
-          "leader key",
-          `${name} is not in the allow-list`,
-          "add its public key there (troubleshooting: auth_failed)",
-        ),
+        bad("leader key", `${name} is not in the allow-list`, "add its public key there (error code: auth_failed)"),
       );
     } else if (Buffer.compare(listed.bytes, own) !== 0) {
       checks.push(
         bad(
           "leader key",
           `${name} has another public key in the allow-list`,
-          `set it to ${hex(own)} (troubleshooting: auth_failed)`,
+          `set it to ${hex(own)} (error code: auth_failed)`,
         ),
       );
     } else checks.push(good("leader key", `${name} is in the allow-list`));

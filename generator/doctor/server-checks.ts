@@ -300,7 +300,7 @@ class ServerDoctor {
   }
 
   #headerStep(details: string, { id, keyId }: Leader): string {
-    const row = "(troubleshooting: auth_failed)";
+    const row = "(error code: auth_failed)";
     const [, prefix] = /^(\S+-)Sig-V: /.exec(details) ?? [];
     if (prefix !== undefined && prefix !== this.#questions.headerPrefix) {
       return `the server expects headers that start with ${prefix}: pass --header-prefix ${prefix} ${row}`;
@@ -376,7 +376,7 @@ class ServerDoctor {
     }
     if (answer.status !== 413) return this.#unexpected("size", answer, `${what}: `);
     const next =
-      "raise the limit of the gateway to the tool's (nginx: client_max_body_size 12m) (troubleshooting: payload_too_large)";
+      "raise the limit of the gateway to the tool's (nginx: client_max_body_size 12m) (error code: payload_too_large)";
     return bad("size", `a gateway refuses ${what} (its 413 is not the tool's)`, next);
   }
 
@@ -468,5 +468,5 @@ function textsIn(body: Buffer): string[] | undefined {
 /** The next step after an answer with this code; undefined if the protocol has no such code. */
 function nextStep(code: string): string | undefined {
   const answer = ERROR_ANSWERS.get(code);
-  return answer && `${answer.operator} (troubleshooting: ${code})`;
+  return answer && `${answer.operator} (error code: ${code})`;
 }

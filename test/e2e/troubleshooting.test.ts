@@ -1,4 +1,4 @@
-/** docs/troubleshooting.md: what stands there as a heading is what the software says. */
+/** docs/troubleshooting.md and docs/error-codes.md: their headings are texts of the software, and doctor names them. */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { it } from "node:test";
 
 const page = readFileSync("docs/troubleshooting.md", "utf8");
+const codes = readFileSync("docs/error-codes.md", "utf8");
 const sources = readdirSync("runtime", { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".ts") && !name.startsWith("dist"))
   .map((name) => readFileSync(join("runtime", name), "utf8"))
@@ -23,13 +24,15 @@ it("every other text in a heading stands in the source", () => {
   }
 });
 
-it("every row that svc-gen doctor names is on the page", () => {
+it("every heading and code that svc-gen doctor names is on one of the pages", () => {
   const folder = "generator/doctor";
   const steps = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
-  const named = [...steps.join("\n").matchAll(/\(troubleshooting: ([^)$]+)\)/g)].map(([, row = ""]) => row);
+  const named = [...steps.join("\n").matchAll(/\((?:troubleshooting|error code): ([^)$]+)\)/g)].map(
+    ([, row = ""]) => row,
+  );
   assert.ok(named.length > 5);
   const headings =
-    page
+    `${page}\n${codes}`
       .match(/^(?:### |\| `).*$/gm)
       ?.join("\n")
       .toLowerCase() ?? "";

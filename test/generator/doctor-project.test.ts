@@ -270,7 +270,7 @@ describe("doctor of a configuration and environment", () => {
     const listed = await run(...pair);
     assert.deepEqual(
       [listed.failed, listed.of("leader key").next],
-      [["leader key"], `set it to ${hex(publicKeyOf(leader))} (troubleshooting: auth_failed)`],
+      [["leader key"], `set it to ${hex(publicKeyOf(leader))} (error code: auth_failed)`],
     );
     for (const { out } of [good, other, wrong, listed])
       assert.ok(!out.includes(hex(seed)) && !out.includes(hex(leader)));

@@ -223,7 +223,7 @@ describe("doctor of a healthy server", () => {
     fault = new Error("no database");
     const { of } = await doctor(`${url}/closed`, ...AS_ALICE);
     assert.equal(of("body").detail, "500 tool_invocation_failed");
-    assert.match(of("body").next, /\(troubleshooting: tool_invocation_failed\)$/);
+    assert.match(of("body").next, /\(error code: tool_invocation_failed\)$/);
     assert.equal(closed.calls.invoked, 0);
   });
 
@@ -358,7 +358,7 @@ describe("doctor of a gateway", () => {
       assert.equal(of("headers").detail, "401 X-Svc-Nonce: missing");
       assert.equal(
         of("headers").next,
-        "a gateway drops or changes the header: let it pass all headers that start with X-Svc- (troubleshooting: auth_failed)",
+        "a gateway drops or changes the header: let it pass all headers that start with X-Svc- (error code: auth_failed)",
       );
     }
     const all = await gateway(origin, {
@@ -401,7 +401,7 @@ describe("doctor of a gateway", () => {
     assert.deepEqual(failed, ["body"]);
     assert.equal(
       of("body").next,
-      "let the gateway pass bodies byte for byte: no rewriting, no transcoding (troubleshooting: input_integrity_error)",
+      "let the gateway pass bodies byte for byte: no rewriting, no transcoding (error code: input_integrity_error)",
     );
   });
 
@@ -465,7 +465,7 @@ describe("doctor of a gateway", () => {
       const { failed, of } = await doctor(await gateway(origin, limited), ...args);
       assert.deepEqual(failed, ["size"]);
       assert.match(of("size").detail, /^a gateway refuses an? .*body of \d+ bytes \(its 413 is not the tool's\)$/);
-      assert.match(of("size").next, /client_max_body_size 12m\) \(troubleshooting: payload_too_large\)$/);
+      assert.match(of("size").next, /client_max_body_size 12m\) \(error code: payload_too_large\)$/);
     }
     assert.equal(
       (await doctor(await gateway(origin, limited), "--size", "1000000")).of("size").detail,
@@ -521,7 +521,7 @@ describe("doctor of a gateway", () => {
     });
     const { of } = await doctor(busy);
     assert.equal(of("signatures").detail, "503 overloaded");
-    assert.match(of("signatures").next, /\(troubleshooting: overloaded\); let the gateway pass Retry-After$/);
+    assert.match(of("signatures").next, /\(error code: overloaded\); let the gateway pass Retry-After$/);
     const packed = await gateway(origin, { headers: (raw) => [...raw, "Content-Encoding", "gzip"] });
     assert.match((await doctor(packed)).of("signatures").next, /compresses requests/);
   });
@@ -616,7 +616,7 @@ describe("doctor of a server with a fault", () => {
     const other = await serveSigned([broken]);
     const { of } = await doctor(`${other.url}/broken`, ...AS_ALICE);
     assert.equal(of("health").detail, "500: the tool's health() or constructor threw");
-    assert.match(of("body").next, /\(troubleshooting: tool_invocation_failed\)$/);
+    assert.match(of("body").next, /\(error code: tool_invocation_failed\)$/);
   });
 });
 

@@ -547,9 +547,9 @@ describe("docs/guide/settings.md", () => {
   });
 });
 
-describe("docs/troubleshooting.md", () => {
+describe("docs/error-codes.md", () => {
   it("says the time that a replay store has for a claim", async () => {
-    const text = readFileSync(join(ROOT, "docs/troubleshooting.md"), "utf8");
+    const text = readFileSync(join(ROOT, "docs/error-codes.md"), "utf8");
     const [documented] = quantities(
       /did not answer within ([\d.]+ s)/.exec(text)?.[1] ?? assert.fail("no time of a claim"),
     );

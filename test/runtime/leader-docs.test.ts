@@ -1,4 +1,4 @@
-/** docs/client.md and docs/troubleshooting.md against the tables of errors and the options of the client. */
+/** docs/error-codes.md against the tables of errors, docs/client.md against the options of the client. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -10,28 +10,28 @@ import { LEADER_FAULTS } from "#runtime/leader/error.js";
 const page = readFileSync(new URL("../../docs/client.md", import.meta.url), "utf8");
 const section = (heading: string) =>
   page.split(/^## /m).find((text) => text.startsWith(heading)) ?? assert.fail(heading);
-const rowsOf = (text: string) =>
-  [...text.matchAll(/^\| `(\w+)` \| ([^|]*) \| ([^|]*) \| (.*) \|$/gm)].map((row) => row.slice(1));
 
-test("the table of failures has every code, with its status, ran and the next step", () => {
-  const server = [...ERROR_ANSWERS].map(([code, { status, ran, caller }]) => [code, `${status}`, ran, caller]);
-  const own = Object.entries(LEADER_FAULTS).map(([code, ran]) => [code, "–", ran]);
-  const rows = rowsOf(section("Handle errors")).map((row) => row.map((cell) => cell.replaceAll("`", "")));
+test("docs/error-codes.md has each code of a server and of the client, and its headings have the statuses", () => {
+  const text = readFileSync(new URL("../../docs/error-codes.md", import.meta.url), "utf8");
+  const rows = [...text.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, code = "", cells = ""]) => [
+    code,
+    ...cells.replaceAll("`", "").split(" | "),
+  ]);
+  const server = [...ERROR_ANSWERS].map(([code, { status, ran, meaning, caller, operator }]) => [
+    code,
+    `${status}`,
+    ran,
+    meaning,
+    caller,
+    operator,
+  ]);
   assert.deepEqual(rows.slice(0, server.length), server);
-  const others = rows.slice(server.length);
+  const own = rows.slice(server.length);
   assert.deepEqual(
-    others.map((row) => row.slice(0, 3)),
-    own,
+    own.map((row) => row.slice(0, 2)),
+    Object.entries(LEADER_FAULTS),
   );
-  for (const [code, , , todo = ""] of others) assert.ok(todo.length > 10, code);
-});
-
-test("docs/troubleshooting.md has the row of every code, and its sections the statuses", () => {
-  const text = readFileSync(new URL("../../docs/troubleshooting.md", import.meta.url), "utf8");
-  assert.deepEqual(
-    rowsOf(text).map((row) => row.map((cell) => cell.replaceAll("`", ""))),
-    [...ERROR_ANSWERS].map(([code, { status, meaning, operator }]) => [code, `${status}`, meaning, operator]),
-  );
+  for (const [code, , next = ""] of own) assert.ok(next.length > 10, code);
   const headings = [...text.matchAll(/^### `([a-z_]+)` \((\d{3})\)$/gm)];
   assert.ok(headings.length > 5);
   for (const [, code = "", status] of headings) assert.equal(ERROR_ANSWERS.get(code)?.status, Number(status), code);
