@@ -22,6 +22,7 @@ import {
   type Program,
   readProject,
 } from "./project/program.js";
+import { removedTools } from "./project/removed-tools.js";
 import type { ts } from "./project/typescript.js";
 import { contractReach } from "./types/contract-reach.js";
 import { lower } from "./types/lower/lower.js";
@@ -86,10 +87,12 @@ export function generateFrom(program: Program, cache: ResultCache = new Map(), r
   const found = sources.flatMap((source) => source.diagnostics);
   const options = findServerOptions(program);
   const nothing = tools.length === 0 && !hasErrors(found);
+  const alike = new Set(found.filter(({ code }) => code === "SVC105").map(({ place }) => place?.file));
   const diagnostics = filterNotes(
     [
       ...program.notes,
-      ...compiler,
+      // `override` without a base follows from the missing base.
+      ...compiler.filter(({ code, place }) => code !== "TS4112" || !alike.has(place?.file)),
       // Of what TypeScript reports, its own error is enough.
       ...(hasErrors(compiler) ? found.filter(({ code }) => code !== "SVC191") : found),
       ...(nothing ? [noTools(program)] : []),
@@ -107,7 +110,10 @@ export function generateFrom(program: Program, cache: ResultCache = new Map(), r
     return artifacts;
   });
   const contracts = texts.map(({ contract }) => contract);
-  return { files: generatedFiles(program.layout, texts, options.file), diagnostics, contracts };
+  const removed = removedTools(program, new Set(contracts.map(({ fqn }) => fqn)));
+  if (hasErrors(removed)) return { files: [], diagnostics: [...diagnostics, ...removed] };
+  const files = generatedFiles(program.layout, texts, options.file);
+  return { files, diagnostics: [...diagnostics, ...removed], contracts };
 }
 
 /** Results of source files by path, valid as long as {@link Program.keyOf} returns the same key. */

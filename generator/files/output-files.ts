@@ -64,7 +64,9 @@ export function saveBuildInfo(options: GenerateOptions, generated: Generated, ch
   try {
     // The build info contains the identity of its folder.
     makeFolders(base, target);
-    replaceFiles([buildInfoFile(target, identity, { ...generated, checked })], () => base);
+    // That a tool was removed is said once.
+    const diagnostics = generated.diagnostics.filter(({ code }) => code !== "SVC106");
+    replaceFiles([buildInfoFile(target, identity, { ...generated, diagnostics, checked })], () => base);
   } catch (error) {
     if (!(error instanceof UnwritableError)) throw error;
   }

@@ -525,3 +525,55 @@ test("meta.json is what the generated server prints", async () => {
     project.remove();
   }
 });
+
+test("a class that looks like a tool is an error, and each tool that goes is named", () => {
+  const tool = (name: string) =>
+    `${imports}\nexport class ${name.toUpperCase()} extends SvcTool<{ a: string }, "done"> ${body(`xyz.test.${name}${name}@1`, invoke)}`;
+  const [other, own] = [tool("o"), tool("r")];
+  const project = new ToolProject({ "src/o.ts": other, "src/r.ts": own });
+  const after = (path: string, text: string | undefined) => {
+    project.write({ "src/r.ts": own });
+    project.build();
+    rmSync(join(project.root, "src/r.ts"));
+    if (text !== undefined) project.write({ [path]: text });
+    const { diagnostics } = project.generate();
+    if (text !== undefined) rmSync(join(project.root, path));
+    return diagnostics.map(({ code, place, message }) => `${code} ${place?.file}:${place?.line}: ${message}`);
+  };
+  try {
+    const alike = "the class looks like a tool, but does not extend SvcTool of svc-runtime";
+    assert.deepEqual(after("src/r.ts", own.replace("extends SvcTool", "extends Svctool")), [
+      "TS2552 src/r.ts:3: Cannot find name 'Svctool'. Did you mean 'SvcTool'?",
+      `SVC105 src/r.ts:3: ${alike}`,
+    ]);
+    const without = own.replace(' extends SvcTool<{ a: string }, "done">', "");
+    assert.deepEqual(after("src/r.ts", without), [`SVC105 src/r.ts:3: ${alike}`]);
+    assert.deepEqual(after("src/r.ts", without.replaceAll("static override ", "")), [
+      "SVC106 undefined:undefined: the tool is removed from meta.json: xyz.test.rr@1",
+    ]);
+    assert.deepEqual(after("src/r.ts", undefined), [
+      "SVC106 undefined:undefined: the tool is removed from meta.json: xyz.test.rr@1",
+    ]);
+    assert.deepEqual(after("lib/r.ts", own), [
+      'SVC107 undefined:undefined: the class of the tool is in a file that tsconfig.json leaves out: xyz.test.rr@1 in "lib/r.ts"',
+    ]);
+  } finally {
+    project.remove();
+  }
+});
+
+test("a file that does not parse has errors of syntax only, before all others", () => {
+  const project = new ToolProject({
+    "src/a.ts": `${imports}const n: number = "text";`,
+    "src/b.ts": 'const x: = "text";\nconst y: number = "text";',
+  });
+  try {
+    const found = project
+      .generate()
+      .diagnostics.map(({ code, severity, place }) => `${code} ${severity} ${place?.file}`);
+    assert.deepEqual(found.slice(0, 2), ["TS1110 error src/b.ts", "TS2322 error src/a.ts"]);
+    assert.equal(found.filter((each) => each.startsWith("TS2322")).length, 1);
+  } finally {
+    project.remove();
+  }
+});

@@ -56,6 +56,21 @@ export const CODES = {
     "nothing, when the project's own tsc takes it; otherwise correct the value",
     "svc-gen reads with TypeScript 6.0, whatever the project is compiled with. It leaves out options and values of newer versions.",
   ),
+  SVC105: error(
+    "the class looks like a tool, but does not extend SvcTool of svc-runtime",
+    'import { SvcTool } from "svc-runtime" and extend SvcTool<Input, Output>; rename fqn or invoke when it is no tool',
+    "Only classes that extend SvcTool are served. Without this error, a misspelt base class would remove the tool.",
+  ),
+  SVC106: note(
+    "the tool is removed from meta.json",
+    "nothing, if you deleted it or changed its fqn(); otherwise restore its class. Calls to it will be answered 404",
+    "No class of the project has this FQN any more.",
+  ),
+  SVC107: error(
+    "the class of the tool is in a file that tsconfig.json leaves out",
+    'add the file to "include" in tsconfig.json, or delete it',
+    "meta.json has the tool, and its class still exists. Leaving the file out would remove the tool without a trace.",
+  ),
   SVC110: error(
     "the tool class is not exported",
     "export the class; the types that it uses may stay private",

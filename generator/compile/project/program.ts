@@ -444,20 +444,26 @@ export function compilerErrors(
   contractReach: (program: Program) => (file: ts.SourceFile, position: number) => boolean,
 ): Diagnostic[] {
   const { program, checked, layout, installed } = opened;
+  const unparsed: ts.Diagnostic[] = [];
   const found = [...checked.getGlobalDiagnostics()];
   for (const file of program.getSourceFiles()) {
     const { fileName, isDeclarationFile } = file;
     if (isDeclarationFile || opened.isGenerated(fileName) || program.isSourceFileFromExternalLibrary(file)) continue;
-    found.push(...checked.getSyntacticDiagnostics(file), ...checked.getSemanticDiagnostics(file));
+    // The types of a file that does not parse are guesses.
+    const syntax = checked.getSyntacticDiagnostics(file);
+    if (syntax.length > 0) unparsed.push(...syntax);
+    else found.push(...checked.getSemanticDiagnostics(file));
   }
-  const errors = ts
-    .sortAndDeduplicateDiagnostics(found)
+  const errors = [unparsed, found]
+    .flatMap((each) => ts.sortAndDeduplicateDiagnostics(each))
     .filter(({ category }) => category === ts.DiagnosticCategory.Error);
+  const isNewer = installed?.version.localeCompare(ts.version, "en", { numeric: true }) === 1;
   const isOther = installed !== undefined && minorOf(installed.version) !== minorOf(ts.version);
   const reach = isOther && errors.length > 0 ? contractReach(opened) : () => true;
   return errors.map((each) => {
     const related = (each.relatedInformation ?? []).map((other) => messageAndPlace(layout, other));
-    const isError = each.file === undefined || reach(each.file, each.start ?? 0);
+    const isSyntax = !isNewer && unparsed.includes(each as ts.DiagnosticWithLocation);
+    const isError = isSyntax || each.file === undefined || reach(each.file, each.start ?? 0);
     const hint = isError
       ? HINTS.get(each.code)
       : `correct it, unless your tsc accepts it: the project is compiled with TypeScript ${installed?.version}, svc-gen reads with ${ts.version}, and no contract depends on this`;

@@ -1,6 +1,6 @@
 /** Tool classes in files that tsconfig.json leaves out. */
 
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { readSource } from "../../files/read-file.js";
 import { displayPath } from "./layout.js";
 import type { Program } from "./program.js";
@@ -10,12 +10,27 @@ const EXTENSIONS = [".ts", ".tsx", ".mts", ".cts"];
 const MAX_DEPTH = 4;
 const MAX_FILES = 200;
 
-/** A file near tsconfig.json that is not of the program and seems to have a tool class; undefined without one. */
-export function toolOutside({ layout, program }: Pick<Program, "layout" | "program">): string | undefined {
+/**
+ * A file near tsconfig.json that is not part of the program and seems to have a tool class; undefined without one.
+ *
+ * @param fqn the tool, by default any
+ */
+export function toolOutside({ layout, program }: Pick<Program, "layout" | "program">, fqn = ""): string | undefined {
   return ts.sys
     .readDirectory(layout.root, EXTENSIONS, ["node_modules", "**/*.d.ts"], undefined, MAX_DEPTH)
     .slice(0, MAX_FILES)
-    .filter((path) => program.getSourceFile(path) === undefined)
+    .filter((path) => program.getSourceFile(path) === undefined && isOfPackage(path, layout.root))
     .map((path) => displayPath(layout, path))
-    .find((path) => /\bextends\s+SvcTool\b/.test(readSource(join(layout.root, path)) ?? ""));
+    .find((path) => {
+      const text = readSource(join(layout.root, path)) ?? "";
+      return /\bextends\s+SvcTool\b/.test(text) && text.includes(fqn);
+    });
+}
+
+/** Whether no package.json lies between a file and the root: packages of a workspace are projects of their own. */
+function isOfPackage(path: string, root: string): boolean {
+  for (let folder = dirname(path); folder !== root && folder !== dirname(folder); folder = dirname(folder)) {
+    if (ts.sys.fileExists(join(folder, "package.json"))) return false;
+  }
+  return true;
 }

@@ -127,19 +127,21 @@ function isClass(node: Node | undefined): node is ClassNode {
   return Node.isClassDeclaration(node) || Node.isClassExpression(node);
 }
 
-/** The tool classes of one file, abstract ones included. */
+/** The tool classes of one file, with those that are abstract or only look like one. */
 export function toolDeclarations(program: Program, file: ts.SourceFile): ts.ClassLikeDeclaration[] {
   return classesOf(program, file)
-    .filter((node) => typesOf(program, node) !== undefined)
+    .filter((node) => typesOf(program, node) !== undefined || looksLikeTool(node))
     .map(({ compilerNode }) => compilerNode);
 }
 
 function readClass(program: Program, node: ClassNode, report: Report): ToolClass | undefined {
-  if (node.getHeritageClauses().length === 0 || node.isAbstract()) return undefined;
-  const types = typesOf(program, node);
-  if (types === undefined) return undefined;
-
+  if (node.isAbstract()) return undefined;
+  const types = node.getHeritageClauses().length === 0 ? undefined : typesOf(program, node);
   const at = nameNode(node);
+  if (types === undefined) {
+    if (looksLikeTool(node)) report("SVC105", at, node.getName() ?? fileStem(node));
+    return undefined;
+  }
   const imported = findImport(program, node);
   const name =
     node.getName() ??
@@ -167,6 +169,23 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
     input: { type: types.input, syntax: syntax?.[0], node: syntax?.[0]?.node ?? at.compilerNode },
     output: { type: types.output, syntax: syntax?.[1], node: syntax?.[1]?.node ?? at.compilerNode },
   };
+}
+
+/** Whether a class has the methods that make a tool: an own `fqn`, or a base named much like SvcTool, and `invoke`. */
+function looksLikeTool(node: ClassNode): boolean {
+  const { members, heritageClauses = [] } = node.compilerNode;
+  const has = (name: string, isStatic: boolean) =>
+    members.some(
+      (each) =>
+        each.name !== undefined &&
+        ts.isIdentifier(each.name) &&
+        each.name.text === name &&
+        ((ts.getCombinedModifierFlags(each) & ts.ModifierFlags.Static) !== 0) === isStatic,
+    );
+  const isNamedAlike = heritageClauses.some(({ types }) =>
+    types.some(({ expression }) => /svc.?tool/i.test(expression.getText())),
+  );
+  return has("invoke", false) && (has("fqn", true) || isNamedAlike);
 }
 
 /** The types that a tool class hands to SvcTool, by the resolved type of the class; undefined for any other class. */

@@ -1,0 +1,32 @@
+/** Tools of the meta.json on disk that no class of the project has any more. */
+
+import { join } from "node:path";
+import { readSource } from "../../files/read-file.js";
+import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
+import { quoted } from "../diagnostics/quote.js";
+import type { Program } from "./program.js";
+import { toolOutside } from "./tool-outside.js";
+
+/** An error for a tool whose class is outside of the project, a note for every other tool that is gone. */
+export function removedTools(program: Program, present: ReadonlySet<string>): Diagnostic[] {
+  const text = readSource(join(program.layout.root, "meta.json"));
+  return text === undefined
+    ? []
+    : fqnsOf(text)
+        .filter((fqn) => !present.has(fqn))
+        .map((fqn) => {
+          const file = toolOutside(program, fqn);
+          if (file === undefined) return diagnostic("SVC106", {}, fqn);
+          return diagnostic("SVC107", {}, `${fqn} in ${quoted(file)}`);
+        });
+}
+
+/** The FQNs in a meta.json of svc-gen; none for a text that is something else. */
+function fqnsOf(text: string): string[] {
+  try {
+    const listed: unknown = JSON.parse(text);
+    return (Array.isArray(listed) ? listed : [listed]).map(({ fqn }) => fqn).filter((fqn) => typeof fqn === "string");
+  } catch {
+    return [];
+  }
+}
