@@ -2,13 +2,20 @@
 
 import { type Json, JsonObject } from "../json.js";
 
-/** The schema that a `$ref` names: a JSON pointer within the document; undefined for any other reference. */
-export function resolveReference(document: JsonObject, reference: string): Json | undefined {
+/**
+ * The schema that a `$ref` names: a JSON pointer within the document; undefined for any other reference.
+ *
+ * @param document a JsonObject, or a plain object of JavaScript
+ */
+export function resolveReference(document: JsonObject, reference: string): Json | undefined;
+export function resolveReference(document: object, reference: string): unknown;
+export function resolveReference(document: object, reference: string): unknown {
   const steps = referenceSteps(reference);
-  let at: Json | undefined = steps === undefined ? undefined : document;
+  let at: unknown = steps === undefined ? undefined : document;
   for (const step of steps ?? []) {
-    if (Array.isArray(at)) at = /^(?:0|[1-9]\d*)$/.test(step) ? (at[Number(step)] as Json | undefined) : undefined;
-    else at = keyword(at, step);
+    if (Array.isArray(at)) at = /^(?:0|[1-9]\d*)$/.test(step) ? at[Number(step)] : undefined;
+    else if (at instanceof JsonObject) at = at.get(step);
+    else at = at instanceof Object && Object.hasOwn(at, step) ? Reflect.get(at, step) : undefined;
   }
   return at;
 }

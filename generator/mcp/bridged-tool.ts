@@ -2,6 +2,7 @@
 
 import { readExact } from "svc-runtime/internal/generator";
 import type { CallResult, LeaderClient } from "svc-runtime/leader";
+import { DEFINITIONS, resolveReference } from "../contract/schema-reader.js";
 import { secretPorts } from "../invoke/secrets.js";
 import { runWithin } from "../run-within.js";
 import { digitSchema, ExactIntegers, isPlain, judgeOf, type Plain } from "./exact-integers.js";
@@ -54,14 +55,10 @@ export class BridgedTool {
     this.#input = new ExactIntegers(input, digitSchema(input, true));
     const variants = variantsOf(output, fqn);
     this.#outputs = new Map(variants.map(([tag, schema]) => [tag, new ExactIntegers(schema, schema)]));
-    const { $defs, definitions } = output;
     this.outputSchema = {
       type: "object",
       oneOf: [...variants.map(([, schema]) => withoutDefinitions(digitSchema(schema) as Plain)), FAILURE_SCHEMA],
-      ...(digitSchema({
-        ...($defs !== undefined && { $defs }),
-        ...(definitions !== undefined && { definitions }),
-      }) as Plain),
+      ...(digitSchema(definitionsOf(output)) as Plain),
     };
   }
 
@@ -124,16 +121,13 @@ function withoutPorts(schema: Plain, ports: ReadonlyMap<string, unknown>): Plain
 }
 
 function referenced(document: Plain, reference: unknown): Plain | undefined {
-  const name = typeof reference === "string" ? /^#\/(\$defs|definitions)\/([^/~%]+)$/.exec(reference) : null;
-  const all = name === null ? undefined : document[name[1] as string];
-  const found = isPlain(all) ? all[(name as RegExpExecArray)[2] as string] : undefined;
+  const found = typeof reference === "string" ? resolveReference(document, reference) : undefined;
   return isPlain(found) ? found : undefined;
 }
 
 /** The variants of an output schema, each with the definitions that it refers to. */
 function variantsOf(schema: Plain, fqn: string): (readonly [tag: string, schema: Plain])[] {
-  const { $defs, definitions } = schema;
-  const shared = { ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) };
+  const shared = definitionsOf(schema);
   const branches = [schema.oneOf ?? schema.anyOf ?? schema].flat();
   return branches.flatMap((each): (readonly [string, Plain])[] => {
     const branch = isPlain(each) ? (referenced(schema, each.$ref) ?? each) : {};
@@ -155,6 +149,10 @@ function variantSchema(tag: string, ports: unknown): Plain {
 }
 
 const EMPTY: Plain = { type: "object", properties: {} };
+
+function definitionsOf(schema: Plain): Plain {
+  return Object.fromEntries(Object.entries(schema).filter(([name]) => DEFINITIONS.includes(name)));
+}
 
 function withoutDefinitions({ $defs: _, definitions: __, ...schema }: Plain): Plain {
   return schema;

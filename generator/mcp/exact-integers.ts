@@ -6,7 +6,7 @@
 import { createRequire } from "node:module";
 import type { AnySchema, ValidateFunction } from "ajv";
 import { pathText } from "svc-runtime/internal/generator";
-import { nestingOf, pointerStep, referenceSteps } from "../contract/schema-reader.js";
+import { nestingOf, pointerStep, referenceSteps, resolveReference } from "../contract/schema-reader.js";
 
 /** A JSON object; its integers beyond ±(2^53−1) are bigints. */
 export type Plain = { readonly [name: string]: unknown };
@@ -140,9 +140,8 @@ export class ExactIntegers {
     let now = value;
     const { $ref, anyOf, oneOf, allOf } = schema;
     if (typeof $ref === "string" && !seen.has($ref)) {
-      const steps = referenceSteps($ref);
-      const target = steps && this.#at(steps);
-      if (steps !== undefined) now = this.#walk(target, steps, now, path, convert, new Set([...seen, $ref]));
+      const target = resolveReference(this.#schema, $ref);
+      now = this.#walk(target, referenceSteps($ref) ?? [], now, path, convert, new Set([...seen, $ref]));
     }
     if (isWide(schema)) now = convert(schema, now, path);
     if (Array.isArray(allOf)) {
@@ -202,15 +201,6 @@ export class ExactIntegers {
       return [name, to];
     });
     return changed ? Object.fromEntries(entries) : value;
-  }
-
-  #at(steps: readonly string[]): unknown {
-    let at: unknown = this.#schema;
-    for (const step of steps) {
-      if (Array.isArray(at)) at = at[Number(step)];
-      else at = isPlain(at) && Object.hasOwn(at, step) ? at[step] : undefined;
-    }
-    return at;
   }
 
   #fits(pointer: readonly string[], value: unknown): boolean {

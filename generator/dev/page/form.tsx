@@ -80,14 +80,9 @@ function freeName(value: ReadonlyMap<string, Value>): string {
 function OtherMember({
   name,
   schema,
-  value,
   path,
-}: {
-  readonly name: string;
-  readonly schema: Schema | undefined;
-  readonly value: Value;
-  readonly path: readonly ValueStep[];
-}) {
+  value,
+}: ValueProps & { readonly name: string; readonly schema: Schema | undefined }) {
   const own = [...path, name];
   const rename = (next: string) => {
     const before = valueAt(draft.value?.value, path);
@@ -110,14 +105,22 @@ function OtherMember({
   );
 }
 
-interface FieldProps {
-  readonly schema: Schema;
+/** A value of the input, and its path. */
+interface ValueProps {
   readonly value: Value | undefined;
   readonly path: readonly ValueStep[];
+}
+
+interface FieldProps extends ValueProps {
+  readonly schema: Schema;
   readonly label: string;
 }
 
-type MemberProps = Omit<FieldProps, "label"> & FieldMember;
+type MemberProps = ValueProps & FieldMember;
+
+interface BodyProps<Kind extends Field["kind"]> extends ValueProps {
+  readonly field: Extract<Field, { readonly kind: Kind }>;
+}
 
 function MemberField({ name, schema, required, value, path }: MemberProps) {
   const field = fields.value?.field(schema);
@@ -223,19 +226,7 @@ function FieldOf({ schema, value, path, label }: FieldProps) {
   );
 }
 
-type Of<Kind extends Field["kind"]> = Extract<Field, { readonly kind: Kind }>;
-
-function ObjectBody({
-  field,
-  value,
-  path,
-  schema,
-}: {
-  readonly field: Of<"object">;
-  readonly value: Value | undefined;
-  readonly path: readonly ValueStep[];
-  readonly schema: Schema;
-}) {
+function ObjectBody({ field, value, path, schema }: BodyProps<"object"> & { readonly schema: Schema }) {
   if (value instanceof Map) return <Members members={field.members} others={field.others} value={value} path={path} />;
   return <Misfit path={path} schema={schema} />;
 }
@@ -252,15 +243,7 @@ function Misfit({ path, schema }: { readonly path: readonly ValueStep[]; readonl
   );
 }
 
-function ListBody({
-  field,
-  value,
-  path,
-}: {
-  readonly field: Of<"list">;
-  readonly value: Value | undefined;
-  readonly path: readonly ValueStep[];
-}) {
+function ListBody({ field, value, path }: BodyProps<"list">) {
   const at = pathText(path);
   const isPort = path.length === 1;
   const items = isList(value) ? value : [];
@@ -305,17 +288,7 @@ function ListBody({
   );
 }
 
-function UnionBody({
-  field,
-  value,
-  path,
-  label,
-}: {
-  readonly field: Of<"union">;
-  readonly value: Value | undefined;
-  readonly path: readonly ValueStep[];
-  readonly label: string;
-}) {
+function UnionBody({ field, value, path, label }: BodyProps<"union"> & { readonly label: string }) {
   const at = pathText(path);
   const all = fields.value;
   if (all === undefined) return null;
@@ -368,21 +341,16 @@ function choiceText(value: Value): string {
   return value instanceof Num ? value.text : typeof value === "string" ? value : JSON.stringify(value);
 }
 
-function Control({
-  field,
-  value,
-  path,
-  invalid,
-}: {
-  readonly field: Field;
-  readonly value: Value | undefined;
-  readonly path: readonly ValueStep[];
-  readonly invalid: boolean;
-}) {
+function Control({ field, value, path, invalid }: BodyProps<Field["kind"]> & { readonly invalid: boolean }) {
   const at = pathText(path);
   const common = { id: controlId(at), "aria-describedby": `${controlId(at)}:notes`, "aria-invalid": invalid };
   const text =
     typeof value === "string" ? value : value instanceof Num ? value.text : value == null ? "" : JSON.stringify(value);
+  const typed = {
+    value: text,
+    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
+      set(path, currentTarget.value),
+  };
   switch (field.kind) {
     case "boolean":
       return (
@@ -420,21 +388,15 @@ function Control({
           inputMode={field.integer ? "numeric" : "decimal"}
           autocomplete="off"
           onInput={({ currentTarget }) => {
-            const typed = currentTarget.value.trim();
-            set(path, NUMBER.test(typed) ? new Num(typed) : typed);
+            const digits = currentTarget.value.trim();
+            set(path, NUMBER.test(digits) ? new Num(digits) : digits);
           }}
         />
       );
     case "date":
       return (
         <Row>
-          <input
-            {...common}
-            value={text}
-            autocomplete="off"
-            placeholder="2026-01-31T12:00:00Z"
-            onInput={({ currentTarget }) => set(path, currentTarget.value)}
-          />
+          <input {...common} {...typed} autocomplete="off" placeholder="2026-01-31T12:00:00Z" />
           <button type="button" class="small" onClick={() => set(path, new Date().toISOString())}>
             Now for {at}
           </button>
@@ -443,14 +405,7 @@ function Control({
     case "bytes":
       return (
         <Row>
-          <input
-            {...common}
-            value={text}
-            autocomplete="off"
-            spellcheck={false}
-            placeholder="base64"
-            onInput={({ currentTarget }) => set(path, currentTarget.value)}
-          />
+          <input {...common} {...typed} autocomplete="off" spellcheck={false} placeholder="base64" />
           <input
             type="file"
             aria-label={`File for ${at}`}
@@ -465,25 +420,12 @@ function Control({
       return <input {...common} value="null" readOnly />;
     case "text":
       if (field.secret) {
-        return (
-          <input
-            {...common}
-            type="password"
-            value={text}
-            autocomplete="new-password"
-            onInput={({ currentTarget }) => set(path, currentTarget.value)}
-          />
-        );
+        return <input {...common} {...typed} type="password" autocomplete="new-password" />;
       }
       return text.includes("\n") || text.length > 60 ? (
-        <textarea {...common} rows={4} value={text} onInput={({ currentTarget }) => set(path, currentTarget.value)} />
+        <textarea {...common} {...typed} rows={4} />
       ) : (
-        <input
-          {...common}
-          value={text}
-          autocomplete="off"
-          onInput={({ currentTarget }) => set(path, currentTarget.value)}
-        />
+        <input {...common} {...typed} autocomplete="off" />
       );
     default:
       return (
