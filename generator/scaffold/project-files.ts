@@ -62,6 +62,7 @@ export function projectAround(packageName: string, fqns: readonly string[], spec
     { path: "Dockerfile", text: render("Dockerfile", { ...places, image: imageName(packageName) }) },
     { path: ".dockerignore", text: render("dockerignore", {}) },
     { path: ".gitignore", text: render("gitignore", {}) },
+    { path: ".gitattributes", text: render("gitattributes", {}) },
     { path: ".github/workflows/ci.yml", text: render("ci.yml", places) },
   ];
 }

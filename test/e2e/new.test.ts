@@ -239,6 +239,7 @@ test("it is served, and git takes what is to be committed", ONLY_POSIX, async ()
   const listed = run("git init -q . && git add . && git ls-files", project).trim().split("\n").sort();
   assert.deepEqual(listed, [
     ".dockerignore",
+    ".gitattributes",
     ".github/workflows/ci.yml",
     ".gitignore",
     "AGENTS.md",

@@ -40,6 +40,7 @@ const FILES = [
   "Dockerfile",
   ".dockerignore",
   ".gitignore",
+  ".gitattributes",
   ".github/workflows/ci.yml",
 ];
 const GENERATED = ["src/generated/contracts.ts", "src/generated/server.ts", "meta.json"];

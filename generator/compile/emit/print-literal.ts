@@ -1,6 +1,10 @@
 /** Values and code as TypeScript source without invisible characters. */
 
 import { unicodeEscapes } from "svc-runtime/internal/generator";
+import { type Json, JsonObject, printJson, readJson } from "../../json.js";
+
+/** Columns of a line that holds more than one member. */
+const WIDTH = 120;
 
 /**
  * Prints a value as TypeScript source. Texts have printable characters only, so no name can end a text, a line or a
@@ -20,11 +24,56 @@ export function literal(value: unknown): string {
   throw new TypeError(`no literal for a ${typeof value}`);
 }
 
+/**
+ * Prints a value as {@link literal} does, with one member a line where one line would be too long.
+ *
+ * @param indent white space before the line of the value
+ * @param before length of the text before the value on that line
+ */
+export function literalLines(value: unknown, indent: string, before = 0): string {
+  const line = literal(value);
+  if (typeof value !== "object" || value === null || indent.length + before + line.length < WIDTH) return line;
+  const inner = `${indent}  `;
+  if (Array.isArray(value)) {
+    return `[\n${value.map((item) => `${inner}${literalLines(item, inner)},\n`).join("")}${indent}]`;
+  }
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .map(([name, member]) => `${inner}${name}: ${literalLines(member, inner, name.length + 2)},\n`);
+  return `{\n${members.join("")}${indent}}`;
+}
+
+/** Prints the text of a schema as one text that continues over lines, with one member a line where a line would be too long. */
+export function schemaLines(text: string): string {
+  const lines = linesOf(readJson(text));
+  return lines.length === 1 ? literal(text) : `'${lines.map(inSingleQuotes).join("\\\n")}'`;
+}
+
+function linesOf(value: Json, before = "", after = ""): string[] {
+  const line = `${before}${printJson(value)}${after}`;
+  const isObject = value instanceof JsonObject;
+  if (line.length < WIDTH || !(isObject || Array.isArray(value))) return [line];
+  const members = isObject
+    ? Array.from(value.members, ([name, member]) => [`${JSON.stringify(name)}:`, member] as const)
+    : value.map((item) => ["", item] as const);
+  return [
+    `${before}${isObject ? "{" : "["}`,
+    ...members.flatMap(([name, member], at) => linesOf(member, name, at + 1 < members.length ? "," : "")),
+    `${isObject ? "}" : "]"}${after}`,
+  ];
+}
+
 function stringLiteral(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`;
-  const printed = escapeInvisible(JSON.stringify(text)).replace(/<(?=[/!])/g, "\\u003c");
-  if (countOf(text, '"') <= countOf(text, "'")) return printed;
-  return `'${printed.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+  return countOf(text, '"') <= countOf(text, "'") ? doubleQuoted(text) : `'${inSingleQuotes(text)}'`;
+}
+
+function doubleQuoted(text: string): string {
+  return escapeInvisible(JSON.stringify(text)).replace(/<(?=[/!])/g, "\\u003c");
+}
+
+function inSingleQuotes(text: string): string {
+  return doubleQuoted(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
 }
 
 /** Text that needs no escapes in double quotes. */

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { posix } from "node:path";
 import type { Contract } from "svc-runtime/internal/generator";
-import { literal } from "./print-literal.js";
+import { literal, literalLines, schemaLines } from "./print-literal.js";
 
 /** One generated file. `path` is relative to the project, with forward slashes. */
 export interface GeneratedFile {
@@ -43,6 +43,8 @@ const require = createRequire(import.meta.url);
 const Handlebars = require("handlebars/dist/handlebars.js") as typeof import("handlebars");
 const handlebars = Handlebars.create();
 handlebars.registerHelper("literal", (value: unknown) => literal(value));
+handlebars.registerHelper("member", (value: unknown) => literalLines(value, "      "));
+handlebars.registerHelper("schema", (text: string) => schemaLines(text));
 
 /** Compiled templates by name, compiled at first use. */
 const compiled = new Map<string, HandlebarsTemplateDelegate>();
