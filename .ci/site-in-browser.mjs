@@ -48,11 +48,20 @@ async function open(path, viewport, use) {
 const heading = (page, name) => page.getByRole("heading", { level: 1, name }).waitFor();
 
 const steps = {
-  "search finds a page and opens it": () =>
+  "search finds commands, settings, codes and diagnostics by name": () =>
     open("/", DESKTOP, async (page) => {
-      await page.getByRole("button", { name: "Search" }).click();
-      await page.getByRole("searchbox").fill("maxConnections");
-      await page.getByRole("option").filter({ hasText: "Settings" }).first().click();
+      await page.keyboard.press("/");
+      const first = page.getByRole("option").first();
+      for (const [name, place] of [
+        ["replay_memory_lost", "replay_memory_lost"],
+        ["SVC112", "SVC112"],
+        ["svc-gen doctor", "Commands"],
+        ["SVC_LOG_LEVEL", "Settings"],
+      ]) {
+        await page.getByRole("searchbox").fill(name);
+        await first.filter({ hasText: place }).waitFor();
+      }
+      await page.keyboard.press("Enter");
       await heading(page, "Settings");
     }),
 

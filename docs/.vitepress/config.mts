@@ -81,6 +81,9 @@ export default defineConfig({
       });
     },
   },
+  // The README has no front matter, which a git host would show.
+  transformPageData: ({ relativePath }) =>
+    relativePath === "index.md" ? { frontmatter: { aside: false, pageClass: "overview" } } : undefined,
   buildEnd({ outDir, site }) {
     const sections = (site.themeConfig as DefaultTheme.Config).sidebar as DefaultTheme.SidebarItem[];
     const pages = sections.map(({ text, items = [] }) => ({
@@ -97,7 +100,28 @@ export default defineConfig({
     writeFileSync(join(outDir, "llms.txt"), `# ${site.title}\n\n> ${site.description}\n\n${lists.join("\n")}`);
   },
   themeConfig: {
-    search: { provider: "local" },
+    search: {
+      provider: "local",
+      options: {
+        miniSearch: {
+          options: {
+            // An identifier such as SVC_LOG_LEVEL is found as a whole and by its parts.
+            tokenize: (text) =>
+              (text.match(/[\p{L}\p{N}]+(?:[_-][\p{L}\p{N}]+)*/gu) ?? []).flatMap((word) =>
+                /[_-]/.test(word) ? [word, ...word.split(/[_-]/)] : word,
+              ),
+          },
+          searchOptions: {
+            combineWith: "AND",
+            fuzzy: (term) => (/[\d_]/.test(term) ? false : 0.2),
+            boostDocument: (id) => {
+              if (/^\/docs\/(?:guide\/(?:commands|settings|limits)|diagnostics|metrics)\b/.test(id)) return 3;
+              return /^\/(?:docs\/reference\/|CHANGELOG|ARCHITECTURE)/.test(id) ? 0.2 : 1;
+            },
+          },
+        },
+      },
+    },
     outline: { level: [2, 3] },
     nav: [
       { text: "Get started", link: "/docs/get-started" },
