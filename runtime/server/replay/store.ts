@@ -172,10 +172,10 @@ export interface ReplayStore {
 
   /**
    * The name of the memory: 16 random bytes in base64url, created with the memory and replaced after a loss of data.
-   * Processes that share a state have one name. Every answer contains it, and a repeat sends it back ({@link
-   * ReplayRequest.repeat}). The store must not claim a run for a repeat of an unknown pair whose `memory` is another
-   * name, or whose `ageMs` is not below the shortest lifetime of entries in that time, because the entry may be lost;
-   * nor for a repeat of a pair whose run was interrupted. The check must be atomic with the claim.
+   * Processes that share a state have one name. Every answer contains it, and a repeat sends it back. The store must not
+   * claim a run for a repeat of an unknown pair whose `memory` is another name, or whose `ageMs` is not below the
+   * shortest lifetime of entries in that time, because the entry may be lost; nor for a repeat of a pair whose run was
+   * interrupted. The check must be atomic with the claim.
    *
    * A store without a name does not support repeats: answers have no such header, and a run that it claims for a repeat
    * is released and answered with 409 `replay_memory_lost`.
