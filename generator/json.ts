@@ -1,20 +1,8 @@
-/**
- * JSON whose objects keep their textual order. JavaScript objects sort integer-like keys, and the order of members is
- * the order of ports, so schemas never pass through one.
- */
+/** Ordered JSON: made from pairs and literals, printed, read from text. */
 
-import { foldTape, JsonError, parseJson, scalarOf, startAt, textOf } from "svc-runtime/internal/generator";
+import { type Json, JsonObject, readOrdered } from "svc-runtime/internal/generator";
 
-export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
-
-/** An object as an ordered map. A repeated name keeps its first position and its last value, as in `Map.set`. */
-export class JsonObject {
-  constructor(readonly members: ReadonlyMap<string, Json>) {}
-
-  get(name: string): Json | undefined {
-    return this.members.get(name);
-  }
-}
+export { type Json, JsonObject };
 
 /** Makes an ordered object from pairs. Pairs that are `undefined` or `false` are left out. */
 export function object(...pairs: readonly (readonly [string, Json] | undefined | false)[]): JsonObject {
@@ -49,24 +37,9 @@ export function printJson(value: Json): string {
   return `{${Array.from(value.members, ([name, member]) => `${JSON.stringify(name)}:${printJson(member)}`).join(",")}}`;
 }
 
-/**
- * Parses JSON. Integers beyond ±(2^53−1) become bigints.
- *
- * @throws {@link JsonError} that names the byte
- */
+/** @throws {@link JsonError} that names the byte */
 export function readJson(text: string): Json {
-  return foldTape<Json>(parseJson(Buffer.from(text)), 0, {
-    scalar: (document, entry) => {
-      const value = scalarOf(document, entry);
-      if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
-      if (!Number.isFinite(value)) throw new JsonError("number out of range", startAt(document, entry));
-      // The protocol reads integers beyond 64 bits as doubles; in a schema their digits stay.
-      const digits = textOf(document, entry, "sent").toString("latin1");
-      return /^-?\d+$/.test(digits) ? BigInt(digits) : value;
-    },
-    array: (items) => items,
-    object: (names, values) => new JsonObject(new Map(names.map((name, i) => [name, values[i] as Json]))),
-  });
+  return readOrdered(Buffer.from(text));
 }
 
 /** Whether the error is that of a recursion for which the data nests too deeply. */

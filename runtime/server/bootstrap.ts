@@ -6,7 +6,7 @@ import { ENV_ADMIN_ADDR, ENV_BIND_ADDR, ENV_TLS_CERT_PATH } from "../config/envi
 import type { Reloads } from "../config/reload-stats.js";
 import { parseFqn } from "../fqn.js";
 import type { SvcToolClass } from "../tool.js";
-import { prettyJson } from "../wire/json/json-value.js";
+import { prettyJson } from "../wire/json/pretty-json.js";
 import { localUrl, metadataListing } from "../wire/metadata.js";
 import { strayFields } from "./call/async-errors.js";
 import { documentOf } from "./call/meta.js";

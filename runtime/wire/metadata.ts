@@ -1,7 +1,7 @@
 /** The metadata document of a tool (protocol.md section 9), and the listing of documents in `meta.json` and `--meta`. */
 
 import type { Contract } from "./contract.js";
-import { indentedBlock } from "./json/json-value.js";
+import { indentedBlock } from "./json/pretty-json.js";
 import { quote } from "./json/print.js";
 import { plainValue } from "./json/untyped-json.js";
 

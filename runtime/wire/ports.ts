@@ -2,7 +2,7 @@
 
 import { Buffer } from "#platform/bytes";
 import type { MetaSchema, PortShape, VariantShape } from "./bcs/bcs-shapes.js";
-import { JsonObject, type JsonValue, readJson } from "./json/json-value.js";
+import { type Json, JsonObject, readOrdered } from "./json/ordered-json.js";
 import { MAX_INPUT_PORTS, MAX_NAME_BYTES, MAX_VARIANT_PORTS, MAX_VARIANTS } from "./protocol.js";
 
 /** The reserved failure variant, which every tool has without declaring it. */
@@ -21,12 +21,12 @@ export class PortError extends Error {
  */
 export function derivePorts(inputSchema: string, outputSchema: string): MetaSchema {
   return {
-    inputPorts: inputPorts(readJson(Buffer.from(inputSchema))),
-    outputVariants: variants(readJson(Buffer.from(outputSchema))),
+    inputPorts: inputPorts(readOrdered(Buffer.from(inputSchema))),
+    outputVariants: variants(readOrdered(Buffer.from(outputSchema))),
   };
 }
 
-function inputPorts(document: JsonValue): PortShape[] {
+function inputPorts(document: Json): PortShape[] {
   const properties = member(oneHop(document, document, "input schema"), "properties");
   if (!(properties instanceof JsonObject)) throw new PortError("input schema: expected an object with `properties`");
   if (properties.members.size > MAX_INPUT_PORTS) {
@@ -35,14 +35,14 @@ function inputPorts(document: JsonValue): PortShape[] {
   return ports(document, properties, "input port");
 }
 
-function ports(document: JsonValue, properties: JsonObject, what: string): PortShape[] {
+function ports(document: Json, properties: JsonObject, what: string): PortShape[] {
   return [...properties.members].map(([name, schema]) => {
     requireName(name, what);
     return { name, many: member(oneHop(document, schema, what), "type") === "array" };
   });
 }
 
-function variants(document: JsonValue): VariantShape[] {
+function variants(document: Json): VariantShape[] {
   const oneOf = member(oneHop(document, document, "output schema"), "oneOf");
   if (!Array.isArray(oneOf)) throw new PortError("output schema: expected a top-level `oneOf` array");
   if (oneOf.length < 1 || oneOf.length > MAX_VARIANTS) {
@@ -59,7 +59,7 @@ function variants(document: JsonValue): VariantShape[] {
   });
 }
 
-function variantOf(document: JsonValue, schema: JsonValue): VariantShape {
+function variantOf(document: Json, schema: Json): VariantShape {
   const properties = member(schema, "properties");
   if (properties instanceof JsonObject) {
     const [only, ...others] = properties.members;
@@ -95,12 +95,12 @@ export function isPortName(name: string): boolean {
   return true;
 }
 
-function member(schema: JsonValue, name: string): JsonValue | undefined {
+function member(schema: Json, name: string): Json | undefined {
   return schema instanceof JsonObject ? schema.members.get(name) : undefined;
 }
 
 /** Resolves a `$ref`, one level only; its siblings are ignored. */
-function oneHop(document: JsonValue, schema: JsonValue, what: string): JsonValue {
+function oneHop(document: Json, schema: Json, what: string): Json {
   const reference = member(schema, "$ref");
   if (reference === undefined) return schema;
   if (typeof reference !== "string" || !reference.startsWith("#")) {
@@ -112,7 +112,7 @@ function oneHop(document: JsonValue, schema: JsonValue, what: string): JsonValue
   } catch {
     throw new PortError(`${what}: the $ref is not percent-encoded UTF-8`);
   }
-  let target: JsonValue | undefined = document;
+  let target: Json | undefined = document;
   const steps = pointer === "" ? [] : pointer.split("/");
   if (steps.length > 0 && steps.shift() !== "") throw new PortError(`${what}: expected a JSON pointer in the $ref`);
   for (const step of steps) {

@@ -4,7 +4,7 @@ import { InputDecoder } from "#runtime/wire/decode/input.js";
 import { EnvelopeReader } from "#runtime/wire/envelope.js";
 import { WireFault } from "#runtime/wire/fault.js";
 import { JsonError } from "#runtime/wire/json/error.js";
-import { readJson } from "#runtime/wire/json/json-value.js";
+import { readOrdered } from "#runtime/wire/json/ordered-json.js";
 import { textOf } from "#runtime/wire/json/print.js";
 import { parseJson } from "#runtime/wire/json/scan.js";
 import { serdeText } from "./serde-model.js";
@@ -83,7 +83,7 @@ describe("hostile documents of up to 12 MiB", () => {
 
   it("make values too", () => {
     for (const [what, make, refused] of SHAPES)
-      if (refused === undefined && !/digits|zeros/.test(what)) readJson(Buffer.from(make(SIZE / 4)));
+      if (refused === undefined && !/digits|zeros/.test(what)) readOrdered(Buffer.from(make(SIZE / 4)));
   });
 
   it("keep their canonical text right when they are long", () => {

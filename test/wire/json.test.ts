@@ -3,10 +3,11 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import { readJson as readExact, writeJson } from "#runtime/index.js";
 import { ValueDecoder } from "#runtime/wire/decode/decoder.js";
-import type { JsonFacts } from "#runtime/wire/json/document.js";
+import { DOUBLE, type JsonFacts, kindAt } from "#runtime/wire/json/document.js";
 import { JsonError, lineColumn } from "#runtime/wire/json/error.js";
-import { JsonDouble, JsonObject, type JsonValue, prettyJson, readJson } from "#runtime/wire/json/json-value.js";
 import { formatDouble } from "#runtime/wire/json/numbers.js";
+import { type JsonObject, readOrdered } from "#runtime/wire/json/ordered-json.js";
+import { prettyJson } from "#runtime/wire/json/pretty-json.js";
 import { textOf } from "#runtime/wire/json/print.js";
 import { parseJson } from "#runtime/wire/json/scan.js";
 import { proves, provesRow } from "../proves.js";
@@ -439,22 +440,6 @@ describe("errors", () => {
 });
 
 describe("values", () => {
-  function plain(value: JsonValue): unknown {
-    if (value instanceof JsonDouble) return value.value;
-    if (Array.isArray(value)) return value.map(plain);
-    if (!(value instanceof JsonObject)) return value;
-    const object = {};
-    for (const [name, member] of value.members) {
-      Object.defineProperty(object, name, {
-        value: plain(member),
-        enumerable: true,
-        writable: true,
-        configurable: true,
-      });
-    }
-    return object;
-  }
-
   it("are those of JSON.parse where nothing is lost", () => {
     const any = new ValueDecoder({ kind: "json" });
     fc.assert(
@@ -462,8 +447,7 @@ describe("values", () => {
         if (faultOf(text) !== undefined) return;
         const { large, escapedNames } = parseJson(bytes(text));
         if (large) return;
-        const value = plain(readJson(bytes(text)));
-        assert.deepEqual(any.read(bytes(text)), value);
+        const value = any.read(bytes(text));
         if (!(escapedNames && MISREADS_NAMES)) assert.deepEqual(value, JSON.parse(text));
       }),
       { numRuns: RUNS },
@@ -471,22 +455,22 @@ describe("values", () => {
   });
 
   it("keep integers exact and doubles apart from them", () => {
-    assert.deepEqual(readJson(bytes("[9007199254740991,9007199254740992,-9007199254740993,18446744073709551615]")), [
+    const any = new ValueDecoder({ kind: "json" });
+    assert.deepEqual(any.read(bytes("[9007199254740991,9007199254740992,-9007199254740993,18446744073709551615]")), [
       9007199254740991,
       9007199254740992n,
       -9007199254740993n,
       18446744073709551615n,
     ]);
-    for (const text of ["1.0", "1e3", "-0", "18446744073709551616", "-9223372036854775809"]) {
-      assert.ok(readJson(bytes(text)) instanceof JsonDouble, text);
+    for (const text of ["1.0", "1e3", "-0", "18446744073709551616", "-9223372036854775809", "1.5"]) {
+      assert.equal(kindAt(parseJson(bytes(text)), 0), DOUBLE, text);
+      assert.ok(Object.is(any.read(bytes(text)), Number(text)), text);
     }
-    assert.equal(readJson(bytes("1.5")), 1.5);
-    assert.ok(Object.is((readJson(bytes("-0")) as JsonDouble).value, -0));
     proves("5.35");
   });
 
-  it("keep the order of members and name the repeated ones", () => {
-    const value = readJson(bytes('{"10":1,"2":2,"__proto__":3,"2":4,"b":5,"2":6}')) as JsonObject;
+  it("keep the order of members where it counts", () => {
+    const value = readOrdered(bytes('{"10":1,"2":2,"__proto__":3,"2":4,"b":5,"2":6}')) as JsonObject;
     assert.deepEqual(
       [...value.members],
       [
@@ -496,7 +480,6 @@ describe("values", () => {
         ["b", 5],
       ],
     );
-    assert.deepEqual(value.repeated, ["2"]);
   });
 
   it("are printed with one member a line", () => {

@@ -83,6 +83,14 @@ export function scalarOf(document: JsonDocument, entry: number): null | boolean 
   }
 }
 
+/** The value of a scalar entry, with the digits of an integer beyond 64 bits, where the protocol has a double. */
+export function exactScalarOf(document: JsonDocument, entry: number): ReturnType<typeof scalarOf> {
+  const { bytes, tape } = document;
+  if (tape[entry] !== DOUBLE) return scalarOf(document, entry);
+  const text = bytes.toString("latin1", tape[entry + 1], tape[entry + 2]);
+  return /^-?[1-9]\d*$/.test(text) ? BigInt(text) : scalarOf(document, entry);
+}
+
 /** Callbacks of {@link foldTape}. */
 export interface TapeFold<T> {
   scalar(document: JsonDocument, entry: number): T;

@@ -8,10 +8,10 @@ import { formatDateTime } from "../date-time.js";
 import { bigintRange, kindOf } from "../decode/mismatch.js";
 import { type Path, pathText } from "../fault.js";
 import { MAX_DEPTH } from "../protocol.js";
-import { ARRAY, DOUBLE, endAt, type JsonDocument, kindAt, startAt } from "./document.js";
+import { ARRAY, endAt, type JsonDocument, kindAt, startAt } from "./document.js";
 import { formatNumber } from "./numbers.js";
 import { quote } from "./print.js";
-import { foldTape, scalarOf } from "./read.js";
+import { exactScalarOf, foldTape, scalarOf } from "./read.js";
 import { parseJson } from "./scan.js";
 
 /** A value that cannot be written as JSON. The message names the path and the rule, never the value. */
@@ -118,14 +118,7 @@ export function plainValueOf(document: JsonDocument, entry: number): unknown {
  */
 export function exactValue(bytes: Uint8Array): unknown {
   const document = parseJson(bytes);
-  return document.doubles ? foldPlain(document, 0, exactScalar) : plainValueOf(document, 0);
-}
-
-function exactScalar(document: JsonDocument, entry: number): unknown {
-  const { bytes } = document;
-  if (kindAt(document, entry) !== DOUBLE) return scalarOf(document, entry);
-  const text = bytes.toString("latin1", startAt(document, entry), endAt(document, entry));
-  return /^-?[1-9]\d*$/.test(text) ? BigInt(text) : scalarOf(document, entry);
+  return document.doubles ? foldPlain(document, 0, exactScalarOf) : plainValueOf(document, 0);
 }
 
 function foldPlain(
