@@ -1,6 +1,6 @@
 /**
- * The one table of error answers (protocol.md section 7) and its words: OpenAPI, invoke, page and doctor read it, and tests
- * hold docs/error-codes.md against it.
+ * The table of error answers (protocol.md section 7) with their explanations, for OpenAPI, invoke, page and doctor. Tests
+ * compare docs/error-codes.md with it.
  */
 
 import {
@@ -12,7 +12,7 @@ import {
   type Ran,
 } from "svc-runtime/internal/generator";
 
-/** Texts are parts of sentences: lower case, without a period. */
+/** The texts are sentence fragments: lower case, without a period. */
 interface ErrorAnswer {
   readonly status: number;
   readonly ran: Ran;
@@ -21,75 +21,75 @@ interface ErrorAnswer {
   readonly caller: string;
   /** The next step of the server's operator. */
   readonly operator: string;
-  /** Details as a server writes them, for the codes that have some; with the default header prefix. */
+  /** Sample details, with the default header prefix; undefined for codes without details. */
   readonly details?: string;
-  /** Ends a run, so that retries get the same answer (section 8). */
+  /** Whether retries get the stored answer (section 8). */
   readonly isStored?: true;
 }
 
 type Words = Omit<ErrorAnswer, "status" | "ran">;
 
-const REPEAT = "repeat the same request after the seconds of Retry-After";
-const SAME_ANSWER = "a repeat gets the same answer";
+const REPEAT = "send the same request again after Retry-After seconds";
+const SAME_ANSWER = "a retry gets the same answer";
 
 const WORDS: Readonly<Record<ErrorCode, Words>> = {
   bad_request: {
     meaning: "the request is not valid HTTP, has no Host or two, or an unknown method",
-    caller: "look at the proxies: the request was damaged on the way",
-    operator: "look at the log of the gateway: it sends requests that are not valid HTTP",
+    caller: "check the proxies: one of them damages requests",
+    operator: "check the log of the gateway: it sends invalid HTTP",
   },
   host_header_required: {
     meaning: "the host of a request to /meta is missing or malformed",
-    caller: "look at the proxies: /meta needs one host name",
+    caller: "check the proxies: /meta needs exactly one host name",
     operator: "let the gateway set X-Forwarded-Host to one name, or leave it out",
     details: "Host: expected a host name or address with an optional port",
   },
   invalid_scheme: {
     meaning: "the forwarded scheme of a request to /meta is neither http nor https",
-    caller: "look at the proxies: X-Forwarded-Proto must be http or https",
+    caller: "check the proxies: X-Forwarded-Proto must be http or https",
     operator: "let the gateway set X-Forwarded-Proto to http or https",
     details: "X-Forwarded-Proto: expected http or https",
   },
   auth_failed: {
     meaning: "the signature is missing or was refused",
-    caller: "compare the leader's id, key id and key with the allow-list of the server",
-    operator: "see which header the details name; a gateway has to pass every signature header unchanged, once",
+    caller: "compare the leader's ID, key ID and key with the server's allow-list",
+    operator: "check the header named in the details; a gateway must pass every signature header once, unchanged",
     details: `${DEFAULT_HEADER_PREFIX}Sig-V: missing`,
   },
   permission_denied: {
     meaning: "the tool refused this leader, or a web page's origin is not allowed",
-    caller: "ask for access: the signature is valid, and a repeat is refused too",
+    caller: "ask for access: the signature is valid, and a retry is refused too",
     operator:
-      "ask the author of the tool whom authorize refuses; without signatures, add the page's origin to allowedOrigins",
+      "check which leaders the tool's authorize refuses; on an unsigned server, add the page's origin to allowedOrigins",
     details: "Origin: requests of web pages are refused unless their origin is allowed by name",
     isStored: true,
   },
   not_found: {
     meaning: "no tool is at this address",
-    caller: "take an address of the list at /tools of the server",
-    operator: "the address is not that of a tool: see GET /tools of the server",
+    caller: "use an address listed by GET /tools",
+    operator: "correct the address: GET /tools lists all tools",
   },
   method_not_allowed: {
-    meaning: "the path has other methods",
-    caller: "use a method that the header Allow names",
-    operator: "the gateway changes the method of requests: it has to pass it",
+    meaning: "the path does not support this method",
+    caller: "use a method listed in the Allow header",
+    operator: "let the gateway pass the method of requests unchanged",
   },
   request_timeout: {
     meaning: "the request arrived too slowly",
-    caller: "repeat the request: all of it has to arrive within 30 s, and a body at no less than 16 KiB a second",
-    operator: "look at the way between the caller and the server",
+    caller: "retry: the whole request must arrive within 30 s, and a body at 16 KiB a second or faster",
+    operator: "check the network between the caller and the server",
     details: "headers within 10000 ms, the whole request within 30000 ms",
   },
   request_in_flight: {
     meaning: "a call with this nonce is still running",
-    caller: "repeat the same request later for its result",
-    operator: "wait for the call to end, or for lease and TTL when its replica died",
+    caller: "send the same request again later to get its result",
+    operator: "wait for the call to end; if its replica died, for the lease and the TTL",
   },
   replay_memory_lost: {
-    meaning: "the replay memory that may know this request is gone",
+    meaning: "the replay memory that may contain this request is gone",
     caller:
-      "find out by the tool's effects whether an earlier attempt ran; before a first attempt (ran is no) sign a new request",
-    operator: "a repeat reached another replay memory than its first attempt: share one between replicas",
+      "check the tool's effects to find out whether an earlier attempt ran; before a first attempt (ran is no) sign a new request",
+    operator: "a retry reached another replay memory than its first attempt: use a shared replay store",
   },
   length_required: {
     meaning: "the request has no Content-Length",
@@ -104,41 +104,41 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   unsupported_content_encoding: {
     meaning: "the body is compressed",
     caller: "send it without Content-Encoding",
-    operator: "the gateway compresses requests: switch that off",
+    operator: "disable compression of requests in the gateway",
   },
   expectation_failed: {
     meaning: "the request expects something other than 100-continue",
     caller: "send it without Expect",
-    operator: "the gateway adds an Expect header: switch that off",
+    operator: "stop the gateway from adding an Expect header",
     details: "Expect: only 100-continue",
   },
   input_integrity_error: {
     meaning: "the body is not the signed one",
-    caller: "something on the way changed it: call the tool without the proxy in between",
-    operator: "let the gateway pass bodies byte for byte: no rewriting, no transcoding",
+    caller: "a proxy changed the body: call the tool without the proxy",
+    operator: "let the gateway pass bodies unchanged, byte for byte",
   },
   input_deserialization_error: {
-    meaning: "the input does not fit the contract",
-    caller: "correct the input at the place that the details name",
-    operator: "run svc-gen diff: it shows whether the tool's Input changed",
+    meaning: "the input does not match the contract",
+    caller: "correct the input at the position named in the details",
+    operator: "run svc-gen diff to see whether the tool's Input changed",
     details: "tags[1]: expected a string, got a number",
     isStored: true,
   },
   rate_limited: {
     meaning: "this leader calls more often than the server allows",
     caller: REPEAT,
-    operator: "let the leader wait as long as Retry-After says, or raise its rate in bootstrap",
+    operator: "let the leader wait for Retry-After, or raise its rate in bootstrap",
   },
   headers_too_large: {
     meaning: "the headers are too many or too large",
-    caller: "send at most 64 headers, together 16 KiB; proxies may add some",
-    operator: "the gateway adds headers: at most 64, together 16 KiB, are taken",
+    caller: "send at most 64 headers of 16 KiB in total; proxies may add some",
+    operator: "reduce the headers that the gateway adds: at most 64 of 16 KiB in total are accepted",
     details: "at most 64 headers",
   },
   tool_invocation_failed: {
     meaning: "the tool threw an error",
-    caller: `${SAME_ANSWER}; only the log of the server has the exception`,
-    operator: "read the line about the failed tool in the server's log: it has the error and its stack",
+    caller: `${SAME_ANSWER}; the exception is only in the server's log`,
+    operator: "find the error and its stack in the server's log",
     isStored: true,
   },
   internal_error: {
@@ -148,27 +148,26 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
     isStored: true,
   },
   output_serialization_error: {
-    meaning: "the result of the tool does not fit its Output type",
-    caller: `${SAME_ANSWER}; the details and the log of the server name the port`,
-    operator: "correct what the tool returns, or its Output; the server's log names the port",
+    meaning: "the result of the tool does not match its Output type",
+    caller: `${SAME_ANSWER}; the details and the server's log name the port`,
+    operator: "correct the returned value or the Output type; the server's log names the port",
     details: `ok.tags: expected 1 to ${MAX_VALUES} values, got 0`,
     isStored: true,
   },
   replay_store_full: {
     meaning: "the replay memory is full",
     caller: REPEAT,
-    operator:
-      "raise SVC_REPLAY_MAX_BYTES and the memory limit, lower replay_cache_ttl_ms, or serve from more processes",
+    operator: "raise SVC_REPLAY_MAX_BYTES and the memory limit, lower replay_cache_ttl_ms, or run more processes",
   },
   replay_store_unavailable: {
     meaning: "the replay store does not answer",
     caller: REPEAT,
-    operator: "look at the replay store; the server's log has its error",
+    operator: "check the replay store; its error is in the server's log",
   },
   overloaded: {
     meaning: "the server is overloaded",
     caller: REPEAT,
-    operator: "compare the load with the limits given to bootstrap; raise them, or serve from more processes",
+    operator: "raise the limits given to bootstrap, or run more processes",
   },
   shutting_down: {
     meaning: "the server is stopping",
@@ -177,13 +176,13 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   },
   tool_invocation_interrupted: {
     meaning: "the server stopped while the tool ran",
-    caller: "find out by the tool's effects whether it ran: a repeat never runs it again",
-    operator: "give running calls a longer drain limit",
+    caller: "check the tool's effects to find out whether it ran: a retry never runs it again",
+    operator: "raise the drain limit for running calls",
   },
   tool_invocation_timeout: {
     meaning: "the tool took longer than its timeout()",
     caller: SAME_ANSWER,
-    operator: "read in the server's log what the tool did after its deadline",
+    operator: "check the server's log for what the tool did after its deadline",
     isStored: true,
   },
 };
@@ -192,7 +191,7 @@ export const ERROR_ANSWERS: ReadonlyMap<string, ErrorAnswer> = new Map(
   Object.entries(WORDS).map(([code, words]) => [code, { ...ERROR_CODES[code as ErrorCode], ...words }]),
 );
 
-/** A part of a sentence as its beginning. */
+/** Capitalises the first letter of a sentence fragment. */
 export function capitalised(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

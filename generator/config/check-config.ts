@@ -1,10 +1,10 @@
-/** Check of a configuration: the faults that a server finds at start, and a comparison with the tools of a project. */
+/** Check of a configuration: the faults that a server would report at start, and a comparison with the project's tools. */
 
 import { type ConfigCheck, type ConfigError, checkConfigFile } from "svc-runtime/internal/config";
 import { parseFqn } from "svc-runtime/internal/generator";
 import { closest } from "../compile/diagnostics/did-you-mean.js";
 
-/** A fault or a doubtful setting. It holds no values of the file, because a key may be misplaced. */
+/** A fault or a questionable setting. It contains no values of the file, because any of them may be a misplaced key. */
 export interface Finding {
   readonly severity: "error" | "warning";
   readonly message: string;
@@ -16,14 +16,14 @@ export interface Finding {
 
 export interface CheckedConfig extends Pick<ConfigCheck, "config"> {
   readonly findings: readonly Finding[];
-  /** Names of the tools that it has entries for. */
+  /** Names of the tools that have an entry. */
   readonly tools: readonly string[];
 }
 
 /**
  * Checks a configuration. Never throws.
  *
- * @param served the tools of the project; undefined when they are not known
+ * @param served the tools of the project; undefined if unknown
  */
 export function checkConfig(file: string, cwd: string, served?: readonly string[]): CheckedConfig {
   const { faults, warnings, tools, section, config } = checkConfigFile(file, cwd);
@@ -37,32 +37,32 @@ export function checkConfig(file: string, cwd: string, served?: readonly string[
   if (served !== undefined) {
     const missing = served.filter((fqn) => !names.includes(fqn));
     const foreign = tools.filter(({ id }) => !served.includes(id));
-    // Only names of tools may be shown: another text may be a key.
+    // Only valid tool names are shown: any other text may be a key.
     const shown = foreign.map(({ id }) => id).filter((id) => parseFqn(id) !== undefined);
     if (section !== undefined && config?.signedHttpIsRequired() !== false) {
       for (const fqn of missing) {
         const [near] = closest(fqn, shown);
-        const remedy = near === undefined ? "add one, an empty object at least" : `did you mean it by ${near}?`;
+        const remedy = near === undefined ? "add one; it may be an empty object" : `is it meant by ${near}?`;
         findings.push(finding("error", section.fault(`an object with an entry for ${fqn}`, "none", remedy)));
       }
     }
     for (const { id, node } of foreign) {
       const [near] = closest(id, missing);
       const remedy =
-        near === undefined ? "remove it, unless another server reads this file too" : `did you mean ${near}?`;
+        near === undefined ? "remove it, unless another server uses this file too" : `did you mean ${near}?`;
       findings.push(finding("warning", node.fault("the entry of a tool of this project", "another name", remedy)));
     }
   }
   return { findings, config, tools: names };
 }
 
-/** The allow-list's file after the configuration. */
+/** Sorts by file, the configuration first, then by position. */
 function byPlace(a: ConfigError, b: ConfigError): number {
   if (a.title !== b.title) return a.title === "configuration" ? -1 : 1;
   return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
 }
 
-/** A fault of a document with its place. */
+/** A fault of a file as a finding. */
 export function finding(severity: Finding["severity"], { message, file, line, column, pointer }: ConfigError): Finding {
   return { severity, message, file, line, column, pointer };
 }

@@ -1,11 +1,11 @@
-/** A configuration for the tools of a project, and the keys that it needs. */
+/** A new configuration for the tools of a project, with its keys. */
 
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import { readSigningKey } from "svc-runtime/internal/config";
 import type { NewFile } from "../files/new-files.js";
 
-/** What a new configuration is made of. Keys are in hex. */
+/** Contents of a new configuration. Keys are in hex. */
 export interface ConfigFacts {
   readonly tools: readonly string[];
   readonly leaderId: string;
@@ -21,7 +21,7 @@ export interface NewConfig {
   readonly publicKeys: ReadonlyMap<string, string>;
 }
 
-/** The configuration of a server that requires signatures. New key pairs go to a folder `keys` beside it. */
+/** A configuration that requires signatures. A new leader key pair is written to the folder `keys` next to it. */
 export function signedConfig(target: string, { tools, leaderId, leaderKey, toolKey }: ConfigFacts): NewConfig {
   const keys = join(dirname(target), "keys");
   const leaderPrivate = newPrivateKey();
@@ -44,7 +44,7 @@ export function signedConfig(target: string, { tools, leaderId, leaderKey, toolK
   return { files, publicKeys: new Map([...privateKeys].map(([fqn, key]) => [fqn, publicHex(key)])) };
 }
 
-/** The configuration of a server that requires no signatures. */
+/** A configuration that disables signatures. */
 export function unsignedConfig(target: string): NewConfig {
   const content = print({ signed_http: { mode: "disabled" } });
   return { files: [{ target, content, isPrivate: false }], publicKeys: new Map() };

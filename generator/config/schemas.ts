@@ -1,7 +1,7 @@
 /**
- * The JSON Schemas of the configuration and of the allow-list, for editors and for other programs. A server reads these
- * files by a reader of its own (svc-runtime), which refuses more: repeated members, numbers such as `1.0`, keys that no
- * signature can verify against. `test/generator/config-schema.test.ts` holds the two against each other.
+ * JSON Schemas of the configuration and of the allow-list, for editors and other programs. The server's own reader, in
+ * svc-runtime, refuses more: duplicate members, numbers such as `1.0`, invalid public keys.
+ * `test/generator/config-schema.test.ts` compares the two.
  */
 
 import { DEFAULT_INVOKE_MAX_BODY_BYTES, DEFAULT_REPLAY_CACHE_TTL_MS } from "svc-runtime/internal/generator";
@@ -9,7 +9,7 @@ import { DEFAULT_INVOKE_MAX_BODY_BYTES, DEFAULT_REPLAY_CACHE_TTL_MS } from "svc-
 type ConfigSchema = Readonly<Record<string, unknown>>;
 
 const DIALECT = { $schema: "https://json-schema.org/draft/2020-12/schema" };
-/** 2^64 − 1, to the nearest number that every reader of schemas knows. */
+/** 2^64 − 1 is not a double; validators would round it to this. */
 const MAX_U64 = 2 ** 64;
 const U64 = { type: "integer", minimum: 0, maximum: MAX_U64 };
 const PUBLIC_KEY = "^(0x)?[0-9a-fA-F]{64}$";
@@ -29,7 +29,7 @@ export function configSchema(): ConfigSchema {
       },
       signed_http: {
         description: "Signed requests. Without this section calls need no signature.",
-        // While signatures are disabled, only the form of the other members is checked.
+        // While signatures are disabled, only the types of the other members are checked.
         if: { type: "object", properties: { mode: { const: "disabled" } }, required: ["mode"] },
         // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
         then: { $ref: "#/$defs/disabled" },
@@ -45,7 +45,7 @@ export function allowListSchema(): ConfigSchema {
   return { ...DIALECT, title: "Allow-list of leaders", ...allowList("values") };
 }
 
-/** What is checked: the form of the members, or their values too. */
+/** Whether only the types of members are checked, or their values too. */
 type Extent = "form" | "values";
 
 function signedHttp(extent: Extent): ConfigSchema {
@@ -128,7 +128,7 @@ function object(properties: ConfigSchema, required: readonly string[] = []): Con
   return { type: "object", properties, ...(required.length > 0 && { required }), additionalProperties: false };
 }
 
-/** For members whose `null` means that they are absent. */
+/** Adds `null`, which means that the member is absent. */
 function orNull({ type, ...others }: ConfigSchema): ConfigSchema {
   return { type: [type, "null"], ...others };
 }

@@ -1,11 +1,11 @@
-/** Writing of files: all or none, and through no symbolic link. It does not load the compiler. */
+/** Writes files atomically, all or none, and never through a symbolic link. Must not load the compiler. */
 
 import { randomBytes } from "node:crypto";
 import { lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { quoted } from "../compile/diagnostics/quote.js";
 
-/** A file cannot be written. Ends svc-gen with exit code 2. */
+/** A file cannot be written. svc-gen exits with code 2. */
 export class UnwritableError extends Error {
   constructor(target: string, cause: unknown) {
     const { code = "" } = cause as NodeJS.ErrnoException;
@@ -16,15 +16,15 @@ export class UnwritableError extends Error {
 const UNWRITABLE: Readonly<Record<string, string>> = {
   EACCES: "permission is missing",
   EPERM: "permission is missing",
-  EROFS: "the file system can only be read",
+  EROFS: "the file system is read-only",
   ENOSPC: "the disk is full",
   EDQUOT: "the quota is used up",
-  EFBIG: "the file is larger than allowed here",
+  EFBIG: "the file is larger than the system allows",
   EEXIST: "a file is where its folder should be",
   ENOTDIR: "a file is where its folder should be",
   EISDIR: "a folder is where the file should be",
-  ELOOP: "it is a symbolic link, and svc-gen writes through none; remove it",
-  ENODEV: "a pipe or device is where the file should be",
+  ELOOP: "it is a symbolic link, which svc-gen does not follow; remove it",
+  ENODEV: "it is a pipe or a device",
 };
 
 const fault = (code: string) => Object.assign(new Error(code), { code });
@@ -32,26 +32,26 @@ const fault = (code: string) => Object.assign(new Error(code), { code });
 interface NewFile {
   readonly target: string;
   readonly content: string | Buffer;
-  /** Access rights: by default those of the umask. */
+  /** Permissions; by default those of the umask. */
   readonly mode?: number;
 }
 
 /**
- * The folder below which links are refused: the root for a path in it. A folder elsewhere was named by the user, so it is
- * taken with the links that lead to it.
+ * The folder below which links are refused: the root, for a folder in it. A folder elsewhere was named by the user, so
+ * links that lead to it are followed.
  */
 export function baseOf(root: string, folder: string): string {
   return isWithin(root, folder) ? root : folder;
 }
 
-/** Whether a path is that of a folder, or of something in it. */
+/** Whether a path is a folder or is in it. */
 export function isWithin(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /**
- * Refuses a path that is a link, or that leads through one below the base.
+ * Refuses a path that is a link, or that passes through one below the base.
  *
  * @throws UnwritableError that names the link
  */
@@ -61,7 +61,7 @@ export function refuseLinks(base: string, target: string): void {
 }
 
 /**
- * Refuses a path that leads through a link below the base.
+ * Refuses a path that passes through a link below the base.
  *
  * @throws UnwritableError that names the link
  */
@@ -73,17 +73,17 @@ function refuseLink(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw new UnwritableError(path, fault("ELOOP"));
 }
 
-/** The folders below a base that lead to a path in it, outermost first. */
+/** The folders between a base and a path in it, outermost first. */
 function foldersBetween(base: string, target: string): string[] {
   const names = relative(base, dirname(target)).split(sep).filter(Boolean);
   return names.map((_, at) => join(base, ...names.slice(0, at + 1)));
 }
 
 /**
- * Makes the folders of a file that are missing.
+ * Creates the missing folders of a file.
  *
- * @returns the outermost one that was made
- * @throws UnwritableError for a link among those below the base; the error of the system
+ * @returns the outermost created folder
+ * @throws UnwritableError for a link below the base; the system's error
  */
 export function makeFolders(base: string, target: string): string | undefined {
   let made = mkdirSync(base, { recursive: true });
@@ -99,10 +99,10 @@ export function makeFolders(base: string, target: string): string | undefined {
 }
 
 /**
- * Replaces each file by a rename, so that no reader sees half of one. All texts are written before the first rename, so
- * a full disk changes nothing.
+ * Replaces each file by a rename, so that no reader sees a partial file. All files are written before the first rename,
+ * so a full disk changes nothing.
  *
- * @param baseFor the folder below which a file is reached through no link (see {@link baseOf})
+ * @param baseFor the folder below which links are refused (see {@link baseOf})
  * @throws UnwritableError
  */
 export function replaceFiles(files: readonly NewFile[], baseFor: (target: string) => string = dirname): void {
@@ -117,12 +117,12 @@ export function replaceFiles(files: readonly NewFile[], baseFor: (target: string
       if (stats?.isDirectory()) throw fault("EISDIR");
       if (stats !== undefined && !stats.isFile()) throw fault(stats.isSymbolicLink() ? "ELOOP" : "ENODEV");
       made.push(temporaries[index] as string);
-      // Exclusive: neither replaces a file nor follows a link.
+      // "wx" neither replaces a file nor follows a link.
       writeFileSync(temporaries[index] as string, content, { flag: "wx", mode });
     }
     for (const [index, { target }] of files.entries()) {
       at = target;
-      // A folder may have been replaced by a link meanwhile.
+      // A folder may have been replaced by a link in the meantime.
       refuseLinks(baseFor(target), target);
       renameSync(temporaries[index] as string, target);
     }

@@ -1,4 +1,4 @@
-/** New files: all of them or none, and never in place of another. */
+/** Writes new files, all or none. Existing files are never replaced. */
 
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -7,13 +7,13 @@ import { baseOf, makeFolders, UnwritableError } from "./atomic-write.js";
 export interface NewFile {
   readonly target: string;
   readonly content: string;
-  /** Whether only the owner of the file may read and write it. */
+  /** Whether only the owner may read and write the file. */
   readonly isPrivate?: boolean;
 }
 
 /**
- * @param root below which no link is followed
- * @throws UnwritableError when one cannot be written; the others, and the folders made for them, are removed
+ * @param root folder below which links are refused
+ * @throws UnwritableError if a file cannot be written; the others and their new folders are then removed
  */
 export function writeNewFiles(root: string, files: readonly NewFile[]): void {
   const made: string[] = [];
@@ -23,7 +23,7 @@ export function writeNewFiles(root: string, files: readonly NewFile[]): void {
       at = target;
       const folder = makeFolders(baseOf(root, dirname(target)), target);
       if (folder !== undefined) made.push(folder);
-      // Exclusive: neither replaces a file nor follows a link.
+      // "wx" neither replaces a file nor follows a link.
       const file = openSync(target, "wx", isPrivate ? 0o600 : 0o666);
       made.push(target);
       try {

@@ -1,42 +1,42 @@
-/** Bounded reading of files of a project that is not trusted. It does not load the compiler. */
+/** Bounded reading of files in an untrusted project. Must not load the compiler. */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { quoted } from "../compile/diagnostics/quote.js";
 
-/** Larger than the generated files of thousands of tools and the declaration files of packages. */
+/** More than the generated files of thousands of tools, or any declaration file, need. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** Something other than a file of bounded size. The message names it. */
+/** The path is not a regular file, or the file is too large. */
 export class UnreadableFile extends Error {}
 
 interface FileReadOptions {
-  /** Whether the user named it, who may have named a pipe of the shell: `/dev/fd/63`. */
+  /** Whether the path is from the command line, where it may be a shell's pipe: `/dev/fd/63`. */
   readonly named?: boolean;
 }
 
 /**
  * Reads a regular file, at most {@link MAX_FILE_BYTES}.
  *
- * @throws UnreadableFile; the error of the system
+ * @throws UnreadableFile; the system's error
  */
 export function readRegular(path: string, { named = false }: FileReadOptions = {}): Buffer {
   const pipe = named && path.startsWith("/dev/");
-  // Non-blocking: opening a pipe does not wait for a writer.
+  // O_NONBLOCK: opening a pipe must not wait for a writer.
   const file = openSync(path, constants.O_RDONLY | (pipe ? 0 : (constants.O_NONBLOCK ?? 0)));
   try {
     const stats = fstatSync(file);
-    // A folder is refused by the system.
+    // Reading a folder fails with the system's error.
     if (!stats.isFile() && !stats.isDirectory() && !(pipe && stats.isFIFO())) {
       throw new UnreadableFile(`${quoted(path)} is not a regular file`);
     }
-    // The size of a file in /proc is 0, whatever it holds.
+    // The size of every file in /proc is 0.
     let bytes = Buffer.allocUnsafe(Math.min(stats.size, MAX_FILE_BYTES) + 1);
     for (let size = 0; ; ) {
       const count = readSync(file, bytes, size, bytes.length - size, null);
       if (count === 0) return bytes.subarray(0, size);
       size += count;
       if (size > MAX_FILE_BYTES) {
-        throw new UnreadableFile(`${quoted(path)} has more than ${MAX_FILE_BYTES} bytes, which svc-gen does not read`);
+        throw new UnreadableFile(`${quoted(path)} is larger than ${MAX_FILE_BYTES} bytes, the limit of svc-gen`);
       }
       if (size === bytes.length) bytes = Buffer.concat([bytes], Math.min(2 * size, MAX_FILE_BYTES + 1));
     }
@@ -45,7 +45,7 @@ export function readRegular(path: string, { named = false }: FileReadOptions = {
   }
 }
 
-/** Reads a text as TypeScript does: a byte order mark names its encoding; undefined when it cannot be opened. */
+/** Reads a text file like TypeScript: a byte order mark selects the encoding. Undefined if it cannot be opened. */
 export function readSource(path: string): string | undefined {
   let bytes: Buffer;
   try {

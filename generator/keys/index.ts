@@ -1,4 +1,4 @@
-/** All of this folder, for the commands that import it on demand. */
+/** Exports of this folder, for commands that import it on demand. */
 
 export * from "./key-entries.js";
 export * from "./key-file.js";

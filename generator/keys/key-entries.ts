@@ -1,4 +1,4 @@
-/** Where the halves of a key pair belong: entries of the configuration, as JSON. */
+/** Entries of the configuration for the halves of a key pair, as JSON. */
 
 import { type Json, JsonObject, object, printJson } from "../json.js";
 
@@ -22,12 +22,12 @@ export function toolEntry(fqn: string, privateKey: string): JsonObject {
   return object([fqn, object(["response_signing_key", privateKey])]);
 }
 
-/** In place of a private key that is not shown. */
+/** Placeholder for a private key that is not shown. */
 export function textOf(file: string): string {
   return `the text in ${file}`;
 }
 
-/** JSON on one line, with a space after each colon and comma, braces inside. */
+/** JSON on one line, with spaces after colons and commas and inside braces. */
 export function oneLine(value: Json): string {
   if (value instanceof JsonObject) {
     const members = [...value.members].map(([name, member]) => `${JSON.stringify(name)}: ${oneLine(member)}`);
@@ -36,7 +36,7 @@ export function oneLine(value: Json): string {
   return Array.isArray(value) ? `[${value.map(oneLine).join(", ")}]` : printJson(value);
 }
 
-/** The members of an object, to be put into another one. */
+/** The members of an object as text, without the braces. */
 export function memberText(value: JsonObject): string {
   return oneLine(value).slice(2, -2);
 }

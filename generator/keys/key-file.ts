@@ -1,4 +1,4 @@
-/** Files that hold a private key and nothing else. No message contains any part of a file. */
+/** Private key files. Messages never contain any part of a file. */
 
 import {
   closeSync,
@@ -19,9 +19,9 @@ import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { baseOf, refuseLinkedFolders, UnwritableError } from "../files/atomic-write.js";
 import { formOf, KEYGEN_FORM, type KeyForm, keyInKeygenFile, looksLike } from "./key-forms.js";
 
-/** A key file cannot be used as asked. */
+/** A key file cannot be read or written. */
 export class KeyFileError extends Error {
-  /** @param hint what to do */
+  /** @param hint the next step */
   constructor(
     message: string,
     readonly hint: string,
@@ -35,16 +35,16 @@ export interface KeyFile {
   /** 32 bytes. */
   readonly key: Buffer;
   readonly form: KeyForm;
-  /** Four octal digits; undefined on Windows, which has none. */
+  /** Four octal digits; undefined on Windows. */
   readonly mode: string | undefined;
-  /** Access rights that the file should not have, each with the command that takes them away. */
+  /** Permissions that are too wide, with the command that corrects them. */
   readonly warnings: readonly string[];
 }
 
-/** A key file has fewer than a hundred bytes. */
+/** Far more than a key needs. */
 const MAX_BYTES = 4096;
 const WANTED = "a private key of 32 bytes: 64 hex digits, base64 or base64url";
-const MAKE_ONE = "svc-gen keys new makes a key";
+const MAKE_ONE = "create one with svc-gen keys new";
 const HAS_MODES = process.platform !== "win32";
 
 /**
@@ -62,8 +62,8 @@ export function readKeyFile(folder: string, name: string): KeyFile {
   const reading = readPrivateKey(fromKeygen ?? bytes.toString());
   if ("got" in reading) {
     const isMarked = bytes.toString().startsWith("\ufeff");
-    const got = isMarked ? "a text with a byte order mark: save it without one" : (looksLike(text) ?? reading.got);
-    throw new KeyFileError(`${quoted(name)} must hold ${WANTED}; got ${got}`, MAKE_ONE);
+    const got = isMarked ? "text with a byte order mark; save it without one" : (looksLike(text) ?? reading.got);
+    throw new KeyFileError(`${quoted(name)} must contain ${WANTED}; got ${got}`, MAKE_ONE);
   }
   const key = Buffer.from(reading.key);
   return {
@@ -77,12 +77,13 @@ export function readKeyFile(folder: string, name: string): KeyFile {
 function readRegular(path: string, name: string): { readonly bytes: Buffer; readonly stats: Stats } {
   let file: number | undefined;
   try {
-    // Non-blocking: opening a pipe does not wait for a writer.
+    // O_NONBLOCK: opening a pipe must not wait for a writer.
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stats = fstatSync(file);
-    if (!stats.isFile()) throw new KeyFileError(`${quoted(name)} is no file`, "name the file that holds the key");
+    if (!stats.isFile())
+      throw new KeyFileError(`${quoted(name)} is not a regular file`, "pass the path of the private key");
     if (stats.size <= MAX_BYTES) return { bytes: readFileSync(file), stats };
-    throw new KeyFileError(`${quoted(name)} must hold ${WANTED}; got a file of ${stats.size} bytes`, MAKE_ONE);
+    throw new KeyFileError(`${quoted(name)} must contain ${WANTED}; got a file of ${stats.size} bytes`, MAKE_ONE);
   } catch (error) {
     if (error instanceof KeyFileError) throw error;
     const { code = "an unknown fault" } = error as NodeJS.ErrnoException;
@@ -96,11 +97,11 @@ function readRegular(path: string, name: string): { readonly bytes: Buffer; read
 }
 
 const UNREADABLE: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
+  ENOENT: "the file does not exist",
   ENOTDIR: "a file is where its folder should be",
   EACCES: "permission is missing",
   EPERM: "permission is missing",
-  ELOOP: "its symbolic links form a circle",
+  ELOOP: "its symbolic links form a cycle",
 };
 const UNREADABLE_HINT: Readonly<Record<string, string>> = {
   EACCES: "run svc-gen as the owner of the file",
@@ -118,11 +119,10 @@ function modeWarnings(mode: number, name: string): string[] {
 }
 
 /**
- * Writes a key to a new file that only its owner can read, whatever the umask. A file that could not be written whole is
- * removed.
+ * Writes a key to a new file that only its owner can read, whatever the umask. An incomplete file is removed.
  *
  * @param name the path as given, for messages
- * @throws KeyFileError when there is something of that name, a symbolic link included; UnwritableError
+ * @throws KeyFileError if the path exists, even as a symbolic link; UnwritableError
  */
 export function writeKeyFile(folder: string, name: string, text: string): void {
   refuseKeyAsName(name);
@@ -147,20 +147,20 @@ export function writeKeyFile(folder: string, name: string, text: string): void {
 
 function openNew(path: string, name: string): number {
   try {
-    // Exclusive: neither replaces a file nor follows a link.
+    // "wx" neither replaces a file nor follows a link.
     return openSync(path, "wx", 0o600);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") {
-      throw new KeyFileError(`cannot write ${quoted(name)}: its folder does not exist`, "make the folder first");
+      throw new KeyFileError(`cannot write ${quoted(name)}: its folder does not exist`, "create the folder first");
     }
     if (code !== "EEXIST") throw new UnwritableError(name, error);
-    const what = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? "is a symbolic link" : "exists already";
-    throw new KeyFileError(`${quoted(name)} ${what}; a key is written to a new file only`, "name another file");
+    const what = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? "is a symbolic link" : "already exists";
+    throw new KeyFileError(`${quoted(name)} ${what}; keys are written to new files only`, "choose another name");
   }
 }
 
-/** Makes the new name last. Not every system can do that with a folder. */
+/** Makes the new directory entry durable, where the system can sync a folder. */
 function syncFolder(path: string): void {
   try {
     const folder = openSync(path, "r");
@@ -170,38 +170,38 @@ function syncFolder(path: string): void {
       closeSync(folder);
     }
   } catch {
-    // The key itself has been written.
+    // The key itself is already durable.
   }
 }
 
-/** The name of a file beside another: `leader.next.key` beside `leader.key`. */
+/** Inserts a part before the extension: `leader.next.key` from `leader.key`. */
 export function besideName(name: string, addition: string): string {
   const { ext } = parse(name);
   return `${ext === "" ? name : name.slice(0, -ext.length)}.${addition}${ext}`;
 }
 
 /**
- * Refuses the file of a public key by its name: nothing in its 32 bytes tells it from a private key.
+ * Refuses the file of a public key by its name. Its 32 bytes cannot be told from those of a private key.
  *
  * @throws KeyFileError
  */
 export function refusePublicKey(name: string): void {
   if (!/\.pub(?:lic)?$/i.test(name)) return;
   throw new KeyFileError(
-    `expected a file with a private key, and ${quoted(name)} is named like one with a public key`,
-    "give the file of the private key",
+    `expected the file of a private key, got ${quoted(name)}, which is named like a public key`,
+    "pass the path of the private key",
   );
 }
 
 /**
- * Refuses a key in place of a file's name, which the next message would print.
+ * Refuses a key given in place of a file name, because later messages would print it.
  *
  * @throws KeyFileError
  */
 export function refuseKeyAsName(name: string): void {
   if ("got" in readPrivateKey(name)) return;
   throw new KeyFileError(
-    "expected the name of a file, got the text of a key",
-    "write it to a file; a private key may be in the history of the shell now: make another one",
+    "expected the name of a file, got a key",
+    "the key may now be in the history of your shell: create a new one, and pass the name of its file",
   );
 }

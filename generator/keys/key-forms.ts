@@ -1,13 +1,13 @@
-/** The texts of private keys that a configuration takes (protocol section 10). */
+/** Text forms of private keys that a configuration accepts (protocol section 10). */
 
 import { publicKeyOf } from "svc-runtime/leader";
 
-/** The public key of a private key, as configurations and clients take it: 64 hex digits. */
+/** The public key of a private key as 64 hex digits, the form in configurations and clients. */
 export function publicKeyText(key: Uint8Array): string {
   return Buffer.from(publicKeyOf(key)).toString("hex");
 }
 
-/** A text form: the encoding, and whether a zero flag stands before the 32 bytes. */
+/** A text form: the encoding, and whether a zero flag byte precedes the 32 bytes. */
 export interface KeyForm {
   readonly name: string;
   readonly summary: string;
@@ -19,7 +19,7 @@ const hex = (key: Buffer) => key.toString("hex");
 const base64 = (key: Buffer) => key.toString("base64");
 const base64url = (key: Buffer) => key.toString("base64url");
 
-/** Every form; the first one is written for new keys. */
+/** All forms. New keys are written in the first one. */
 export const KEY_FORMS: readonly KeyForm[] = [
   { name: "hex", summary: "64 hex digits", print: hex },
   { name: "0x-hex", summary: "0x and 64 hex digits", print: (key) => `0x${hex(key)}` },
@@ -39,14 +39,14 @@ export const KEY_FORMS: readonly KeyForm[] = [
   },
 ];
 
-/** The file that `nexus tool auth keygen` writes. It is read in place of a key, and no configuration takes it. */
+/** The file of `nexus tool auth keygen`. It is accepted as a key file, but not in a configuration. */
 export const KEYGEN_FORM: KeyForm = {
   name: "keygen",
-  summary: "JSON of `nexus tool auth keygen`; a configuration takes the private key alone: svc-gen keys convert",
+  summary: "JSON of `nexus tool auth keygen`; for a configuration, extract the private key: svc-gen keys convert",
   print: hex,
 };
 
-/** The private key in a file of `nexus tool auth keygen`; undefined for any other text, and when its halves differ. */
+/** The private key in a file of `nexus tool auth keygen`; undefined for other texts, or if the halves do not match. */
 export function keyInKeygenFile(text: string): string | undefined {
   const digits = (name: string) => new RegExp(`"${name}"\\s*:\\s*"([0-9a-f]{64})"`).exec(text)?.[1];
   const privateKey = text.trimStart().startsWith("{") ? digits("private_key_hex") : undefined;
@@ -54,22 +54,23 @@ export function keyInKeygenFile(text: string): string | undefined {
   return digits("public_key_hex") === publicKeyText(Buffer.from(privateKey, "hex")) ? privateKey : undefined;
 }
 
-/** The form of a valid text without white space around it. Padding tells base64 from base64url where nothing else does. */
+/** The form of a valid, trimmed text. If only padding distinguishes base64 from base64url, padding decides. */
 export function formOf(text: string, key: Buffer): KeyForm {
   const plain = (form: KeyForm) => form.print(key).toLowerCase() === text.toLowerCase() && /hex$/.test(form.name);
   const unpadded = (form: KeyForm) => form.print(key).replace(/=+$/, "") === text.replace(/=+$/, "");
   const written = KEY_FORMS.find((form) => plain(form) || form.print(key) === text) ?? KEY_FORMS.find(unpadded);
-  if (written === undefined) throw new Error("the text is not of this key");
+  if (written === undefined) throw new Error("the text does not encode this key");
   return written;
 }
 
-/** What an invalid text looks like, where its looks say more than its length. */
+/** Describes an invalid text by its format, if that says more than its length. */
 export function looksLike(text: string): string | undefined {
-  if (text.startsWith("-----BEGIN")) return "a PEM text, which the configuration does not take";
+  if (text.startsWith("-----BEGIN")) return "PEM, which is not supported";
   if (text.startsWith('"') || text.startsWith("'")) return "a text in quotes";
-  if (text.startsWith("{") && text.includes('"private_key_hex"')) return "JSON with halves of different keys";
+  if (text.startsWith("{") && text.includes('"private_key_hex"'))
+    return "JSON whose private and public key do not match";
   if (/^[{[]/.test(text)) return "JSON";
-  if (text.startsWith("ssh-")) return "a key of SSH";
+  if (text.startsWith("ssh-")) return "an SSH key";
   const [, digits] = /^(?:0x)?([0-9a-f]*)$/i.exec(text) ?? [];
   return digits ? `${digits.length} hex digits` : undefined;
 }

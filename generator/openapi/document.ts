@@ -1,4 +1,4 @@
-/** OpenAPI 3.1 of the tools of a server, from their metadata documents. The same documents give the same text. */
+/** Generates the OpenAPI 3.1 document of a server from the metadata of its tools. The output is deterministic. */
 
 import { parseFqn, RESULT_CONTENT_TYPE } from "svc-runtime/internal/generator";
 import { SchemaJudge } from "../compile/emit/schema-judge.js";
@@ -21,23 +21,23 @@ export interface OpenApiOptions {
   /** Name and version of the project. */
   readonly title: string;
   readonly version: string;
-  /** Where the server is, without a trailing slash; `/` for the server that serves the document. */
+  /** Address of the server, without a trailing slash; `/` for the server that serves the document. */
   readonly url: string;
-  /** Prefix of the protocol's headers. */
+  /** Prefix of the signature headers. */
   readonly headerPrefix: string;
-  /** What is known of this one server, in front of the overview. */
+  /** A note about this server, printed before the overview. */
   readonly note?: string;
 }
 
-/** Statuses of every endpoint, and further ones of `invoke`. */
+/** Error statuses of every endpoint, and additional ones of `invoke`. */
 const EVERYWHERE = [400, 404, 405, 408, 417, 431];
 const OF_INVOKE = [401, 403, 409, 411, 413, 415, 422, 429, 500, 503, 504];
 
-/** The tag of the endpoints that no tool owns. */
+/** The tag of endpoints that do not belong to a tool. */
 const SERVER_TAG = "server";
 
 /**
- * The document of all tools.
+ * Generates the document of all tools.
  *
  * @param documents the entries of a `meta.json`
  */
@@ -72,7 +72,7 @@ interface DocumentedTool {
   readonly timeout: number;
   /** `""`, or a path such as `/orders/quote`. */
   readonly path: string;
-  /** The FQN as a name in programs: `shop.orders.quote.v1`. */
+  /** The FQN as a prefix of identifiers: `shop.orders.quote.v1`. */
   readonly name: string;
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject;
@@ -115,7 +115,7 @@ function toolPaths(tool: DocumentedTool, judge: SchemaJudge, headerPrefix: strin
         get: operation(
           "meta",
           `Metadata of ${fqn}`,
-          ["description", "The document of the tool, with its schemas and the URL under which it was asked."],
+          ["description", "The metadata of the tool, with its schemas and the URL of this request."],
           ["responses", answers(json("The metadata document.", reference("schemas", "ToolMetadata")), 500, 503)],
         ),
       }),
@@ -154,7 +154,7 @@ function invokeOperation(tool: DocumentedTool, judge: SchemaJudge, prefix: strin
       answers(
         ordered({
           description:
-            "The result. JSON for an unsigned call, unless `Accept` names BCS or the server is set to it; BCS for a signed call. In JSON a value that is stored elsewhere has a reference in the place of its content.",
+            "The result. JSON for an unsigned call, unless `Accept` prefers BCS or the server is configured for BCS; BCS for a signed call. In JSON, a value in external storage is replaced by a reference.",
           headers: resultHeaders(prefix),
           content: { "application/json": plainResult, [RESULT_CONTENT_TYPE]: BCS_RESULT },
         }),
@@ -164,7 +164,7 @@ function invokeOperation(tool: DocumentedTool, judge: SchemaJudge, prefix: strin
   );
 }
 
-/** One sample a variant, as the result has it in JSON. */
+/** One sample per variant, in the JSON form of results. */
 function variantSamples(outputSchema: JsonObject): [string, Json][] {
   return (outputSchema.get("oneOf") as readonly Json[]).map((variant) => {
     const sample = sampleOf(variant, outputSchema);
@@ -172,7 +172,7 @@ function variantSamples(outputSchema: JsonObject): [string, Json][] {
   });
 }
 
-/** `examples` with the samples that fit the schema; a sample of a variant without ports in its JSON form. */
+/** The member `examples`, with the samples that are valid for the schema. */
 function examples(judge: SchemaJudge, schema: JsonObject, samples: readonly (readonly [string, Json])[]) {
   const problem = judge.compile(schema);
   const fitting = samples.filter(([, value]) => problem(asNumbers(value)) === undefined);
@@ -183,7 +183,7 @@ function examples(judge: SchemaJudge, schema: JsonObject, samples: readonly (rea
   return entries.length === 0 ? [] : [["examples", object(...entries)] as const];
 }
 
-/** The value with the nearest number for each bigint, which the judge leaves unjudged. */
+/** Replaces each bigint by the nearest number, because the validator ignores bigints. */
 function asNumbers(value: Json): Json {
   if (typeof value === "bigint") return Number(value);
   if (Array.isArray(value)) return value.map(asNumbers);
@@ -191,7 +191,7 @@ function asNumbers(value: Json): Json {
   return object(...[...value.members].map(([name, each]) => [name, asNumbers(each)] as const));
 }
 
-/** Keys of components and examples have few characters in OpenAPI (section "Components Object"). */
+/** OpenAPI restricts the characters of component keys (section "Components Object"). */
 function exampleName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9._-]/g, "_");
 }
@@ -203,22 +203,31 @@ function toolHealth(): JsonObject {
       ordered({ description, content: { "application/json": { schema: reference("schemas", `Error${status}`) } } }),
     ] as const;
   return object(
-    ["200", empty("The tool is well.")],
+    ["200", empty("The tool is healthy.")],
     ...errorReferences(EVERYWHERE),
-    orNone("500", "`health()` or the construction of the tool threw; without a body. Or a fault of the server."),
-    orNone("503", "`health()` says so, or took longer than the time limit; without a body. Or the server is stopping."),
-    ["default", empty("Another status that `health()` has returned.")],
+    orNone(
+      "500",
+      "Without a body: `health()` or the constructor of the tool threw. With a body: an error of the server.",
+    ),
+    orNone(
+      "503",
+      "Without a body: the tool is unhealthy, or `health()` took too long. With a body: the server is stopping.",
+    ),
+    ["default", empty("Any other status returned by `health()`.")],
   );
 }
 
 function serverPaths(tools: readonly DocumentedTool[]): [string, JsonObject][] {
   const operation = (id: string, summary: string, responses: JsonObject) =>
     ordered({ get: { tags: [SERVER_TAG], operationId: `server.${id}`, summary, responses } });
-  const paths = json("The paths, as `path()` of each class has them.", ordered({ type: "array", items: TEXT }));
+  const paths = json("The paths, as returned by `path()` of each class.", ordered({ type: "array", items: TEXT }));
   const list: [string, JsonObject] = ["/tools", operation("tools", "Paths of all tools", answers(paths, 503))];
-  // A tool at the root has this path.
+  // If a tool is served at the root, /health is its own.
   if (tools.some(({ path }) => path === "")) return [list];
-  return [list, ["/health", operation("health", "Health of the server", answers(empty("The server answers."), 503))]];
+  return [
+    list,
+    ["/health", operation("health", "Health of the server", answers(empty("The server is running."), 503))],
+  ];
 }
 
 const TEXT = ordered({ type: "string" });
@@ -229,7 +238,7 @@ function json(description: string, schema: JsonObject): JsonObject {
   return ordered({ description, content: { "application/json": { schema } } });
 }
 
-/** `responses`: the answer of success, and errors in the order of their statuses. */
+/** The member `responses`: success, then errors by status. */
 function answers(success: JsonObject, ...statuses: readonly number[]): JsonObject {
   return object(["200", success], ...errorReferences([...EVERYWHERE, ...statuses].sort((a, b) => a - b)));
 }

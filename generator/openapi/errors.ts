@@ -1,6 +1,5 @@
 /**
- * The answers of a server that are no results (protocol.md section 7): the codes of each status, from the table of error
- * answers.
+ * Error responses of an OpenAPI document (protocol.md section 7), from the table of error answers.
  */
 
 import { DEFAULT_HEADER_PREFIX } from "svc-runtime/internal/generator";
@@ -13,14 +12,14 @@ for (const [code, { status }] of [...ERROR_ANSWERS].sort(([, a], [, b]) => a.sta
   CODES_BY_STATUS.set(status, [...(CODES_BY_STATUS.get(status) ?? []), code]);
 }
 
-/** Headers of answers, by the status: the name in `components.headers`, and that of the header. */
+/** Headers of error answers, by status: key in `components.headers`, and header name. */
 const HEADERS: Readonly<Record<number, readonly [component: string, header: string]>> = {
   405: ["Allow", "Allow"],
   429: ["RetryAfter", "Retry-After"],
   503: ["RetryAfter", "Retry-After"],
 };
 
-/** Schemas of the error bodies: `Error400` and so on. */
+/** Schemas of the error bodies, named by status: `Error400`. */
 export function errorSchemas(): [name: string, schema: JsonObject][] {
   return [...CODES_BY_STATUS].map(([status, codes]) => [
     `Error${status}`,
@@ -28,7 +27,7 @@ export function errorSchemas(): [name: string, schema: JsonObject][] {
       type: "object",
       properties: {
         error: { type: "string", enum: codes },
-        details: { type: "string", description: "What is wrong, for people. Not of every error." },
+        details: { type: "string", description: "A human-readable explanation. Some errors have none." },
       },
       required: ["error"],
     }),
@@ -36,9 +35,9 @@ export function errorSchemas(): [name: string, schema: JsonObject][] {
 }
 
 /**
- * Responses with these schemas, under the same names.
+ * Responses, with the same names as the schemas.
  *
- * @param prefix of the protocol's headers
+ * @param prefix prefix of the signature headers
  */
 export function errorResponses(prefix: string): [name: string, response: JsonObject][] {
   return [...CODES_BY_STATUS].map(([status, codes]) => {
@@ -57,7 +56,7 @@ export function errorResponses(prefix: string): [name: string, response: JsonObj
   });
 }
 
-/** The entries of `responses` for some statuses. */
+/** Entries of `responses` for the given statuses. */
 export function errorReferences(statuses: readonly number[]): [status: string, response: JsonObject][] {
   return statuses.map((status) => [`${status}`, reference("responses", `Error${status}`)]);
 }

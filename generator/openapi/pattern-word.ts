@@ -1,24 +1,24 @@
-/** A text that matches a pattern. refa is loaded for the first one. */
+/** Finds text that matches a regular expression. The package refa is loaded at the first use. */
 
 import { createRequire } from "node:module";
 import { runWithin } from "../run-within.js";
 
 const require = createRequire(import.meta.url);
 
-/** Milliseconds for one pattern. */
+/** Time limit for one pattern, in milliseconds. */
 const LIMIT_MS = 1_000;
-/** Candidates of each alphabet. Most patterns are matched by the first one. */
+/** Candidates tried in each alphabet. For most patterns the first one matches. */
 const MAX_WORDS = 1_000;
-/** Readable characters first. */
+/** Alphabets to try, the most readable first. */
 const ALPHABETS = ["[a-z0-9]", "[A-Za-z0-9]", "[!-~]", "[^\\0]"];
-/** Repetitions beyond this are too many states. */
+/** More repetitions would make too many automaton states. */
 const MAX_COUNT = 1_000;
 
 /**
  * Finds a text that matches a pattern and has an allowed length.
  *
- * @param plain taken if it matches
- * @returns undefined when none is found in time
+ * @param plain preferred text, used if it matches
+ * @returns undefined if none is found in time
  */
 export function wordOf(pattern: string, min: number, max: number, plain: string): string | undefined {
   try {
@@ -30,7 +30,7 @@ export function wordOf(pattern: string, min: number, max: number, plain: string)
     if (fits(plain)) return plain;
     return runWithin(LIMIT_MS, () => search(pattern, min, max, fits));
   } catch {
-    // Too slow, or no expression.
+    // The search is too slow, or the pattern is invalid.
     return undefined;
   }
 }
@@ -38,7 +38,7 @@ export function wordOf(pattern: string, min: number, max: number, plain: string)
 function search(pattern: string, min: number, max: number, fits: (text: string) => boolean): string | undefined {
   const { JS, NFA } = require("refa") as typeof import("refa");
   const automaton = (source: string) => {
-    // A candidate is tested with its assertions and references afterwards.
+    // Assertions and backreferences are ignored here; each candidate is tested against the full pattern later.
     const parsed = JS.Parser.fromLiteral({ source, flags: "u" }).parse({
       assertions: "ignore",
       backreferences: "disable",
@@ -46,7 +46,7 @@ function search(pattern: string, min: number, max: number, fits: (text: string) 
     return NFA.fromRegex(parsed.expression, { maxCharacter: parsed.maxCharacter });
   };
   const most = max > MAX_COUNT ? "" : max;
-  // A pattern without anchors also matches within a longer text.
+  // A pattern without anchors may also match part of a longer text.
   for (const source of [pattern, `(?:${pattern})[^]*`, `[^]*(?:${pattern})`]) {
     const whole = automaton(source);
     for (const alphabet of ALPHABETS) {

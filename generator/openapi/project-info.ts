@@ -1,9 +1,9 @@
-/** Name and version of a project, for its document. */
+/** Name and version of a project, for its OpenAPI document. */
 
 import { join } from "node:path";
 import { readRegular } from "../files/read-file.js";
 
-/** What `package.json` says; other text where it says nothing. */
+/** Reads package.json; uses defaults if it lacks them. */
 export function projectInfo(root: string): { readonly title: string; readonly version: string } {
   const { name, version } = manifestOf(root);
   return {

@@ -1,14 +1,14 @@
-/** Small values that fit a schema of svc-gen, for examples and for the first call of a tool. */
+/** Small valid values for a generated schema, for examples and for the first call of a tool. */
 
 import { dereferenced, listAt, namedSchemas, referenceOf } from "../contract/schema-reader.js";
 import { type Json, JsonObject } from "../json.js";
 import { wordOf } from "./pattern-word.js";
 
 /**
- * A small value that fits a schema; examples and defaults first.
+ * A small valid value for a schema; its examples and defaults are preferred.
  *
- * @param root the schema whose `$defs` the references name
- * @param open the references that lead here: a list of what it is within is empty
+ * @param root the schema with the `$defs`
+ * @param open the enclosing references; a list of one of them is left empty, so that recursion ends
  */
 export function sampleOf(
   schema: Json | undefined,
@@ -48,7 +48,7 @@ export function sampleOf(
   }
 }
 
-/** Items of a list at most, however many it wants. */
+/** Maximum items of a sample list, even if `minItems` is larger. */
 const MAX_ITEMS = 256;
 
 const SAMPLE_TEXTS: Readonly<Record<string, string>> = {
@@ -71,7 +71,7 @@ function sampleText(schema: JsonObject): string {
   return plain === "text" ? plain.padEnd(min, "x").slice(0, max) : plain;
 }
 
-/** The first of the plainest numbers that is within the limits. */
+/** The simplest number within the limits. */
 function sampleNumber(schema: JsonObject): Json {
   const limits = ["minimum", "exclusiveMinimum", "multipleOf", "maximum", "exclusiveMaximum"] as const;
   const [min, above, step, max, below] = limits.map((name) => schema.get(name) as number | bigint | undefined);
@@ -94,7 +94,7 @@ function sampleObject(schema: JsonObject, sample: (schema: Json | undefined) => 
   return new JsonObject(new Map(members.map(([name, each]) => [name, sample(each)])));
 }
 
-/** The places of a tuple, or else one item. */
+/** All elements of a tuple, otherwise one item. */
 function sampleList(schema: JsonObject, sample: (schema: Json | undefined) => Json, open: readonly string[]): Json[] {
   const places = schema.get("prefixItems");
   if (Array.isArray(places)) return (places as Json[]).map(sample);

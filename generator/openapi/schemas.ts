@@ -1,4 +1,4 @@
-/** Schemas of a tool as components of an OpenAPI document: without `$defs`, every reference to a component. */
+/** Converts schemas of tools to components of an OpenAPI document: `$defs` become components of their own. */
 
 import { MAX_VALUES } from "svc-runtime/internal/generator";
 import {
@@ -12,17 +12,17 @@ import {
 import { type Json, JsonObject, object, ordered, printJson } from "../json.js";
 import { reference } from "./errors.js";
 
-/** The names of the schemas of one tool. */
+/** Component names of the schemas of one tool. */
 export interface ToolSchemas {
   readonly input: string;
-  /** Of the result in plain JSON mode: one variant with its ports. */
+  /** The JSON result of an unsigned call: one variant with its ports. */
   readonly result: string;
 }
 
-/** The schemas of all tools, by their names in `components.schemas`. */
+/** The schemas of all tools, by name in `components.schemas`. */
 export class SchemaComponents {
   readonly all = new Map<string, JsonObject>();
-  /** The text of each schema before its references were rewritten. */
+  /** The text of each schema before its references are rewritten. */
   readonly #texts = new Map<string, string>();
 
   /**
@@ -36,14 +36,14 @@ export class SchemaComponents {
     return { input, result };
   }
 
-  /** Adds a schema with the definitions that it refers to; returns its name, which differs when another has it. */
+  /** Adds a schema and the definitions that it refers to. Returns its name, which gets a suffix if it is taken. */
   #add(wanted: string, schema: JsonObject, prefix: string, root: JsonObject): string {
     const text = printJson(schema);
     let name = wanted;
     for (let count = 2; this.#texts.has(name) && this.#texts.get(name) !== text; count++) name = `${wanted}_${count}`;
     if (this.#texts.has(name)) return name;
     this.#texts.set(name, text);
-    // The place in the list comes first: a definition may refer back to this schema.
+    // Reserved before the definitions are added, because one may refer back to this schema.
     this.all.set(name, schema);
     const renamed = (definition: string) => {
       const target = namedSchemas(root, "$defs").get(definition) as JsonObject;
@@ -54,7 +54,7 @@ export class SchemaComponents {
   }
 }
 
-/** The result in plain JSON mode: each variant with its ports, and the failure that every tool may return. */
+/** The JSON result of an unsigned call: each variant with its ports, and `_err_eval`. */
 function resultSchema(outputSchema: JsonObject): JsonObject {
   const variants = listAt(outputSchema, "oneOf").map((each) => {
     const variant = each as JsonObject;
@@ -69,8 +69,8 @@ function resultSchema(outputSchema: JsonObject): JsonObject {
 }
 
 /**
- * The schema of ports, with the number of values that every call and every result keeps to. The contract has them in
- * its ports, not in its schemas.
+ * Adds the limits of the number of values to a schema of ports. Contracts have these limits in their ports, not in their
+ * schemas.
  */
 function withListBounds(ports: Json, root: JsonObject): JsonObject {
   const { members } = ports as JsonObject;
@@ -80,7 +80,7 @@ function withListBounds(ports: Json, root: JsonObject): JsonObject {
   return new JsonObject(new Map(members).set("properties", object(...bounded)));
 }
 
-/** The schema of a port; of a `many` port with at most and at least as many items as it may have (protocol.md section 2). */
+/** Adds `minItems` and `maxItems` to the schema of a `many` port (protocol.md section 2). */
 function boundedList(schema: Json, root: JsonObject): Json {
   if (!(schema instanceof JsonObject)) return schema;
   const target = dereferenced(schema, root);
@@ -90,7 +90,7 @@ function boundedList(schema: Json, root: JsonObject): Json {
   return new JsonObject(new Map(schema.members).set("minItems", least).set("maxItems", most));
 }
 
-/** A variant without ports: in JSON its value is an empty object. */
+/** A variant without ports. Its JSON value is an empty object. */
 function emptyVariant(name: string, description: Json | undefined): JsonObject {
   return ordered({
     type: "object",
@@ -112,7 +112,7 @@ export const SHARED_SCHEMAS: readonly (readonly [name: string, schema: JsonObjec
       properties: { _err_eval: { type: "object", properties: { reason: { type: "string" } }, required: ["reason"] } },
       required: ["_err_eval"],
       additionalProperties: false,
-      description: "The tool ran and could not answer. Every tool may return it.",
+      description: "The tool ran and reported an error. Every tool may return it.",
     }),
   ],
   [
@@ -121,8 +121,8 @@ export const SHARED_SCHEMAS: readonly (readonly [name: string, schema: JsonObjec
       type: "object",
       properties: {
         fqn: { type: "string", examples: ["xyz.demo.sum@1"] },
-        url: { type: "string", description: "Where the tool is served, with a slash at the end." },
-        timeout: { type: "integer", description: "Milliseconds of one call as a whole." },
+        url: { type: "string", description: "Address of the tool, with a trailing slash." },
+        timeout: { type: "integer", description: "Time limit of a call, in milliseconds." },
         description: { type: "string" },
         input_schema: { type: "object", description: "JSON Schema 2020-12 of the input." },
         output_schema: { type: "object", description: "JSON Schema 2020-12 of the output." },
@@ -132,7 +132,7 @@ export const SHARED_SCHEMAS: readonly (readonly [name: string, schema: JsonObjec
   ],
 ];
 
-/** The schema without `$schema` and `$defs`, its references named anew. */
+/** Removes `$schema` and `$defs` from a schema and renames its references. */
 function withReferences(schema: JsonObject, renamed: (definition: string) => string): JsonObject {
   const changed = mapSchemas(withoutKeywords(schema, ["$schema", "$defs"]), (each) =>
     each instanceof JsonObject ? withReferences(each, renamed) : each,

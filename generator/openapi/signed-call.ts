@@ -1,4 +1,4 @@
-/** The signed call in an OpenAPI document (protocol.md sections 4 and 5): header parameters, body, headers of the answer. */
+/** Signed calls in an OpenAPI document (protocol.md sections 4 and 5): header parameters, body, response headers. */
 
 import { MAX_INLINE_BYTES, MAX_VALUES } from "svc-runtime/internal/generator";
 import { type JsonObject, object, ordered } from "../json.js";
@@ -6,14 +6,14 @@ import { reference } from "./errors.js";
 
 const base64url = (bytes: number) => `^[A-Za-z0-9_-]{${Math.ceil((bytes * 4) / 3)}}$`;
 
-/** The header parameters of a signed call, behind the prefix. */
+/** Headers of a signed call, without the prefix. */
 const HEADERS: readonly (readonly [name: string, description: string, pattern: string])[] = [
   ["Sig-V", "Version of the signature.", "^3$"],
-  ["Leader-Id", "The leader's id, as the allow-list of the server has it.", "^[!-~]+$"],
-  ["Leader-Key-Id", "The id of the leader's key: a 64-bit integer in decimal digits.", "^[0-9]+$"],
+  ["Leader-Id", "The leader's ID in the allow-list of the server.", "^[!-~]+$"],
+  ["Leader-Key-Id", "The ID of the leader's key: a 64-bit integer in decimal digits.", "^[0-9]+$"],
   ["Input-Hash", "SHA-256 of the commitments to all inputs, base64url without padding.", base64url(32)],
-  ["Leader-Signature", "Ed25519 by the leader over the 32 bytes of the input hash, base64url.", base64url(64)],
-  ["Nonce", "32 bytes of this invocation, base64url. A retry has the same nonce.", base64url(32)],
+  ["Leader-Signature", "The leader's Ed25519 signature of the 32 bytes of the input hash, base64url.", base64url(64)],
+  ["Nonce", "32 random bytes that identify the call, base64url. A retry has the same nonce.", base64url(32)],
 ];
 
 const componentName = (header: string) => header.replaceAll("-", "");
@@ -25,7 +25,7 @@ export function headerParameters(prefix: string): [name: string, parameter: Json
     ordered({
       name: `${prefix}${name}`,
       in: "header",
-      description: `${description} Signed calls have all six headers; other calls have none.`,
+      description: `${description} A signed call has all six headers, an unsigned call none.`,
       schema: { type: "string", pattern },
     }),
   ]);
@@ -36,11 +36,11 @@ export function headerReferences(): JsonObject[] {
   return HEADERS.map(([name]) => reference("parameters", componentName(name)));
 }
 
-/** The headers that answers may have: `components.headers`. */
+/** `components.headers`: headers of answers. */
 export function responseHeaders(prefix: string): [name: string, header: JsonObject][] {
   const text = (description: string, pattern?: string) => ordered({ description, schema: { type: "string", pattern } });
   return [
-    ["Allow", text("The methods of the path.")],
+    ["Allow", text("The allowed methods.")],
     [
       "RetryAfter",
       ordered({
@@ -48,25 +48,25 @@ export function responseHeaders(prefix: string): [name: string, header: JsonObje
         schema: { type: "integer", minimum: 1 },
       }),
     ],
-    ["SignatureVersion", text(`Beside \`${prefix}Tool-Signature\`: the version of the signature.`, "^3$")],
+    ["SignatureVersion", text(`The version of \`${prefix}Tool-Signature\`.`, "^3$")],
     [
       "ToolSignature",
       text(
-        "Signed mode, where the tool has a signing key: Ed25519 by the tool over a domain text, the leader's signature, the nonce and the hash of the result. Errors are never signed.",
+        "The tool's Ed25519 signature of a domain prefix, the leader's signature, the nonce and the hash of the result. Only for signed calls, if the tool has a signing key. Errors are never signed.",
         base64url(64),
       ),
     ],
     [
       "ReplayMemory",
       text(
-        "Signed mode: the name of the server's replay memory, in every answer. A repeat sends `NAME;age=MS` in the same header: the name known at the first attempt, and the milliseconds since then.",
+        "The name of the server's replay memory, in every answer of a signed server. A retry sends `NAME;age=MS` in the same header: the name known at the first attempt, and the milliseconds since then.",
         base64url(16),
       ),
     ],
   ];
 }
 
-/** The `headers` of a result. */
+/** The member `headers` of a result. */
 export function resultHeaders(prefix: string): JsonObject {
   return ordered({
     [`${prefix}Sig-V`]: reference("headers", "SignatureVersion"),
@@ -75,28 +75,28 @@ export function resultHeaders(prefix: string): JsonObject {
   });
 }
 
-/** The body of a signed call as a media type. `Content-Type` is not looked at, so one of its own tells the forms apart. */
+/** Media type of a signed body. Servers ignore `Content-Type`; a different one keeps the two bodies apart in the document. */
 export const SIGNED_BODY: JsonObject = ordered({
   schema: {
     type: "string",
     contentMediaType: "application/json",
     contentSchema: reference("schemas", "SignedEnvelope"),
     description:
-      "Signed calls only: the envelope as bytes. The leader has signed a hash of the values, so the body goes out as it was signed and no program on the way may write it anew.",
+      "Signed calls only: the bytes of the envelope. The leader signs a hash of the values, so no proxy may reformat the body.",
   },
 });
 
-/** The result in BCS as a media type. */
+/** Media type of a BCS result. */
 export const BCS_RESULT: JsonObject = ordered({
   schema: {
     type: "string",
     format: "binary",
     description:
-      "The result in BCS: the tag of the variant, then its ports in the order of the schema, as `OffchainToolOutput`. All results of signed calls have this form.",
+      "The result in BCS: the tag of the variant, then its ports in schema order, as `OffchainToolOutput`. All results of signed calls have this form.",
   },
 });
 
-/** The schema of the envelope, and of what is in it. */
+/** Schemas of the envelope and of its items. */
 export const ENVELOPE_SCHEMAS: readonly (readonly [name: string, schema: JsonObject])[] = [
   [
     "SignedEnvelope",
@@ -124,13 +124,13 @@ export const ENVELOPE_SCHEMAS: readonly (readonly [name: string, schema: JsonObj
     "SignedItem",
     ordered({
       oneOf: [
-        item("data", ["data", ordered({ description: "The value as JSON: its canonical text is hashed." })]),
+        item("data", ["data", ordered({ description: "The value as JSON. Its canonical text is hashed." })]),
         item("data", [
           "bytes",
           ordered({
             type: "string",
             contentEncoding: "base64",
-            description: "The JSON text of the value: these bytes are hashed.",
+            description: "The JSON text of the value. These bytes are hashed.",
           }),
         ]),
       ],

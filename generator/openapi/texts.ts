@@ -1,35 +1,35 @@
-/** Texts of an OpenAPI document, in Markdown. */
+/** Markdown texts of an OpenAPI document. */
 
 import { derivePorts, MAX_VALUES, withoutControls } from "svc-runtime/internal/generator";
 import { type JsonObject, printJson } from "../json.js";
 
-/** What a reader of the whole document has to know. */
+/** The overview, as `info.description`. */
 export const OVERVIEW = `Each tool has \`GET …/health\`, \`GET …/meta\` and \`POST …/invoke\`. Paths match byte for byte, without a trailing slash.
 
 ## Signed and unsigned calls
 
-The configuration of the server decides for all of its tools, and \`invoke\` takes one form only:
+The server's configuration selects one mode for all of its tools:
 
-| configuration | \`invoke\` takes |
+| configuration | \`invoke\` accepts |
 |---|---|
-| \`signed_http\` with \`"mode": "required"\` | signed calls: six headers, and the envelope as \`application/octet-stream\`. Every other call is 401 \`auth_failed\` |
+| \`signed_http\` with \`"mode": "required"\` | signed calls: six headers, and the envelope as \`application/octet-stream\`. Any other call is answered with 401 \`auth_failed\` |
 | none, or \`"mode": "disabled"\` | unsigned calls: the input as plain JSON. A web page may call only if its origin is allowed |
 
-\`health\`, \`meta\` and \`tools\` are the same in both. Errors are JSON in both.
+\`health\`, \`meta\` and \`tools\` are the same in both modes. Errors are always JSON.
 
-An unsigned call gets its result as JSON, unless \`Accept\` names the content type of BCS with at least the quality of JSON, or the
-server is set to BCS (\`SVC_UNSIGNED_RESULTS=bcs\`). A value that is stored elsewhere is
-\`{"kind":"walrus","blob_id":BASE64,"content_digest":BASE64}\` in the place of its content. Programs make signed calls with the leader's client, not with a client
-that is generated from this document: they have to hash and sign the values.
+The result of an unsigned call is JSON, unless \`Accept\` gives the content type of BCS at least the quality of JSON, or the
+server is configured for BCS (\`SVC_UNSIGNED_RESULTS=bcs\`). A value in external storage is replaced by
+\`{"kind":"walrus","blob_id":BASE64,"content_digest":BASE64}\`. To make signed calls, use the leader's client: a client generated
+from this document does not hash and sign the values.
 
 ## 64-bit integers
 
-Members of \`format: int64\` or \`format: uint64\` are JSON numbers with all their digits; so may be those of \`type: integer\`
-without a format. JavaScript's \`JSON.parse\` rounds integers beyond ±(2^53 − 1), and a rounded number is not refused: it is
-another valid input. A JavaScript client has to read them with the text of the number (\`context.source\` in a reviver) or with a
-package such as \`lossless-json\`, and to write a \`bigint\` with \`JSON.rawJSON\` or that package.`;
+Members of \`format: int64\` or \`format: uint64\` are JSON numbers with all their digits; those of \`type: integer\` without a
+format may be. JavaScript's \`JSON.parse\` rounds integers beyond ±(2^53 − 1), and the server cannot detect a rounded number. A
+JavaScript client must read them from the text of the number (\`context.source\` in a reviver) or with a package such as
+\`lossless-json\`, and write a \`bigint\` with \`JSON.rawJSON\` or that package.`;
 
-/** What a caller of one tool has to know. */
+/** The description of a tool's `invoke` operation. */
 export function invokeText(description: string, timeout: number, input: JsonObject, output: JsonObject): string {
   const { inputPorts, outputVariants } = derivePorts(printJson(input), printJson(output));
   const listed = (ports: readonly { readonly name: string; readonly many: boolean }[]) =>
@@ -39,17 +39,17 @@ export function invokeText(description: string, timeout: number, input: JsonObje
     description,
     `Time limit: ${timeout.toLocaleString("en-US")} ms.`,
     `Input ports, in this order: ${listed(inputPorts)}.`,
-    `Variants of the result, with their ports:\n\n${variants.join("\n")}\n- \`_err_eval\`: \`reason\`, for a tool that cannot answer`,
+    `Variants of the result, with their ports:\n\n${variants.join("\n")}\n- \`_err_eval\`: \`reason\`, if the tool reports an error`,
     `A port marked *many* is a list of 1 to ${MAX_VALUES} values.`,
-    "The configuration of the server decides whether this call is signed or not: see above.",
+    "The server's configuration determines whether this call must be signed: see above.",
   ].join("\n\n");
 }
 
-/** Text as code in Markdown: the fence is longer than any run of backticks in it. */
+/** Text as Markdown code. The fence is longer than any run of backticks in the text. */
 function code(text: string): string {
   const runs = [...text.matchAll(/`+/g)].map(([run]) => run.length);
   const fence = "`".repeat(Math.max(0, ...runs) + 1);
   const space = runs.length > 0 ? " " : "";
-  // A line break would end the list.
+  // A line break would end the list item.
   return `${fence}${space}${withoutControls(text)}${space}${fence}`;
 }

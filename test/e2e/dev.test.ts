@@ -387,7 +387,7 @@ test("printed: notes, URLs, a call to try, calls, frames, changes, new tools, an
   await process.line(/^✓ serving/);
   assert.equal(
     (await project.invoke(INPUT)).err,
-    "svc-gen: the tool answered 500 tool_invocation_failed (a repeat gets the same answer; only the log of the server has the exception; the tool may have run)\n",
+    "svc-gen: the tool answered 500 tool_invocation_failed (a retry gets the same answer; the exception is only in the server's log; the tool may have run)\n",
   );
   await process.complaint(/^here$/m);
   await process.complaint(/^\d\d:\d\d:\d\d error [\s\S]*boom[\s\S]*src\/double\.ts:13/m);
@@ -420,7 +420,10 @@ describe("mistakes", () => {
     ]) {
       const { code, out, err } = await svcGenIn(project.root, args);
       assert.equal(code, EXIT.failure);
-      assert.match(err, /^svc-gen: expected the name of a file, got the text of a key \(write it to a file; /);
+      assert.match(
+        err,
+        /^svc-gen: expected the name of a file, got a key \(the key may now be in the history of your shell/,
+      );
       assert.ok(!`${out}${err}`.includes("d1d1"), args.join(" "));
     }
   });

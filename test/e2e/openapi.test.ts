@@ -148,7 +148,7 @@ describe("a server that takes unsigned calls", PATIENCE, () => {
     assert.deepEqual([served.status, served.headers["content-type"]], [200, "application/json"]);
     const document = JSON.parse(`${served.body}`);
     assert.deepEqual(document.servers, [{ url: dev.url }]);
-    assert.match(document.info.description, /^\*\*This server takes unsigned calls\.\*\*$/m);
+    assert.match(document.info.description, /^\*\*This server accepts unsigned calls\.\*\*$/m);
     const printed = JSON.parse((await svcGenIn(project.root, ["openapi"])).out);
     assert.deepEqual([document.paths, document.components], [printed.paths, printed.components]);
 
@@ -320,7 +320,7 @@ describe("a server that requires signed calls", PATIENCE, () => {
 
   test("--signed: the document says so, and the page offers no call", async () => {
     const { info } = JSON.parse(`${(await ask(`${dev.page}openapi.json`)).body}`);
-    assert.match(info.description, /^\*\*This server requires signed calls\*\*/m);
+    assert.match(info.description, /^\*\*This server requires signed calls\.\*\*/m);
     assert.match(`${gunzipSync((await ask(`${dev.page}reference`)).body)}`, /data-server=""/);
   });
 });

@@ -160,7 +160,10 @@ describe("config init", () => {
       (await run("--leader-public-key", "abcd")).err,
       "svc-gen: --leader-public-key: expected a public key of 64 hex digits, got 4 hex digits (svc-gen keys show FILE prints the public key of a private key)\n",
     );
-    assert.match((await run("--tool-private-key", "tool.pub")).err, /"tool\.pub" is named like one with a public key/);
+    assert.match(
+      (await run("--tool-private-key", "tool.pub")).err,
+      /got "tool\.pub", which is named like a public key/,
+    );
     const { code, err } = await run("--tool-private-key", "none");
     assert.equal(code, 1);
     assert.match(err, /^svc-gen: "none" must be a readable file, got ENOENT; correct the path/);
@@ -256,7 +259,7 @@ describe("config check", () => {
         [
           "error",
           "/signed_http/tools",
-          "must be an object with an entry for xyz.demo.sum@1, got none; did you mean it by xyz.demo.sun@1?",
+          "must be an object with an entry for xyz.demo.sum@1, got none; is it meant by xyz.demo.sun@1?",
         ],
         [
           "warning",
@@ -266,7 +269,7 @@ describe("config check", () => {
         [
           "warning",
           "/signed_http/tools/(entry 3)",
-          "must be the entry of a tool of this project, got another name; remove it, unless another server reads this file too",
+          "must be the entry of a tool of this project, got another name; remove it, unless another server uses this file too",
         ],
       ],
     );

@@ -58,7 +58,7 @@ test("a file of somebody else is not replaced", async () => {
   project.write({ "src/server.ts": "export const mine = 1;\n" });
   const { code, said } = await svcGen("--out", "src");
   assert.equal(code, EXIT.usage);
-  assert.match(said, /"src\/server\.ts" is not a file of svc-gen; move it, or name another folder: --out FOLDER/);
+  assert.match(said, /"src\/server\.ts" was not written by svc-gen; move it, or pass another folder: --out FOLDER/);
   assert.equal(readFileSync(join(project.root, "src/server.ts"), "utf8"), "export const mine = 1;\n");
   assert.equal(existsSync(join(project.root, "src/contracts.ts")), false);
 });
@@ -111,7 +111,7 @@ test("a full disk leaves the old files as they were", { skip: process.platform !
   assert.equal(status, EXIT.usage, stderr);
   assert.match(
     stderr,
-    /^svc-gen: cannot write "\S+\/src\/generated\/\w+\.ts": the file is larger than allowed here \(nothing was replaced\)\n$/,
+    /^svc-gen: cannot write "\S+\/src\/generated\/\w+\.ts": the file is larger than the system allows \(nothing was replaced\)\n$/,
   );
   assert.deepEqual(read(), before);
   assert.equal(readdirSync(join(project.root, "src/generated")).length, 2);

@@ -130,13 +130,13 @@ test("nothing is replaced: no file, no link, no folder", async () => {
   writeKey("old.base64.key", "mine");
   const before = readdirSync(folder);
   for (const [args, what] of [
-    [["new", "taken.key"], '"taken.key" exists already'],
+    [["new", "taken.key"], '"taken.key" already exists'],
     [["new", "dangling.key"], '"dangling.key" is a symbolic link'],
     [["new", "link.key"], '"link.key" is a symbolic link'],
-    [["new", "folder.key"], '"folder.key" exists already'],
-    [["rotate", "old.key"], '"old.next.key" exists already'],
-    [["convert", "old.key", "--to", "base64"], '"old.base64.key" exists already'],
-    [["convert", "old.key", "old.key", "--to", "base64"], '"old.key" exists already'],
+    [["new", "folder.key"], '"folder.key" already exists'],
+    [["rotate", "old.key"], '"old.next.key" already exists'],
+    [["convert", "old.key", "--to", "base64"], '"old.base64.key" already exists'],
+    [["convert", "old.key", "old.key", "--to", "base64"], '"old.key" already exists'],
   ] as const) {
     const { code, out, err } = await keys(...args);
     assert.deepEqual(
@@ -144,7 +144,7 @@ test("nothing is replaced: no file, no link, no folder", async () => {
       [
         EXIT.failure,
         "",
-        `svc-gen: ${what.replace(/; .*/, "")}; a key is written to a new file only (name another file)\n`,
+        `svc-gen: ${what.replace(/; .*/, "")}; keys are written to new files only (choose another name)\n`,
       ],
     );
   }
@@ -156,7 +156,7 @@ test("nothing is replaced: no file, no link, no folder", async () => {
   assert.equal(existsSync(at("target")), false);
   const { code, err } = await keys("new", "nowhere/a.key");
   assert.equal(code, EXIT.failure);
-  assert.match(err, /cannot write "nowhere\/a\.key": its folder does not exist \(make the folder first\)/);
+  assert.match(err, /cannot write "nowhere\/a\.key": its folder does not exist \(create the folder first\)/);
 });
 
 test("a full disk leaves no part of a key", { skip: process.platform !== "linux" }, () => {
@@ -164,7 +164,10 @@ test("a full disk leaves no part of a key", { skip: process.platform !== "linux"
   const bin = join(REPOSITORY, "generator/bin.js");
   const line = `ulimit -f 0; trap '' XFSZ; exec "$0" "$1" keys new a.key 2>&1`;
   const { status, stdout } = spawnSync("sh", ["-c", line, process.execPath, bin], { cwd: folder, encoding: "utf8" });
-  assert.equal(stdout, 'svc-gen: cannot write "a.key": the file is larger than allowed here (nothing was replaced)\n');
+  assert.equal(
+    stdout,
+    'svc-gen: cannot write "a.key": the file is larger than the system allows (nothing was replaced)\n',
+  );
   assert.equal(status, EXIT.usage);
   assert.deepEqual(readdirSync(folder), []);
 });
@@ -197,7 +200,7 @@ test("the file of a public key is not read as a private one, nor written", async
   for (const command of ["show", "new"]) {
     const { code, err } = await keys(command, "leader.pub");
     assert.equal(code, EXIT.failure);
-    assert.match(err, /expected a file with a private key, and "leader\.pub" is named like one with a public key/);
+    assert.match(err, /expected the file of a private key, got "leader\.pub", which is named like a public key/);
   }
 });
 
@@ -282,7 +285,7 @@ test("the file of nexus tool auth keygen is read as the key in it", async () => 
   writeKey("mixed.json", keygen("08".repeat(32)));
   const mixed = await keys("show", "mixed.json");
   assert.equal(mixed.code, EXIT.failure);
-  assert.match(mixed.err, /got JSON with halves of different keys/);
+  assert.match(mixed.err, /got JSON whose private and public key do not match/);
 });
 
 test("keys rotate: the next key beside the old one, and the steps in order", async () => {
@@ -315,7 +318,7 @@ test("keys rotate: the next key beside the old one, and the steps in order", asy
   assert.deepEqual([json.steps.leader.length, json.steps.tool.length], [5, 5]);
   // Clients know both keys before the server changes, and until no result of the old one comes.
   const [give, , , remove] = json.steps.tool;
-  assert.match(give, /^give clients both keys, .* and [0-9a-f]{64}$/);
+  assert.match(give, /^give clients both public keys, .* and [0-9a-f]{64}$/);
   assert.match(remove, /remove the old public key from the clients$/);
   writeKey("bare", HEX);
   assert.equal((await keys("rotate", "bare")).code, EXIT.done);
@@ -335,10 +338,10 @@ test("faults of key files name the file, what was expected and the length that w
     [KEY.subarray(1).toString("base64"), "31 bytes"],
     [Buffer.concat([Buffer.of(1), KEY]).toString("base64"), "33 bytes whose first byte is not zero"],
     [`"${HEX}"`, "a text in quotes"],
-    [`\ufeff${HEX}`, "a text with a byte order mark: save it without one"],
+    [`\ufeff${HEX}`, "text with a byte order mark; save it without one"],
     [`{"key":"${HEX}"}`, "JSON"],
-    [pem, "a PEM text, which the configuration does not take"],
-    [`ssh-ed25519 ${KEY.toString("base64")}`, "a key of SSH"],
+    [pem, "PEM, which is not supported"],
+    [`ssh-ed25519 ${KEY.toString("base64")}`, "an SSH key"],
     [`${HEX}\n${HEX}\n`, "129 characters in none of these forms"],
     [Buffer.alloc(32, 0xff), "32 characters in none of these forms"],
     [Buffer.alloc(5000, 0x30), "a file of 5000 bytes"],
@@ -348,7 +351,11 @@ test("faults of key files name the file, what was expected and the length that w
       const { code, out, err } = await keys(...args, "bad.key", "--reveal");
       assert.deepEqual(
         [code, out, err],
-        [EXIT.failure, "", `svc-gen: "bad.key" must hold ${wanted}; got ${got} (svc-gen keys new makes a key)\n`],
+        [
+          EXIT.failure,
+          "",
+          `svc-gen: "bad.key" must contain ${wanted}; got ${got} (create one with svc-gen keys new)\n`,
+        ],
       );
     }
   }
@@ -365,9 +372,12 @@ test("what cannot be read is named, a pipe does not block, and a key in place of
   };
   assert.deepEqual(await said("show", "none.key"), [
     EXIT.failure,
-    'svc-gen: cannot read "none.key": there is no such file (svc-gen keys new makes a key)\n',
+    'svc-gen: cannot read "none.key": the file does not exist (create one with svc-gen keys new)\n',
   ]);
-  const noFile = (name: string) => [EXIT.failure, `svc-gen: "${name}" is no file (name the file that holds the key)\n`];
+  const noFile = (name: string) => [
+    EXIT.failure,
+    `svc-gen: "${name}" is not a regular file (pass the path of the private key)\n`,
+  ];
   assert.deepEqual(await said("show", "folder"), noFile("folder"));
   if (HAS_MODES && spawnSync("mkfifo", [at("pipe")]).status === 0) {
     assert.deepEqual(await said("show", "pipe"), noFile("pipe"));
@@ -376,7 +386,7 @@ test("what cannot be read is named, a pipe does not block, and a key in place of
     for (const args of [["new"], ["show"], ["rotate"], ["convert", "--to", "hex"]]) {
       const { code, out, err } = await keys(...args, text);
       assert.deepEqual([code, out], [EXIT.failure, ""]);
-      assert.match(err, /expected the name of a file, got the text of a key/);
+      assert.match(err, /expected the name of a file, got a key/);
       assert.ok(!err.includes(text.slice(0, 20)));
     }
   }

@@ -316,7 +316,7 @@ test("a full disk leaves nothing, and no folder", { skip: process.platform !== "
     const { status, stdout } = spawnSync("sh", ["-c", line, process.execPath, bin], { cwd: folder, encoding: "utf8" });
     assert.match(
       stdout,
-      /^svc-gen: cannot write "\S+": the file is larger than allowed here \(nothing was replaced\)\n$/,
+      /^svc-gen: cannot write "\S+": the file is larger than the system allows \(nothing was replaced\)\n$/,
     );
     assert.equal(status, EXIT.usage);
   }

@@ -276,7 +276,7 @@ test("schema: the input or the output of a tool, exactly as in meta.json", async
 test("wrong uses of openapi and schema are told apart from wrong projects", async () => {
   for (const [args, message] of [
     [["schema", "qoute"], 'unknown tool "qoute"; did you mean quote?'],
-    [["schema"], "schema wants a tool: shop.orders.quote@1, shop.orders.settle@1"],
+    [["schema"], "schema expects a tool: shop.orders.quote@1, shop.orders.settle@1"],
     [["schema", "quote", "settle"], "schema wants one tool, got 2"],
     [["openapi", "--url", "localhost:8080"], '--url wants an http or https URL without a query, got "localhost:8080"'],
     [["openapi", "--url", "http://x/?a"], '--url wants an http or https URL without a query, got "http://x/?a"'],

@@ -59,7 +59,7 @@ describe("no file hangs a command", () => {
     for (const [root, args, said] of [
       [project(endless, "tsconfig.json"), [], REFUSED],
       [project(endless, "src/odd.ts", { files: ["src/odd.ts"] }), [], REFUSED],
-      [project(endless, "meta.json"), ["invoke", "{}"], /there is no meta\.json here/],
+      [project(endless, "meta.json"), ["invoke", "{}"], /this folder has no meta\.json/],
       [project(endless, "old.json"), ["diff", "old.json", "old.json"], REFUSED],
     ] as const) {
       assert.match(run(root, ...args).said, said, args.join(" "));
@@ -69,7 +69,7 @@ describe("no file hangs a command", () => {
   test("a file of gigabytes is refused by its size, and one without a size as it is read", posix, () => {
     const large = new ToolProject({ ...SUM, "src/large.ts": "" });
     truncateSync(join(large.root, "src/large.ts"), 3 * 2 ** 30);
-    assert.match(run(large.root).said, /\/src\/large\.ts" has more than 67108864 bytes, which svc-gen does not read/);
+    assert.match(run(large.root).said, /\/src\/large\.ts" is larger than 67108864 bytes, the limit of svc-gen/);
     truncateSync(join(large.root, "src/large.ts"), 0);
     large.write({ "meta.json": "[]" });
     truncateSync(join(large.root, "meta.json"), 2 ** 30);

@@ -308,7 +308,7 @@ describe("nothing outside of the checkout is written", () => {
         const shown = `"${join(project.root, link)}"`;
         assert.equal(
           err,
-          `svc-gen: cannot write ${shown}: it is a symbolic link, and svc-gen writes through none; remove it (nothing was replaced)\n`,
+          `svc-gen: cannot write ${shown}: it is a symbolic link, which svc-gen does not follow; remove it (nothing was replaced)\n`,
         );
         assert.ok(link === "meta.json" || !existsSync(join(project.root, "meta.json")), "all or none");
       }
@@ -347,7 +347,7 @@ describe("nothing outside of the checkout is written", () => {
     ]) {
       const { code, err } = await svcGenIn(root, args);
       assert.equal(code, EXIT.usage, args.join(" "));
-      assert.match(err, /"[^"]*\/(?:keys|src|sub)": it is a symbolic link, and svc-gen writes through none; remove it/);
+      assert.match(err, /"[^"]*\/(?:keys|src|sub)": it is a symbolic link, which svc-gen does not follow; remove it/);
       assert.deepEqual(victim.content(), {}, args.join(" "));
     }
     assert.ok(!existsSync(join(root, "config.json")), "all or none");
