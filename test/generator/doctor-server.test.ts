@@ -401,7 +401,7 @@ describe("doctor of a gateway", () => {
     assert.deepEqual(failed, ["body"]);
     assert.equal(
       of("body").next,
-      "let the gateway pass bodies byte for byte: no rewriting, no transcoding (error code: input_integrity_error)",
+      "let the gateway pass bodies unchanged, byte for byte (error code: input_integrity_error)",
     );
   });
 
