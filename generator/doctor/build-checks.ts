@@ -2,7 +2,7 @@
 
 import { existsSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join, resolve, sep } from "node:path";
 import { quoted } from "../compile/diagnostics/quote.js";
 import { displayPath } from "../compile/project/layout.js";
 import { type Project, rootsOf } from "../compile/project/program.js";
@@ -12,11 +12,32 @@ import { bad, type Check, good, skipped } from "./check.js";
 
 export function checkBuild(project: Project): Check[] {
   const { layout, options } = project;
+  const { build = "", start = "" } = scriptsOf(layout.root);
+  const isBuiltByTsc = /(?:^|[\s&;])tsc(?=$|\s*[&;])/.test(build);
+  if (isBuiltByTsc && !project.emits) {
+    const detail = 'tsc writes no JavaScript: "noEmit" or "emitDeclarationOnly" is set in tsconfig.json';
+    return [bad("build", detail, "remove it")];
+  }
   // Without outDir a bundler builds the server, to a path that tsconfig.json does not name.
   if (options.outDir === undefined) return [];
   const roots = rootsOf(project);
-  const command = { options: { ...options, noEmit: false }, fileNames: roots, errors: [] };
+  // Before TypeScript 6 the default was the folder that all sources have in common.
+  const isOld = Number.parseInt(project.installed?.version ?? "6", 10) < 6;
+  const rootDir = options.rootDir ?? (isOld ? commonFolder(roots) : undefined);
+  const command = {
+    options: { ...options, noEmit: false, ...(rootDir !== undefined && { rootDir }) },
+    fileNames: roots,
+    errors: [],
+  };
   const built = (path: string) => ts.getOutputFileNames(command, path, false).find((name) => /\.[cm]?js$/.test(name));
+  const server = built(join(layout.out, "server.ts"));
+  const started = /\bnode\s+(?:-\S+\s+)*(\S+\.[cm]?js)\b/.exec(start)?.[1];
+  if (isBuiltByTsc && server !== undefined && started !== undefined && resolve(layout.root, started) !== server) {
+    const written = displayPath(layout, server);
+    const detail = `npm start runs ${quoted(started)}, but tsc writes the server to ${quoted(written)}`;
+    const next = `correct "rootDir" and "outDir" in tsconfig.json, or start ${quoted(written)} in package.json`;
+    return [bad("build", detail, next)];
+  }
   const contracts = built(join(layout.out, "contracts.ts"));
   if (contracts === undefined || !existsSync(contracts)) {
     return [skipped("build", "the server is not built", "run npm run build before npm start")];
@@ -34,6 +55,21 @@ export function checkBuild(project: Project): Check[] {
     return [bad("build", detail, next)];
   }
   return [good("build", "the compiled contracts match the generated files")];
+}
+
+function commonFolder(paths: readonly string[]): string {
+  const [first = [], ...others] = paths.map((path) => dirname(path).split(sep));
+  const length = first.findIndex((part, i) => others.some((other) => other[i] !== part));
+  return first.slice(0, length < 0 ? first.length : length).join(sep);
+}
+
+/** The scripts in the package.json of a folder; none when it cannot be read, which another check reports. */
+function scriptsOf(root: string): Readonly<Record<string, string>> {
+  try {
+    return JSON.parse(readRegular(join(root, "package.json")).toString()).scripts ?? {};
+  } catch {
+    return {};
+  }
 }
 
 /** The contracts in a file, without white space, which tsc changes. */

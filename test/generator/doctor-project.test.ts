@@ -124,6 +124,20 @@ describe("doctor of a project", () => {
       return `${ok} ${detail}`;
     };
     assert.equal(await build(), "null the server is not built");
+    const scripts = (start: string) => ({
+      "package.json": JSON.stringify({ type: "module", scripts: { build: "svc-gen && tsc", start } }),
+    });
+    made.write(scripts("node --enable-source-maps build/generated/server.js"));
+    const differs =
+      'npm start runs "build/generated/server.js", but tsc writes the server to "dist/generated/server.js"';
+    assert.equal(await build(), `false ${differs}`);
+    made.write(scripts("node dist/generated/server.js"));
+    assert.equal(await build(), "null the server is not built");
+    const config = readFileSync(join(made.root, "tsconfig.json"), "utf8");
+    made.write({ "tsconfig.json": config.replace('"strict"', '"noEmit": true, "strict"') });
+    const nothing = 'tsc writes no JavaScript: "noEmit" or "emitDeclarationOnly" is set in tsconfig.json';
+    assert.equal(await build(), `false ${nothing}`);
+    made.write({ "tsconfig.json": config });
     const contracts = readFileSync(join(made.root, "src/generated/contracts.ts"), "utf8");
     const built = contracts.replace(": readonly Contract[]", "").replace(/^import type.*\n/m, "");
     made.write({ "dist/generated/contracts.js": built.replaceAll("  ", "    "), "dist/sum.js": 'import "@/lib.js";' });
@@ -264,7 +278,7 @@ describe("doctor of a configuration and environment", () => {
     assert.equal(other.of("leader key").detail, 'leader "acme" with key 4 is not in the allow-list');
     const nameless = await run("--leader-key", "leader.key");
     assert.equal(nameless.of("leader key").detail, 'leader "leader" with key 0 is not in the allow-list');
-    const wrong = await run("--tool-key", "ab".repeat(32));
+    const wrong = await run("--tool-key", hex(publicKeyOf(leader)));
     assert.equal(wrong.of("tool key").next, `leaders must verify with ${hex(publicKeyOf(seed))}`);
     made.write({ "config.json": config(seed) });
     const listed = await run(...pair);

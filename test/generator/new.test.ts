@@ -99,7 +99,13 @@ And while it serves, in a second terminal:
   const root = join(folder, "my-tool");
   assert.equal((await svcGenIn(root, ["--check"])).code, EXIT.done);
   const early = spawnSync("npm", ["start"], { cwd: root, encoding: "utf8" });
-  assert.deepEqual([early.status, early.stderr.split("\n")[0]], [1, "not built yet: npm run build"]);
+  assert.deepEqual(
+    [early.status, early.stderr.split("\n")[0]],
+    [
+      1,
+      "dist/generated/server.js is missing: run npm run build; if it stays missing, npx svc-gen doctor says where tsc writes",
+    ],
+  );
   assert.equal(compile(FASTEST, root), "");
   const meta = spawnSync(process.execPath, ["dist/generated/server.js", "--meta"], { cwd: root, encoding: "utf8" });
   assert.equal(JSON.parse(meta.stdout)[0].fqn, "xyz.demo.my-tool@1", meta.stderr);

@@ -29,6 +29,7 @@ export function memoryProject(texts: ReadonlyMap<string, string>): Project {
   return {
     layout: layoutOf({ root: ROOT }),
     options: OPTIONS,
+    emits: false,
     installed: undefined,
     files: [...sources.keys()],
     references: undefined,

@@ -57,6 +57,8 @@ const STUBS: readonly (readonly [name: string, text: string])[] = [
 export interface Project {
   readonly layout: Layout;
   readonly options: ts.CompilerOptions;
+  /** Whether the project's own tsc writes JavaScript; {@link options} say what svc-gen writes. */
+  readonly emits: boolean;
   readonly installed: InstalledTypeScript | undefined;
   /** Absolute paths of the project's source files, without the generated files. */
   readonly files: readonly string[];
@@ -113,7 +115,8 @@ export function readProject(layout: Layout): Project | InvalidProject {
   };
   const files = config.files.map((path) => resolve(path)).filter((path) => !stubs.includes(path));
   const { installed, references, notes } = config;
-  return { layout, options, installed, files, references, notes, recorder };
+  const emits = !config.options.noEmit && !config.options.emitDeclarationOnly;
+  return { layout, options, emits, installed, files, references, notes, recorder };
 }
 
 /** Makes the program of a single run, with every lookup recorded. */
