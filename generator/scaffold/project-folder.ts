@@ -24,7 +24,8 @@ export function assertNew(folder: string, shown: string, paths: readonly string[
     return statsIfAny(join(folder, path), lstatSync)?.isDirectory() === false;
   });
   const found = [...new Set([...taken, ...blocked])];
-  if (found.length > 0) throw new ScaffoldError(`${quoted(shown)} has ${found.map((path) => quoted(path)).join(", ")} already`, HINT);
+  if (found.length > 0)
+    throw new ScaffoldError(`${quoted(shown)} has ${found.map((path) => quoted(path)).join(", ")} already`, HINT);
 }
 
 function statsIfAny(path: string, read: (path: string) => Stats): Stats | undefined {
