@@ -1,8 +1,15 @@
 /** Requests and responses of the client's transports: http-client.ts in Node, portable/http-client.ts elsewhere. */
 
 import type { Buffer } from "#platform/bytes";
-import type { Dispatcher } from "./dispatcher.js";
 import { LeaderError } from "./error.js";
+
+/**
+ * An agent of the package undici, version 7 or later: `Agent`, `Pool`, `ProxyAgent`, `EnvHttpProxyAgent`, `MockAgent`. The
+ * type has only the member that the client uses, because a page has no types of undici.
+ */
+export interface Dispatcher {
+  dispatch(options: object, handler: object): boolean;
+}
 
 /** TLS options of a client, in Node only: elsewhere the platform decides which servers it trusts. */
 export interface TlsOptions {

@@ -126,42 +126,19 @@ function sendError(id: number, error: Error): void {
   }
 }
 
-const logOf = (id: number): Logger => SafeLogger.of(new ThreadLogger(id));
-
 /** Writes to the log of the main thread. */
-class ThreadLogger implements Logger {
-  readonly #id: number;
-
-  constructor(id: number) {
-    this.#id = id;
-  }
-
-  debug(first: object | string, message?: string): void {
-    this.#write("debug", first, message);
-  }
-
-  info(first: object | string, message?: string): void {
-    this.#write("info", first, message);
-  }
-
-  warn(first: object | string, message?: string): void {
-    this.#write("warn", first, message);
-  }
-
-  error(first: object | string, message?: string): void {
-    this.#write("error", first, message);
-  }
-
-  #write(level: ThreadLog["level"], first: object | string, second?: string): void {
+function logOf(id: number): Logger {
+  const at = (level: ThreadLog["level"]) => (first: object | string, second?: string) => {
     const [fields, message] = typeof first === "string" ? [{}, first] : [first, second];
-    const line: ThreadLog = { level, fields, message, id: this.#id };
+    const line: ThreadLog = { level, fields, message, id };
     try {
       send(line);
     } catch {
       // Some field, such as a function, cannot be cloned.
       send({ ...line, fields: printed(fields) });
     }
-  }
+  };
+  return SafeLogger.of({ debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") });
 }
 
 function printedValue(value: unknown): string {
