@@ -255,23 +255,28 @@ const LAYERS = [
     node: "fs path util",
   },
   {
+    name: "generator/cli/command-errors",
+    files: "generator/cli/command-errors",
+  },
+  {
     name: "generator/command-line",
     files:
       "generator/cli/command generator/cli/arguments generator/cli/help generator/commands/options/project-options",
-    below: "generator/compile/diagnostics generator/compile/project",
+    below: "generator/compile/diagnostics generator/compile/project generator/cli/command-errors",
     node: "fs path util",
   },
   {
     name: "generator/keys",
     files: "generator/keys/*",
-    below: "generator/compile/model generator/compile/diagnostics generator/files/atomic-write",
+    below:
+      "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/cli/command-errors",
     packages: "svc-runtime/leader",
     node: "fs path",
   },
   {
     name: "generator/scaffold",
     files: "generator/scaffold/*",
-    below: "generator/compile/diagnostics",
+    below: "generator/compile/diagnostics generator/cli/command-errors",
     packages: "svc-runtime/internal/generator handlebars",
     node: "child_process fs module path url",
   },
@@ -279,7 +284,7 @@ const LAYERS = [
     name: "generator/import",
     files: "generator/import/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/contract/metadata generator/compile/types generator/compile/emit generator/openapi generator/compile/generate generator/contract/diff",
+      "generator/compile/model generator/compile/diagnostics generator/contract/metadata generator/compile/types generator/compile/emit generator/openapi generator/compile/generate generator/contract/diff generator/cli/command-errors",
     packages: "svc-runtime/internal/generator",
     node: "fs path util",
   },

@@ -3,19 +3,7 @@
 /** 0 done, 1 diagnostics or a failure, 2 usage, 3 generated files are stale, 4 a contract is broken. */
 export const EXIT = { done: 0, failure: 1, usage: 2, stale: 3, broken: 4 } as const;
 
-/** The command line is invalid: exit code 2. The message quotes the input, control characters escaped. */
-export class UsageError extends Error {}
-
-/** The command failed for a reason that its user can mend: exit code 1. */
-export class CommandError extends Error {
-  /** @param hint what to do */
-  constructor(
-    message: string,
-    readonly hint: string,
-  ) {
-    super(message);
-  }
-}
+export { CommandError, UsageError } from "./command-errors.js";
 
 /** The surroundings of a command line. Tests pass their own. */
 export interface CliHost {

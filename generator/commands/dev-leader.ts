@@ -1,19 +1,13 @@
 /** The leader of `svc-gen dev --signed`, for commands that sign with its key. */
 
-import { type CliHost, CommandError } from "../cli/command.js";
+import type { CliHost } from "../cli/command.js";
 
 /** Id, key and the tool's public key; undefined before the first `svc-gen dev --signed` of the project. */
 export async function devLeader(root: string, env: CliHost["env"]) {
   const { DEV_KEY_ID, DEV_LEADER_ID, devKeys } = await import("../dev/dev-keys.js");
   const { privateFolder } = await import("../dev/dev-state.js");
-  const { KeyFileError } = await import("../keys/key-file.js");
-  try {
-    const keys = devKeys(privateFolder(root, env));
-    if (keys === undefined) return undefined;
-    const { leaderKey, toolPublicKey } = keys;
-    return { leader: { id: DEV_LEADER_ID, keyId: DEV_KEY_ID, key: leaderKey }, toolPublicKey };
-  } catch (error) {
-    if (error instanceof KeyFileError) throw new CommandError(error.message, error.hint);
-    throw error;
-  }
+  const keys = devKeys(privateFolder(root, env));
+  if (keys === undefined) return undefined;
+  const { leaderKey, toolPublicKey } = keys;
+  return { leader: { id: DEV_LEADER_ID, keyId: DEV_KEY_ID, key: leaderKey }, toolPublicKey };
 }

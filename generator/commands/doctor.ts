@@ -22,7 +22,7 @@ import { readOutput, staleFiles } from "../files/output-files.js";
 import { readRegular, UnreadableFile } from "../files/read-file.js";
 import { devLeader } from "./dev-leader.js";
 import { generateNow } from "./generate.js";
-import { keyIdOf, publicKeyIn, refuseNoKeyFile } from "./keys/common.js";
+import { keyIdOf, publicKeyIn, refuseNoKeyFile } from "./keys/key-options.js";
 import { HEADER_PREFIX, headerPrefixOf } from "./options/leader-options.js";
 import { generateOptions } from "./options/project-options.js";
 import { projectTools, variablesOf } from "./options/project-tools.js";

@@ -104,7 +104,7 @@ async function testFiles({ tools, shared }: Import, { cwd }: CommandContext<type
 
 /** @throws CommandError, also when every tool is refused */
 async function importFrom(name: string, call: CommandContext<typeof OPTIONS>): Promise<Import> {
-  const { readSource, UnreadableSource } = await import("../import/read-source.js");
+  const { readSource } = await import("../import/read-source.js");
   const { readImportable } = await import("../import/metadata.js");
   const { UnreadableMetadata } = await import("../contract/metadata.js");
   const { importTools } = await import("../import/import-tools.js");
@@ -117,7 +117,6 @@ async function importFrom(name: string, call: CommandContext<typeof OPTIONS>): P
     for (const { message, hint } of others) call.complain(`svc-gen: ${message} (${hint})\n`);
     throw new CommandError(first.message, first.hint);
   } catch (error) {
-    if (error instanceof UnreadableSource) throw new CommandError(error.message, error.hint);
     if (error instanceof UnreadableMetadata) {
       throw new CommandError(error.message, "import what the server of a tool answers to GET /meta");
     }

@@ -49,15 +49,7 @@ is asked: DIR or --yes is needed then. No file is replaced. Then npm install run
   ],
   run: async (call) => {
     const scaffold = await import("../scaffold/index.js");
-    try {
-      return call.values.tool === undefined
-        ? await makeProject(call, scaffold)
-        : addTool(call, call.values.tool, scaffold);
-    } catch (error) {
-      if (!(error instanceof scaffold.ScaffoldError)) throw error;
-      if (error.isUsage) throw new UsageError(`${error.message}; ${error.hint}`);
-      throw new CommandError(error.message, error.hint);
-    }
+    return call.values.tool === undefined ? makeProject(call, scaffold) : addTool(call, call.values.tool, scaffold);
   },
 });
 

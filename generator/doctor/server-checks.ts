@@ -163,7 +163,7 @@ class ServerDoctor {
     const answer = await this.#ask({ method: "GET", url: new URL("/tools", this.#base) });
     const paths = "failure" in answer || answer.status !== 200 ? undefined : textsIn(answer.body);
     if (paths === undefined) return "pass the address of a tool, such as https://tools.example/sum";
-    const all = paths.map((path) => `${this.#base.origin}/${path.replace(/^\/+/, "")}`).map(printable);
+    const all = paths.map((path) => `${this.#base.origin}/${path.replace(/^\/+/, "")}`).map((url) => printable(url));
     return all.length === 0 ? "the server has no tools" : `the server has the tools ${all.slice(0, 5).join(", ")}`;
   }
 

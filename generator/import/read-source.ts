@@ -2,19 +2,9 @@
 
 import { closeSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
+import { CommandError } from "../cli/command-errors.js";
 import { quoted } from "../compile/diagnostics/quote.js";
 import { MAX_METADATA_BYTES } from "./metadata.js";
-
-/** The metadata cannot be had. */
-export class UnreadableSource extends Error {
-  /** @param hint what to do */
-  constructor(
-    message: string,
-    readonly hint: string,
-  ) {
-    super(message);
-  }
-}
 
 /** Milliseconds for the whole answer of a server. */
 const TIMEOUT_MS = 10_000;
@@ -25,7 +15,7 @@ const EXAMPLE = "such as https://tools.example.org/sum/meta";
  * Reads the metadata that an argument names: an http or https URL, or a file, which may be a pipe.
  *
  * @returns at most one byte more than metadata may have
- * @throws UnreadableSource
+ * @throws CommandError
  */
 export async function readSource(name: string, cwd: string, timeoutMs = TIMEOUT_MS): Promise<Uint8Array> {
   return /^https?:\/\//i.test(name) ? fetchMetadata(name, timeoutMs) : readMetadataFile(name, resolve(cwd, name));
@@ -41,20 +31,20 @@ function readMetadataFile(name: string, path: string): Uint8Array {
     if (size > MAX_METADATA_BYTES) throw tooLarge(quoted(name));
     return bytes.subarray(0, size);
   } catch (error) {
-    if (error instanceof UnreadableSource) throw error;
+    if (error instanceof CommandError) throw error;
     const { code = "" } = error as NodeJS.ErrnoException;
     const reason = code === "ENOENT" ? "it does not exist" : code === "EISDIR" ? "it is a folder" : code;
-    throw new UnreadableSource(`cannot read ${quoted(name)}: ${reason}`, "name a file of metadata, or a URL");
+    throw new CommandError(`cannot read ${quoted(name)}: ${reason}`, "name a file of metadata, or a URL");
   } finally {
     if (file !== undefined) closeSync(file);
   }
 }
 
 async function fetchMetadata(name: string, timeoutMs: number): Promise<Uint8Array> {
-  if (!URL.canParse(name)) throw new UnreadableSource(`${quoted(name)} is no URL`, EXAMPLE);
+  if (!URL.canParse(name)) throw new CommandError(`${quoted(name)} is no URL`, EXAMPLE);
   const url = new URL(name);
   if (url.username !== "" || url.password !== "") {
-    throw new UnreadableSource("the URL has a user or a password", "metadata is public: leave them out");
+    throw new CommandError("the URL has a user or a password", "metadata is public: leave them out");
   }
   const shown = quoted(`${url.origin}${url.pathname}`);
   try {
@@ -64,17 +54,17 @@ async function fetchMetadata(name: string, timeoutMs: number): Promise<Uint8Arra
       await response.body?.cancel();
       const isRedirect = response.status >= 300 && response.status < 400;
       const hint = isRedirect ? "name the URL that it leads to" : `name the URL of metadata, ${EXAMPLE}`;
-      throw new UnreadableSource(`${shown} answers with status ${response.status}`, hint);
+      throw new CommandError(`${shown} answers with status ${response.status}`, hint);
     }
     return await readBody(response, shown);
   } catch (error) {
-    if (error instanceof UnreadableSource) throw error;
+    if (error instanceof CommandError) throw error;
     const { name: kind, cause } = error as Error;
     if (kind === "TimeoutError") {
-      throw new UnreadableSource(`${shown} gives no whole answer in ${timeoutMs} ms`, "is the server up?");
+      throw new CommandError(`${shown} gives no whole answer in ${timeoutMs} ms`, "is the server up?");
     }
     const { code = "the connection failed" } = (cause ?? {}) as NodeJS.ErrnoException;
-    throw new UnreadableSource(`${shown} gives no answer: ${code}`, hintFor(code, url));
+    throw new CommandError(`${shown} gives no answer: ${code}`, hintFor(code, url));
   }
 }
 
@@ -101,6 +91,6 @@ async function readBody(response: Response, shown: string): Promise<Uint8Array> 
   return Buffer.concat(chunks);
 }
 
-function tooLarge(shown: string): UnreadableSource {
-  return new UnreadableSource(`${shown} has more than ${MAX_METADATA_BYTES} bytes`, LESS);
+function tooLarge(shown: string): CommandError {
+  return new CommandError(`${shown} has more than ${MAX_METADATA_BYTES} bytes`, LESS);
 }

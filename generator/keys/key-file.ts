@@ -15,20 +15,13 @@ import {
 } from "node:fs";
 import { dirname, parse, resolve } from "node:path";
 import { readPrivateKey } from "svc-runtime/leader";
+import { CommandError } from "../cli/command-errors.js";
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { baseOf, refuseLinkedFolders, UnwritableError } from "../files/atomic-write.js";
 import { formOf, KEYGEN_FORM, type KeyForm, keyInKeygenFile, looksLike } from "./key-forms.js";
 
 /** A key file cannot be read or written. */
-export class KeyFileError extends Error {
-  /** @param hint the next step */
-  constructor(
-    message: string,
-    readonly hint: string,
-  ) {
-    super(message);
-  }
-}
+export class KeyFileError extends CommandError {}
 
 /** A file with a valid key. */
 export interface KeyFile {

@@ -5,4 +5,3 @@ export * from "./npm-install.js";
 export * from "./package-specs.js";
 export * from "./project-files.js";
 export * from "./project-folder.js";
-export * from "./scaffold-error.js";

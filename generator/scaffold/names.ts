@@ -1,8 +1,8 @@
 /** The names in a new project, each derived from one before it: folder, package, tool, class. */
 
 import { fqnProblem, parseFqn } from "svc-runtime/internal/generator";
+import { UsageError } from "../cli/command-errors.js";
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
-import { ScaffoldError } from "./scaffold-error.js";
 
 const PACKAGE = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 const MAX_PACKAGE_NAME = 214;
@@ -24,20 +24,18 @@ export function packageNameFor(folder: string, given = folder): string {
     .replace(/^[._-]+|[._-]+$/g, "")
     .slice(0, MAX_PACKAGE_NAME);
   if (name === "") {
-    throw new ScaffoldError(
-      "the name of the folder has none of the letters a to z and digits, of which the package is named",
-      `name the package: svc-gen new ${shellWord(given)} --name my-tool`,
-      true,
+    throw new UsageError(
+      `the name of the folder has none of the letters a to z and digits, of which the package is named; name the package: svc-gen new ${shellWord(given)} --name my-tool`,
     );
   }
   return checkPackageName(name);
 }
 
-/** @throws ScaffoldError that says what npm refuses */
+/** @throws UsageError that says what npm refuses */
 export function checkPackageName(name: string): string {
   const problem = packageProblem(name);
   if (problem === undefined) return name;
-  throw new ScaffoldError(`${quoted(name)} is no name for a package: ${problem}`, "name another: --name NAME", true);
+  throw new UsageError(`${quoted(name)} is no name for a package: ${problem}; name another: --name NAME`);
 }
 
 function packageProblem(name: string): string | undefined {
@@ -68,12 +66,12 @@ export interface ToolNames {
   readonly file: string;
 }
 
-/** @throws ScaffoldError that says which part is wrong */
+/** @throws UsageError that says which part is wrong */
 export function toolNames(text: string): ToolNames {
   const fqn = parseFqn(text);
   if (fqn === undefined) {
     const message = `${quoted(text)} is no name of a tool, domain.name@version: ${fqnProblem(text)}`;
-    throw new ScaffoldError(message, "such as --fqn xyz.demo.my-tool@1", true);
+    throw new UsageError(`${message}; such as --fqn xyz.demo.my-tool@1`);
   }
   const file = fqn.name.split(".").at(-1) as string;
   return { fqn: fqn.text, className: className(file), file };

@@ -2,8 +2,8 @@
 
 import { lstatSync, type Stats, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
+import { CommandError } from "../cli/command-errors.js";
 import { quoted } from "../compile/diagnostics/quote.js";
-import { ScaffoldError } from "./scaffold-error.js";
 
 const HINT = "name another folder, or move them away";
 
@@ -11,12 +11,12 @@ const HINT = "name another folder, or move them away";
  * Refuses a folder that has something of these names already.
  *
  * @param shown the folder as the user calls it
- * @throws ScaffoldError that names them
+ * @throws CommandError that names them
  */
 export function assertNew(folder: string, shown: string, paths: readonly string[]): void {
   const stats = statsIfAny(folder, statSync);
   if (stats !== undefined && !stats.isDirectory()) {
-    throw new ScaffoldError(`${quoted(shown)} is a file`, "name another folder");
+    throw new CommandError(`${quoted(shown)} is a file`, "name another folder");
   }
   const taken = paths.filter((path) => statsIfAny(join(folder, path), lstatSync) !== undefined);
   // A link would lead the files elsewhere.
@@ -25,7 +25,7 @@ export function assertNew(folder: string, shown: string, paths: readonly string[
   });
   const found = [...new Set([...taken, ...blocked])];
   if (found.length > 0)
-    throw new ScaffoldError(`${quoted(shown)} has ${found.map((path) => quoted(path)).join(", ")} already`, HINT);
+    throw new CommandError(`${quoted(shown)} has ${found.map((path) => quoted(path)).join(", ")} already`, HINT);
 }
 
 function statsIfAny(path: string, read: (path: string) => Stats): Stats | undefined {

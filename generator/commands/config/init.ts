@@ -18,7 +18,7 @@ import { hasErrors } from "../../compile/diagnostics/diagnostics.js";
 import { quoted } from "../../compile/diagnostics/quote.js";
 import { writeNewFiles } from "../../files/new-files.js";
 import { generateNow, reportDiagnostics } from "../generate.js";
-import { publicKeyIn, refuseNoKeyFile } from "../keys/common.js";
+import { publicKeyIn, refuseNoKeyFile } from "../keys/key-options.js";
 import { generateOptions } from "../options/project-options.js";
 import { documentsOf, projectTools } from "../options/project-tools.js";
 import { EDITORS } from "./schema.js";

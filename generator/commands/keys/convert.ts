@@ -3,7 +3,7 @@
 import { defineCommand, EXIT, JSON_OPTION, UsageError } from "../../cli/command.js";
 import { didYouMean } from "../../compile/diagnostics/did-you-mean.js";
 import { quoted, shellWord } from "../../compile/diagnostics/quote.js";
-import { jsonText, withKeys } from "./common.js";
+import { jsonText, withKeys } from "./key-options.js";
 
 export const keysConvertCommand = defineCommand({
   name: "keys convert",

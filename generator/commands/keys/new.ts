@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { defineCommand, EXIT, JSON_OPTION, UsageError } from "../../cli/command.js";
 import { shellWord } from "../../compile/diagnostics/quote.js";
-import { ENTRY_OPTIONS, jsonText, leaderOf, REVEAL, toolOf, withKeys } from "./common.js";
+import { ENTRY_OPTIONS, jsonText, leaderOf, REVEAL, toolOf, withKeys } from "./key-options.js";
 
 const DEFAULT_FILE = "signing.key";
 

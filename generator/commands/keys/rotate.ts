@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { defineCommand, EXIT, JSON_OPTION, UsageError } from "../../cli/command.js";
 import { shellWord } from "../../compile/diagnostics/quote.js";
 import { object } from "../../json.js";
-import { ENTRY_OPTIONS, jsonText, leaderOf, REVEAL, toolOf, withKeys } from "./common.js";
+import { ENTRY_OPTIONS, jsonText, leaderOf, REVEAL, toolOf, withKeys } from "./key-options.js";
 
 export const keysRotateCommand = defineCommand({
   name: "keys rotate",

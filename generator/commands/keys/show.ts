@@ -2,7 +2,7 @@
 
 import { defineCommand, EXIT, JSON_OPTION } from "../../cli/command.js";
 import { object } from "../../json.js";
-import { ENTRY_OPTIONS, jsonText, leaderOf, oneFile, REVEAL, withKeys } from "./common.js";
+import { ENTRY_OPTIONS, jsonText, leaderOf, oneFile, REVEAL, withKeys } from "./key-options.js";
 
 export const keysShowCommand = defineCommand({
   name: "keys show",

@@ -7,7 +7,7 @@ import { type CommandContext, UsageError } from "../../cli/command.js";
 import { quoted } from "../../compile/diagnostics/quote.js";
 import { readRegular, UnreadableFile } from "../../files/read-file.js";
 import { devLeader } from "../dev-leader.js";
-import { keyIdOf, publicKeyIn, refuseNoKeyFile } from "../keys/common.js";
+import { keyIdOf, publicKeyIn, refuseNoKeyFile } from "../keys/key-options.js";
 
 export const HEADER_PREFIX = {
   "header-prefix": { type: "string", value: "TEXT", summary: "X-Nexus- for servers of older leaders" },

@@ -19,15 +19,9 @@ export const ENTRY_OPTIONS = {
 
 type Keys = typeof import("../../keys/index.js");
 
-/** Runs with the code for keys, imported on demand. Its faults are faults of the command. */
+/** Runs with the code for keys, imported on demand. */
 export async function withKeys<T>(run: (keys: Keys) => T): Promise<T> {
-  const keys = await import("../../keys/index.js");
-  try {
-    return run(keys);
-  } catch (error) {
-    if (error instanceof keys.KeyFileError) throw new CommandError(error.message, error.hint);
-    throw error;
-  }
+  return run(await import("../../keys/index.js"));
 }
 
 /** Refuses the text of a key as the value of an option that names a file: no message may repeat it. */
