@@ -1,4 +1,4 @@
-/** Listeners of one abort signal by many calls. */
+/** Shares one listener of an abort signal among many calls. */
 
 interface AbortActions {
   readonly acts: Set<() => void>;
@@ -8,10 +8,10 @@ interface AbortActions {
 const waitingFor = new WeakMap<AbortSignal, AbortActions>();
 
 /**
- * Calls a function when any of several signals fires. A signal has one listener, however many calls wait for it: Node warns
- * of a leak from the eleventh on, and what `AbortSignal.any` derives from a long-lived signal is kept with it.
+ * Calls a function when any of several signals fires. Each signal gets one listener for all calls: Node warns of a leak
+ * from the eleventh listener on, and signals derived by `AbortSignal.any` are kept as long as their source.
  *
- * @returns ends the waiting
+ * @returns a function that removes the callback
  */
 export function onAbort(signals: readonly AbortSignal[], act: (signal: AbortSignal) => void): () => void {
   const ends = signals.map((signal) => onOne(signal, () => act(signal)));

@@ -52,54 +52,57 @@ import {
 
 /** Milliseconds added to the tool's own timeout, so that the tool's 504 still arrives. */
 export const TIMEOUT_MARGIN_MS = 5_000;
-/** Timeout of reading the metadata, in milliseconds. */
+/** Time limit of reading the metadata, in milliseconds. */
 const META_TIMEOUT_MS = 10_000;
-/** Limit of an answer to a call, in bytes: four times the largest result. */
+/** Maximum size of an answer to a call, in bytes: four times the largest result. */
 export const MAX_ANSWER_BYTES = 4 * MAX_RESULT_BYTES;
-/** Limit of a metadata document, in bytes. */
+/** Maximum size of a metadata document, in bytes. */
 const MAX_META_BYTES = 4 * 1024 * 1024;
-/** Milliseconds in which a call is repeated by default: after them a tool has forgotten it by default. */
+/** Default time for which a call is repeated, in milliseconds: the default time for which a tool remembers it. */
 const REPEAT_MS = DEFAULT_REPLAY_CACHE_TTL_MS;
-/** Milliseconds that `close` waits for running calls by default. */
+/** Default time for which `close` waits for running calls, in milliseconds. */
 const CLOSE_MS = 30_000;
-/** Milliseconds between two looks whether the contract has changed, after refused inputs. */
+/** Minimum milliseconds between checks for a changed contract, which follow refused inputs. */
 const CHANGE_CHECK_MS = 10_000;
 
 /** Options of a client. */
 export interface LeaderOptions {
-  /** The signer; without it only unsigned calls are possible. */
+  /** The signer of requests. Without it only unsigned calls are possible. */
   readonly leader?: Leader;
   /**
-   * The tool's public key; several while it is being replaced, or a function that is asked for each result. The result of a
-   * signed call is refused unless the tool signed it with one of them.
+   * The tool's public key, several during a key rotation, or a function that returns them for each result. The result
+   * of a signed call is refused unless the tool signed it with one of them.
    */
   readonly toolKey?: ToolKeys;
-  /** Accepts results of signed calls that no key verifies, in place of `toolKey`. Off by default. */
+  /** Accepts unverified results of signed calls, in place of `toolKey`. Off by default. */
   readonly acceptUnverified?: boolean;
-  /** Sends signed requests over `http:` to other machines, where they can be read and repeated. Off by default. */
+  /**
+   * Sends signed requests over `http:` to other machines, although they can be read and repeated on the way. Off by
+   * default.
+   */
   readonly allowHttp?: boolean;
-  /** The expected tool; metadata of another tool is refused. */
+  /** The FQN of the expected tool. Metadata of any other tool is refused. */
   readonly fqn?: string;
   /** `X-Svc-` by default, `X-Nexus-` for tools that serve older leaders. */
   readonly headerPrefix?: string;
-  /** Certificates, in Node. */
+  /** TLS options. Only in Node. */
   readonly tls?: TlsOptions;
   /**
-   * An agent of the package undici, in Node: for a proxy, limits of sockets, pinned certificates or tests (`MockAgent`). By
-   * default all clients of the process share one, which reads `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. A client does not
-   * close it.
+   * An undici agent, for a proxy, socket limits, pinned certificates or tests (`MockAgent`). Only in Node. By default
+   * all clients of the process share one, which reads `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. A client does not
+   * close its agent.
    */
   readonly dispatcher?: Dispatcher;
   /** Fetches the references of results: a `WalrusReader` of svc-runtime-storage. */
   readonly reader?: ValueReader;
   /**
-   * Generated contracts, with the tool's among them: `contracts` of `src/generated/contracts.ts`. They decode `output`;
-   * without them a result has `value` only.
+   * Generated contracts that include the tool's: `contracts` of `src/generated/contracts.ts`. They are needed for
+   * `output`; without them a result has only `value`.
    */
   readonly contracts?: readonly Contract[];
   /**
-   * Called when a call begins, and its return value when the call ends: for a span, a counter, a line of a log. What they
-   * throw is ignored.
+   * Called when a call begins; the function that it returns is called when the call ends. Use it for spans, counters or
+   * log lines. Exceptions are ignored.
    */
   readonly observe?: (call: CallStart) => ((end: CallEnd) => void) | undefined;
 }
@@ -116,7 +119,7 @@ export interface CallStart {
 export interface CallEnd {
   /** Number of HTTP requests. */
   readonly attempts: number;
-  /** The status of the last answer, if there was one. */
+  /** The status of the last answer, if any. */
   readonly status: number | undefined;
   readonly ran: Ran;
   /** The variant of the result. */
@@ -132,7 +135,7 @@ export interface CallEnd {
 
 /** Options of one request. */
 export interface CallOptions {
-  /** Timeout of the complete answer of one attempt, in milliseconds: by default the tool's timeout and 5 s. */
+  /** Time limit of one attempt, in milliseconds: by default the tool's timeout plus 5 s. */
   readonly timeoutMs?: number;
   /** End of the whole call, repeats included: a `Date`, or milliseconds since 1970. */
   readonly deadline?: Date | number;
@@ -142,16 +145,16 @@ export interface CallOptions {
 /** Options of {@link LeaderClient.invoke}. */
 export interface InvokeOptions extends CallOptions, Pick<SignOptions, "nonce"> {
   /**
-   * Repeats the signed request until it has a result, or an end that no repeat changes; at most until `deadline`, by default
-   * for five minutes. The tool runs at most once, also after a crash, a shutdown or the TTL, at a server that names its
-   * replay memory. Off by default.
+   * Repeats the signed request until it has a final outcome, at most until `deadline`, which is five minutes by
+   * default. If the server names its replay memory, the tool runs at most once, even after a crash, a shutdown or the
+   * TTL. Off by default.
    */
   readonly repeat?: boolean;
 }
 
 /** Options of {@link LeaderClient.close}. */
 export interface CloseOptions {
-  /** Milliseconds to wait for running calls before they are cut: 30,000 by default. */
+  /** Milliseconds to wait for running calls before they are aborted: 30,000 by default. */
   readonly timeoutMs?: number;
 }
 
@@ -177,7 +180,7 @@ type Names<Options> = Readonly<Record<keyof Options, true>>;
 /**
  * - `verified`: signed by a key of the tool
  * - `unverified`: signed, but the client has no key to verify it
- * - `unsigned`: no signature, hence no proof that the tool made the result
+ * - `unsigned`: no signature, and no proof that the result comes from the tool
  */
 export type SignatureState = "verified" | "unverified" | "unsigned";
 
@@ -187,7 +190,7 @@ export interface CallFacts {
   readonly signature: SignatureState;
   /** The canonical result as received. */
   readonly bcs: Uint8Array;
-  /** 32 bytes: the hash of the result that the tool's signature covers. */
+  /** 32 bytes: the hash of the result, which the tool's signature covers. */
   readonly outputHash: Uint8Array;
   /** 64 bytes; absent when the result is unsigned. */
   readonly toolSignature?: Uint8Array;
@@ -196,14 +199,14 @@ export interface CallFacts {
 /**
  * The result of a call, with its signature; `tag` narrows `output` and `value`.
  *
- * `value` has the ports as exact JSON, as {@link ToolResult} has them. `output` is the result as the tool's class has it:
- * `{ ok: { sum: 3n } }`, a variant without ports as its name. A `bigint` is always a bigint, a `Date` a `Date` and bytes a
- * `Uint8Array`; absent optional members are absent. It is not enumerable, and undefined without
- * {@link LeaderOptions.contracts}.
+ * `value` contains the ports as exact JSON, as in {@link ToolResult}. `output` is the result with the types of the
+ * tool's class: `{ ok: { sum: 3n } }`, or the name of a variant without ports. A `bigint` is always a bigint, a `Date`
+ * a `Date` and bytes a `Uint8Array`; absent optional members are absent. `output` is not enumerable, and undefined
+ * without {@link LeaderOptions.contracts}.
  */
 export type CallResult<Tool extends ToolType = UntypedTool> = ByVariant<OutputOf<Tool>, CallFacts>;
 
-/** The calls of a client: what {@link LeaderClient} implements, and a fake in a test can. */
+/** The methods of a client that call the tool. {@link LeaderClient} implements it, and fakes in tests can. */
 export interface ToolClient<Tool extends ToolType = UntypedTool> {
   readonly url: string;
   readonly metadata: ToolMetadata;
@@ -223,13 +226,13 @@ export interface ToolClient<Tool extends ToolType = UntypedTool> {
 /** One address of the tool. */
 interface Address {
   readonly url: string;
-  /** The name of the replay memory that answered last. */
+  /** The name of the last replay memory that answered. */
   memory: string | undefined;
-  /** Whether the server has answered, so that it names its memory if it has a name. */
+  /** Whether the server has answered, and would have named its replay memory. */
   known: boolean;
 }
 
-/** What the attempts of one call have in common. */
+/** State shared by all attempts of a call. */
 interface CallState {
   readonly msLeft: () => number;
   readonly timeoutMs: number;
@@ -240,22 +243,22 @@ interface CallState {
   receivedBytes: number;
 }
 
-/** The contract of the tool, as it was read last. */
+/** The tool's contract at its last reading. */
 interface Known {
   readonly metadata: ToolMetadata;
   readonly ports: MetaSchema;
   readonly hasher: InputHasher;
 }
 
-/** Makes clients of documents, for the methods that are declared twice. */
+/** Connection of a client that is created from a metadata document. */
 type Connection = { readonly http: Transport; readonly urls: readonly string[] };
 
 /**
  * A client of one tool. With the tool's class as type argument and its contract, inputs and outputs have its types; the
  * class itself is not loaded.
  *
- * Every failed call rejects with a {@link LeaderError}, whose `ran` says whether the tool ran. A TypeError or RangeError
- * names an argument that is wrong in the program, and nothing was sent.
+ * Every failed call rejects with a {@link LeaderError}, whose `ran` tells whether the tool ran. A TypeError or
+ * RangeError means an invalid argument, and that nothing was sent.
  *
  * @example
  * ```ts
@@ -307,8 +310,8 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
    * Reads the metadata of the tool at an address. The tool's class as type argument requires its contract.
    *
    * @param url the tool's address: the part before `/invoke`. Calls are sent here, not to the address in the document.
-   * Several addresses serve one tool: the next one is used when a call failed and certainly did not run, or when the next
-   * one shares the replay memory
+   * Several addresses must serve the same tool: the next one is used when a call failed and certainly did not run, or
+   * when the next one shares the replay memory
    * @throws {@link LeaderError}; RangeError, TypeError for invalid options
    */
   static connect<Tool extends ToolType = UntypedTool>(
@@ -349,10 +352,11 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   }
 
   /**
-   * Makes a client from a metadata document: an answer of `/meta`, or the list in a `meta.json`. The tool's class as type
-   * argument requires its contract.
+   * Creates a client from a metadata document: an answer of `/meta`, or the list in a `meta.json`. The tool's class as
+   * type argument requires its contract.
    *
-   * @param options who calls; `url` is the tool's address, or several, by default the one in the document
+   * @param options options of the client; `url` is one address of the tool or several, by default the one in the
+   * document
    * @throws {@link LeaderError} `invalid_metadata`; RangeError, TypeError for invalid options
    */
   static fromMetadata<Tool extends ToolType = UntypedTool>(
@@ -376,12 +380,12 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     return new LeaderClient(document, options, { http: new HttpClient(options), urls });
   }
 
-  /** The address of the tool that calls go to, without a trailing slash. */
+  /** The address to which calls are sent, without a trailing slash. */
   get url(): string {
     return this.#current.url;
   }
 
-  /** The tool's metadata, as read last. */
+  /** The tool's metadata at its last reading. */
   get metadata(): ToolMetadata {
     return this.#known.metadata;
   }
@@ -392,8 +396,8 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   }
 
   /**
-   * Calls the tool: {@link sign} and {@link send}, or {@link repeat} with the option of that name. A request that was
-   * refused because the tool's replay memory began anew, before any other attempt, is sent to the new one.
+   * Calls the tool: {@link sign} and {@link send}, or {@link repeat} with the option of that name. If the first attempt
+   * is refused because the tool has a new replay memory, the request is sent again to the new one.
    *
    * @param input a member for each port: plain values (bigints exact, `Date`, `Uint8Array`), or {@link JsonText}s
    * @throws {@link LeaderError}; its `request` can be repeated where the input was signed
@@ -414,7 +418,9 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   sign(input: SentInput<Tool>, options: Pick<SignOptions, "nonce"> = {}): SignedRequest {
     checkNames("sign", options, { nonce: true });
     if (this.#leader === undefined)
-      throw new TypeError("sign: no leader: give the client `leader: { id, keyId, key }`");
+      throw new TypeError(
+        "sign: expected a client with a leader, got one without: create it with `leader: { id, keyId, key }`",
+      );
     const { ports, hasher, metadata } = this.#known;
     const envelope = buildEnvelope(ports.inputPorts, input, hasher);
     const request = signRequest(envelope, this.#leader, { ...options, headerPrefix: this.#headerPrefix });
@@ -422,8 +428,8 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   }
 
   /**
-   * Sends a signed request, once. Sending the same request again is an exact retry: while the tool remembers it, the tool
-   * returns the same result without running again (protocol.md section 8).
+   * Sends a signed request once. Sending the same request again is an exact retry: as long as the tool remembers it,
+   * the tool returns the same result without running again (protocol.md section 8).
    *
    * @throws {@link LeaderError}; with a `toolKey` also `unsigned_result` and `wrong_signature`
    */
@@ -437,11 +443,12 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   }
 
   /**
-   * Sends a signed request until it has a result, or an end that no repeat changes, with growing pauses: the tool runs at
-   * most once ({@link InvokeOptions.repeat}), and a lost answer is fetched. Also for the `request` of a {@link LeaderError} and for stored ones.
+   * Sends a signed request, with growing pauses, until it has a final outcome. The tool runs at most once ({@link
+   * InvokeOptions.repeat}), and a lost answer is fetched. Also use it for the `request` of a {@link LeaderError} and
+   * for stored requests.
    *
    * @param options `deadline` by default in five minutes
-   * @throws {@link LeaderError} the last one, whose `ran` covers all attempts
+   * @throws {@link LeaderError} of the last attempt; its `ran` covers all attempts
    */
   async repeat(request: SignedRequest, options: CallOptions = {}): Promise<CallResult<Tool>> {
     checkNames("repeat", options, CALL_OPTIONS);
@@ -501,9 +508,9 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   }
 
   /**
-   * Reads the metadata anew. Further calls use them.
+   * Reads the metadata again, for further calls.
    *
-   * @returns what changed in the ports, one text a change; empty when nothing did
+   * @returns the changes of the ports, one text each; empty without changes
    * @throws {@link LeaderError}
    */
   async refresh(options: CallOptions = {}): Promise<readonly string[]> {
@@ -531,7 +538,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     this.destroy();
   }
 
-  /** Refuses further calls and cuts running ones: they fail with `aborted`. */
+  /** Refuses further calls and aborts running ones, which fail with `aborted`. */
   destroy(): void {
     this.#isClosed = true;
     this.#cut.abort(new LeaderError("aborted", "the client was destroyed"));
@@ -549,7 +556,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     return running;
   }
 
-  /** Makes a call: checks its options, observes it, and gives its failure the request. */
+  /** Runs a call: checks its options, observes it, and adds the request to its error. */
   async #call(
     request: SignedRequest | undefined,
     options: CallOptions,
@@ -588,17 +595,17 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     const { attempts, body, leaderSignature, nonce, fqn = this.metadata.fqn }: SignedRequest = Object(request);
     const isWhole = [body, leaderSignature, nonce].every((each) => each instanceof Uint8Array);
     if (!(attempts instanceof Attempts) || !isWhole) {
-      throw new TypeError("request: expected one of `sign`, or of `readRequest` for a stored one");
+      throw new TypeError("request: expected a request made by `sign` or read by `readRequest`, got another value");
     }
     if (fqn !== this.metadata.fqn) {
-      throw new TypeError(`request: expected one for ${this.metadata.fqn}, got one that was signed for ${fqn}`);
+      throw new TypeError(`request: expected one signed for ${this.metadata.fqn}, got one signed for ${fqn}`);
     }
   }
 
-  /** Sends a request to the current address, then to each other one as long as the tool certainly runs at most once. */
+  /** Sends a request to the current address, then to the others as long as the tool certainly runs at most once. */
   async #inTurn(request: SignedRequest, call: CallState): Promise<CallResult<Tool>> {
     const left = new Set(this.#addresses);
-    // Each of several memories behind one address refuses a request that names another one.
+    // If one address leads to several memories, each refuses a request that names another one.
     let renamed = 0;
     for (;;) {
       const address = this.#current;
@@ -615,14 +622,17 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     }
   }
 
-  /** Whether a repeat at another memory cannot run the tool twice: the memory is the same, or its server refuses. */
+  /**
+   * Whether a repeat at another address cannot run the tool twice, because the memory is the same or its server
+   * refuses.
+   */
   #isShared({ attempts }: SignedRequest, memory: string | undefined): boolean {
     return attempts.memory !== undefined && (memory === undefined || memory === attempts.memory);
   }
 
   /**
-   * Learns the name of the replay memory before an attempt. A repeat of a request that knew none then names a memory that no
-   * server has, and does not run where it is unknown.
+   * Reads the name of the replay memory before the first attempt, so that a repeat can name it. A repeat of a request
+   * without one names a memory that no server has, and does not run where it is unknown.
    */
   async #learnMemory({ attempts }: SignedRequest, call: CallState): Promise<void> {
     const address = this.#current;
@@ -645,10 +655,13 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
       const toolSignature = this.#signatureOf(answer);
       if (keys !== undefined) {
         if (toolSignature === undefined) {
-          throw new LeaderError("unsigned_result", "a key of the tool was given, but the result carries no signature");
+          throw new LeaderError(
+            "unsigned_result",
+            "expected a result signed by the tool, because toolKey is set, got an unsigned one",
+          );
         }
         const verifies = (list = keys) => list.some((key) => verifyToolSignature(key, request, bcs, toolSignature));
-        // A key that was replaced while the tool ran.
+        // The key may have been replaced while the tool ran.
         if (!verifies() && !verifies(this.#toolKeys && (await inTime(this.#toolKeys.keys(), call)))) {
           throw new LeaderError("wrong_signature", "the signature is not the tool's signature of this result");
         }
@@ -662,8 +675,8 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
         attempts.end("maybe");
         throw error;
       }
-      // Another memory ran nothing because of this attempt; the history knows about the others. The memory that was named
-      // refuses a first attempt only when a gateway has sent it before, to a process that has shut down.
+      // Another memory ran nothing because of this attempt; the history covers the earlier ones. The named memory
+      // refuses a first attempt only if a gateway sent it before to a process that has shut down.
       const isOther = error.code === "replay_memory_lost" && answeredBy !== attempts.memory;
       const ran = attempts.end(isOther ? "no" : error.ran);
       throw error.with({ ran, request });
@@ -694,7 +707,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
       // Not enumerable: JSON.stringify of a whole result would fail on its bigints.
       return Object.defineProperty(facts, "output", { value: output }) as unknown as CallResult<Tool>;
     } catch (error) {
-      // Only a signature proves that this came of the tool.
+      // Only a verified signature proves that the result comes from the tool.
       throw error instanceof LeaderError && signature.signature === "verified" ? error.with({ ran: "yes" }) : error;
     }
   }
@@ -710,12 +723,12 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     return signature;
   }
 
-  /** Keeps and returns the name of the replay memory that answered. */
+  /** Stores and returns the name of the replay memory that answered. */
   #note(address: Address, { status, headers }: HttpResponse): string | undefined {
     const text = headers[this.#headers.replayMemory.toLowerCase()];
     const name = typeof text === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(text) ? text : undefined;
     if (name !== undefined) address.memory = name;
-    // An answer of a gateway says nothing of the tool's memory.
+    // An answer of a gateway contains nothing about the tool's memory.
     if (text !== undefined || status === 200) address.known = true;
     return name;
   }
@@ -727,7 +740,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     return knownOf(readMetadata(answer.body, this.metadata.fqn));
   }
 
-  /** Adds to a refused input or result what changed in the contract, where that explains it. */
+  /** Adds contract changes to the error of a refused input or result, if they may explain it. */
   async #explain(error: LeaderError, { signals }: CallState): Promise<LeaderError> {
     const isMisfit = error.status === 422 || (error.code === "invalid_answer" && error.status === undefined);
     const now = performance.now();
@@ -745,7 +758,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   }
 }
 
-/** Calls a function of the application, which must not affect a call; it may be async. */
+/** Calls a function of the application and ignores its errors, also asynchronous ones. */
 function quietly<T>(act: () => T): T | undefined {
   try {
     const given = act();
@@ -772,7 +785,7 @@ function newCall({ timeoutMs, deadline, signal }: CallOptions, defaultMs: number
   };
 }
 
-/** Gives a failure before an attempt what the earlier attempts ran. */
+/** Adds `ran` of the earlier attempts to a failure before an attempt. */
 async function beforeAttempt<T>({ ran }: Attempts, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -781,7 +794,7 @@ async function beforeAttempt<T>({ ran }: Attempts, work: Promise<T>): Promise<T>
   }
 }
 
-/** Waits for work of the application, at most as long as for one request of a call. */
+/** Waits for a promise of the application, with the time limit of one request. */
 function inTime<T>(work: Promise<T>, { msLeft, timeoutMs, signals }: CallState): Promise<T> {
   let end = () => {};
   return new Promise<T>((resolve, reject) => {
@@ -846,20 +859,22 @@ function addressOf(url: string, { leader, allowHttp = false }: LeaderOptions): s
   return checkAddress(url, leader !== undefined, allowHttp);
 }
 
-/** @throws TypeError for misspelt parts, and where it is not said how results are verified */
+/** @throws TypeError for unknown options, and when neither toolKey nor acceptUnverified is given */
 function checkTrust({ leader, tls, toolKey, acceptUnverified = false }: LeaderOptions): void {
   if (leader !== undefined) checkNames("leader", leader, LEADER_PARTS);
   if (tls !== undefined) checkNames("tls", tls, TLS_OPTIONS);
   if (typeof acceptUnverified !== "boolean") throw new TypeError("acceptUnverified: expected true or false");
   if (leader !== undefined && toolKey === undefined && !acceptUnverified) {
-    throw new TypeError("toolKey: expected the tool's public key; `acceptUnverified: true` takes results without it");
+    throw new TypeError(
+      "toolKey: expected the tool's public key, got none; `acceptUnverified: true` accepts results without it",
+    );
   }
   if (toolKey !== undefined && acceptUnverified) {
-    throw new TypeError("acceptUnverified: expected none with a toolKey");
+    throw new TypeError("acceptUnverified: expected only without a toolKey, got both");
   }
 }
 
-/** @throws TypeError when the tool's contract is not among them */
+/** @throws TypeError when the contracts do not include the tool's */
 function contractIn(contracts: readonly Contract[], fqn: string): Contract {
   const found = contracts.find((contract) => contract.fqn === fqn);
   if (found !== undefined) return found;
@@ -873,12 +888,12 @@ function resultBody(base: string, answer: HttpResponse): Uint8Array {
   throw new LeaderError("invalid_answer", `expected a result of type ${RESULT_CONTENT_TYPE}, got another`);
 }
 
-/** An error answer with the address that was asked, when nothing is there. */
+/** The error of a missing endpoint, with the requested address. */
 function notThere(base: string, endpoint: string, answer: HttpResponse): LeaderError {
   const error = responseError(answer);
   if (answer.status !== 404) return error;
-  const { details = "nothing is there" } = error;
+  const { details = "no tool at this address" } = error;
   const end = /^(.*)(\/(?:invoke|meta|health))$/.exec(base);
   const hint = end === null ? "" : `; the url ends in ${end[2]}: give the tool's address, ${end[1]}`;
-  return error.with({ details: `${details}; asked ${base}/${endpoint}${hint}` });
+  return error.with({ details: `${details}; requested ${base}/${endpoint}${hint}` });
 }

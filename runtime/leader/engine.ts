@@ -1,4 +1,4 @@
-/** The Ed25519 engine of the leaders in this process, chosen once. */
+/** The Ed25519 engine of all clients of this process, selected once. */
 
 import { type Ed25519Engine, selectEngine } from "#platform/ed25519";
 

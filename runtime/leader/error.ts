@@ -1,11 +1,11 @@
-/** Errors of a leader's call. */
+/** Errors of calls by a leader. */
 
 import { ERROR_CODES, type ErrorCode, isErrorCode, type Ran } from "../wire/error-codes.js";
 import type { SignedRequest } from "./signed-request.js";
 
-/** Failures that the client itself reports, and whether the tool ran where the cause does not tell more. */
+/** Failures reported by the client itself, each with its default for whether the tool ran. */
 export const LEADER_FAULTS = {
-  /** The input does not fit the ports, or has no JSON form. */
+  /** The input does not match the ports, or has no JSON form. */
   invalid_input: "no",
   /** The metadata document is invalid, or describes another tool. */
   invalid_metadata: "no",
@@ -17,7 +17,7 @@ export const LEADER_FAULTS = {
   timeout: "maybe",
   aborted: "maybe",
   answer_too_large: "maybe",
-  /** 502, 503 or 504 without an error of the protocol: of a gateway, which does not know whether the tool ran. */
+  /** 502, 503 or 504 from a gateway, without an error of the protocol. */
   gateway_error: "maybe",
   /** An error with a code that this version of the client does not know. */
   unknown_error: "maybe",
@@ -27,7 +27,7 @@ export const LEADER_FAULTS = {
   unsigned_result: "maybe",
   /** The signature of the result is not valid for a key of the tool. */
   wrong_signature: "maybe",
-  /** The function `toolKey` threw, or gave no valid key. */
+  /** The function `toolKey` threw or returned no valid key. */
   tool_key_unavailable: "maybe",
 } as const satisfies Readonly<Record<string, Ran>>;
 
@@ -42,15 +42,15 @@ export interface LeaderErrorFacts {
   readonly status?: number | undefined;
   readonly retryAfter?: number | undefined;
   readonly cause?: unknown;
-  /** By default the value that follows from the code. */
+  /** By default determined by the code. */
   readonly ran?: Ran | undefined;
   readonly request?: SignedRequest | undefined;
 }
 
 /**
- * A call without a result. With a `status`, a server answered an error: `code` and `details` are the server's
- * (protocol.md section 7; errors are unsigned and prove nothing), or `code` is a {@link LeaderFault} when the answer is no
- * error of the protocol. No message contains a key, an input or a result.
+ * A call without a result. With a `status`, a server answered with an error: `code` and `details` are the server's
+ * (protocol.md section 7; errors are unsigned and prove nothing), or `code` is a {@link LeaderFault} if the answer is
+ * not an error of the protocol. Messages contain no keys, inputs or results.
  *
  * @example
  * ```ts
@@ -71,8 +71,8 @@ export class LeaderError extends Error {
   /**
    * Whether the tool ran because of this request, all attempts to send it included.
    *
-   * - `no`: certain. The client refused the call, no byte of the request was sent, or a server answered with a code that
-   *   means that nothing ran. Errors are unsigned: the last holds by the server's word
+   * - `no`: certain. The client refused the call, no byte of the request was sent, or a server answered with a code
+   *   that means that nothing ran. Errors are unsigned, so the last case relies on the server
    * - `maybe`: not known. Repeat the same {@link request}, and it never runs twice
    * - `yes`: the tool ran
    */
@@ -113,7 +113,7 @@ function ranOf(code: LeaderErrorCode): Ran {
   return isErrorCode(code) ? ERROR_CODES[code].ran : LEADER_FAULTS[code];
 }
 
-/** Only an error of the protocol is known to be the tool's. */
+/** Only an error of the protocol certainly comes from the tool's server. */
 function answerer(code: LeaderErrorCode): string {
   return isErrorCode(code) || code === "unknown_error" ? "the tool" : "a gateway or another server";
 }

@@ -1,9 +1,9 @@
 /**
  * `#platform/http-client` in Node: undici with limits of time and size.
  *
- * undici calls `onRequestStart` right before it writes the first byte of a request to a connected socket, after DNS, the
- * connection, a proxy's tunnel and the TLS handshake. A failure before it has sent nothing. A request that starts a second
- * time, by an agent that retries, is aborted there, so that no agent can send it twice.
+ * undici calls `onRequestStart` right before it writes the first byte of a request, after DNS, connection, proxy tunnel
+ * and TLS handshake. A failure before that call means that nothing was sent. A request that starts a second time, in an
+ * agent that retries, is aborted there, so that no agent can send it twice.
  */
 
 import type { Agent, buildConnector, EnvHttpProxyAgent } from "undici";
@@ -24,15 +24,15 @@ import {
   tooLarge,
 } from "./transport.js";
 
-/** Held against the version of the package by a test. */
+/** A test compares it with the version of the package. */
 const USER_AGENT = "svc-runtime/0.1.0";
 /** Time limit of DNS, connection and TLS handshake, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Agents by whether they may use the proxies of the environment. */
+/** Shared agents, with and without the proxies of the environment. */
 type Agents = Partial<Record<"direct" | "proxied", Promise<Agent | EnvHttpProxyAgent>>>;
 
-/** Of all clients without TLS options of their own. Idle connections keep no process alive. */
+/** Shared by all clients without TLS options. Idle connections do not keep the process alive. */
 const sharedAgents: Agents = {};
 
 export class HttpClient implements Transport {
@@ -42,7 +42,9 @@ export class HttpClient implements Transport {
 
   constructor({ tls, dispatcher }: TransportOptions = {}) {
     if (tls !== undefined && dispatcher !== undefined) {
-      throw new TypeError("tls: expected none with a dispatcher: set its own `connect` options");
+      throw new TypeError(
+        "tls: expected only without a dispatcher, got both: set the `connect` options of the dispatcher",
+      );
     }
     this.#given = dispatcher;
     this.#tls = tls;
@@ -69,10 +71,10 @@ export class HttpClient implements Transport {
     this.#own = {};
   }
 
-  /** An agent that cannot be made is forgotten, so that the next call tries again. */
+  /** Drops an agent that cannot be created, so that the next call tries again. */
   #agent({ hostname }: URL): Promise<Dispatcher> {
     const agents = this.#tls === undefined ? sharedAgents : this.#own;
-    // A proxy reaches another loopback.
+    // The loopback address of a proxy is another machine.
     const kind = isLoopback(hostname) ? "direct" : "proxied";
     const known = agents[kind];
     if (known !== undefined) return known;
@@ -83,7 +85,7 @@ export class HttpClient implements Transport {
   }
 }
 
-/** Loads undici with the first request of a process. */
+/** Loads undici at the first request of a process. */
 async function newAgent(kind: keyof Agents, { ca, ...tls }: TlsOptions): Promise<Agent | EnvHttpProxyAgent> {
   const { Agent, EnvHttpProxyAgent, Pool } = await import("undici");
   const connect = {
@@ -102,7 +104,10 @@ async function newAgent(kind: keyof Agents, { ca, ...tls }: TlsOptions): Promise
   });
 }
 
-/** A proxy's connector whose failures end the request: undici connects again without end when a proxy hangs up. */
+/**
+ * Wraps a proxy's connector so that failures end the request. Otherwise undici reconnects endlessly when a proxy hangs
+ * up.
+ */
 function endingConnector(connect: unknown): buildConnector.connector {
   if (typeof connect !== "function") return connect as buildConnector.connector;
   return (options, callback) =>
@@ -202,7 +207,7 @@ class Exchange {
 function lost(error: NodeJS.ErrnoException | undefined, { protocol }: URL): LeaderError {
   const { code, message = "" } = error ?? {};
   const isPlain = protocol === "https:" && /wrong version number|packet length too long/i.test(message);
-  // The codes of undici name no cause.
+  // Error codes of undici do not describe the cause.
   const what = code?.startsWith("UND_") ? message : (code ?? "the connection broke");
   const hint = "the handshake failed: the server answers without TLS: use http:// in the url, or the server's TLS port";
   return new LeaderError("connection_failed", isPlain ? hint : what, { cause: error });

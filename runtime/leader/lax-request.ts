@@ -1,6 +1,6 @@
 /**
- * Bodies of requests from any input, also one that the tool refuses. The leader's client refuses such an input before it
- * is sent; a test wants the answer of the server.
+ * Builds request bodies from any input, even one that the tool refuses, to see the answer of the server. The leader's
+ * client would refuse such an input before sending it.
  */
 
 import { Buffer } from "#platform/bytes";
@@ -39,7 +39,7 @@ export function laxEnvelope(ports: readonly PortShape[], input: object): Envelop
     members.push(member(name, value, Array.isArray(value)));
   }
   const body = Buffer.from(`{"ports":[${members.join(",")}]}`);
-  // The form of the body is checked before its hash, so a body that does not fit needs none.
+  // Servers check the form of the body before its hash, so a body of another form needs no hash.
   return { body, inputHash: fits ? new InputHasher(ports).hash(hashes) : Buffer.alloc(32) };
 }
 

@@ -15,12 +15,12 @@ import { LeaderError } from "./error.js";
 export interface ToolMetadata {
   /** The version is in its shortest form. */
   readonly fqn: string;
-  /** The tool's address in the document. A client calls it only when no other address was given. */
+  /** The tool's address in the document. A client uses it only when no other address is given. */
   readonly url: string;
-  /** Milliseconds. */
+  /** Time limit of a call, in milliseconds. */
   readonly timeout: number;
   readonly description: string;
-  /** Schema as text, because the order of its members is the order of the ports. */
+  /** The schema as text, because the order of its members is the order of the ports. */
   readonly inputSchema: string;
   readonly outputSchema: string;
 }

@@ -1,4 +1,4 @@
-/** Options that were set in code, checked at run time: a misspelt one would switch a check off without a word. */
+/** Checks options at run time, because a misspelt one could silently disable a check. */
 
 import { checkedInteger } from "../checked-integer.js";
 import { didYouMean } from "../config/nearest.js";
@@ -13,7 +13,8 @@ import { LeaderError } from "./error.js";
  * @throws TypeError
  */
 export function checkNames(what: string, options: unknown, known: Readonly<Record<string, true>>): void {
-  if (typeof options !== "object" || options === null) throw new TypeError(`${what}: expected an object`);
+  if (typeof options !== "object" || options === null)
+    throw new TypeError(`${what}: expected an object, got another value`);
   const names = Object.keys(known);
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
   if (unknown === undefined) return;
@@ -30,18 +31,18 @@ export function checkTimeout(timeoutMs: unknown): number {
 export function checkSignal(signal: unknown): void {
   const { aborted, addEventListener } = Object(signal) as Partial<AbortSignal>;
   if (typeof aborted === "boolean" && typeof addEventListener === "function") return;
-  throw new TypeError("signal: expected an AbortSignal");
+  throw new TypeError("signal: expected an AbortSignal, got another value");
 }
 
 /**
  * The milliseconds that are left until a deadline.
  *
- * @throws TypeError for one that is no time; {@link LeaderError} `timeout` for one in the past
+ * @throws TypeError for a value that is not a time; {@link LeaderError} `timeout` for a time in the past
  */
 export function timeLeft(deadline: unknown): number {
   const at = deadline instanceof Date ? deadline.getTime() : deadline;
   if (typeof at !== "number" || Number.isNaN(at)) {
-    throw new TypeError("deadline: expected a valid Date or milliseconds since 1970");
+    throw new TypeError("deadline: expected a valid Date or milliseconds since 1970, got another value");
   }
   const left = at - Date.now();
   if (left > 0) return left;
@@ -52,18 +53,19 @@ export function timeLeft(deadline: unknown): number {
  * Checks a tool's address.
  *
  * @param isSecret whether requests carry signatures of a leader
- * @returns it without query, fragment and trailing slashes
- * @throws TypeError for an invalid one; for `http:` to another machine unless that is allowed by name
+ * @returns the address without query, fragment and trailing slashes
+ * @throws TypeError for an invalid address, and for `http:` to another machine unless `allowHttp` is set
  */
 export function checkAddress(text: string, isSecret: boolean, allowHttp: boolean): string {
   if (!URL.canParse(text)) throw new TypeError("url: expected an absolute URL, such as https://tools.example/sum");
   const { protocol, host, hostname, pathname } = new URL(text);
   let end = pathname.length;
   while (pathname[end - 1] === "/") end--;
-  if (protocol !== "https:" && protocol !== "http:") throw new TypeError("url: expected https or http");
+  if (protocol !== "https:" && protocol !== "http:")
+    throw new TypeError("url: expected https or http, got another scheme");
   if (protocol === "http:" && isSecret && !allowHttp && !isLoopback(hostname)) {
     throw new TypeError(
-      "url: expected https, because anyone who reads a signed request can repeat it under another nonce; `allowHttp: true` sends it over http",
+      "url: expected https, because a signed request that is read on the way can be repeated under another nonce; set `allowHttp: true` to send it over http",
     );
   }
   return `${protocol}//${host}${pathname.slice(0, end)}`;

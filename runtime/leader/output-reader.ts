@@ -1,4 +1,4 @@
-/** Results as the values of a tool's `Output`, decoded by its contract. */
+/** Decodes results to the `Output` type of a tool, by its contract. */
 
 import type { WalrusValue } from "../wire/bcs/data.js";
 import type { Contract, Variant } from "../wire/contract.js";
@@ -13,7 +13,7 @@ import { WithSerdeErrorPath } from "../wire/with-error-path.js";
 import { LeaderError } from "./error.js";
 import type { ResultPort } from "./result.js";
 
-/** A port of a result; stored values may have been fetched. */
+/** A port of a result. Stored values may already have been fetched. */
 export interface ReadablePort extends Pick<ResultPort, "name" | "many"> {
   readonly values: readonly ({ readonly kind: "inline"; readonly bytes: Uint8Array } | WalrusValue)[];
 }
@@ -29,9 +29,9 @@ const FAILURE: Variant = {
 };
 
 /**
- * Decodes results to what the tool returned: `bigint`, `Date` and `Uint8Array` where the class has them, absent optional
- * members absent, a variant without ports as its name. A stored value stays a reference. Constraints are not checked,
- * since a server checks none in results.
+ * Decodes results to the values that the tool returned: `bigint`, `Date` and `Uint8Array` as in the class, absent
+ * optional members absent, a variant without ports as its name. A stored value remains a reference. Constraints are not
+ * checked, because servers do not check them in results either.
  */
 export class OutputReader {
   readonly #variants: ReadonlyMap<string, CompiledVariant>;
@@ -94,5 +94,5 @@ function readValue(
 }
 
 function misfit(details: string): LeaderError {
-  return new LeaderError("invalid_answer", `the result does not fit the contract that was given: ${details}`);
+  return new LeaderError("invalid_answer", `the result does not match the given contract: ${details}`);
 }

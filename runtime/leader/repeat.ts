@@ -1,19 +1,19 @@
-/** Repeats of a call until it has a result, or an end that no repeat changes. */
+/** Repeats a call until it has a final outcome. */
 
 import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
 import { onAbort } from "./abort-listeners.js";
 import { LeaderError, type LeaderErrorCode } from "./error.js";
 import { aborted } from "./transport.js";
 
-/** Milliseconds before the first repeat, doubled for each further one. */
+/** Pause before the first repeat in milliseconds, doubled for each further one. */
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
-/** Answers by other memories before a repeat is given up: the memory that it names may be one of several in turn. */
+/** Answers of other memories after which a repeat fails. A load balancer may reach the named memory only in turn. */
 const MAX_LOST = 6;
 
 /**
- * Failures after which another attempt can have another end. All other answers are kept, or given to every attempt; after
- * `tool_invocation_interrupted` a repeat is only refused.
+ * Failures after which another attempt may have another outcome. All other answers are stored, or are the same for
+ * every attempt. After `tool_invocation_interrupted` a repeat can only be refused.
  */
 const REPEATABLE: ReadonlySet<LeaderErrorCode> = new Set<LeaderErrorCode>([
   "connection_failed",
@@ -29,22 +29,21 @@ const REPEATABLE: ReadonlySet<LeaderErrorCode> = new Set<LeaderErrorCode>([
   "shutting_down",
 ]);
 
-/** Whether another attempt of the same request, here or at another address, can have another end. */
+/** Whether another attempt of the same request, at any address, may have another outcome. */
 export function isRepeatable({ code }: LeaderError): boolean {
   return REPEATABLE.has(code);
 }
 
-/** Milliseconds to wait after a failure, of random length, so that many callers do not repeat at once. */
+/** Random pause after a failure, in milliseconds, so that callers do not repeat at the same time. */
 export function backOffMs(earlierPauses: number): number {
   return Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** earlierPauses) * (0.5 + Math.random() / 2);
 }
 
 /**
- * Calls a function until it returns, with growing pauses of random length, at least `Retry-After`.
+ * Calls a function until it succeeds, with growing random pauses that are never shorter than `Retry-After`.
  *
- * @param msLeft gives the time until the deadline in milliseconds
- * @throws {@link LeaderError} the last one, when it cannot be repeated or its pause would last beyond the deadline;
- * `aborted`
+ * @param msLeft returns the milliseconds until the deadline
+ * @throws {@link LeaderError} the last one, if it is final or the next pause would exceed the deadline; `aborted`
  */
 export async function repeatUntil<T>(
   attempt: () => Promise<T>,

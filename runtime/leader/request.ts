@@ -36,7 +36,7 @@ import { storable } from "./stored-request.js";
  */
 export class JsonText {
   readonly bytes: Uint8Array;
-  /** Refuses a text inside a value, where it would be sent as an object with its bytes. */
+  /** Makes a JsonText inside a value invalid, because it would be sent as an object with its bytes. */
   get [Symbol.toStringTag]() {
     return "JsonText";
   }
@@ -60,9 +60,9 @@ export interface Leader {
  * text is canonical, at most 61,440 bytes long and not too deep inside the envelope; otherwise as `bytes`.
  *
  * @param ports the tool's input ports in schema order
- * @param input a member for each port: plain values, bigints exact, or {@link JsonText}s. A missing `one` is sent as
- * null
- * @param hasher of the same ports, to reuse it for many inputs
+ * @param input a member for each port: plain values, bigints exact, or {@link JsonText}s. A missing `one` port is sent
+ * as null
+ * @param hasher hasher of the same ports, to reuse it for many inputs
  * @throws {@link LeaderError} `invalid_input`
  */
 export function buildEnvelope(
@@ -72,7 +72,7 @@ export function buildEnvelope(
 ): Envelope {
   const texts = inputTexts(ports, input);
   const members = ports.map(({ name, many }, i) => {
-    // Levels of arrays and objects around a value.
+    // Nesting levels around a value in the envelope.
     const depth = many ? 6 : 5;
     const items = (texts[i] as Uint8Array[]).map((text) => itemText(text, depth));
     return `{"port_name":${quote(name)},"value":${many ? `{"many":[${items.join(",")}]}` : `{"one":${items[0]}}`}}`;
@@ -126,7 +126,7 @@ function pick(input: object, ports: readonly PortShape[]): object {
   return Object.fromEntries(ports.map(({ name }) => [name, ownMember(input, name)]));
 }
 
-/** @throws {@link LeaderError} for an input that is no object */
+/** @throws {@link LeaderError} for an input that is not an object */
 export function requireObject(input: unknown): object {
   if (typeof input === "object" && input !== null && !Array.isArray(input)) return input;
   const got = input === null ? "null" : Array.isArray(input) ? "an array" : typeof input;
@@ -151,7 +151,7 @@ export function valueText(value: unknown, path: (string | number)[]): Uint8Array
   }
 }
 
-/** The item of a value in an envelope, inline where its text is canonical and short, else as `bytes`. */
+/** The item of a value in an envelope: inline if its text is canonical and short, else as `bytes`. */
 export function itemText(text: Uint8Array, depth: number): string {
   return fitsInline(text, depth)
     ? `{"kind":"data","data":${asBuffer(text).toString("utf8")}}`
@@ -179,13 +179,13 @@ function nestingDepth(document: JsonDocument): number {
 /** Options of signing a request. */
 export interface SignOptions {
   /**
-   * 32 bytes, or the invocation to derive the nonce from (protocol.md section 4); random by default. Two calls with the
-   * same nonce and input are one invocation: the second gets the answer of the first.
+   * 32 bytes, or the invocation from which the nonce is derived (protocol.md section 4); random by default. Of two
+   * calls with the same nonce and input, the second gets the answer of the first.
    */
   readonly nonce?: Uint8Array | Invocation;
   /** `X-Svc-` by default. */
   readonly headerPrefix?: string;
-  /** By default the fastest available engine. */
+  /** The fastest available engine by default. */
   readonly engine?: Ed25519Engine;
 }
 
@@ -236,10 +236,10 @@ export interface PreparedLeader extends Leader {
  */
 export function prepareLeader({ id, keyId, key }: Leader): PreparedLeader {
   if (typeof id !== "string" || !isLeaderId(id)) {
-    throw new RangeError("leader id: expected visible ASCII characters");
+    throw new RangeError("leader id: expected visible ASCII characters, got others");
   }
   if (!(typeof keyId === "bigint" || Number.isSafeInteger(keyId)) || keyId < 0 || keyId > MAX_U64) {
-    throw new RangeError("leader key id: expected an integer from 0 to 2^64-1");
+    throw new RangeError("leader key id: expected an integer from 0 to 2^64-1, got another value");
   }
   return { id, keyId: BigInt(keyId), key: privateKey(key) };
 }

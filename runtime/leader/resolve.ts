@@ -14,11 +14,11 @@ import type { ByVariant, ResolvedOutputOf, TextsOf, ToolType, UntypedTool } from
 /** Options of one read. */
 export interface ReadOptions {
   readonly signal?: AbortSignal;
-  /** A budget shared by several reads, a `ByteBudget`; by default each has its own, that of the reader. */
+  /** A `ByteBudget` shared by several reads. By default each read has the budget of the reader. */
   readonly budget?: ReadBudget;
 }
 
-/** The bytes that reads may still take; `take` throws when they are fewer. */
+/** Remaining bytes for reads. `take` throws when they do not suffice. */
 export interface ReadBudget {
   readonly left: number;
   take(bytes: number): void;
@@ -27,7 +27,7 @@ export interface ReadBudget {
 /** A resolved value. */
 export type ResolvedValue =
   | { readonly kind: "object"; readonly id: Uint8Array }
-  /** `stored`: the bytes are those of the digest in the reference. Send them unchanged, as `bytes`. */
+  /** `stored`: the bytes match the digest in the reference. Send them unchanged, as `bytes`. */
   | { readonly kind: "data"; readonly bytes: Uint8Array; readonly stored: boolean };
 
 /** Fetches stored values: a `WalrusReader` of svc-runtime-storage, or an object with the same `resolve`. */
@@ -41,8 +41,8 @@ export type ResolvedResult<Tool extends ToolType = UntypedTool> = WithTexts<ByVa
 type WithTexts<Result> = Result extends { readonly tag: infer Tag; readonly output: infer Output }
   ? Result & {
       /**
-       * The ports as the texts that the tool signed or stored, `many` ports as arrays. Pass these to another tool: the
-       * formatting of a stored text is part of its commitment.
+       * The ports as the texts that the tool signed or stored, `many` ports as arrays. Pass these to another tool,
+       * because the formatting of a stored text is part of its commitment.
        */
       readonly texts: TextsOf<Output, Tag>;
     }
@@ -62,7 +62,9 @@ export async function resolveResult(
 ): Promise<ResolvedResult> {
   const values = ports.flatMap((port) => port.values);
   if (reader === undefined && values.some(({ kind }) => kind === "walrus")) {
-    throw new TypeError("resolve: the result refers to stored values: give the client `reader: new WalrusReader(…)`");
+    throw new TypeError(
+      "resolve: the result refers to stored values: create the client with `reader: new WalrusReader(…)`",
+    );
   }
   const resolved = await (reader ?? IN_PLACE).resolve(values, options);
   const value: [string, unknown][] = [];

@@ -9,20 +9,20 @@ import type { HttpResponse } from "./transport.js";
 
 const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** The error of an answer: the server's code and details when they have the protocol's form. */
+/** Converts an error answer: code and details are the server's if they have the form of the protocol. */
 export function responseError({ status, headers, body }: HttpResponse): LeaderError {
   const facts = { status, retryAfter: retryAfterOf(headers) };
   const { error: code, details } = errorMembers(body);
   if (typeof code !== "string" || !/^[a-z_]{1,64}$/.test(code)) {
     return GATEWAY_STATUSES.has(status)
-      ? new LeaderError("gateway_error", "no answer of the tool", facts)
-      : new LeaderError("invalid_answer", "neither a result nor an error of the protocol", facts);
+      ? new LeaderError("gateway_error", "the gateway got no answer from the tool", facts)
+      : new LeaderError("invalid_answer", "expected a result or an error of the protocol, got neither", facts);
   }
   const text = typeof details === "string" ? withoutControls(details, 1000) : undefined;
   if (!isErrorCode(code)) {
     return new LeaderError("unknown_error", text === undefined ? code : `${code}: ${text}`, facts);
   }
-  // The word of a server that answers a code with another status is worth nothing.
+  // A code with a wrong status is not reliable.
   return new LeaderError(code, text, ERROR_CODES[code].status === status ? facts : { ...facts, ran: "maybe" });
 }
 
@@ -43,7 +43,7 @@ export function retryAfterOf(headers: HttpResponse["headers"]): number | undefin
   if (/^\d{1,9}$/.test(after)) return Number(after);
   const at = /GMT$/.test(after) ? Date.parse(after) : Number.NaN;
   if (Number.isNaN(at)) return undefined;
-  // Relative to the server's own clock, where the answer has it.
+  // Relative to the server's clock, if the answer contains it.
   const now = typeof headers.date === "string" ? Date.parse(headers.date) : Number.NaN;
   return Math.max(0, Math.ceil((at - (Number.isNaN(now) ? Date.now() : now)) / 1000));
 }

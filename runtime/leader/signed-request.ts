@@ -1,4 +1,4 @@
-/** A signed request, with the history that keeps a repeat from running twice (protocol.md section 8). */
+/** A signed request, with the history that prevents a repeat from running twice (protocol.md section 8). */
 
 import type { Ran } from "../wire/error-codes.js";
 import { repeatText } from "../wire/repeat.js";
@@ -11,8 +11,8 @@ export interface Envelope {
 }
 
 /**
- * A signed request. Sending it again is an exact retry. `JSON.stringify` gives its stored form; `readRequest` makes a request of
- * it.
+ * A signed request. Sending it again is an exact retry. `JSON.stringify` returns its stored form, which `readRequest`
+ * reads.
  */
 export interface SignedRequest extends Envelope {
   readonly headers: Readonly<Record<string, string>>;
@@ -20,26 +20,26 @@ export interface SignedRequest extends Envelope {
   readonly leaderSignature: Uint8Array;
   /** 32 bytes. */
   readonly nonce: Uint8Array;
-  /** The tool that it was signed for, where a client signed it. No other client sends it. */
+  /** The tool for which a client signed the request. Clients of other tools do not send it. */
   readonly fqn?: string;
-  /** The history of the request. Copies of it share one. */
+  /** The history of the request, shared by its copies. */
   readonly attempts: Attempts;
 }
 
-/** A name that no replay memory has. */
+/** A name that matches no replay memory. */
 const NO_MEMORY = "unknown";
 
-/** The attempts to send a request, in this process and, of a stored request, in others. */
+/** The attempts to send a request, in this process and, for a stored request, in others. */
 export class Attempts {
   #memory: string | undefined;
   #since: number | undefined;
-  /** The first attempt by the clock that does not step; undefined for one of another process. */
+  /** Time of the first attempt by the monotonic clock; undefined if another process made it. */
   #startedAt: number | undefined;
   #ran: Ran = "no";
   #running = 0;
   #isStored = false;
 
-  /** The history of a request that another process may have sent. */
+  /** Creates the history of a request that another process may have sent. */
   static stored(memory: string | undefined, since: number): Attempts {
     const attempts = new Attempts();
     attempts.#memory = memory;
@@ -49,23 +49,23 @@ export class Attempts {
     return attempts;
   }
 
-  /** Whether the tool ran because of an attempt so far; `maybe` while one is running. */
+  /** Whether any attempt has run the tool; `maybe` while one is in progress. */
   get ran(): Ran {
     return this.#ran === "no" && this.#running > 0 ? "maybe" : this.#ran;
   }
 
-  /** The name of the replay memory that answered before the first attempt, where it was known. */
+  /** The name of the replay memory before the first attempt, if known. */
   get memory(): string | undefined {
     return this.#memory;
   }
 
-  /** The time of the first attempt, or of storing the request before it, in milliseconds since 1970. */
+  /** The time of the first attempt, or of storing the request if that was earlier, in milliseconds since 1970. */
   get since(): number | undefined {
     return this.#since;
   }
 
   /**
-   * Fixes the replay memory for good, because another process may send the request from now on.
+   * Fixes the replay memory, because from now on another process may send the request.
    *
    * @param memory the name of the server's replay memory, where it is known
    */
@@ -74,7 +74,7 @@ export class Attempts {
     this.#isStored = true;
   }
 
-  /** All attempts name one replay memory, as long as one of them may have run the tool. */
+  /** Fixes the replay memory named by all attempts while one of them may have run the tool. */
   #fix(memory: string | undefined): void {
     if (this.#isStored || this.ran !== "no") return;
     this.#memory = memory;
@@ -82,7 +82,7 @@ export class Attempts {
     this.#startedAt = performance.now();
   }
 
-  /** The greater age of two clocks: one stands still while the machine is suspended, the other may be set back. */
+  /** The greater age by two clocks: the monotonic one stops while the machine is suspended, the other may be set back. */
   get #ageMs(): number {
     const [now, started] = [performance.now(), this.#startedAt];
     const byDate = Date.now() - (this.#since ?? Date.now());
@@ -93,7 +93,7 @@ export class Attempts {
    * Begins an attempt.
    *
    * @param memory the name of the server's replay memory, where it is known
-   * @returns the text of the header `X-Svc-Replay-Memory`, if the attempt has one
+   * @returns the value of the header `X-Svc-Replay-Memory`, if the attempt sends one
    */
   begin(memory: string | undefined): string | undefined {
     const first = this.ran === "no";
@@ -106,7 +106,7 @@ export class Attempts {
   /**
    * Ends an attempt.
    *
-   * @returns whether the tool ran because of any attempt
+   * @returns whether any attempt has run the tool
    */
   end(ran: Ran): Ran {
     this.#running--;

@@ -7,26 +7,26 @@ import { Attempts } from "./signed-request.js";
 
 const VERSION = 1;
 
-/** A signed request as JSON. It contains the input and a valid signature of it: store it like the input itself. */
+/** A signed request as JSON. It contains the input with a valid signature: protect it like the input itself. */
 export interface StoredRequest {
-  /** The version of this form: 1. */
+  /** The version of this format: 1. */
   readonly version: typeof VERSION;
-  /** The tool that it was signed for, where a client signed it. */
+  /** The tool for which a client signed the request. */
   readonly fqn?: string;
-  /** The headers of the request; its signature, nonce and input hash are among them. */
+  /** The headers of the request, including signature, nonce and input hash. */
   readonly headers: Readonly<Record<string, string>>;
   /** The body in base64. */
   readonly body: string;
-  /** When the request may have been sent first, in milliseconds since 1970. */
+  /** Earliest possible time of the first attempt, in milliseconds since 1970. */
   readonly since: number;
-  /** The name of the tool's replay memory at that time, where it was known. */
+  /** The name of the tool's replay memory at that time, if known. */
   readonly memory?: string;
 }
 
 /**
- * Gives a request the method that `JSON.stringify` calls. From then on another process may send the request.
+ * Adds the method that `JSON.stringify` calls. After that call another process may send the request.
  *
- * @param memory gives the name of the tool's replay memory
+ * @param memory returns the name of the tool's replay memory
  */
 export function storable(request: SignedRequest, memory: () => string | undefined = () => undefined): SignedRequest {
   const toJSON = (): StoredRequest => {
@@ -45,8 +45,8 @@ export function storable(request: SignedRequest, memory: () => string | undefine
 }
 
 /**
- * Reads a stored request: the text that `JSON.stringify` of a signed request gives, or its value. `ran` of a failure is at
- * least `maybe`, since the process that stored it may have sent it.
+ * Reads a stored request, as text or value of `JSON.stringify` of a signed request. `ran` of a failure is at least
+ * `maybe`, because the process that stored it may have sent it.
  *
  * @throws TypeError for another value
  */
@@ -62,14 +62,15 @@ export function readRequest(stored: string | StoredRequest): SignedRequest {
     if (bytes?.length === length) return bytes;
     throw new TypeError(`stored request: headers: expected ${suffix.slice(1)} with ${length} bytes in base64url`);
   };
-  if (fqn !== undefined && typeof fqn !== "string") throw new TypeError("stored request: fqn: expected text");
+  if (fqn !== undefined && typeof fqn !== "string")
+    throw new TypeError("stored request: fqn: expected a string, got another value");
   const bytes = typeof body === "string" ? decodeBase64(body) : undefined;
-  if (bytes === undefined) throw new TypeError("stored request: body: expected base64");
+  if (bytes === undefined) throw new TypeError("stored request: body: expected base64, got another value");
   if (typeof since !== "number" || !Number.isSafeInteger(since) || since < 0) {
-    throw new TypeError("stored request: since: expected milliseconds since 1970");
+    throw new TypeError("stored request: since: expected milliseconds since 1970, got another value");
   }
   if (memory !== undefined && (typeof memory !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(memory))) {
-    throw new TypeError("stored request: memory: expected the name of a replay memory");
+    throw new TypeError("stored request: memory: expected the name of a replay memory, got another value");
   }
   return storable({
     headers: Object.fromEntries(texts) as Record<string, string>,

@@ -1,16 +1,16 @@
-/** The keys that a tool may sign with: several while a key is being replaced. */
+/** The public keys of a tool, several during a key rotation. */
 
 import type { VerifyKey } from "../wire/crypto/ed25519-keys.js";
 import { LeaderError } from "./error.js";
 import { type PublicKey, publicKey } from "./result.js";
 
-/** One key of a tool, several, or a function that is asked anew for each result. */
+/** One key of a tool, several, or a function that returns them for each result. */
 export type ToolKeys =
   | PublicKey
   | readonly PublicKey[]
   | (() => PublicKey | readonly PublicKey[] | Promise<PublicKey | readonly PublicKey[]>);
 
-/** Number of prepared keys that are kept, of a function. */
+/** Maximum number of cached prepared keys of a function. */
 const MAX_PREPARED = 16;
 
 /** The keys of one tool. */
@@ -28,12 +28,12 @@ export class ToolKeyRing {
     }
   }
 
-  /** @throws {@link LeaderError} `tool_key_unavailable` when the function throws, or gives no valid keys */
+  /** @throws {@link LeaderError} `tool_key_unavailable` when the function throws or returns no valid keys */
   async keys(): Promise<readonly VerifyKey[]> {
     try {
       return this.#prepare(await this.#ask());
     } catch (cause) {
-      throw new LeaderError("tool_key_unavailable", "the function `toolKey` gave no valid key", { cause });
+      throw new LeaderError("tool_key_unavailable", "the function `toolKey` returned no valid key", { cause });
     }
   }
 

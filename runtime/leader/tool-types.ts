@@ -1,4 +1,4 @@
-/** The types of a tool class as its callers see them. Nothing of this exists at run time. */
+/** The types of a tool class as seen by its callers. Types only. */
 
 import type { DataReference, WalrusValue } from "../wire/bcs/data.js";
 import type { JsonText } from "./request.js";
@@ -8,7 +8,7 @@ export interface ToolType {
   readonly prototype: { readonly __io: { readonly input: unknown; readonly output: unknown } };
 }
 
-/** The types of a tool whose class is not known. */
+/** The types of a tool of unknown class. */
 export interface UntypedTool extends ToolType {
   readonly prototype: { readonly __io: { readonly input: object; readonly output: unknown } };
 }
@@ -17,8 +17,8 @@ export interface UntypedTool extends ToolType {
 export type InputOf<Tool extends ToolType> = Tool["prototype"]["__io"]["input"];
 
 /**
- * The `Input` of a tool class as a client sends it: any value, or item of a list, may be a text that is sent unchanged. Of
- * a tool without types any object.
+ * The `Input` of a tool class as sent by a client: any value, or item of a list, may be a {@link JsonText}. Any object
+ * for an untyped tool.
  */
 export type SentInput<Tool extends ToolType> =
   Same<InputOf<Tool>, object> extends true
@@ -27,7 +27,7 @@ export type SentInput<Tool extends ToolType> =
       ? Readonly<Record<string, never>>
       : { [Name in keyof InputOf<Tool>]: SentValue<InputOf<Tool>[Name]> };
 
-/** Whether two types are the same, where mutual assignability is not enough. */
+/** Whether two types are identical, not only mutually assignable. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
 type SentValue<Value> =
@@ -41,8 +41,8 @@ export interface ErrEvalOutput {
 }
 
 /**
- * What a caller receives of a tool class: its `Output`, a reference in place of data that is stored elsewhere, or the
- * failure result. Of a tool without types `unknown`.
+ * The output that a caller receives: the `Output` of the class, with references in place of stored values, or the
+ * failure result. `unknown` for an untyped tool.
  */
 export type OutputOf<Tool extends ToolType> =
   unknown extends ReturnedBy<Tool> ? unknown : Received<ReturnedBy<Tool>> | ErrEvalOutput;
@@ -69,7 +69,7 @@ type ReceivedPort<Port> = [ReferenceOf<Port>] extends [never]
 type ReceivedValue<Value> = Exclude<Value, DataReference<unknown>> | WalrusValue;
 
 /**
- * A result by its variant, so that `tag` narrows the rest. Of a tool without types the tag is any text, and values are
+ * A result by variant, so that `tag` narrows the rest. For an untyped tool the tag is any string, and values are
  * `unknown`.
  */
 export type ByVariant<Output, Facts> = unknown extends Output
@@ -107,7 +107,7 @@ type JsonMember<Value> = unknown extends Value
   ? unknown
   : JsonOf<Exclude<Value, undefined>> | (undefined extends Value ? null : never);
 
-/** The `Output` of a tool with the content of stored values in place of their references. */
+/** The `Output` of a tool with the content of stored values in place of references. */
 export type ResolvedOutputOf<Tool extends ToolType> =
   unknown extends OutputOf<Tool> ? unknown : ResolvedVariant<OutputOf<Tool>>;
 

@@ -4,20 +4,20 @@ import type { Buffer } from "#platform/bytes";
 import { LeaderError } from "./error.js";
 
 /**
- * An agent of the package undici, version 7 or later: `Agent`, `Pool`, `ProxyAgent`, `EnvHttpProxyAgent`, `MockAgent`. The
- * type has only the member that the client uses, because a page has no types of undici.
+ * An agent of undici 7 or later: `Agent`, `Pool`, `ProxyAgent`, `EnvHttpProxyAgent`, `MockAgent`. The type declares
+ * only the member that the client uses, because browser projects have no types of undici.
  */
 export interface Dispatcher {
   dispatch(options: object, handler: object): boolean;
 }
 
-/** TLS options of a client, in Node only: elsewhere the platform decides which servers it trusts. */
+/** TLS options of a client. Only in Node: elsewhere the platform determines which servers are trusted. */
 export interface TlsOptions {
   /** Trusted certificates in PEM form, instead of the system's. */
   readonly ca?: string | Uint8Array | readonly (string | Uint8Array)[];
   /** The server name to request and verify, by default the host of the URL. */
   readonly servername?: string;
-  /** The client's own certificate in PEM form, for servers that ask for one. */
+  /** The client certificate in PEM form, for servers that request one. */
   readonly cert?: string | Uint8Array;
   /** The private key of `cert` in PEM form. */
   readonly key?: string | Uint8Array;
@@ -37,26 +37,26 @@ export interface HttpRequest {
   readonly body?: Uint8Array;
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** The request ends when any of them fires. */
+  /** The request is aborted when any of them fires. */
   readonly signals: readonly AbortSignal[];
 }
 
 /** A complete response. */
 export interface HttpResponse {
   readonly status: number;
-  /** Names in lower case. */
+  /** Keys are lower-case names. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
 }
 
-/** The part of the client that sends requests. A request is sent at most once. */
+/** Sends requests, each at most once. */
 export interface Transport {
   /**
    * @throws {@link LeaderError} `connection_failed`, `timeout`, `aborted`, `answer_too_large`, with `ran: "no"` when no byte
    * of the request was sent
    */
   send(request: HttpRequest): Promise<HttpResponse>;
-  /** Closes the connections that belong to this client alone. */
+  /** Closes connections that no other client uses. */
   close(): void;
 }
 
@@ -67,7 +67,7 @@ export function aborted({ reason }: AbortSignal): LeaderError {
 }
 
 export function late(timeoutMs: number): LeaderError {
-  return new LeaderError("timeout", `no whole answer within ${timeoutMs} ms`);
+  return new LeaderError("timeout", `no complete answer within ${timeoutMs} ms`);
 }
 
 export function tooLarge(maxBytes: number): LeaderError {

@@ -2,9 +2,9 @@
  * The connection to Redis or Valkey: ioredis 6, or an instance of it or of iovalkey. It is the only file that knows the
  * client library.
  *
- * Each connection is a client of its own with credentials read anew. A client neither queues, resends nor reconnects:
- * a command that it has sent is answered, or fails at once when the connection is lost, or fails at its time limit.
- * A watchdog replaces a client that has had no reply for 10 s, whatever state it believes to be in.
+ * Each connection is a new client with freshly read credentials. A client neither queues, resends nor reconnects: a
+ * sent command gets a reply, fails at once when the connection is lost, or fails at its time limit. A watchdog replaces
+ * a client that has received no reply for 10 s, whatever state it reports.
  */
 
 import { readFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import type { ReplayUnavailability } from "svc-runtime/internal/redis";
 import { SCRIPTS, type Script } from "./scripts.js";
 import type { RedisTarget } from "./target.js";
 
-/** An instance of ioredis 6 or iovalkey: copies of it with other options make the connections. */
+/** An instance of ioredis 6 or iovalkey. The store connects with copies of it that have other options. */
 export interface RedisClient {
   duplicate(options: object): unknown;
 }
@@ -21,7 +21,7 @@ export interface RedisClient {
 /** Where to connect, and how. */
 export interface ConnectionOptions {
   readonly to: RedisTarget | RedisClient;
-  /** Milliseconds for the reply to a command. */
+  /** Time limit of a command, in milliseconds. */
   readonly timeoutMs: number;
   /** Longest pause between two attempts to connect, in milliseconds: 2,000 by default. */
   readonly maxPauseMs?: number;
@@ -31,17 +31,17 @@ export interface ConnectionOptions {
   readonly keyPath?: string | undefined;
 }
 
-/** What a connection tells. */
+/** Connection events. */
 export interface ConnectionEvents {
-  /** A new connection is ready; nothing of an earlier one is under way. */
+  /** A new connection is ready, and no command of an earlier one is in flight. */
   ready(): void;
   /** The connection is lost, or could not be made. */
   lost(fault: RedisFault): void;
-  /** A client was replaced because it had no reply for too long. */
+  /** An unresponsive client was replaced. */
   replaced(): void;
 }
 
-/** A command or connection failed. It has nothing of the command's arguments, nor of the server's text. */
+/** A failed command or connection. Contains neither arguments of the command nor text of the server. */
 export class RedisFault extends Error {
   override readonly name = "RedisFault";
 
@@ -49,14 +49,14 @@ export class RedisFault extends Error {
     readonly reason: Exclude<ReplayUnavailability, "grace">,
     /** Such as `OOM`, `READONLY`, `ECONNREFUSED`. */
     readonly code: string,
-    /** Whether the command may have taken effect, or may still. */
+    /** Whether the command may have taken effect, or may still take effect. */
     readonly inDoubt: boolean,
   ) {
     super(`${reason}: ${code}`);
   }
 }
 
-/** The files of credentials and certificates, with the settings that name them. */
+/** Files with credentials and certificates, and their settings. */
 const FILES = {
   passwordFile: ["the password", "SVC_REPLAY_REDIS_PASSWORD_FILE"],
   caPath: ["the CA certificates", "SVC_REPLAY_REDIS_CA_PATH"],
@@ -70,18 +70,21 @@ export class SettingsFileError extends Error {
 }
 
 const CONNECT_TIMEOUT_MS = 1_000;
-/** Silence after which a connection with commands under way is closed. */
+/** Milliseconds without data after which a connection with commands in flight is closed. */
 const SOCKET_TIMEOUT_MS = 2_000;
-/** Refusals of a server that is a replica. */
+/** Error codes of a server that is a replica. */
 const NOT_PRIMARY = /^(?:READONLY|MASTERDOWN)$/;
-/** Refusals of Redis itself, before a script changes anything. Another one may be a proxy's, of a command sent on. */
+/**
+ * Error codes that Redis returns before a script changes anything. Any other error may come from a proxy that has
+ * already forwarded the command.
+ */
 const NOT_EXECUTED = /^(?:OOM|READONLY|MASTERDOWN|LOADING|MISCONF|NOREPLICAS|NOAUTH|NOPERM|NOSCRIPT|BUSY|WRONGTYPE)$/;
 const WATCHDOG_MS = 10_000;
 const WATCHDOG_INTERVAL_MS = 1_000;
 const MIN_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 2_000;
 
-/** The part of an ioredis client that is used. Scripts are methods by their names. */
+/** The used part of an ioredis client. Each script is a method. */
 interface Client {
   readonly status: string;
   readonly stream: { cork(): void; uncork(): void };
@@ -102,7 +105,7 @@ interface Client {
 }
 type RunScript = (...args: readonly (Buffer | string | number)[]) => Promise<unknown>;
 
-/** One connection at a time, made again whenever it is lost. */
+/** Maintains a single connection and reconnects when it is lost. */
 export class RedisConnection {
   #client: Client | undefined;
   #watchers: Client[] = [];
@@ -192,13 +195,13 @@ export class RedisConnection {
     } catch (error) {
       const fault = faultOf(error as Error);
       if (fault.reason === "refused") this.#alive(client);
-      // The client closes its connection to a replica: this is then the reason.
+      // The client closes its connection to a replica. This is the reason to report.
       if (NOT_PRIMARY.test(fault.code)) this.#lastFault = fault;
       throw fault;
     }
   }
 
-  /** The commands of one turn of the event loop leave in one write: a system call costs as much as the command. */
+  /** Sends the commands of one turn of the event loop in one write, because a system call costs as much as a command. */
   #gather({ stream }: Client): void {
     if (this.#gathering) return;
     this.#gathering = true;
@@ -229,7 +232,7 @@ export class RedisConnection {
     client.on("error", (error) => {
       if (client !== this.#client) return;
       const fault = faultOf(error);
-      // A refused handshake. After a refused SELECT the library would go on with database 0.
+      // A refused handshake. After a refused SELECT the library would continue with database 0.
       if (fault.reason === "refused") this.#failed(fault);
       else this.#lastFault = fault;
     });
@@ -254,11 +257,11 @@ export class RedisConnection {
     if (this.#closed) return;
     const { maxPauseMs = MAX_BACKOFF_MS } = this.options;
     const delay = Math.min(MIN_BACKOFF_MS * 2 ** this.#attempts++, maxPauseMs, MAX_BACKOFF_MS);
-    // Replicas that have lost the server together do not come back together.
+    // Jitter, so that replicas that lost the server at the same time do not reconnect at the same time.
     this.#reconnect = setTimeout(() => this.#connect(), delay * (0.75 + Math.random() / 4));
   }
 
-  /** Gives the client up. Its commands fail; what it says later is not heard. */
+  /** Discards the client. Its commands fail, and its later events are ignored. */
   #discard(): void {
     const client = this.#client;
     this.#client = undefined;
@@ -278,7 +281,7 @@ export class RedisConnection {
       scripts: Object.fromEntries(scripts),
       lazyConnect: false,
       enableOfflineQueue: false,
-      // The check would delay a server that loads its data, and print a refusal of INFO.
+      // The ready check would delay a server that loads its data, and print an error when INFO is refused.
       enableReadyCheck: false,
       enableAutoPipelining: false,
       stringNumbers: false,
@@ -287,14 +290,14 @@ export class RedisConnection {
       retryStrategy: null,
       sentinelRetryStrategy: null,
       connectTimeout: CONNECT_TIMEOUT_MS,
-      // A connection that is given up has nothing to wait for.
+      // A discarded connection has nothing to wait for.
       disconnectTimeout: 0,
       sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
       commandTimeout: timeoutMs,
       socketTimeout: Math.max(SOCKET_TIMEOUT_MS, timeoutMs),
-      // It would print errors of its clients with texts of the Sentinels; watchSentinels takes its place.
+      // Replaced by watchSentinels: its clients would print errors that contain texts of the Sentinels.
       failoverDetector: false,
-      // A primary that has become a replica: the next connection finds the new one.
+      // Reconnects when the primary has become a replica, to find the new primary.
       reconnectOnError: (error: Error) => NOT_PRIMARY.test(codeOf(error)),
       disableClientInfo: true,
       keyPrefix: "",
@@ -331,7 +334,7 @@ function targetOptions({ at, username, password, db }: RedisTarget): object {
   return { ...place, ...(username !== undefined && { username }), ...(password !== undefined && { password }), db };
 }
 
-/** Clients to which the Sentinels of a connection announce another primary, also while the old one still answers. */
+/** Subscribes to the Sentinels of a connection, which announce a new primary even while the old one still responds. */
 function watchSentinels(client: Client, onSwitch: () => void): Client[] {
   const { sentinels, name, sentinelUsername = null, sentinelPassword = null, sentinelTLS: tls } = client.options;
   return (sentinels ?? []).map(({ host, port = 26379 }) => {
@@ -339,7 +342,7 @@ function watchSentinels(client: Client, onSwitch: () => void): Client[] {
     const retryStrategy = (attempt: number) => Math.min(attempt * MIN_BACKOFF_MS, MAX_BACKOFF_MS);
     const target = { sentinels: null, host, port, db: 0, ...login, retryStrategy, autoResubscribe: false };
     const watcher = client.duplicate(target) as Client;
-    // The library prints errors that nothing listens to. A Sentinel that cannot be watched is tried again.
+    // Without a listener the library prints errors. The client of an unreachable Sentinel retries.
     watcher.on("error", () => {});
     watcher.on("ready", () => void watcher.subscribe("+switch-master").catch(() => {}));
     watcher.on("message", (_, announced) => {
@@ -349,20 +352,20 @@ function watchSentinels(client: Client, onSwitch: () => void): Client[] {
   });
 }
 
-/** The fault of an error of the library, without its arguments. */
+/** Converts an error of the library to a fault without its arguments. */
 function faultOf(error: Error & { readonly command?: { readonly name: string } }): RedisFault {
   if (error.name === "ReplyError") {
     const code = codeOf(error);
     if (error.command?.name === "select") return new RedisFault("refused", `SELECT ${code}`, false);
     return new RedisFault("refused", code, !NOT_EXECUTED.test(code));
   }
-  if (error.message === "Command timed out") return new RedisFault("timeout", "no reply in time", true);
+  if (error.message === "Command timed out") return new RedisFault("timeout", "no reply within the time limit", true);
   return new RedisFault("disconnected", codeOf(error), true);
 }
 
-/** A word that names the error: the code of the system, or the first word of a server's reply. */
+/** A code for the error: that of the system, or the first word of the server's reply. */
 function codeOf({ name, message, code }: NodeJS.ErrnoException): string {
-  // In a script Redis 7.0 tells a missing right by its text only.
+  // In scripts, Redis 7.0 reports a missing permission only in the text.
   if (name === "ReplyError" && /executing the script can't|ACL failure in script/.test(message)) return "NOPERM";
   if (name === "ReplyError") return /^-?(?<word>[A-Z]{2,24})\b/.exec(message)?.groups?.word ?? "error";
   if (typeof code === "string" && /^[A-Z_0-9]{2,48}$/.test(code)) return code;

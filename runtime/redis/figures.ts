@@ -1,8 +1,8 @@
-/** The figures of a shared store, kept in the process. */
+/** Counters of a shared store, for metrics. Each process counts its own. */
 
 import type { SharedReplayStats } from "svc-runtime/internal/redis";
 
-/** What became of a claim. */
+/** Outcome of a claim. */
 export type ClaimOutcome = "run" | "completed" | "in_flight" | "lost" | "full" | "unavailable";
 
 /** Counters of a store. */
@@ -18,7 +18,7 @@ export class Figures {
   conflicts = 0;
   replacedConnections = 0;
 
-  /** Begins the counts of a tool, so that each is there from the start. */
+  /** Initialises the counters of a tool, so that metrics contain them from the start. */
   countTool(tool: string): void {
     if (this.claims.has(tool)) return;
     this.claims.set(tool, { run: 0, completed: 0, in_flight: 0, lost: 0, full: 0, unavailable: 0 });

@@ -1,34 +1,37 @@
 /**
- * Notices that the server has lost data, or is another one, and heals it: the runs and the recent writes of this process
- * (answers, claims given up) are registered again in the grace period, in which no process runs anything new
+ * Detects that the server has lost data or is another server, and recovers: the runs and recent writes of this process
+ * (answers, released claims) are written again during the grace period, in which no process starts new runs
  * (docs/replay-store.md).
  *
- * The incarnation is a key with the identity of the server process. It is read on each new connection before anything
- * is claimed, each second, and within each claim.
+ * The incarnation is a key that identifies the server process. It is read on each new connection before the first
+ * claim, every second, and in each claim.
  */
 
 import type { RecentWrite, RedisLease } from "./lease.js";
 
-/** What the store does at the server for the recovery. */
+/** Operations of the store that the recovery needs. */
 export interface IncarnationHost {
-  /** The incarnation, made anew if the server is another one or has lost it, and the rest of the grace period. */
+  /**
+   * Returns the incarnation and the rest of the grace period. Creates a new incarnation if the server is another one or
+   * has lost it.
+   */
   hello(): Promise<{ readonly value: Buffer; readonly graceMs: number }>;
-  /** Told of a loss before anything is registered again. */
+  /** Called after a loss, before anything is written again. */
   lost(): void;
-  /** The incarnation is known, and everything is registered again. */
+  /** Called when the incarnation is known and everything has been written again. */
   recovered(): void;
 }
 
-/** Milliseconds for which writes are remembered: longer than the replication of a server that keeps up. */
+/** Milliseconds for which writes are remembered: longer than the replication lag of a healthy server. */
 const RECENT_MS = 10_000;
 const MAX_RECENT_BYTES = 16 * 1024 * 1024;
-/** Scripts under way at the same time. */
+/** Maximum number of concurrent scripts. */
 const BATCH = 64;
 
 /** The state of the server as this process knows it. */
 export class Incarnation {
   readonly leases = new Set<RedisLease>();
-  /** Each with when it was written, by `performance.now()`, oldest first. */
+  /** Writes with their time by `performance.now()`, oldest first. */
   readonly #recent = new Map<RecentWrite, number>();
   #recentBytes = 0;
   #value: Buffer | undefined;
@@ -36,7 +39,7 @@ export class Incarnation {
   #name: string | undefined;
   #graceUntil = 0;
   #checking: Promise<void> | undefined;
-  /** Counts connections: what was learned over an earlier one does not hold. */
+  /** Connection number. Knowledge from an earlier connection is invalid. */
   #connection = 0;
   #mustRegister = false;
 
@@ -48,7 +51,7 @@ export class Incarnation {
     this.#reclaim = reclaim;
   }
 
-  /** The incarnation to claim under; undefined while it is not known. */
+  /** The incarnation for claims; undefined while it is unknown. */
   get value(): Buffer | undefined {
     return this.#value;
   }
@@ -70,7 +73,7 @@ export class Incarnation {
     this.#checking = undefined;
   }
 
-  /** Remembers a write that has just succeeded, for the first time or again. */
+  /** Remembers a write that has just succeeded. */
   remember(write: RecentWrite): void {
     const now = performance.now();
     this.#forgetWrite(write);
@@ -83,7 +86,7 @@ export class Incarnation {
   }
 
   /**
-   * Asks for the incarnation, and recovers when it is another one. Checks at the same time are one.
+   * Reads the incarnation, and recovers when it has changed. Concurrent checks share one request.
    *
    * @throws RedisFault
    */
@@ -134,12 +137,12 @@ export class Incarnation {
   }
 }
 
-/** The random bytes of an incarnation, which are its last. */
+/** The random bytes at the end of an incarnation. */
 export function nameOf(incarnation: Buffer): string {
   return incarnation.subarray(-16).toString("base64url");
 }
 
-/** Runs the work for all, some at a time; rejects with the first fault after its batch has ended. */
+/** Runs the work in batches. Rejects with the first fault after its batch has ended. */
 async function inBatches<T>(all: Iterable<T>, work: (each: T) => Promise<void>): Promise<void> {
   const items = [...all];
   for (let at = 0; at < items.length; at += BATCH) {

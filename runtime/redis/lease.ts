@@ -1,30 +1,33 @@
-/** The right to run once, held in Redis; and its end, which is repeated until it is written. */
+/** A lease on a run, stored in Redis, and the end of the run, which is retried until it is written. */
 
 import { type CachedAnswer, INTERRUPTED_STATUS, type ReplayLease } from "svc-runtime/internal/redis";
 import { type CallKeys, encodeRecord } from "./record.js";
 import { END, SCRIPTS, type Script } from "./scripts.js";
 
-/** What a lease needs of its store. */
+/** Operations of the store that a lease needs. */
 export interface LeaseHost {
-  /** Runs a script whose reply is one of {@link END}; another reply is a fault. */
+  /** Runs a script whose reply is one of {@link END}. Any other reply is a fault. */
   run(script: Script, ...args: readonly (Buffer | string | number)[]): Promise<number>;
-  /** Tries a write once; what fails is repeated in the background, at most for some milliseconds. Undefined then. */
+  /**
+   * Tries a write once. Returns undefined when it failed and is retried in the background, for at most `forMs`
+   * milliseconds.
+   */
   write(write: () => Promise<unknown>, bytes: number, forMs: number): Promise<unknown>;
   ttlMs(tool: string): number;
-  /** Notes the lifetime of a record before it is written. */
+  /** Records the lifetime of a record before the record is written. */
   note(key: Buffer, ms: number): Promise<void>;
-  /** The run has ended: its claim needs no renewal. */
+  /** Called when the run has ended and its claim needs no more renewal. */
   ended(lease: RedisLease): void;
-  /** The server has taken a write that ended a claim, and may lose it. */
+  /** Called when the server has accepted a write that ended a claim, but may still lose it. */
   wrote(write: RecentWrite): void;
-  /** Another process runs, or has run, what this one ran. */
+  /** Called when another process runs, or has run, the same call. */
   conflict(claim: ClaimOfRun): void;
   renewed(): void;
   restored(): void;
   reclaimed(): void;
 }
 
-/** A write that ended a claim. Calls of a server that has missed it are 409 until lease and TTL have passed. */
+/** A write that ended a claim. If the server loses it, the call gets 409 until lease and TTL have passed. */
 export interface RecentWrite {
   readonly bytes: number;
   /** Writes it again after a loss of data. */
@@ -41,7 +44,7 @@ export interface ClaimOfRun {
   readonly caller: Buffer;
   readonly leaseMs: number;
   readonly ttlMs: number;
-  /** Whether a conflict was counted: once for each claim. */
+  /** Whether the conflict was counted, which happens once for each claim. */
   conflicting?: boolean;
 }
 
@@ -51,7 +54,7 @@ const FORBIDDEN = 403;
 export class RedisLease implements ReplayLease {
   #state: "running" | "held" | "ended" = "running";
   #held: RunEnd | undefined;
-  /** When the marker or the held record was last given its whole lifetime, by `performance.now()`. */
+  /** Time of the last renewal of the marker or held record, by `performance.now()`. */
   #renewedAt = performance.now();
 
   readonly #host: LeaseHost;
@@ -94,7 +97,7 @@ export class RedisLease implements ReplayLease {
     return (await this.#host.write(() => release.write(), release.bytes, this.#lifetimeMs)) !== 0;
   }
 
-  /** Renews the lease when a third of it has passed; after a loss of data at once. */
+  /** Renews the lease when a third of it has passed, or at once after a loss of data. */
   async renew(lost: boolean): Promise<void> {
     if (!lost && performance.now() - this.#renewedAt < this.claim.leaseMs / 3) return;
     this.#renewedAt = performance.now();
@@ -103,7 +106,7 @@ export class RedisLease implements ReplayLease {
     else if (this.#state === "held") await (this.#held as RunEnd).renew(lost);
   }
 
-  /** Lease and TTL: how long the claim lasts without a renewal. */
+  /** Lifetime of the claim without renewal: lease plus TTL. */
   get #lifetimeMs(): number {
     return this.claim.leaseMs + this.claim.ttlMs;
   }
@@ -128,7 +131,7 @@ export class Release implements RecentWrite {
     this.#claim = claim;
   }
 
-  /** Removes the marker; 0 when there is none of this claim. */
+  /** Removes the marker. Returns 0 when this claim has no marker. */
   async write(): Promise<number> {
     const found = await this.#host.run(SCRIPTS.release, this.#claim.keys.marker, this.#claim.mark);
     this.#host.wrote(this);
@@ -140,7 +143,7 @@ export class Release implements RecentWrite {
   }
 }
 
-/** The end of a run with the answer that is kept. */
+/** The end of a run, with the answer to store. */
 export class RunEnd implements RecentWrite {
   readonly bytes: number;
   readonly #record: Buffer;
@@ -162,9 +165,9 @@ export class RunEnd implements RecentWrite {
   }
 
   /**
-   * Writes the record. A write that does not succeed in time is repeated in the background and counts as taken.
+   * Writes the record. A write that does not succeed in time is retried in the background and counts as done.
    *
-   * @returns false when another process has ended, or runs, the pair
+   * @returns false when another process runs the pair or has ended it
    */
   async write(): Promise<boolean> {
     const reply = await this.#host.write(() => this.#write(), this.bytes, this.#claim.leaseMs + this.#claim.ttlMs);
@@ -175,16 +178,16 @@ export class RunEnd implements RecentWrite {
     await this.#write();
   }
 
-  /** Sets how long the record lives from now on. */
+  /** Sets the remaining lifetime of the record. */
   async setLifetime(ms: number): Promise<boolean> {
     this.#lifetimeMs = ms;
     this.#endedAt = performance.now();
-    // A record that is still to be written is written with the new lifetime.
+    // A pending record will be written with the new lifetime.
     if (!this.#written) return true;
     return (await this.#host.write(() => this.#touch(), 64, ms)) !== 0;
   }
 
-  /** Renews a held record; after a loss of data it is written again. */
+  /** Renews a held record, or writes it again after a loss of data. */
   async renew(lost: boolean): Promise<void> {
     this.#endedAt = performance.now();
     if (lost) await this.#write();
@@ -200,7 +203,7 @@ export class RunEnd implements RecentWrite {
     this.#written = true;
     if (reply !== END.conflict) this.#host.wrote(this);
     if (reply === END.restored) this.#host.restored();
-    // Another run may have replaced an own 403 or mark, as it should.
+    // Another run may legitimately have replaced a 403 or mark of this run.
     if (reply === END.conflict && !this.#isReplaceable) this.#host.conflict(this.#claim);
     if (this.#lifetimeMs !== lifetimeMs) await this.#touch();
     return reply;

@@ -1,20 +1,20 @@
 /**
- * The lifetimes of records, noted in Redis before they are used: a repeat may reach another replica than its first
- * attempt, or a replica that was started since with another TTL in its configuration (docs/replay-store.md).
+ * The lifetimes of records, stored in Redis before they are used, because a repeat may reach another replica than its
+ * first attempt, possibly one started later with another TTL (docs/replay-store.md).
  */
 
 import { SCRIPTS, type Script } from "./scripts.js";
 
-/** Milliseconds for which a process uses a lifetime that it has noted. */
+/** Milliseconds for which a process uses a stored lifetime. */
 const NOTE_MS = 20_000;
-/** Milliseconds that a note holds longer, for the way to the server and back. */
+/** Milliseconds by which a stored lifetime is valid longer, for network delays. */
 const MARGIN_MS = 10_000;
-/** Milliseconds for which notes are kept. An older repeat is of unknown fate. */
+/** Milliseconds for which lifetimes are stored. The outcome of an older repeat is unknown. */
 export const HISTORY_MS = 30 * 86_400_000;
 
-/** The notes that this process has written. */
+/** The lifetimes that this process has stored. */
 export class NotedLifetimes {
-  /** By key and lifetime: the writing of the note, and the time until which it need not be written again. */
+  /** By key and lifetime: the pending write, and the time until which it need not be repeated. */
   readonly #notes = new Map<string, { readonly written: Promise<unknown>; readonly until: number }>();
 
   readonly #run: (script: Script, ...args: readonly (Buffer | string | number)[]) => Promise<unknown>;
@@ -29,9 +29,9 @@ export class NotedLifetimes {
   }
 
   /**
-   * Resolves when it is noted that records of a tool live for `ms` milliseconds now.
+   * Resolves when the lifetime `ms` of a tool's records is stored.
    *
-   * @param key of the tool's notes
+   * @param key key of the tool's lifetimes
    * @throws RedisFault
    */
   async note(key: Buffer, ms: number): Promise<void> {
@@ -47,7 +47,7 @@ export class NotedLifetimes {
     await note.written;
   }
 
-  /** Forgets all notes: the server has lost them, or may have. */
+  /** Forgets all stored lifetimes, because the server may have lost them. */
   forget(): void {
     this.#notes.clear();
   }

@@ -1,25 +1,25 @@
 /**
- * Writes of a store: ends of runs, and claims to take back. Those that fail are repeated until they succeed or nothing
- * depends on them any more, by one loop for all. Beyond the bound the oldest is dropped, which is safe: its pair stays
- * in flight until its lease and TTL have passed.
+ * Writes of a store: ends of runs, and releases of claims whose reply was lost. One loop retries failed writes until
+ * they succeed or become pointless. Beyond the bound the oldest is dropped, which is safe: its pair stays in flight
+ * until its lease and TTL have passed.
  */
 
 import { RedisFault } from "./connection.js";
 
-/** A write that may be repeated. */
+/** A write that may be retried. */
 export interface PendingWrite {
   readonly bytes: number;
-  /** When it has lost its purpose, by `performance.now()`. */
+  /** Time after which the write is pointless, by `performance.now()`. */
   readonly until: number;
   /** Earliest time of the next attempt, by `performance.now()`. */
   readonly notBefore?: number;
-  /** Rejects with {@link RedisFault} when it has to be repeated. */
+  /** Rejects with {@link RedisFault} when the write must be retried. */
   write(): Promise<unknown>;
 }
 
 const MAX_ENTRIES = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Writes that are under way at the same time. */
+/** Maximum number of concurrent writes. */
 const BATCH = 32;
 const MIN_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 2_000;
@@ -42,8 +42,8 @@ export class PendingWrites {
 
   /**
    * @param canWrite whether an attempt makes sense now
-   * @param dropped is told of writes that are given up
-   * @param failed is told of a fault that repeating does not mend
+   * @param dropped called with the number of abandoned writes
+   * @param failed called with an error that retries cannot fix
    */
   constructor(canWrite: () => boolean, dropped: (count: number) => void, failed: (error: unknown) => void) {
     this.#canWrite = canWrite;
@@ -55,7 +55,7 @@ export class PendingWrites {
     return this.#queue.size;
   }
 
-  /** Tries a write once, and keeps it when it fails. Undefined then. */
+  /** Tries a write once. Returns undefined when it failed and was queued. */
   async attempt(write: Omit<PendingWrite, "notBefore">): Promise<unknown> {
     if (this.#canWrite()) {
       const attempt = write.write();
@@ -64,7 +64,7 @@ export class PendingWrites {
         return await attempt;
       } catch (error) {
         if (!(error instanceof RedisFault)) throw error;
-        // It was counted as left.
+        // `stop` has already counted it.
         if (this.#stopped) return undefined;
       } finally {
         this.#first.delete(attempt);
@@ -74,7 +74,7 @@ export class PendingWrites {
     return undefined;
   }
 
-  /** Keeps a write to be repeated; after {@link stop} it is dropped. At the end nothing is begun that waits. */
+  /** Queues a write for retry; after {@link stop} it is dropped. While the store closes, waiting writes are not started. */
   add(write: PendingWrite): void {
     if (this.#finishing && (write.notBefore ?? 0) > performance.now()) return;
     if (this.#stopped) {
@@ -93,7 +93,7 @@ export class PendingWrites {
     this.#schedule(this.#backoff);
   }
 
-  /** Tries all of them now: the store can be written to again. */
+  /** Retries all writes now, because the store is writable again. */
   kick(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -104,7 +104,7 @@ export class PendingWrites {
     return this.#draining;
   }
 
-  /** Tries all of them, those that wait included; resolves when nothing is under way or left, or after {@link stop}. */
+  /** Retries all writes, waiting ones included. Resolves when none is in flight or left, or after {@link stop}. */
   async done(): Promise<void> {
     this.#finishing = true;
     while (this.#first.size > 0 || this.#queue.size > 0) {
@@ -114,7 +114,7 @@ export class PendingWrites {
     }
   }
 
-  /** Stops the loop for good; returns how many writes are left, those under way included. */
+  /** Stops the loop. Returns the number of writes left, including those in flight. */
   stop(): number {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -135,7 +135,7 @@ export class PendingWrites {
     this.#timer = setTimeout(() => void this.kick(), ms).unref();
   }
 
-  /** Milliseconds until a write may be tried. */
+  /** Milliseconds until the next write may be tried. */
   #pauseMs(): number {
     let earliest = Number.POSITIVE_INFINITY;
     for (const { notBefore = 0 } of this.#queue) earliest = Math.min(earliest, notBefore);
@@ -163,7 +163,7 @@ export class PendingWrites {
       await write.write();
     } catch (error) {
       if (error instanceof RedisFault) {
-        // To the end: a write that the server always refuses must not hold up the others.
+        // Moved to the end, so that a write that the server always refuses does not block the others.
         if (this.#queue.delete(write)) this.#queue.add(write);
         return false;
       }

@@ -18,11 +18,11 @@ const CALLER_BYTES = 16;
 export interface CallKeys {
   readonly marker: Buffer;
   readonly record: Buffer;
-  /** Of the tool: the lifetimes of its records. */
+  /** Key of the lifetimes of the tool's records. */
   readonly lifetimes: Buffer;
 }
 
-/** Makes the keys of a store: `{00}` puts all of them into one slot of a cluster. */
+/** Builds the keys of a store. `{00}` puts all of them into one slot of a cluster. */
 export class RecordKeys {
   readonly incarnation: Buffer;
   readonly grace: Buffer;
@@ -61,7 +61,7 @@ export class RecordKeys {
 
 const COLON = Buffer.from(":");
 
-/** Makes tokens of 16 bytes that no other claim has: 8 random bytes of the process, then a counter. */
+/** Creates unique tokens of 16 bytes for claims: 8 random bytes of the process, then a counter. */
 export class Tokens {
   readonly #process = crypto.getRandomValues(new Uint8Array(8));
   #next = 0n;

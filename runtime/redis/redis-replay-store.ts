@@ -32,55 +32,56 @@ export interface RedisReplayOptions {
    * `redis+sentinel://user:password@h1:p,h2:p/name` (`rediss+sentinel://…`). A user or password is percent-encoded.
    */
   readonly url?: string;
-  /** In place of `url`: an instance of ioredis 6 or iovalkey, whose options the store's own connections take over. */
+  /** An instance of ioredis 6 or iovalkey in place of `url`. The store connects with its options. */
   readonly client?: RedisClient;
-  /** File with the password; it and the files below are read at each connection, so that they can be replaced. */
+  /** File with the password. This file and those below are read for each connection, so that they can be replaced. */
   readonly passwordFile?: string;
-  /** PEM file with the certificate authorities of the server; those of Node by default. */
+  /** PEM file with the certificate authorities of the server; by default those of Node. */
   readonly caPath?: string;
   /** PEM files with a client certificate and its key. */
   readonly certPath?: string;
   readonly keyPath?: string;
-  /** Begin of all keys: `svc:` by default. Deployments that share a server must differ in it. */
+  /** Prefix of all keys: `svc:` by default. Deployments that share a server need different prefixes. */
   readonly prefix?: string;
-  /** Milliseconds for the reply to a command: 1,000 by default, 10 to 4,000. */
+  /** Time limit of a command in milliseconds: 1,000 by default, 10 to 4,000. */
   readonly timeoutMs?: number;
-  /** Milliseconds without new runs after a loss of data: 5,000 by default, at most 3,600,000. */
+  /** Milliseconds after a loss of data during which no new run starts: 5,000 by default, at most 3,600,000. */
   readonly graceMs?: number;
 }
 
-/** Parts of the design that tests switch off, to see that they are needed. */
+/** Parts of the design that tests disable to prove that they are needed. */
 export interface RedisReplayParts {
-  /** Whether claims without an answer are taken back. */
+  /** Whether claims whose reply was lost are released. */
   readonly takeBack?: boolean;
-  /** Whether runs and recent ends are registered again after a loss. */
+  /** Whether runs and recent ends are written again after a loss. */
   readonly reclaim?: boolean;
-  /** Milliseconds for which a noted lifetime is not noted again. */
+  /** Milliseconds for which a stored lifetime is not stored again. */
   readonly noteMs?: number;
 }
 
 const DEFAULT_TIMEOUT_MS = 1_000;
 const DEFAULT_GRACE_MS = 5_000;
-/** Milliseconds for the first connection. */
+/** Time limit of the first connection, in milliseconds. */
 const START_LIMIT_MS = 10_000;
 const HEARTBEAT_MS = 1_000;
 const POLICY_CHECK_MS = 60_000;
-/** Interval of renewals: half of the shortest third of a lease. */
+/** Interval of renewals in milliseconds: half of a third of the shortest lease. */
 const RENEWAL_CHECK_MS = 5_000;
-/** Milliseconds of trouble after which the server is not ready. */
+/** Milliseconds of an outage after which the server becomes not ready. */
 const UNREADY_AFTER_MS = 2_000;
 const RETRY_AFTER_MS = 1_000;
-/** Causes of one outage that are logged: a server may answer with words without end. */
+/** Maximum number of causes logged in one outage, because a server may send arbitrary error codes. */
 const MAX_LOGGED_CAUSES = 8;
-/** A claim that was not found to take back may still be on its way: pauses before the next attempts, in milliseconds. */
+/** Pauses between attempts to release a lost claim, in milliseconds. A claim not found may still be in transit. */
 const TAKE_BACK_PAUSES_MS = [300, 1_000, 3_000, 10_000, 30_000];
-/** Errors that waiting at the start does not mend. */
+/** Errors at the start that waiting cannot fix. */
 const HOPELESS =
   /^(?:SELECT \w+|WRONGPASS|NOAUTH|NOPERM|ERR_TLS_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+|CERT_\w+)$/;
 
 /**
- * A replay store for several replicas of a server. The right to run once is a key with an expiry, claimed by a script;
- * the answer is a record for every replica. `start` connects and checks the server, `close` writes what is pending.
+ * A replay store for several replicas of a server. A script claims a run by creating a key with an expiry, and the
+ * answer is stored in a record that every replica can read. `start` connects and checks the server. `close` finishes
+ * pending writes.
  *
  * @example
  * ```ts
@@ -107,7 +108,7 @@ export class RedisReplayStore implements ReplayStore {
   readonly #host: LeaseHost;
   readonly #takesBack: boolean;
   readonly #hasPasswordFile: boolean;
-  /** The first registration that the store serves, and that of each tool. */
+  /** The first registration that uses the store, and the registration of each tool. */
   #context: ReplayContext | undefined;
   readonly #contexts = new Map<string, ReplayContext>();
   #registrations = 0;
@@ -120,11 +121,11 @@ export class RedisReplayStore implements ReplayStore {
   #lastCode = "not connected yet";
   #endWait = () => {};
 
-  /** @throws RangeError for invalid options; no message has a password */
+  /** @throws RangeError for invalid options; messages contain no password */
   constructor(options: RedisReplayOptions, { takeBack = true, reclaim = true, noteMs }: RedisReplayParts = {}) {
     const { url, client, prefix = "svc:", passwordFile, caPath, certPath, keyPath } = options;
     if ((url === undefined) === (client === undefined))
-      throw new RangeError("RedisReplayStore: expected url or client");
+      throw new RangeError("RedisReplayStore: expected either url or client");
     this.#target = client ?? parseTarget(url as string);
     this.#timeoutMs = checkedInteger("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 10, 4_000, "milliseconds");
     this.#graceMs = checkedInteger("graceMs", options.graceMs ?? DEFAULT_GRACE_MS, 0, 3_600_000, "milliseconds");
@@ -136,7 +137,7 @@ export class RedisReplayStore implements ReplayStore {
     this.#connection = new RedisConnection(
       {
         ...{ to: this.#target, timeoutMs: this.#timeoutMs, passwordFile, caPath, certPath, keyPath },
-        // A process that comes back must have time left in the grace period to register its runs.
+        // A process that reconnects must have enough of the grace period left to write its runs again.
         ...(this.#graceMs > 0 && { maxPauseMs: this.#graceMs / 4 }),
       },
       {
@@ -151,7 +152,10 @@ export class RedisReplayStore implements ReplayStore {
         lost: () => {
           this.#figures.losses++;
           this.#noted.forget();
-          this.#log?.warn({}, "Redis has lost data or is another instance: no new runs until the grace period is over");
+          this.#log?.warn(
+            {},
+            "Redis has lost data or is another server; no new runs start until the grace period is over",
+          );
         },
         recovered: () => void this.#pending.kick(),
       },
@@ -161,9 +165,12 @@ export class RedisReplayStore implements ReplayStore {
       () => this.#writable,
       (count) => {
         this.#figures.droppedWrites += count;
-        this.#log?.error({ count }, "ends of runs could not be written to Redis in time; their calls stay in flight");
+        this.#log?.error(
+          { count },
+          "ends of runs could not be written to Redis in time; retries of their calls get 409 until their lease and TTL have passed",
+        );
       },
-      (error) => this.#log?.error({ err: error }, "a pending write to Redis failed"),
+      (error) => this.#log?.error({ err: error }, "a pending write to Redis failed and is retried"),
     );
     this.#host = this.#leaseHost();
   }
@@ -176,7 +183,10 @@ export class RedisReplayStore implements ReplayStore {
     return this.#incarnation.value !== undefined && this.#connection.ready;
   }
 
-  /** Starts with the first registration; further ones of the same process share the connection and its end. */
+  /**
+   * Connects for the first registration. Further ones in the same process share the connection, until the last is
+   * closed.
+   */
   async start(context: ReplayContext): Promise<void> {
     this.#registrations++;
     this.#context ??= context;
@@ -202,10 +212,11 @@ export class RedisReplayStore implements ReplayStore {
     await this.#graceOver();
   }
 
-  /** Waits until runs can be claimed again. The heartbeat keeps the connection, and notices another loss. */
+  /** Waits until runs can be claimed again. The heartbeat maintains the connection and detects another loss. */
   async #graceOver(): Promise<void> {
     const { graceMs } = this.#incarnation;
-    if (graceMs > 0) this.#log?.info({ ms: Math.ceil(graceMs) }, "waiting for the grace period of the replay store");
+    if (graceMs > 0)
+      this.#log?.info({ ms: Math.ceil(graceMs) }, "the start is waiting for the grace period of the replay store");
     for (let ms = graceMs; ms > 0; ms = this.#incarnation.graceMs) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, Math.ceil(ms));
@@ -253,7 +264,11 @@ export class RedisReplayStore implements ReplayStore {
     for (const timer of this.#timers.splice(0)) clearInterval(timer);
     await endsWithin(timeoutMs, this.#pending.done());
     const left = this.#pending.stop();
-    if (left > 0) this.#log?.error({ left }, "ends of runs were not written to Redis before the end of the server");
+    if (left > 0)
+      this.#log?.error(
+        { left },
+        "the server stopped before all ends of runs were written to Redis; retries of these calls get 409 until their lease and TTL have passed",
+      );
     this.#connection.close();
     this.#endWait();
   }
@@ -288,7 +303,7 @@ export class RedisReplayStore implements ReplayStore {
     return this.#completed(reply, caller);
   }
 
-  /** One attempt; a claim without a reply is taken back. */
+  /** Makes one attempt. A claim whose reply was lost is released. */
   async #tryClaim(claim: ClaimOfRun, repeat: Repeat | undefined): Promise<unknown> {
     const { keys, mark, token, caller, leaseMs, ttlMs } = claim;
     const incarnation = this.#incarnation.value;
@@ -307,7 +322,7 @@ export class RedisReplayStore implements ReplayStore {
     }
   }
 
-  /** The server carries out what the client has given up; no process would end the run that was claimed. */
+  /** The server may execute a command that the client has abandoned, and no process would end that run. */
   #takeBack(claim: ClaimOfRun, attempt: number): void {
     const now = performance.now();
     const release = new Release(this.#host, claim);
@@ -325,7 +340,10 @@ export class RedisReplayStore implements ReplayStore {
       return { state: "completed", answer: record.answer, sameCaller: record.caller.equals(caller) };
     }
     this.#figures.failed("record");
-    this.#log?.error({}, "a replay record in Redis is of another version or malformed; the call is not answered");
+    this.#log?.error(
+      {},
+      "a replay record in Redis is malformed or of another version, and its call was refused: give each deployment its own key prefix",
+    );
     throw unavailable("refused");
   }
 
@@ -355,7 +373,10 @@ export class RedisReplayStore implements ReplayStore {
         if (claim.conflicting) return;
         claim.conflicting = true;
         this.#figures.conflicts++;
-        this.#log?.error({ tool: claim.tool }, "a call ran in another process too: its claim had been lost");
+        this.#log?.error(
+          { tool: claim.tool },
+          "a call of the tool also ran in another process, because its claim was lost in Redis",
+        );
       },
       renewed: () => this.#figures.renewals++,
       restored: () => this.#figures.restored++,
@@ -378,12 +399,12 @@ export class RedisReplayStore implements ReplayStore {
   #failed({ reason, code }: RedisFault): void {
     this.#lastCode = code;
     this.#figures.failed(code === "OOM" ? "full" : reason);
-    // A full server serves exact retries and ends.
+    // A full server still serves exact retries and ends.
     if (code === "OOM") return;
     this.#troubled(reason, code);
   }
 
-  /** Logs each cause once in an outage: a lost connection may be followed by a refused password. */
+  /** Logs each cause once in an outage, because a lost connection may be followed by, for example, a refused password. */
   #troubled(kind: RedisFault["reason"], code: string): void {
     const reason = `${kind}: ${code}`;
     const { since, logged, refused } = this.#trouble ?? {
@@ -393,7 +414,7 @@ export class RedisReplayStore implements ReplayStore {
     };
     if (!logged.has(code) && logged.size < MAX_LOGGED_CAUSES) {
       logged.add(code);
-      this.#log?.warn({ reason }, "Redis does not serve the replay store");
+      this.#log?.warn({ reason }, "the replay store in Redis is unavailable; new calls are refused");
     }
     this.#trouble = { reason, refused: refused || kind === "refused", since, logged };
   }
@@ -420,7 +441,8 @@ export class RedisReplayStore implements ReplayStore {
     const reply = await this.#run(SCRIPTS.hello, incarnation, grace, random, this.#graceMs);
     const [value, graceMs] = Array.isArray(reply) ? reply : [];
     if (!Buffer.isBuffer(value) || typeof graceMs !== "number") throw new RedisFault("refused", "reply", false);
-    // A server may greet and yet refuse what calls need, such as a right that was taken from the user.
+    // A server may accept the connection but refuse commands that calls need, for example after permissions of the user
+    // were removed.
     if (this.#trouble?.refused) await this.#tryRights();
     this.#healthy();
     return { value, graceMs };
@@ -428,17 +450,22 @@ export class RedisReplayStore implements ReplayStore {
 
   #healthy(): void {
     if (this.#trouble === undefined) return;
-    this.#log?.info({ ms: Math.round(performance.now() - this.#trouble.since) }, "Redis serves the replay store again");
+    this.#log?.info(
+      { ms: Math.round(performance.now() - this.#trouble.since) },
+      "the replay store in Redis is available again",
+    );
     this.#trouble = undefined;
   }
 
   /** @throws StartupError after {@link close} */
   #requireOpen(): void {
     if (this.#connection.closed)
-      throw new StartupError("replay store: it is closed; a server that starts needs a new one");
+      throw new StartupError(
+        "replay store: expected an open store, got a closed one; create a new store for each start",
+      );
   }
 
-  /** Connects within the limit; settings and refusals that waiting does not mend end it at once. */
+  /** Connects within the time limit. Errors that waiting cannot fix end the attempt at once. */
   async #open(): Promise<void> {
     try {
       this.#connection.open();
@@ -455,7 +482,7 @@ export class RedisReplayStore implements ReplayStore {
     }
   }
 
-  /** Whether the server answers, may be used, and grants every right. */
+  /** Whether the server responds, is suitable and grants all permissions. */
   async #isServing(): Promise<boolean> {
     if (!this.#connection.ready) return false;
     try {
@@ -476,7 +503,7 @@ export class RedisReplayStore implements ReplayStore {
     await this.#tryRights();
     for (const warning of warnings) this.#log?.warn({}, `replay store: ${warning}`);
     if (!("duplicate" in this.#target) && this.#target.password !== undefined && crossesNetworkInClear(this.#target)) {
-      this.#log?.warn({}, "replay store: the password crosses the network in the clear: use rediss://");
+      this.#log?.warn({}, "replay store: the Redis password is sent over the network unencrypted: use rediss://");
     }
     this.#log?.info(
       { ...summary, ...(this.#address && { address: this.#address }) },
@@ -484,7 +511,7 @@ export class RedisReplayStore implements ReplayStore {
     );
   }
 
-  /** Uses every right that a call needs, on keys of its own, so that a missing one is seen at the start. */
+  /** Uses every permission that a call needs, on separate keys, so that a missing one is found at the start. */
   async #tryRights(): Promise<void> {
     const [nonce, token] = [crypto.getRandomValues(new Uint8Array(32)), this.#tokens.next()];
     const { marker, record, lifetimes } = this.#keys.of({ ...PROBE, nonce, inputHash: nonce });
@@ -498,7 +525,10 @@ export class RedisReplayStore implements ReplayStore {
     await this.#run(SCRIPTS.touch, record, token, 0);
   }
 
-  /** Data that the server may evict protects nothing: no run is claimed while its policy allows that. */
+  /**
+   * Checks the eviction policy. Entries that may be evicted protect nothing, so no run is claimed while the policy
+   * allows it.
+   */
   async #checkPolicy(): Promise<void> {
     const fault = policyFault(await this.#connection.info());
     if (fault !== undefined && this.#policyFault === undefined) this.#log?.error({}, `replay store: ${fault}`);
@@ -508,7 +538,7 @@ export class RedisReplayStore implements ReplayStore {
   }
 
   #every(ms: number, work: () => Promise<unknown>): void {
-    // A fault is noted where the command failed.
+    // The fault was recorded where the command failed.
     this.#timers.push(setInterval(() => void work().catch(() => {}), ms).unref());
   }
 
@@ -522,8 +552,8 @@ export class RedisReplayStore implements ReplayStore {
       return this.#startMessage(`database ${this.#target.db} cannot be selected (${what.slice(7)})`);
     }
     if (what === "NOPERM")
-      return this.#startMessage("the user lacks a right (NOPERM): see docs/redis.md for all of them");
-    if (what === "NOAUTH") return this.#startMessage("it asks for a user and a password (NOAUTH)");
+      return this.#startMessage("the user lacks a permission (NOPERM): docs/redis.md lists all of them");
+    if (what === "NOAUTH") return this.#startMessage("the server requires a user and a password (NOAUTH)");
     if (what === "WRONGPASS") return this.#startMessage("the user or its password is wrong (WRONGPASS)");
     const at = this.#address ?? "the address of the given client";
     const file = what.includes("WRONGPASS") && this.#hasPasswordFile ? " and SVC_REPLAY_REDIS_PASSWORD_FILE" : "";
@@ -531,7 +561,7 @@ export class RedisReplayStore implements ReplayStore {
   }
 }
 
-/** The call of the start, which no tool has. */
+/** The call used by the check at the start. It belongs to no tool. */
 const PROBE = {
   tool: "start",
   answer: { status: 503, signable: false, body: new Uint8Array(0) },
@@ -544,7 +574,7 @@ const OPERATIONS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(SCRIPTS).map(([operation, { name }]) => [name, operation]),
 );
 
-/** The age of a repeat when its first attempt, if there was one, is known to this memory; else one beyond every lifetime. */
+/** The age of a repeat if this memory knows its first attempt, else an age beyond every lifetime. */
 function ageHere({ memory, ageMs }: Repeat, name: string): number {
   return memory === name && ageMs < HISTORY_MS ? ageMs : Number.MAX_VALUE;
 }
@@ -553,21 +583,22 @@ function unavailable(reason: RedisFault["reason"]): ReplayStoreUnavailable {
   return new ReplayStoreUnavailable(reason, RETRY_AFTER_MS);
 }
 
-/** @throws RangeError for files that the connection would not use */
+/** @throws RangeError for files that the connection would ignore */
 function requireFilesToFit(options: RedisReplayOptions, target: RedisTarget | RedisClient): void {
   const { passwordFile, caPath, certPath, keyPath } = options;
   const files = { passwordFile, caPath, certPath, keyPath };
   const given = Object.entries(files).flatMap(([name, path]) => (path === undefined ? [] : [name]));
   if ("duplicate" in target) {
     if ("isCluster" in target && target.isCluster === true) throw new RangeError("client: a cluster is not supported");
-    if (given.length > 0) throw new RangeError(`${given.join(", ")}: set it in the options of the given client`);
+    if (given.length > 0) throw new RangeError(`${given.join(", ")}: set them in the options of the given client`);
     return;
   }
   if (passwordFile !== undefined && target.password !== undefined) {
-    throw new RangeError("passwordFile: the URL has a password too; leave one of them out");
+    throw new RangeError("passwordFile: the URL contains a password too; remove one of the two");
   }
-  if ((certPath === undefined) !== (keyPath === undefined)) throw new RangeError("certPath and keyPath: expected both");
+  if ((certPath === undefined) !== (keyPath === undefined))
+    throw new RangeError("certPath and keyPath: expected both, got one");
   if (!target.tls && (caPath ?? certPath) !== undefined) {
-    throw new RangeError("caPath, certPath: expected a URL that begins with rediss");
+    throw new RangeError("caPath, certPath: expected a URL that begins with rediss, got one without TLS");
   }
 }

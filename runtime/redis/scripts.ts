@@ -1,12 +1,12 @@
 /**
- * The scripts of the shared replay store (docs/replay-store.md): each is one atomic step on one call's two keys.
+ * The scripts of the shared replay store (docs/replay-store.md). Each is an atomic step on the two keys of a call.
  *
  * Keys of a call: the marker of a run (input hash 32 ‖ token 16) for each nonce, the record of an answer (record.ts)
- * for each pair of nonce and input hash. Keys of a store: the incarnation, which is lost with the data, the grace
- * period after a loss, and for each tool the lifetimes of its records (lifetimes.ts). Expiry is relative, by the clock
- * of the server.
+ * for each pair of nonce and input hash. Keys of a store: the incarnation, which is lost with the data; the grace
+ * period after a loss; and the lifetimes of each tool's records (lifetimes.ts). Expiry is relative, by the clock of the
+ * server.
  *
- * A script declares with `allow-oom` that it may exceed `maxmemory`: what ends a run must always have room.
+ * Scripts that end a run must always have room, so `allow-oom` lets them exceed `maxmemory`.
  */
 
 /** A script and the number of its keys. */
@@ -21,7 +21,7 @@ export const CLAIM = { run: 1, inFlight: 0, lost: -1, grace: -2, full: -3, repea
 /** Replies of `end` and `renew`. */
 export const END = { conflict: 0, done: 1, restored: 2, otherHash: 3 } as const;
 
-/** Whether a record other than a 403 or a mark (503) stands in the way; of an unknown version every record does. */
+/** Whether a record prevents a run: any record but a 403 or a mark (503), and every record of an unknown version. */
 const BLOCKS = `
 local function has_status(record, status)
   return string.byte(record, 1) == 1 and string.sub(record, 3, 4) == status
@@ -36,7 +36,7 @@ local function is_by(record, token)
   return string.byte(record, 1) == 1 and string.sub(record, 5, 20) == token
 end`;
 
-/** The lifetimes of a tool's records: texts `milliseconds:until`, by the clock of the server in milliseconds. */
+/** The lifetimes of a tool's records: pairs `milliseconds:until`, by the clock of the server in milliseconds. */
 const LIFETIMES = `
 local function now()
   local time = redis.call('TIME')
@@ -47,9 +47,9 @@ local function lifetimes(key)
 end`;
 
 /**
- * Looks a call up. A cached 403 is found only by its own caller, the mark of an interrupted run by no caller. A repeat finds
- * nothing when its pair has a mark or the 403 of another caller, which may have replaced one, or is unknown and a record of its
- * age may have expired.
+ * Looks up a call. Only its own caller finds a cached 403; no caller finds the mark of an interrupted run. A repeat is
+ * lost when its pair has a mark, or a 403 of another caller, which may have replaced a mark, or when it is unknown and
+ * a record of its age may have expired.
  *
  * KEYS marker, record, incarnation, grace, lifetimes; ARGV hash, token, caller, milliseconds, incarnation, age of a
  * repeat in milliseconds or ''
@@ -81,7 +81,7 @@ redis.call('SET', KEYS[1], ARGV[1] .. ARGV[2], 'PX', ARGV[4])
 return ${CLAIM.run}`,
 };
 
-/** Looks up without claiming, after a claim failed because the memory is full: exact retries are still answered. */
+/** Looks up without claiming, so that exact retries are still answered when the memory is full. */
 const look: Script = {
   name: "svcLook",
   keys: 5,
@@ -90,7 +90,8 @@ return ${CLAIM.full}`,
 };
 
 /**
- * Ends a run with its record. Repeating it is safe, and sets the lifetime again. `restored`: the claim had been lost with the data.
+ * Ends a run with its record. It can be repeated safely, and sets the lifetime again. `restored` means that the claim
+ * had been lost.
  *
  * KEYS marker, record; ARGV hash ‖ token, record, milliseconds
  */
@@ -137,7 +138,7 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return ${END.restored}`,
 };
 
-/** Gives up the claim of a run. KEYS marker; ARGV hash ‖ token. Returns whether it was there. */
+/** Releases the claim of a run. KEYS marker; ARGV hash ‖ token. Returns whether it existed. */
 const release: Script = {
   name: "svcRelease",
   keys: 1,
@@ -146,7 +147,7 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`,
 };
 
-/** Sets the lifetime of an own record. KEYS record; ARGV token, milliseconds. Returns whether it was there. */
+/** Sets the lifetime of a record of this claim. KEYS record; ARGV token, milliseconds. Returns whether it existed. */
 const touch: Script = {
   name: "svcTouch",
   keys: 1,
@@ -156,10 +157,10 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[2])`,
 };
 
 /**
- * Notes a lifetime of records. Of more than 17 lifetimes the two that ended first become one, with the shorter lifetime and the
- * later end.
+ * Stores a lifetime of records. If there are more than 17, the two that ended first are merged into one with the
+ * shorter lifetime and the later end.
  *
- * KEYS lifetimes; ARGV lifetime, milliseconds for which the note holds, milliseconds for which notes are kept
+ * KEYS lifetimes; ARGV lifetime, milliseconds for which it is valid, milliseconds for which lifetimes are stored
  */
 const note: Script = {
   name: "svcNote",
@@ -182,8 +183,9 @@ return 1`,
 };
 
 /**
- * Reads the incarnation and the rest of the grace period. A new server process or lost data begin a new incarnation
- * with a grace period. The script reads the identity of the server itself, so that both are of one server.
+ * Reads the incarnation and the rest of the grace period. A new server process or a loss of data starts a new
+ * incarnation with a grace period. The script reads the server's identity itself, so that both come from the same
+ * server.
  *
  * KEYS incarnation, grace; ARGV random bytes, milliseconds of grace. Returns the incarnation and the milliseconds left
  */

@@ -1,10 +1,10 @@
-/** What a server must be for replay state: new enough, a primary, and without eviction. */
+/** Requirements on a server for replay state: a supported version, a primary, no eviction. */
 
 import { asciiText } from "svc-runtime/internal/redis";
 
-/** The verdict on a server. */
+/** Result of the check. */
 export interface ServerVerdict {
-  /** Why it cannot be used. */
+  /** Why the server cannot be used. */
   readonly fault?: string;
   readonly warnings: readonly string[];
   /** Facts for the log. */
@@ -15,7 +15,7 @@ const MIN_REDIS = [7, 0] as const;
 const MIN_VALKEY = [7, 2] as const;
 
 /**
- * Judges a server by its facts.
+ * Checks a server by its `INFO`.
  *
  * @param facts the lines of `INFO`
  */
@@ -28,12 +28,14 @@ export function checkServer(facts: ReadonlyMap<string, string>): ServerVerdict {
   const fault = versionFault(name, version, least) ?? roleFault(facts) ?? policyFault(facts);
   const warnings: string[] = [];
   if (facts.get("maxmemory") === "0") {
-    warnings.push("maxmemory is not set: nothing bounds the memory of Redis; set it, with maxmemory-policy noeviction");
+    warnings.push(
+      "maxmemory is not set, so the memory of Redis is unlimited: set it, with maxmemory-policy noeviction",
+    );
   }
   if (!facts.has("maxmemory_policy"))
-    warnings.push("the server does not tell its maxmemory-policy: it must be noeviction");
+    warnings.push("the server does not report its maxmemory-policy: make sure that it is noeviction");
   if (!facts.has("run_id")) {
-    warnings.push("the server does not tell its run_id: a restart is noticed only when its data is lost");
+    warnings.push("the server does not report its run_id: a restart is detected only if data is lost");
   }
   return { ...(fault !== undefined && { fault }), warnings, summary };
 }
@@ -55,7 +57,7 @@ function versionFault(name: string, version: string, least: readonly [number, nu
 }
 
 function roleFault(facts: ReadonlyMap<string, string>): string | undefined {
-  if (facts.get("cluster_enabled") === "1") return "expected one server or Sentinels, got a node of a cluster";
+  if (facts.get("cluster_enabled") === "1") return "expected a single server or Sentinels, got a cluster node";
   return facts.get("role") === "master" ? undefined : "expected a primary, got a replica";
 }
 

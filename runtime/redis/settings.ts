@@ -1,4 +1,4 @@
-/** The settings of a shared replay store in the environment. */
+/** The environment variables of a shared replay store. */
 
 import {
   ENV_REDIS_CA_PATH,
@@ -28,9 +28,9 @@ const VARIABLES = {
 } as const satisfies Record<Exclude<keyof RedisReplayOptions, "client">, string>;
 
 /**
- * The store that the environment names.
+ * Creates the store that the environment configures.
  *
- * @throws StartupError for an invalid setting; it names the variable and never a password
+ * @throws StartupError for an invalid setting; the message names the variable and contains no password
  */
 export function redisFromEnv(env: Environment = process.env): RedisReplayStore {
   const options = Object.entries(VARIABLES).flatMap(([option, variable]) => {
@@ -47,11 +47,12 @@ export function redisFromEnv(env: Environment = process.env): RedisReplayStore {
 }
 
 function numberOf(variable: string, text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new StartupError(`${variable}: expected a number of milliseconds`);
+  if (!/^\d{1,15}$/.test(text))
+    throw new StartupError(`${variable}: expected a number of milliseconds, got another value`);
   return Number(text);
 }
 
-/** A message with the names of variables in place of those of options. */
+/** Replaces names of options in a message by those of variables. */
 function inVariables(message: string): string {
   const named = Object.entries(VARIABLES).reduce(
     (text, [option, variable]) => text.replace(new RegExp(`\\b${option}\\b`, "g"), variable),

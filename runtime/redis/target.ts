@@ -2,7 +2,7 @@
 
 import { isLoopback } from "svc-runtime/internal/redis";
 
-/** Where the server is. Without a name of the user or a password the connection is not authenticated by them. */
+/** The address of a server. User and password are optional. */
 export interface RedisTarget {
   readonly at:
     | { readonly host: string; readonly port: number }
@@ -22,7 +22,7 @@ const HOST_FORM = /^(?<host>\[[0-9a-fA-F:.]+\]|[^:[\]]+)(?::(?<port>\d{1,5}))?$/
 /**
  * Reads the address of a server.
  *
- * @throws RangeError for another form; its message has nothing of the text, which may hold a password
+ * @throws RangeError for any other form; the message contains nothing of the text, which may contain a password
  */
 export function parseTarget(text: string): RedisTarget {
   const { scheme = "", login, hosts = "", path = "" } = URL_FORM.exec(text)?.groups ?? {};
@@ -36,7 +36,7 @@ export function parseTarget(text: string): RedisTarget {
       const [host, ...more] = hostsOf(hosts, 6379);
       if (host === undefined || more.length > 0) break;
       const db = /^\/?(?<db>\d{0,5})$/.exec(path)?.groups?.db;
-      if (db === undefined) throw new RangeError("expected a number of a database after the slash");
+      if (db === undefined) throw new RangeError("expected a database number after the slash");
       return { at: host, tls: scheme === "rediss", ...credentials, db: Number(db) };
     }
     case "redis+sentinel":
@@ -63,7 +63,7 @@ export function addressOf({ at, tls }: RedisTarget): string {
   return `${scheme}://${list}${"sentinels" in at ? `/${at.name}` : ""}`;
 }
 
-/** Whether a password of this address would cross a network in the clear. */
+/** Whether a password would be sent over the network unencrypted. */
 export function crossesNetworkInClear({ at, tls }: RedisTarget): boolean {
   if (tls || "path" in at) return false;
   const hosts = "sentinels" in at ? at.sentinels : [at];

@@ -12,7 +12,7 @@ interface WalrusWasm {
   };
 }
 
-// A supervisor may signal all processes of the server. The server ends when its uploads have ended.
+// Ignores signals, which a supervisor may send to all processes of the server. The server ends only after its uploads.
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {});
 
 const [, , module = "", shards] = process.argv;

@@ -1,9 +1,9 @@
 /**
- * Computes Walrus blob ids with the official encoder (`@mysten/walrus-wasm`): for the 1,000 shards of Mainnet and
- * Testnet an id takes seconds of one core, independent of the size.
+ * Computes Walrus blob ids with the official encoder (`@mysten/walrus-wasm`): with the 1,000 shards of Mainnet and
+ * Testnet an id takes seconds on one core, regardless of the size.
  *
- * Each id is computed by a process of its own, which returns its memory and can be killed. A thread cannot take its
- * place: Node 20 crashes when a thread ends while V8 compiles its WebAssembly in the background.
+ * Each id is computed by a separate process, which returns its memory and can be killed. A thread is not an option:
+ * Node 20 crashes when a thread ends while V8 compiles WebAssembly in the background.
  */
 
 import { execFile } from "node:child_process";
@@ -18,7 +18,7 @@ const require = createRequire(import.meta.url);
 /** Number of shards of Mainnet and Testnet. The blob id depends on it. */
 export const DEFAULT_SHARDS = 1_000;
 
-/** Limit of concurrent encoder processes, which leaves one core for calls. */
+/** Maximum number of concurrent encoder processes: one core is left for calls. */
 const MAX_PROCESSES = Math.max(1, os.availableParallelism() - 1);
 
 let running = 0;
@@ -104,7 +104,7 @@ export class BlobIdEncoder {
     let cause: unknown;
     try {
       const encoding = promisify(execFile)(process.execPath, [SCRIPT, this.#module, `${shards}`], {
-        // Nothing of the application's environment: the encoder needs none of it.
+        // The encoder needs nothing from the application's environment.
         env: process.platform === "win32" ? { SystemRoot: process.env.SystemRoot } : {},
         killSignal: "SIGKILL",
         ...(signal && { signal }),

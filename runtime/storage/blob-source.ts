@@ -84,7 +84,7 @@ export interface ExpectedBlob {
 /**
  * Reads a blob and compares it with the expected content, without holding it in memory.
  *
- * @param fresh whether it was stored just now, so that a cache in front of the aggregator may still answer 404
+ * @param fresh whether the blob was just stored, so that a cache in front of the aggregator may still answer 404
  * @throws {@link StorageError} `content_mismatch`, and the errors of {@link exchange}
  */
 export function verifyStored(
@@ -141,7 +141,7 @@ export function readStored(
     if (!createHash("sha256").update(content).digest().equals(sha256)) {
       throw new StorageError(
         "content_mismatch",
-        "aggregator: expected the content of the reference's digest, got another",
+        "aggregator: expected content with the digest of the reference, got other content",
       );
     }
     return content;

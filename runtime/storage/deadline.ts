@@ -41,7 +41,9 @@ export class Deadline {
   constructor(totalMs: number, caller?: AbortSignal) {
     this.#caller = caller;
     this.#timer = setTimeout(() => {
-      this.#controller.abort(new StorageError("total_timeout", `storage: not done within ${totalMs} ms`));
+      this.#controller.abort(
+        new StorageError("total_timeout", `storage: the operation did not finish within ${totalMs} ms`),
+      );
     }, totalMs);
     if (caller?.aborted) this.#onAbort();
     else caller?.addEventListener("abort", this.#onAbort, { once: true });

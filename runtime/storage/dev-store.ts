@@ -1,6 +1,6 @@
 /**
- * A local Walrus publisher and aggregator with blobs in files, for authors and tests. It has
- * the real HTTP interface; nothing is paid, encoded or distributed. Not meant for production data.
+ * A local Walrus publisher and aggregator with blobs in files, for authors and tests. It has the HTTP interface of
+ * Walrus, but nothing is paid, encoded or distributed. Not meant for production data.
  */
 
 import { createHash, randomBytes } from "node:crypto";
@@ -17,11 +17,11 @@ import type { WalrusStorageOptions } from "./walrus-storage.js";
 export interface DevStoreOptions {
   /** Directory of the blobs, created when missing. Blobs of an earlier run are served again. */
   readonly directory: string;
-  /** 0 by default: any free port. Only local clients can connect. */
+  /** The default 0 selects a free port. Only local clients can connect. */
   readonly port?: number;
   /**
-   * `walrus` (the default where `@mysten/walrus-wasm` is installed): the ids of the real network. `substitute`: 32
-   * bytes of SHA-256, fast and valid on no network.
+   * `walrus` (the default where `@mysten/walrus-wasm` is installed): ids as on the real network. `substitute`: 32 bytes
+   * of SHA-256, which are fast but valid on no network.
    */
   readonly blobIds?: "walrus" | "substitute";
   /** Number of shards for computing ids: 1,000 by default, as on Mainnet and Testnet. Small numbers are fast. */
@@ -126,7 +126,9 @@ export class DevStore {
   static async start(options: DevStoreOptions): Promise<DevStore> {
     const encoder = options.blobIds === "substitute" ? undefined : BlobIdEncoder.find(options.shards);
     if (options.blobIds === "walrus" && encoder === undefined) {
-      throw new TypeError("dev store: real blob ids need @mysten/walrus-wasm: install it, or take `substitute`");
+      throw new TypeError(
+        "dev store: real blob ids need @mysten/walrus-wasm: install it, or set blobIds to `substitute`",
+      );
     }
     await mkdir(options.directory, { recursive: true });
     const server = createServer();
@@ -380,7 +382,7 @@ function reset(request: IncomingMessage): void {
 
 function sendFault(response: ServerResponse, fault: Extract<DevFault, { kind: "status" }>): void {
   if (fault.retryAfter !== undefined) response.setHeader("Retry-After", String(fault.retryAfter));
-  sendError(response, fault.status, "INTERNAL", "a fault was asked for");
+  sendError(response, fault.status, "INTERNAL", "a simulated fault");
 }
 
 /** Sends an error in the format of Walrus. */

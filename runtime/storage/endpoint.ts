@@ -23,7 +23,7 @@ export interface EndpointOptions {
    * unless `plaintextHeaders` is set.
    */
   readonly headers?: SecretHeaders | (() => SecretHeaders | Promise<SecretHeaders>);
-  /** Sends `headers` over plain http to other machines too: for a mesh that encrypts underneath. */
+  /** Sends `headers` over plain http to other machines too, for a service mesh that encrypts the connection. */
   readonly plaintextHeaders?: boolean;
   /** Trusted certificates in PEM form, instead of the system's. */
   readonly ca?: string | Buffer;
@@ -61,13 +61,13 @@ export class Endpoint {
     if (base.protocol !== "https:" && base.protocol !== "http:")
       throw invalid("url: expected the scheme https or http");
     if (base.username !== "" || base.password !== "") {
-      throw invalid("url: expected no user name and no password: give credentials as `headers`");
+      throw invalid("url: expected no user name and no password: pass credentials as `headers`");
     }
     if (base.search !== "" || base.hash !== "" || /[?#]/.test(base.href)) {
       throw invalid("url: expected no query and no fragment");
     }
     if (headers !== undefined && base.protocol === "http:" && !isLoopback(base.hostname) && !plaintextHeaders) {
-      throw invalid("url: expected https, because `headers` would travel in the clear");
+      throw invalid("url: expected https, because `headers` would be sent unencrypted");
     }
     base.pathname = base.pathname.replace(/\/+$/, "");
     this.#base = base;
@@ -99,7 +99,7 @@ export class Endpoint {
       headers = await this.#headers();
     } catch {
       // The cause is dropped because it may contain credentials.
-      throw new StorageError("invalid_option", `${this.role}: headers: the function that gives them failed`);
+      throw new StorageError("invalid_option", `${this.role}: headers: the function that returns them failed`);
     }
     return { ...checkedHeaders(this.role, headers) };
   }
@@ -115,7 +115,7 @@ function checkedHeaders(role: Role, headers: SecretHeaders): SecretHeaders {
       // The error of node:http is dropped because it may quote the value.
       throw new StorageError(
         "invalid_option",
-        `${role}: headers: expected names and values that HTTP can carry, and none of the exchange's own`,
+        `${role}: headers: expected valid HTTP names and values, without headers that the storage sets itself`,
       );
     }
   }

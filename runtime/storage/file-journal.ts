@@ -108,7 +108,9 @@ export class FileJournal implements UploadJournal {
       const record = end === -1 ? undefined : parseLine(bytes.subarray(at, end));
       if (record === undefined) {
         if (end !== -1 && end + 1 < bytes.length)
-          throw journalError(`is damaged in line ${number}: move it away and keep it`);
+          throw journalError(
+            `is damaged in line ${number}: move it to another place and keep it, because it lists paid uploads`,
+          );
         await this.#file.truncate(at);
         await this.#file.datasync();
         this.#length = at;
@@ -130,7 +132,7 @@ export class FileJournal implements UploadJournal {
       await this.#file.datasync();
       this.#length += bytes.length;
     } catch (error) {
-      // A partial line would invalidate the lines after it: remove it, or stop writing.
+      // A partial line would invalidate the lines after it. If it cannot be removed, writing stops.
       try {
         await this.#file.truncate(this.#length);
         await this.#file.datasync();
@@ -159,7 +161,7 @@ export class FileJournal implements UploadJournal {
       await old.close();
     } catch {
       if (this.#file !== file) await file?.close().catch(() => undefined);
-      // Retried after as many bytes have been appended again.
+      // Retries only after as many bytes have been appended again.
       this.#liveBytes = this.#length;
       return;
     }
@@ -215,7 +217,7 @@ async function lockJournal(path: string): Promise<FileHandle> {
   } catch (error) {
     throw journalError("cannot be locked", error);
   }
-  if (lock === undefined) throw journalError("is open already: one storage at a time uses it");
+  if (lock === undefined) throw journalError("is already open: use it in one storage at a time");
   return lock;
 }
 

@@ -4,8 +4,8 @@
  * `fetch` reports neither the connection nor the progress of a body, its limits (300 s) cannot be set without the
  * undici package, and it follows redirects and decompresses. Here each step has a deadline, the body is sent in slices
  * of the caller's bytes, and the answer is pulled chunk by chunk, so memory does not depend on the server. Every
- * exchange has a connection of its own: a PUT that failed on a stale connection could not be told from one that was
- * processed.
+ * exchange uses a new connection, because a PUT that failed on a stale connection cannot be distinguished from one that
+ * was processed.
  */
 
 import { request as httpRequest, type IncomingMessage } from "node:http";
@@ -34,7 +34,7 @@ const SLICE = 128 * 1024;
 export interface ResponseStream {
   /** The declared length of the body in bytes. */
   readonly length: number | undefined;
-  /** The body. When it is not read, the end of the deadline ends the connection. */
+  /** The body. If it is not read, the connection closes when the deadline ends. */
   readonly chunks: AsyncGenerator<Buffer, void>;
 }
 
@@ -128,7 +128,7 @@ class Exchange {
     for (let at = 0; at < body.length; at += SLICE) {
       const slice = body.subarray(at, at + SLICE);
       const last = at + SLICE >= body.length;
-      this.#startTimer("progress_timeout", deadlines.progressMs, "no part of the content was taken");
+      this.#startTimer("progress_timeout", deadlines.progressMs, "no part of the content was accepted");
       const taken = await new Promise<boolean>((resolve) => {
         const done = (error?: Error | null) => resolve(error === undefined || error === null);
         if (last) {
@@ -147,7 +147,7 @@ class Exchange {
     const iterator = response[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
     try {
       for (;;) {
-        this.#startTimer("progress_timeout", this.#options.deadlines.progressMs, "no part of the answer came");
+        this.#startTimer("progress_timeout", this.#options.deadlines.progressMs, "no part of the answer arrived");
         const next = await iterator.next();
         clearTimeout(this.#timer);
         if (this.#failure !== undefined) throw this.#failure;

@@ -10,8 +10,8 @@ interface FileLocks {
 }
 
 /**
- * Locks a file, created (mode 0600) when missing. The file is empty and stays after the lock is released: one process
- * could hold the lock of a removed file while another locks a new one.
+ * Locks a file, which is created (mode 0600) when missing. The file is empty and is never removed: otherwise one
+ * process could hold the lock of a removed file while another locks a new one.
  *
  * @returns the open file, which holds the lock until it is closed or the process ends; undefined when the file is
  * locked already, by this process or another, also in another container

@@ -6,7 +6,7 @@ import { type Paid, StorageError } from "./storage-error.js";
 /** Limit of a response, in bytes. */
 export const MAX_RESPONSE_BYTES = 65_536;
 
-/** The publisher's account of an upload. */
+/** An upload as described by the publisher. */
 export interface PublisherResponse {
   /** Whether this request created, and paid for, a new blob object. */
   readonly newlyCreated: boolean;

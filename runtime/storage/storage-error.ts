@@ -53,7 +53,7 @@ export interface StorageErrorFacts {
 /** A failure of an upload or a read. */
 export class StorageError extends Error {
   override readonly name = "StorageError";
-  /** Whether this operation may have cost something. `WalrusStorage.recover()` lists what it bought. */
+  /** Whether this operation may have cost something. `WalrusStorage.recover()` lists its purchases. */
   readonly paid: Paid;
   /** The HTTP status of the answer. */
   readonly status: number | undefined;

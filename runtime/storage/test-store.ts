@@ -1,4 +1,4 @@
-/** A Walrus of the test: publisher and aggregator on this machine, in a directory that is removed with them. */
+/** A local Walrus for tests: publisher and aggregator with a directory that is removed at the end. */
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,13 +9,13 @@ import { WalrusStorage, type WalrusStorageOptions } from "./walrus-storage.js";
 
 /** A running store. */
 export class TestStore {
-  /** Reads references back; the `store` of a harness does it for every result. */
+  /** Reads references back. Pass the store to a harness as `store` to resolve every result. */
   readonly reader: WalrusReader;
 
   readonly #directory: string;
 
   private constructor(
-    /** The store itself: received requests, faults on demand, the epoch. */
+    /** The underlying store: received requests, simulated faults, the epoch. */
     readonly walrus: DevStore,
     directory: string,
   ) {
@@ -29,7 +29,7 @@ export class TestStore {
     return new TestStore(await DevStore.start({ directory, blobIds: "substitute" }), directory);
   }
 
-  /** The URL of publisher and aggregator, for a tool that takes them from its environment. */
+  /** The URL of publisher and aggregator, for a tool that reads it from its environment. */
   get url(): string {
     return this.walrus.url;
   }
@@ -39,7 +39,7 @@ export class TestStore {
     return new WalrusStorage({ ...this.walrus.connection(), epochs: 1, ...options });
   }
 
-  /** Stops the store and removes what it holds. */
+  /** Stops the store and removes its directory. */
   async close(): Promise<void> {
     await this.walrus.stop();
     await rm(this.#directory, { recursive: true, force: true });

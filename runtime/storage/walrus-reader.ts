@@ -1,6 +1,6 @@
 /**
- * Resolves references to bytes within one byte budget: one blob after another, each verified by its digest before the
- * next.
+ * Resolves references to bytes within a byte budget. Blobs are read one after another, and each is verified by its
+ * digest before the next.
  */
 
 import {

@@ -32,15 +32,13 @@ const MAX_EPOCHS = 53;
 
 /** Options of a storage, all set by the operator: price, payee and owner of blobs. */
 export interface WalrusStorageOptions {
-  /** Stores blobs. Its `headers` are sent only there. */
+  /** Server that stores blobs. Its `headers` are sent only to this server. */
   readonly publisher: EndpointOptions;
-  /** Reads blobs back. Preferably run by another operator than the publisher. */
+  /** Server from which blobs are read back, preferably of another operator than the publisher. */
   readonly aggregator: EndpointOptions;
   /** Number of epochs to pay for: 1 to 53. */
   readonly epochs: number;
-  /**
-   * The Sui address that receives the blob object: 1 to 64 hex digits, `0x` optional. The publisher decides by default.
-   */
+  /** The Sui address that receives the blob object: 1 to 64 hex digits, `0x` optional. The publisher decides by default. */
   readonly sendObjectTo?: string;
   /** Whether the owner can delete the blob before its end epoch. The publisher decides by default. */
   readonly deletable?: boolean;
@@ -62,7 +60,7 @@ export interface WalrusStorageOptions {
 
 /** Options of one upload. */
 export interface UploadOptions {
-  /** Aborts the upload: pass the signal of the invocation. `recover()` lists what was sent until then. */
+  /** Aborts the upload: pass the signal of the call. `recover()` lists uploads that may already have been paid. */
   readonly signal?: AbortSignal;
   /** Called with the bytes of the content handed to the system. An exception aborts the upload. */
   readonly onProgress?: (progress: UploadProgress) => void;
@@ -241,7 +239,7 @@ export class WalrusStorage {
     await this.#useJournal((journal) => journal.remove(key));
   }
 
-  /** The key covers what is bought: the same content with other epochs or another owner is another upload. */
+  /** The key includes the terms: the same content with other epochs or another owner is another upload. */
   #keyOf(digest: Uint8Array): string {
     const bought = JSON.stringify([Buffer.from(digest).toString("hex"), this.#epochs, this.#owner, this.#deletable]);
     return sha256(Buffer.from(bought)).toString("hex");
@@ -278,7 +276,7 @@ export class WalrusStorage {
       const found = await this.#findEarlier(job, known);
       if (found !== undefined) return found;
     }
-    // What an earlier try bought stays on record until this try has an answer.
+    // A purchase by an earlier try stays on record until this try has an answer.
     const entry: UploadEntry = {
       key: job.key,
       sha256: job.sha256.toString("hex"),
@@ -321,7 +319,7 @@ export class WalrusStorage {
       this.#checkKind(stored);
       const checked = this.#checkedId(job, stored);
       const readback = verifyStored(this.#source, job.deadline, this.#expected(job, blobId), true);
-      // The id tells more than the readback: a wrong id is reported as such, whichever of the two fails first.
+      // A wrong id is more informative than a failed readback, so it is reported whichever fails first.
       await Promise.all([checked, readback]).catch(async (error: unknown) => {
         await checked;
         throw error;
@@ -338,7 +336,7 @@ export class WalrusStorage {
   #checkKind({ deletable }: UploadEntry): void {
     if (this.#deletable === undefined || deletable === undefined || deletable === this.#deletable) return;
     const got = deletable ? "a deletable" : "a permanent";
-    throw new StorageError("answer_invalid", `publisher: asked for the other kind of blob, got ${got} one`);
+    throw new StorageError("answer_invalid", `publisher: expected the requested kind of blob, got ${got} one`);
   }
 
   /** The computed id, checked against the answered one; undefined without an encoder. */

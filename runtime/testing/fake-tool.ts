@@ -1,4 +1,4 @@
-/** A tool in place of another one: a client whose calls are answered by a function of the test. */
+/** A fake tool for tests: a client whose calls are answered by a function of the test. */
 
 import { LeaderClient, type LeaderOptions } from "../leader/client.js";
 import type { InputOf, OutputOf, ToolType } from "../leader/tool-types.js";
@@ -8,7 +8,7 @@ import { type RawResponse, TestServer } from "./test-server.js";
 
 /** A fake tool, with the client that calls it. */
 export interface FakeTool<Tool extends ToolType> {
-  /** A client that signs and verifies, as one of a served tool does. Its calls need no port. */
+  /** A client that signs and verifies like that of a served tool. Its calls use no network port. */
   readonly client: LeaderClient<Tool>;
   /** The inputs of all runs, decoded. */
   readonly inputs: readonly InputOf<Tool>[];
@@ -16,17 +16,17 @@ export interface FakeTool<Tool extends ToolType> {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Options of {@link createFakeTool}: those of its client that do not depend on a server. */
+/** Options of {@link createFakeTool}: client options that do not depend on a server. */
 export type FakeToolOptions = Pick<LeaderOptions, "observe" | "reader">;
 
 /**
- * Makes a client for tests of what calls a tool. Inputs and results pass through the tool's contract, in the pipeline of a
- * server: an input that the tool would refuse is refused, and so is a result that does not fit.
+ * Creates a client for testing code that calls a tool. Inputs and results pass through the tool's contract, in the
+ * server's pipeline: an input that the tool would refuse is refused, and so is a result that does not match.
  *
- * @param contracts generated contracts, with the tool's among them
+ * @param contracts generated contracts that include the tool's
  * @param fqn the tool
- * @param answer makes the result of each run; an `InvalidInput` that it throws is the caller's 422, anything else its
- *   `tool_invocation_failed`
+ * @param answer returns the result of each run. If it throws an `InvalidInput`, the caller gets 422; for any other
+ * error, `tool_invocation_failed`
  * @example
  * ```ts
  * import { createFakeTool } from "svc-runtime/testing";
@@ -39,7 +39,7 @@ export type FakeToolOptions = Pick<LeaderOptions, "observe" | "reader">;
  * export const { tag } = await fake.client.invoke({ a: 1n, b: 2n, label: "x", tags: ["y"] });
  * await fake.close();
  * ```
- * @throws TypeError when the contract is not among them
+ * @throws TypeError when the contracts do not include the tool's
  */
 export async function createFakeTool<Tool extends ToolType>(
   contracts: readonly Contract[],

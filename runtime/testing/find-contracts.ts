@@ -1,4 +1,4 @@
-/** Finds the contracts of the tools under test: given, provided by generated code, or generated in memory. */
+/** Finds the contracts of tools under test: given, registered by generated code, or generated in memory. */
 
 import { existsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,7 +10,7 @@ import { StartupError } from "../server/errors/startup-error.js";
 import { SvcTool, type SvcToolClass } from "../tool.js";
 import type { Contract } from "../wire/contract.js";
 
-/** Where contracts come from. */
+/** Sources of contracts. */
 export interface ContractSources {
   /** The committed contracts: `contracts` of `src/generated/contracts.ts`. */
   readonly contracts?: readonly Contract[];
@@ -26,19 +26,19 @@ interface Generator {
   contractsOf(options: { readonly root: string; readonly tsconfig?: string }): Promise<readonly Contract[]>;
 }
 
-/** The root of a project, and its tsconfig.json when it was named. */
+/** The root of a project, and its tsconfig.json if given. */
 interface Project {
   readonly root: string;
   readonly tsconfig?: string;
 }
 
-/** Generated contracts by tool name: their project, and the classes that were tested with them. */
+/** Generated contracts by tool name, with their project and the classes tested with them. */
 const generated = new Map<string, { contract: Contract; project: Project; classes: WeakSet<object> }>();
 
 /**
  * Provides the contracts of tool classes.
  *
- * @throws {@link StartupError} that says what to do when there is none; the errors of svc-gen
+ * @throws {@link StartupError} with a remedy when there is none; the errors of svc-gen
  */
 export async function findContracts(
   tools: readonly SvcToolClass[],
@@ -60,7 +60,7 @@ export async function findContracts(
   for (const contract of made) {
     const { fqn } = contract;
     const last = generated.get(fqn);
-    // A contract that was provided before is in force: another harness may use it.
+    // Keeps a contract that was registered before, because another harness may use it.
     if (contractOf(fqn) !== last?.contract) continue;
     provideContracts([contract]);
     generated.set(fqn, { contract, project: from, classes: last?.classes ?? new WeakSet() });
@@ -70,12 +70,15 @@ export async function findContracts(
   if (absent === undefined) return;
   const got = made.map(({ fqn }) => fqn).join(", ");
   throw new StartupError(
-    `${absent}: the project in ${from.root} has no such tool, it has ${got}. ` +
+    `${absent}: the project in ${from.root} does not contain this tool, but ${got}. ` +
       'Name the project of the tool: createHarness(Tool, { project: new URL("..", import.meta.url) })',
   );
 }
 
-/** Whether a class is another than those that its generated contract is for: a test runner that watches has loaded it again. */
+/**
+ * Whether a class differs from those for which its contract was generated, because a watching test runner has reloaded
+ * it.
+ */
 function isReloaded(tool: object, fqn: string): boolean {
   const made = generated.get(fqn);
   if (made === undefined || contractOf(fqn) !== made.contract) return false;
@@ -85,7 +88,7 @@ function isReloaded(tool: object, fqn: string): boolean {
   return true;
 }
 
-/** The name of a tool; undefined for one whose fault is found when it is made ready. */
+/** The name of a tool; undefined for an invalid class, which is reported later. */
 function nameOf(tool: SvcToolClass): string | undefined {
   const given: unknown = tool;
   if (typeof given !== "function" || !(given.prototype instanceof SvcTool)) {
@@ -118,16 +121,16 @@ function projectOf(project: ContractSources["project"]): Project {
   return stats.isDirectory() ? { root } : { root, tsconfig: relative(root, given) };
 }
 
-/** svc-gen as the project has it. The runtime does not depend on it, because a production image has no compiler. */
+/** Loads svc-gen from the project. The runtime does not depend on it, because a production image has no compiler. */
 async function generatorOf(root: string, wanted: string): Promise<Generator> {
   let path: string;
   try {
     path = createRequire(join(root, "package.json")).resolve("svc-gen/generate");
   } catch {
     throw new StartupError(
-      `${wanted} has no contract, and ${root} has no svc-gen that could make it. Install it:\n` +
+      `${wanted} has no contract, and svc-gen is not installed in ${root} to generate it. Install it:\n` +
         "  npm install --save-dev svc-gen\n" +
-        "or run svc-gen and pass what it wrote:\n" +
+        "or run svc-gen and pass its contracts:\n" +
         '  import { contracts } from "../src/generated/contracts.js";\n' +
         "  createHarness(Tool, { contracts })",
     );

@@ -23,30 +23,30 @@ import { type HarnessOptions, type RawRequest, type RawResponse, TestServer } fr
 
 /** Options of one signed call. */
 export interface SignedCallOptions extends Pick<SignOptions, "nonce"> {
-  /** Who signs: a name is a leader of the allow-list; by default the leader of the harness. */
+  /** The signer: the name of an allow-listed leader, or a leader with its key. By default the leader of the harness. */
   readonly leader?: LeaderChoice;
 }
 
-/** A signed call with everything that the leader has seen. */
+/** A signed call as seen by the leader. */
 export interface SignedCall<Output> extends ToolResult {
-  /** The result, as the tool's class has it. */
+  /** The result with the types of the tool's class. */
   readonly output: Output;
-  /** What was sent. `invokeRaw(call.request)` is an exact retry. */
+  /** The sent request. `invokeRaw(call.request)` is an exact retry. */
   readonly request: SignedRequest;
   readonly response: RawResponse;
-  /** `verified`: by the tool's key. `unsigned`: the configuration has no `response_signing_key`. */
+  /** `verified`: signed by the tool's key. `unsigned`: the configuration has no `response_signing_key`. */
   readonly signature: "verified" | "unsigned";
   /** 64 bytes; absent when the result is unsigned. */
   readonly toolSignature?: Uint8Array;
-  /** 32 bytes: the hash of the result that the tool's signature covers. */
+  /** 32 bytes: the hash of the result, which the tool's signature covers. */
   readonly outputHash: Uint8Array;
 }
 
 /**
  * One tool under test.
  *
- * A refused call rejects with a {@link LeaderError}: `status`, `code` and `details` are those of the answer, and `cause`
- * is what the server has logged, such as the exception of the tool behind a 500.
+ * A refused call rejects with a {@link LeaderError}: `status`, `code` and `details` are those of the answer, and
+ * `cause` is the error logged by the server, such as the tool's exception behind a 500.
  */
 export class Harness<Tool extends SvcToolClass = SvcToolClass> {
   /** The lines of the server's log so far, debug lines included. */
@@ -66,8 +66,8 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
   }
 
   /**
-   * Calls the tool and returns its result, with the types of the class: `{ ok: { sum: 3n } }`. In signed mode the
-   * default leader signs.
+   * Calls the tool and returns its result with the types of the class, such as `{ ok: { sum: 3n } }`. In signed mode
+   * the default leader signs.
    *
    * @throws {@link LeaderError} for a refused call
    */
@@ -99,13 +99,14 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
   }
 
   /**
-   * Makes a signed request without sending it, to change it before {@link invokeRaw}.
+   * Signs a request without sending it, so that a test can change it before {@link invokeRaw}.
    *
    * @throws TypeError when the harness is unsigned
    */
   sign(input: InputOf<Tool>, { leader, nonce }: SignedCallOptions = {}): SignedRequest {
     const { signed, leaders, options } = this.#server;
-    if (!signed) throw new TypeError("invokeSigned: the harness is unsigned; leave `signed: false` out");
+    if (!signed)
+      throw new TypeError("invokeSigned: expected a signed harness, got an unsigned one; remove `signed: false`");
     const { headerPrefix } = options;
     return signRequest(
       laxEnvelope(this.#ports.inputPorts, requireObject(input)),
@@ -115,15 +116,15 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
   }
 
   /**
-   * Sends any headers and any body to `/invoke` and returns the answer, refusals included. What HTTP itself checks, such
-   * as framing and paths, is not part of it: use {@link http} for that.
+   * Sends any headers and any body to `/invoke` and returns the answer, refusals included. HTTP framing and paths are
+   * not involved: use {@link http} to test them.
    */
   async invokeRaw(request: RawRequest): Promise<RawResponse> {
     return (await this.#server.call(this.#tool, request)).answer;
   }
 
   /**
-   * Listens on a free port of 127.0.0.1, at the first call.
+   * Starts to listen on a free port of 127.0.0.1, at the first call.
    *
    * @returns the base URL, such as `http://127.0.0.1:40001`; the tool is below it, at its `path()`
    */
@@ -132,8 +133,8 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
   }
 
   /**
-   * Lets time pass for the server: deadlines of running calls and the replay memory. The tool's own timers, and the
-   * limits of rates, follow the clock of the process.
+   * Advances the time of the server, for deadlines of running calls and the replay memory. The tool's own timers and
+   * rate limits use the real clock.
    */
   advance(ms: number): Promise<void> {
     return this.#server.advance(ms);
@@ -189,7 +190,7 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
   }
 }
 
-/** The ports with the content of their references. */
+/** Replaces the references in ports by their content. */
 async function resolved(
   ports: readonly ReadablePort[],
   reader: { resolve(values: never[]): Promise<readonly { readonly kind: string; readonly bytes?: Uint8Array }[]> },
@@ -207,7 +208,7 @@ async function resolved(
 }
 
 /**
- * Makes tool classes ready for tests, as a server would.
+ * Prepares tool classes for tests, as a server would.
  *
  * @example
  * ```ts run
@@ -220,8 +221,8 @@ async function resolved(
  * await sum.close();
  * ```
  *
- * @param tools one class, or several that share a server; {@link Harness.of} reaches the others
- * @throws StartupError for a tool that cannot be served or has no contract; RangeError, TypeError for options
+ * @param tools one class, or several that share a server; {@link Harness.of} returns the harness of the others
+ * @throws StartupError for a tool that cannot be served or has no contract; RangeError, TypeError for invalid options
  */
 export async function createHarness<Tool extends SvcToolClass>(
   tools: Tool | readonly [Tool, ...SvcToolClass[]],

@@ -7,7 +7,7 @@ import type { ServerLogger } from "../server/log/safe-logger.js";
 export interface LogLine {
   readonly level: "debug" | "info" | "warn" | "error";
   readonly message: string;
-  /** What was logged with it, with `tool` and `request` for a line of a call. Errors are the errors themselves. */
+  /** The logged fields, with `tool` and `request` for a line of a call. Errors are kept as objects. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
@@ -17,7 +17,7 @@ export class KeptLog {
   readonly logger: ServerLogger = this.#logger({});
   readonly #call = new AsyncLocalStorage<{ error?: unknown }>();
 
-  /** Runs a call. `error` of the result is the last error that the call has logged. */
+  /** Runs a call. `error` of the result is the last error logged by the call. */
   async watch<T>(call: () => Promise<T>): Promise<{ readonly answer: T; readonly error: unknown }> {
     const seen: { error?: unknown } = {};
     const answer = await this.#call.run(seen, call);

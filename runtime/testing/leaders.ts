@@ -1,20 +1,20 @@
-/** Leaders of tests: any name is a leader in the allow-list, with a key derived from the name. */
+/** Leaders for tests: any name is an allow-listed leader, with a key derived from the name. */
 
 import { replaceConfig, ToolkitRuntimeConfig } from "../config/config.js";
 import { type Leader, type PreparedLeader, prepareLeader } from "../leader/request.js";
 import { prepareSigningKey } from "../wire/crypto/ed25519.js";
 import { sha256 } from "../wire/crypto/hash.js";
 
-/** A leader: a name, a name with a key id, or one with a key of its own, which is in no allow-list but yours. */
+/** A leader: a name, a name with a key id, or a leader with its own key, which only your own configuration can allow. */
 export type LeaderChoice = string | { readonly id: string; readonly keyId?: bigint | number } | Leader;
 
-/** The private key of the tools of every configuration that the kit makes. */
+/** The private key of tools in the configurations created by the test kit. */
 const TOOL_KEY = sha256(Buffer.from("svc-runtime/testing tool"));
 
 /** The configuration of a harness, and its leaders. */
 export class TestLeaders {
   readonly config: ToolkitRuntimeConfig;
-  /** Leaders of the allow-list by id and key id; undefined with a configuration of the author's. */
+  /** Allow-listed leaders by id and key id; undefined with the author's own configuration. */
   readonly #known: Map<string, PreparedLeader> | undefined;
 
   readonly #tools: readonly string[];
@@ -27,16 +27,16 @@ export class TestLeaders {
   }
 
   /**
-   * A leader with its key; a name that is used for the first time is added to the allow-list.
+   * Returns a leader with its key. A name used for the first time is added to the allow-list.
    *
-   * @throws TypeError for a name when the author's configuration decides who is allowed
+   * @throws TypeError for a name without a key, when the author's configuration contains the allow-list
    */
   leader(choice: LeaderChoice): PreparedLeader {
     if (typeof choice !== "string" && "key" in choice) return prepareLeader(choice);
     const { id, keyId = 0 } = typeof choice === "string" ? { id: choice } : choice;
     if (this.#known === undefined) {
       throw new TypeError(
-        "leader: the configuration was given, so the harness has no keys: pass { id, keyId, key } of a leader that it allows",
+        "leader: expected { id, keyId, key } of a leader in the given configuration, got a name: the harness has no keys for it",
       );
     }
     const name = `${id} ${keyId}`;

@@ -1,4 +1,4 @@
-/** The rules that every replay store must keep (protocol.md section 8), as cases for any test runner. */
+/** The rules for every replay store (protocol.md section 8), as test cases for any test runner. */
 
 import assert from "node:assert/strict";
 import type {
@@ -11,10 +11,10 @@ import type {
 } from "../server/replay/store.js";
 import { MAX_RESULT_BYTES } from "../wire/protocol.js";
 
-/** A fresh store, and what the cases do with it. */
+/** A fresh store, with hooks for the cases. */
 export interface StoreUnderTest {
   readonly store: ReplayStore;
-  /** Lets the lifetime of completed entries pass. Without it, cases about lifetimes are left out. */
+  /** Makes completed entries expire. Without it, cases about lifetimes are skipped. */
   readonly expire?: () => Promise<void> | void;
   /** Releases the store after the case. */
   readonly close?: () => Promise<void> | void;
@@ -50,7 +50,7 @@ const AGES_AGO = 1e14;
  * }
  * ```
  *
- * @param make gives every case a store of its own, or keys of its own in one store
+ * @param make creates a separate store, or separate keys in one store, for each case
  */
 export function replayStoreCases(make: () => Promise<StoreUnderTest> | StoreUnderTest): ReplayStoreCase[] {
   return Object.entries(CASES).map(([name, check]) => ({
@@ -66,7 +66,7 @@ export function replayStoreCases(make: () => Promise<StoreUnderTest> | StoreUnde
   }));
 }
 
-/** A store with requests that no other case makes. */
+/** A store with requests that no other case uses. */
 class Subject {
   readonly #id = crypto.getRandomValues(new Uint8Array(8));
   readonly store: ReplayStore;
@@ -85,7 +85,7 @@ class Subject {
     return this.store.claim(this.request(...of));
   }
 
-  /** Claims for a repeat that knows a name: the store's own, if it has one. */
+  /** Claims for a repeat that names a memory, by default the store's own. */
   async repeat(ageMs: number, memory = this.store.memoryName, ...of: Parameters<Subject["request"]>): Promise<Claim> {
     return this.store.claim({ ...this.request(...of), repeat: { memory: memory ?? "", ageMs } });
   }
@@ -138,16 +138,16 @@ const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
     await subject.found(1, 1);
     await subject.found(1, 2);
   },
-  "tools have entries of their own": async (subject) => {
+  "entries of different tools are separate": async (subject) => {
     await (await subject.run(1, 1)).complete(RESULT);
     await (await subject.run(1, 1, ALICE, "xyz.test.other@1")).release();
     await subject.found(1, 1);
   },
-  "another leader or key finds the answer, and is told apart": async (subject) => {
+  "another leader or key finds the answer and is reported as another caller": async (subject) => {
     await (await subject.run(1, 1)).complete(RESULT);
     for (const caller of OTHERS) assert.equal((await subject.found(1, 1, caller)).sameCaller, false);
   },
-  "callers whose ids and keys read alike are told apart": async (subject) => {
+  "callers whose ids and keys concatenate to the same text are different": async (subject) => {
     for (const [nonce, leaderId] of ["1x", "x1"].entries()) {
       const [one, other]: ReplayCaller[] = [
         { leaderId, leaderKeyId: 1n },
@@ -160,7 +160,7 @@ const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
       assert.equal((await subject.found(nonce, 2, other)).sameCaller, true);
     }
   },
-  "a 403 is for its own caller: another one runs, and its end replaces it": async (subject) => {
+  "only its own caller finds a 403; another caller runs, and the end of that run replaces the 403": async (subject) => {
     await (await subject.run(1, 1)).complete(answerOf(403, 20));
     assert.equal((await subject.found(1, 1)).answer.status, 403);
     const [other] = OTHERS;
@@ -169,7 +169,7 @@ const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
     await lease.complete(RESULT);
     assert.equal((await subject.found(1, 1)).answer.status, 200);
   },
-  "a released run leaves the 403 that it would have replaced": async (subject) => {
+  "the release of a run keeps the 403 that the run would have replaced": async (subject) => {
     await (await subject.run(1, 1)).complete(answerOf(403, 20));
     assert.equal(await (await subject.run(1, 1, OTHERS[0])).release(), true);
     assert.equal((await subject.found(1, 1)).answer.status, 403);
@@ -179,7 +179,7 @@ const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
     await (await subject.run(1, 1)).complete(RESULT);
     await subject.found(1, 1);
   },
-  "a run past its deadline has its 504, also after the tool has ended": async (subject) => {
+  "a timed out run answers 504, also after its tool has ended": async (subject) => {
     const lease = await subject.run(1, 1);
     const late = answerOf(504, 30);
     assert.equal(await lease.timeOut(late), true);
@@ -189,7 +189,7 @@ const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
     assert.equal(await lease.settle(), true);
     assertAnswer((await subject.found(1, 1)).answer, late);
   },
-  "a lease that has ended takes no other end": async (subject) => {
+  "a lease ends only once": async (subject) => {
     const ends = {
       complete: (lease: ReplayLease) => lease.complete(RESULT),
       release: (lease: ReplayLease) => lease.release(),
@@ -199,7 +199,7 @@ const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
       const lease = await subject.run(++nonce, 1);
       assert.equal(await first(lease), true);
       for (const end of [...Object.values(ends), () => lease.timeOut(answerOf(504, 1)), () => lease.settle()]) {
-        if (first === ends.complete && end === ends.complete) continue; // a repeated write may be said to be there
+        if (first === ends.complete && end === ends.complete) continue; // a repeated write may be reported as done
         assert.equal(await end(lease), false);
       }
     }
@@ -213,7 +213,7 @@ const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
     assert.deepEqual(await subject.claim(1, 1), IN_FLIGHT);
     assert.equal(await lease.complete(RESULT), true);
   },
-  "bodies of every size come back whole, as copies": async (subject) => {
+  "bodies of every size are returned complete, as copies": async (subject) => {
     for (const [nonce, length] of [0, 1, 63, 400, 65_535, MAX_RESULT_BYTES].entries()) {
       const answer = answerOf(200, length);
       const body = Uint8Array.from(answer.body);
@@ -226,7 +226,7 @@ const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
       assert.deepEqual([...(await subject.found(nonce, 1)).answer.body], [...body]);
     }
   },
-  "a seal comes back unchanged": async (subject) => {
+  "a seal is returned unchanged": async (subject) => {
     const seal = Uint8Array.from({ length: 144 }, (_, i) => i);
     await (await subject.run(1, 1)).complete(answerOf(200, 10, seal));
     const found = (await subject.found(1, 1)).answer.seal;
@@ -237,7 +237,7 @@ const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
       await assert.rejects(async () => subject.store.claim({ ...subject.request(1, 1), ...wrong }), RangeError);
     }
   },
-  "a completed entry is gone after its lifetime, a run is not": async (subject) => {
+  "a completed entry expires after its lifetime, a run does not": async (subject) => {
     if (subject.expire === undefined) return;
     await (await subject.run(1, 1)).complete(RESULT);
     const running = await subject.run(2, 1);
@@ -246,13 +246,13 @@ const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
     assert.deepEqual(await subject.claim(2, 1), IN_FLIGHT);
     assert.equal(await running.complete(RESULT), true);
   },
-  "a name is 16 bytes in base64url, and stays": async ({ store }) => {
+  "the memory name is 16 bytes in base64url and does not change": async ({ store }) => {
     const { memoryName } = store;
     if (memoryName === undefined) return;
     assert.match(memoryName, /^[A-Za-z0-9_-]{21}[AQgw]$/);
     assert.equal(store.memoryName, memoryName);
   },
-  "a repeat of an unknown pair runs only when it knows the name and is young": async (subject) => {
+  "a repeat of an unknown pair runs only if it names this memory and is younger than the lifetime": async (subject) => {
     if (subject.store.memoryName === undefined) return;
     for (const memory of ["A".repeat(22), "", `${subject.store.memoryName}A`]) {
       assert.deepEqual(await subject.repeat(0, memory, 1, 1), LOST);
@@ -262,13 +262,13 @@ const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
     assert.equal(claim.state, "run");
     assert.deepEqual(await subject.repeat(AGES_AGO, "", 1, 2), LOST, "another input with the nonce of a run");
   },
-  "nothing is stored for a repeat that is lost": async (subject) => {
+  "a lost repeat stores nothing": async (subject) => {
     if (subject.store.memoryName === undefined) return;
     assert.deepEqual(await subject.repeat(0, "", 1, 1), LOST);
     await (await subject.run(1, 1)).complete(RESULT);
     await subject.found(1, 1);
   },
-  "a repeat of a known pair is answered as every claim is": async (subject) => {
+  "a repeat of a known pair is answered like any claim": async (subject) => {
     if (subject.store.memoryName === undefined) return;
     const lease = await subject.run(1, 1);
     assert.deepEqual(await subject.repeat(AGES_AGO, "", 1, 1), IN_FLIGHT);
@@ -279,13 +279,13 @@ const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
     assert.equal((await subject.repeat(AGES_AGO, "", 2, 1)).state, "completed");
     await late.settle();
   },
-  "a 403 of another leader is no answer to a repeat": async (subject) => {
+  "a repeat does not find a 403 of another leader": async (subject) => {
     if (subject.store.memoryName === undefined) return;
     await (await subject.run(1, 1)).complete(answerOf(403, 20));
     assert.deepEqual(await subject.repeat(0, "", 1, 1, OTHERS[0]), LOST);
     assert.equal((await subject.found(1, 1)).answer.status, 403);
   },
-  "an interrupted pair is lost for a repeat, and runs again for a claim that is none": async (subject) => {
+  "an interrupted pair is lost for a repeat, and runs again for a first attempt": async (subject) => {
     const interrupted = answerOf(503, 30);
     assert.equal(await (await subject.run(1, 1)).complete(interrupted), true);
     const repeatIsLost = async () => {
@@ -307,13 +307,13 @@ const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
     await subject.expire();
     assert.deepEqual(await subject.repeat(AGES_AGO, undefined, 1, 1), LOST);
   },
-  "many repeats of one pair at once: one runs": async (subject) => {
+  "of many concurrent repeats of a pair one runs": async (subject) => {
     if (subject.store.memoryName === undefined) return;
     const claims = await Promise.all(Array.from({ length: 50 }, () => subject.repeat(0, undefined, 1, 1)));
     assert.equal(claims.filter(({ state }) => state === "run").length, 1);
     assert.equal(claims.filter(({ state }) => state === "in-flight").length, 49);
   },
-  "many claims of one pair at once: one runs": async (subject) => {
+  "of many concurrent claims of a pair one runs": async (subject) => {
     const claims = await Promise.all(Array.from({ length: 50 }, () => subject.claim(1, 1)));
     assert.equal(claims.filter(({ state }) => state === "run").length, 1);
     assert.equal(claims.filter(({ state }) => state === "in-flight").length, 49);

@@ -1,4 +1,4 @@
-/** The server of a harness: tools made ready as `bootstrap` makes them, and called without a listener. */
+/** The server of a harness: tools prepared as by `bootstrap`, but called without a listener. */
 
 import { checkedInteger } from "../checked-integer.js";
 import type { ToolkitRuntimeConfig } from "../config/config.js";
@@ -19,32 +19,29 @@ import { KeptLog } from "./kept-log.js";
 import type { LeaderChoice } from "./leaders.js";
 import { TestLeaders } from "./leaders.js";
 
-/** Options of a harness. Those of a server have the meaning that they have in `bootstrap`. */
+/** Options of a harness. Server options have the same meaning as in `bootstrap`. */
 export interface HarnessOptions
   extends ContractSources,
     Pick<
       ToolOptions,
       "allowedOrigins" | "engine" | "headerPrefix" | "load" | "maxBodyBytesInFlight" | "replayMaxBytes" | "replayStore"
     > {
-  /**
-   * Whether calls must be signed: true by default, as a server for leaders is. With false `invoke` sends plain JSON, and
-   * `authorize` does not run.
-   */
+  /** Whether calls must be signed: true by default. With false, `invoke` sends plain JSON and `authorize` does not run. */
   readonly signed?: boolean;
-  /** A configuration of your own, in place of the one that the kit makes; it decides whether calls are signed. */
+  /** Your own configuration, in place of that of the test kit. It determines whether calls are signed. */
   readonly config?: ToolkitRuntimeConfig;
-  /** The leader of calls that name none: `"leader"` by default. */
+  /** The default leader of calls: `"leader"` by default. */
   readonly leader?: LeaderChoice;
   /**
-   * Fetches stored values of results, such as a `TestStore` of svc-runtime-storage/dev, so that `output` has them in place
-   * of references.
+   * Fetches stored values of results, so that `output` contains them in place of references: a `TestStore` of
+   * svc-runtime-storage/dev, for example.
    */
   readonly store?: { readonly reader: ValueReader };
 }
 
 /** A request without a connection. */
 export interface RawRequest {
-  /** A value may be a list, for a header that is sent several times. `Content-Length` is added unless it is given. */
+  /** A value may be a list, for a header that is sent several times. `Content-Length` is added unless given. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string | Uint8Array;
 }
@@ -57,10 +54,10 @@ export interface RawResponse {
   readonly body: Buffer;
 }
 
-/** Turns of the promise queue that a call without a socket needs at most until its tool runs. */
+/** Maximum turns of the promise queue until the tool of a call without a socket runs. */
 const TURNS = 100;
 
-/** Tools of one harness, with everything that their calls share. */
+/** The tools of one harness and their shared state. */
 export class TestServer {
   readonly log = new KeptLog();
   readonly signed: boolean;
@@ -81,7 +78,9 @@ export class TestServer {
 
   static async start(classes: readonly SvcToolClass[], options: HarnessOptions): Promise<TestServer> {
     if (options.config !== undefined && options.signed !== undefined) {
-      throw new TypeError("createHarness: config decides whether calls are signed; leave signed out");
+      throw new TypeError(
+        "createHarness: expected config or signed, got both; config determines whether calls are signed",
+      );
     }
     await findContracts(classes, options);
     const tools = serveTools(classes);
@@ -112,7 +111,7 @@ export class TestServer {
     };
     const log = SafeLogger.of(this.log.logger);
     this.#parts = await prepareTools(this.tools, options, { log, scheme: "http" });
-    // Not `start`, which gives isolated tools threads: their entry would be the test file.
+    // Does not call `start`, which would start threads for isolated tools with the test file as their entry.
     try {
       this.#closeClasses = await createClasses(this.tools, { log });
     } catch (error) {
@@ -121,7 +120,7 @@ export class TestServer {
     }
   }
 
-  /** Answers a call in process. `error` is what the call has logged last as an error, such as the tool's exception. */
+  /** Answers a call in process. `error` is the last error logged by the call, such as the tool's exception. */
   async call(
     tool: ServedTool,
     request: RawRequest,
@@ -143,7 +142,7 @@ export class TestServer {
 
   async advance(ms: number): Promise<void> {
     checkedInteger("advance", ms, 0, Number.MAX_SAFE_INTEGER, "milliseconds");
-    // Calls that have been made reach their tool first.
+    // Calls already made must reach their tool first.
     await turns();
     this.#skewMs += ms;
     for (const tool of this.tools) tool.deadlines.advance(ms);
@@ -154,7 +153,7 @@ export class TestServer {
     this.#closed ??= (async () => {
       this.#parts.service.abortRuns();
       await turns();
-      // A tool that does not end when it is aborted must not keep the process alive until its deadline.
+      // A tool that ignores its abort must not keep the process alive until its deadline.
       for (const tool of this.tools) tool.deadlines.advance(Number.POSITIVE_INFINITY);
       const opened = await this.#opened?.catch(() => undefined);
       opened?.app.app.server.closeAllConnections();
@@ -166,10 +165,10 @@ export class TestServer {
   }
 }
 
-/** That of Node: a test may replace the timers of the process. */
+/** Saved at load time, because tests may replace the timers of the process. */
 const immediate = setImmediate;
 
-/** Lets promises settle, and calls begin that wait for the next turn of the event loop. */
+/** Waits until promises have settled and calls waiting for the next turn of the event loop have begun. */
 async function turns(): Promise<void> {
   for (let rounds = 0; rounds < 3; rounds++) {
     for (let i = 0; i < TURNS; i++) await undefined;
@@ -179,7 +178,7 @@ async function turns(): Promise<void> {
   }
 }
 
-/** The request as node:http would hand it over. */
+/** The request in the form of node:http. */
 function invokeRequest({ headers = {}, body = "" }: RawRequest): InvokeRequest {
   const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(body);
   const pairs = Object.entries(headers).flatMap(([name, value]) =>

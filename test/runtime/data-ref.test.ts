@@ -247,7 +247,7 @@ describe("a result that refers to stored data", () => {
     const plain = await LeaderClient.connect(client.url);
     await assert.rejects(plain.resolve(result), {
       name: "TypeError",
-      message: /^resolve: the result refers to stored values: give the client `reader/,
+      message: /^resolve: the result refers to stored values: create the client with `reader/,
     });
     await assert.rejects(client.resolve(result), (error: unknown) => {
       assert.ok(error instanceof LeaderError);

@@ -64,7 +64,7 @@ describe("options", () => {
       [() => clientOf({ toolkey: "00" }), /^TypeError: fromMetadata: no option "toolkey"; did you mean toolKey\?$/],
       [() => clientOf({ timeoutMs: 5 }), /^TypeError: fromMetadata: no option "timeoutMs"; it has leader, toolKey/],
       [() => connect({ toolKeys: [] }), /^TypeError: connect: no option "toolKeys"; did you mean toolKey\?$/],
-      [() => connect(null as never), /^TypeError: connect: expected an object$/],
+      [() => connect(null as never), /^TypeError: connect: expected an object, got another value$/],
       [
         () => client.invoke(input, { timeoutMS: 5 } as never),
         /^TypeError: invoke: no option "timeoutMS"; did you mean timeoutMs/,
@@ -98,7 +98,7 @@ describe("options", () => {
     const bare = (options: object) => () => LeaderClient.fromMetadata(DOCUMENT, { dispatcher, ...options });
     assert.match(
       await refusal(bare({ leader })),
-      /^TypeError: toolKey: expected the tool's public key; `acceptUnverified/,
+      /^TypeError: toolKey: expected the tool's public key, got none; `acceptUnverified/,
     );
     assert.match(await refusal(bare({ leader, toolKey: undefined })), /^TypeError: toolKey/);
     assert.match(
@@ -107,7 +107,7 @@ describe("options", () => {
     );
     assert.match(
       await refusal(bare({ leader, acceptUnverified: true, toolKey: "00" })),
-      /^TypeError: acceptUnverified: expected none/,
+      /^TypeError: acceptUnverified: expected only without/,
     );
     await refusal(() => LeaderClient.connect("http://127.0.0.1:1", { leader }));
     bare({})();
@@ -117,7 +117,11 @@ describe("options", () => {
   test("signed requests over http: to another machine need a word", async () => {
     const at = (url: string, options: LeaderOptions = {}) => clientOf({ url, ...options });
     for (const url of ["http://tools.example", "http://10.0.0.1:8080/a", "http://127.example.org", "http://[::2]"]) {
-      assert.match(await refusal(() => at(url)), /^TypeError: url: expected https, because .*; `allowHttp: true`/, url);
+      assert.match(
+        await refusal(() => at(url)),
+        /^TypeError: url: expected https, because .*; set `allowHttp: true`/,
+        url,
+      );
       at(url, { allowHttp: true });
       LeaderClient.fromMetadata(DOCUMENT, { url, dispatcher });
     }
@@ -147,7 +151,10 @@ describe("options", () => {
   test("a deadline is a time in the future", async () => {
     for (const deadline of [Number.NaN, new Date("no date"), "2099-01-01" as never, null as never]) {
       const message = await refusal(() => client.invoke(input, { deadline }));
-      assert.match(message, /^TypeError: deadline: expected a valid Date or milliseconds since 1970$/);
+      assert.match(
+        message,
+        /^TypeError: deadline: expected a valid Date or milliseconds since 1970, got another value$/,
+      );
     }
     const past = client.invoke(input, { deadline: new Date(Date.now() - 1) });
     await assert.rejects(past, ({ code, ran }: LeaderError) => code === "timeout" && ran === "no");
@@ -226,12 +233,12 @@ describe("a stored request", () => {
     for (const given of [parsed, undefined]) {
       assert.match(
         await refusal(() => client.send(given)),
-        /^TypeError: request: expected one of `sign`, or of `readRequest`/,
+        /^TypeError: request: expected a request made by `sign` or read by `readRequest`/,
       );
     }
     const other = clientOf({}, document("xyz.test.other@1"));
     const message =
-      /^TypeError: request: expected one for xyz\.test\.other@1, got one that was signed for xyz\.test\.closed@1$/;
+      /^TypeError: request: expected one signed for xyz\.test\.other@1, got one signed for xyz\.test\.closed@1$/;
     assert.match(await refusal(() => other.send(client.sign(input))), message);
     assert.match(await refusal(() => other.repeat(readRequest(parsed))), message);
   });
@@ -248,7 +255,7 @@ describe("a stored request", () => {
       [{ ...stored, body: "no base64" }, /body: expected base64$/],
       [{ ...stored, since: "now" }, /since: expected milliseconds/],
       [{ ...stored, memory: "a b" }, /memory: expected the name/],
-      [{ ...stored, fqn: 1 }, /fqn: expected text$/],
+      [{ ...stored, fqn: 1 }, /fqn: expected a string, got another value$/],
     ];
     for (const [change, message] of cases) {
       assert.throws(

@@ -447,7 +447,7 @@ const rows: Readonly<Record<string, Row>> = {
     ran: "maybe",
     runs: 1,
   },
-  "the result does not fit the contract": {
+  "the result does not match the given contract": {
     call: async (given) => {
       const output = [{ name: "other", ports: [] }];
       return (await connect(proxy.url, { contracts: [{ ...contract, output }] })).invoke(given);

@@ -383,7 +383,7 @@ describe("an agent that is given", () => {
     assert.deepEqual(subjects, ["client"]);
     assert.throws(
       () => clientAt("https://a.example", { tls, dispatcher: new MockAgent() }),
-      /tls: expected none with a dispatcher/,
+      /tls: expected only without a dispatcher/,
     );
   });
 });

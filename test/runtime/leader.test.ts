@@ -407,7 +407,7 @@ describe("other servers", () => {
     const result = await author.invokeUnsigned({ ...input, any: { n: 2n ** 60n }, list: ["a", 2] });
     assert.equal(result.signature, "unsigned");
     assert.deepEqual(result.value, { any: { n: 2n ** 60n }, big: 1, when: null, blob: null, list: ["a", 2] });
-    assert.throws(() => author.sign(input), /no leader: give the client/);
+    assert.throws(() => author.sign(input), /create it with `leader/);
     author.close();
     await open.close();
 

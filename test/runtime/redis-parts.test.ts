@@ -86,18 +86,21 @@ describe("the address", () => {
 describe("settings", () => {
   const URL = "redis://127.0.0.1:1";
   for (const [variables, message] of [
-    [{ TIMEOUT_MS: "1s" }, /^SVC_REPLAY_REDIS_TIMEOUT_MS: expected a number of milliseconds$/],
+    [{ TIMEOUT_MS: "1s" }, /^SVC_REPLAY_REDIS_TIMEOUT_MS: expected a number of milliseconds, got another value$/],
     [{ TIMEOUT_MS: "5" }, /^SVC_REPLAY_REDIS_TIMEOUT_MS: /],
     [{ GRACE_MS: "9999999" }, /^SVC_REPLAY_REDIS_GRACE_MS: /],
     [
       { CA_PATH: "/a" },
-      /^SVC_REPLAY_REDIS_CA_PATH, SVC_REPLAY_REDIS_CERT_PATH: expected a URL that begins with rediss$/,
+      /^SVC_REPLAY_REDIS_CA_PATH, SVC_REPLAY_REDIS_CERT_PATH: expected a URL that begins with rediss, got one without TLS$/,
     ],
     [
       { URL: "rediss://h", CERT_PATH: "/a" },
-      /^SVC_REPLAY_REDIS_CERT_PATH and SVC_REPLAY_REDIS_KEY_PATH: expected both$/,
+      /^SVC_REPLAY_REDIS_CERT_PATH and SVC_REPLAY_REDIS_KEY_PATH: expected both, got one$/,
     ],
-    [{ URL: `redis://:${SECRET}@h`, PASSWORD_FILE: "/a" }, /^SVC_REPLAY_REDIS_PASSWORD_FILE: the URL has a password/],
+    [
+      { URL: `redis://:${SECRET}@h`, PASSWORD_FILE: "/a" },
+      /^SVC_REPLAY_REDIS_PASSWORD_FILE: the URL contains a password/,
+    ],
   ] as const) {
     it(Object.entries(variables).join(), () => {
       const all = Object.entries({ URL, ...variables });
@@ -112,7 +115,7 @@ describe("settings", () => {
     assert.throws(() => new RedisReplayStore({ url: URL, client }), RangeError);
     assert.throws(
       () => new RedisReplayStore({ client, caPath: "/a" }),
-      /caPath: set it in the options of the given client/,
+      /caPath: set them in the options of the given client/,
     );
     assert.throws(() => new RedisReplayStore({ client: Object.assign(client, { isCluster: true }) }), /cluster/);
   });
@@ -132,7 +135,7 @@ describe("the server", () => {
     [{ redis_version: "" }, /no version/],
     [{ redis_version: "7.2.4", valkey_version: "7.2.5" }, undefined],
     [{ redis_version: "7.2.4", valkey_version: "7.1.0" }, /expected Valkey 7.2 or later/],
-    [{ cluster_enabled: "1" }, /a node of a cluster/],
+    [{ cluster_enabled: "1" }, /a cluster node/],
     [{ role: "slave" }, /expected a primary, got a replica/],
     [{ maxmemory_policy: "allkeys-lru" }, /maxmemory-policy is allkeys-lru/],
     [{ maxmemory_policy: "\u001b[31m<script>" }, /maxmemory-policy is \?\[31m<script>,/],
@@ -417,7 +420,7 @@ describe("a lease", () => {
   });
 
   it("an end that is not written is repeated, and counts as taken", async () => {
-    const fault = new RedisFault("timeout", "no reply in time", true);
+    const fault = new RedisFault("timeout", "no reply within the time limit", true);
     const { lease: ending, calls, repeated } = lease([fault, END.done]);
     assert.equal(await ending.complete(answer), true);
     assert.equal(repeated.length, 1);
@@ -426,7 +429,7 @@ describe("a lease", () => {
   });
 
   it("settling before the answer is written gives it the new lifetime when it is", async () => {
-    const fault = new RedisFault("timeout", "no reply in time", true);
+    const fault = new RedisFault("timeout", "no reply within the time limit", true);
     const { lease: held, calls, repeated } = lease([fault, END.done]);
     await held.timeOut(late);
     assert.equal(await held.settle(), true);
@@ -435,7 +438,7 @@ describe("a lease", () => {
   });
 
   it("every end that the server took is a recent write, which repeats it; no other is", async () => {
-    const fault = new RedisFault("timeout", "no reply in time", true);
+    const fault = new RedisFault("timeout", "no reply within the time limit", true);
     const { lease: held, calls, recent } = lease([END.done, 1, END.done]);
     await held.timeOut(late);
     await held.settle();

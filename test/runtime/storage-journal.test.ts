@@ -144,7 +144,10 @@ describe("upload journal", () => {
     const bytes = await readFile(path);
     bytes[60] = (bytes[60] ?? 0) ^ 1;
     await writeFile(path, bytes);
-    await refused(path, /^upload journal: is damaged in line 2: move it away and keep it$/);
+    await refused(
+      path,
+      /^upload journal: is damaged in line 2: move it to another place and keep it, because it lists paid uploads$/,
+    );
     assert.deepEqual(await readFile(path), bytes);
     const other = freshPath();
     for (const text of ["a note", "a much longer note about something else entirely\n"]) {
@@ -162,10 +165,10 @@ describe("upload journal", () => {
   test("one at a time has it open, by whatever name", async () => {
     const path = freshPath();
     const journal = await FileJournal.open(path);
-    await refused(path, /is open already/);
+    await refused(path, /is already open/);
     const link = freshPath();
     await symlink(path, link);
-    await refused(link, /is open already/);
+    await refused(link, /is already open/);
     await journal.close();
     await assert.rejects(journal.put(entry("late")), /is closed/);
     // The lock belongs to an open file of a process: the content of the lock file means nothing.
@@ -198,7 +201,7 @@ describe("upload journal", () => {
     const holder = await holderOf(path, process.execPath, []);
     try {
       process.kill(holder.pid, "SIGSTOP");
-      await refused(path, /is open already/);
+      await refused(path, /is already open/);
     } finally {
       await holder.kill();
     }
@@ -218,7 +221,7 @@ describe("upload journal", () => {
       assert.equal(first.said, "1 has it");
       const second = await holderOf(path, "unshare", [...unshare, process.execPath]);
       await second.kill();
-      assert.match(second.said, /^1 upload journal: is open already/);
+      assert.match(second.said, /^1 upload journal: is already open/);
     } finally {
       await first.kill();
     }

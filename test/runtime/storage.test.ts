@@ -220,7 +220,7 @@ describe("upload", () => {
     store.fail("PUT", { kind: "answer", status: 200, body: JSON.stringify({ newlyCreated: { blobObject } }) });
     const permanent = storageOf(store, { deletable: false, journal });
     for (const attempt of ["first", "second"]) {
-      const error = await fault(permanent.upload(content), "answer_invalid", /asked for the other kind of blob/);
+      const error = await fault(permanent.upload(content), "answer_invalid", /expected the requested kind of blob/);
       assert.deepEqual([error.paid, error.blobId], ["yes", blobId], attempt);
     }
     const [left] = await permanent.recover();
@@ -297,7 +297,7 @@ describe("upload", () => {
     const error = await fault(
       permanent.upload(Buffer.from("1234")),
       "answer_invalid",
-      /asked for the other kind of blob/,
+      /expected the requested kind of blob/,
     );
     assert.equal(error.paid, "yes");
     assert.equal(error.blobId, id);
@@ -319,12 +319,15 @@ describe("endpoints", () => {
       ...["p", "127.example.org", "127.0.0.1.example.org", "localhost.example.org"].map(
         (host): [EndpointOptions, RegExp] => [
           { url: `http://${host}`, headers: { Authorization: "canary" } },
-          /expected https, because `headers` would travel/,
+          /expected https, because `headers` would be sent/,
         ],
       ),
-      [{ url: "https://p", headers: { Authorization: "canary\r\nX: y" } }, /headers: expected names and values/],
-      [{ url: "https://p", headers: { "Content-Length": "canary" } }, /headers: expected names and values/],
-      [{ url: "https://p", headers: { Host: "canary" } }, /none of the exchange's own/],
+      [
+        { url: "https://p", headers: { Authorization: "canary\r\nX: y" } },
+        /headers: expected valid HTTP names and values/,
+      ],
+      [{ url: "https://p", headers: { "Content-Length": "canary" } }, /headers: expected valid HTTP names and values/],
+      [{ url: "https://p", headers: { Host: "canary" } }, /without headers that the storage sets itself/],
     ];
     for (const [options, message] of refused) {
       throwsFault(() => new WalrusStorage({ ...good, publisher: options }), "invalid_option", message);
@@ -545,7 +548,7 @@ describe("reader", () => {
     await fault(
       reader.read(NexusValue.walrus(blobId, sha256(text("other")))),
       "content_mismatch",
-      /the reference's digest/,
+      /the digest of the reference/,
     );
     store.fail("GET", { kind: "answer", status: 200, headers: { "Content-Encoding": "gzip" }, body: content });
     await fault(reader.read(NexusValue.walrus(blobId, digest)), "answer_invalid", /without content encoding/);

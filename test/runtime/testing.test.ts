@@ -159,9 +159,9 @@ test("a configuration of the author's decides who is allowed", async (t) => {
   assert.equal((await harness.invokeSigned({ ...INPUT, mode: "done" })).signature, "unsigned");
   await assert.rejects(
     harness.invokeSigned(INPUT, { leader: "alice" }),
-    /^TypeError: leader: the configuration was given/,
+    /^TypeError: leader: expected { id, keyId, key }/,
   );
-  await assert.rejects(createHarness(Probe, { config, signed: true }), /config decides whether calls are signed/);
+  await assert.rejects(createHarness(Probe, { config, signed: true }), /config determines whether calls are signed/);
 });
 
 test("time is let pass: the deadline of a running call, and the replay memory", async (t) => {
@@ -262,7 +262,7 @@ test("what is no tool is named", async () => {
     }
   }
   await assert.rejects(create(Nameless), /^StartupError: fqn\(\) "nameless": expected domain\.name@version/);
-  await assert.rejects(create([]), /^StartupError: .*expected at least one tool$/);
+  await assert.rejects(create([]), /^StartupError: .*expected at least one tool, got none$/);
 });
 
 test("the log is kept as objects", async (t) => {
@@ -286,7 +286,7 @@ test("several tools share a server, in process and over HTTP", async (t) => {
   assert.deepEqual((await client.invokeUnsigned({ n: 4 })).value, { n: 8 });
   const single = await harnessFor(t);
   assert.throws(() => single.of(Twice), /^StartupError: xyz.test.twice@1: add its class to createHarness/);
-  await assert.rejects(harness.invokeSigned(INPUT), /^TypeError: invokeSigned: the harness is unsigned/);
+  await assert.rejects(harness.invokeSigned(INPUT), /^TypeError: invokeSigned: expected a signed harness/);
   await harness.close();
   await assert.rejects(harness.invoke(INPUT), /the harness is closed/);
   await assert.rejects(fetch(`${url}/tools`));
@@ -384,12 +384,12 @@ test("without a contract the error says what to do", async () => {
   );
   await assert.rejects(
     createHarness(Other, { project: project.root }),
-    /^StartupError: xyz\.test\.other@1: the project in .* has no such tool, it has xyz\.test\.probe@1, xyz\.test\.twice@1\. Name/,
+    /^StartupError: xyz\.test\.other@1: the project in .* does not contain this tool, but xyz\.test\.probe@1, xyz\.test\.twice@1\. Name/,
   );
   const bare = new ToolProject({ "src/other.ts": toolSource("Other", "{ n: Map<string, string> }") });
   await assert.rejects(
     createHarness(Other, { project: bare.root }),
-    /has no contract, and .* has no svc-gen that could make it\. Install it:\n {2}npm install --save-dev svc-gen\n/,
+    /has no contract, and svc-gen is not installed in .* to generate it\. Install it:\n {2}npm install --save-dev svc-gen\n/,
   );
   await assert.rejects(contractsOf({ root: bare.root }), GenerateError);
   const faulty = new ToolProject({ "src/other.ts": toolSource("Other", "{ n: Map<string, string> }") });

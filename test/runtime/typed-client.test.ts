@@ -108,23 +108,22 @@ test("a client for another contract is refused, and so is a result of one", asyn
   const client = await clientFor(stale);
   await assert.rejects(
     client.invokeUnsigned(INPUT),
-    fails(
-      "invalid_answer",
-      /^the result does not fit the contract that was given: the contract has no variant "echo"$/,
-    ),
+    fails("invalid_answer", /^the result does not match the given contract: the contract has no variant "echo"$/),
   );
 });
 
 test("a wrong address is named", async () => {
   await assert.rejects(
     LeaderClient.connect(`${url}/sum`),
-    fails("not_found", new RegExp(`^nothing is there; asked ${url}/sum/meta$`)),
+    fails("not_found", new RegExp(`^no tool at this address; requested ${url}/sum/meta$`)),
   );
   await assert.rejects(
     LeaderClient.connect(`${url}/probe/invoke`),
     fails(
       "not_found",
-      new RegExp(`; asked ${url}/probe/invoke/meta; the url ends in /invoke: give the tool's address, ${url}/probe$`),
+      new RegExp(
+        `; requested ${url}/probe/invoke/meta; the url ends in /invoke: give the tool's address, ${url}/probe$`,
+      ),
     ),
   );
   await assert.rejects(

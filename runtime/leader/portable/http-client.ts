@@ -1,6 +1,6 @@
 /**
- * `#platform/http-client` without Node: the platform's `fetch`, with the same limits of time and size. `fetch` tells
- * nothing of the connection, so only a call that ended before `fetch` certainly sent nothing.
+ * `#platform/http-client` without Node: the platform's `fetch`, with the same limits of time and size. `fetch` reports
+ * nothing about the connection, so only a call that failed before `fetch` certainly sent nothing.
  */
 
 import { Buffer } from "#platform/bytes";
@@ -18,13 +18,13 @@ import {
   tooLarge,
 } from "../transport.js";
 
-/** Client of one server. The platform keeps the connections. */
+/** Client of one server. The platform manages the connections. */
 export class HttpClient implements Transport {
-  /** @throws TypeError for options of connections, which `fetch` does not have */
+  /** @throws TypeError for connection options, which `fetch` does not support */
   constructor(options: TransportOptions = {}) {
     for (const name of ["tls", "dispatcher"] as const) {
       if (options[name] !== undefined) {
-        throw new TypeError(`${name}: expected none, since only Node can change how servers are reached`);
+        throw new TypeError(`${name}: expected only in Node, got it on another platform; leave it out`);
       }
     }
   }
@@ -62,7 +62,7 @@ export class HttpClient implements Transport {
   close(): void {}
 }
 
-/** Neither cookies nor a cache, on platforms that have them: others refuse the members. */
+/** Disables cookies and cache on platforms that have them. Others refuse these members. */
 const PRIVATE: RequestInit = {
   ...("credentials" in Request.prototype && { credentials: "omit" }),
   ...("cache" in Request.prototype && { cache: "no-store" }),
@@ -72,8 +72,8 @@ async function begin(url: URL, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init);
   } catch (cause) {
-    // A browser gives a page no reason, which could reveal something about another site.
-    const reason = "no answer: the server is not reached, or does not allow this page by `allowedOrigins`";
+    // Browsers hide the reason from pages, because it could reveal something about another site.
+    const reason = "no answer: the server is unreachable, or its `allowedOrigins` do not include this page";
     throw new LeaderError("connection_failed", reason, { cause });
   }
 }

@@ -166,7 +166,7 @@ describe("faults of the publisher, the id not known here", () => {
       assert.ok(error instanceof StorageError);
       assert.match(
         error.message,
-        /^(publisher: headers: the function that gives them failed|storage: not done within)/,
+        /^(publisher: headers: the function that returns them failed|storage: the operation did not finish within)/,
       );
       assert.equal(error.paid, "no");
       assert.doesNotMatch(inspect(error, { depth: 9, showHidden: true }), /canary/);

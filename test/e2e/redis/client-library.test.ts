@@ -90,7 +90,7 @@ describe("the client library", withRedis(), () => {
     const warn = mock.method(console, "warn", () => {});
     const hostile = await HostileRedis.start(server.client);
     hostile.attack = ([name]) => (/^info$/i.test(name) ? { bytes: `-NOPERM ${CANARY}\r\n` } : "pass");
-    await assert.rejects(make(hostile.url).start(context), /lacks a right \(NOPERM\)/);
+    await assert.rejects(make(hostile.url).start(context), /lacks a permission \(NOPERM\)/);
     assert.equal(warn.mock.callCount(), 0);
   });
 
@@ -162,7 +162,7 @@ describe("the client library", withRedis(), () => {
 
   it("a store that is closed while it starts leaves no connection", async () => {
     const store = make(server.url);
-    const started = assert.rejects(store.start(context), /it is closed; a server that starts needs a new one/);
+    const started = assert.rejects(store.start(context), /expected an open store, got a closed one/);
     await store.close(0);
     await started;
     const list = String(await server.client.call("CLIENT", "LIST"));
@@ -175,9 +175,12 @@ describe("the client library", withRedis(), () => {
     const log = new KeptLog();
     const starting = assert.rejects(
       store.start({ ...context, log: log.logger }),
-      /it is closed; a server that starts needs a new one/,
+      /expected an open store, got a closed one/,
     );
-    await until(() => log.lines.some(({ message }) => message.startsWith("waiting for")), "a start that waits");
+    await until(
+      () => log.lines.some(({ message }) => message.startsWith("the start is waiting for")),
+      "a start that waits",
+    );
     const seen = hostile.seen.length;
     await until(() => hostile.seen.length >= seen + 2, "heartbeats");
     await store.close(0);

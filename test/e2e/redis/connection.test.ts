@@ -89,7 +89,7 @@ describe("the connection of a shared store", withRedis(), () => {
     await runs(await start({ url }));
     for (const right of ["get", "getrange", "set", "del", "exists", "pexpire", "pttl", "info"]) {
       await server.client.call("ACL", "SETUSER", "replay", `-${right}`);
-      await assert.rejects(start({ url }), { message: /lacks a right \(NOPERM\)/ }, right);
+      await assert.rejects(start({ url }), { message: /lacks a permission \(NOPERM\)/ }, right);
       await server.client.call("ACL", "SETUSER", "replay", `+${right}`);
     }
   });
@@ -180,8 +180,11 @@ describe("the connection of a shared store", withRedis(), () => {
     await until(() => store.unavailable === undefined, "it serves again");
     await runs(store);
     const lines = log.lines.map(({ message }) => message);
-    assert.equal(lines.filter((line) => line === "Redis does not serve the replay store").length, 1);
-    assert.equal(lines.filter((line) => line === "Redis serves the replay store again").length, 1);
+    assert.equal(
+      lines.filter((line) => line === "the replay store in Redis is unavailable; new calls are refused").length,
+      1,
+    );
+    assert.equal(lines.filter((line) => line === "the replay store in Redis is available again").length, 1);
   });
 
   it("logs each cause of an outage once, and no secret", async () => {
@@ -193,7 +196,7 @@ describe("the connection of a shared store", withRedis(), () => {
     const store = await start({ url, passwordFile: path("causes") }, log);
     const causes = () =>
       log.lines.flatMap(({ message, fields }) =>
-        message === "Redis does not serve the replay store" ? [String(fields.reason)] : [],
+        message === "the replay store in Redis is unavailable; new calls are refused" ? [String(fields.reason)] : [],
       );
     await client.call("ACL", "SETUSER", "causes", "resetpass", ">new-canary");
     await client.call("CLIENT", "KILL", "USER", "causes");
@@ -203,7 +206,7 @@ describe("the connection of a shared store", withRedis(), () => {
     await until(() => causes().includes(missing), "the missing file is logged");
     writeFileSync(path("causes"), "new-canary\n");
     await until(
-      () => log.lines.some(({ message }) => message === "Redis serves the replay store again"),
+      () => log.lines.some(({ message }) => message === "the replay store in Redis is available again"),
       "the store serves again",
     );
     await runs(store);

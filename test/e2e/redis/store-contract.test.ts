@@ -114,7 +114,7 @@ describe("the contract of a shared store", withRedis(), () => {
     assert.equal((await store.claim(request(10, 1))).state, "completed");
     await store.close(1_000);
     await until(async () => (await connections()) === 1, "the connection is closed");
-    await assert.rejects(start(TOOL, TTL), /it is closed/);
+    await assert.rejects(start(TOOL, TTL), /got a closed one/);
   });
 
   it("the TTL of a timed out run counts from when its tool settles", async () => {
