@@ -252,7 +252,7 @@ describe("a stored request", () => {
       [{ ...stored, version: undefined }, /expected version 1, got none$/],
       [{ ...stored, headers: {} }, /headers: expected Input-Hash with 32 bytes/],
       [{ ...stored, headers: { ...stored.headers, "X-Svc-Nonce": "AA" } }, /headers: expected Nonce with 32 bytes/],
-      [{ ...stored, body: "no base64" }, /body: expected base64$/],
+      [{ ...stored, body: "no base64" }, /body: expected base64, got another value$/],
       [{ ...stored, since: "now" }, /since: expected milliseconds/],
       [{ ...stored, memory: "a b" }, /memory: expected the name/],
       [{ ...stored, fqn: 1 }, /fqn: expected a string, got another value$/],
