@@ -118,7 +118,7 @@ describe("the image of a tool project", { skip }, () => {
     ).trim();
   }
 
-  it("runs as the owner of a configuration that nobody else can read, by the documented command", async () => {
+  it("the documented command runs it as the owner of a configuration that only the owner can read", async () => {
     const host = 1234;
     const folder = join(project, "config");
     await svcGen("config", "init");

@@ -152,13 +152,13 @@ describe("nginx in front of an example", WITHOUT, () => {
     client.close();
   });
 
-  it("nobody's X-Forwarded headers reach the metadata", async () => {
+  it("X-Forwarded headers of clients do not reach the metadata", async () => {
     const headers = { "X-Forwarded-Host": "elsewhere.example", "X-Forwarded-Proto": "http" };
     const { body } = await exchange(gateway, { path: "/sum/meta", headers });
     assert.equal((JSON.parse(body.toString()) as { url: string }).url, `${gateway.url}/sum/`);
   });
 
-  it("a request has one id in both logs and the answer: the caller's, or one of nginx where that is none", async () => {
+  it("both logs and the answer contain the same request id: the caller's if valid, else one of nginx", async () => {
     for (const [given, kept] of [
       ["Root=1-6789/a.b:c+d@e_f", true],
       ['a"b', false],

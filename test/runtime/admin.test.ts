@@ -234,7 +234,7 @@ describe("metrics", () => {
 });
 
 describe("probes", () => {
-  it("readiness turns when the server is told to stop, and liveness does not", async () => {
+  it("readiness changes when shutdown begins, and liveness does not", async () => {
     const open = gate();
     const tool = countingTool({ invoke: () => open.promise.then(() => ({ ok: { value: 1 } })) });
     const server = await serveFor([tool], { admin: OWN_ADDRESS });
@@ -341,7 +341,7 @@ describe("its address", { concurrency: 2 }, () => {
     await stop(child);
   });
 
-  it("that other machines reach is warned of", async () => {
+  it("logs a warning when other machines can reach it", async () => {
     const server = await serveFor([countingTool()], { admin: [[0, 0, 0, 0], 0] });
     const warnings = server.log.filter(({ level }) => level === "warn").map(({ message }) => message);
     assert.ok(
@@ -351,7 +351,7 @@ describe("its address", { concurrency: 2 }, () => {
     );
   });
 
-  it("that is none, or taken, is a start-up error that leaves nothing open", async (t) => {
+  it("an invalid or used address is a start-up error that leaves nothing open", async (t) => {
     const options = { address: LOCAL, config: UNSIGNED, logger: keptLog() };
     process.env.SVC_ADMIN_ADDR = "localhost:9090";
     t.after(() => delete process.env.SVC_ADMIN_ADDR);

@@ -370,7 +370,7 @@ describe("a file that changes", () => {
     await ended;
   });
 
-  it("a large invalid list is named with its place, and a valid one comes back", async () => {
+  it("a large invalid list is reported with its position, and a valid one takes effect again", async () => {
     const keys = Array.from({ length: 4_000 }, () => key(1));
     const { path, reload, warnings, found } = watched(list(key(2)));
     writeFileSync(path, list(...keys).slice(0, -1));
@@ -411,7 +411,7 @@ describe("a file that changes", () => {
     }
   });
 
-  it("keeps the previous list while it is gone or invalid, and comes back", async () => {
+  it("keeps the previous list while the file is missing or invalid, then takes the next valid one", async () => {
     const { path, leaders, found, warnings, reload } = watched(list(key(1)));
     const look = async () => {
       await reload.reload();

@@ -105,7 +105,7 @@ it("with signatures, the signature decides", async () => {
   proves("7.35");
 });
 
-describe("allowed origins that are none are no start", () => {
+describe("invalid allowed origins are a start-up error", () => {
   for (const origin of ["null", "*", "page.example", "https://page.example/", "https://Page.example", "file://", ""]) {
     it(JSON.stringify(origin), async () => {
       await assert.rejects(

@@ -117,7 +117,7 @@ describe("static create and close", () => {
     assert.deepEqual(bad.done, ["create", "create"]);
   });
 
-  it("create that fails is told although another one never ends", async (t) => {
+  it("a failed create is reported although another one never ends", async (t) => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const hanging = gate();
     const tools = [
@@ -169,7 +169,7 @@ describe("static create and close", () => {
     );
   });
 
-  it("create that takes long is named in the log", async (t) => {
+  it("a create that takes long is logged with its tool", async (t) => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const created = gate();
     const tool = hookedTool({ create: () => created.promise });

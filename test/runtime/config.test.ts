@@ -274,7 +274,7 @@ describe("mode disabled", () => {
     proves("10.11");
   });
 
-  it("still asks for known and present members of the right kind", () => {
+  it("still checks that members are known, present and of the right kind", () => {
     for (const section of [
       { x: 1 },
       { tools: [] },

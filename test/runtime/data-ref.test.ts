@@ -495,7 +495,7 @@ describe("portJson and uploadJson", () => {
     assert.equal((await store.content(blob.blobId))?.toString(), content);
   });
 
-  test("unsigned calls carry references as well; asked for JSON, they stay BCS", async () => {
+  test("unsigned calls return references as BCS, even when the caller accepts JSON", async () => {
     const render = tool(async () => ({
       ok: { summary: "", report: await storage.uploadJson(fresh()), parts: ["a"] },
     }));

@@ -28,7 +28,7 @@ describe("parseFqn", () => {
     proves("1.22");
   });
 
-  it("takes no other digits, letters, signs or separators", () => {
+  it("refuses other digits, letters, signs or separators", () => {
     const texts = [
       "aa.bb.cc@\u0661",
       "aa.bb.cc@1@1",

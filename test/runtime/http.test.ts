@@ -256,7 +256,7 @@ describe("publicOnly", () => {
   }
 });
 
-test("a host without an address, and a certificate that is not trusted, are told apart", async () => {
+test("a host without an address and an untrusted certificate are different errors", async () => {
   const { key, cert } = makeCertificate();
   const server = createTlsServer({ key, cert }, (_, response) => response.end()).listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -57,7 +57,7 @@ async function serveSmall(signed: boolean, inputBytes = ROOM, hasOneLeader = fal
 const overloaded = (response: RawResponse) => assert.equal(expectError(response, 503, "overloaded"), undefined);
 
 describe("memory of inputs", () => {
-  it("is held until the run has ended; one leader leaves as much as it holds", async () => {
+  it("is held until the run has ended; one leader gets at most as much as remains for others", async () => {
     const { tool, url, load, open } = await serveSmall(true);
     const call = (leader = alice) => signedCall(tool, { value: data(INPUT) }, { leader });
     const first = call().send(url);

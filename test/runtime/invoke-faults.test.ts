@@ -439,7 +439,7 @@ describe("504 tool_invocation_timeout: the deadline passed", () => {
   });
 });
 
-describe("what invoke gets beside its input", () => {
+describe("the context of invoke", () => {
   it("signal, deadline on the clock of performance.now(), a log with the tool's name, the caller when signed", async () => {
     let context: InvokeContext | undefined;
     const invoke = ({ value }: Record<string, unknown>, given: InvokeContext) => {

@@ -54,7 +54,7 @@ describe("a tool that", () => {
     await until(async () => (await call(tool, 1)).response.status === 200, "the tool is called again");
   };
 
-  it("never lets its thread go: 504 in time, while its health and other tools answer; then its thread is ended", async () => {
+  it("never yields its thread: 504 in time, health and other tools answer, then its thread is terminated", async () => {
     await attempt("health is answered while a call loops", async () => {
       const looping = call(hasty, "loop");
       const others = await Promise.all([get(server.url, "/hasty/health"), call(act, 7), get(server.url, "/tools")]);
@@ -145,7 +145,7 @@ describe("a tool that", () => {
     await until(isReleased, "they are released without an answer");
   });
 
-  it("blocks in health(): 503 in time, to everybody who asks, and calls are answered", async () => {
+  it("blocks in health(): every health check gets 503 in time, and calls are answered", async () => {
     const asked = Promise.all([get(server.url, "/sick/health"), get(server.url, "/sick/health")]);
     // Asks while the thread has its grace, and shares a check that ends before its own time does.
     const later = new Promise((resolve) => setTimeout(resolve, 350)).then(() => get(server.url, "/sick/health"));
@@ -235,7 +235,7 @@ describe("at shutdown", () => {
     proves("7.41");
   });
 
-  it("threads end with what they still do; nobody knows how far it came, so its entry stays in flight", async () => {
+  it("threads are terminated with their work, whose entry stays in flight because its progress is unknown", async () => {
     // The deadline of a run that nothing ends keeps this process, so it is a short one.
     const { store, end, log } = await running(brief, "loop");
     await new Promise((resolve) => setTimeout(resolve, 50));

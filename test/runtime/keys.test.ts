@@ -127,7 +127,7 @@ describe("readSigningKey", () => {
     );
   });
 
-  it("takes nothing else, and its answer holds no part of the text", () => {
+  it("refuses anything else, without any part of the text in the error", () => {
     const characters = fc.string({ unit: fc.constantFrom(..."AZaz09+/-_= \n\u00e9x"), minLength: 30, maxLength: 70 });
     fc.assert(
       fc.property(characters, (text) => {

@@ -162,7 +162,7 @@ function connectionEnd(answered: (response: ServerResponse) => void): Promise<un
 
 const ENDS = { timeout: 60_000 };
 
-test("a call that is given up ends its connection, and leaves nothing with its signal", ENDS, async () => {
+test("an aborted call closes its connection and removes its listeners from the signal", ENDS, async () => {
   const controller = new AbortController();
   const { signal } = controller;
   const ended = connectionEnd((response) => {
@@ -176,7 +176,7 @@ test("a call that is given up ends its connection, and leaves nothing with its s
   assert.deepEqual(getEventListeners(signal, "abort"), []);
 });
 
-test("a call that was answered leaves nothing with its signal", async () => {
+test("an answered call removes its listeners from the signal", async () => {
   const { signal } = new AbortController();
   answer = answerResult;
   await withClient({}, async (client) => {

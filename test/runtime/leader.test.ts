@@ -186,7 +186,7 @@ describe("signed calls", () => {
     );
   });
 
-  test("values come back as they were sent, exactly", async () => {
+  test("values are returned exactly as they were sent", async () => {
     const sent = {
       any: {
         z: [1, 1.5, -0.25, 1e300, true, null, "\u{1f9ad}\n\u0001/"],
@@ -349,7 +349,7 @@ describe("signed calls", () => {
     await assert.rejects(LeaderClient.connect(`${server.url}/elsewhere`), fails("not_found", 404));
   });
 
-  test("two calls at once with one nonce: the second is told that the first is running", async () => {
+  test("of two concurrent calls with one nonce, the second gets 409 request_in_flight", async () => {
     const request = client.sign({ ...input, say: "hang" });
     const first = client.send(request);
     await assert.rejects(client.send(request), fails("request_in_flight", 409));
@@ -464,7 +464,7 @@ describe("other servers", () => {
     };
   };
 
-  test("answers that are none", async () => {
+  test("malformed answers", async () => {
     const nothing = encodeOutput({ tag: "nothing", ports: [] });
     const inline = (text: string) => ({ kind: "inline" as const, bytes: Buffer.from(text) });
     const ok = (change: (ports: { name: string; values: ReturnType<typeof inline>[] }[]) => void) => {
@@ -531,7 +531,7 @@ describe("other servers", () => {
     }
   });
 
-  test("answers without end, broken connections, nobody there", async () => {
+  test("endless answers, broken connections and unreachable servers", async () => {
     await against(
       (_request, response) => {
         const more = () => {

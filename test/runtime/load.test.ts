@@ -240,7 +240,7 @@ describe("a limit of concurrency", () => {
     assert.equal(tool.calls.invoked, 2);
   });
 
-  it("holds without signatures too, where a caller that leaves gives its place up", async () => {
+  it("applies without signatures too, where a disconnecting caller releases its place", async () => {
     const { tool, letGo } = waitingTool();
     const { url, load } = await serveFor([tool], {
       load: { limits: { concurrency: 1, queue: 1, queueTimeoutMs: 60_000 } },
@@ -440,7 +440,7 @@ describe("without limits", () => {
   });
 });
 
-describe("limits that are none are no start", () => {
+describe("invalid limits are a start-up error", () => {
   const tool = countingTool({ fqn: "xyz.load.tool@1" });
   const own = (limits: unknown): LoadOptions => ({ tools: { "xyz.load.tool@1": limits } }) as LoadOptions;
   const cases: readonly (readonly [options: unknown, message: string])[] = [
@@ -488,7 +488,7 @@ describe("limits that are none are no start", () => {
     });
   }
 
-  it("nor a limit of rate where nobody is verified", async () => {
+  it("so is a rate limit where callers are not verified", async () => {
     const options: BootstrapOptions = { config: UNSIGNED, load: { rateLimit: { calls: 1 } } };
     await assert.rejects(
       serveFor([tool], options),

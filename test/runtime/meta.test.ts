@@ -300,7 +300,7 @@ describe("GET /health", () => {
     });
   }
 
-  it("503 past the tool's timeout, also when it keeps the event loop busy; the late end harms nobody", async () => {
+  it("503 after the tool's timeout, also when it blocks the event loop; its late end has no effect", async () => {
     const never = () => new Promise(() => {});
     const late = () => new Promise((_, reject) => setTimeout(() => reject(new Error("canary")), 80));
     const busy = () => {

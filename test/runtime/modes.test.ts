@@ -148,7 +148,7 @@ for (const [mode, options] of Object.entries(MODES)) {
       );
     });
 
-    it("the signal fires with reason disconnect when an unsigned caller leaves", async () => {
+    it("the signal fires with reason disconnect when an unsigned caller disconnects", async () => {
       const connection = await RawConnection.open(plain.url);
       const body = JSON.stringify({ value: "until aborted" });
       connection.send(requestText("POST", act.target, [["Content-Length", `${body.length}`]], body));

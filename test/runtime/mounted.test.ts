@@ -209,7 +209,7 @@ describe("tools in an application", () => {
     assert.equal(tool.calls.constructed, 0);
   });
 
-  it("stand beside helmet, cors and rate-limit, whose headers and refusals are on their answers", async () => {
+  it("work with helmet, cors and rate-limit, whose headers and refusals apply to their answers", async () => {
     const tool = countingTool({ path: "echo" });
     const origin = "https://app.example";
     const { url } = await mounted([tool], {
@@ -257,7 +257,7 @@ describe("tools in an application", () => {
     assert.equal((await other.inject({ method: "GET", url: "/safe/health" })).statusCode, 200);
   });
 
-  it("end with the application: running calls are answered, new ones refused, tools told at the drain limit", async () => {
+  it("end with the application: running calls are answered, new ones refused, tools aborted at the drain limit", async () => {
     const open = gate();
     const tool = countingTool({ path: "slow", invoke: () => open.promise.then(() => ({ ok: { value: 1 } })) });
     const { app, url, log } = await mounted([tool]);
@@ -503,7 +503,7 @@ describe("configure(app)", () => {
     assert.ok(server.log.some(({ message }) => message === "closing the application failed"));
   });
 
-  it("that throws, or takes a route of a tool, is no start", async () => {
+  it("that throws, or defines a route of a tool, is a start-up error", async () => {
     const tool = countingTool({ path: "echo" });
     const boom = new Error("boom");
     const fails = (configure: Setup) => serveFor([tool], { configure: configure as (app: object) => unknown });

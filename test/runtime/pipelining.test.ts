@@ -93,7 +93,7 @@ describe("behind requests that run", () => {
     });
   }
 
-  it("a caller that has sent rubbish and leaves leaves nothing behind", async () => {
+  it("a caller that sends garbage and disconnects leaves nothing behind", async () => {
     const { connection, send, open, socket } = await running(1);
     await send(RUBBISH);
     connection.close();

@@ -100,7 +100,7 @@ async function connected(options: Partial<ConnectionOptions> = {}, more: Partial
 }
 
 describe("a connection", () => {
-  it("asks the library for no queue, no retry and no reconnect of its own, and for these times", async () => {
+  it("disables queue, retry and reconnect of the library, and sets its timeouts", async () => {
     for (const [timeoutMs, socketTimeout] of [
       [1_000, 2_000],
       [4_000, 4_000],
@@ -351,7 +351,7 @@ describe("the store", () => {
     ]);
   });
 
-  it("takes times within their bounds only", () => {
+  it("refuses times outside their bounds", () => {
     const make = (options: object) => () => new RedisReplayStore({ client: library, ...options });
     for (const timeoutMs of [10, 4_000]) make({ timeoutMs })();
     for (const timeoutMs of [9, 4_001, 10.5]) assert.throws(make({ timeoutMs }), /^RangeError: timeoutMs: /);

@@ -178,7 +178,7 @@ describe("records", () => {
     assert.equal(new Set(names).size, names.length);
   });
 
-  it("come back whole", () => {
+  it("are decoded to the encoded answer", () => {
     fc.assert(
       fc.property(answers, (answer) => {
         const record = decodeRecord(encodeRecord(answer, token, caller));
@@ -187,7 +187,7 @@ describe("records", () => {
     );
   });
 
-  it("cut anywhere before their body are none, and of another version", () => {
+  it("are invalid when cut before their body, and in another version", () => {
     const answer = { status: 200, signable: true, seal: Buffer.alloc(144), body: new Uint8Array(9) };
     const record = encodeRecord(answer, token, caller);
     for (let length = 0; length < record.length - 9; length++) {
@@ -307,7 +307,7 @@ describe("pending writes", () => {
     assert.equal(state.dropped, 0, "it was counted once");
   });
 
-  it("a write that is dropped while it is tried does not come back", async () => {
+  it("a write that is dropped during an attempt is not retried", async () => {
     const { state, writes } = queue();
     state.up = true;
     let fail = (_: Error) => {};
@@ -344,7 +344,7 @@ describe("pending writes", () => {
     assert.deepEqual([tried, writes.size, state.dropped], [1, 0, 0]);
   });
 
-  it("without a purpose any more are dropped; a fault of our own is told, not repeated", async () => {
+  it("are dropped when they are pointless; a programming error is logged, not retried", async () => {
     const { state, writes } = queue();
     state.up = true;
     writes.add({ bytes: 1, until: 0, write: () => assert.fail("too late") });
@@ -457,7 +457,7 @@ describe("a lease", () => {
     }
   });
 
-  it("a refused end is a conflict; a 403 that was replaced is none", async () => {
+  it("a refused end is a conflict, unless it is a replaced 403", async () => {
     const { lease: twice, counts } = lease([END.conflict]);
     assert.equal(await twice.complete(answer), false);
     assert.equal(counts.conflict, 1);

@@ -121,7 +121,7 @@ describe("a refused request", () => {
     );
   });
 
-  it("counts by code, and by leader where the leader is listed; nobody else becomes a label", async () => {
+  it("counts by code, and by leader if listed; unlisted leaders never become labels", async () => {
     const tool = countingTool({ fqn: "xyz.test.labelled@1" });
     const server = await serveSigned([tool], { admin: LOCAL });
     await echoCall(tool, "1").send(server.url);
@@ -207,7 +207,7 @@ describe("the summary", () => {
   });
 });
 
-it("details are cut and printable, and a body that is none has none", () => {
+it("details are truncated and printable, and absent for an invalid body", () => {
   const body = (details: unknown) => Buffer.from(JSON.stringify({ error: "bad_request", details }));
   assert.equal(detailsOf(body("a\nb\u00e9")), "a?b?");
   assert.equal(detailsOf(body("x".repeat(1_000)))?.length, 256);

@@ -153,7 +153,7 @@ describe("what a reload changes", () => {
     assert.equal(tool.calls.invoked, 2);
   });
 
-  it("is told by the names of the served tools, without a text of the file", async () => {
+  it("is logged with the names of the served tools, without text of the file", async () => {
     const { tool, path, put, log } = await start();
     const told = () => log.filter(({ message }) => message.startsWith("a new version of")).map((e) => e.fields);
     await put({ key: OTHER_SEED, ttlMs: 5 });
@@ -223,7 +223,7 @@ describe("what a reload may not change is refused whole", () => {
 });
 
 describe("a version that cannot be used", () => {
-  it("is told with its place, and leaves the last good one in force until the next", async () => {
+  it("is logged with its position; the last valid version stays in force until the next", async () => {
     const { tool, server, path, put, messages } = await start();
     const good = text([tool.fqn], { leaders: [alice] });
     const call = () => echoCall(tool, "1", { leader: bob });

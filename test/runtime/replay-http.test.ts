@@ -127,7 +127,7 @@ describe("the look-up", () => {
     proves("8.1", "8.3");
   });
 
-  it("another nonce, and another tool, run beside it", async () => {
+  it("another nonce and another tool run concurrently", async () => {
     const [a, b] = [countingTool({ path: "a" }), countingTool({ path: "b" })];
     const { url } = await serveSigned([a, b]);
     const nonce = randomBytes(32);
@@ -563,7 +563,7 @@ describe("the TTL", () => {
 });
 
 describe("a caller that disconnects", () => {
-  it("does not release its entry, and the tool is not told: the run goes on and the retry gets its result", async () => {
+  it("does not release its entry or abort the tool: the run continues and the retry gets its result", async () => {
     let context: InvokeContext | undefined;
     const end = gate();
     const invoke = async ({ value }: Record<string, unknown>, given: InvokeContext) => {
@@ -772,7 +772,7 @@ describe("unsigned calls", () => {
   });
 });
 
-describe("what a tool is told is its own", () => {
+describe("a tool gets its own copy of the caller", () => {
   it("a tool that writes into AuthContext changes neither signature nor entry", async () => {
     const authorize = (auth: { nonce: Uint8Array; leaderSignature: Uint8Array; inputHash: Uint8Array }) => {
       for (const part of [auth.nonce, auth.leaderSignature, auth.inputHash]) part.fill(0);

@@ -268,7 +268,7 @@ describe("a store without a name", () => {
 });
 
 describe("lifetimes", () => {
-  it("are kept apart as long as few, and joined to the shorter one beyond", () => {
+  it("are stored separately up to a number, and merged with the shorter lifetime beyond", () => {
     const lifetimes = new Lifetimes();
     for (let i = 0; i < 20; i++) lifetimes.use(1_000 - i, i * 10);
     lifetimes.use(5_000, 200);

@@ -149,7 +149,7 @@ describe("look-up (protocol.md section 8)", () => {
     }
   });
 
-  it("bodies of every size come back whole", () => {
+  it("bodies of every size are returned complete", () => {
     const { memory, time, claim, run } = store();
     const sizes = [0, 1, 3, 4, 7, 8, 400, 4000, 8099, 8100, 8101, 61_440, 65_535, 65_536, LARGEST - 1, LARGEST];
     const body = (size: number) => Uint8Array.from({ length: size }, (_, i) => (i * 7 + size) & 255);
@@ -159,7 +159,7 @@ describe("look-up (protocol.md section 8)", () => {
     assert.deepEqual(memory.stats(), empty);
   });
 
-  it("ends that differ in one thing are kept apart", () => {
+  it("answers that differ in one member are stored separately", () => {
     const { claim, run } = store();
     const base = answer(500);
     const ends = [base, { ...base, code: "other" }, { ...base, signable: true }, { ...base, status: 422 }, base];
@@ -195,7 +195,7 @@ describe("a cached 403 is never given to another leader or key", () => {
     });
   }
 
-  it("an released second run leaves the 403 for its own leader", () => {
+  it("the release of a second run keeps the 403 for its own leader", () => {
     const { claim, run } = store();
     run(n1, h1).complete(answer(403));
     run(n1, h1, bob).release();
@@ -303,7 +303,7 @@ describe("TTL", () => {
     run(digest("99"), h1);
   });
 
-  it("never leaves two entries of one pair, though an expired one comes under a longer TTL again", () => {
+  it("a pair never has two entries, even if a longer TTL revives an expired one", () => {
     const { time, memory, claim, run } = store();
     const nonces = Array.from({ length: 100 }, (_, i) => digest(`${i}`));
     for (const nonce of nonces) run(nonce, h1).complete(answer(200, "old"));
@@ -425,7 +425,7 @@ describe("the bound", () => {
     proves("8.15");
   });
 
-  it("holds while many held entries settle beside runs in flight", () => {
+  it("holds while many held entries settle during runs in flight", () => {
     const { time, memory, claim, run } = store(MIB);
     const held = Array.from({ length: 40 }, (_, i) => {
       const t = run(n1, h1, leaderOf(i), `tool ${i}`);

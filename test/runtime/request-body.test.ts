@@ -434,7 +434,7 @@ describe("the bound of bodies", () => {
   });
 });
 
-it("a client that leaves in the middle of a body holds nothing any more", async () => {
+it("a client that disconnects in the middle of a body releases its bytes", async () => {
   const tool = countingTool();
   // Its body never becomes too slow, so that only its leaving ends it.
   const { url, service } = await serveHasty([tool], { bodyGraceMs: 1_000_000_000 });

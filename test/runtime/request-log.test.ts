@@ -119,7 +119,7 @@ it("headers and keys are redacted down to five levels, should a tool log them", 
   assert.equal(typeof initLogger({ SVC_LOG_LEVEL: "silent" }).isLevelEnabled, "function");
 });
 
-it("what cannot be printed neither throws nor takes the place of what was to be told", async () => {
+it("an unprintable value neither throws nor hides the line", async () => {
   const child = run(`
     import { initLogger } from "svc-runtime";
     const log = initLogger();

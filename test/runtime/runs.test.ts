@@ -104,7 +104,7 @@ describe("maxRuns", () => {
     await until(() => load().runs.inFlight === 0, "nothing is held");
   });
 
-  it("counts a call that waits for a slot, and gives its place back when it is refused or its caller leaves", async () => {
+  it("counts a call that waits for a slot, and releases it when it is refused or its caller disconnects", async () => {
     const { tool, open } = waitingTool();
     const { url, load } = await serveFor([tool], {
       maxRuns: 8,

@@ -150,7 +150,7 @@ describe("what is no request (protocol.md section 7, bad_request)", () => {
     });
   }
 
-  it("a caller that leaves within its body runs nothing, and the server goes on", async () => {
+  it("a caller that disconnects within its body runs nothing, and the server continues", async () => {
     const connection = await RawConnection.open(server.url);
     connection.send(`${head}Content-Length: 11\r\n\r\n{"val`);
     connection.socket.end();

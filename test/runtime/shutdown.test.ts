@@ -402,7 +402,7 @@ describe("a server that is closed", () => {
     assert.deepEqual(await summary(closed), { finished: 0, cut: 0, interrupted: 0 });
   });
 
-  it("an answer that nobody reads does not keep it", async () => {
+  it("an unread answer does not delay it", async () => {
     const { tool } = heldTool();
     const server = await serveFor([tool]);
     const deaf = await RawConnection.open(server.url);
@@ -451,7 +451,7 @@ describe("a server that is closed", () => {
     assert.equal(finished, true);
   });
 
-  it("with a delay it serves on, asks callers to connect anew, and then closes", async () => {
+  it("with a delay it continues to serve, closes each connection after its answer, and then stops", async () => {
     const { tool } = heldTool();
     const server = await serve([tool.class], {
       address: OWN_ADDRESS,
@@ -545,7 +545,7 @@ describe("a server that is closed", () => {
     proves("7.41", "8.14");
   });
 
-  it("has the same bounds: a call that never ends is told why and cut", async () => {
+  it("has the same bounds: a call that never ends gets 503 and is cut", async () => {
     const told = gate<unknown>();
     const invoke = (_input: unknown, { signal }: InvokeContext) => {
       signal.addEventListener("abort", () => told.open(signal.reason));
@@ -581,7 +581,7 @@ describe("a server that is closed", () => {
     assert.deepEqual(said(), [cut, ["info", "the run ended after the shutdown had answered its call", 200]]);
   });
 
-  it("the entry of a run that was cut stays in flight: nobody knows how far it came", async () => {
+  it("the entry of a cut run stays in flight, because its progress is unknown", async () => {
     const { tool } = heldTool({ invoke: () => new Promise(() => {}) });
     const replayStore = new ReplayMemory();
     const server = await serveSigned([tool], { replayStore, shutdown: { drainMs: 0 } });

@@ -188,7 +188,7 @@ describe("upload journal", () => {
     }
   });
 
-  test("a journal that was refused leaves its lock free", async () => {
+  test("a refused journal releases its lock", async () => {
     const path = freshPath();
     await writeFile(path, "a note");
     await refused(path, /is not an upload journal$/);

@@ -140,7 +140,7 @@ describe("times and tries", () => {
 });
 
 describe("a storage", () => {
-  it("asks for what it is told to buy, and leaves the rest to the publisher", async () => {
+  it("requests the configured terms, and leaves the others to the publisher", async () => {
     const asked = async (options: Partial<WalrusStorageOptions>) => {
       await storageOf(options).upload(CONTENT);
       return new URL(store.requests.findLast(({ method }) => method === "PUT")?.target ?? "", store.url).search;
@@ -234,7 +234,7 @@ describe("an endpoint", () => {
 });
 
 describe("a request", () => {
-  it("asks for the bytes as they are, and leaves nothing with the signal of its caller", async () => {
+  it("requests unencoded bytes, and removes its listeners from the caller's signal", async () => {
     const { signal } = new AbortController();
     await storageOf().upload(CONTENT, { signal });
     await readerOf().read(REFERENCE, { signal });

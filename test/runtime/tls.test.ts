@@ -488,7 +488,7 @@ describe("what is negotiated", () => {
     }
   });
 
-  it("plain HTTP on the port gets no answer, and nobody else notices", async () => {
+  it("plain HTTP on the TLS port gets no answer and affects no other client", async () => {
     const socket = connectTcp(ecServer.port, "127.0.0.1");
     let received = 0;
     socket.on("data", (chunk) => {
@@ -582,7 +582,7 @@ describe("a certificate that changes", () => {
     assert.equal(messages(server.log, "info").filter((m) => m.startsWith("a new version of")).length, 4);
   });
 
-  it("is found without being told of", async () => {
+  it("is detected without SIGHUP", async () => {
     const server = await serveTls(ec);
     const next = makeCertificate();
     writeFileSync(server.certPath, next.cert);
@@ -591,7 +591,7 @@ describe("a certificate that changes", () => {
     assert.equal(await served(server.port), fingerprint(next.cert));
   });
 
-  it("and does not match, or cannot be used, leaves the old one in force, told once without a text of it", async () => {
+  it("that does not match or is unusable keeps the old one in force, and is logged once without its text", async () => {
     const server = await serveTls(ec);
     const next = makeCertificate();
     const weak = makeCertificate({ kind: "weak-rsa" });

@@ -160,7 +160,7 @@ describe("a connection", () => {
     });
   }
 
-  it("whose caller leaves at the bound leaves nothing behind", async () => {
+  it("whose caller disconnects at the bound leaves nothing behind", async () => {
     const { tool, open, connection, load } = await slowServer();
     const client = await connection();
     client.send(calls(tool, 0, MAX_UNANSWERED));

@@ -64,7 +64,7 @@ describe("a server without signatures", () => {
     );
   });
 
-  it("does not start beyond this machine unless it is asked for by name", async (t) => {
+  it("does not start on an address reachable from other machines unless allowed explicitly", async (t) => {
     environment(t);
     const refused = { name: "StartupError", message: UNASKED };
     await assert.rejects(warningsOf({ ...EVERYWHERE }), refused);
@@ -163,7 +163,7 @@ describe("variables of the environment that no setting has", () => {
     });
   }
 
-  it("those of others, and of Kubernetes for a service called svc-config, are none of ours", async (t) => {
+  it("ignores variables of other programs, and of Kubernetes for a service called svc-config", async (t) => {
     environment(t, {
       NEXUS_URL: "x",
       MY_CONFIG_PATH: "x",

@@ -364,7 +364,7 @@ describe("the result", () => {
   });
 });
 
-describe("a caller that leaves", () => {
+describe("a caller that disconnects", () => {
   it("fires the signal with reason disconnect, whether or not it was asked for before", async () => {
     for (const early of [true, false]) {
       const left = gate();

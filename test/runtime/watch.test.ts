@@ -234,7 +234,7 @@ describe("a file that is being written", () => {
     assert.deepEqual([adopted, warnings], [["two and two"], []]);
   });
 
-  it("and left torn is refused, told once, and good when its end comes", async () => {
+  it("and incomplete is refused, logged once, and valid once complete", async () => {
     const path = fileOf();
     const { follower, adopted, warnings, inForce } = follow([path], ["one"]);
     writeFileSync(path, "two ");
@@ -262,7 +262,7 @@ describe("a file that is being written", () => {
 });
 
 describe("a fault", () => {
-  it("of every kind is told once, and the version in force is good again when it returns", async () => {
+  it("of every kind is logged once, and the version in force is valid again when it returns", async () => {
     const path = fileOf();
     const { follower, adopted, warnings, infos } = follow([path], ["one"]);
     const faults: [make: () => void, got: string][] = [
@@ -310,7 +310,7 @@ describe("a fault", () => {
     await inForce("two");
   });
 
-  it("that nobody foresaw is told without its text", async () => {
+  it("that is unforeseen is logged without its text", async () => {
     const path = fileOf();
     const adopt = () => {
       throw new Error("canary");
@@ -386,7 +386,7 @@ describe("several files are one version", () => {
 });
 
 describe("reload()", () => {
-  it("judges at once, tells what it found even when that is no news, and serves all who ask", async () => {
+  it("checks at once, logs the outcome even without a change, and resolves for all callers", async () => {
     const path = fileOf();
     const { follower, adopted, warnings, infos } = follow([path], ["one"], { intervalMs: 3_600_000 });
     await follower.reload();

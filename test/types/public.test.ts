@@ -102,7 +102,7 @@ test("a page needs no types of Node for the client", () => {
   );
 });
 
-test("the HTTP framework has a door of its own", async () => {
+test("the HTTP framework has its own entry point", async () => {
   const { default: whole, fastify } = await import("svc-runtime/fastify");
   assert.equal(typeof fastify, "function");
   assert.equal(whole, fastify);

@@ -511,7 +511,7 @@ describe("bytes of bodies in flight", () => {
     assert.equal(load().bodyBytes.inFlight, 0);
   });
 
-  it("are 64 MiB by default, or two bodies of the limit; a bound below that is no start", async () => {
+  it("are 64 MiB by default, or two bodies of the limit; a smaller bound is a start-up error", async () => {
     const tool = countingTool({ path: "sum" });
     assert.equal((await serveFor([tool])).load().bodyBytes.most, 64 * MIB);
     const wide = ToolkitRuntimeConfig.fromJsonStr(`{"invoke_max_body_bytes":${100 * MIB}}`);
@@ -541,7 +541,7 @@ describe("connections", () => {
   const tool = countingTool({ path: "sum" });
   const idle: Socket[] = [];
 
-  it("2,000 idle ones beside good requests", async () => {
+  it("2,000 idle connections do not affect good requests", async () => {
     const { url, load } = await serveFor([tool]);
     await Promise.all(
       Array.from({ length: 2_000 }, async () => {

@@ -204,7 +204,7 @@ describe("docs/deploy/replicas under load", { skip: WITHOUT_DEPLOYMENT || FULL_O
     assert.ok(tries.length < attempts.length / 10, `${tries.length} tries in ${attempts.length} calls`);
   });
 
-  it("a replica is killed and starts again: only calls that it ran then stay at 409", async (t) => {
+  it("after a killed replica restarts, only the calls that it was running answer 409", async (t) => {
     let running = 0;
     const attempts = await load(
       async () => {

@@ -34,7 +34,7 @@ describe("failover by a moving address", { skip: withRedis().skip || FULL_ONLY.s
     "without reports": { parts: { reclaim: false } },
   };
   for (const [name, options] of Object.entries(variants)) {
-    it(`${name}: pairs run twice, or stay at 409`, async (t) => {
+    it(`${name}: some pairs run twice, or answer 409 until their lease ends`, async (t) => {
       await failOver(options, async (scene) => {
         await scene.leaders.askAgain();
         const found = scene.verdict(t);

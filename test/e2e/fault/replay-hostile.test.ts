@@ -219,7 +219,7 @@ describe("a hostile Redis", withRedis(), () => {
     assert.equal(ran(pair), 1);
   });
 
-  it("a record of a later version, as a rolling release leaves it: 503, no second run", async () => {
+  it("a record of a later version, as after a rolling release, answers 503 and does not run again", async () => {
     const pair = nextPair();
     assert.ok(await leaders.call(pair));
     const key = await recordKeyOf(pair);

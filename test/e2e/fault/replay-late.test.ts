@@ -14,7 +14,7 @@ import { until } from "./harness.js";
 const FAKETIME = process.env.SVC_TEST_FAKETIME;
 
 describe("beyond lease and TTL", { skip: withRedis().skip || FULL_ONLY.skip }, () => {
-  it("a replica stands still and goes on: the pair runs again, the first end is refused and counted", async (t) => {
+  it("when a paused replica resumes, its pair has run elsewhere; its own result is refused and counted", async (t) => {
     const scene = await Scene.start({ count: 2, leaseMs: 500, ttlMs: 4_000 });
     const [late, other] = scene.replicas;
     assert.ok(late !== undefined && other !== undefined);

@@ -32,7 +32,7 @@ describe("SIGSTOP of Redis", withRedis(), () => {
     });
   });
 
-  it("the same without taking claims back: pairs stay at 409", async (t) => {
+  it("without the release of lost claims, their pairs answer 409 until their lease ends", async (t) => {
     const scene = await Scene.start({ parts: { takeBack: false } });
     await loadWithPause(scene, 4_000);
     await scene.leaders.askAgain();

@@ -59,7 +59,7 @@ describe("Sentinel", { skip: withRedis().skip || FULL_ONLY.skip }, () => {
     });
   }
 
-  it(`${ROUNDS} hung primaries: how long three clients take to come back`, async (t) => {
+  it(`measures how long three clients need to reconnect after ${ROUNDS} hung primaries`, async (t) => {
     const group = await Sentinels.start();
     const stores = Array.from({ length: 3 }, () => new RedisReplayStore({ url: group.url, graceMs: 0 }));
     const logs = stores.map(() => new KeptLog());

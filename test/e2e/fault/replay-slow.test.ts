@@ -67,7 +67,7 @@ describe("a slow Redis", { skip: withRedis().skip || FULL_ONLY.skip }, () => {
 });
 
 describe("a full Redis", { skip: withRedis().skip || FULL_ONLY.skip }, () => {
-  it("new runs get 503, retries their answer, each started run its end; with room again, it takes runs", async (t) => {
+  it("while Redis is full, new runs get 503, retries are answered and started runs end; with room, new runs start again", async (t) => {
     const scene = await Scene.start({ timeoutMs: 4_000 });
     const { leaders, redis } = scene;
     const answered = Array.from({ length: 20 }, (_, i) => makePair(1_000_000 + i, { waitMs: 0 }));

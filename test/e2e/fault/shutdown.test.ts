@@ -5,7 +5,7 @@ import { it } from "node:test";
 import { clientOf, ECHO, FULL, load, metric, startFaultServer, until } from "./harness.js";
 
 for (let round = 1; round <= (FULL ? 5 : 1); round++) {
-  it(`SIGTERM under load, round ${round}: every accepted call finished or told 503, no run cut`, async (t) => {
+  it(`SIGTERM under load, round ${round}: every accepted call finishes or gets 503, and no run is cut`, async (t) => {
     const server = await startFaultServer();
     const clients = await Promise.all(Array.from({ length: 4 }, () => clientOf(server, ECHO)));
     const slow = { wait: 700 };

@@ -186,7 +186,7 @@ describe("faults of the publisher, the id not known here", () => {
     assert.equal(substitute.count("PUT"), 4);
   });
 
-  test("nobody listens: repeated, nothing paid", async () => {
+  test("retries when no server listens, and nothing is paid", async () => {
     const closed = await DevStore.start({ directory: join(directory, "closed"), blobIds: "substitute" });
     const { url } = closed;
     await closed.stop();

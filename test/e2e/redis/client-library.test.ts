@@ -127,7 +127,7 @@ describe("the client library", withRedis(), () => {
     await sentinel.end();
   });
 
-  it("leaves no timer that keeps a process alive after a lost connection", async () => {
+  it("a lost connection leaves no timer that keeps the process alive", async () => {
     const sockets = new Set<Socket>();
     const relay = createServer((socket) => {
       sockets.add(socket.on("error", () => {}));

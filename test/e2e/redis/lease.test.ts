@@ -190,7 +190,7 @@ describe("a lease in Redis", withRedis(), () => {
     await assertLifetime(one.prefix, "e", TTL);
   });
 
-  it("settling leaves the record of another process", async () => {
+  it("settling does not change the record of another process", async () => {
     const [one] = await stores.share();
     const two = await stores.open({ prefix: one.prefix, ttlMs: 90_000 });
     const lease = await one.run(1);
@@ -228,7 +228,7 @@ describe("a lease in Redis", withRedis(), () => {
     assert.deepEqual([one.shared.conflicts, await stores.key(one.prefix, "r")], [1, undefined]);
   });
 
-  it("an end leaves the answer of another process that has run the pair", async () => {
+  it("the end of a run does not replace the answer of another process that has run the pair", async () => {
     const [one, two] = await stores.share();
     const lease = await one.run(1);
     await drop(one.prefix, "r");
@@ -240,7 +240,7 @@ describe("a lease in Redis", withRedis(), () => {
     assert.deepEqual(Buffer.from(found.answer.body), RESULT.body);
   });
 
-  it("leaves the run of another pair with its nonce, which is no conflict", async () => {
+  it("does not affect the run of another pair with the same nonce, and reports no conflict", async () => {
     const [one, two] = await stores.share();
     const pass = stores.stopClock();
     await one.run(1, 1);
@@ -263,7 +263,7 @@ describe("a lease in Redis", withRedis(), () => {
     assert.equal(await server.client.exists("renewed:marker"), 0);
   });
 
-  it("a claim that is taken back late leaves the claim of another process", async () => {
+  it("a late release does not remove the claim of another process", async () => {
     const [one, two] = await stores.share();
     const [gate, replies] = [new Gate(), [] as unknown[]];
     one.on("claim", () => {

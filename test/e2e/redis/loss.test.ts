@@ -71,7 +71,7 @@ describe("a Redis that loses data", withRedis(), () => {
     }, "the loss is seen");
   }
 
-  it("a claim that was taken back is taken back at a server that takes over without that, too", async () => {
+  it("a release after a lost reply is repeated at a new primary that has missed it", async () => {
     const [one, two] = await stores.share();
     one.on("claim", async (answer) => {
       assert.equal(await answer(), 1);
@@ -86,7 +86,7 @@ describe("a Redis that loses data", withRedis(), () => {
     assert.equal(await two.state(1), "run");
   });
 
-  it("a claim that was given up is given up at a server that takes over without that, too", async () => {
+  it("the release of a claim is repeated at a new primary that has missed it", async () => {
     const [one, two] = await stores.share();
     const lease = await one.run(1);
     await failOver(one, async () => assert.equal(await lease.release(), true));
@@ -94,7 +94,7 @@ describe("a Redis that loses data", withRedis(), () => {
     assert.equal(await two.state(1), "run");
   });
 
-  it("a server that comes back with its data may have lost its last seconds: nothing new runs in the grace period", async () => {
+  it("after a restart with data, which may lack the last seconds, nothing new runs in the grace period", async () => {
     const [one] = await stores.share({ graceMs: 60_000 });
     await one.run(1);
     const incarnation = `${one.prefix}{00}incarnation`;

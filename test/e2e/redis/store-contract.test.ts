@@ -77,7 +77,7 @@ describe("the contract of a shared store", withRedis(), () => {
   const isAbout = (got: number | undefined, wanted: number) =>
     assert.ok(got !== undefined && got <= wanted && got > wanted - 30_000, `expected about ${wanted}, got ${got}`);
 
-  it("states are shared; a lapsed lease leaves 409 until its TTL, then the pair runs", async () => {
+  it("state is shared; after a lapsed lease a pair answers 409 until its TTL has passed, then runs", async () => {
     const [one, two, prefix] = await replicas(2);
     await leaseOf(await one.claim(request(1, 1))).complete(RESULT);
     const found = await two.claim(request(1, 1));
@@ -245,7 +245,7 @@ describe("the contract of a shared store", withRedis(), () => {
     proves("8.34");
   });
 
-  it("lifetimes are kept apart as long as few, and joined to the shorter one beyond", async () => {
+  it("a few lifetimes are stored separately; further ones are merged with the shorter lifetime", async () => {
     const note = (ms: number, kept = 1_000_000) => server.client.eval(SCRIPTS.note.lua, 1, "notes", ms, ms * 10, kept);
     const noted = async () => {
       const text = (await server.client.get("notes")) ?? "";
