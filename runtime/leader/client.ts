@@ -870,7 +870,7 @@ function checkTrust({ leader, tls, toolKey, acceptUnverified = false }: LeaderOp
     );
   }
   if (toolKey !== undefined && acceptUnverified) {
-    throw new TypeError("acceptUnverified: expected only without a toolKey, got both");
+    throw new TypeError("acceptUnverified: cannot be combined with a toolKey: leave one of them out");
   }
 }
 

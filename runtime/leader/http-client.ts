@@ -42,9 +42,7 @@ export class HttpClient implements Transport {
 
   constructor({ tls, dispatcher }: TransportOptions = {}) {
     if (tls !== undefined && dispatcher !== undefined) {
-      throw new TypeError(
-        "tls: expected only without a dispatcher, got both: set the `connect` options of the dispatcher",
-      );
+      throw new TypeError("tls: cannot be combined with a dispatcher: set the `connect` options of the dispatcher");
     }
     this.#given = dispatcher;
     this.#tls = tls;

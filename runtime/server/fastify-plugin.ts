@@ -36,7 +36,7 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools:
   const scheme = app.initialConfig.https === undefined ? "http" : "https";
   if ((options.shutdown?.readinessDelayMs ?? 0) > 0) {
     throw new RangeError(
-      "shutdown.readinessDelayMs: expected only with bootstrap or serve, got it for mounted tools; leave it out and delay app.close() in the application",
+      "shutdown.readinessDelayMs: not supported for mounted tools; leave it out and delay app.close() in the application",
     );
   }
   requireVariables(tools.map(({ contract }) => contract));

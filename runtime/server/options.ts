@@ -18,13 +18,13 @@ export interface ToolOptions {
   readonly headerPrefix?: string;
   /**
    * Memory limit of the process in bytes, at least 64 MiB: by default the limit of its container, or else the memory of
-   * the machine. Replay memory, bodies, connections and answers share the memory that V8's heap does not take. Takes
-   * precedence over the environment variable `SVC_MEMORY_LIMIT`.
+   * the machine. Replay memory, bodies, connections and answers share the memory outside V8's heap. Takes precedence
+   * over the environment variable `SVC_MEMORY_LIMIT`.
    */
   readonly memoryLimit?: number;
   /**
-   * Maximum bytes of the replay memory, shared by all tools, at least 1 MiB: by default about half of the memory that
-   * the heap does not take, up to 512 MiB. Takes precedence over `SVC_REPLAY_MAX_BYTES`.
+   * Maximum bytes of the replay memory, shared by all tools, at least 1 MiB: by default about half of the memory
+   * outside the heap, up to 512 MiB. Takes precedence over `SVC_REPLAY_MAX_BYTES`.
    */
   readonly replayMaxBytes?: number;
   /** A custom replay store, which several processes can share. `replayMaxBytes` is then ignored. */
@@ -54,9 +54,9 @@ export interface ToolOptions {
   readonly shutdown?: ShutdownOptions;
   /**
    * Maximum total bytes of request bodies held in memory, from their arrival to the response of their call: by default
-   * a fifth of the memory that the heap does not take, up to 64 MiB, or twice `invoke_max_body_bytes` if that is more.
-   * A value below twice `invoke_max_body_bytes` is an error. One leader, or one unsigned connection, may hold at most
-   * as many bytes as remain for all others. A call beyond the limit gets 503. Takes precedence over
+   * a fifth of the memory outside the heap, up to 64 MiB, or twice `invoke_max_body_bytes` if that is more. A value
+   * below twice `invoke_max_body_bytes` is an error. One leader, or one unsigned connection, may hold at most as many
+   * bytes as remain for all others. A call beyond the limit gets 503. Takes precedence over
    * `SVC_MAX_BODY_BYTES_IN_FLIGHT`.
    */
   readonly maxBodyBytesInFlight?: number;
@@ -123,9 +123,8 @@ export interface BootstrapOptions extends ToolOptions {
    */
   readonly admin?: Address;
   /**
-   * Maximum number of open connections: 4,096 by default, or fewer if a fifth of the memory that the heap does not take
-   * is too small for them. Further connections are closed before a byte is read. Takes precedence over
-   * `SVC_MAX_CONNECTIONS`.
+   * Maximum number of open connections: 4,096 by default, or fewer if they need more than a fifth of the memory outside
+   * the heap. Further connections are closed before a byte is read. Takes precedence over `SVC_MAX_CONNECTIONS`.
    */
   readonly maxConnections?: number;
   /**

@@ -96,11 +96,11 @@ describe("the transport over fetch", () => {
   test("refuses options of connections, which only Node has", () => {
     assert.throws(
       () => new HttpClient({ tls: { servername: "tools.example" } }),
-      /^TypeError: tls: expected only in Node/,
+      /^TypeError: tls: supported only in Node/,
     );
     assert.throws(
       () => new HttpClient({ dispatcher: { dispatch: () => true } }),
-      /^TypeError: dispatcher: expected only in Node/,
+      /^TypeError: dispatcher: supported only in Node/,
     );
   });
 

@@ -107,7 +107,7 @@ describe("options", () => {
     );
     assert.match(
       await refusal(bare({ leader, acceptUnverified: true, toolKey: "00" })),
-      /^TypeError: acceptUnverified: expected only without/,
+      /^TypeError: acceptUnverified: cannot be combined/,
     );
     await refusal(() => LeaderClient.connect("http://127.0.0.1:1", { leader }));
     bare({})();

@@ -383,7 +383,7 @@ describe("an agent that is given", () => {
     assert.deepEqual(subjects, ["client"]);
     assert.throws(
       () => clientAt("https://a.example", { tls, dispatcher: new MockAgent() }),
-      /tls: expected only without a dispatcher/,
+      /tls: cannot be combined with a dispatcher/,
     );
   });
 });
