@@ -20,6 +20,7 @@ export {
   TIMEOUT_MARGIN_MS,
   type ToolClient,
 } from "./leader/client.js";
+export type { Dispatcher } from "./leader/dispatcher.js";
 export { LeaderError, type LeaderErrorCode, type LeaderErrorFacts, type LeaderFault } from "./leader/error.js";
 export { readMetadata, type ToolMetadata } from "./leader/metadata.js";
 export {
@@ -51,7 +52,7 @@ export type {
   ToolType,
   UntypedTool,
 } from "./leader/tool-types.js";
-export type { Dispatcher, TlsOptions } from "./leader/transport.js";
+export type { TlsOptions } from "./leader/transport.js";
 export type { Invocation } from "./wire/bcs/bcs.js";
 export type { MetaSchema, PortShape, VariantShape } from "./wire/bcs/bcs-shapes.js";
 export { InlineValue, WalrusValue } from "./wire/bcs/data.js";

@@ -19,6 +19,7 @@ import {
 } from "../wire/protocol.js";
 import { onAbort } from "./abort-listeners.js";
 import { listChanges } from "./contract-changes.js";
+import type { Dispatcher } from "./dispatcher.js";
 import { LeaderError, type LeaderErrorCode } from "./error.js";
 import { readMetadata, type ToolMetadata } from "./metadata.js";
 import { checkAddress, checkNames, checkSignal, checkTimeout, timeLeft } from "./options.js";
@@ -40,15 +41,7 @@ import { Attempts, type SignedRequest } from "./signed-request.js";
 import { storable } from "./stored-request.js";
 import { ToolKeyRing, type ToolKeys } from "./tool-keys.js";
 import type { ByVariant, OutputOf, SentInput, ToolType, UntypedTool } from "./tool-types.js";
-import {
-  aborted,
-  type Dispatcher,
-  type HttpRequest,
-  type HttpResponse,
-  late,
-  type TlsOptions,
-  type Transport,
-} from "./transport.js";
+import { aborted, type HttpRequest, type HttpResponse, late, type TlsOptions, type Transport } from "./transport.js";
 
 /** Milliseconds added to the tool's own timeout, so that the tool's 504 still arrives. */
 export const TIMEOUT_MARGIN_MS = 5_000;

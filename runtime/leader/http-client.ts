@@ -11,10 +11,10 @@ import { isLoopback } from "../loopback.js";
 import { asBuffer } from "../wire/bytes.js";
 import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
 import { onAbort } from "./abort-listeners.js";
+import type { Dispatcher } from "./dispatcher.js";
 import { LeaderError } from "./error.js";
 import {
   aborted,
-  type Dispatcher,
   type HttpRequest,
   type HttpResponse,
   late,

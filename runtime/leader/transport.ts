@@ -1,15 +1,8 @@
 /** Requests and responses of the client's transports: http-client.ts in Node, portable/http-client.ts elsewhere. */
 
 import type { Buffer } from "#platform/bytes";
+import type { Dispatcher } from "./dispatcher.js";
 import { LeaderError } from "./error.js";
-
-/**
- * An agent of undici 7 or later: `Agent`, `Pool`, `ProxyAgent`, `EnvHttpProxyAgent`, `MockAgent`. The type declares
- * only the member that the client uses, because browser projects have no types of undici.
- */
-export interface Dispatcher {
-  dispatch(options: object, handler: object): boolean;
-}
 
 /** TLS options of a client. Only in Node: elsewhere the platform determines which servers are trusted. */
 export interface TlsOptions {
