@@ -1,4 +1,4 @@
-/** The `meta.json` of git HEAD. */
+/** Reads the `meta.json` of git HEAD. */
 
 import { spawnSync } from "node:child_process";
 import { delimiter, dirname, isAbsolute, sep } from "node:path";
@@ -6,29 +6,29 @@ import { escapeControls } from "../compile/diagnostics/quote.js";
 import { isWithin } from "../files/atomic-write.js";
 import { MAX_FILE_BYTES } from "../files/read-file.js";
 
-/** Its text, or why there is none. */
+/** The text, or the reason why there is none. */
 export type CommittedContract = { readonly text: string } | { readonly fault: string };
 
 const TIMEOUT_MS = 30_000;
 
 /**
- * Overrides settings of the repository with which git runs programs. The repository of a folder that only looks like a
- * `.git` is not taken. The user's own settings stay: they name the folders of other owners that git may read.
+ * Overrides settings of the repository that make git run programs, and ignores bare repositories inside the project. The
+ * user's own settings stay in force, because they name the folders of other owners that git may read.
  */
 const SETTINGS = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "safe.bareRepository=explicit"];
 
-/** Nothing is fetched that a partial clone lacks. Versions of git without the first variable obey the second. */
+/** Prevents fetching for a partial clone. Versions of git without the first variable obey the second. */
 const VARIABLES = { GIT_NO_LAZY_FETCH: "1", GIT_ALLOW_PROTOCOL: "none", GIT_OPTIONAL_LOCKS: "0", LC_ALL: "C" };
 
-/** Reads it from the objects that are here. No program but git is run, and nothing is written. */
+/** Reads it from local objects. Runs no program except git, and writes nothing. */
 export function committedContract(root: string): CommittedContract {
   const settings = SETTINGS.flatMap((setting) => ["-c", setting]);
-  // `cat-file` reads neither the index nor the work tree, and applies no filter.
+  // `cat-file` reads neither the index nor the work tree, and runs no filters.
   const { error, status, stdout, stderr } = spawnSync(
     "git",
     ["-C", root, ...settings, "cat-file", "blob", "HEAD:./meta.json"],
     {
-      // Windows looks for git in the working folder first.
+      // Windows searches the working directory first.
       cwd: dirname(process.execPath),
       env: { ...environment(root), ...VARIABLES },
       encoding: "utf8",
@@ -40,21 +40,21 @@ export function committedContract(root: string): CommittedContract {
   );
   if (error !== undefined) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    return { fault: FAULTS[code] ?? `git cannot be run: ${code}` };
+    return { fault: FAULTS[code] ?? `git failed to start: ${code}` };
   }
   if (status === 0) return { text: stdout };
   const lines = stderr.split("\n");
   const line = lines.find((each) => each.startsWith("fatal: ")) ?? lines[0] ?? "";
-  return { fault: `git says ${escapeControls(line) || `nothing, and exits with ${status}`}` };
+  return { fault: `git: ${escapeControls(line) || `exit code ${status}, without a message`}` };
 }
 
 const FAULTS: Readonly<Record<string, string>> = {
   ENOENT: "git is not on the PATH",
-  ENOBUFS: `that of git HEAD has more than ${MAX_FILE_BYTES} bytes`,
-  ETIMEDOUT: `git did not end within ${TIMEOUT_MS / 1000} s`,
+  ENOBUFS: `the meta.json of git HEAD is larger than ${MAX_FILE_BYTES} bytes`,
+  ETIMEDOUT: `git did not finish within ${TIMEOUT_MS / 1000} s`,
 };
 
-/** The environment, in which no variable steers git and the PATH has no folder of a project. */
+/** The environment without variables that configure git, and without folders of a project in PATH. */
 function environment(root: string): NodeJS.ProcessEnv {
   const others = Object.entries(process.env).filter(([name]) => !/^(?:GIT_.*|PATH)$/i.test(name));
   const folders = (process.env.PATH ?? "")

@@ -1,7 +1,7 @@
 /**
- * The compatibility of two contracts, port by port. The set, the order and the kinds of the ports are part of what a
- * leader signs, so they must stay. A port's type may change as long as every value that a caller of the old contract
- * sends is taken, and every result is one that it expects.
+ * Compatibility of two contracts, port by port. The leader signs the set, order and kinds of the ports, so they must not
+ * change. A port's type may change if the new tool accepts every value that an old caller sends, and returns only results
+ * that it expects.
  */
 
 import { derivePorts, JsonError, MAX_VALUES, PortError, truncated } from "svc-runtime/internal/generator";
@@ -19,7 +19,7 @@ import {
   resolveReference,
 } from "./schema-reader.js";
 
-/** A text is no `meta.json`. The message names the file. */
+/** The text is not a `meta.json`. The message names the file. */
 export class InvalidDocument extends Error {}
 
 export interface Difference {
@@ -31,23 +31,23 @@ export interface Difference {
   readonly changes: readonly Change[];
 }
 
-/** `not decided` is for types of which neither a proof nor a counterexample is found; it counts as breaking. */
+/** `not decided`: neither a proof nor a counterexample was found. It counts as breaking. */
 type Level = "compatible" | "additive" | "not decided" | "breaking";
 
-/** One difference of the whole tool, of `input NAME`, of `variant TAG` or of `variant TAG port NAME`. */
+/** A difference of the tool, `input NAME`, `variant TAG` or `variant TAG port NAME`. */
 interface Change {
   readonly kind: Level;
   readonly port?: string;
-  /** In the old metadata document; in the new one where the old has nothing there. */
+  /** Position in the old metadata document, or in the new one if the old one lacks it. */
   readonly pointer?: string;
-  /** The schemas at the pointer as JSON texts, without documentation. */
+  /** The schemas at the pointer as JSON, without documentation. */
   readonly old?: string;
   readonly new?: string;
-  /** What happens to callers. */
+  /** The consequence for callers. */
   readonly change: string;
 }
 
-/** The text of a `meta.json` and its name in messages. */
+/** The text of a `meta.json`, and its name for messages. */
 export interface NamedText {
   readonly name: string;
   readonly text: string;
@@ -56,7 +56,7 @@ export interface NamedText {
 /**
  * Compares two `meta.json` tool by tool.
  *
- * @throws InvalidDocument when one is not a meta.json
+ * @throws InvalidDocument
  */
 export function diffDocuments(oldText: NamedText, newText: NamedText): Difference[] {
   const before = toolsOf(oldText);
@@ -75,7 +75,7 @@ export function diffDocuments(oldText: NamedText, newText: NamedText): Differenc
 const NEW: Change = { kind: "additive", change: "the tool is new" };
 const GONE: Change = { kind: "breaking", change: "the tool is gone" };
 
-/** Whether a contract has a change that is breaking, or not decided, under an unchanged version, or is gone. */
+/** Whether a tool is gone, or has a breaking or undecided change without a new version. */
 export function isBroken(differences: readonly Difference[]): boolean {
   return differences.some(
     ({ verdict, before, after }) =>
@@ -84,9 +84,9 @@ export function isBroken(differences: readonly Difference[]): boolean {
 }
 
 /**
- * Prints differences as text: one line a tool, its changes below it.
+ * Formats differences as text: one line per tool, followed by its changes.
  *
- * @param advice goes to the end of a tool's line
+ * @param advice text appended to the line of a tool
  */
 export function formatDifferences(
   differences: readonly Difference[],
@@ -104,17 +104,17 @@ function formatChange({ kind, port, ...change }: Change): string {
   return `  ${kind}: ${port === undefined ? "" : `${port}: `}${changeText(change)}`;
 }
 
-/** Characters of a schema in a line of text. */
+/** Characters of a schema that are printed. */
 const MAX_SHOWN = 60;
 
-/** A change in one line: its place, the old and the new schema, and the consequence. */
+/** A change in one line: its position, the old and new schema, and the consequence. */
 export function changeText({ pointer, old, new: next, change }: Omit<Change, "kind" | "port">): string {
   const short = (text: string) => truncated(text, MAX_SHOWN);
   const schemas = old === undefined || next === undefined ? "" : `${short(old)} -> ${short(next)}: `;
   return `${pointer === undefined ? "" : `${pointer}: `}${schemas}${change}`;
 }
 
-/** The differences as data, with one entry a change. */
+/** The differences as data, one entry per change. */
 export function listDifferences(differences: readonly Difference[]): object[] {
   return differences.flatMap(({ tool, before, after, changes }) =>
     changes.map((change) => ({
@@ -233,7 +233,7 @@ function comparePorts(where: string, before: PortList, after: PortList, found: C
   }
   for (const { name } of after) {
     if (before.some((port) => port.name === name)) continue;
-    // A signed call has every port and hashes it in its place, so an old caller that lacks this one fails.
+    // The hash of a signed call covers every port in order, so a caller without this one fails.
     report(name, `it is new: ${where === "input" ? "callers do not send it" : "the port schema differs"}`);
   }
   const shared = (list: PortList, other: PortList) =>
@@ -257,7 +257,7 @@ function compareTypes(side: "input" | "output", port: string, [old, next]: Types
   const options = { sendsNull: side === "output", exact: false };
   const failures = findExcluded(sender.node, taker.node, options);
   const changes = byPlace(failures).map((failure) => typeChange(side, port, failure));
-  // An optional result leaves as null, which its type admits.
+  // An optional result is sent as null, which its type allows.
   const mayLack = !sender.isRequired && !(side === "output" && admitsNull(sender.node));
   if (mayLack && taker.isRequired) {
     const change = side === "input" ? "callers may leave it out, which is refused" : "results may lack it";
@@ -281,10 +281,10 @@ function compareTypes(side: "input" | "output", port: string, [old, next]: Types
   found.push(...changes);
 }
 
-/** Values of one place in a line. */
+/** Example values printed per position. */
 const MAX_EXAMPLES = 3;
 
-/** One failure a place. Where a counterexample is known, what is not decided there does not matter. */
+/** One failure per position. A counterexample takes precedence over an undecided comparison. */
 function byPlace(failures: readonly ExcludedValue[]): ExcludedValue[] {
   const places = new Map<string, ExcludedValue[]>();
   for (const failure of failures) {
@@ -309,7 +309,7 @@ function typeChange(side: "input" | "output", port: string, failure: ExcludedVal
   return { kind, port, ...placesOf(side, failure.sent, failure.taken), change: certain ? change : what };
 }
 
-/** A value that only the side that takes has: what is taken in addition, or not returned any more. */
+/** A value that only the receiving side has: newly accepted as an input, or no longer returned as a result. */
 function wider(side: "input" | "output", port: string, { what, certain, sent, taken }: ExcludedValue): Change {
   const example = certain ? `, such as ${what}` : "";
   const change =
@@ -317,7 +317,7 @@ function wider(side: "input" | "output", port: string, { what, certain, sent, ta
   return { kind: "compatible", port, ...placesOf(side, taken, sent), change };
 }
 
-/** A member that only the side that sends declares. */
+/** A member that only the sending side declares. */
 function ignored(side: "input" | "output", port: string, { what, sent, taken }: ExcludedValue): Change {
   const change = side === "input" ? `${what} is ignored` : `${what} is new in results`;
   return { kind: "compatible", port, ...placesOf(side, sent, taken), change };
@@ -353,7 +353,7 @@ const MANY = new JsonObject(
   ]),
 );
 
-/** The types of the ports of an object by name and cardinality. A list in a `many` port has at least one item. */
+/** The types of an object's ports, by name and cardinality. A list in a `many` port has at least one item. */
 function portNodes(current: () => SchemaNodes, object: PortObject): (name: string, many: boolean) => PortType {
   const { document, schema, pointer } = object;
   return (name, many) => {
@@ -386,7 +386,7 @@ function payload(output: Json, tag: string): PortObject {
   return { document, schema: null, pointer: "" };
 }
 
-/** The schema that a reference names. Ports follow one reference. */
+/** The schema behind a reference. Ports follow one reference. */
 function target(place: PortObject): PortObject {
   const { document, schema } = place;
   const reference = referenceOf(schema);
@@ -395,7 +395,7 @@ function target(place: PortObject): PortObject {
   return { document, schema: found, pointer: referencePointer(document.pointer, reference) };
 }
 
-/** The keywords that document a type, each with its member. Titles and the places of definitions do not count. */
+/** The documentation keywords of a type, with their paths. Titles and the positions of definitions are ignored. */
 function documentationOf(schema: Json, root: JsonObject): string {
   const found = new Set<string>();
   const seen = new Set<Json>();

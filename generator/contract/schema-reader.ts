@@ -1,4 +1,4 @@
-/** Reads JSON Schemas as data: references within one document, keywords by their kind, the schemas in a schema. */
+/** Reads JSON Schemas as data: references within one document, keywords, and nested schemas. */
 
 import { type Json, JsonObject } from "../json.js";
 
@@ -39,12 +39,12 @@ export function referencePointer(document: string, reference: string): string {
   return [document, ...(referenceSteps(reference) ?? []).map(pointerStep)].join("/");
 }
 
-/** A name as a step of a JSON pointer (RFC 6901). */
+/** Escapes a name as a segment of a JSON pointer (RFC 6901). */
 export function pointerStep(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** The schema behind one reference, without the keywords beside it; the schema itself where it has none. */
+/** The schema behind one reference, without the reference's sibling keywords; the schema itself if it has no reference. */
 export function dereferenced(schema: Json | undefined, document: JsonObject): Json | undefined {
   const reference = referenceOf(schema);
   return reference === undefined ? schema : resolveReference(document, reference);
@@ -55,18 +55,18 @@ export function referenceOf(schema: Json | undefined): string | undefined {
   return typeof reference === "string" ? reference : undefined;
 }
 
-/** The value of a keyword; undefined also for `true`, `false` and what is no schema. */
+/** The value of a keyword; undefined for `true`, `false` and values that are not schemas. */
 export function keyword(schema: Json | undefined, name: string): Json | undefined {
   return schema instanceof JsonObject ? schema.get(name) : undefined;
 }
 
-/** The entries of a keyword that has schemas by name; none where it has anything else. */
+/** The entries of a keyword that contains schemas by name; empty for any other value. */
 export function namedSchemas(schema: Json | undefined, name: string): ReadonlyMap<string, Json> {
   const value = keyword(schema, name);
   return value instanceof JsonObject ? value.members : new Map();
 }
 
-/** The entries of a keyword that has a list; none where it has anything else. */
+/** The entries of a keyword that contains a list; empty for any other value. */
 export function listAt(schema: Json | undefined, name: string): readonly Json[] {
   const value = keyword(schema, name);
   return Array.isArray(value) ? value : [];
@@ -79,12 +79,12 @@ export function valuesOf(schema: JsonObject): readonly Json[] | undefined {
   return Array.isArray(values) ? values : undefined;
 }
 
-/** The names of `type`; none for a schema of any type. */
+/** The type names in `type`; empty if there is no `type`. */
 export function typeNames(schema: JsonObject): readonly Json[] {
   return [schema.get("type") ?? []].flat() as readonly Json[];
 }
 
-/** The keywords under which a document has its definitions, in 2020-12 and in older drafts. */
+/** The keywords for definitions, in 2020-12 and in older drafts. */
 export const DEFINITIONS: readonly string[] = ["$defs", "definitions"];
 
 /** A schema without some of its keywords. */
@@ -92,19 +92,19 @@ export function withoutKeywords(schema: JsonObject, names: readonly string[]): J
   return new JsonObject(new Map([...schema.members].filter(([name]) => !names.includes(name))));
 }
 
-/** How keywords hold schemas; the values of all others are data. */
+/** Keywords that contain schemas. The values of all others are data. */
 const ONE = ["items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else"];
 const LIST = ["prefixItems", "anyOf", "oneOf", "allOf", "items"];
 const NAMED = ["properties", "patternProperties", "dependentSchemas", ...DEFINITIONS];
 
-/** How a keyword holds schemas: one, a list, or by name; undefined for one that holds data. */
+/** How a keyword contains schemas: one, a list, or by name; undefined if it contains data. */
 export function nestingOf(name: string, value: unknown): "one" | "list" | "named" | undefined {
   if (Array.isArray(value)) return LIST.includes(name) ? "list" : undefined;
   if (NAMED.includes(name)) return "named";
   return ONE.includes(name) ? "one" : undefined;
 }
 
-/** The schema with each schema directly in it replaced. */
+/** Replaces each direct subschema of a schema. */
 export function mapSchemas(schema: JsonObject, change: (inner: Json) => Json): JsonObject {
   const entries = [...schema.members].map(([name, value]): [string, Json] => {
     const nesting = nestingOf(name, value);

@@ -1,6 +1,6 @@
 /**
- * What differs between an imported schema and the one that svc-gen generates from the written types. The order of
- * keywords does not count, nor does that of `required` and of several types; the order of properties does.
+ * Compares an imported schema with the one that svc-gen generates from the written types. The order of keywords, of
+ * `required` and of several types is ignored; the order of properties is not.
  */
 
 import {
@@ -17,15 +17,15 @@ import { type Json, JsonObject } from "../json.js";
 import { isSame } from "./merge-schemas.js";
 
 export interface SchemaDifference {
-  /** Where in the imported metadata; for an added keyword where it would be. */
+  /** Position in the imported metadata, also of an added keyword. */
   readonly pointer: string;
-  /** Undefined for what the import has not. */
+  /** Undefined if the imported schema lacks it. */
   readonly imported: Json | undefined;
-  /** Undefined for what does not come back. */
+  /** Undefined if the generated schema lacks it. */
   readonly generated: Json | undefined;
 }
 
-/** Reference chains and inlined definitions that are followed. */
+/** Limit of followed references and inlined definitions. */
 const MAX_HOPS = 64;
 
 export interface SchemaComparison {
@@ -44,11 +44,11 @@ export function compareSchemas(imported: JsonObject, generated: JsonObject, poin
 const UNORDERED = ["required", "type"];
 
 class Walk {
-  /** By pointer: a definition is compared at each of its uses. */
+  /** By pointer, because a definition is compared at each of its uses. */
   readonly #found = new Map<string, SchemaDifference>();
-  /** The imported definitions that were compared, each with the generated ones. */
+  /** For each imported definition, the generated ones that it was compared with. */
   readonly #compared = new Map<Json, Set<Json>>();
-  /** Definitions that a reference names on both sides. */
+  /** Definitions that are references on both sides. */
   readonly #kept = new Set<Json>();
   readonly #inlined = new Set<string>();
 
@@ -179,7 +179,7 @@ class Walk {
   }
 }
 
-/** A definition with the keywords beside a reference to it. */
+/** A definition merged with the sibling keywords of a reference to it. */
 function withSiblings(target: Json, reference: JsonObject): Json {
   const siblings = withoutKeywords(reference, ["$ref"]).members;
   if (siblings.size === 0 || !(target instanceof JsonObject)) return target;

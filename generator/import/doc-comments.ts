@@ -1,4 +1,4 @@
-/** JSDoc of imported types. Whatever a text holds, it neither ends the comment nor begins a tag. */
+/** JSDoc of imported types. Texts are escaped, so that none ends the comment or starts a tag. */
 
 import { unicodeEscapes } from "svc-runtime/internal/generator";
 import { type Json, printJson } from "../json.js";
@@ -9,7 +9,7 @@ export interface Tag {
   readonly text: string;
 }
 
-/** What a schema says for people, as lines of a comment. */
+/** The documentation in a schema. */
 export interface Documentation {
   readonly description: string;
   /** `@title`, `@default`, `@example`, `@deprecated`. */
@@ -18,7 +18,7 @@ export interface Documentation {
 
 export const NO_DOCUMENTATION: Documentation = { description: "", tags: [] };
 
-/** Prints a comment with a final line end; empty without content. */
+/** Prints a comment with a final line break; empty if there is no content. */
 export function printComment({ description, tags }: Documentation, constraints: readonly Tag[]): string {
   const text = commentText(description);
   const lines = text === "" ? [] : text.split("\n");
@@ -31,8 +31,9 @@ export function printComment({ description, tags }: Documentation, constraints: 
 }
 
 /**
- * A description for a comment. `@` at the beginning of a word and the end of a comment get a backslash, which TypeScript
- * keeps; invisible characters other than spaces are spelled out, since some end a line or turn its direction.
+ * Escapes a description for a comment. `@` at the start of a word and the end of a comment get a backslash, which
+ * TypeScript keeps. Invisible characters other than spaces are written as code points, because some end a line or change
+ * the direction of text.
  */
 export function commentText(text: string): string {
   return text
@@ -71,8 +72,8 @@ export function valueText(value: Json): string {
 }
 
 /**
- * A regular expression for `@pattern` that matches the same texts; undefined when it is none with the flag `u`. What a
- * comment cannot hold is escaped in the expression.
+ * An equivalent regular expression for `@pattern`; undefined if it is invalid with the flag `u`. Characters that a
+ * comment cannot contain are escaped.
  */
 export function patternText(pattern: string): string | undefined {
   if (pattern === "" || !isRegex(pattern)) return undefined;

@@ -1,4 +1,4 @@
-/** Metadata -> sources of tool classes, generated from once to see which metadata comes back. */
+/** Converts metadata to tool classes, and runs the generator on them to compare the metadata. */
 
 import { isDeepStrictEqual } from "node:util";
 import { derivePorts } from "svc-runtime/internal/generator";
@@ -13,15 +13,15 @@ import { type SourceFile, type Sources, type ToolSource, toolSources } from "./t
 
 export interface ImportedTool extends ToolSource {
   readonly fqn: string;
-  /** Between the imported metadata and that of the written class. */
+  /** Differences between the imported metadata and that of the written class. */
   readonly differences: readonly SchemaDifference[];
-  /** Definitions that are written where they are used, as JSON pointers. */
+  /** JSON pointers of inlined definitions. */
   readonly inlined: readonly string[];
-  /** Whether the ports are those that the imported tool is registered with. */
+  /** Whether the ports are the same as those of the imported tool. */
   readonly samePorts: boolean;
   /** Whether callers of the imported tool can call the new one, as `svc-gen diff` judges it. */
   readonly verdict: ReturnType<typeof diffDocuments>[number]["verdict"];
-  /** Changes that are not compatible, a line each. */
+  /** Incompatible changes, one line each. */
   readonly changes: readonly string[];
   readonly retagged: ImportableTool["retagged"];
   /** Whether the imported tool has no description. */
@@ -31,15 +31,15 @@ export interface ImportedTool extends ToolSource {
 /** Tools with the files of their classes. */
 export interface Import {
   readonly tools: readonly ImportedTool[];
-  /** The types that several tools have; undefined without any. */
+  /** Types shared by several tools; undefined if there are none. */
   readonly shared: SourceFile | undefined;
   readonly refused: readonly RefusedTool[];
 }
 
-/** Removals of refused tags; each shows the faults that the ones before hid. */
+/** Rounds of removing refused tags. Each round may reveal further faults. */
 const MAX_ROUNDS = 8;
 
-/** Writes the classes. A tool whose class svc-gen refuses does not stop the others. */
+/** Generates the classes. A refused class does not affect the other tools. */
 export function importTools(tools: readonly ImportableTool[]): Import {
   const refused: RefusedTool[] = [];
   for (let left = tools; left.length > 0; ) {
@@ -50,7 +50,7 @@ export function importTools(tools: readonly ImportableTool[]): Import {
       );
       return { tools: imported, shared: sources.shared, refused };
     }
-    // A refused type that tools share refuses them all.
+    // A refused shared type affects all tools that use it.
     const faulty = left.filter((_, index) => {
       const file = inSource((sources.tools[index] as ToolSource).file);
       return errors.some(({ place }) => place === undefined || place.file === file);
@@ -76,7 +76,7 @@ interface Written {
   readonly errors: readonly Diagnostic[];
 }
 
-/** Sources that svc-gen generates from, without the tags that it refuses; what it still refuses is in the errors. */
+/** Generates sources and removes the tags that svc-gen refuses. Remaining faults are returned as errors. */
 function writeSources(tools: readonly ImportableTool[]): Written {
   let sources = toolSources(tools);
   for (let round = 0; ; round++) {
@@ -99,7 +99,7 @@ function inSource(file: string): string {
   return `src/${file}`;
 }
 
-/** A source without the tags that errors point to. Each tag is on a line of its own. */
+/** Removes the tags that errors point to. Each tag is on its own line. */
 function withoutTags({ file, text }: SourceFile, errors: readonly Diagnostic[]): string {
   const refused = new Set(errors.flatMap(({ place }) => (place?.file === inSource(file) ? [place.line] : [])));
   const kept = text.split("\n").filter((line, index) => !(refused.has(index + 1) && /^\s*(?:\/\*)?\*+ @\w/.test(line)));
@@ -141,7 +141,7 @@ function compare(tool: ImportableTool, source: ToolSource, generated: JsonObject
   };
 }
 
-/** The imported metadata as a document with the schemas that its ports come from. */
+/** The imported metadata as a document with the schemas that define its ports. */
 function documentText({ fqn, description, document, input, output }: ImportableTool): NamedText {
   const members = new Map<string, Json>([
     ...document.members,
@@ -153,7 +153,7 @@ function documentText({ fqn, description, document, input, output }: ImportableT
   return { name: "the imported metadata", text: printJson(new JsonObject(members)) };
 }
 
-/** Of the members beside the schemas. The host of the URL is where a tool is served, so only its path counts. */
+/** Differences of the other members. Of the URL only the path is compared, because the host depends on the deployment. */
 function documentDifferences(tool: ImportableTool, source: ToolSource, generated: JsonObject): SchemaDifference[] {
   const found: SchemaDifference[] = [];
   for (const name of new Set([...tool.document.members.keys(), ...generated.members.keys()])) {

@@ -1,10 +1,10 @@
-/** The keywords of several schemas as one, for a value that fits all of them (`allOf`, keywords beside `$ref`). */
+/** Merges several schemas that apply to the same value (`allOf`, sibling keywords of `$ref`) into one. */
 
 import { ANNOTATIONS } from "../compile/keywords.js";
 import { namedSchemas } from "../contract/schema-reader.js";
 import { type Json, JsonObject, printJson } from "../json.js";
 
-/** Two schemas have no common form in one schema. */
+/** Two schemas cannot be expressed as one schema. */
 export class UnmergeableSchemas extends Error {}
 
 /** @throws UnmergeableSchemas */
@@ -15,7 +15,7 @@ export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
   return more.reduce(mergeTwo, first);
 }
 
-/** A schema that forbids undeclared members has every member of the others. */
+/** Checks that a schema without additional properties declares every member of the others. */
 function checkClosed(schema: JsonObject, all: readonly JsonObject[]): void {
   const rest = schema.get("additionalProperties");
   if (rest === undefined || rest === true) return;

@@ -1,27 +1,27 @@
-/** The metadata that can be imported: of bounded size, with schemas that give ports. */
+/** Reads metadata for an import: checks its size, and that its schemas define ports. */
 
 import { derivePorts, JsonError, PortError } from "svc-runtime/internal/generator";
 import { type JudgedMetadata, readListing, UnreadableMetadata } from "../contract/metadata.js";
 import { printJson } from "../json.js";
 import { type Retagged, withTagsOutside } from "./tagged-outputs.js";
 
-/** Greatest size of the metadata of all tools together, in bytes. */
+/** Limit of the metadata of all tools together, in bytes. */
 export const MAX_METADATA_BYTES = 4 * 1024 * 1024;
 const MAX_TOOLS = 1000;
 
-/** One tool. Its schemas give ports that the network accepts. */
+/** A tool whose schemas define ports that the network accepts. */
 export interface ImportableTool extends JudgedMetadata {
-  /** Without empty segments; undefined when the URL has no path that a tool can be served under. */
+  /** Path without empty segments; undefined if no tool can be served at the path of the URL. */
   readonly path: string | undefined;
   readonly ports: ReturnType<typeof derivePorts>;
-  /** Where the tags of the output were, when `output` is not the imported schema but has them outside. */
+  /** The original positions of the tags, if `output` is a rewritten schema. */
   readonly retagged: Pick<Retagged, "tag" | "content"> | undefined;
 }
 
 /** A tool that cannot be imported. */
 export interface RefusedTool {
   readonly message: string;
-  /** What to do. */
+  /** The next step. */
   readonly hint: string;
 }
 
@@ -35,8 +35,8 @@ const NOT_METADATA = "import what the server of a tool answers to GET /meta";
 /**
  * Reads one document, or a list of them.
  *
- * @param name of the source, in messages
- * @throws UnreadableMetadata when there is no list to read
+ * @param name name of the source, for messages
+ * @throws UnreadableMetadata if the bytes are not a document or a list
  */
 export function readImportable(bytes: Uint8Array, name: string): Importable {
   if (bytes.length > MAX_METADATA_BYTES) {

@@ -1,4 +1,4 @@
-/** Types as TypeScript source, laid out as formatters do: 80 columns, two spaces, a leading `|` where a union breaks. */
+/** Prints types as formatted TypeScript: 80 columns, two spaces, a leading `|` in a broken union. */
 
 import { literal } from "../compile/emit/print-literal.js";
 
@@ -25,7 +25,7 @@ export interface ObjectNode {
 }
 
 export interface MemberNode {
-  /** With its final line end; empty for none. */
+  /** Comment with a final line break; empty if there is none. */
   readonly comment: string;
   readonly name: string;
   readonly optional: boolean;
@@ -38,7 +38,7 @@ export interface Declaration {
   readonly type: TypeNode | EnumNode;
 }
 
-/** Constant texts, each with a comment of its own. */
+/** String constants, each with its own comment. */
 export interface EnumNode {
   readonly kind: "enum";
   readonly members: readonly { readonly comment: string; readonly name: string; readonly value: string }[];
@@ -47,7 +47,7 @@ export interface EnumNode {
 const WIDTH = 80;
 const STEP = "  ";
 
-/** One exported declaration: an enum, an interface for an object that is no `Output`, an alias for any other type. */
+/** Prints an exported declaration: an enum, an interface for an object other than `Output`, otherwise a type alias. */
 export function printDeclaration({ comment, name, type }: Declaration): string {
   if (type.kind === "enum") {
     const members = type.members.map(
@@ -61,7 +61,7 @@ export function printDeclaration({ comment, name, type }: Declaration): string {
   return `${comment}export interface ${name} ${empty ? "{}" : broken(type, "")}\n`;
 }
 
-/** A type behind `=` or `:`, with the space or the line end before it. */
+/** A type after `=` or `:`, with the preceding space or line break. */
 function assigned(type: TypeNode, indent: string, column: number): string {
   const text = print(type, indent, column + 1);
   if (!text.startsWith("\n")) return ` ${text}`;
@@ -99,7 +99,7 @@ function broken(type: TypeNode, indent: string): string {
   }
 }
 
-/** A part of a list or an intersection: a union that does not fit is in parentheses, with lines of its own. */
+/** A part of a list or an intersection. A union that is too long is put in parentheses, on its own lines. */
 function member(type: TypeNode, indent: string): string {
   const line = flat(type);
   if (line !== undefined && indent.length + line.length < WIDTH) return grouped(type, line);
@@ -137,7 +137,7 @@ function nameOf({ name, optional }: MemberNode): string {
 
 const flats = new WeakMap<TypeNode, string>();
 
-/** The type on one line; undefined where it has comments or is too long for any line. */
+/** The type on one line; undefined if it has comments or is longer than any line. */
 function flat(type: TypeNode): string | undefined {
   let text = flats.get(type);
   if (text === undefined) {
@@ -201,7 +201,7 @@ function marked({ type, mark }: TupleItem, text: string): string {
   return mark === "optional" ? `${grouped(type, text)}?` : text;
 }
 
-/** Parentheses for a union or an intersection before `[]` or `?`, and as a part of another one. */
+/** Adds parentheses to a union or an intersection before `[]` or `?`, or inside another one. */
 function grouped({ kind }: TypeNode, text: string): string {
   return kind === "union" || kind === "intersection" ? `(${text})` : text;
 }

@@ -1,4 +1,4 @@
-/** The bytes of metadata, from a file or over HTTP. */
+/** Reads the bytes of metadata from a file or over HTTP. */
 
 import { closeSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
@@ -6,15 +6,15 @@ import { CommandError } from "../cli/command-errors.js";
 import { quoted } from "../compile/diagnostics/quote.js";
 import { MAX_METADATA_BYTES } from "./metadata.js";
 
-/** Milliseconds for the whole answer of a server. */
+/** Time limit of an answer, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 const LESS = "import fewer tools at a time";
 const EXAMPLE = "such as https://tools.example.org/sum/meta";
 
 /**
- * Reads the metadata that an argument names: an http or https URL, or a file, which may be a pipe.
+ * Reads metadata from an http or https URL, or from a file, which may be a pipe.
  *
- * @returns at most one byte more than metadata may have
+ * @returns at most one byte more than the limit
  * @throws CommandError
  */
 export async function readSource(name: string, cwd: string, timeoutMs = TIMEOUT_MS): Promise<Uint8Array> {

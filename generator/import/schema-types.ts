@@ -1,6 +1,6 @@
 /**
- * JSON Schema -> types of TypeScript with JSDoc. It keeps what svc-gen's own types can express and passes over the rest:
- * `differences.ts` compares the schemas that come back, so nothing is lost without a word.
+ * Converts JSON Schemas to TypeScript types with JSDoc. Keywords that svc-gen's types cannot express are dropped;
+ * `differences.ts` reports them by comparing the generated schemas.
  */
 
 import { literal } from "../compile/emit/print-literal.js";
@@ -38,12 +38,12 @@ import { nameFromPath, TypeNames } from "./type-names.js";
 
 /** The types of one tool. */
 export interface ToolTypes {
-  /** The types that `Input` and `Output` use, then those two. */
+  /** The types used by `Input` and `Output`, followed by those two. */
   readonly declarations: readonly Declaration[];
   readonly usesDataRef: boolean;
 }
 
-/** The types of the input and the output. Their schemas give ports that the network accepts. */
+/** The types of the input and the output. The schemas must define ports that the network accepts. */
 export function typesOf(input: JsonObject, output: JsonObject, className: string): ToolTypes {
   const definitions = [input, output].flatMap((schema) => [...definitionsOf(schema).keys()]);
   const types = new SchemaTypes(new TypeNames(className, definitions), input, output);
@@ -59,22 +59,22 @@ export function typesOf(input: JsonObject, output: JsonObject, className: string
 
 type Side = "input" | "output";
 
-/** The place of a schema. */
+/** The context of a schema. */
 interface SchemaPosition {
   readonly side: Side;
-  /** From the member or definition that names the type. */
+  /** Path from the member or definition that the type is named after. */
   readonly path: readonly string[];
   readonly pointer: string;
   readonly depth: number;
-  /** The definition that the type is a direct part of, in no object and no list: there it may not name itself. */
+  /** The definition that directly contains the type, outside objects and lists. The type must not refer to it. */
   readonly within: JsonObject | undefined;
-  /** Definitions whose keywords became part of the types around this one. */
+  /** Definitions that are merged into the enclosing types. */
   readonly merged: readonly Json[];
-  /** A tuple that is one port, or a place of it: integers are bigints there, which need a conversion. */
+  /** Whether this is a tuple that is one port, or an element of it. Its integers are bigints, which need a conversion. */
   readonly isOneTuple: boolean;
 }
 
-/** A type with what its comment has to say. */
+/** A type and its documentation. */
 interface Converted {
   readonly type: TypeNode;
   readonly documentation: Documentation;
@@ -83,11 +83,11 @@ interface Converted {
 
 /** svc-gen reads types to 50 levels. */
 const MAX_DEPTH = 40;
-/** Types of one tool, without its ports: merged schemas can be much larger than their text. */
+/** Limit of the types of one tool, because merged schemas can be much larger than their text. */
 const MAX_TYPES = 100_000;
-/** Parts of an `allOf`, with the definitions that they name. */
+/** Limit of the parts of an `allOf`, including referenced definitions. */
 const MAX_PARTS = 100;
-/** Aliases of aliases that are followed; more of them are taken as circular. */
+/** Limit of followed aliases. Longer chains are treated as circular. */
 const MAX_ALIASES = 1000;
 const MAX_TUPLE = 64;
 const MAX_EXAMPLES = 100;
@@ -131,7 +131,7 @@ class SchemaTypes {
 
   // Input and output
 
-  // The network reads ports through one reference, without the keywords beside it.
+  // The network follows one reference to ports, and ignores the reference's sibling keywords.
 
   input(): Declaration {
     const at = start("input");
@@ -164,7 +164,7 @@ class SchemaTypes {
 
   // Any schema
 
-  /** A type that needs no comment: one with documentation or constraints gets a name. */
+  /** A type without comment. A type with documentation or constraints becomes a named type. */
   #type(schema: Json, at: SchemaPosition): TypeNode {
     const converted = this.#convert(schema, at);
     const comment = printComment(converted.documentation, converted.constraints);
@@ -204,7 +204,7 @@ class SchemaTypes {
     return this.#several(whole, types, at);
   }
 
-  /** A reference to a definition, as the name of its type; undefined where its keywords have to be merged. */
+  /** The named type of a referenced definition; undefined if the reference has keywords to merge. */
   #reference(schema: JsonObject, at: SchemaPosition): Converted | undefined {
     const [alone, ...others] = schema.members.has("$ref") ? [] : listAt(schema, "allOf");
     const rest = [...schema.members.keys()].filter((name) => name !== "$ref" && name !== "allOf");
@@ -241,7 +241,7 @@ class SchemaTypes {
     if (known !== undefined) return known;
     const name = this.#names.definition(/[A-Za-z0-9]/.test(wanted) ? wanted : nameFromPath(at.path));
     this.#named.set(schema, name);
-    // References in a shared definition are resolved in one document, so that a circle closes.
+    // References in a shared definition are resolved in one document, so that recursion ends.
     const side = isShared ? "input" : at.side;
     const pointer = referencePointer(`/${side}_schema`, reference);
     const place: SchemaPosition = { ...start(side), path: [name], pointer, within: schema };
@@ -249,7 +249,7 @@ class SchemaTypes {
     return name;
   }
 
-  /** Declares the types of all definitions that are used, and of those that they use. */
+  /** Declares the types of all definitions that are used, directly or indirectly. */
   declareDefinitions(): void {
     for (const { name, schema, at } of this.#undeclared) {
       if (this.#declared.has(name)) continue;
@@ -265,8 +265,8 @@ class SchemaTypes {
   }
 
   /**
-   * A schema with the keywords of `allOf` and of a `$ref` with siblings. Undefined where they have no common form, or
-   * hold themselves.
+   * Merges `allOf` and a `$ref` with sibling keywords into one schema. Undefined if they cannot be merged or are
+   * recursive.
    */
   #merge(
     schema: Json,
@@ -287,7 +287,7 @@ class SchemaTypes {
       open.push(target);
     }
     try {
-      // The keywords of the schema itself come last: its annotations count.
+      // The schema's own keywords come last, so that its annotations win.
       return { schema: mergeSchemas(parts.reverse()), from };
     } catch (error) {
       if (!(error instanceof UnmergeableSchemas)) throw error;
@@ -380,7 +380,7 @@ class SchemaTypes {
     if (range === undefined) {
       return { type: text("number"), ...this.#comment(schema, [{ name: "asType", text: "integer" }, ...constraints]) };
     }
-    // The format has these bounds.
+    // The format implies these bounds.
     const [least, most] = [`${range[0]}`, `${range[1]}`];
     const own = constraints.filter(({ name, text: value }) => {
       return !((name === "minimum" && value === least) || (name === "maximum" && value === most));
@@ -422,7 +422,7 @@ class SchemaTypes {
     }
     const tail = rest instanceof JsonObject && rest.members.size === 1 ? rest.get("anyOf") : undefined;
     const isMiddle = Array.isArray(tail) && prefix.length > 0 && minItems === prefix.length + tail.length - 1;
-    // svc-gen's form of a rest element with places behind it.
+    // svc-gen's schema for elements after a rest element.
     const others = isMiddle ? (tail as readonly Json[]) : [rest ?? true];
     others.forEach((item, index) => {
       const type = this.#type(item, place(`Rest${index + 1}`, "/items"));
@@ -435,7 +435,7 @@ class SchemaTypes {
 
   #objectOrMap(schema: JsonObject, at: SchemaPosition): Converted {
     const type = this.#object(schema, at, false);
-    // An intersection with `[name: string]: never` means the same, but no object literal fits it.
+    // An intersection with `[name: string]: never` would be equivalent, but no object literal is assignable to it.
     const isClosed = schema.get("additionalProperties") === false && type.kind === "object" && type.rest === undefined;
     if (isClosed) return { type, ...this.#comment(schema, [{ name: "additionalProperties", text: "false" }]) };
     const isBare = type.kind === "object" && type.members.length === 0 && type.rest === undefined;
@@ -464,7 +464,7 @@ class SchemaTypes {
     const at = below(outer, [name], `/properties/${pointerStep(name)}`);
     const whole = this.#oneHop(schema, at.side);
     const isMany = port && whole.get("type") === "array";
-    // An optional list is one value, so a list port is a required member whatever the schema says.
+    // An optional list would be a single value, so a list port is always a required member.
     const optional = !required && !isMany;
     const { type, documentation, constraints } = this.#convert(
       optional ? withoutNull(withoutDefault(schema)) : schema,
@@ -485,18 +485,18 @@ class SchemaTypes {
     if (next !== schema) return this.#isList(next, side, hops + 1);
     const [only, ...more] = listAt(schema, "anyOf");
     if (only !== undefined && more.length === 0) return this.#isList(only, side, hops + 1);
-    // A tuple is one value by itself, where its places need different conversions.
+    // A tuple whose elements need different conversions is a single value, not a `many` port.
     return isSame(typeNames(schema), ["array"]) && !schema.members.has("prefixItems");
   }
 
-  /** A list that is one value in the schema: alone, it would be a port of many values. */
+  /** Makes a list a single value; otherwise it would be a `many` port. */
   #asOneValue(type: TypeNode, side: Side): TypeNode {
     if (side === "input") return union([type, text("null")]);
     this.usesDataRef = true;
     return { kind: "generic", name: "DataRef", argument: type };
   }
 
-  /** The schema that a reference names, or the schema itself; one without keywords for none. */
+  /** The schema behind a reference, or the schema itself; an empty schema if there is none. */
   #oneHop(schema: Json, side: Side): JsonObject {
     const found = dereferenced(schema, this.#document(side));
     return found instanceof JsonObject ? found : new JsonObject(new Map());
@@ -521,7 +521,7 @@ class SchemaTypes {
   }
 }
 
-/** Keywords of the content of lists and objects. */
+/** Keywords for the content of lists and objects. */
 const STRUCTURE = ["properties", "required", "additionalProperties", "patternProperties", "items", "prefixItems"];
 
 function descriptionOf(schema: JsonObject): string {
@@ -529,7 +529,7 @@ function descriptionOf(schema: JsonObject): string {
   return typeof description === "string" ? commentText(description) : "";
 }
 
-/** The given keywords of a schema as tags, as far as their values are valid. */
+/** The given keywords as tags. Invalid values are dropped. */
 function tagsOf(schema: JsonObject, keywords: readonly string[]): Tag[] {
   return keywords.flatMap((name) => {
     const value = schema.get(name);
@@ -595,7 +595,7 @@ function text(value: string): TypeNode {
   return { kind: "text", text: value };
 }
 
-/** A union without unions in it and without repeated names and literals. */
+/** A union without nested unions and duplicates. */
 function union(parts: readonly TypeNode[]): TypeNode {
   const texts = new Set<string>();
   const flat = parts.flatMap((part) => (part.kind === "union" ? part.parts : [part]));
@@ -610,7 +610,7 @@ function union(parts: readonly TypeNode[]): TypeNode {
   return distinct.length === 1 ? only : { kind: "union", parts: distinct };
 }
 
-/** Members, and a type for all undeclared names that theirs need not have. */
+/** Members, plus a type for undeclared names that the members need not match. */
 function besides(members: readonly MemberNode[], rest: TypeNode): TypeNode & { kind: "intersection" } {
   return {
     kind: "intersection",
@@ -622,8 +622,8 @@ function besides(members: readonly MemberNode[], rest: TypeNode): TypeNode & { k
 }
 
 /**
- * Constant texts of which some have a description, as the members of an enum; undefined for any other branches. A union
- * of literals has no place for the descriptions.
+ * String constants with descriptions as an enum, because a union of literals cannot have descriptions; undefined for any
+ * other branches.
  */
 function documentedConstants(branches: readonly Json[]): EnumNode | undefined {
   const names = new Set<string>();
@@ -643,7 +643,7 @@ function documentedConstants(branches: readonly Json[]): EnumNode | undefined {
   return new Set(members.map(({ value }) => value)).size === members.length ? { kind: "enum", members } : undefined;
 }
 
-/** The name of an enum's member: `err_http` is `ErrHttp`. */
+/** The name of an enum member: `ErrHttp` for `err_http`. */
 function memberName(value: string, taken: ReadonlySet<string>): string {
   const words = nameFromPath([value]);
   const base = /^[A-Za-z]/.test(words) ? words : `Value${words}`;
@@ -652,7 +652,7 @@ function memberName(value: string, taken: ReadonlySet<string>): string {
   return name;
 }
 
-/** Ports are declared, and a call has no others: an index signature is left out. */
+/** Drops an index signature, because a call has only the declared ports. */
 function withoutRest(type: ObjectNode | (TypeNode & { kind: "intersection" })): TypeNode {
   if (type.kind === "object") return { kind: "object", members: type.members };
   return type.parts[0] as TypeNode;
@@ -703,7 +703,7 @@ function isNull(schema: Json): boolean {
   return keyword(schema, "type") === "null";
 }
 
-/** Names of the definitions that mean the same in both schemas. */
+/** Names of definitions that are equal in both schemas. */
 function sharedDefinitions(input: JsonObject, output: JsonObject): ReadonlySet<string> {
   const [one, other] = [definitionsOf(input), definitionsOf(output)];
   const same = new Set([...one.keys()].filter((name) => isSame(one.get(name) ?? null, other.get(name) ?? null)));
@@ -711,7 +711,7 @@ function sharedDefinitions(input: JsonObject, output: JsonObject): ReadonlySet<s
   for (const name of same) {
     for (const used of referencesIn(one.get(name) ?? null)) append(users, used, name);
   }
-  // A definition that refers to one that differs differs too.
+  // A definition differs too if it refers to one that differs.
   const different = [...users.keys()].filter((name) => !same.has(name));
   for (const name of different) {
     for (const user of users.get(name) ?? []) if (same.delete(user)) different.push(user);
@@ -729,7 +729,7 @@ function definitionsOf(schema: JsonObject): ReadonlyMap<string, Json> {
   return namedSchemas(schema, schema.members.has("$defs") ? "$defs" : "definitions");
 }
 
-/** The last steps of all references in a schema. */
+/** The last segments of all references in a schema. */
 function referencesIn(schema: Json): string[] {
   if (Array.isArray(schema)) return (schema as readonly Json[]).flatMap(referencesIn);
   if (!(schema instanceof JsonObject)) return [];

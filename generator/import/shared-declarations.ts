@@ -1,8 +1,8 @@
-/** Types that several imported tools declare alike, to be written once. */
+/** Finds types that several imported tools declare identically, so that they are written once. */
 
 import { type Declaration, printDeclaration } from "./print-types.js";
 
-/** Declarations that are the same in every tool that has one of their name, and that several tools have. */
+/** Declarations that several tools have, and that are identical in every tool with that name. */
 export function sharedDeclarations(tools: readonly (readonly Declaration[])[]): ReadonlyMap<string, Declaration> {
   const uses = new Map<string, { readonly declaration: Declaration; readonly texts: Set<string>; count: number }>();
   for (const declaration of tools.flat()) {
@@ -16,7 +16,7 @@ export function sharedDeclarations(tools: readonly (readonly Declaration[])[]): 
   for (const [name, { declaration, texts, count }] of uses) {
     if (count > 1 && texts.size === 1 && name !== "Input" && name !== "Output") shared.set(name, declaration);
   }
-  // One that names a type of its own tool stays there.
+  // A declaration that uses a type of its own tool is not shared.
   const isLocal = (name: string) => uses.has(name) && !shared.has(name);
   for (let size = -1; size !== shared.size; ) {
     size = shared.size;
@@ -25,7 +25,7 @@ export function sharedDeclarations(tools: readonly (readonly Declaration[])[]): 
   return shared;
 }
 
-/** The names in a type, those of the language among them. */
+/** The names in a type, including those of the language. */
 export function namesIn(type: Declaration["type"], names = new Set<string>()): ReadonlySet<string> {
   switch (type.kind) {
     case "text":

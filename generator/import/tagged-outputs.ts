@@ -1,13 +1,13 @@
 /**
- * Output schemas of internally and adjacently tagged enums (serde's `tag`, and `tag` with `content`), rewritten with the
- * tag outside, which is the only form that has ports (protocol.md section 2).
+ * Rewrites output schemas of internally and adjacently tagged enums (serde's `tag`, and `tag` with `content`) as
+ * externally tagged ones, the only form that defines ports (protocol.md section 2).
  */
 
 import { dereferenced, keyword, listAt, namedSchemas, valuesOf, withoutKeywords } from "../contract/schema-reader.js";
 import { type Json, JsonObject } from "../json.js";
 import { mergeSchemas, UnmergeableSchemas } from "./merge-schemas.js";
 
-/** An output with its tags outside. */
+/** An externally tagged output. */
 export interface Retagged {
   readonly output: JsonObject;
   /** Name of the member that held the tag. */
@@ -32,7 +32,7 @@ export function withTagsOutside(output: JsonObject): Retagged | undefined {
   return { output: new JsonObject(new Map(members).set("oneOf", rewritten)), tag, content };
 }
 
-/** A variant with the keywords of the definitions that it names; undefined where they have no common form. */
+/** A variant merged with the definitions that it refers to; undefined if they cannot be merged. */
 function mergedVariant(document: JsonObject, variant: Json): JsonObject | undefined {
   if (!(variant instanceof JsonObject)) return undefined;
   const target = dereferenced(variant, document);
@@ -47,7 +47,7 @@ function mergedVariant(document: JsonObject, variant: Json): JsonObject | undefi
   }
 }
 
-/** The text that a schema admits, if it is the only one. */
+/** The only string that a schema allows; undefined if it allows others. */
 function constantOf(schema: Json | undefined): string | undefined {
   const [value, ...others] = (schema instanceof JsonObject && valuesOf(schema)) || [];
   return typeof value === "string" && others.length === 0 ? value : undefined;
@@ -66,7 +66,7 @@ function tagOf(variants: readonly JsonObject[]): string | undefined {
   });
 }
 
-/** The member that holds the content: the only one beside the tag, in every variant that has any, always an object. */
+/** The content member: an object, and the only member except the tag, in every variant that has one. */
 function contentOf(document: JsonObject, variants: readonly JsonObject[], tag: string): string | undefined {
   const others = variants.map((variant) =>
     [...namedSchemas(variant, "properties").keys()].filter((name) => name !== tag),

@@ -1,4 +1,4 @@
-/** The source files of imported tools. */
+/** Generates the source files of imported tools. */
 
 import { DEFAULT_TIMEOUT_MS } from "svc-runtime/internal/generator";
 import { literal } from "../compile/emit/print-literal.js";
@@ -30,13 +30,13 @@ export interface Sources {
   readonly shared: SourceFile | undefined;
 }
 
-/** Names that the file imports or declares itself. */
+/** Names that the generated file imports or declares. */
 const TAKEN_CLASSES = ["Input", "Output", "SvcTool", "StatusCode", "DataRef"];
 
-/** Description of a tool that has none: svc-gen wants one. */
+/** Description of a tool without one, because svc-gen requires it. */
 const NO_DESCRIPTION = "TODO: describe this tool.";
 
-/** Writes the sources of the tools. Files and paths are each used once; one file name is that of the server's options. */
+/** Generates the sources. File names and paths are unique; the name of the server options file is reserved. */
 export function toolSources(tools: readonly ImportableTool[]): Sources {
   const files = new Set(["server-options"]);
   const paths = new Set(tools.flatMap(({ path }) => path ?? []));
@@ -74,7 +74,7 @@ export function toolSources(tools: readonly ImportableTool[]): Sources {
   };
 }
 
-/** The types of a server in one file: named after the domain that all its tools have. */
+/** File name of the shared types: the domain, if all tools have the same one. */
 function sharedStemOf(tools: readonly ImportableTool[], taken: ReadonlySet<string>): string {
   const [first = [], ...others] = tools.map(({ fqn }) => fqn.split(/[.@]/).slice(0, -2));
   const differs = first.findIndex((part, at) => others.some((other) => other[at] !== part));
@@ -104,7 +104,7 @@ function importLine(names: readonly string[], from: string, keyword = "import"):
   return `${keyword} {\n${names.map((name) => `  ${name},\n`).join("")}} from "${from}";\n`;
 }
 
-/** The last part of the name, or more of the name where another tool has that. */
+/** File name of a tool: the last part of its FQN, or more parts if that is taken. */
 function fileStem(fqn: string, taken: ReadonlySet<string>): string {
   const [name = "", version = ""] = fqn.split("@");
   const last = name.split(".").at(-1) ?? "";

@@ -1,4 +1,4 @@
-/** The test of an imported tool: a stub for each variant of its results, called with an input that fits its schema. */
+/** Generates the test of an imported tool: a stub for each variant, called with a valid input. */
 
 import { literal } from "../compile/emit/print-literal.js";
 import type { SchemaJudge } from "../compile/emit/schema-judge.js";
@@ -11,11 +11,11 @@ export interface TestedClass {
   readonly className: string;
   readonly input: JsonObject;
   readonly output: JsonObject;
-  /** The types of the class, those of other files too. */
+  /** The types of the class, including those in other files. */
   readonly declarations: readonly Declaration[];
 }
 
-/** A test without its imports, which depend on where it lies. */
+/** A test without its imports, which depend on its location. */
 export interface ToolTest {
   /** Names that it imports from the file of the class. */
   readonly names: readonly string[];
@@ -36,7 +36,7 @@ ${body}`;
 }
 
 /**
- * Writes a test. Where no input is found that fits the schema, it is to do.
+ * Generates a test. It is marked `todo` if no valid input is found.
  *
  * @param shared names of types in the file of shared types
  */
@@ -83,7 +83,7 @@ for (const result of RESULTS) {
   };
 }
 
-/** An input that fits the schema as far as samples do. A list is a `many` port, which is always sent and has a value. */
+/** A sample input. A list is a `many` port, so it has at least one item. */
 function inputSample(schema: JsonObject, type: Declaration["type"] | undefined): Json {
   const sample = sampleOf(schema);
   const properties = schema.get("properties");
@@ -130,7 +130,7 @@ function misfitOf(judge: SchemaJudge, schema: JsonObject, sample: Json): string 
   try {
     return judge.compile(schema)(sample);
   } catch {
-    // The keywords of other toolkits are not those of ajv's strict mode.
+    // Schemas of other toolkits may have keywords that ajv's strict mode refuses.
     return undefined;
   }
 }
@@ -145,7 +145,7 @@ class SamplePrinter {
     this.#types = types;
   }
 
-  /** Undefined where the value is not one of the type. */
+  /** Undefined if the value is not of the type. */
   print(value: Json, type: TypeNode | EnumNode | undefined, open = 0): string | undefined {
     if (type === undefined || open > 64) return undefined;
     switch (type.kind) {
@@ -198,7 +198,7 @@ class SamplePrinter {
       if (text === undefined) return undefined;
       texts.push(`${/^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name)}: ${text}`);
     }
-    // A value with a member that the type does not have is of another branch.
+    // A value with an undeclared member belongs to another branch.
     for (const name of value.members.keys()) {
       if (!members.some((member) => member.name === name)) return undefined;
     }

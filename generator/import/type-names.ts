@@ -1,6 +1,6 @@
-/** Names of the types in an imported file: identifiers, each once, none that the file uses for something else. */
+/** Names of the types in an imported file: unique identifiers that the file does not use otherwise. */
 
-/** What the file imports, declares or uses of the language, and what no type may be called. */
+/** Names that the file imports, declares or uses, and names that TypeScript reserves. */
 const RESERVED: ReadonlySet<string> = new Set([
   ...["Input", "Output", "SvcTool", "StatusCode", "errEval", "DataRef", "NonNullable", "Date", "Promise", "Uint8Array"],
   ...["any", "bigint", "boolean", "never", "null", "number", "object", "string", "symbol", "undefined", "unknown"],
@@ -15,20 +15,20 @@ const MAX_LENGTH = 120;
 
 export class TypeNames {
   readonly #taken: Set<string>;
-  /** The latest number behind a name that is wanted repeatedly. */
+  /** The last number appended to each name. */
   readonly #counts = new Map<string, number>();
   readonly #kept: ReadonlySet<string>;
 
   /**
-   * @param className of the tool, which no type of the file may have
-   * @param definitions names that are kept for the definitions of the schemas
+   * @param className name of the tool class, which is reserved
+   * @param definitions names reserved for the definitions of the schemas
    */
   constructor(className: string, definitions: readonly string[]) {
     this.#kept = new Set(definitions);
     this.#taken = new Set([className]);
   }
 
-  /** A new name for a definition near the wanted one: the same when it is an identifier that is free. */
+  /** A unique name for a definition, equal to the wanted one if that is a free identifier. */
   definition(wanted: string): string {
     return this.#free(wanted, () => false);
   }
@@ -55,7 +55,7 @@ export class TypeNames {
   }
 }
 
-/** The words of a path in a schema as the name of a type: `lines[].unit-price` is `LinesItemUnitPrice`. */
+/** A type name from a path in a schema: `LinesItemUnitPrice` for `lines[].unit-price`. */
 export function nameFromPath(path: readonly string[]): string {
   return path
     .slice(-3)

@@ -1,4 +1,4 @@
-/** The addresses of the tools that a server lists. */
+/** Addresses of the tools of a server. */
 
 import type { TlsOptions } from "svc-runtime/leader";
 import { CommandError } from "../cli/command.js";
@@ -6,11 +6,11 @@ import { pathsOf } from "../dev/page-server/remote-tools.js";
 import { exchange } from "../http-exchange.js";
 
 const TIMEOUT_MS = 10_000;
-/** Tools of all servers together. */
+/** Maximum number of tools. */
 const MAX_TOOLS = 1_000;
 
 /**
- * Lists the addresses of the tools at a URL: that of one tool, or of a server, whose `/tools` names its tools.
+ * Lists the addresses of the tools at a URL. The URL is that of one tool, or of a server, whose `/tools` is read.
  *
  * @throws CommandError
  */
@@ -24,11 +24,11 @@ export async function toolAddresses(url: string, tls: TlsOptions | undefined): P
   if (response === undefined)
     throw new CommandError(`no answer from ${origin}: ${failure?.message}`, "start the server, or correct the URL");
   const paths = response.status === 200 ? pathsOf(response.body.toString()) : [];
-  if (paths.length === 0) throw new CommandError(`${origin}/tools lists no tools`, "give the URL of a tool");
+  if (paths.length === 0) throw new CommandError(`${origin}/tools lists no tools`, "pass the URL of a tool");
   if (paths.length > MAX_TOOLS) {
     throw new CommandError(
-      `${origin} lists ${paths.length} tools, at most ${MAX_TOOLS} are possible`,
-      "give the URL of one",
+      `${origin} lists ${paths.length} tools; at most ${MAX_TOOLS} are supported`,
+      "pass the URL of one tool",
     );
   }
   return paths.map((each) => (each === "" ? origin : `${origin}/${each}`));

@@ -1,4 +1,4 @@
-/** Tools of the network for MCP clients: the leader that calls them, and the answers that clients get. */
+/** Exposes tools to MCP clients: calls them as a leader, and converts their answers. */
 
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { LeaderClient, LeaderError, type LeaderOptions } from "svc-runtime/leader";
@@ -8,17 +8,17 @@ import { BridgedTool, FAILURE, UnfitTool } from "./bridged-tool.js";
 import { type Plain, RoundedInteger } from "./exact-integers.js";
 import { RepeatedCalls, ReusedKey } from "./repeated-calls.js";
 
-/** Member of a result's `_meta`: whether the tool's signature was verified. */
+/** Key in a result's `_meta`: whether the tool's signature was verified. */
 const SIGNATURE = "svc-gen/signature";
 
 export interface BridgeOptions {
-  /** The addresses of the tools, asked anew for each list. */
+  /** Returns the addresses of the tools. Called for each listing. */
   readonly addresses: () => Promise<readonly string[]>;
-  /** With a leader, calls are signed. */
+  /** Calls are signed if it has a leader. */
   readonly client: LeaderOptions;
-  /** Values of secret ports, by name: clients neither see nor send them. */
+  /** Values of secret ports, by name. Clients neither see nor send them. */
   readonly secrets?: ReadonlyMap<string, string>;
-  /** Reports a tool that is left out, and why. */
+  /** Reports a tool that is left out, with the reason. */
   readonly complain: (problem: string) => void;
 }
 
@@ -26,7 +26,7 @@ export interface BridgeOptions {
 export interface BridgeCall {
   readonly name: string;
   readonly args: Plain;
-  /** Makes two calls with the same name and arguments one call. */
+  /** Calls with the same key, name and arguments are one call. */
   readonly key?: { readonly text: string; readonly isExclusive: boolean };
   readonly signal: AbortSignal;
 }
@@ -39,7 +39,7 @@ export class Bridge {
   readonly #clients = new Map<string, LeaderClient>();
   readonly #repeated = new RepeatedCalls();
   #tools: ReadonlyMap<string, BridgedTool> = new Map();
-  /** Called when a tool's contract turns out to have changed. */
+  /** Listeners for a changed contract. */
   readonly onChange = new Set<() => void>();
 
   constructor(options: BridgeOptions) {
@@ -87,7 +87,7 @@ export class Bridge {
     }
   }
 
-  /** The tools, read anew. */
+  /** Reads the tools again and lists them. */
   async list(): Promise<Tool[]> {
     const before = this.#tools;
     for (const problem of await this.read()) this.#options.complain(problem);
@@ -102,14 +102,14 @@ export class Bridge {
   }
 
   /**
-   * Calls a tool, and repeats the same signed request while its server cannot be reached.
+   * Calls a tool. Retries the same signed request while its server cannot be reached.
    *
    * @throws UnknownTool
    */
   async call(call: BridgeCall): Promise<CallToolResult> {
     if (!this.#tools.has(call.name)) await this.list();
     const tool = this.#tools.get(call.name);
-    if (tool === undefined) throw new UnknownTool(`no tool is named ${quoted(call.name)}: list the tools`);
+    if (tool === undefined) throw new UnknownTool(`no tool has the name ${quoted(call.name)}: list the tools again`);
     try {
       return await this.#run(tool, call);
     } catch (error) {
@@ -117,7 +117,7 @@ export class Bridge {
       if (error instanceof RoundedInteger) return failure(`${error.message}. The tool did not run.`);
       if (error instanceof ReusedKey) return failure(`${error.message}. The tool did not run.`);
       if (error instanceof UnfitTool) return failure(`The tool ran, and ${error.message}.`);
-      if (error instanceof OutOfTime) return failure("The tool's schema takes too long to apply.");
+      if (error instanceof OutOfTime) return failure("Validating against the tool's schema takes too long.");
       throw error;
     }
   }
@@ -130,7 +130,7 @@ export class Bridge {
     if (secret !== undefined) {
       const how = `svc-gen mcp --secret ${secret}=VARIABLE`;
       return failure(
-        `${secret} is a secret, which is set where this bridge is started (${how}). The tool did not run.`,
+        `${secret} is a secret and must be set when this bridge is started (${how}). The tool did not run.`,
       );
     }
     const own = [...(this.#options.secrets ?? [])].filter(([port]) => tool.secrets.has(port));
@@ -139,7 +139,7 @@ export class Bridge {
     const input = { ...tool.inputOf(args), ...secrets };
     const isSigned = this.#options.client.leader !== undefined;
     if (!isSigned && key?.isExclusive) {
-      return failure("An unsigned call cannot be repeated safely: leave the idempotency key out, or sign calls.");
+      return failure("An unsigned call cannot be retried safely: omit the idempotency key, or sign calls.");
     }
     const sign = () => client.sign(input);
     const text = () => JSON.stringify([name, args], (_, value) => (typeof value === "bigint" ? `${value}n` : value));
@@ -158,7 +158,7 @@ export class Bridge {
     };
   }
 
-  /** What a failed call means for its caller, and whether the tool's contract has changed since it was listed. */
+  /** Explains a failed call, and whether the tool's contract has changed since it was listed. */
   async #explain({ client }: BridgedTool, error: LeaderError): Promise<string> {
     const text = explained(error);
     if (!CONTRACT_FAULTS.has(error.code)) return text;
@@ -186,17 +186,16 @@ function explained(error: LeaderError): string {
   return `${what} (${because}). ${RAN[error.ran]}`;
 }
 
-/** By code: what it means, and what to do. */
+/** Meaning and next step of each error code. */
 const MEANINGS: Readonly<Record<string, string>> = {
-  invalid_input: "The arguments do not fit the tool's input: correct them and call again",
-  input_deserialization_error: "The arguments do not fit the tool's input: correct them and call again",
-  permission_denied: "The tool does not permit this caller: its operator decides who may call it",
-  auth_failed: "The server does not accept the signature: its allow-list needs the leader and key of this bridge",
-  tool_invocation_failed: "The tool failed: the log of its server has the reason",
-  tool_invocation_timeout: "The tool did not end within its time limit: ask for less, or call again later",
-  tool_invocation_interrupted: "The tool's server stopped before the tool ended",
-  output_serialization_error:
-    "The tool returned a result that its contract does not allow: its author has to correct it",
+  invalid_input: "The arguments do not match the tool's input: correct them and call again",
+  input_deserialization_error: "The arguments do not match the tool's input: correct them and call again",
+  permission_denied: "The tool does not permit this caller: ask its operator for access",
+  auth_failed: "The server refused the signature: add the leader and key of this bridge to its allow-list",
+  tool_invocation_failed: "The tool failed: the reason is in its server's log",
+  tool_invocation_timeout: "The tool did not finish within its time limit: request less, or call again later",
+  tool_invocation_interrupted: "The tool's server stopped before the tool finished",
+  output_serialization_error: "The tool returned a result that its contract does not allow: its author must correct it",
   wrong_signature: "The result was not signed by the tool's key, and is not shown",
   unsigned_result: "The result was not signed, and is not shown",
   connection_failed: "The tool's server could not be reached",

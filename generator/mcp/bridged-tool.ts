@@ -1,4 +1,4 @@
-/** A tool of the network as an MCP client sees it: its name, its schemas, and the forms of its values. */
+/** A tool as an MCP client sees it: its name, its schemas and its values. */
 
 import { readExact } from "svc-runtime/internal/generator";
 import type { CallResult, LeaderClient } from "svc-runtime/leader";
@@ -7,20 +7,20 @@ import { secretPorts } from "../invoke/secrets.js";
 import { runWithin } from "../run-within.js";
 import { digitSchema, ExactIntegers, isPlain, judgeOf, type Plain } from "./exact-integers.js";
 
-/** A tool that no MCP client could use. */
+/** The tool, or its result, cannot be represented in MCP. */
 export class UnfitTool extends Error {}
 
-/** Longest name that all known clients take. */
+/** Longest name that all known clients accept. */
 const MAX_NAME = 64;
-/** Limit of a tool's schemas, in bytes: clients hand them to a model. */
+/** Limit of a tool's schemas, in bytes. Clients pass them to a model. */
 const MAX_SCHEMA_BYTES = 1024 * 1024;
-/** Limit of the conversion of one value: a hostile schema can make it exponential. */
+/** Time limit of one conversion, because a hostile schema can make it exponential. */
 const CONVERT_MS = 2_000;
 
-/** The variant of a tool that reports its own failure. */
+/** The variant with which a tool reports an error. */
 export const FAILURE = "_err_eval";
 
-/** `xyz.demo.sum@1` is `xyz_demo_sum_v1`: some clients refuse dots. */
+/** `xyz.demo.sum@1` becomes `xyz_demo_sum_v1`, because some clients refuse dots. */
 export function mcpName(fqn: string): string {
   return fqn.replaceAll(".", "_").replace("@", "_v");
 }
@@ -29,11 +29,11 @@ export class BridgedTool {
   readonly name: string;
   readonly inputSchema: Plain;
   readonly outputSchema: Plain;
-  /** Ports that clients do not see, and whether each is required. */
+  /** Ports hidden from clients, each with whether it is required. */
   readonly secrets: ReadonlyMap<string, boolean>;
   readonly #input: ExactIntegers;
   readonly #outputs: ReadonlyMap<string, ExactIntegers>;
-  /** Made with the first result. */
+  /** Compiled at the first result. */
   #nonconformity: ((content: unknown) => string | undefined) | undefined;
 
   /** @throws UnfitTool */
@@ -42,11 +42,11 @@ export class BridgedTool {
     this.name = mcpName(fqn);
     if (this.name.length > MAX_NAME) {
       throw new UnfitTool(
-        `${fqn}: its name has ${this.name.length} characters as ${this.name}, at most ${MAX_NAME} are possible`,
+        `${fqn}: its MCP name ${this.name} has ${this.name.length} characters; at most ${MAX_NAME} are allowed`,
       );
     }
     if (inputSchema.length + outputSchema.length > MAX_SCHEMA_BYTES) {
-      throw new UnfitTool(`${fqn}: its schemas have more than ${MAX_SCHEMA_BYTES} bytes`);
+      throw new UnfitTool(`${fqn}: its schemas are larger than ${MAX_SCHEMA_BYTES} bytes`);
     }
     const input = rootOf(readSchema(inputSchema), fqn);
     const output = readSchema(outputSchema);
@@ -63,7 +63,7 @@ export class BridgedTool {
   }
 
   /**
-   * The input that arguments mean.
+   * Converts arguments to an input.
    *
    * @throws RoundedInteger; OutOfTime
    */
@@ -72,14 +72,14 @@ export class BridgedTool {
   }
 
   /**
-   * A result as structured content.
+   * Converts a result to structured content.
    *
    * @throws UnfitTool when the result is not what the tool publishes; OutOfTime
    */
   structured({ tag, ports, value }: CallResult): Plain {
     const stored = ports.find(({ values }) => values.some(({ kind }) => kind !== "inline"));
     if (stored !== undefined) {
-      throw new UnfitTool(`${tag}.${stored.name}: the value is stored elsewhere, where this bridge does not read it`);
+      throw new UnfitTool(`${tag}.${stored.name}: the value is in external storage, which this bridge does not read`);
     }
     const plain = { [tag]: value };
     return runWithin(CONVERT_MS, () => {
@@ -87,7 +87,7 @@ export class BridgedTool {
       this.#nonconformity ??= judgeOf(this.outputSchema);
       const fault = this.#nonconformity(content);
       if (fault === undefined) return content;
-      throw new UnfitTool(`the result does not conform to the schema that the tool publishes: ${fault}`);
+      throw new UnfitTool(`the result does not match the schema in the tool's metadata: ${fault}`);
     });
   }
 }
@@ -100,12 +100,12 @@ function readSchema(text: string): Plain {
   return isPlain(schema) ? schema : {};
 }
 
-/** The schema of the input, with its ports at its root: clients drop a tool whose root has `$ref`, `oneOf` or the like. */
+/** The input schema with its ports at the root, because clients drop a tool whose root has `$ref`, `oneOf` or the like. */
 function rootOf(schema: Plain, fqn: string): Plain {
   const { $schema: _, ...root } = schema;
   if (isPlain(root.properties) || !("$ref" in root)) return root;
   const at = referenced(root, root.$ref);
-  if (at === undefined) throw new UnfitTool(`${fqn}: its input is a reference outside of its schema`);
+  if (at === undefined) throw new UnfitTool(`${fqn}: its input schema has a reference that leads out of the schema`);
   const { $ref: __, ...others } = root;
   return { ...others, ...at };
 }
@@ -125,7 +125,7 @@ function referenced(document: Plain, reference: unknown): Plain | undefined {
   return isPlain(found) ? found : undefined;
 }
 
-/** The variants of an output schema, each with the definitions that it refers to. */
+/** The variants of an output schema, each with the definitions that it uses. */
 function variantsOf(schema: Plain, fqn: string): (readonly [tag: string, schema: Plain])[] {
   const shared = definitionsOf(schema);
   const branches = [schema.oneOf ?? schema.anyOf ?? schema].flat();

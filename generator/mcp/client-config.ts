@@ -1,12 +1,12 @@
 /** Entries for the configuration files of MCP clients. */
 
-/** A command that starts the bridge. Clients start it in a folder of their own, so its paths are absolute. */
+/** A command that starts the bridge. Its paths are absolute, because clients choose the working directory. */
 export interface ClientEntry {
   readonly command: string;
   readonly args: readonly string[];
 }
 
-/** @param name of the entry: letters, digits and dashes */
+/** @param name name of the entry: letters, digits and dashes */
 export function clientConfig(name: string, entry: ClientEntry): string {
   const json = (value: object) => JSON.stringify(value, undefined, 2);
   const { command, args } = entry;

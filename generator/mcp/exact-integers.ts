@@ -1,6 +1,6 @@
 /**
- * Integers of 64 bits as decimal digits in a text. MCP clients read JSON numbers as doubles and would round them, so the
- * schemas and values that they see have texts there; everything else has the form of the contract.
+ * 64-bit integers as strings of decimal digits. MCP clients read JSON numbers as doubles and would round them, so their
+ * schemas and values use strings instead; everything else is as in the contract.
  */
 
 import { createRequire } from "node:module";
@@ -8,10 +8,10 @@ import type { AnySchema, ValidateFunction } from "ajv";
 import { pathText } from "svc-runtime/internal/generator";
 import { nestingOf, pointerStep, referenceSteps, resolveReference } from "../contract/schema-reader.js";
 
-/** A JSON object; its integers beyond ±(2^53−1) are bigints. */
+/** A JSON object. Integers beyond ±(2^53−1) are bigints. */
 export type Plain = { readonly [name: string]: unknown };
 
-/** An argument that cannot be what the caller meant. The message has its path, and what to send. */
+/** An integer argument that the client has rounded. The message has its path and the expected form. */
 export class RoundedInteger extends Error {}
 
 const DIGITS = "^-?(?:0|[1-9][0-9]*)$";
@@ -27,16 +27,16 @@ function mapEntries(object: Plain, change: (value: unknown, name: string) => unk
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value, name)]));
 }
 
-/** Whether a schema describes integers that a double may not hold, by its format or its bounds. */
+/** Whether a schema, by its format or bounds, allows integers that a double cannot represent. */
 function isWide({ type, format, minimum, maximum }: Plain): boolean {
   if (![type].flat().includes("integer") || NARROW.has(format)) return false;
   return WIDE.has(format) || !(Number.isSafeInteger(minimum) && Number.isSafeInteger(maximum));
 }
 
 /**
- * A schema as clients see it.
+ * The schema for clients.
  *
- * @param lenient also takes the integers as numbers, as {@link ExactIntegers.inward} does
+ * @param lenient whether integers are also accepted as numbers, as in {@link ExactIntegers.inward}
  */
 export function digitSchema(schema: unknown, lenient = false): unknown {
   if (!isPlain(schema)) return schema;
@@ -71,13 +71,13 @@ function digitNode(schema: Plain, lenient: boolean): Plain {
   };
 }
 
-/** Integers of `enum`, `const`, `default` and `examples` as texts. */
+/** Converts the integers in `enum`, `const`, `default` and `examples` to strings. */
 function texts(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(texts);
   return typeof value === "number" || typeof value === "bigint" ? String(value) : value;
 }
 
-/** The nearest doubles of bigints, for readers of JSON that have no others. */
+/** Converts bigints to the nearest doubles, for ajv. */
 function doubles(value: unknown): unknown {
   if (typeof value === "bigint") return Number(value);
   if (value instanceof Exact) return Number(value.toJSON());
@@ -85,7 +85,7 @@ function doubles(value: unknown): unknown {
   return isPlain(value) ? mapEntries(value, doubles) : value;
 }
 
-/** An integer that came as digits: it is written as them. */
+/** An integer given as digits. It is sent with the same digits. */
 class Exact {
   readonly #value: bigint;
   constructor(text: string) {
@@ -98,7 +98,7 @@ class Exact {
 
 type Convert = (schema: Plain, value: unknown, path: readonly (string | number)[]) => unknown;
 
-/** Converts values of one schema. A branch of a union is chosen by ajv. */
+/** Converts values of one schema. ajv selects the branch of a union. */
 export class ExactIntegers {
   readonly #schema: Plain;
   readonly #judged: unknown;
@@ -106,8 +106,8 @@ export class ExactIntegers {
   #ajv: import("ajv/dist/2020.js").Ajv2020 | undefined;
 
   /**
-   * @param schema as the tool publishes it
-   * @param judged the schema, with the same pointers, that values have before they are converted
+   * @param schema the schema in the tool's metadata
+   * @param judged the schema of unconverted values, with the same pointers
    */
   constructor(schema: Plain, judged: unknown) {
     this.#schema = schema;
@@ -115,7 +115,7 @@ export class ExactIntegers {
   }
 
   /**
-   * The value that the tool takes: digits become integers.
+   * Converts a value for the tool: digits become integers.
    *
    * @throws RoundedInteger
    */
@@ -123,7 +123,7 @@ export class ExactIntegers {
     return this.#walk(this.#schema, [], value, [], inward);
   }
 
-  /** The value that a client reads: wide integers become digits. */
+  /** Converts a value for the client: wide integers become digits. */
   outward(value: unknown): unknown {
     return undoubled(this.#walk(this.#schema, [], value, [], outward));
   }
@@ -155,7 +155,7 @@ export class ExactIntegers {
         const at = [...pointer, name, String(i)];
         return this.#fits(at, now) ? [{ to: this.#walk(branch, at, now, path, convert, seen) }] : [];
       });
-      // A text that a branch takes as text stays one.
+      // A string that some branch accepts unchanged stays a string.
       now = (results.find(({ to }) => to === now) ?? results[0] ?? { to: now }).to;
     }
     if (Array.isArray(now)) return this.#items(schema, pointer, now, path, convert);
@@ -216,7 +216,7 @@ export class ExactIntegers {
 }
 
 /**
- * ajv as a judge of which branch a value is. It matches no pattern of a server, which may take exponential time.
+ * An ajv instance that ignores `pattern`, because matching a pattern of a foreign server may take exponential time.
  */
 function newAjv(schema: unknown) {
   const { Ajv2020 } = createRequire(import.meta.url)("ajv/dist/2020") as typeof import("ajv/dist/2020.js");
@@ -228,7 +228,7 @@ function newAjv(schema: unknown) {
   return ajv.addSchema(rest as AnySchema as Plain, "schema");
 }
 
-/** @returns a function that says why a value does not conform to a schema; undefined when it does */
+/** @returns a function that explains why a value does not match a schema, or returns undefined if it does */
 export function judgeOf(schema: unknown): (value: unknown) => string | undefined {
   const validate = newAjv(schema).getSchema("schema");
   return (value) => {

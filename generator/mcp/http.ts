@@ -1,4 +1,4 @@
-/** The bridge over streamable HTTP, on the server of the development page. */
+/** The bridge over streamable HTTP, served by the development page's server. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
@@ -11,11 +11,10 @@ import { mcpServer } from "./mcp-server.js";
 /** Limit of a message, in bytes. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Answers one request. */
 export type McpEndpoint = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /**
- * Makes the endpoint. The SDK would read bodies with JSON.parse, which rounds; it gets them read exactly.
+ * Creates the endpoint. It parses bodies itself, because the SDK's JSON.parse rounds integers.
  *
  * @param complain reports faults of the protocol
  */
@@ -26,7 +25,7 @@ export function mcpEndpoint(bridge: Bridge, complain: (problem: string) => void)
     let parsedBody: unknown;
     if (method === "POST") {
       const bytes = await bounded(request);
-      if (bytes === undefined) return refuse(response, 413, -32600, `at most ${MAX_BYTES} bytes`);
+      if (bytes === undefined) return refuse(response, 413, -32600, `the message may have at most ${MAX_BYTES} bytes`);
       try {
         parsedBody = readExact(bytes);
       } catch (error) {

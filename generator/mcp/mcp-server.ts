@@ -1,4 +1,4 @@
-/** The MCP server of a bridge. The protocol, in all its revisions, is the official SDK's. */
+/** The MCP server of a bridge. The official SDK implements the protocol and its revisions. */
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { VERSION } from "../version.js";
@@ -7,10 +7,10 @@ import type { Plain } from "./exact-integers.js";
 import { IDEMPOTENCY_KEY } from "./repeated-calls.js";
 
 /**
- * Makes a server for one connection, or for one request over HTTP.
+ * Creates a server for one connection, or for one request over HTTP.
  *
- * @param connection names the connection, in which a request with the id and arguments of an earlier one is the same
- * call; undefined over HTTP, where every client begins to count at one
+ * @param connection identifies the connection. A request with the ID and arguments of an earlier one in it is the same
+ * call. Undefined over HTTP, where every client numbers its requests from one
  */
 export function mcpServer(bridge: Bridge, connection?: string): Server {
   const server = new Server(
@@ -43,7 +43,7 @@ function keyOf(given: unknown, connection: string | undefined, id: string | numb
       return { text: `key ${given}`, isExclusive: true };
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
-      `${IDEMPOTENCY_KEY}: expected a text of 1 to 256 characters`,
+      `${IDEMPOTENCY_KEY}: expected a string of 1 to 256 characters`,
     );
   }
   if (connection === undefined) return undefined;
@@ -51,4 +51,4 @@ function keyOf(given: unknown, connection: string | undefined, id: string | numb
 }
 
 const INSTRUCTIONS =
-  "Integers of 64 bits are strings of decimal digits, in arguments and in results. A result is an object with one member, whose name says which of the tool's variants it is.";
+  "64-bit integers are strings of decimal digits, in arguments and in results. A result is an object with one member, named after the variant that the tool returned.";

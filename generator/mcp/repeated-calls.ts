@@ -1,16 +1,16 @@
-/** Calls that a client made already, so that the same call by it is the same signed request: the tool runs once. */
+/** Remembers calls of clients, so that a repeated call sends the same signed request and the tool runs once. */
 
 import { createHash } from "node:crypto";
 import type { SignedRequest } from "svc-runtime/leader";
 
-/** Member of a call's `_meta` with which a client makes two calls one. */
+/** Key in a call's `_meta`. Calls with the same value are one call. */
 export const IDEMPOTENCY_KEY = "svc-gen/idempotency-key";
 
-/** Calls that are remembered, and the bytes of their requests. The oldest go first. */
+/** Limits of the remembered calls: their number and the bytes of their requests. The oldest are dropped first. */
 const MAX_CALLS = 1_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** The same key was used for another call. */
+/** The key was used for a different call. */
 export class ReusedKey extends Error {}
 
 interface Made {
@@ -25,9 +25,9 @@ export class RepeatedCalls {
   /**
    * The signed request of a call.
    *
-   * @param key of the call; undefined for one that is never the same as another
-   * @param call all that makes two calls the same
-   * @param isExclusive whether another call with the key is an error, or takes its place
+   * @param key key of the call; undefined if no other call is the same
+   * @param call text that is equal for equal calls
+   * @param isExclusive whether a different call with the key is an error; otherwise it replaces the first
    * @throws ReusedKey
    */
   requestOf(key: string | undefined, call: string, isExclusive: boolean, sign: () => SignedRequest): SignedRequest {
@@ -35,7 +35,8 @@ export class RepeatedCalls {
     const hash = createHash("sha256").update(call).digest("base64");
     const made = this.#made.get(key);
     if (made?.hash === hash) return made.request;
-    if (made !== undefined && isExclusive) throw new ReusedKey(`the ${IDEMPOTENCY_KEY} was used for another call`);
+    if (made !== undefined && isExclusive)
+      throw new ReusedKey(`the ${IDEMPOTENCY_KEY} was already used for a different call`);
     const request = sign();
     this.#forget(key);
     this.#made.set(key, { hash, request });

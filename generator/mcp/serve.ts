@@ -1,4 +1,4 @@
-/** The bridge on standard input and output, until either ends. */
+/** Runs the bridge on standard input and output, until either closes. */
 
 import { parseJSONRPCMessage } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";

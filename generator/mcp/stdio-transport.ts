@@ -1,13 +1,13 @@
 /**
- * MCP messages over standard input and output, a line each. The SDK's own transport reads with JSON.parse, which rounds;
- * this one reads integers exactly.
+ * MCP messages over standard input and output, one per line. The SDK's transport uses JSON.parse, which rounds integers;
+ * this one keeps them exact.
  */
 
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { JsonError, readExact } from "svc-runtime/internal/generator";
 
-/** Limit of one message, in bytes: somewhat more than the largest input. */
+/** Limit of one message, in bytes: slightly more than the largest input. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
@@ -22,7 +22,7 @@ export class StdioTransport implements Transport {
   #bytes = 0;
   #isClosed = false;
 
-  /** @param check gives a message its type @throws for a value that is no message */
+  /** @param check validates a message; throws for any other value */
   constructor(input: Readable, output: Writable, check: (value: unknown) => JSONRPCMessage) {
     this.#input = input;
     this.#output = output;
@@ -58,7 +58,7 @@ export class StdioTransport implements Transport {
     }
     this.#parts.push(rest);
     this.#bytes += rest.length;
-    if (this.#bytes > MAX_MESSAGE_BYTES) this.#fail(new Error(`a message has more than ${MAX_MESSAGE_BYTES} bytes`));
+    if (this.#bytes > MAX_MESSAGE_BYTES) this.#fail(new Error(`a message is larger than ${MAX_MESSAGE_BYTES} bytes`));
   }
 
   #read(line: Buffer): void {
@@ -76,14 +76,14 @@ export class StdioTransport implements Transport {
     try {
       message = this.#check(value);
     } catch {
-      this.onerror?.(new Error("a line is no JSON-RPC message"));
+      this.onerror?.(new Error("a line is not a JSON-RPC message"));
       void this.#refuse(-32600, "Invalid Request");
       return;
     }
     this.onmessage?.(message);
   }
 
-  /** The answer to a line whose id is unknown (JSON-RPC 2.0 section 5.1). */
+  /** Answers a line whose request ID is unknown (JSON-RPC 2.0 section 5.1). */
   async #refuse(code: number, message: string): Promise<void> {
     await this.send({ jsonrpc: "2.0", id: null, error: { code, message } } as unknown as JSONRPCMessage);
   }

@@ -523,7 +523,7 @@ describe("doctor of a gateway", () => {
     assert.equal(of("signatures").detail, "503 overloaded");
     assert.match(of("signatures").next, /\(error code: overloaded\); let the gateway pass Retry-After$/);
     const packed = await gateway(origin, { headers: (raw) => [...raw, "Content-Encoding", "gzip"] });
-    assert.match((await doctor(packed)).of("signatures").next, /compresses requests/);
+    assert.match((await doctor(packed)).of("signatures").next, /compression of requests/);
   });
 });
 

@@ -192,7 +192,7 @@ describe("the form of a tool", () => {
       problems.join("\n"),
       /xyz_demo\.first\.x-y@1 and xyz\.demo_first\.x-y@1 are both xyz_demo_first_x-y_v1/,
     );
-    assert.match(problems.join("\n"), /its name has 72 characters as xyz_demo_longlong.*, at most 64 are possible/);
+    assert.match(problems.join("\n"), /its MCP name xyz_demo_longlong.* has 72 characters; at most 64 are allowed/);
     assert.deepEqual(
       (await client.listTools()).tools.map(({ name }) => name),
       ["xyz_demo_first_v1", "xyz_demo_first_x-y_v1"],
@@ -254,7 +254,7 @@ test("a secret is not shown to clients, and comes from where the bridge was star
   assert.deepEqual((await call(client, { a: "1" })).structuredContent, { ok: {} });
   assert.match(tool.got[0]?.body ?? "", /sk-123/);
   const given = await call(client, { a: "1", apiKey: "from the model" });
-  assert.match(textOf(given), /^apiKey is a secret, which is set where this bridge is started/);
+  assert.match(textOf(given), /^apiKey is a secret and must be set when this bridge is started/);
   const without = await connected([tool]);
   assert.match(textOf(await call(without.client, { a: "1" })), /^apiKey is a secret.*--secret apiKey=VARIABLE/);
 });
@@ -265,15 +265,15 @@ describe("what is no result", () => {
   for (const [answer, said] of [
     [
       { status: 422, error: "input_deserialization_error", details: "a: expected an integer, got a string" },
-      /arguments do not fit .*a: expected an integer, got a string\)\. The tool did not run\./,
+      /arguments do not match .*a: expected an integer, got a string\)\. The tool did not run\./,
     ],
     [{ status: 403, error: "permission_denied" }, /does not permit this caller.* The tool did not run\./],
     [{ status: 500, error: "tool_invocation_failed" }, /The tool failed.* may have run\./],
-    [{ status: 504, error: "tool_invocation_timeout" }, /did not end within its time limit/],
+    [{ status: 504, error: "tool_invocation_timeout" }, /did not finish within its time limit/],
     [{ _err_eval: { reason: '"out of stock"' } }, /^The tool reports a failure: out of stock$/],
     [
       { ok: { n: '"text"' } },
-      /^The tool ran, and the result does not conform to the schema that the tool publishes: \/ok\/n/,
+      /^The tool ran, and the result does not match the schema in the tool's metadata: \/ok\/n/,
     ],
     [{ ok: { other: "1" } }, /There is no result \(invalid_answer: "ok": expected exactly the declared ports/],
   ] as const) {
@@ -300,7 +300,7 @@ describe("what is no result", () => {
     const { client } = await connected([written()]);
     await assert.rejects(
       client.callTool({ name: "other", arguments: {} }),
-      /no tool is named \\?"other\\?": list the tools/,
+      /no tool has the name \\?"other\\?": list the tools/,
     );
   });
 });
@@ -327,7 +327,10 @@ describe("one call runs once", () => {
     for (let i = 0; i < 2; i++) await call(client, { a: "1" }, key);
     await call(client, { a: "1" });
     assert.deepEqual([tool.got.length, nonces(tool)], [3, 2]);
-    assert.match(textOf(await call(client, { a: "2" }, key)), /was used for another call\. The tool did not run\./);
+    assert.match(
+      textOf(await call(client, { a: "2" }, key)),
+      /was already used for a different call\. The tool did not run\./,
+    );
   });
 
   test("a request with the id and arguments of an earlier one is the same call, on one connection", async () => {

@@ -165,7 +165,7 @@ describe("no code of the checkout is run", () => {
           const { code, err } = await diffIn(root, variables);
           assert.ok(!existsSync(ran), JSON.stringify(variables));
           assert.equal(code, EXIT.usage, err);
-          assert.match(err, /^svc-gen: diff without files wants a meta\.json committed in git HEAD; git says fatal: /);
+          assert.match(err, /^svc-gen: diff without files wants a meta\.json committed in git HEAD; git: fatal: /);
         }
       });
     }
@@ -193,7 +193,7 @@ describe("no code of the checkout is run", () => {
       writeFileSync(join(bare, "meta.json"), "[]\n");
       const { code, err } = await diffIn(bare);
       assert.equal(code, EXIT.usage);
-      assert.match(err, /; git says fatal: /);
+      assert.match(err, /; git: fatal: /);
     });
 
     test("git is no program of the checkout: node_modules/.bin, the project, the folder where it stands", async () => {
@@ -255,10 +255,10 @@ describe("no code of the checkout is run", () => {
         /wants a meta\.json committed in git HEAD; git is not on the PATH/,
       );
       const { folder: none } = outside({ "meta.json": "[]" });
-      assert.match((await diffIn(none)).err, /; git says fatal: not a git repository/);
+      assert.match((await diffIn(none)).err, /; git: fatal: not a git repository/);
       git(none, "init", "--quiet");
       git(none, "commit", "--quiet", "--allow-empty", "--message", "one");
-      assert.match((await diffIn(none)).err, /; git says fatal: path 'meta\.json' exists on disk, but not in 'HEAD'/);
+      assert.match((await diffIn(none)).err, /; git: fatal: path 'meta\.json' exists on disk, but not in 'HEAD'/);
     });
   });
 });
