@@ -71,7 +71,7 @@ describe("no code of the checkout is run", () => {
     assert.ok(!existsSync(at("ran")));
     assert.match(out, /^✓ libsodium: sodium-native is installed, built for /m);
     rmSync(join(project.root, "node_modules/sodium-native/prebuilds"), { recursive: true });
-    assert.match((await svcGenIn(project.root, ["doctor"])).out, /^- libsodium: not here/m);
+    assert.match((await svcGenIn(project.root, ["doctor"])).out, /^- libsodium: not installed/m);
   });
 
   describe("diff", () => {
