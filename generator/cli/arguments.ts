@@ -49,10 +49,14 @@ export function readArguments(given: readonly string[], commands: readonly Comma
   if (idle !== undefined) {
     const words = idle.split("-");
     const own = Object.keys(command.options).find((name) => words.every((word) => name.split("-").includes(word)));
-    throw new UsageError(`${command.name} has no --${idle}${own === undefined ? "" : `; did you mean --${own}?`}`);
+    const others = commands.filter(({ options }) => Object.hasOwn(options, idle)).map(({ name }) => name);
+    const hint = own === undefined ? `it is an option of ${others.join(", ")}` : `did you mean --${own}?`;
+    throw new UsageError(`${command.name} has no --${idle}; ${hint}`);
   }
   if (args.length > 0 && command.arguments === undefined) {
-    throw new UsageError(`${command.name} takes no argument, got ${quoted(args[0] ?? "")}`);
+    const [first = ""] = args;
+    const hint = /^\d+$/.test(first) && Object.hasOwn(command.options, "port") ? `; did you mean --port ${first}?` : "";
+    throw new UsageError(`${command.name} takes no argument, got ${quoted(first)}${hint}`);
   }
   return { command, args, values };
 }

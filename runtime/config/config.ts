@@ -334,6 +334,18 @@ export function checkDocument(
   }
 }
 
+/** Where each member belongs, for one that is elsewhere. */
+const elsewhere: Readonly<Record<string, string>> = {
+  invoke_max_body_bytes: "the document itself",
+  mode: "/signed_http",
+  allowed_leaders: "/signed_http",
+  allowed_leaders_path: "/signed_http",
+  tools: "/signed_http",
+  leaders: "/signed_http/allowed_leaders",
+  response_signing_key: "an entry of /signed_http/tools",
+  replay_cache_ttl_ms: "an entry of /signed_http/tools",
+};
+
 function readDocument(
   bytes: Uint8Array,
   source: DocumentSource,
@@ -341,7 +353,10 @@ function readDocument(
   previous?: LeaderResolver,
 ): ConfigSnapshot {
   const { faults } = reading;
-  const root = DocumentNode.read(bytes, source, faults).members({ optional: ["invoke_max_body_bytes", "signed_http"] });
+  const root = DocumentNode.read(bytes, source, faults).members({
+    optional: ["invoke_max_body_bytes", "signed_http"],
+    elsewhere,
+  });
   const invokeMaxBodyBytes =
     faults.attempt(() => root.invoke_max_body_bytes?.orAbsent()?.u64()) ?? DEFAULT_INVOKE_MAX_BODY_BYTES;
   const signed = root.signed_http?.orAbsent();
@@ -355,7 +370,7 @@ function readSignedHttp(
   { faults, openList, onTools }: ConfigReading,
   previous?: LeaderResolver,
 ): Omit<ConfigSnapshot, "invokeMaxBodyBytes"> {
-  const section = node.members({ optional: ["mode", "allowed_leaders_path", "allowed_leaders", "tools"] });
+  const section = node.members({ optional: ["mode", "allowed_leaders_path", "allowed_leaders", "tools"], elsewhere });
   const { mode: modeNode, tools: toolsNode } = section;
   const mode = (modeNode && faults.attempt(() => readMode(modeNode))) ?? SignedHttpMode.Required;
   const pathNode = section.allowed_leaders_path?.orAbsent();
@@ -407,7 +422,7 @@ interface ToolShape {
 }
 
 function readToolShape(node: DocumentNode): ToolShape {
-  const members = node.members({ optional: ["response_signing_key", "replay_cache_ttl_ms"] });
+  const members = node.members({ optional: ["response_signing_key", "replay_cache_ttl_ms"], elsewhere });
   const signingKey = members.response_signing_key?.orAbsent();
   const ttl = members.replay_cache_ttl_ms?.orAbsent();
   node.faults.attempt(() => signingKey?.text());

@@ -57,6 +57,8 @@ function decodeSeed(text: string): Uint8Array | string {
   // Truncated hex is usually valid base64 of other bytes.
   const digits = /^(?:0x)?([0-9a-fA-F]+)$/.exec(text)?.[1];
   if (digits !== undefined) return `${digits.length} hex digits`;
+  if (/^(?:0x)?[0-9a-z]{64}(?:[0-9a-z]{2})?$/i.test(text))
+    return `${text.length} characters, some of which are not hex digits`;
   return bytes === undefined ? `${text.length} characters in none of these forms` : `${bytes.length} bytes`;
 }
 

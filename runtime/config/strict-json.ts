@@ -131,6 +131,8 @@ export class Faults {
 interface MemberSpec<R extends string, O extends string> {
   readonly required?: readonly R[];
   readonly optional?: readonly O[];
+  /** Where members belong that this object does not have, by their name. */
+  readonly elsewhere?: Readonly<Record<string, string>>;
 }
 
 /** The parent of a node, and the node's segment in the JSON pointer. */
@@ -202,8 +204,14 @@ export class DocumentNode {
       if (!required.includes(name) && names.optional?.includes(name as O) !== true) {
         const known: readonly string[] = [...required, ...(names.optional ?? [])];
         const [nearest] = closest(name, known, MAX_STEPS);
+        const { [name]: place } = { ...names.elsewhere };
         const got = `got another member${READABLE_NAME.test(name) ? `, ${name}` : ""}`;
-        const remedy = nearest === undefined ? "remove it or correct its name" : `did you mean ${nearest}?`;
+        const remedy =
+          place !== undefined
+            ? `it belongs in ${place}`
+            : nearest === undefined
+              ? "remove it or correct its name"
+              : `did you mean ${nearest}?`;
         this.faults.add(this.#fault(`must contain only ${known.join(", ")}, ${got}; ${remedy}`, key));
         continue;
       }

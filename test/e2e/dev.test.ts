@@ -431,7 +431,8 @@ describe("mistakes", () => {
   test("mistakes on the command line of dev and invoke", async () => {
     for (const [args, code, message] of [
       [["dev", "--project", "src"], EXIT.usage, 'there is no "src/tsconfig.json" here'],
-      [["dev", "--port", "http"], EXIT.usage, "--port wants a number from 0 to 65535"],
+      [["dev", "--port", "http"], EXIT.usage, '--port wants a number from 0 to 65535, got "http"'],
+      [["dev", "8080"], EXIT.usage, 'dev takes no argument, got "8080"; did you mean --port 8080?'],
       [["dev", "--inspect", "--inspect-port", "0"], EXIT.usage, "--inspect-port wants a number from 1 to 65535"],
       [["dev", "--inspect-port", "9000"], EXIT.usage, "--inspect-port wants --inspect or --inspect-brk"],
       [["dev", "--signd"], EXIT.usage, 'unknown option "--signd"; did you mean --signed?'],

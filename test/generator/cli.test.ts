@@ -133,7 +133,7 @@ test("usage errors are 2, and one line that names the nearest thing there is", a
     [["check"], 'unknown command "check"; did you mean --check?'],
     [["help", "keys"], 'unknown command "help"; did you mean --help?'],
     [["generate", "x"], 'generate takes no argument, got "x"'],
-    [["--url", "x"], "generate has no --url"],
+    [["--url", "x"], "generate has no --url; it is an option of dev, mcp, meta, openapi"],
     [["explain", "SVC112", "SVC113"], "explain wants one code, such as SVC112"],
     [["completion"], "completion wants one shell: bash, zsh or fish"],
     [["explain", "SVC999"], `unknown code "SVC999"; did you mean ${LAST_CODES}?`],

@@ -347,6 +347,11 @@ describe("error texts", () => {
     ],
     [
       '"tools"',
+      '"replay_cache_ttl_ms"',
+      "line 5, column 5: /signed_http must contain only mode, allowed_leaders_path, allowed_leaders, tools, got another member, replay_cache_ttl_ms; it belongs in an entry of /signed_http/tools",
+    ],
+    [
+      '"tools"',
       '"timeout"',
       "line 5, column 5: /signed_http must contain only mode, allowed_leaders_path, allowed_leaders, tools, got another member, timeout; remove it or correct its name",
     ],

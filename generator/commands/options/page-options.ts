@@ -1,6 +1,7 @@
 /** The options that say where the development page listens. */
 
 import { UsageError } from "../../cli/command.js";
+import { quoted } from "../../compile/diagnostics/quote.js";
 
 export const PAGE_OPTIONS = {
   host: { type: "string", value: "HOST", summary: "address on which the page listens (default: 127.0.0.1)" },
@@ -14,5 +15,5 @@ export const PAGE_OPTIONS = {
 /** @throws UsageError */
 export function readPort(option: "port" | "page-port" | "inspect-port", text: string, min = 0): number {
   if (/^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= 65_535) return Number(text);
-  throw new UsageError(`--${option} wants a number from ${min} to 65535`);
+  throw new UsageError(`--${option} wants a number from ${min} to 65535, got ${quoted(text)}`);
 }

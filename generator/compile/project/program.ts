@@ -409,7 +409,12 @@ export function missingRuntime({ program, sources, checker, at, layout }: Progra
   if (unresolved === undefined) return undefined;
   const file = unresolved.getSourceFile();
   const where = file === stub ? {} : { place: at(unresolved) };
-  return diagnostic("SVC103", where, ...unresolvedReason(layout, file.fileName));
+  const reason = unresolvedReason(layout, file.fileName);
+  if (reason.length > 0 || file !== stub || !displayPath(layout, layout.out).startsWith("..")) {
+    return diagnostic("SVC103", where, ...reason);
+  }
+  const out = displayPath(layout, layout.out);
+  return diagnostic("SVC103", where, `no node_modules above ${out} has it`, "name a folder of the project: --out");
 }
 
 /** The specifiers of imports of `svc-runtime`, and of `svc-runtime/v1`, which generated code imports. */
