@@ -66,7 +66,10 @@ export default defineConfig({
         state.src = state.src.replace(/^<!-- .* -->\n/gm, "");
       });
       markdown.core.ruler.push("commands", ({ tokens }) => {
-        for (const token of tokens) if (token.type === "code_block") [token.type, token.info] = ["fence", "sh"];
+        for (const token of tokens) {
+          if (token.type !== "code_block") continue;
+          [token.type, token.info] = ["fence", /[;{]$/m.test(token.content) ? "ts" : "sh"];
+        }
       });
       markdown.core.ruler.push("files", ({ tokens, env }) => {
         for (const token of tokens.flatMap(({ children }) => children ?? [])) {
