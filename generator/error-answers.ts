@@ -34,7 +34,7 @@ const SAME_ANSWER = "a retry gets the same answer";
 
 const WORDS: Readonly<Record<ErrorCode, Words>> = {
   bad_request: {
-    meaning: "the request is not valid HTTP, has no Host or two, or an unknown method",
+    meaning: "the request is not valid HTTP, has no Host header or several, or has an unknown method",
     caller: "check the proxies: one of them damages requests",
     operator: "check the log of the gateway: it sends invalid HTTP",
   },

@@ -327,7 +327,7 @@ class ServerDoctor {
     if (ports === undefined) return skipped("body", "the metadata does not describe ports");
     if (ports.length === 0) return skipped("body", "the tool has no input ports: every call would run it");
     const notJson = new JsonText(Buffer.from([0xff]));
-    // Canonical JSON that a parser and printer of JSON would change.
+    // Canonical JSON that changes if a gateway parses and prints it.
     const sensitive = new JsonText('["é/\\u0001",1.0,1e+16,18446744073709551615]');
     const input = Object.fromEntries(
       ports.map(({ name, many }, at) => [

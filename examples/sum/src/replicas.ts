@@ -50,7 +50,7 @@ export interface Replica {
   readonly address: string;
   /** The nonces of its runs in hex, in order: read from the file that it writes. */
   runs(): readonly string[];
-  /** Ends it at once, as the kernel would, as soon as a run is under way in it. */
+  /** Kills the replica with SIGKILL as soon as a run has started in it. */
   kill(): Promise<void>;
 }
 
