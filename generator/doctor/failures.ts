@@ -16,9 +16,9 @@ export function errorOf(answer: ExchangeResponse): { readonly code: string; read
   }
 }
 
-/** Remote text for a terminal. */
+/** Remote text for a terminal, without characters that control it or change the direction of text. */
 export function printable(text: string): string {
-  return withoutControls(text, 300);
+  return withoutControls(text, 300).replace(/[\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
 }
 
 /** The meaning of a failure, and the next step. */

@@ -249,7 +249,7 @@ describe("invoke", () => {
       };
       const { code, out } = await invoke(plain, "--timeout", "60", ...args);
       assert.equal(code, 1);
-      assert.match(out, /no whole answer within 60 ms/);
+      assert.match(out, /no complete answer within 60 ms/);
     }
     await reportOf(url, ...AS_BOB, "--timeout", "999999999");
     const { code, out } = await invoke(plain, "--timeout", "1000000000");
@@ -265,7 +265,7 @@ describe("invoke", () => {
           if (response.req.method === "GET") return void response.end(document);
           for (const timer of timers.waiting.filter(({ repeats }) => !repeats)) timer.fire();
         };
-        assert.match((await invoke(plain, ...args)).out, /no whole answer within 6000 ms/);
+        assert.match((await invoke(plain, ...args)).out, /no complete answer within 6000 ms/);
       } finally {
         timers.restore();
       }

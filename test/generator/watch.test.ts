@@ -94,6 +94,7 @@ test("it writes, and follows every file that the types reach", PATIENCE, async (
   while (!/name: "heard"/.test(contracts())) await watching.line(WROTE);
   project.write({ "src/some/deep/tool.ts": deep("swapped") });
   while (!/name: "swapped"/.test(contracts())) await watching.line(WROTE);
+  rmSync(join(project.root, "old"), { recursive: true });
   rmSync(join(project.root, "src/some"), { recursive: true });
   while (/tool-deep@1/.test(contracts())) await watching.line(WROTE);
 
@@ -220,6 +221,6 @@ test("it ends with one sentence when a file cannot be written", PATIENCE, async 
   await watching.line(/up to date|wrote/);
   project.write({ "src/generated/contracts.ts": "export const mine = 1;\n" });
   assert.equal(await watching.exit(), EXIT.usage);
-  assert.match(watching.complaints, /^svc-gen: "src\/generated\/contracts\.ts" is not a file of svc-gen; .*\n$/m);
+  assert.match(watching.complaints, /^svc-gen: "src\/generated\/contracts\.ts" was not written by svc-gen; .*\n$/m);
   assert.equal(contracts(), "export const mine = 1;\n");
 });

@@ -95,7 +95,7 @@ describe("verdicts and advice for planted faults", { timeout: 60_000 }, () => {
   test("a proxy that changes the request", async () => {
     const url = await proxy({ toTool: (body) => body.replace('"data":1}', '"data":7}') });
     const { exchange } = await callOf(url, SIGNER, INPUT);
-    assert.match(exchange.error?.advice ?? "", /omething on the way changed it: call the tool without the proxy/);
+    assert.match(exchange.error?.advice ?? "", /^A proxy changed the body: call the tool without the proxy/);
   });
 
   test("a proxy that changes the result", async () => {
@@ -112,7 +112,7 @@ describe("verdicts and advice for planted faults", { timeout: 60_000 }, () => {
     assert.equal(exchange.error?.path, "b");
     assert.match(
       exchange.error.advice,
-      /Correct the input at the place that the details name\. The tool did not run\./,
+      /Correct the input at the position named in the details\. The tool did not run\./,
     );
   });
 

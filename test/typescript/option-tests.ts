@@ -144,7 +144,7 @@ const OTHER_SYNTAX: readonly (Case & { readonly notes: readonly string[] })[] = 
       "src/sum.ts": `import source adder from "./adder.wasm";\n${TOOL}export const kept = adder;\n`,
     },
     on: [sevenOne],
-    notes: ["TS1005", "TS2503", "TS1005", "TS2304", "TS2304"],
+    notes: ["TS1005", "TS1005"],
   },
 ];
 

@@ -1,6 +1,7 @@
 /** Encoders by the layouts of protocol.md section 3, declared with @mysten/bcs: the reference for bcs-writer.ts. */
 
 import { bcs } from "@mysten/bcs";
+import { sha256 } from "@noble/hashes/sha2.js";
 import type {
   MetaSchema,
   PortCommitment,
@@ -9,7 +10,6 @@ import type {
   RawValue,
   ValueKind,
 } from "#runtime/wire/bcs/bcs-shapes.js";
-import { sha256 } from "#runtime/wire/crypto/hash.js";
 import { DOMAINS } from "#runtime/wire/protocol.js";
 
 const Bytes = bcs.byteVector();
