@@ -64,7 +64,8 @@ function addTool(call: CommandContext<typeof OPTIONS>, name: string, scaffold: S
   }
   const taken = projectTools(cwd) ?? [];
   const domain = /^(.+)\.[^.]+@/.exec(taken[0] ?? "")?.[1] ?? "xyz.demo";
-  const tool = scaffold.toolNames(/[.@]/.test(name) ? name : `${domain}.${name}@1`);
+  const complete = (short: string) => (/[.@]/.test(short) ? short : `${domain}.${short}@1`);
+  const tool = scaffold.toolNames(name, "--tool", complete);
   if (taken.includes(tool.fqn))
     throw new CommandError(`the project has ${tool.fqn} already`, "name another tool, or a new version");
   const files = scaffold.toolFiles(tool);

@@ -16,6 +16,7 @@ import {
   strayVariables,
 } from "svc-runtime/internal/config";
 import type { SigningKey } from "svc-runtime/leader";
+import { diagnostic } from "../compile/diagnostics/diagnostics.js";
 import { quoted } from "../compile/diagnostics/quote.js";
 import type { GenerateOptions } from "../compile/project/layout.js";
 import { type CheckedConfig, checkConfig } from "../config/check-config.js";
@@ -56,7 +57,6 @@ export async function checkProject(questions: ProjectQuestions): Promise<Check[]
   return [
     checkNode(process.versions.node),
     checkTypeScript(project.root),
-    ...checkManifest(project.root),
     ...(await checkTsconfig(project)),
     checkVersions(project.root),
     await checkGenerated(questions),
@@ -124,9 +124,10 @@ async function checkTsconfig({ root, tsconfig }: GenerateOptions): Promise<Check
   const layout = layoutOf({ root, ...(tsconfig !== undefined && { tsconfig }) });
   const project = readProject(layout);
   if ("diagnostics" in project) {
-    const [{ code, message, hint } = { code: "SVC101", message: "cannot be read", hint: undefined }] =
-      project.diagnostics;
-    return [bad("tsconfig", `${code}: ${message}`, hint ?? `svc-gen explain ${code}`)];
+    const [{ code, message, hint, place } = diagnostic("SVC101", {})] = project.diagnostics;
+    const row = place?.file === "package.json" ? place.file : "tsconfig";
+    const at = place === undefined ? "" : `${place.file}:${place.line}:${place.column} - `;
+    return [bad(row, `${at}${code}: ${message}`, hint ?? `svc-gen explain ${code}`)];
   }
   const { module, strict } = project.options;
   if (strict !== true) {
@@ -138,24 +139,6 @@ async function checkTsconfig({ root, tsconfig }: GenerateOptions): Promise<Check
   }
   const { checkBuild } = await import("./build-checks.js");
   return [good("tsconfig", `strict, module ${ts.ModuleKind[module]}`), ...checkBuild(project)];
-}
-
-/** Checks that package.json is JSON. */
-function checkManifest(root: string): Check[] {
-  const path = join(root, "package.json");
-  if (!existsSync(path)) return [];
-  try {
-    // npm and Node ignore a byte order mark.
-    JSON.parse(
-      readRegular(path)
-        .toString()
-        .replace(/^\ufeff/, ""),
-    );
-    return [];
-  } catch (error) {
-    const [at = ""] = /at position \d+/.exec(String(error)) ?? [];
-    return [bad("package.json", `invalid JSON ${at}`.trimEnd(), "correct it; npm and Node cannot read it either")];
-  }
 }
 
 function checkVersions(root: string): Check {

@@ -66,12 +66,29 @@ export interface ToolNames {
   readonly file: string;
 }
 
-/** @throws UsageError that says which part is wrong */
-export function toolNames(text: string): ToolNames {
+/**
+ * @param option of the command line that gives the name
+ * @param complete makes an FQN of a shorter name
+ * @throws UsageError that says which part is wrong
+ */
+export function toolNames(
+  given: string,
+  option: "--fqn" | "--tool" = "--fqn",
+  complete = (name: string) => name,
+): ToolNames {
+  const text = complete(given);
   const fqn = parseFqn(text);
   if (fqn === undefined) {
     const message = `${quoted(text)} is no name of a tool, domain.name@version: ${fqnProblem(text)}`;
-    throw new UsageError(`${message}; such as --fqn xyz.demo.my-tool@1`);
+    const lower = given
+      .replace(/(?<=[a-z0-9])(?=[A-Z])/g, "-")
+      .toLowerCase()
+      .replace(/[^a-z0-9.@_-]+/g, "-");
+    const next =
+      parseFqn(complete(lower)) === undefined
+        ? `such as ${option} xyz.demo.my-tool@1`
+        : `did you mean ${option} ${lower}?`;
+    throw new UsageError(`${message}; ${next}`);
   }
   const file = fqn.name.split(".").at(-1) as string;
   return { fqn: fqn.text, className: className(file), file };

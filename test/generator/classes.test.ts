@@ -1,14 +1,15 @@
 /** Which classes are tools, by meaning; what they say about themselves, without being run. */
 
 import assert from "node:assert/strict";
-import { rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Generated } from "#generator/compile/generate.js";
 import { readJson } from "#generator/json.js";
+import { VERSION } from "#generator/version.js";
 import { proves } from "../proves.js";
 import { COMPILERS, compile, FASTEST } from "../typescript/compilers.js";
-import { STRICT, ToolProject, toolSource } from "./project.js";
+import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
 
 const body = (fqn: string, more = "") => `{
   static override fqn() { return "${fqn}"; }
@@ -439,6 +440,35 @@ test("a fault of tsconfig.json, or of a base of it, is shown at its place", () =
   } finally {
     project.remove();
   }
+});
+
+test("package.json and the packages installed with it are checked before the tools", () => {
+  const project = new ToolProject({ "src/a.ts": toolSource("A", "{ a: string }") });
+  const found = (manifest: string) => {
+    project.write({ "package.json": manifest });
+    return project.generate().diagnostics.map(({ code, severity, place, message }) => {
+      return `${severity} ${code} ${place?.line}:${place?.column} ${message}`;
+    });
+  };
+  assert.deepEqual(found('{\n  "type": "module",\n}\n'), [
+    "error SVC101 3:1 the project cannot be read: package.json is not JSON",
+  ]);
+  assert.deepEqual(found('\ufeff{ "type": "module", "scripts": { "build": "svc-gen && esbuild src/a.ts" } }'), []);
+  const compiled = '{ "type": "module", "scripts": { "build": "svc-gen && tsc" } }';
+  assert.deepEqual(found(compiled), [
+    "note SVC109 undefined:undefined the build script runs tsc, but TypeScript is not installed in this project",
+  ]);
+  project.write({ "node_modules/typescript/package.json": '{ "version": "6.0.3" }' });
+  assert.deepEqual(found(compiled), []);
+  const runtime = join(project.root, "node_modules/svc-runtime");
+  const manifest = readFileSync(join(runtime, "package.json"), "utf8");
+  rmSync(runtime);
+  mkdirSync(runtime);
+  symlinkSync(join(REPOSITORY, "runtime/dist"), join(runtime, "dist"));
+  writeFileSync(join(runtime, "package.json"), manifest.replace(/"version": "[^"]+"/, '"version": "9.9.9"'));
+  assert.deepEqual(found(compiled), [
+    `warning SVC108 undefined:undefined svc-gen and svc-runtime have different versions: svc-gen is ${VERSION}, svc-runtime is 9.9.9`,
+  ]);
 });
 
 test("without svc-runtime one diagnostic says so, and TypeScript's errors because of it are left out", () => {

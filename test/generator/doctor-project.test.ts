@@ -94,7 +94,7 @@ describe("doctor of a project", () => {
       const { of } = await doctor(project({ ...TOOL, ...files }, options));
       return `${of("tsconfig").ok} ${of("tsconfig").detail}`;
     };
-    assert.match(await detail({ ...STRICT, strict: false }), /^false SVC102: strictNullChecks is off/);
+    assert.match(await detail({ ...STRICT, strict: false }), /^false tsconfig\.json:1:\d+ - SVC102: strictNullChecks is off/);
     assert.equal(await detail({ ...STRICT, strict: false, strictNullChecks: true }), "false strict is off");
     assert.equal(await detail({ ...STRICT, module: "CommonJS" }), "false module is CommonJS");
     assert.equal(await detail(STRICT, { "package.json": '{ "name": "tools" }' }), "true strict, module NodeNext");
@@ -110,7 +110,7 @@ describe("doctor of a project", () => {
   it("reports a package.json that is not JSON", async () => {
     const { of, failed } = await doctor(project({ ...TOOL, "package.json": '{ "name": ' }));
     assert.deepEqual(failed.slice(0, 1), ["package.json"]);
-    assert.match(of("package.json").detail, /^invalid JSON/);
+    assert.match(of("package.json").detail, /^package\.json:1:11 - SVC101: .*package\.json is not JSON/);
     const marked = await doctor(project({ ...TOOL, "package.json": '\ufeff{ "name": "tools" }' }));
     assert.ok(!marked.failed.includes("package.json"));
   });

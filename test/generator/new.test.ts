@@ -192,6 +192,8 @@ test("--tool adds a class and its test to a project, under a name of its own", a
   writeFileSync(join(root, "meta.json"), '[{ "fqn": "org.example.greet@1", "url": "http://localhost/greet" }]');
   const json = JSON.parse((await add("price", "--json")).out);
   assert.deepEqual([json.fqn, json.wrote], ["org.example.price@1", ["src/price.ts", "test/price.test.ts"]]);
+  assert.match((await add("RainFall")).err, /upper-case letter "R"; did you mean --tool rain-fall\?/);
+  assert.match((await add("9")).err, /does not begin with a letter; such as --tool xyz\.demo\.my-tool@1/);
   assert.match((await add("price")).err, /has "src\/price\.ts", "test\/price\.test\.ts" already/);
   assert.match((await add("org.example.greet@1")).err, /the project has org\.example\.greet@1 already/);
   assert.match((await add("other", "--fqn", "a.b.c@1")).err, /--tool adds to the project here, and takes no fqn/);

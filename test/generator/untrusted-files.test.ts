@@ -48,7 +48,7 @@ describe("no file hangs a command", () => {
       [project(pipe, "node_modules/typescript/package.json"), [], REFUSED],
       [project(pipe, "src/generated/contracts.ts"), ["--check"], REFUSED],
       [project(pipe, "meta.json"), ["invoke", "{}"], REFUSED],
-      [project(pipe, "package.json"), ["openapi"], /"title": "tools"/],
+      [project(pipe, "package.json"), [], REFUSED],
       [project(pipe, "old.json"), ["diff", "old.json", "old.json"], REFUSED],
     ] as const) {
       assert.match(run(root, ...args).said, said, args.join(" "));

@@ -71,6 +71,16 @@ export const CODES = {
     'add the file to "include" in tsconfig.json, or delete it',
     "meta.json has the tool, and its class still exists. Leaving the file out would remove the tool without a trace.",
   ),
+  SVC108: warning(
+    "svc-gen and svc-runtime have different versions",
+    "install the same version of both, then run svc-gen again",
+    "Generated files are made for the svc-runtime of svc-gen's own version.",
+  ),
+  SVC109: note(
+    "the build script runs tsc, but TypeScript is not installed in this project",
+    "npm install --save-dev typescript@~5.9.3",
+    "svc-gen reads the project with a compiler of its own, which does not install the command tsc.",
+  ),
   SVC110: error(
     "the tool class is not exported",
     "export the class; the types that it uses may stay private",

@@ -4,10 +4,11 @@ import { existsSync, realpathSync } from "node:fs";
 import { createRequire, Module } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { readRegular } from "../../files/read-file.js";
-import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
+import { type Diagnostic, diagnostic, hasErrors } from "../diagnostics/diagnostics.js";
 import type { Place } from "../model.js";
 import { InputRecorder } from "./input-recorder.js";
 import { displayPath, type Layout } from "./layout.js";
+import { manifestDiagnostics } from "./manifest.js";
 import {
   type InstalledTypeScript,
   installedTypeScript,
@@ -94,6 +95,8 @@ export function readProject(layout: Layout): Project | InvalidProject {
       ? invalid("SVC101", {}, problem)
       : invalid("SVC101", { place }, problem, "correct this file at this place");
   }
+  const manifest = manifestDiagnostics(layout, recorder);
+  if (hasErrors(manifest)) return { diagnostics: manifest, recorder };
   if (!(config.options.strictNullChecks ?? config.options.strict)) {
     const option = strictOption(config.source);
     return option === undefined
@@ -114,7 +117,8 @@ export function readProject(layout: Layout): Project | InvalidProject {
     noUnusedParameters: false,
   };
   const files = config.files.map((path) => resolve(path)).filter((path) => !stubs.includes(path));
-  const { installed, references, notes } = config;
+  const { installed, references } = config;
+  const notes = [...manifest, ...config.notes];
   const emits = !config.options.noEmit && !config.options.emitDeclarationOnly;
   return { layout, options, emits, installed, files, references, notes, recorder };
 }

@@ -6,6 +6,7 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { InputRecorder } from "./input-recorder.js";
+import { installedManifest, versionOf } from "./manifest.js";
 import { ts } from "./typescript.js";
 
 export interface InstalledTypeScript {
@@ -17,28 +18,11 @@ export interface InstalledTypeScript {
 
 /** The TypeScript in the nearest `node_modules` above a folder; undefined when there is none. */
 export function installedTypeScript(folder: string, recorder: InputRecorder): InstalledTypeScript | undefined {
-  const manifest = join(folder, "node_modules/typescript/package.json");
-  const text = ts.sys.readFile(manifest);
-  recorder.file(manifest, text);
-  if (text === undefined)
-    return dirname(folder) === folder ? undefined : installedTypeScript(dirname(folder), recorder);
-  const version = versionOf(text);
-  if (version === undefined) return undefined;
-  const libraries = librariesOf(realpathSync(dirname(manifest)));
+  const manifest = installedManifest(folder, "typescript", recorder);
+  const version = manifest && versionOf(manifest.text);
+  if (manifest === undefined || version === undefined) return undefined;
+  const libraries = librariesOf(realpathSync(dirname(manifest.path)));
   return { version, major: Number.parseInt(version, 10), ...(libraries === undefined ? {} : { libraries }) };
-}
-
-/**
- * The version in a package's manifest; undefined for a manifest without a version or with invalid JSON, such as one
- * that a package manager is still writing.
- */
-function versionOf(manifest: string): string | undefined {
-  try {
-    const version = String(JSON.parse(manifest).version);
-    return /^\d/.test(version) ? version : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The major and minor version. Patches of one minor version accept the same programs. */

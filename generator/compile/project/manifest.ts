@@ -1,0 +1,79 @@
+/** The project's package.json, and the packages that a build of the project needs. */
+
+import { dirname, join } from "node:path";
+import { JsonError, parseJson } from "svc-runtime/internal/generator";
+import { VERSION } from "../../version.js";
+import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
+import type { Place } from "../model.js";
+import type { InputRecorder } from "./input-recorder.js";
+import { displayPath, type Layout } from "./layout.js";
+import { ts } from "./typescript.js";
+
+const RUNTIME = "svc-runtime";
+
+/** Reports an invalid package.json, a svc-runtime of another version, and a build script whose compiler is missing. */
+export function manifestDiagnostics(layout: Layout, recorder: InputRecorder): Diagnostic[] {
+  const path = join(layout.root, "package.json");
+  const text = ts.sys.readFile(path);
+  recorder.file(path, text);
+  let build: unknown;
+  try {
+    build = text === undefined ? undefined : JSON.parse(text)?.scripts?.build;
+  } catch {
+    const place = errorPlace(displayPath(layout, path), text as string);
+    const hint = "correct this file at this place; npm and Node.js cannot read it either";
+    return [diagnostic("SVC101", { place }, "package.json is not JSON", hint)];
+  }
+  const found: Diagnostic[] = [];
+  const runtime = installedManifest(layout.root, RUNTIME, recorder);
+  const version = runtime && versionOf(runtime.text);
+  if (version !== undefined && version !== VERSION) {
+    const hint = `npm install ${RUNTIME}@${VERSION}, or npm install --save-dev svc-gen@${version}; then run svc-gen again`;
+    found.push(diagnostic("SVC108", {}, `svc-gen is ${VERSION}, svc-runtime is ${version}`, hint));
+  }
+  const usesCompiler = /(?:^|[\s;&|])tsc(?:$|[\s;&|])/.test(String(build));
+  if (usesCompiler && installedManifest(layout.root, "typescript", recorder) === undefined) {
+    found.push(diagnostic("SVC109", {}));
+  }
+  return found;
+}
+
+/** The place of the first error in a text that is not JSON. */
+function errorPlace(file: string, text: string): Place {
+  const bytes = Buffer.from(text);
+  let offset = 0;
+  try {
+    parseJson(bytes);
+  } catch (error) {
+    if (error instanceof JsonError) offset = error.offset;
+  }
+  const before = bytes.subarray(0, offset).toString().split("\n");
+  const source = text.split(/\r?\n/)[before.length - 1] ?? "";
+  return { file, line: before.length, column: (before.at(-1) ?? "").length + 1, length: 1, source };
+}
+
+/** The package.json of a package in the nearest `node_modules` above a folder. */
+export function installedManifest(
+  folder: string,
+  name: string,
+  recorder: InputRecorder,
+): { readonly path: string; readonly text: string } | undefined {
+  const path = join(folder, "node_modules", name, "package.json");
+  const text = ts.sys.readFile(path);
+  recorder.file(path, text);
+  if (text !== undefined) return { path, text };
+  return dirname(folder) === folder ? undefined : installedManifest(dirname(folder), name, recorder);
+}
+
+/**
+ * The version in a package's manifest; undefined for a manifest without a version or with invalid JSON, such as one
+ * that a package manager is still writing.
+ */
+export function versionOf(manifest: string): string | undefined {
+  try {
+    const version = String(JSON.parse(manifest).version);
+    return /^\d/.test(version) ? version : undefined;
+  } catch {
+    return undefined;
+  }
+}
