@@ -33,13 +33,17 @@ describe("SIGSTOP of Redis", withRedis(), () => {
   });
 
   it("without the release of lost claims, their pairs answer 409 until their lease ends", async (t) => {
-    const scene = await Scene.start({ parts: { takeBack: false } });
-    await loadWithPause(scene, 4_000);
-    await scene.leaders.askAgain();
-    const found = scene.verdict(t);
-    assert.equal(found.doubles, 0);
-    assert.ok(found.stuck.length > 0, "a test that cannot fail");
-    await scene.end();
+    // A stalled machine may have no claim on its way to Redis at the pause, which spoils an attempt.
+    for (let left = 3, stuck = 0; stuck === 0; left--) {
+      assert.ok(left > 0, "a test that cannot fail");
+      const scene = await Scene.start({ parts: { takeBack: false } });
+      await loadWithPause(scene, 4_000);
+      await scene.leaders.askAgain();
+      const found = scene.verdict(t);
+      assert.equal(found.doubles, 0);
+      stuck = found.stuck.length;
+      await scene.end();
+    }
   });
 
   it("ten pauses, shorter and longer", FULL_ONLY, async (t) => {

@@ -115,8 +115,8 @@ async function listed(storage: WalrusStorage, content: Buffer, paid: Paid, state
 describe("faults of the publisher, the id not known here", () => {
   /** What happens; what is told; what may have been paid, whether it is listed, how many requests were made. */
   const cases: [string, DevFault, StorageFault, RegExp, Paid, number][] = [
-    ["slow", { kind: "slow", delayMs: 9_000 }, "total_timeout", /^storage: not done within 600 ms$/, "maybe", 1],
-    ["stalled", { kind: "stall" }, "progress_timeout", /^publisher: no part of the answer came within/, "maybe", 1],
+    ["slow", { kind: "slow", delayMs: 9_000 }, "total_timeout", /^storage: the operation did not finish within 600 ms$/, "maybe", 1],
+    ["stalled", { kind: "stall" }, "progress_timeout", /^publisher: no part of the answer arrived within/, "maybe", 1],
     ["500, stored", { kind: "status", status: 500, stored: true }, "refused", /^publisher: answered 500/, "maybe", 1],
     ["500, not stored", { kind: "status", status: 500 }, "refused", /answered 500, expected 200$/, "maybe", 1],
     ["503", { kind: "status", status: 503 }, "refused", /answered 503/, "maybe", 1],
@@ -220,7 +220,7 @@ describe("faults of the publisher, the id not known here", () => {
       });
       const connections = sockets.size;
       const stuck = plain.upload(randomBytes(8 * MIB));
-      const error = await fault(stuck, "progress_timeout", /no part of the content was taken within 250 ms/);
+      const error = await fault(stuck, "progress_timeout", /no part of the content was accepted within 250 ms/);
       // Its last byte was not handed over, so it cannot have been stored, and was sent again.
       assert.equal(error.paid, "no");
       assert.equal(sockets.size - connections, 2);
@@ -394,7 +394,7 @@ describe("faults of the aggregator", () => {
     const deadlines = { ...PATIENT, totalMs: 600 };
     const reader = new WalrusReader({ aggregator: { url: `http://127.0.0.1:${port}` }, deadlines });
     const value = NexusValue.walrus(randomBytes(32).toString("base64url"), randomBytes(32));
-    await fault(reader.read(value), "total_timeout", /^storage: not done within 600 ms$/);
+    await fault(reader.read(value), "total_timeout", /^storage: the operation did not finish within 600 ms$/);
     assert.equal(sockets.size, 1);
   });
 });

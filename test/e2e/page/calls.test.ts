@@ -163,7 +163,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await edit((input) => {
       input.tree = { name: "a", children: [{ name: 5, children: [] }] };
     });
-    assert.match(await calling("Call signed"), /422 The input does not fit the contract input_deserialization_error/);
+    assert.match(await calling("Call signed"), /422 The input does not match the contract input_deserialization_error/);
     const error = page.locator(".member .server");
     assert.match(await error.innerText(), /tree\.children\[0\]\.name: expected a string, got a number/);
     await press("Go to tree.children[0].name");
