@@ -72,7 +72,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   method_not_allowed: {
     meaning: "the path does not support this method",
     caller: "use a method listed in the Allow header",
-    operator: "let the gateway pass the method of requests unchanged",
+    operator: "configure the gateway to pass the method of requests unchanged",
   },
   request_timeout: {
     meaning: "the request arrived too slowly",
@@ -83,13 +83,13 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   request_in_flight: {
     meaning: "a call with this nonce is still running",
     caller: "send the same request again later to get its result",
-    operator: "wait for the call to end; if its replica died, for the lease and the TTL",
+    operator: "wait until the call has ended; if its replica died, until the claim expires (340 s by default)",
   },
   replay_memory_lost: {
     meaning: "the replay memory that may contain this request is gone",
     caller:
-      "check the tool's effects to find out whether an earlier attempt ran; before a first attempt (ran is no) sign a new request",
-    operator: "a retry reached another replay memory than its first attempt: use a shared replay store",
+      "check the tool's effects to find out whether an earlier attempt ran; if ran is no, there was none: sign a new request",
+    operator: "the retry and its first attempt reached different replay memories: use a shared replay store",
   },
   length_required: {
     meaning: "the request has no Content-Length",
@@ -113,7 +113,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
     details: "Expect: only 100-continue",
   },
   input_integrity_error: {
-    meaning: "the body is not the signed one",
+    meaning: "the body is not the one that was signed",
     caller: "a proxy changed the body: call the tool without the proxy",
     operator: "let the gateway pass bodies unchanged, byte for byte",
   },
@@ -131,8 +131,8 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   },
   headers_too_large: {
     meaning: "the headers are too many or too large",
-    caller: "send at most 64 headers of 16 KiB in total; proxies may add some",
-    operator: "reduce the headers that the gateway adds: at most 64 of 16 KiB in total are accepted",
+    caller: "send at most 64 headers, with 16 KiB in total; proxies may add some",
+    operator: "reduce the headers that the gateway adds: at most 64 headers with 16 KiB in total are accepted",
     details: "at most 64 headers",
   },
   tool_invocation_failed: {
@@ -143,8 +143,8 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   },
   internal_error: {
     meaning: "the server failed",
-    caller: "report it to the operator of the server",
-    operator: "report it with its cause from the server's log",
+    caller: "report the error to the operator of the server",
+    operator: "report the bug, with its cause from the server's log",
     isStored: true,
   },
   output_serialization_error: {

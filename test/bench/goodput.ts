@@ -86,7 +86,7 @@ export async function measureOverloads(options: TargetOptions, seconds: number):
 }
 
 const nameOf = ({ connections, multiple }: Step) =>
-  `${connections.toLocaleString("en")} connections, ${multiple} × the ceiling`;
+  `${connections.toLocaleString("en")} connections, ${multiple} × the capacity`;
 
 /** A row of the page: a bar of twenty parts, and the figures. */
 function lineOf(row: Row): string {
@@ -99,7 +99,7 @@ function lineOf(row: Row): string {
 
 function tableOf(rows: readonly Row[]): string {
   return [
-    "| offered over | % of the ceiling answered in 2 s | p50 | p99 | `/livez` p99 | `/readyz` p99 | `/health` p99 |",
+    "| load | calls answered in 2 s, % of the capacity | p50 | p99 | `/livez` p99 | `/readyz` p99 | `/health` p99 |",
     "|---|---|---|---|---|---|---|",
     ...rows.map(lineOf),
   ].join("\n");

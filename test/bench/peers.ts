@@ -65,7 +65,7 @@ function tableOf(found: readonly StageRows[], sides: readonly Peer[]): string {
   });
   const names = sides.map(({ name }) => name);
   return [
-    `| calls of the process | ${names.join(" | ")} | ${names[1]}, of the ${names[0]} |`,
+    `| calls of the process | ${names.join(" | ")} | ${names[1]} ÷ ${names[0]} |`,
     "|---|---|---|---|---|",
     ...lines,
   ].join("\n");
