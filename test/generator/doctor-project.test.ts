@@ -94,7 +94,10 @@ describe("doctor of a project", () => {
       const { of } = await doctor(project({ ...TOOL, ...files }, options));
       return `${of("tsconfig").ok} ${of("tsconfig").detail}`;
     };
-    assert.match(await detail({ ...STRICT, strict: false }), /^false tsconfig\.json:1:\d+ - SVC102: strictNullChecks is off/);
+    assert.match(
+      await detail({ ...STRICT, strict: false }),
+      /^false tsconfig\.json:1:\d+ - SVC102: strictNullChecks is off/,
+    );
     assert.equal(await detail({ ...STRICT, strict: false, strictNullChecks: true }), "false strict is off");
     assert.equal(await detail({ ...STRICT, module: "CommonJS" }), "false module is CommonJS");
     assert.equal(await detail(STRICT, { "package.json": '{ "name": "tools" }' }), "true strict, module NodeNext");
