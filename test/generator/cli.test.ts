@@ -119,6 +119,23 @@ test("the help of a group of commands lists them", async () => {
   );
 });
 
+test("docs/guide/commands.md has a heading for each command, and names options that the command has", () => {
+  const page = readFileSync(join(REPOSITORY, "docs/guide/commands.md"), "utf8").replace(/^## /gm, "### ");
+  const sections = page.split(/^### /m).filter((section) => section.startsWith("`svc-gen"));
+  const documented = sections.map((section) => /^`svc-gen ?(.*)`/.exec(section)?.[1] || "generate");
+  const groups = new Set(COMMANDS.map(({ name }) => name.replace(/ .*/, "")));
+  assert.deepEqual(documented.toSorted(), [...groups].toSorted());
+  for (const [at, section] of sections.entries()) {
+    const group = COMMANDS.filter(({ name }) => name.split(" ")[0] === documented[at]);
+    const known = new Set(group.flatMap(({ options }) => Object.keys(options)));
+    for (const [, command = ""] of section.matchAll(/`((?:svc-gen|--)[^`]*)`/g)) {
+      for (const [, option = ""] of command.matchAll(/--([a-z-]+)/g)) assert.ok(known.has(option), command);
+      const named = /^svc-gen ((?:keys|config) \w+)/.exec(command)?.[1];
+      assert.ok(named === undefined || group.some(({ name }) => name === named), command);
+    }
+  }
+});
+
 test("usage errors are 2, and one line that names the nearest thing there is", async () => {
   const cases: [args: string[], message: string][] = [
     [["--chekc"], 'unknown option "--chekc"; did you mean --check?'],
