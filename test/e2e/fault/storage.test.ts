@@ -115,7 +115,14 @@ async function listed(storage: WalrusStorage, content: Buffer, paid: Paid, state
 describe("faults of the publisher, the id not known here", () => {
   /** What happens; what is told; what may have been paid, whether it is listed, how many requests were made. */
   const cases: [string, DevFault, StorageFault, RegExp, Paid, number][] = [
-    ["slow", { kind: "slow", delayMs: 9_000 }, "total_timeout", /^storage: the operation did not finish within 600 ms$/, "maybe", 1],
+    [
+      "slow",
+      { kind: "slow", delayMs: 9_000 },
+      "total_timeout",
+      /^storage: the operation did not finish within 600 ms$/,
+      "maybe",
+      1,
+    ],
     ["stalled", { kind: "stall" }, "progress_timeout", /^publisher: no part of the answer arrived within/, "maybe", 1],
     ["500, stored", { kind: "status", status: 500, stored: true }, "refused", /^publisher: answered 500/, "maybe", 1],
     ["500, not stored", { kind: "status", status: 500 }, "refused", /answered 500, expected 200$/, "maybe", 1],
