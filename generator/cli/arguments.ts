@@ -79,7 +79,7 @@ function commandOf(positionals: readonly string[], commands: readonly Command[])
   const group = commands.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name);
   if (group.length > 0) {
     const seconds = group.map((name) => name.slice(first.length + 1));
-    if (second === undefined) throw new UsageError(`${first} wants one of: ${seconds.join(", ")}`);
+    if (second === undefined) throw new UsageError(`${first} expects one of: ${seconds.join(", ")}`);
     throw new UsageError(
       `unknown command ${quoted(`${first} ${second}`)}${didYouMean(second, seconds) || `; there is ${seconds.join(", ")}`}`,
     );
@@ -105,7 +105,7 @@ function checkOption(
   }
   if (option.type === "boolean" && value !== undefined) throw new UsageError(`--${name} takes no value`);
   if (option.type === "string" && (value === undefined || value === "" || (!inline && value.startsWith("-")))) {
-    throw new UsageError(`--${name} wants a value${value ? `, got ${quoted(value)}; write --${name}=VALUE` : ""}`);
+    throw new UsageError(`--${name} expects a value${value ? `, got ${quoted(value)}; write --${name}=VALUE` : ""}`);
   }
 }
 

@@ -17,7 +17,8 @@ export function completionCommand(commands: () => readonly Command[]): Command {
       ["svc-gen completion fish | source", "in config.fish"],
     ],
     run: ({ args: [shell, ...more], print }) => {
-      if (shell === undefined || more.length > 0) throw new UsageError("completion wants one shell: bash, zsh or fish");
+      if (shell === undefined || more.length > 0)
+        throw new UsageError("completion expects one shell: bash, zsh or fish");
       if (!Object.hasOwn(SHELLS, shell)) throw unknownName("shell", shell, Object.keys(SHELLS));
       print(SHELLS[shell as keyof typeof SHELLS](candidates(commands())));
       return EXIT.done;

@@ -93,7 +93,7 @@ export async function followedPage(
  */
 export async function openRemotePage(address: string, call: LeaderCall): Promise<DevelopmentPage> {
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
-    throw new UsageError("--url wants the address of a server, such as http://127.0.0.1:8080");
+    throw new UsageError("--url expects the address of a server, such as http://127.0.0.1:8080");
   }
   const { origin, pathname } = new URL(address);
   const url = `${origin}${pathname.replace(/\/(?:invoke|meta|health)?\/*$/, "")}`;
@@ -136,7 +136,7 @@ async function opened(page: DevelopmentPage): Promise<void> {
     if (error instanceof PageFault)
       throw new CommandError(message, "name another one with --page-port, or leave it out");
     if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-      throw new UsageError(`--host wants an address of this machine: ${code}`);
+      throw new UsageError(`--host expects an address of this machine: ${code}`);
     throw error;
   }
 }

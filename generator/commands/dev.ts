@@ -126,10 +126,10 @@ function refuseIdleOptions({ values }: CommandContext<typeof LEADER_OPTIONS & ty
     throw new UsageError(`--${own} is of a project: leave it out, or --url, which shows a server that runs`);
   }
   if (values.url === undefined && values.signed === undefined && keys !== undefined && keys !== "ca") {
-    throw new UsageError(`--${keys} wants --signed or --url`);
+    throw new UsageError(`--${keys} expects --signed or --url`);
   }
   if (values["inspect-port"] !== undefined && given(["inspect", "inspect-brk"]) === undefined) {
-    throw new UsageError("--inspect-port wants --inspect or --inspect-brk");
+    throw new UsageError("--inspect-port expects --inspect or --inspect-brk");
   }
 }
 
@@ -169,7 +169,7 @@ function idleVariables(env: Environment): string[] {
   const { BIND_ADDR, PORT } = env;
   const notes: string[] = [];
   if (BIND_ADDR !== undefined && boundPort(env) === undefined) {
-    notes.push("BIND_ADDR is ignored: it wants HOST:PORT");
+    notes.push("BIND_ADDR is ignored: it expects HOST:PORT");
   } else if (BIND_ADDR !== undefined && !/^(?:127\.0\.0\.1|localhost):/.test(BIND_ADDR)) {
     notes.push("only the port of BIND_ADDR is used: svc-gen dev serves on 127.0.0.1");
   }

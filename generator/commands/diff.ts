@@ -65,7 +65,7 @@ function orUsageError<T>(read: () => T): T {
 function givenDocuments(files: readonly string[], cwd: string): [NamedText, NamedText] {
   const [old, next] = files;
   if (old === undefined || next === undefined || files.length > 2)
-    throw new UsageError(`diff wants two meta.json files, OLD NEW, or none; got ${files.length}`);
+    throw new UsageError(`diff expects two meta.json files, OLD NEW, or none; got ${files.length}`);
   const read = (path: string): NamedText => {
     try {
       return { name: quoted(path), text: readRegular(resolve(cwd, path), { named: true }).toString() };
@@ -81,7 +81,7 @@ async function committedAndCurrent(call: CommandContext<Options>): Promise<[Name
   const { cwd } = call;
   const committed = committedContract(cwd);
   if ("fault" in committed) {
-    throw new UsageError(`diff without files wants a meta.json committed in git HEAD; ${committed.fault}`);
+    throw new UsageError(`diff without files expects a meta.json committed in git HEAD; ${committed.fault}`);
   }
   const next = readOutput(cwd, "meta.json")?.toString();
   if (next === undefined) throw new UsageError("cannot read meta.json; run svc-gen first");

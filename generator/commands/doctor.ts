@@ -75,7 +75,7 @@ With --json: {"checks":[{"name","ok","detail","next"}]}, ok null for -.`,
   run: async (call) => {
     const { args, cwd, env, values } = call;
     const [url, ...more] = args;
-    if (more.length > 0) throw new UsageError(`doctor wants one URL, got ${args.length}`);
+    if (more.length > 0) throw new UsageError(`doctor expects one URL, got ${args.length}`);
     const idle = (["size", "unsigned", "ca", "header-prefix"] as const).find((name) => values[name] !== undefined);
     if (url === undefined && idle !== undefined) throw new UsageError(`--${idle} is for doctor URL`);
     const project = generateOptions(call);
@@ -112,7 +112,7 @@ With --json: {"checks":[{"name","ok","detail","next"}]}, ok null for -.`,
       const { config } = values.config === undefined ? {} : checkConfigFile(values.config, cwd);
       const target = urlOf(text);
       const size = values.size === undefined ? undefined : numberOf("size", values.size);
-      if (size !== undefined && size > MAX_SIZE) throw new UsageError(`--size wants at most ${MAX_SIZE}`);
+      if (size !== undefined && size > MAX_SIZE) throw new UsageError(`--size expects at most ${MAX_SIZE}`);
       return checkServer(baseOf(target), {
         committed: readOutput(project.root, "meta.json")?.toString(),
         leader: given ?? (await ownLeader(project.root, target, env)),
@@ -135,7 +135,7 @@ async function leaderOf({ values, cwd }: CommandContext<typeof OPTIONS>): Promis
   const file = values["leader-key"];
   if (file === undefined) {
     const idle = (["leader-id", "key-id"] as const).find((name) => values[name] !== undefined);
-    if (idle !== undefined) throw new UsageError(`--${idle} wants --leader-key FILE beside it`);
+    if (idle !== undefined) throw new UsageError(`--${idle} expects --leader-key FILE too`);
     return undefined;
   }
   await refuseNoKeyFile(file);
@@ -146,7 +146,7 @@ async function leaderOf({ values, cwd }: CommandContext<typeof OPTIONS>): Promis
     throw new CommandError(`--leader-key: expected a private key, got ${reading.got}`, hint);
   }
   const id = values["leader-id"] ?? "leader";
-  if (!isLeaderId(id)) throw new UsageError("--leader-id wants visible ASCII characters");
+  if (!isLeaderId(id)) throw new UsageError("--leader-id expects visible ASCII characters");
   return { id, keyId: keyIdOf(values["key-id"] ?? "0"), key: reading.key };
 }
 
@@ -180,11 +180,11 @@ function readGiven(option: string, file: string, cwd: string): Buffer {
 function numberOf(option: string, text: string): number {
   const value = Number(text);
   if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(value)) return value;
-  throw new UsageError(`--${option} wants a number, got ${quoted(text)}`);
+  throw new UsageError(`--${option} expects a number, got ${quoted(text)}`);
 }
 
 function urlOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url;
-  throw new UsageError(`doctor wants the URL of a tool, such as https://tools.example.org/sum, got ${quoted(text)}`);
+  throw new UsageError(`doctor expects the URL of a tool, such as https://tools.example.org/sum, got ${quoted(text)}`);
 }

@@ -39,7 +39,7 @@ compose.yaml, kubernetes for the env of a container, with values from a secret n
   run: async (call) => {
     const { as = "env" } = call.values;
     const print = Object.hasOwn(FORMS, as) ? FORMS[as] : undefined;
-    if (print === undefined) throw new UsageError("--as wants env, compose or kubernetes");
+    if (print === undefined) throw new UsageError("--as expects env, compose or kubernetes");
     const { diagnostics, contracts } = await generateNow(generateOptions(call));
     reportDiagnostics(diagnostics, { ...call, quiet: true });
     if (hasErrors(diagnostics)) return EXIT.failure;

@@ -28,7 +28,7 @@ function listCodes(json: boolean): string {
 
 /** The page of a code, as text or as JSON. */
 function explainCode([text = "", ...more]: readonly string[], json: boolean): string {
-  if (more.length > 0) throw new UsageError("explain wants one code, such as SVC112");
+  if (more.length > 0) throw new UsageError("explain expects one code, such as SVC112");
   const code = /^\d+$/.test(text) ? `SVC${text}` : text.toUpperCase();
   if (!Object.hasOwn(CODES, code)) throw unknownCode(text);
   return json ? asJson({ code, ...CODES[code as Code] }) : explain(code as Code);

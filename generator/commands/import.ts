@@ -52,7 +52,7 @@ there is none.`,
   run: async (call) => {
     const [name, ...more] = call.args;
     if (name === undefined || name === "" || more.length > 0) {
-      throw new UsageError(`import wants one file or URL; got ${call.args.length}`);
+      throw new UsageError(`import expects one file or URL; got ${call.args.length}`);
     }
     const imported = await importFrom(name, call);
     const { tools, refused, shared } = imported;
@@ -68,7 +68,7 @@ there is none.`,
     if (call.values.force) replaceFiles(files, () => baseOf(call.cwd, folder));
     else if (existing.length > 0) {
       const names = existing.map(({ target }) => quoted(shown(call, target))).join(", ");
-      throw new CommandError(`${names} exists already`, "name another folder with --out, or add --force");
+      throw new CommandError(`${names} already exists`, "name another folder with --out, or add --force");
     } else writeNewFiles(call.cwd, files);
     if (call.json) call.print(asJson(asData(imported, call, folder)));
     else report(imported, call, folder, around.length > 0);
@@ -118,7 +118,7 @@ async function importFrom(name: string, call: CommandContext<typeof OPTIONS>): P
     throw new CommandError(first.message, first.hint);
   } catch (error) {
     if (error instanceof UnreadableMetadata) {
-      throw new CommandError(error.message, "import what the server of a tool answers to GET /meta");
+      throw new CommandError(error.message, "import the response of the tool's server to GET /meta");
     }
     throw error;
   }
@@ -194,7 +194,7 @@ function warnings(tool: ImportedTool, isVerbose: boolean): string[] {
     ...(samePorts ? [] : ["the ports differ from the imported ones: register the tool as a new version"]),
     ...(samePorts ? tool.changes.map((change) => escaped(change, MAX_PLACE)) : []),
     ...(retagged === undefined ? [] : [describeTags(retagged)]),
-    ...(isUndescribed ? ["it has no description, and svc-gen wants one: write what it does in description()"] : []),
+    ...(isUndescribed ? ["it has no description, which svc-gen requires: describe it in description()"] : []),
     ...(isVerbose ? details : []),
   ];
 }

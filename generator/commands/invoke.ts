@@ -50,10 +50,10 @@ when the tool answers _err_eval.`,
     const [name, input] = argumentsOf(call.args);
     const { signed = false, replay = false, tamper = false, timeout, secret: given = [] } = call.values;
     for (const [flag, given] of Object.entries({ replay, tamper })) {
-      if (given && !signed) throw new UsageError(`--${flag} wants --signed: only signed requests are remembered`);
+      if (given && !signed) throw new UsageError(`--${flag} expects --signed: only signed requests are remembered`);
     }
     const key = (["leader-key", "leader-id", "key-id", "tool-key"] as const).find((option) => call.values[option]);
-    if (key !== undefined && !signed) throw new UsageError(`--${key} wants --signed: an unsigned call has no keys`);
+    if (key !== undefined && !signed) throw new UsageError(`--${key} expects --signed: an unsigned call has no keys`);
     const target = await targetOf(name, call, signed);
     if (input === undefined) throw missingInput(target);
     const { readInputText } = await import("../invoke/input.js");
@@ -65,7 +65,7 @@ when the tool answers _err_eval.`,
       const client = { ...(await leaderOptions(call, signed)), allowHttp: call.values["allow-http"] === true };
       if (signed && client.leader === undefined) {
         throw new UsageError(
-          "--signed wants --leader-key FILE and --leader-id ID, or a project served by svc-gen dev --signed",
+          "--signed expects --leader-key FILE and --leader-id ID, or a project served by svc-gen dev --signed",
         );
       }
       const secrets = { given, env: call.env, ask: call.ask };
@@ -86,14 +86,14 @@ when the tool answers _err_eval.`,
 /** The tool may be left out; an input is JSON, `@FILE` or `-`. */
 function argumentsOf(args: readonly string[]): [name: string | undefined, input: string | undefined] {
   const [first, second, ...more] = args;
-  if (more.length > 0) throw new UsageError("invoke wants a tool and an input; quote the JSON for the shell");
+  if (more.length > 0) throw new UsageError("invoke expects a tool and an input; quote the JSON for the shell");
   if (second !== undefined) return [first, second];
   return first !== undefined && /^(?:[@[{"\d]|-$)/.test(first.trim()) ? [undefined, first] : [first, undefined];
 }
 
 function missingInput({ tool }: Target): UsageError {
   const such = tool === undefined ? "" : `, such as '${tool.sample}'`;
-  return new UsageError(`invoke wants an input: JSON, @FILE or - for standard input${such}`);
+  return new UsageError(`invoke expects an input: JSON, @FILE or - for standard input${such}`);
 }
 
 /** What to do about a call without a result. */

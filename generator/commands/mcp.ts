@@ -75,7 +75,7 @@ async function openBridge(call: McpCall, root: string, complain: (problem: strin
   const given = call.values.url?.split(",");
   for (const url of given ?? []) {
     if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-      throw new UsageError("--url wants addresses of servers or tools, such as http://127.0.0.1:8080");
+      throw new UsageError("--url expects addresses of servers or tools, such as http://127.0.0.1:8080");
     }
   }
   const development = async () => {
@@ -112,11 +112,11 @@ async function clientOptions(call: McpCall, root: string, signed: boolean): Prom
   if (!signed) return client;
   if (client.leader === undefined) {
     throw new UsageError(
-      "mcp wants --leader-key FILE and --leader-id ID, or --unsigned for a server without signatures",
+      "mcp expects --leader-key FILE and --leader-id ID, or --unsigned for a server without signatures",
     );
   }
   if (leaderKey !== undefined && toolKey === undefined && !unverified) {
-    throw new UsageError("mcp wants --tool-key HEX, which verifies results, or --accept-unverified");
+    throw new UsageError("mcp expects --tool-key HEX, which verifies results, or --accept-unverified");
   }
   return { ...client, allowHttp, ...(toolKey !== undefined && { toolKey: toolKey.split(",") }) };
 }

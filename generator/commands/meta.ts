@@ -21,7 +21,7 @@ export const metaCommand = defineCommand({
   examples: [["svc-gen meta --url https://tools.example.org/sum", "the document of the only tool"]],
   run: async (call) => {
     const { fqn, url } = call.values;
-    if (url === undefined) throw new UsageError("meta wants --url URL, under which the tool is served");
+    if (url === undefined) throw new UsageError("meta expects --url URL, under which the tool is served");
     const { diagnostics, files } = await generateNow(generateOptions(call));
     reportDiagnostics(diagnostics, { ...call, quiet: true });
     if (hasErrors(diagnostics)) return EXIT.failure;
@@ -37,7 +37,8 @@ export const metaCommand = defineCommand({
  * @throws UsageError
  */
 function registrationDocument(metaJson: string, fqn: string | undefined, url: string): string {
-  if (!/^https?:\/\/[^\s/?#]+/.test(url)) throw new UsageError(`--url wants an http or https URL, got ${quoted(url)}`);
+  if (!/^https?:\/\/[^\s/?#]+/.test(url))
+    throw new UsageError(`--url expects an http or https URL, got ${quoted(url)}`);
   const documents = documentsOf(metaJson) ?? [];
   const names = documents.map((each) => String(each.get("fqn")));
   const wanted = fqn === undefined ? undefined : (parseFqn(fqn)?.text ?? fqn);

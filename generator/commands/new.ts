@@ -167,14 +167,14 @@ type Ask = CommandContext<typeof OPTIONS>["ask"];
 
 async function folderOf({ args, values }: CommandContext<typeof OPTIONS>, ask: Ask): Promise<string> {
   const [given, ...more] = args;
-  if (more.length > 0) throw new UsageError(`new wants one folder; got ${args.length}`);
-  if (given === "") throw new UsageError("new wants the name of a folder, got an empty text");
+  if (more.length > 0) throw new UsageError(`new expects one folder; got ${args.length}`);
+  if (given === "") throw new UsageError("new expects the name of a folder, got an empty text");
   // A scope is no part of the folder.
   const proposed = values.name?.replace(/^@[^/]*\//, "") ?? DEFAULT_FOLDER;
   if (given !== undefined) return given;
   if (ask !== undefined) return answer("Folder", proposed, ask);
   if (values.yes || values.name !== undefined) return proposed;
-  throw new UsageError(`new wants a folder where it cannot ask: svc-gen new DIR, or --yes for ${DEFAULT_FOLDER}`);
+  throw new UsageError(`new expects a folder where it cannot ask: svc-gen new DIR, or --yes for ${DEFAULT_FOLDER}`);
 }
 
 async function toolOf(proposed: string, given: string | undefined, ask: Ask, scaffold: Scaffold) {

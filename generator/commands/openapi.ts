@@ -46,5 +46,5 @@ reference page to read it and to call the tools at /reference. A server in produ
 /** The URL without the slashes at its end, since paths begin with one. */
 function serverUrl(text: string): string {
   if (/^https?:\/\/[^\s/?#]+[^\s?#]*$/.test(text)) return text.replace(/\/+$/, "");
-  throw new UsageError(`--url wants an http or https URL without a query, got ${quoted(text)}`);
+  throw new UsageError(`--url expects an http or https URL without a query, got ${quoted(text)}`);
 }

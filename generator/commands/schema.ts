@@ -25,7 +25,7 @@ object: svc-gen openapi has that form.`,
   ],
   run: async (call) => {
     const [name, ...more] = call.args;
-    if (more.length > 0) throw new UsageError(`schema wants one tool, got ${call.args.length}`);
+    if (more.length > 0) throw new UsageError(`schema expects one tool, got ${call.args.length}`);
     const { diagnostics, files } = await generateNow(generateOptions(call));
     reportDiagnostics(diagnostics, { ...call, quiet: true });
     if (hasErrors(diagnostics)) return EXIT.failure;

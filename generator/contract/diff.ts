@@ -19,7 +19,7 @@ import {
   resolveReference,
 } from "./schema-reader.js";
 
-/** The text is not a `meta.json`. The message names the file. */
+/** A text that is not a `meta.json`. The message names the file. */
 export class InvalidDocument extends Error {}
 
 export interface Difference {
@@ -72,10 +72,10 @@ export function diffDocuments(oldText: NamedText, newText: NamedText): Differenc
   });
 }
 
-const NEW: Change = { kind: "additive", change: "the tool is new" };
-const GONE: Change = { kind: "breaking", change: "the tool is gone" };
+const NEW: Change = { kind: "additive", change: "the tool was added" };
+const GONE: Change = { kind: "breaking", change: "the tool was removed" };
 
-/** Whether a tool is gone, or has a breaking or undecided change without a new version. */
+/** Whether a tool was removed, or has a breaking or undecided change without a new version. */
 export function isBroken(differences: readonly Difference[]): boolean {
   return differences.some(
     ({ verdict, before, after }) =>
@@ -133,7 +133,7 @@ function toolsOf({ name, text }: NamedText): Map<string, JsonObject> {
 
 function fqnOf(document: Json, name: string): string {
   const fqn = document instanceof JsonObject ? document.get("fqn") : undefined;
-  if (typeof fqn !== "string") throw new InvalidDocument(`${name} is no meta.json: a tool has no fqn`);
+  if (typeof fqn !== "string") throw new InvalidDocument(`${name} is not a meta.json: a tool has no fqn`);
   return fqn;
 }
 
@@ -147,7 +147,7 @@ function orInvalidDocument<T>(name: string, read: () => T): T {
     return read();
   } catch (error) {
     if (error instanceof JsonError || error instanceof PortError) {
-      throw new InvalidDocument(`${name} is no meta.json: ${error.message}`);
+      throw new InvalidDocument(`${name} is not a meta.json: ${error.message}`);
     }
     throw error;
   }
@@ -172,7 +172,7 @@ function compare(before: Side, after: Side): Pick<Difference, "verdict" | "chang
       compareTypes(side, port, typesOf(), found);
     } catch (error) {
       if (!isStackOverflow(error)) throw error;
-      const change = "its type has too many levels to compare: give it fewer levels";
+      const change = "the type is nested too deeply to compare: reduce its nesting";
       if (textOf(before[side]) !== textOf(after[side])) found.push({ kind: "not decided", port, change });
       // The interrupted comparison may have left an unfinished node.
       nodes = new SchemaNodes();
@@ -190,7 +190,7 @@ function compare(before: Side, after: Side): Pick<Difference, "verdict" | "chang
     const at = `variant ${variant.name}`;
     const other = after.ports.outputVariants.find(({ name }) => name === variant.name);
     if (other === undefined) {
-      found.push({ kind: "breaking", port: at, change: "it is gone" });
+      found.push({ kind: "breaking", port: at, change: "removed" });
       continue;
     }
     comparePorts(`${at} port`, variant.ports, other.ports, found);
@@ -203,7 +203,7 @@ function compare(before: Side, after: Side): Pick<Difference, "verdict" | "chang
   }
   for (const { name } of after.ports.outputVariants) {
     const known = before.ports.outputVariants.some((variant) => variant.name === name);
-    if (!known) found.push({ kind: "breaking", port: `variant ${name}`, change: "it is new: callers do not know it" });
+    if (!known) found.push({ kind: "breaking", port: `variant ${name}`, change: "added: callers do not know it" });
   }
   for (const key of ["description", "timeout", "url"]) {
     if (textOf(before.document.get(key)) !== textOf(after.document.get(key)))
@@ -228,19 +228,19 @@ function comparePorts(where: string, before: PortList, after: PortList, found: C
   const report = (name: string, change: string) => found.push({ kind: "breaking", port: `${where} ${name}`, change });
   for (const { name, many } of before) {
     const other = after.find((port) => port.name === name);
-    if (other === undefined) report(name, "it is gone");
-    else if (other.many !== many) report(name, `it is ${other.many ? "many" : "one"} now`);
+    if (other === undefined) report(name, "removed");
+    else if (other.many !== many) report(name, other.many ? "changed from one to many" : "changed from many to one");
   }
   for (const { name } of after) {
     if (before.some((port) => port.name === name)) continue;
     // The hash of a signed call covers every port in order, so a caller without this one fails.
-    report(name, `it is new: ${where === "input" ? "callers do not send it" : "the port schema differs"}`);
+    report(name, `added: ${where === "input" ? "callers do not send it" : "callers do not expect it"}`);
   }
   const shared = (list: PortList, other: PortList) =>
     list.map(({ name }) => name).filter((name) => other.some((port) => port.name === name));
   const [was, is] = [shared(before, after), shared(after, before)];
   const moved = was.find((name, index) => name !== is[index]);
-  if (moved !== undefined) report(moved, "it moved: the order of the ports changed");
+  if (moved !== undefined) report(moved, "moved: the order of the ports must not change");
 }
 
 interface PortType {
@@ -260,7 +260,7 @@ function compareTypes(side: "input" | "output", port: string, [old, next]: Types
   // An optional result is sent as null, which its type allows.
   const mayLack = !sender.isRequired && !(side === "output" && admitsNull(sender.node));
   if (mayLack && taker.isRequired) {
-    const change = side === "input" ? "callers may leave it out, which is refused" : "results may lack it";
+    const change = side === "input" ? "callers may omit it, but it is now required" : "results may omit it";
     changes.push({ kind: "breaking", port, change });
   }
   if (changes.length === 0) {
@@ -273,10 +273,10 @@ function compareTypes(side: "input" | "output", port: string, [old, next]: Types
       changes.push({
         kind: "compatible",
         port,
-        change: side === "input" ? "it may be left out" : "it is always there",
+        change: side === "input" ? "no longer required" : "always present",
       });
     if (changes.length === 0 && old.documentation !== next.documentation)
-      changes.push({ kind: "compatible", port, change: "its documentation changed" });
+      changes.push({ kind: "compatible", port, change: "documentation changed" });
   }
   found.push(...changes);
 }
@@ -303,8 +303,8 @@ function typeChange(side: "input" | "output", port: string, failure: ExcludedVal
   const { certain, what } = failure;
   const change =
     side === "input"
-      ? `callers may send ${what}, which is refused`
-      : `results may hold ${what}, which callers do not expect`;
+      ? `callers may send ${what}, which is now refused`
+      : `results may contain ${what}, which callers do not expect`;
   const kind = certain ? "breaking" : "not decided";
   return { kind, port, ...placesOf(side, failure.sent, failure.taken), change: certain ? change : what };
 }
@@ -313,7 +313,7 @@ function typeChange(side: "input" | "output", port: string, failure: ExcludedVal
 function wider(side: "input" | "output", port: string, { what, certain, sent, taken }: ExcludedValue): Change {
   const example = certain ? `, such as ${what}` : "";
   const change =
-    side === "input" ? `it takes more${example}` : `its results are fewer${certain ? `: not ${what}` : ""}`;
+    side === "input" ? `accepts more values${example}` : `returns fewer values${certain ? `: no longer ${what}` : ""}`;
   return { kind: "compatible", port, ...placesOf(side, taken, sent), change };
 }
 

@@ -74,7 +74,7 @@ export function readListing(
   name: string,
   isAnswer = false,
 ): (JudgedMetadata | UnreadableMetadata)[] {
-  const refuse = (problem: string) => new UnreadableMetadata(`${name} is no metadata: ${problem}`);
+  const refuse = (problem: string) => new UnreadableMetadata(`${name} is not metadata: ${problem}`);
   let all: Json;
   try {
     all = readJson(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
@@ -83,7 +83,7 @@ export function readListing(
   }
   const isList = !isAnswer && Array.isArray(all);
   const documents = isList ? (all as readonly Json[]) : [all];
-  if (documents.length === 0) throw refuse("the list has no tool");
+  if (documents.length === 0) throw refuse("the list is empty");
   const judge = openJudge(isAnswer ? ANSWER : DOCUMENT);
   const names = new Set<string>();
   return documents.map((document, at) => {
@@ -113,7 +113,7 @@ function readTool(document: Json, at: string, judge: Judge, refuse: (problem: st
   const { members } = document as JsonObject;
   const given = members.get("fqn") as string;
   const fqn = parseFqn(given)?.text;
-  if (fqn === undefined) throw refuse(`at ${at}/fqn: ${quoted(given)} is no name of a tool: ${fqnProblem(given)}`);
+  if (fqn === undefined) throw refuse(`at ${at}/fqn: ${quoted(given)} is not the name of a tool: ${fqnProblem(given)}`);
   return {
     fqn,
     url: members.get("url") as string | undefined,

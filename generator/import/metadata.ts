@@ -30,7 +30,7 @@ export interface Importable {
   readonly refused: readonly RefusedTool[];
 }
 
-const NOT_METADATA = "import what the server of a tool answers to GET /meta";
+const NOT_METADATA = "import the response of the tool's server to GET /meta";
 
 /**
  * Reads one document, or a list of them.
@@ -40,11 +40,11 @@ const NOT_METADATA = "import what the server of a tool answers to GET /meta";
  */
 export function readImportable(bytes: Uint8Array, name: string): Importable {
   if (bytes.length > MAX_METADATA_BYTES) {
-    throw new UnreadableMetadata(`${name} has ${bytes.length} bytes, of at most ${MAX_METADATA_BYTES}`);
+    throw new UnreadableMetadata(`${name} has ${bytes.length} bytes; the limit is ${MAX_METADATA_BYTES}`);
   }
   const listing = readListing(bytes, name);
   if (listing.length > MAX_TOOLS) {
-    throw new UnreadableMetadata(`${name} has ${listing.length} tools, of at most ${MAX_TOOLS}`);
+    throw new UnreadableMetadata(`${name} has ${listing.length} tools; the limit is ${MAX_TOOLS}`);
   }
   const tools: ImportableTool[] = [];
   const refused: RefusedTool[] = [];
@@ -69,7 +69,7 @@ export function readImportable(bytes: Uint8Array, name: string): Importable {
 
 function hintFor({ message }: Error): string {
   return / at most \d+ ports, /.test(message)
-    ? 'the network refuses it too: in the old tool make the members those of one port, such as {"ok":{"result":{...}}}, and import it again'
+    ? 'the network refuses it too: in the old tool, put the members into one port, such as {"ok":{"result":{...}}}, and import it again'
     : "the network refuses it too: change the schema of the old tool, and import it again";
 }
 

@@ -34,14 +34,14 @@ function readMetadataFile(name: string, path: string): Uint8Array {
     if (error instanceof CommandError) throw error;
     const { code = "" } = error as NodeJS.ErrnoException;
     const reason = code === "ENOENT" ? "it does not exist" : code === "EISDIR" ? "it is a folder" : code;
-    throw new CommandError(`cannot read ${quoted(name)}: ${reason}`, "name a file of metadata, or a URL");
+    throw new CommandError(`cannot read ${quoted(name)}: ${reason}`, "expected a metadata file or a URL");
   } finally {
     if (file !== undefined) closeSync(file);
   }
 }
 
 async function fetchMetadata(name: string, timeoutMs: number): Promise<Uint8Array> {
-  if (!URL.canParse(name)) throw new CommandError(`${quoted(name)} is no URL`, EXAMPLE);
+  if (!URL.canParse(name)) throw new CommandError(`${quoted(name)} is not a URL`, EXAMPLE);
   const url = new URL(name);
   if (url.username !== "" || url.password !== "") {
     throw new CommandError("the URL has a user or a password", "metadata is public: leave them out");
@@ -53,18 +53,21 @@ async function fetchMetadata(name: string, timeoutMs: number): Promise<Uint8Arra
     if (response.status !== 200) {
       await response.body?.cancel();
       const isRedirect = response.status >= 300 && response.status < 400;
-      const hint = isRedirect ? "name the URL that it leads to" : `name the URL of metadata, ${EXAMPLE}`;
-      throw new CommandError(`${shown} answers with status ${response.status}`, hint);
+      const hint = isRedirect ? "use the URL that it redirects to" : `use the URL of metadata, ${EXAMPLE}`;
+      throw new CommandError(`${shown} answered with status ${response.status}`, hint);
     }
     return await readBody(response, shown);
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const { name: kind, cause } = error as Error;
     if (kind === "TimeoutError") {
-      throw new CommandError(`${shown} gives no whole answer in ${timeoutMs} ms`, "is the server up?");
+      throw new CommandError(
+        `${shown} sent no complete answer within ${timeoutMs} ms`,
+        "check that the server is running",
+      );
     }
     const { code = "the connection failed" } = (cause ?? {}) as NodeJS.ErrnoException;
-    throw new CommandError(`${shown} gives no answer: ${code}`, hintFor(code, url));
+    throw new CommandError(`${shown} did not answer: ${code}`, hintFor(code, url));
   }
 }
 
@@ -75,9 +78,9 @@ function hintFor(code: string, { protocol }: URL): string {
   if (code.startsWith("ERR_SSL")) return "the port may speak plain HTTP: try http://";
   // The codes of OpenSSL, and Node's own for a certificate of another name.
   if (/CERT|SIGNATURE|ISSUER/.test(code)) {
-    return "its certificate is not trusted: name that of its authority in NODE_EXTRA_CA_CERTS";
+    return "its certificate is not trusted: set NODE_EXTRA_CA_CERTS to the certificate of its authority";
   }
-  return "is the server up, and the URL right?";
+  return "check that the server is running and the URL is correct";
 }
 
 async function readBody(response: Response, shown: string): Promise<Uint8Array> {

@@ -383,7 +383,7 @@ test("printed: notes, URLs, a call to try, calls, frames, changes, new tools, an
     "src/double.ts": double('console.log("here"); throw new Error("boom");', "{ pair: bigint; words: string[] }"),
   });
   await process.line(/^xyz\.test\.double@1: breaking \(callers fail: make it @2 before you publish it\)$/);
-  await process.line(/^ {2}breaking: input note: it is gone$/);
+  await process.line(/^ {2}breaking: input note: removed$/);
   await process.line(/^✓ serving/);
   assert.equal(
     (await project.invoke(INPUT)).err,
@@ -431,22 +431,26 @@ describe("mistakes", () => {
   test("mistakes on the command line of dev and invoke", async () => {
     for (const [args, code, message] of [
       [["dev", "--project", "src"], EXIT.usage, 'there is no "src/tsconfig.json" here'],
-      [["dev", "--port", "http"], EXIT.usage, '--port wants a number from 0 to 65535, got "http"'],
+      [["dev", "--port", "http"], EXIT.usage, '--port expects a number from 0 to 65535, got "http"'],
       [["dev", "8080"], EXIT.usage, 'dev takes no argument, got "8080"; did you mean --port 8080?'],
-      [["dev", "--inspect", "--inspect-port", "0"], EXIT.usage, "--inspect-port wants a number from 1 to 65535"],
-      [["dev", "--inspect-port", "9000"], EXIT.usage, "--inspect-port wants --inspect or --inspect-brk"],
+      [["dev", "--inspect", "--inspect-port", "0"], EXIT.usage, "--inspect-port expects a number from 1 to 65535"],
+      [["dev", "--inspect-port", "9000"], EXIT.usage, "--inspect-port expects --inspect or --inspect-brk"],
       [["dev", "--signd"], EXIT.usage, 'unknown option "--signd"; did you mean --signed?'],
-      [["invoke"], EXIT.usage, "invoke wants an input: JSON, @FILE or - for standard input, such as"],
+      [["invoke"], EXIT.usage, "invoke expects an input: JSON, @FILE or - for standard input, such as"],
       [["invoke", "duoble", "{}"], EXIT.usage, 'unknown tool "duoble"; did you mean double?'],
-      [["invoke", "{}", "--replay"], EXIT.usage, "--replay wants --signed"],
+      [["invoke", "{}", "--replay"], EXIT.usage, "--replay expects --signed"],
       [
         ["invoke", "{}", "--signed"],
         EXIT.usage,
-        "--signed wants --leader-key FILE and --leader-id ID, or a project served",
+        "--signed expects --leader-key FILE and --leader-id ID, or a project served",
       ],
       [["invoke", "double", "@none.json"], EXIT.usage, 'cannot read "none.json": ENOENT'],
-      [["invoke", "{}", "--timeout", "1s"], EXIT.usage, '--timeout wants a number, got "1s"'],
-      [["invoke", "double", "{}", "{}"], EXIT.usage, "invoke wants a tool and an input; quote the JSON for the shell"],
+      [["invoke", "{}", "--timeout", "1s"], EXIT.usage, '--timeout expects a number, got "1s"'],
+      [
+        ["invoke", "double", "{}", "{}"],
+        EXIT.usage,
+        "invoke expects a tool and an input; quote the JSON for the shell",
+      ],
     ] as const) {
       const { code: got, err } = await svcGenIn(project.root, args);
       assert.equal(got, code, err);

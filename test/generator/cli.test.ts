@@ -142,8 +142,8 @@ test("usage errors are 2, and one line that names the nearest thing there is", a
     [["--nonsense"], 'unknown option "--nonsense"'],
     [["-x"], 'unknown option "-x"'],
     [["--json=1"], "--json takes no value"],
-    [["--out"], "--out wants a value"],
-    [["--out", "--quiet"], '--out wants a value, got "--quiet"; write --out=VALUE'],
+    [["--out"], "--out expects a value"],
+    [["--out", "--quiet"], '--out expects a value, got "--quiet"; write --out=VALUE'],
     [["dif"], 'unknown command "dif"; did you mean diff?'],
     [["unknown"], 'unknown command "unknown"'],
     [["toString"], 'unknown command "toString"'],
@@ -151,19 +151,19 @@ test("usage errors are 2, and one line that names the nearest thing there is", a
     [["help", "keys"], 'unknown command "help"; did you mean --help?'],
     [["generate", "x"], 'generate takes no argument, got "x"'],
     [["--url", "x"], "generate has no --url; it is an option of dev, mcp, meta, openapi"],
-    [["explain", "SVC112", "SVC113"], "explain wants one code, such as SVC112"],
-    [["completion"], "completion wants one shell: bash, zsh or fish"],
+    [["explain", "SVC112", "SVC113"], "explain expects one code, such as SVC112"],
+    [["completion"], "completion expects one shell: bash, zsh or fish"],
     [["explain", "SVC999"], `unknown code "SVC999"; did you mean ${LAST_CODES}?`],
     [["explain", "SVC11x"], 'unknown code "SVC11x"; did you mean SVC110 or SVC111 or SVC112?'],
     [["init"], 'unknown command "init"; did you mean new?'],
     [["build"], 'unknown command "build"; did you mean generate, then tsc?'],
     [["explain", "everything"], `unknown code "everything"; there is SVC100, SVC101, SVC102, … (${CODE_COUNT})`],
     [["explain", "ts2322"], `"ts2322" is TypeScript's; explain knows the codes of svc-gen`],
-    [["meta"], "meta wants --url URL, under which the tool is served"],
-    [["diff", "x"], "diff wants two meta.json files, OLD NEW, or none; got 1"],
+    [["meta"], "meta expects --url URL, under which the tool is served"],
+    [["diff", "x"], "diff expects two meta.json files, OLD NEW, or none; got 1"],
     [["diff", "x", "y"], 'cannot read "x"'],
-    [["diff", "package.json", "src/sum.ts"], '"package.json" is no meta.json: a tool has no fqn'],
-    [["diff", "meta.json", "src/sum.ts"], '"src/sum.ts" is no meta.json: expected a value at byte 0'],
+    [["diff", "package.json", "src/sum.ts"], '"package.json" is not a meta.json: a tool has no fqn'],
+    [["diff", "meta.json", "src/sum.ts"], '"src/sum.ts" is not a meta.json: expected a value at byte 0'],
   ];
   for (const [args, message] of cases) {
     const { code, out, err } = await svcGen(...args);
@@ -289,12 +289,12 @@ test("diff judges port by port: 4 when a contract is broken under its version", 
   assert.match(described.out, /compatible\n {2}compatible: description changed/);
   const gone = await against((text) => text.replace('"a": {', '"b": {'));
   assert.equal(gone.code, EXIT.broken);
-  assert.match(gone.out, /breaking: input a: it is gone/);
+  assert.match(gone.out, /breaking: input a: removed/);
   assert.equal(gone.err, "svc-gen: a contract is broken: raise the version in fqn(), or take the change back\n");
-  assert.match(gone.out, /breaking: input b: it is new/);
+  assert.match(gone.out, /breaking: input b: added/);
   const retyped = await against((text) => text.replace('"type": "array",', '"type": ["array"],'));
   assert.equal(retyped.code, EXIT.broken);
-  assert.match(retyped.out, /input tags: it is one now/);
+  assert.match(retyped.out, /input tags: changed from many to one/);
   const bumped = await against((text) => text.replace('"a": {', '"b": {').replace("sum@1", "sum@2"));
   assert.equal(bumped.code, EXIT.done);
   assert.match(bumped.out, /@1 -> @2: breaking/);
@@ -302,7 +302,7 @@ test("diff judges port by port: 4 when a contract is broken under its version", 
   const json = await svcGen("diff", "old.json", "new.json", "--json");
   assert.equal(json.code, EXIT.broken);
   assert.deepEqual(JSON.parse(json.out), [
-    { tool: "xyz.test.tool-sum", before: "1", kind: "breaking", change: "the tool is gone" },
+    { tool: "xyz.test.tool-sum", before: "1", kind: "breaking", change: "the tool was removed" },
   ]);
 });
 
@@ -329,35 +329,35 @@ test("diff: a port that moved, and a variant or a port that is new, break the co
   for (const [change, ...said] of [
     [
       ([{ input_schema }]: [Tool]) => Object.assign(input_schema, { properties: reversed(input_schema) }),
-      "  breaking: input a: it moved: the order of the ports changed",
+      "  breaking: input a: moved: the order of the ports must not change",
     ],
     [
       ([{ output_schema }]: [Tool]) => {
         const ok = payloadOf(output_schema.oneOf[0], "ok");
         Object.assign(ok, { properties: reversed(ok) });
       },
-      "  breaking: variant ok port x: it moved: the order of the ports changed",
+      "  breaking: variant ok port x: moved: the order of the ports must not change",
     ],
     [
       ([{ input_schema }]: [Tool]) => Object.assign(input_schema.properties, { c: { type: "string" } }),
-      "  breaking: input c: it is new: callers do not send it",
+      "  breaking: input c: added: callers do not send it",
     ],
     [
       ([{ output_schema }]: [Tool]) => Object.assign(payloadOf(output_schema.oneOf[0], "ok").properties, { z: {} }),
-      "  breaking: variant ok port z: it is new: the port schema differs",
+      "  breaking: variant ok port z: added: callers do not expect it",
     ],
     [
       ([{ output_schema }]: [Tool]) => output_schema.oneOf.push({ properties: { more: { properties: {} } } } as Schema),
-      "  breaking: variant more: it is new: callers do not know it",
+      "  breaking: variant more: added: callers do not know it",
     ],
-    [([{ output_schema }]: [Tool]) => output_schema.oneOf.pop(), "  breaking: variant no: it is gone"],
+    [([{ output_schema }]: [Tool]) => output_schema.oneOf.pop(), "  breaking: variant no: removed"],
   ] as const) {
     assert.deepEqual(await against(change), [EXIT.broken, ...said]);
   }
   const [code, ...said] = await against((tools) => {
     (tools as Tool[]).push({ ...tool, fqn: "xyz.test.other@1" });
   });
-  assert.deepEqual([code, ...said], [EXIT.done, "xyz.test.other@- -> @1: additive", "  additive: the tool is new"]);
+  assert.deepEqual([code, ...said], [EXIT.done, "xyz.test.other@- -> @1: additive", "  additive: the tool was added"]);
 });
 
 test("diff without files compares with git HEAD", async () => {

@@ -152,7 +152,7 @@ describe("invoke", () => {
     for (const id of ["18446744073709551616", "-1", "x"]) {
       const { code, out } = await invoke(url, ...AS_BOB, `--key-id=${id}`);
       assert.equal(code, 2);
-      assert.match(out, /--key-id wants an integer from 0 to 2\^64-1/);
+      assert.match(out, /--key-id expects an integer from 0 to 2\^64-1/);
     }
     const leaders: unknown[] = [];
     answer = (response) => {
@@ -189,7 +189,7 @@ describe("invoke", () => {
     assert.deepEqual([once.replay, once.tamper], [undefined, undefined]);
     for (const flag of ["--replay", "--tamper"]) assert.equal((await invoke(url, flag)).code, 2);
     const unsigned = await invoke(url, ...AS_BOB.slice(1));
-    assert.deepEqual([unsigned.code, /--leader-key wants --signed/.test(unsigned.out)], [2, true]);
+    assert.deepEqual([unsigned.code, /--leader-key expects --signed/.test(unsigned.out)], [2, true]);
   });
 
   // ---- a server that answers what a test says ----
@@ -254,7 +254,7 @@ describe("invoke", () => {
     await reportOf(url, ...AS_BOB, "--timeout", "999999999");
     const { code, out } = await invoke(plain, "--timeout", "1000000000");
     assert.equal(code, 2);
-    assert.match(out, /--timeout wants a number/);
+    assert.match(out, /--timeout expects a number/);
   });
 
   it("--timeout: by default 5 s more than the tool's own, so that its 504 arrives", async () => {

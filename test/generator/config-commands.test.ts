@@ -120,7 +120,7 @@ describe("config init", () => {
     assert.equal(code, 1);
     assert.equal(
       err,
-      'svc-gen: "config.json" exists already; nothing was written (name another file, or move it away)\n',
+      'svc-gen: "config.json" already exists; nothing was written (name another file, or move it away)\n',
     );
     assert.equal(readFileSync(join(folder, "config.json"), "utf8"), "{}");
     assert.deepEqual(readdirSync(folder).sort(), ["config.json", "meta.json"]);
@@ -128,7 +128,7 @@ describe("config init", () => {
     await svcGenIn(folder, ["config", "init"]);
     const key = readFileSync(join(folder, "keys/leader.key"), "utf8");
     const again = await svcGenIn(folder, ["config", "init", "other.json"]);
-    assert.match(again.err, /"keys\/leader.key" exists already/);
+    assert.match(again.err, /"keys\/leader.key" already exists/);
     assert.equal(readFileSync(join(folder, "keys/leader.key"), "utf8"), key);
   });
 
@@ -344,7 +344,7 @@ describe("config check", () => {
       [code, err],
       [
         2,
-        "svc-gen: config check wants a file, or SVC_TOOLKIT_CONFIG_PATH with its path (see svc-gen config check --help)\n",
+        "svc-gen: config check expects a file, or SVC_TOOLKIT_CONFIG_PATH with its path (see svc-gen config check --help)\n",
       ],
     );
   });

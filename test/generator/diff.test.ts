@@ -322,8 +322,8 @@ describe("a changed type is judged by its values", () => {
     const at = "/input_schema/$defs/Order/properties/lines/items/properties";
     assert.deepEqual(changes(before, after), [
       "breaking",
-      `breaking: input a: ${at}/qty: {"type":"number"} -> {"type":"integer","maximum":5}: callers may send 0.5, which is refused`,
-      `breaking: input a: ${at}/unit: {"enum":["kg","lb"]} -> {"enum":["kg"]}: callers may send "lb", which is refused`,
+      `breaking: input a: ${at}/qty: {"type":"number"} -> {"type":"integer","maximum":5}: callers may send 0.5, which is now refused`,
+      `breaking: input a: ${at}/unit: {"enum":["kg","lb"]} -> {"enum":["kg"]}: callers may send "lb", which is now refused`,
     ]);
     assert.deepEqual(listDifferences(diff(before, after))[1], {
       tool: "xyz.test.one",
@@ -334,7 +334,7 @@ describe("a changed type is judged by its values", () => {
       pointer: `${at}/unit`,
       old: '{"enum":["kg","lb"]}',
       new: '{"enum":["kg"]}',
-      change: 'callers may send "lb", which is refused',
+      change: 'callers may send "lb", which is now refused',
     });
   });
 
@@ -406,7 +406,7 @@ it("types with too many levels are not decided, and other ports are compared", (
           $defs: chain(length, last),
         },
       });
-    const undecided = "not decided: input a: its type has too many levels to compare: give it fewer levels";
+    const undecided = "not decided: input a: the type is nested too deeply to compare: reduce its nesting";
     assert.deepEqual(changes(deep(STRING, STRING), deep(NUMBER, STRING)), ["decided", undecided]);
     assert.deepEqual(changes(deep(STRING, STRING), deep(STRING, STRING)), ["same"]);
     const [verdict, ...more] = changes(deep(STRING, STRING), deep(STRING, NUMBER));
@@ -418,51 +418,56 @@ it("types with too many levels are not decided, and other ports are compared", (
 describe("an optional port", () => {
   const optional = (type: Json, required: string[]) =>
     tool({ input_schema: { properties: { a: type, b: STRING }, required } });
-  it("that is required now breaks callers who leave it out", () => {
+  it("a port that becomes required breaks callers that omit it", () => {
     assert.deepEqual(changes(optional(nullable(STRING), []), optional(nullable(STRING), ["a"])), [
       "breaking",
-      "breaking: input a: callers may leave it out, which is refused",
+      "breaking: input a: callers may omit it, but it is now required",
     ]);
   });
   it("that was required breaks no caller", () => {
     assert.deepEqual(changes(optional(STRING, ["a"]), optional(nullable(STRING), [])), [
       "compatible",
-      `compatible: input a: ${A}: {"type":"string"} -> {"anyOf":[{"type":"string"},{"type":"null"}]}: it takes more, such as null`,
+      `compatible: input a: ${A}: {"type":"string"} -> {"anyOf":[{"type":"string"},{"type":"null"}]}: accepts more values, such as null`,
     ]);
   });
 });
 
 describe("a changed tool", () => {
-  const moved = "it moved: the order of the ports changed";
+  const moved = "moved: the order of the ports must not change";
   for (const [what, after, ...said] of [
     ["nothing", tool(), "same"],
-    ["an input gone", inputs({ a: STRING }), "breaking", "breaking: input b: it is gone"],
+    ["an input gone", inputs({ a: STRING }), "breaking", "breaking: input b: removed"],
     [
       "an input new",
       inputs({ a: STRING, b: STRING, c: STRING }),
       "breaking",
-      "breaking: input c: it is new: callers do not send it",
+      "breaking: input c: added: callers do not send it",
     ],
-    ["an input that is many now", inputs({ a: LIST, b: STRING }), "breaking", "breaking: input a: it is many now"],
+    [
+      "an input that is many now",
+      inputs({ a: LIST, b: STRING }),
+      "breaking",
+      "breaking: input a: changed from one to many",
+    ],
     ["inputs moved", inputs({ b: STRING, a: STRING }), "breaking", `breaking: input a: ${moved}`],
     [
       "inputs moved and another in front",
       inputs({ c: STRING, b: STRING, a: STRING }),
       "breaking",
-      "breaking: input c: it is new: callers do not send it",
+      "breaking: input c: added: callers do not send it",
       `breaking: input a: ${moved}`,
     ],
     [
       "an input of another type",
       inputs({ a: { type: "number" }, b: STRING }),
       "breaking",
-      `breaking: input a: ${A}: {"type":"string"} -> {"type":"number"}: callers may send "x", which is refused`,
+      `breaking: input a: ${A}: {"type":"string"} -> {"type":"number"}: callers may send "x", which is now refused`,
     ],
     [
       "a shorter input",
       inputs({ a: { ...STRING, maxLength: 1 }, b: STRING }),
       "breaking",
-      `breaking: input a: ${A}: {"type":"string"} -> {"type":"string","maxLength":1}: callers may send "other", which is refused`,
+      `breaking: input a: ${A}: {"type":"string"} -> {"type":"string","maxLength":1}: callers may send "other", which is now refused`,
     ],
     [
       "the words about an input",
@@ -471,38 +476,38 @@ describe("a changed tool", () => {
         b: STRING,
       }),
       "compatible",
-      "compatible: input a: its documentation changed",
+      "compatible: input a: documentation changed",
     ],
     [
       "a member that is called as documentation is",
       inputs({ a: { type: "object", properties: { description: STRING } }, b: STRING }),
       "breaking",
-      `breaking: input a: ${A}: {"type":"string"} -> {"type":"object","properties":{"description":{"type":"string…: callers may send "x", which is refused`,
+      `breaking: input a: ${A}: {"type":"string"} -> {"type":"object","properties":{"description":{"type":"string…: callers may send "x", which is now refused`,
     ],
-    ["an output port gone", tool({}, { x: STRING }), "breaking", "breaking: variant ok port y: it is gone"],
+    ["an output port gone", tool({}, { x: STRING }), "breaking", "breaking: variant ok port y: removed"],
     [
       "an output port new",
       tool({}, { x: STRING, y: STRING, z: STRING }),
       "breaking",
-      "breaking: variant ok port z: it is new: the port schema differs",
+      "breaking: variant ok port z: added: callers do not expect it",
     ],
     [
       "an output port that is many now",
       tool({}, { x: STRING, y: LIST }),
       "breaking",
-      "breaking: variant ok port y: it is many now",
+      "breaking: variant ok port y: changed from one to many",
     ],
     [
       "an output port of another type",
       tool({}, { x: STRING, y: { type: "number" } }),
       "breaking",
-      `breaking: variant ok port y: ${OK}/y: {"type":"string"} -> {"type":"number"}: results may hold 1, which callers do not expect`,
+      `breaking: variant ok port y: ${OK}/y: {"type":"string"} -> {"type":"number"}: results may contain 1, which callers do not expect`,
     ],
     [
       "the words about an output port",
       tool({}, { x: STRING, y: { ...STRING, description: "Y." } }),
       "compatible",
-      "compatible: variant ok port y: its documentation changed",
+      "compatible: variant ok port y: documentation changed",
     ],
     [
       "variants in another order",
@@ -524,8 +529,8 @@ describe("a changed tool", () => {
         },
       }),
       "breaking",
-      "breaking: variant no: it is gone",
-      "breaking: variant maybe: it is new: callers do not know it",
+      "breaking: variant no: removed",
+      "breaking: variant maybe: added: callers do not know it",
     ],
     ["a description", tool({ description: "Two." }), "compatible", "compatible: description changed"],
     ["a timeout", tool({ timeout: 2000 }), "compatible", "compatible: timeout changed"],
@@ -534,7 +539,7 @@ describe("a changed tool", () => {
       "the worst of several",
       tool({ url: "/two" }, { x: STRING }),
       "breaking",
-      "breaking: variant ok port y: it is gone",
+      "breaking: variant ok port y: removed",
       "compatible: url changed",
     ],
   ] as readonly [string, Json, ...string[]][]) {
@@ -546,13 +551,13 @@ describe("a changed tool", () => {
 
   it("from many to one, and a type of list items", () => {
     const before = inputs({ a: LIST, b: STRING });
-    assert.deepEqual(changes(before, tool()), ["breaking", "breaking: input a: it is one now"]);
+    assert.deepEqual(changes(before, tool()), ["breaking", "breaking: input a: changed from many to one"]);
     assert.deepEqual(changes(before, inputs({ a: { type: "array" }, b: STRING })), [
       "compatible",
-      `compatible: input a: ${A}/items: {"type":"string"} -> {"type":"array"}: it takes more, such as null or false or true`,
+      `compatible: input a: ${A}/items: {"type":"string"} -> {"type":"array"}: accepts more values, such as null or false or true`,
     ]);
     const words = { a: { type: "array", items: { ...STRING, description: "T" } }, b: STRING };
-    assert.deepEqual(changes(before, inputs(words)), ["compatible", "compatible: input a: its documentation changed"]);
+    assert.deepEqual(changes(before, inputs(words)), ["compatible", "compatible: input a: documentation changed"]);
   });
 
   it("whose choices differ in words only", () => {
@@ -560,7 +565,7 @@ describe("a changed tool", () => {
       inputs({ a: { anyOf: [{ ...STRING, ...words }, { type: "number" }] }, b: STRING });
     assert.deepEqual(changes(choice({ description: "A" }), choice({ description: "B" })), [
       "compatible",
-      "compatible: input a: its documentation changed",
+      "compatible: input a: documentation changed",
     ]);
     assert.deepEqual(changes(choice({ title: "A" }), choice({ title: "B" })), ["same"]);
   });
@@ -573,13 +578,13 @@ describe("tools", () => {
   it("that are new are additive, those that are gone breaking", () => {
     assert.equal(
       formatDifferences(diff([tool()], [tool(), other])),
-      "xyz.test.one@1: same\nxyz.test.other@- -> @3: additive\n  additive: the tool is new\n",
+      "xyz.test.one@1: same\nxyz.test.other@- -> @3: additive\n  additive: the tool was added\n",
     );
     assert.equal(isBroken(diff([tool()], [tool(), other])), false);
     const gone = diff([tool(), other], [tool()]);
     assert.equal(
       formatDifferences(gone),
-      "xyz.test.one@1: same\nxyz.test.other@3: breaking\n  breaking: the tool is gone\n",
+      "xyz.test.one@1: same\nxyz.test.other@3: breaking\n  breaking: the tool was removed\n",
     );
     assert.equal(isBroken(gone), true);
   });
@@ -593,7 +598,7 @@ describe("tools", () => {
   it("are listed change by change for programs", () => {
     assert.deepEqual(listDifferences(diff([tool()], [tool({ url: "/two" }), other])), [
       { tool: "xyz.test.one", before: "1", after: "1", kind: "compatible", change: "url changed" },
-      { tool: "xyz.test.other", after: "3", kind: "additive", change: "the tool is new" },
+      { tool: "xyz.test.other", after: "3", kind: "additive", change: "the tool was added" },
     ]);
     assert.deepEqual(listDifferences([]), []);
   });
@@ -613,7 +618,7 @@ describe("tools", () => {
       ] as [string, [Json, Json]][]) {
         assert.throws(
           () => diff(...pair),
-          (error) => error instanceof InvalidDocument && error.message.startsWith(`${name} is no meta.json: `),
+          (error) => error instanceof InvalidDocument && error.message.startsWith(`${name} is not a meta.json: `),
         );
       }
     }

@@ -585,7 +585,7 @@ describe("doctor of a server with a fault", () => {
     ];
     for (const [answer, problem] of answers) {
       const { of } = await doctor(await gateway(origin, meta(JSON.stringify(answer))));
-      assert.match(of("metadata").detail, /^the answer is no metadata: /);
+      assert.match(of("metadata").detail, /^the answer is not metadata: /);
       assert.match(of("metadata").detail, problem);
     }
   });
@@ -642,26 +642,26 @@ it("usage errors", async () => {
   };
   assert.equal(
     await run("tools.example"),
-    '2 svc-gen: doctor wants the URL of a tool, such as https://tools.example.org/sum, got "tools.example"',
+    '2 svc-gen: doctor expects the URL of a tool, such as https://tools.example.org/sum, got "tools.example"',
   );
-  assert.equal(await run("http://a", "http://b"), "2 svc-gen: doctor wants one URL, got 2");
+  assert.equal(await run("http://a", "http://b"), "2 svc-gen: doctor expects one URL, got 2");
   assert.equal(await run("--size", "5"), "2 svc-gen: --size is for doctor URL");
-  assert.equal(await run("http://127.0.0.1", "--size", "many"), '2 svc-gen: --size wants a number, got "many"');
+  assert.equal(await run("http://127.0.0.1", "--size", "many"), '2 svc-gen: --size expects a number, got "many"');
   assert.equal(
     await run("http://127.0.0.1", "--size", "9007199254740991"),
-    "2 svc-gen: --size wants at most 1073741824",
+    "2 svc-gen: --size expects at most 1073741824",
   );
   assert.equal(
     await run("http://127.0.0.1", "--leader-id", "a"),
-    "2 svc-gen: --leader-id wants --leader-key FILE beside it",
+    "2 svc-gen: --leader-id expects --leader-key FILE too",
   );
   assert.equal(
     await run("http://127.0.0.1", ...AS_ALICE, "--key-id", "18446744073709551616"),
-    '2 svc-gen: --key-id wants an integer from 0 to 2^64-1, got "18446744073709551616"',
+    '2 svc-gen: --key-id expects an integer from 0 to 2^64-1, got "18446744073709551616"',
   );
   assert.equal(
     await run("http://127.0.0.1", "--header-prefix", "X"),
-    '2 svc-gen: --header-prefix wants letters and hyphens that end in a hyphen, got "X"',
+    '2 svc-gen: --header-prefix expects letters and hyphens that end in a hyphen, got "X"',
   );
   assert.match(
     await run("http://127.0.0.1", "--leader-key", "none"),

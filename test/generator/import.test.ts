@@ -321,7 +321,7 @@ Next: implement invoke and health in src, then svc-gen
     assert.deepEqual(more, []);
     assert.match(
       [first, second, third].sort().join("\n"),
-      /has xyz\.demo\.sum@1 twice .*\n.*is no metadata: at \/3\/fqn: .*\n.*xyz\.demo\.broken@1 .*cannot be imported: output schema: /,
+      /has xyz\.demo\.sum@1 twice .*\n.*is not metadata: at \/3\/fqn: .*\n.*xyz\.demo\.broken@1 .*cannot be imported: output schema: /,
     );
     assert.equal(last, "3 tools of 4 cannot be imported");
   });
@@ -369,7 +369,7 @@ Next: implement invoke and health in src, then svc-gen
     };
     const { code, out, err, root } = await imported(["meta.json"], files);
     assert.deepEqual([code, out], [1, ""]);
-    assert.equal(err, 'svc-gen: "src/settle.ts" exists already (name another folder with --out, or add --force)\n');
+    assert.equal(err, 'svc-gen: "src/settle.ts" already exists (name another folder with --out, or add --force)\n');
     assert.deepEqual([readdirSync(join(root, "src")), existsSync(join(root, "test"))], [["settle.ts"], false]);
     assert.equal((await svcGenIn(root, ["import", "meta.json", "--force"])).code, 0);
     assert.deepEqual(readdirSync(join(root, "src")).sort(), ["quote.ts", "settle.ts"]);
@@ -440,28 +440,28 @@ Next: implement invoke and health in src, then svc-gen
   });
 
   const REFUSED: readonly (readonly [name: string, content: string | Buffer, message: RegExp])[] = [
-    ["nothing", "", /"m\.json" is no metadata: expected JSON: /],
-    ["no JSON", "{", /"m\.json" is no metadata: expected JSON: /],
-    ["no UTF-8", Buffer.from([0x22, 0xff, 0x22]), /"m\.json" is no metadata: expected JSON: it is not UTF-8 /],
+    ["nothing", "", /"m\.json" is not metadata: expected JSON: /],
+    ["no JSON", "{", /"m\.json" is not metadata: expected JSON: /],
+    ["no UTF-8", Buffer.from([0x22, 0xff, 0x22]), /"m\.json" is not metadata: expected JSON: it is not UTF-8 /],
     [
       "a text",
       '"x"',
-      /"m\.json" is no metadata: expected an object with fqn, input_schema and output_schema, got a text /,
+      /"m\.json" is not metadata: expected an object with fqn, input_schema and output_schema, got a text /,
     ],
-    ["an empty list", "[]", /"m\.json" is no metadata: the list has no tool /],
-    ["a list of paths", '["sum"]', /"m\.json" is no metadata: at \/0: expected an object with fqn, .*, got a text /],
-    ["no name", "{}", /"m\.json" is no metadata: at \/fqn: expected the name of a tool, got nothing /],
+    ["an empty list", "[]", /"m\.json" is not metadata: the list is empty /],
+    ["a list of paths", '["sum"]', /"m\.json" is not metadata: at \/0: expected an object with fqn, .*, got a text /],
+    ["no name", "{}", /"m\.json" is not metadata: at \/fqn: expected the name of a tool, got nothing /],
     [
       "a bad name",
       sum.replace("xyz.demo.sum@1", "\\u001b[2J"),
-      /"m\.json" is no metadata: at \/0\/fqn: "\\u001b\[2J" is no name of a tool: /,
+      /"m\.json" is not metadata: at \/0\/fqn: "\\u001b\[2J" is not the name of a tool: /,
     ],
     [
       "no description",
       '{"fqn":"org.one.sum@1"}',
-      /"m\.json" is no metadata: at \/description: expected a text, got nothing /,
+      /"m\.json" is not metadata: at \/description: expected a text, got nothing /,
     ],
-    ["deep nesting", "[".repeat(5000), /"m\.json" is no metadata: expected JSON: more than 127 levels of nesting/],
+    ["deep nesting", "[".repeat(5000), /"m\.json" is not metadata: expected JSON: more than 127 levels of nesting/],
     ["too much", " ".repeat(4 * 1024 * 1024 + 1), /"m\.json" has more than 4194304 bytes \(import fewer tools/],
     [
       "a bad timeout",
@@ -483,11 +483,11 @@ Next: implement invoke and health in src, then svc-gen
 
   it("names what is wrong with its arguments", async () => {
     const cases: readonly (readonly [args: readonly string[], code: number, message: string])[] = [
-      [[], 2, "import wants one file or URL; got 0 (see svc-gen import --help)"],
-      [["a", "b"], 2, "import wants one file or URL; got 2 (see svc-gen import --help)"],
-      [["gone.json"], 1, 'cannot read "gone.json": it does not exist (name a file of metadata, or a URL)'],
-      [["node_modules"], 1, 'cannot read "node_modules": it is a folder (name a file of metadata, or a URL)'],
-      [["http://"], 1, '"http://" is no URL (such as https://tools.example.org/sum/meta)'],
+      [[], 2, "import expects one file or URL; got 0 (see svc-gen import --help)"],
+      [["a", "b"], 2, "import expects one file or URL; got 2 (see svc-gen import --help)"],
+      [["gone.json"], 1, 'cannot read "gone.json": it does not exist (expected a metadata file or a URL)'],
+      [["node_modules"], 1, 'cannot read "node_modules": it is a folder (expected a metadata file or a URL)'],
+      [["http://"], 1, '"http://" is not a URL (such as https://tools.example.org/sum/meta)'],
       [["http://me:secret@127.0.0.1/meta"], 1, "the URL has a user or a password (metadata is public: leave them out)"],
     ];
     for (const [args, code, message] of cases) {
@@ -531,7 +531,7 @@ describe("over HTTP", () => {
     const url = await serve((_, response) => response.writeHead(301, { Location: "/other" }).end());
     assert.equal(
       await refusal(url),
-      'svc-gen: "http://HOST/sum/meta" answers with status 301 (name the URL that it leads to)\n',
+      'svc-gen: "http://HOST/sum/meta" answered with status 301 (use the URL that it redirects to)\n',
     );
   });
 
@@ -539,15 +539,15 @@ describe("over HTTP", () => {
     const missing = await serve((_, response) => response.writeHead(404).end("\u001b[2J"));
     assert.match(
       await refusal(missing),
-      /^svc-gen: "http:\/\/HOST\/sum\/meta" answers with status 404 \(name the URL /,
+      /^svc-gen: "http:\/\/HOST\/sum\/meta" answered with status 404 \(use the URL /,
     );
     const page = await serve((_, response) => response.end("<html>"));
-    assert.match(await refusal(page), /^svc-gen: "http:\/\/HOST\/sum\/meta" is no metadata: expected JSON: /);
+    assert.match(await refusal(page), /^svc-gen: "http:\/\/HOST\/sum\/meta" is not metadata: expected JSON: /);
     const cut = await serve((_, response) => {
       response.writeHead(200, { "Content-Length": "100" });
       response.write("[", () => response.destroy());
     });
-    assert.match(await refusal(cut), /^svc-gen: "http:\/\/HOST\/sum\/meta" gives no answer: /);
+    assert.match(await refusal(cut), /^svc-gen: "http:\/\/HOST\/sum\/meta" did not answer: /);
   });
 
   it("reads no more than metadata may have, of an answer without end too", async () => {
@@ -565,7 +565,7 @@ describe("over HTTP", () => {
     const silent = await serve(() => {});
     const slow = await serve((_, response) => response.write("["));
     for (const url of [silent, slow]) {
-      await assert.rejects(readSource(url, ".", 50), { message: /gives no whole answer in 50 ms$/ });
+      await assert.rejects(readSource(url, ".", 50), { message: /sent no complete answer within 50 ms$/ });
     }
   });
 
@@ -577,7 +577,10 @@ describe("over HTTP", () => {
     const plain = await serve((_, response) => response.end());
     for (const [url, hint] of [
       [`http://${host}/meta`, "the port may speak TLS: try https://"],
-      [`https://${host}/meta`, "its certificate is not trusted: name that of its authority in NODE_EXTRA_CA_CERTS"],
+      [
+        `https://${host}/meta`,
+        "its certificate is not trusted: set NODE_EXTRA_CA_CERTS to the certificate of its authority",
+      ],
       [plain.replace("http:", "https:"), "the port may speak plain HTTP: try http://"],
     ] as const) {
       await assert.rejects(readSource(url, ".", 10_000), { hint });
@@ -586,6 +589,9 @@ describe("over HTTP", () => {
 
   it("says that nothing listens", async () => {
     const url = `http://127.0.0.1:${await leasePort()}/meta`;
-    assert.match(await refusal(url), /gives no answer: ECONNREFUSED \(is the server up, and the URL right\?\)\n$/);
+    assert.match(
+      await refusal(url),
+      /did not answer: ECONNREFUSED \(check that the server is running and the URL is correct\)\n$/,
+    );
   });
 });

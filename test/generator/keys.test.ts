@@ -395,18 +395,18 @@ test("what cannot be read is named, a pipe does not block, and a key in place of
 test("usage", async () => {
   writeKey("a.key", HEX);
   for (const [args, message] of [
-    [["new", "a", "b"], "keys new wants one FILE at most; got 2"],
-    [["show"], "keys show wants one FILE; got 0"],
-    [["show", "a", "b"], "keys show wants one FILE; got 2"],
-    [["rotate"], "keys rotate wants FILE and at most one NEWFILE; got 0"],
-    [["convert", "--to", "hex"], "keys convert wants FILE and at most one NEWFILE; got 0"],
+    [["new", "a", "b"], "keys new expects one FILE at most; got 2"],
+    [["show"], "keys show expects one FILE; got 0"],
+    [["show", "a", "b"], "keys show expects one FILE; got 2"],
+    [["rotate"], "keys rotate expects FILE and at most one NEWFILE; got 0"],
+    [["convert", "--to", "hex"], "keys convert expects FILE and at most one NEWFILE; got 0"],
     [["convert", "a.key", "--to", "base46"], 'unknown form "base46"; did you mean base64?'],
     [["convert", "a.key", "b.key", "--to", "hex", "--reveal"], "--reveal and NEWFILE exclude each other"],
-    [["new", "b", "--key-id", "-1"], '--key-id wants a value, got "-1"; write --key-id=VALUE'],
-    [["new", "b", "--key-id=-1"], '--key-id wants an integer from 0 to 2^64-1, got "-1"'],
-    [["new", "b", "--key-id", "18446744073709551616"], "--key-id wants an integer from 0 to 2^64-1, got"],
-    [["new", "b", "--leader-id", "a b"], '--leader-id wants visible ASCII characters, got "a b"'],
-    [["new", "b", "--tool", "sum"], '--tool wants the name of a tool, domain.name@version; got "sum"'],
+    [["new", "b", "--key-id", "-1"], '--key-id expects a value, got "-1"; write --key-id=VALUE'],
+    [["new", "b", "--key-id=-1"], '--key-id expects an integer from 0 to 2^64-1, got "-1"'],
+    [["new", "b", "--key-id", "18446744073709551616"], "--key-id expects an integer from 0 to 2^64-1, got"],
+    [["new", "b", "--leader-id", "a b"], '--leader-id expects visible ASCII characters, got "a b"'],
+    [["new", "b", "--tool", "sum"], '--tool expects the name of a tool, domain.name@version; got "sum"'],
     [["rotat"], 'unknown command "keys rotat"; did you mean rotate?'],
   ] as const) {
     const { code, err } = await keys(...args);
@@ -414,7 +414,7 @@ test("usage", async () => {
     assert.ok(err.startsWith(`svc-gen: ${message}`), err);
   }
   const none = await keys("convert", "a.key");
-  assert.match(none.err, /wants --to FORM: hex, 0x-hex, base64, base64url, flagged-hex/);
+  assert.match(none.err, /expects --to FORM: hex, 0x-hex, base64, base64url, flagged-hex/);
   assert.match(
     (await keys("convert", "a.key", "--to", "pem")).err,
     /unknown form "pem"; (?:there is hex|did you mean)/,

@@ -204,7 +204,7 @@ test("--tool adds a class and its test to a project, under a name of its own", a
 test("without a terminal nothing is asked: flags, defaults, or the missing one is named", async () => {
   const { code, err } = await only();
   assert.equal(code, EXIT.usage);
-  assert.match(err, /new wants a folder where it cannot ask: svc-gen new DIR, or --yes for my-tool/);
+  assert.match(err, /new expects a folder where it cannot ask: svc-gen new DIR, or --yes for my-tool/);
   assert.deepEqual(readdirSync(folder), []);
   assert.equal((await only("--yes")).code, EXIT.done);
   assert.equal(JSON.parse(read("my-tool/package.json")).name, "my-tool");
@@ -269,7 +269,7 @@ test("names: each is derived safely, and what is wrong with a given one is said"
     [["svc-gen"], '"svc-gen" is no name for a package: a package of the project has this name already'],
     [["---"], 'unknown option "---"'],
     [["проект"], "of which the package is named; name the package: svc-gen new 'проект' --name my-tool"],
-    [["a", "b"], "new wants one folder; got 2"],
+    [["a", "b"], "new expects one folder; got 2"],
   ] as const) {
     const { code, err } = await only(...args);
     assert.equal(code, EXIT.usage, err);

@@ -277,10 +277,13 @@ test("wrong uses of openapi and schema are told apart from wrong projects", asyn
   for (const [args, message] of [
     [["schema", "qoute"], 'unknown tool "qoute"; did you mean quote?'],
     [["schema"], "schema expects a tool: shop.orders.quote@1, shop.orders.settle@1"],
-    [["schema", "quote", "settle"], "schema wants one tool, got 2"],
-    [["openapi", "--url", "localhost:8080"], '--url wants an http or https URL without a query, got "localhost:8080"'],
-    [["openapi", "--url", "http://x/?a"], '--url wants an http or https URL without a query, got "http://x/?a"'],
-    [["openapi", "--header-prefix", "X"], '--header-prefix wants letters and hyphens that end in a hyphen, got "X"'],
+    [["schema", "quote", "settle"], "schema expects one tool, got 2"],
+    [
+      ["openapi", "--url", "localhost:8080"],
+      '--url expects an http or https URL without a query, got "localhost:8080"',
+    ],
+    [["openapi", "--url", "http://x/?a"], '--url expects an http or https URL without a query, got "http://x/?a"'],
+    [["openapi", "--header-prefix", "X"], '--header-prefix expects letters and hyphens that end in a hyphen, got "X"'],
     [["openapi", "quote"], 'openapi takes no argument, got "quote"'],
   ] as const) {
     const { code, out, err } = await svcGenIn(ORDERS, args);

@@ -165,7 +165,7 @@ describe("no code of the checkout is run", () => {
           const { code, err } = await diffIn(root, variables);
           assert.ok(!existsSync(ran), JSON.stringify(variables));
           assert.equal(code, EXIT.usage, err);
-          assert.match(err, /^svc-gen: diff without files wants a meta\.json committed in git HEAD; git: fatal: /);
+          assert.match(err, /^svc-gen: diff without files expects a meta\.json committed in git HEAD; git: fatal: /);
         }
       });
     }
@@ -252,7 +252,7 @@ describe("no code of the checkout is run", () => {
 
       assert.match(
         (await diffIn(root, { PATH: "/nowhere" })).err,
-        /wants a meta\.json committed in git HEAD; git is not on the PATH/,
+        /expects a meta\.json committed in git HEAD; git is not on the PATH/,
       );
       const { folder: none } = outside({ "meta.json": "[]" });
       assert.match((await diffIn(none)).err, /; git: fatal: not a git repository/);
@@ -409,7 +409,7 @@ describe("nothing is sent where the checkout says", () => {
     assert.deepEqual(evil.requests, []);
     const { code, err } = await svcGenIn(root, ["invoke", `${evil.url}/tool`, '{"a":"x"}', "--signed"]);
     assert.deepEqual([code, evil.requests], [EXIT.usage, []], err);
-    assert.match(err, /--signed wants --leader-key FILE and --leader-id ID, or a project served by/);
+    assert.match(err, /--signed expects --leader-key FILE and --leader-id ID, or a project served by/);
   });
 
   test("the address of a dev that ended is not used, even if another process has its port", async () => {

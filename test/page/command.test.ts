@@ -54,10 +54,10 @@ test("options without effect are refused", async () => {
   };
   assert.match(await refusal("--url", "http://127.0.0.1:1", "--port", "1"), /--port is of a project/);
   assert.match(await refusal("--url", "http://127.0.0.1:1", "--signed"), /--signed is of a project/);
-  assert.match(await refusal("--page-port", "70000"), /--page-port wants a number from 0 to 65535/);
-  assert.match(await refusal("--host", "192.0.2.1"), /--host wants an address of this machine/);
-  assert.match(await refusal("--leader-key", "x"), /--leader-key wants --signed or --url/);
-  assert.match(await refusal("--url", "nowhere"), /--url wants the address of a server/);
+  assert.match(await refusal("--page-port", "70000"), /--page-port expects a number from 0 to 65535/);
+  assert.match(await refusal("--host", "192.0.2.1"), /--host expects an address of this machine/);
+  assert.match(await refusal("--leader-key", "x"), /--leader-key expects --signed or --url/);
+  assert.match(await refusal("--url", "nowhere"), /--url expects the address of a server/);
   assert.match(
     await refusal("--url", "http://127.0.0.1:1", "--leader-key", "missing"),
     /cannot read "missing": ENOENT/,

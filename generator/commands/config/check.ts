@@ -34,8 +34,8 @@ Keys are never printed. With --json: {"diagnostics":[{"severity","code":"config"
   ],
   run: async (call) => {
     const [file = call.env[VARIABLE] || undefined, ...more] = call.args;
-    if (file === undefined) throw new UsageError(`config check wants a file, or ${VARIABLE} with its path`);
-    if (more.length > 0) throw new UsageError(`config check wants one file, got ${call.args.length}`);
+    if (file === undefined) throw new UsageError(`config check expects a file, or ${VARIABLE} with its path`);
+    if (more.length > 0) throw new UsageError(`config check expects one file, got ${call.args.length}`);
     const { checkConfig, finding } = await import("../../config/check-config.js");
     if (call.values["allow-list"]) {
       const { checkAllowListFile } = await import("svc-runtime/internal/config");

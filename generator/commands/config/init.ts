@@ -47,9 +47,9 @@ ${EDITORS}`,
   ],
   run: async (call) => {
     const { args, cwd, values } = call;
-    if (args.length > 1) throw new UsageError(`config init wants one file, got ${args.length}`);
+    if (args.length > 1) throw new UsageError(`config init expects one file, got ${args.length}`);
     const { "leader-id": leaderId = "leader", "leader-public-key": leaderKey } = values;
-    if (!isLeaderId(leaderId)) throw new UsageError("--leader-id wants visible ASCII characters");
+    if (!isLeaderId(leaderId)) throw new UsageError("--leader-id expects visible ASCII characters");
     const idle = (["leader-id", "leader-public-key", "tool-private-key"] as const).find(
       (name) => values[name] !== undefined,
     );
@@ -69,7 +69,7 @@ ${EDITORS}`,
     const existing = made.files.find((file) => lstatSync(file.target, { throwIfNoEntry: false }) !== undefined);
     if (existing !== undefined) {
       const hint = "name another file, or move it away";
-      throw new CommandError(`${quoted(shown(existing.target))} exists already; nothing was written`, hint);
+      throw new CommandError(`${quoted(shown(existing.target))} already exists; nothing was written`, hint);
     }
     writeNewFiles(cwd, made.files);
     const wrote = made.files.map((file) => shown(file.target));

@@ -26,10 +26,10 @@ Forms: hex, 0x-hex, base64, base64url, and each with a zero flag before the key:
       const { args, cwd, values } = call;
       const [file, given, ...more] = args;
       if (file === undefined || more.length > 0) {
-        throw new UsageError(`keys convert wants FILE and at most one NEWFILE; got ${args.length}`);
+        throw new UsageError(`keys convert expects FILE and at most one NEWFILE; got ${args.length}`);
       }
       const names = keys.KEY_FORMS.map(({ name }) => name);
-      if (values.to === undefined) throw new UsageError(`keys convert wants --to FORM: ${names.join(", ")}`);
+      if (values.to === undefined) throw new UsageError(`keys convert expects --to FORM: ${names.join(", ")}`);
       const form = keys.KEY_FORMS.find(({ name }) => name === values.to);
       if (form === undefined) {
         const near = didYouMean(values.to, names) || `; there is ${names.join(", ")}`;

@@ -55,7 +55,7 @@ export async function publicKeyIn(option: string, text: string, cwd: string): Pr
 /** The one argument FILE. What was given instead is not repeated: it may be a key. */
 export function oneFile(name: string, args: readonly string[]): string {
   const [file, ...more] = args;
-  if (file === undefined || more.length > 0) throw new UsageError(`${name} wants one FILE; got ${args.length}`);
+  if (file === undefined || more.length > 0) throw new UsageError(`${name} expects one FILE; got ${args.length}`);
   return file;
 }
 
@@ -63,7 +63,7 @@ export function oneFile(name: string, args: readonly string[]): string {
 export function leaderOf(values: Values<typeof ENTRY_OPTIONS>, defaultKid: bigint) {
   const { "leader-id": id = "leader", "key-id": kid } = values;
   if (!isLeaderId(id)) {
-    throw new UsageError(`--leader-id wants visible ASCII characters, got ${quoted(id)}`);
+    throw new UsageError(`--leader-id expects visible ASCII characters, got ${quoted(id)}`);
   }
   return { id, kid: kid === undefined ? defaultKid : keyIdOf(kid) };
 }
@@ -71,7 +71,7 @@ export function leaderOf(values: Values<typeof ENTRY_OPTIONS>, defaultKid: bigin
 /** The value of `--key-id`. */
 export function keyIdOf(text: string): bigint {
   if (/^\d{1,20}$/.test(text) && BigInt(text) < 1n << 64n) return BigInt(text);
-  throw new UsageError(`--key-id wants an integer from 0 to 2^64-1, got ${quoted(text)}`);
+  throw new UsageError(`--key-id expects an integer from 0 to 2^64-1, got ${quoted(text)}`);
 }
 
 /** The tool of the printed entry: the given one, or the only one in ./meta.json. */
@@ -80,7 +80,7 @@ export function toolOf({ cwd, values }: CommandContext<typeof ENTRY_OPTIONS & Op
   if (tool === undefined) return onlyTool(cwd) ?? "xyz.demo.tool@1";
   const fqn = parseFqn(tool);
   if (fqn === undefined)
-    throw new UsageError(`--tool wants the name of a tool, domain.name@version; got ${quoted(tool)}`);
+    throw new UsageError(`--tool expects the name of a tool, domain.name@version; got ${quoted(tool)}`);
   return fqn.text;
 }
 

@@ -22,7 +22,7 @@ A leader signs its calls, a tool its results: make a key for each.`,
     withKeys((keys) => {
       const { args, cwd, json, print, values } = call;
       const [file = DEFAULT_FILE, ...more] = args;
-      if (more.length > 0) throw new UsageError(`keys new wants one FILE at most; got ${args.length}`);
+      if (more.length > 0) throw new UsageError(`keys new expects one FILE at most; got ${args.length}`);
       const [leader, tool] = [leaderOf(values, 0n), toolOf(call)];
       const key = randomBytes(32);
       const text = key.toString("hex");

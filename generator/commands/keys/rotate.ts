@@ -22,7 +22,7 @@ as it is: both keys are needed until the last step.`,
       const { args, cwd, json, values } = call;
       const [file, given, ...more] = args;
       if (file === undefined || more.length > 0) {
-        throw new UsageError(`keys rotate wants FILE and at most one NEWFILE; got ${args.length}`);
+        throw new UsageError(`keys rotate expects FILE and at most one NEWFILE; got ${args.length}`);
       }
       const [leader, tool] = [leaderOf(values, 1n), toolOf(call)];
       const oldKey = keys.publicKeyText(keys.readKeyFile(cwd, file).key);

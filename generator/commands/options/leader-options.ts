@@ -16,7 +16,7 @@ export const HEADER_PREFIX = {
 /** @throws UsageError for a text that cannot begin the names of headers */
 export function headerPrefixOf(prefix = DEFAULT_HEADER_PREFIX): string {
   if (isHeaderPrefix(prefix)) return prefix;
-  throw new UsageError(`--header-prefix wants letters and hyphens that end in a hyphen, got ${quoted(prefix)}`);
+  throw new UsageError(`--header-prefix expects letters and hyphens that end in a hyphen, got ${quoted(prefix)}`);
 }
 
 export const LEADER_OPTIONS = {
@@ -67,7 +67,7 @@ export async function leaderOptions(
 /** @throws UsageError */
 export function numberOf(name: string, text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new UsageError(`--${name} wants a number, got ${quoted(text)}`);
+  throw new UsageError(`--${name} expects a number, got ${quoted(text)}`);
 }
 
 function readText(cwd: string, path: string): string {

@@ -15,5 +15,5 @@ export const PAGE_OPTIONS = {
 /** @throws UsageError */
 export function readPort(option: "port" | "page-port" | "inspect-port", text: string, min = 0): number {
   if (/^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= 65_535) return Number(text);
-  throw new UsageError(`--${option} wants a number from ${min} to 65535, got ${quoted(text)}`);
+  throw new UsageError(`--${option} expects a number from ${min} to 65535, got ${quoted(text)}`);
 }

@@ -1,7 +1,6 @@
 /**
- * Whether every value that one side sends is one that the other side takes. A pair of nodes is assumed to be included
- * while it is compared, which settles recursive schemas. Inclusion is proved, a failure has a counterexample; where
- * neither is found the comparison is not decided.
+ * Checks that the receiving schema accepts every value of the sending schema. A pair of nodes counts as included while
+ * it is compared, so that recursion ends. The result is a proof, counterexamples, or "not decided" if neither is found.
  */
 
 import { describe, isEmpty, isEmptyAtom, listOf, sampleOf, samplesOf } from "./samples.js";
@@ -24,31 +23,31 @@ import {
   WIDE,
 } from "./schema-node.js";
 
-/** A sent value that is not taken. */
+/** A value of the sending schema that the receiving schema refuses. */
 export interface ExcludedValue {
-  /** False where the comparison is not decided. */
+  /** False if the comparison is not decided. */
   readonly certain: boolean;
   readonly sent: SchemaPlace | undefined;
   readonly taken: SchemaPlace | undefined;
-  /** A phrase for the value; why nothing is known where it is not certain. */
+  /** Describes the value, or the reason why the comparison is not decided. */
   readonly what: string;
-  /** Of the compared schemas, as far as known. */
+  /** Positions of the compared schemas, if known. */
   readonly witness: SampleValue | undefined;
 }
 
 export interface InclusionOptions {
-  /** Whether an optional member that admits null is sent as null, never left out. */
+  /** Whether an absent optional member that admits null is always sent as null. */
   readonly sendsNull: boolean;
-  /** Whether members must be declared by both sides. */
+  /** Whether both sides must declare the same members. */
   readonly exact: boolean;
 }
 
-/** Comparisons of atoms in one question. */
+/** Limit of comparisons of atoms. */
 const MAX_STEPS = 50_000;
 const MAX_SPLITS = 6;
 const MAX_PARTS = 64;
 
-/** Finds values of `sent` that `taken` does not take. None are found when all are taken. */
+/** Finds values of `sent` that `taken` refuses; empty if it accepts all. */
 export function findExcluded(sent: Node, taken: Node, options: InclusionOptions): readonly ExcludedValue[] {
   try {
     return new Inclusion(options).nodes(sent, taken);
@@ -63,7 +62,7 @@ type Kind<K extends Atom["kind"]> = Atom & { readonly kind: K };
 
 class Inclusion {
   readonly #options: InclusionOptions;
-  /** Pairs that are proved, or assumed while they are compared. */
+  /** Pairs that are proved, or being compared and assumed to be included. */
   readonly #included = new Set<string>();
   readonly #excluded = new Map<string, readonly ExcludedValue[]>();
   readonly #ids = new Map<object, number>();
@@ -91,7 +90,7 @@ class Inclusion {
     this.#included.add(pair);
     const failures = compare();
     if (failures.length === 0) return [];
-    // What was proved since then may rest on this pair.
+    // Pairs proved in the meantime may depend on this one.
     for (const each of [...this.#included].slice(before)) this.#included.delete(each);
     const distinct = distinctFailures(failures);
     this.#excluded.set(pair, distinct);
@@ -115,7 +114,7 @@ class Inclusion {
       if (fits) return [];
       if (fits === false) return fail(true, describe(atom.value), atom.value);
       const isSame = branches.some((each) => judges(atom, each) && accepts({ ...each, unjudged: [] }, atom.value));
-      return isSame ? [] : fail(false, "keywords differ that are not judged", atom.value);
+      return isSame ? [] : fail(false, "keywords that svc-gen does not compare differ", atom.value);
     }
     const possible = branches.filter((each) => !this.#areDisjoint(atom, each));
     const results: (readonly ExcludedValue[])[] = [];
@@ -128,7 +127,7 @@ class Inclusion {
     if (only !== undefined && more.length === 0 && possible[0]?.kind !== "literal") return only;
     if (possible.length === 0) {
       const [witness] = samplesOf(atom, sent);
-      if (witness === undefined) return fail(false, "whether the type has a value is not decided");
+      if (witness === undefined) return fail(false, "cannot tell whether the type has any value");
       return fail(true, phrase(witness, sent), witness);
     }
     for (const parts of splits < MAX_SPLITS ? this.#splits(atom, sent, possible) : []) {
@@ -142,7 +141,7 @@ class Inclusion {
       (each) => accepts(atom, each, this.#isWithin) !== false && acceptsAny(branches, each, this.#isWithin) === false,
     );
     if (excluded !== undefined) return fail(true, phrase(excluded, sent), excluded);
-    return fail(false, "whether all branches together take every value is not decided");
+    return fail(false, "cannot tell whether the branches together accept every value");
   }
 
   readonly #isWithin = (inner: Node, outer: Node): boolean | undefined => {
@@ -151,7 +150,7 @@ class Inclusion {
     return this.nodes(inner, outer).length === 0 ? true : undefined;
   };
 
-  /** Whether two atoms can be seen to have no value in common. */
+  /** Whether two atoms provably have no value in common. */
   #areDisjoint(one: Atom, other: Atom, depth = 0): boolean {
     if (other.kind === "literal") return accepts(one, other.value) === false;
     if (one.kind === "literal") return accepts(other, one.value) === false;
@@ -178,7 +177,7 @@ class Inclusion {
     if (judges(atom, branch)) return found;
     if (found.some(({ certain }) => certain)) return found;
     const keyword = branch.unjudged.find((each) => !atom.unjudged.includes(each))?.split(" ")[0] ?? "";
-    const what = `${keyword} is not judged`;
+    const what = `svc-gen does not compare ${keyword}`;
     return [...found, { certain: false, sent: sent.place, taken: taken.place, what, witness: undefined }];
   }
 
@@ -214,7 +213,7 @@ class Inclusion {
     const length = (count: number) => {
       const witness = listOf(atom, count);
       const certain = witness !== undefined || !atom.unique;
-      const what = certain ? `a list of ${count}` : "lengths are not decided where items must differ";
+      const what = certain ? `a list of ${count}` : "cannot compare lengths of lists with uniqueItems";
       failures.push({ certain, ...places, what, witness });
     };
     if (atom.min < branch.min) length(atom.min);
@@ -223,18 +222,18 @@ class Inclusion {
     if (branch.unique && !atom.unique && most > 1) {
       const witness = listOf(atom, Math.max(2, atom.min));
       const certain = witness !== undefined && accepts(branch, witness, this.#isWithin) === false;
-      const what = certain ? "a list with equal items" : "uniqueItems is not decided for these items";
+      const what = certain ? "a list with equal items" : "cannot compare uniqueItems for these items";
       failures.push({ certain, ...places, what, witness: certain ? witness : undefined });
     }
     if (branch.unique && atom.unique && most > 1 && !this.#options.exact) {
-      // Items that differ in a member that is not read are equal once they are read.
+      // Items that differ only in an undeclared member are equal after decoding.
       this.#exact ??= new Inclusion({ ...this.#options, exact: true });
       const exact = this.#exact;
       const pairs = [...atom.prefix.keys(), atom.prefix.length].map(
         (at) => [itemAt(atom, at), itemAt(branch, at)] as const,
       );
       if (pairs.some(([one, other]) => exact.nodes(one, other).length > 0)) {
-        const what = "uniqueItems is not decided where items have members that are not read";
+        const what = "cannot compare uniqueItems if items have undeclared members";
         failures.push({ certain: false, ...places, what, witness: undefined });
       }
     }
@@ -262,7 +261,7 @@ class Inclusion {
       failures.push({ certain, sent: sent.place, taken: taken.place, what, witness });
     const lift = (name: string, found: readonly ExcludedValue[], certain = true) => {
       for (const { witness, ...failure } of found) {
-        // One example for each place is enough, and the definitions behind a member are many.
+        // One example per position is enough; a member may refer to many definitions.
         if (seen.has(keyOf(failure))) continue;
         seen.add(keyOf(failure));
         const lifted = witness === undefined ? undefined : least().set(name, witness);
@@ -321,7 +320,7 @@ class Inclusion {
     return required || (this.#options.sendsNull && (node.isAny || acceptsAny(node.atoms, null) === true));
   }
 
-  /** Ways to divide an atom, to find a branch for each part. */
+  /** Ways to split an atom into parts, each of which may fit another branch. */
   #splits(atom: Exclude<Atom, Kind<"literal">>, sent: Node, branches: readonly Atom[]): Atom[][] {
     if (atom.kind === "object") {
       const names = [...atom.members.keys()].filter((name) =>
@@ -384,7 +383,7 @@ class Inclusion {
   }
 }
 
-/** Whether the keywords that are not judged are the same, or only the sender has them. */
+/** Whether every unsupported keyword of the receiver is also on the sender. */
 function judges(sent: Atom, taken: Atom): boolean {
   return taken.unjudged.every((each) => sent.unjudged.includes(each));
 }
@@ -393,15 +392,16 @@ function numberFits(one: NumberAtom, other: NumberAtom): true | string {
   const low = one.min > other.min || (one.min === other.min && (one.minOpen || !other.minOpen));
   const high = one.max < other.max || (one.max === other.max && (one.maxOpen || !other.maxOpen));
   const whole = one.integer || one.multiples.some(Number.isInteger);
-  if (other.integer && !whole) return "a number that is no integer";
-  if (!(low && high)) return "the ranges differ where the metadata does not say which integers are taken";
+  if (other.integer && !whole) return "a number that is not an integer";
+  if (!(low && high))
+    return "the metadata does not say whether integers beyond 2^53 are accepted, and the ranges differ";
   const isDivided = (by: number) =>
     one.multiples.some((each) => Number.isInteger(each / by)) || (whole && Number.isInteger(1 / by));
   if (!other.multiples.every(isDivided)) return "multipleOf differs";
   const reachesFar = one.min < Number.MIN_SAFE_INTEGER || one.max > Number.MAX_SAFE_INTEGER;
   if (!reachesFar || one.wide === WIDE.no || other.wide === WIDE.any || other.wide === WIDE.yes) return true;
   const isSame = one.wide === WIDE.unknown && other.wide === WIDE.unknown;
-  return isSame || "of an integer without a format, the metadata does not say whether it may lie beyond 2^53";
+  return isSame || "the metadata does not say whether an integer without a format may exceed 2^53";
 }
 
 function textFits(one: TextAtom, other: TextAtom): true | string {
@@ -450,12 +450,12 @@ function unlike(sent: Node, taken: Node): ExcludedValue {
   return { certain: false, sent: sent.place, taken: taken.place, what, witness: undefined };
 }
 
-/** Places that a node of any value, or of none, does not have. */
+/** Adds missing positions: a node for any value or none has no position. */
 function withPlaces(failure: ExcludedValue, sent: Node, taken: Node): ExcludedValue {
   return { ...failure, sent: failure.sent ?? sent.place, taken: failure.taken ?? taken.place };
 }
 
-/** Objects, and lists, that hold the parts of several: each may be refused by another branch. */
+/** Combines counterexamples into one object or list, since each may be refused by another branch. */
 function merged(values: readonly SampleValue[]): SampleValue[] {
   const lists = values.filter((each) => Array.isArray(each)) as (readonly SampleValue[])[];
   const objects = values.filter((each) => each instanceof Map) as ReadonlyMap<string, SampleValue>[];

@@ -18,10 +18,10 @@ import {
   Unspecified,
 } from "./schema-node.js";
 
-/** Nesting of examples; below it a value is unspecified. */
+/** Maximum nesting of examples; deeper values are unspecified. */
 const MAX_DEPTH = 12;
 
-/** Repeated characters and items of an example. */
+/** Limit of repeated characters and items in an example. */
 const MAX_LENGTH = 4096;
 
 /** Two texts of each format, because items may have to differ. */
@@ -47,7 +47,7 @@ const WORDS = ["x", "", "a", "A", "0", "-", " ", "other", "aaa", "a-b", "é"];
 
 const samples = new WeakMap<Node, SampleValue>();
 
-/** One value of a node; unspecified where none is found. */
+/** One value of a node; unspecified if none is found. */
 export function sampleOf(node: Node, depth = 0): SampleValue {
   if (node.isAny) return "x";
   if (depth > MAX_DEPTH) return new Unspecified(node);
@@ -67,7 +67,7 @@ function findSample(node: Node, depth: number): SampleValue {
 }
 
 /**
- * Some values of an atom, the plainest first. Those of lists and objects may hold unspecified values.
+ * Some values of an atom, the simplest first. Lists and objects may contain unspecified values.
  *
  * @param limits numbers, and lengths of texts, of interest
  */
@@ -122,7 +122,7 @@ function listSamples(atom: ListAtom, depth: number): SampleValue[] {
   });
 }
 
-/** A list of some length; undefined where none is found. */
+/** A list of the given length; undefined if none is found. */
 export function listOf(atom: ListAtom, length: number, depth = 1): SampleValue[] | undefined {
   if (length > MAX_LENGTH) return undefined;
   const list: SampleValue[] = [];
@@ -157,7 +157,7 @@ function objectSamples({ members, rest }: ObjectAtom, depth: number): SampleValu
 
 const empty = new WeakMap<Node, boolean>();
 
-/** Whether a node can be seen to have no value. */
+/** Whether a node provably has no value. */
 export function isEmpty(node: Node): boolean {
   let known = empty.get(node);
   if (known === undefined) {
@@ -184,7 +184,7 @@ export function isEmptyAtom(atom: Atom): boolean {
   }
 }
 
-/** A value in short, for people. */
+/** A value in short form, for messages. */
 export function describe(value: SampleValue): string {
   return truncated(printValue(value), 60);
 }

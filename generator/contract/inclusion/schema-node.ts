@@ -20,7 +20,7 @@ import {
 
 export type Bound = number | bigint;
 
-/** Values of one type; those that a keyword in `unjudged` excludes are not known. */
+/** Values of one JSON type. Keywords in `unjudged` may exclude some of them. */
 export type Atom = { readonly unjudged: readonly string[] } & (
   | { readonly kind: "literal"; readonly value: SampleValue }
   | NumberAtom
@@ -42,8 +42,8 @@ export interface NumberAtom {
 }
 
 /**
- * Whether integers beyond ±(2^53−1) are admitted. A `number` refuses them; of an `integer` without a format the
- * metadata does not say. Of two, the larger applies.
+ * Whether integers beyond ±(2^53−1) are accepted. A `number` refuses them. For an `integer` without a format the
+ * metadata does not say. A conjunction has the larger of two values.
  */
 export const WIDE = { any: 0, unknown: 1, yes: 2, no: 3 } as const;
 
@@ -69,8 +69,8 @@ export interface ObjectAtom {
   readonly members: ReadonlyMap<string, ObjectMember>;
   readonly patterns: ReadonlyMap<string, Node>;
   /**
-   * Other names. `undeclared` admits any value and is not sent, `unsaid` is an object schema without a word about
-   * members.
+   * The type of other members. `undeclared`: any value is accepted, and none is sent. `unsaid`: the schema has no
+   * keyword for members.
    */
   readonly rest: Node | "undeclared" | "unsaid";
   readonly nodes: SchemaNodes;
@@ -81,7 +81,7 @@ export interface ObjectMember {
   readonly required: boolean;
 }
 
-/** Any value of a node of which no example can be made, such as a text that fits a pattern. */
+/** A value of a node for which no example can be generated, such as a string with a pattern. */
 export class Unspecified {
   constructor(readonly node: Node) {}
 }
@@ -97,7 +97,7 @@ export type SampleValue =
   | Unspecified;
 
 export interface SchemaPlace {
-  /** In the metadata document. */
+  /** JSON pointer in the metadata document. */
   readonly pointer: string;
   readonly schema: Json;
 }
@@ -117,7 +117,7 @@ export class Node {
 
   constructor(
     readonly id: string,
-    /** Undefined for any value or none. */
+    /** Undefined for a node that admits any value or none. */
     readonly place: SchemaPlace | undefined,
     readonly parts: readonly Part[],
     readonly isNever: boolean,
@@ -169,7 +169,7 @@ const UNJUDGED = [
   "$recursiveRef",
 ];
 
-/** Keywords that say more than which schemas apply. */
+/** Keywords that constrain values themselves instead of applying other schemas. */
 const OWN = [
   ...["type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "format"],
   ...["minLength", "maxLength", "pattern", "contentEncoding", "items", "prefixItems", "minItems", "maxItems"],
@@ -191,7 +191,7 @@ export class SchemaNodes {
   #ids = 0;
   readonly any = new Node("any", undefined, [], false, this);
   readonly never = new Node("never", undefined, [], true, this);
-  /** The atoms of any value. */
+  /** Atoms that together admit any value. */
   readonly #all: readonly Atom[] = this.#ownAtoms({
     schema: object(),
     document: { schema: object(), pointer: "" },
@@ -209,7 +209,7 @@ export class SchemaNodes {
     return this.#nodeOf([part]);
   }
 
-  /** The values of all nodes in common. */
+  /** The conjunction of nodes. */
   join(...nodes: readonly Node[]): Node {
     const [only, ...more] = new Set(nodes.filter(({ isAny }) => !isAny));
     if (only === undefined) return this.any;
@@ -218,7 +218,7 @@ export class SchemaNodes {
     return this.#nodeOf([...new Set([only, ...more].flatMap(({ parts }) => parts))]);
   }
 
-  /** @param origin has the place of the atom */
+  /** @param origin the node with the position of the atom */
   ofAtom(atom: Atom, origin: Node): Node {
     let node = this.#ofAtoms.get(atom);
     if (node === undefined) {
@@ -254,7 +254,7 @@ export class SchemaNodes {
   }
 
   #atomsOfPart(part: Part): readonly Atom[] {
-    // A value of a schema that refers to itself is never one because of that reference.
+    // A direct reference of a schema to itself adds no values.
     if (this.#open.has(part)) {
       this.#isComplete = false;
       return [];
@@ -269,7 +269,7 @@ export class SchemaNodes {
 
   #keywords(part: Part): readonly Atom[] {
     const { schema, document, pointer } = part;
-    // The atoms of a referenced type are kept as they are, so that a pair of them is compared once.
+    // The atoms of a referenced type are not copied, so that each pair of them is compared once.
     let atoms = OWN.some((keyword) => schema.members.has(keyword)) ? this.#ownAtoms(part) : this.#all;
     const values = valuesOf(schema);
     if (values !== undefined) {
@@ -379,7 +379,7 @@ export class SchemaNodes {
     return met;
   }
 
-  /** The values of both atoms; undefined where there are none. */
+  /** The conjunction of two atoms; undefined if it has no values. */
   meet(one: Atom, other: Atom): Atom | undefined {
     const unjudged = [...new Set([...one.unjudged, ...other.unjudged])];
     if (other.kind === "literal" && one.kind !== "literal") return this.meet(other, one);
@@ -436,7 +436,7 @@ export class SchemaNodes {
     const patterns = new Map(
       [...names].map((name) => [name, this.join(...[one, other].flatMap((each) => each.patterns.get(name) ?? []))]),
     );
-    // Which names `additionalProperties` is about depends on the patterns beside it.
+    // The names that `additionalProperties` covers depend on its sibling `patternProperties`.
     const differ = names.size !== one.patterns.size || names.size !== other.patterns.size;
     const nodes = [one.rest, other.rest].filter((rest) => rest instanceof Node);
     const rest =
@@ -474,7 +474,7 @@ function numberAtom(schema: JsonObject, type: string, isAny: boolean): NumberAto
 
 type Bounds = Pick<NumberAtom, "min" | "max" | "minOpen" | "maxOpen">;
 
-/** Bounds of integers as the least and the greatest integer. */
+/** Inclusive bounds of integers. */
 export function closed<T extends Bounds>(atom: T): T {
   const { min, max, minOpen, maxOpen } = atom;
   const up = typeof min === "bigint" ? min : Math.ceil(min);
@@ -488,14 +488,14 @@ export function closed<T extends Bounds>(atom: T): T {
   };
 }
 
-/** The number so far away, exactly. */
+/** The bound plus a step, without rounding. */
 export function next(bound: Bound, step: 1 | -1): Bound {
   return Number.isInteger(bound) || typeof bound === "bigint"
     ? plainInteger(BigInt(bound) + BigInt(step))
     : bound + step;
 }
 
-/** Text of a keyword's value with all definitions that it refers to. */
+/** The text of a keyword's value, followed by all definitions that it refers to. */
 function textWithTargets(value: Json, document: JsonObject): string {
   const seen = new Set<string>();
   const texts: string[] = [];
@@ -519,7 +519,7 @@ export function itemAt({ prefix, rest }: ListAtom, index: number): Node {
   return prefix[index] ?? rest;
 }
 
-/** The node that values under a name must fit. */
+/** The node for values of a member name. */
 export function admitted(atom: ObjectAtom, name: string): Node {
   const declared = atom.members.get(name);
   if (declared !== undefined) return declared.node;
@@ -551,7 +551,7 @@ export function literalOf(json: Json): SampleValue {
   return json as SampleValue;
 }
 
-/** Whether values fit; undefined where that is not known. `isWithin` judges an unspecified value by its node. */
+/** Whether an atom accepts a value; undefined if unknown. `isWithin` decides for an unspecified value, by its node. */
 export type IsWithin = (inner: Node, outer: Node) => boolean | undefined;
 
 const unknown: IsWithin = () => undefined;
@@ -628,7 +628,7 @@ function acceptsText({ min, max, patterns, formats: names }: TextAtom, text: str
   return every(verdicts);
 }
 
-/** Undefined where an unspecified value decides. */
+/** Undefined if the result depends on an unspecified value. */
 export function isEqual(one: SampleValue, other: SampleValue): boolean | undefined {
   if (one instanceof Unspecified || other instanceof Unspecified) return undefined;
   if (Array.isArray(one)) {
