@@ -5,13 +5,13 @@ import { Buffer } from "#platform/bytes";
 /** Decodes standard base64 with canonical padding and no stray bits; undefined for anything else. */
 export function decodeBase64(text: string): Buffer | undefined {
   const { length } = text;
-  // `Buffer.from` reads the lower byte of a non-ASCII character, which may be a digit.
+  // `Buffer.from` reads only the low byte of a non-ASCII character, which may look like a digit.
   if (length % 4 !== 0 || Buffer.byteLength(text) !== length) return undefined;
   const bytes = Buffer.from(text, "base64");
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
-  // `Buffer.from` skips invalid characters and stops at the first `=`: the full length proves that all were digits.
+  // `Buffer.from` skips invalid characters and stops at the first `=`: the expected length proves that all characters were digits.
   if (bytes.length !== (length / 4) * 3 - padding || text.includes("-") || text.includes("_")) return undefined;
-  // Unused bits are those of the last digit: compare it with its canonical form.
+  // The last digit has the unused bits: compare it with its canonical form.
   return bytes.toString("base64", bytes.length - (3 - padding)) === text.slice(-4) ? bytes : undefined;
 }
 

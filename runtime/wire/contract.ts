@@ -86,14 +86,14 @@ export type Codec =
       readonly rest?: Codec;
     }
   /**
-   * A value takes the branch that it fits, constraints included. Of several, it takes the first with the fewest
-   * undeclared members.
+   * A value uses the branch that it fits, including constraints. If several fit, it uses the first of those with the
+   * fewest undeclared members.
    */
   | { readonly kind: "union"; readonly branches: readonly Codec[] }
   /** A definition of the contract, by name, for recursive types. */
   | { readonly kind: "ref"; readonly name: string };
 
-/** One declared member of an object. For an optional member absent, `null` and `undefined` are the same. */
+/** One declared member of an object. An optional member may be absent, `null` or `undefined`, with the same meaning. */
 export interface ContractMember {
   readonly name: string;
   readonly optional?: boolean;

@@ -53,13 +53,13 @@ interface Made {
 /** Caches the results of definitions, because several branches of a union may try one definition on the same value. */
 export class DefinitionMemo implements Tally {
   undeclaredCount = 0;
-  /** Whether a number under `unknown` is integral and beyond ±(2^53−1), so that it may have been rounded. */
+  /** Whether a number of type `unknown` is an integer beyond ±(2^53−1), so that it may have been rounded. */
   rounded = false;
   #made: Map<number, Map<unknown, Made>> | undefined;
 
   /**
    * Returns the result for a value, computed by `make` at the first call. Each call adds the undeclared members of the
-   * value to the count. A mismatch of a literal is not cached: it is cheap to find again, and a body may hold millions.
+   * value to the count. Mismatches of literals are not cached: they are cheap to recompute, and a body may have millions.
    *
    * @param id identifies the definition and all else that the result depends on, except the value
    */

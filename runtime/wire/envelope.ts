@@ -31,7 +31,7 @@ import { type TextForm, textOf } from "./json/print.js";
 import { isStringOf, stringOf, stringValueOf } from "./json/read.js";
 import { INPUT_BUDGET, MAX_VALUES } from "./protocol.js";
 
-/** One committed text: an entry of a parsed document, or unparsed bytes. */
+/** One text that the leader's hash commits to: an entry of a parsed document, or unparsed bytes. */
 export type CommittedText =
   | { readonly document: JsonDocument; readonly entry: number }
   | { readonly document: undefined; readonly bytes: Buffer };
@@ -39,7 +39,7 @@ export type CommittedText =
 /** The bytes of a committed text; decoding them gives the same value as decoding the text. */
 export function committedBytes(text: CommittedText): Buffer {
   if (text.document === undefined) return text.bytes;
-  // A root is a document of its own: the committed bytes, white space included.
+  // A root entry is an entire document, so its bytes are committed including white space.
   return text.entry === 0 ? text.document.bytes : textOf(text.document, text.entry, "sent");
 }
 
@@ -51,7 +51,7 @@ interface EncodedItem {
   readonly bytes: Buffer;
 }
 
-/** The bytes that the remaining items may have, and whether an item has decoded `bytes`. */
+/** The remaining byte budget of a body, and whether any item so far had decoded `bytes`. */
 interface Budget {
   left: number;
   isEncoded: boolean;
@@ -144,11 +144,11 @@ export class SignedInput {
   }
 
   /**
-   * Finds the text form that the leader signed: sent, canonical, or canonical with the numbers of older leaders. All
-   * values have the same form.
+   * Finds the text form that the leader signed: as sent, canonical, or canonical with the number format of older leaders.
+   * All values have the same form.
    *
    * @param inputHash 32 bytes
-   * @returns the texts with this hash, in port order; undefined when no form has it
+   * @returns the texts with this hash, in port order; undefined when no form matches
    * @throws {@link WireFault} `payload_too_large` when the texts of `bytes` items have too many values
    */
   match(inputHash: Uint8Array): readonly (readonly CommittedText[])[] | undefined {
@@ -160,7 +160,7 @@ export class SignedInput {
       texts.map((text, i): CommittedText => {
         const item = values[port]?.[i];
         const document = item?.entry === undefined ? counted.parseIfJson((item as EncodedItem).bytes) : undefined;
-        // The decoder of the input reports a text that is not JSON.
+        // The input decoder reports text that is not JSON.
         return document === undefined ? text : { document, entry: 0 };
       }),
     );
@@ -207,7 +207,7 @@ function stepsText(place: PathStep | undefined): string {
   return pathText(steps);
 }
 
-/** The allowed members of an envelope object. Names are compared as bytes; only unusual ones are decoded to strings. */
+/** The allowed members of an envelope object. Names are compared as bytes; only escaped or unknown ones are decoded. */
 class AllowedMembers {
   readonly #bytes: readonly Buffer[];
 
@@ -219,7 +219,7 @@ class AllowedMembers {
   }
 
   /**
-   * The entries of the members, in the order of the names; the last entry of a repeated member.
+   * The entries of the members, in the order of the names. For a repeated member, the last entry counts.
    *
    * @throws {@link WireFault} for an unknown member, or an entry that is not an object
    */

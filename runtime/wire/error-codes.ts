@@ -1,8 +1,8 @@
-/** The error codes of protocol.md section 7: the status of each, and whether the tool ran when it is answered. */
+/** The error codes of protocol.md section 7: their status, and whether the tool ran. */
 
 /**
- * Whether the tool ran because of a request: `yes`, `no`, or `maybe` where the answer does not tell. Errors are unsigned, so
- * this holds by the word of the server.
+ * Whether the tool ran because of a request: `yes`, `no`, or `maybe` if the answer leaves it open. Errors are unsigned, so
+ * the leader cannot verify this.
  */
 export type Ran = "no" | "maybe" | "yes";
 
@@ -20,7 +20,7 @@ export const ERROR_CODES = {
   not_found: { status: 404, ran: "no" },
   method_not_allowed: { status: 405, ran: "no" },
   request_timeout: { status: 408, ran: "no" },
-  // An earlier request with the nonce runs: the same one, or one with another input.
+  // An earlier request with this nonce is running, with the same input or another one.
   request_in_flight: { status: 409, ran: "maybe" },
   // Nothing ran because of this request; whether its first attempt ran is unknown.
   replay_memory_lost: { status: 409, ran: "maybe" },
@@ -40,7 +40,7 @@ export const ERROR_CODES = {
   replay_store_unavailable: { status: 503, ran: "no" },
   overloaded: { status: 503, ran: "no" },
   shutting_down: { status: 503, ran: "no" },
-  // A shutdown ended the run, at whatever step.
+  // A shutdown aborted the run, at any step.
   tool_invocation_interrupted: { status: 503, ran: "maybe" },
   // The deadline covers construction and `authorize` too.
   tool_invocation_timeout: { status: 504, ran: "maybe" },

@@ -27,7 +27,7 @@ export function metadataDocument(contract: Contract, url: string): MetadataDocum
   return plainValue(Buffer.from(metadataText(contract, url))) as MetadataDocument;
 }
 
-/** The `url` in listings, where the host is not known yet. */
+/** Placeholder `url` in listings, because the host is not known yet. */
 export function localUrl(path: string): string {
   return path === "" ? "http://localhost/" : `http://localhost${path.startsWith("/") ? "" : "/"}${path}`;
 }

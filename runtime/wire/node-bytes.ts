@@ -1,6 +1,6 @@
 /** `#platform/bytes` in Node. portable/bytes.ts has the same exports for other platforms. */
 
-// Not by name: older versions of Node lack `isAscii`, `isUtf8` and `hash`, and are to say that they are too old.
+// Default imports: a missing `isAscii`, `isUtf8` or `hash` must not prevent an older Node from reporting its version.
 import buffer from "node:buffer";
 import crypto from "node:crypto";
 
@@ -13,7 +13,7 @@ export function base64url(bytes: Buffer): string {
   return bytes.toString("base64url");
 }
 
-/** SHA-256 of a text, in base64. By node:crypto, because svc-gen reads codecs and needs no libsodium. */
+/** SHA-256 of a text, in base64. Uses node:crypto, so that svc-gen does not load libsodium. */
 export function textDigest(text: string): string {
   return crypto.hash("sha256", text, "base64");
 }

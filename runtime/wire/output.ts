@@ -57,7 +57,7 @@ export interface EncodedOutput extends RawOutput {
 /** Encodes the results of one tool. */
 export class OutputEncoder {
   readonly #variants: ReadonlyMap<string, CompiledVariant>;
-  /** Decoders of ports, made for explicit ports only. */
+  /** Decoders of ports, created only for explicit ports. */
   readonly #decoders = new Map<Port, Decode>();
   readonly #decoderCompiler: ResultDecoderCompiler;
 
@@ -75,7 +75,7 @@ export class OutputEncoder {
   /**
    * Encodes the value returned by the tool's `invoke` or `encodeOutput`.
    *
-   * @param onRounded called with the place of a port in which a number under `unknown` is probably rounded
+   * @param onRounded called with the path of a port that probably contains a rounded number of type `unknown`
    * @throws {@link WireFault} `output_serialization_error` with port and reason
    */
   encode(result: unknown, onRounded?: (port: string) => void): EncodedOutput {
@@ -189,7 +189,7 @@ export class OutputEncoder {
     };
   }
 
-  /** @throws {@link WireFault} when an explicit inline value is not of its port's type */
+  /** @throws {@link WireFault} when an explicit inline value does not have its port's type */
   #checkType(port: Port, { bytes }: InlineValue, path: Path): void {
     let decode = this.#decoders.get(port);
     if (decode === undefined) {
@@ -214,7 +214,7 @@ interface CompiledVariant {
   readonly ports: readonly { readonly port: Port; readonly encode: Encode }[];
 }
 
-/** Classes whose content is not in their properties: written as plain objects, instances would be empty. */
+/** Classes that do not store their content in properties: encoded as plain objects, instances would be empty. */
 const OPAQUE_CLASSES = [Date, Map, Set, Promise];
 
 /** Whether a value is an object described by its properties. */
@@ -236,7 +236,7 @@ function givenKind(value: unknown): string {
   return isBytes(value) ? "bytes" : kindOf(value);
 }
 
-/** A property of a value: its own or its class's (a getter), but none of `Object.prototype`. */
+/** A property of a value or of its class (a getter), but not of `Object.prototype`. */
 function memberOf(object: object, name: string): unknown {
   const value = (object as Record<string, unknown>)[name];
   if (Object.hasOwn(object, name)) return value;
@@ -325,7 +325,7 @@ function inlineValue(text: string | Mismatch, path: (string | number)[], held = 
   return new InlineValue(bytes);
 }
 
-/** Writes a value as JSON text; a {@link Mismatch} when it does not fit. `depth`: levels of nesting around it. */
+/** Writes a value as JSON text; returns a {@link Mismatch} when it does not fit. `depth` counts the enclosing levels. */
 type Encode = (value: unknown, depth: number, context: DefinitionMemo) => string | Mismatch;
 
 /** Encodes single values by codec. */
@@ -575,7 +575,7 @@ class EncoderCompiler {
     return (value, depth, context) => {
       if (!hasMembers(value)) return new Mismatch("an object", givenKind(value));
       if (depth === MAX_DEPTH) return tooDeep();
-      // Literals are encoded first: they tell the branches of a union apart.
+      // Literals are encoded first, because they distinguish the branches of a union.
       for (const { name, encode } of literals) {
         const encoded = encode(memberOf(value, name), depth + 1, context);
         if (typeof encoded !== "string") return encoded.within(name).asOtherBranch();

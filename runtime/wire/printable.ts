@@ -24,7 +24,7 @@ function unicodeEscape(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, "0")}`;
 }
 
-/** The first characters of a text, well formed and without control characters, which a terminal obeys. */
+/** The first characters of a text, well formed and without terminal control characters. */
 export function withoutControls(text: string, most = text.length, substitute = "\ufffd"): string {
   return text
     .slice(0, most)
@@ -32,7 +32,7 @@ export function withoutControls(text: string, most = text.length, substitute = "
     .replace(/\p{Cc}/gu, substitute);
 }
 
-/** The first characters of a text, with `?` in place of all but printable ASCII. */
+/** The first characters of a text, with `?` in place of anything except printable ASCII. */
 export function asciiText(text: string, most: number): string {
   return text.slice(0, most).replace(/[^\x20-\x7e]/g, "?");
 }

@@ -1,9 +1,9 @@
-/** Names and limits of the protocol (protocol.md section 1); each literal stands here alone. */
+/** Names and limits of the protocol (protocol.md section 1), each defined only here. */
 
-/** Prefix of the header names without another in the options. */
+/** Default prefix of the header names. */
 export const DEFAULT_HEADER_PREFIX = "X-Svc-";
 export const SIGNATURE_VERSION = "3";
-/** Domain strings, which begin what is hashed or signed. */
+/** Domain separation strings, which prefix hashed and signed bytes. */
 export const DOMAINS = {
   resolvedInput: "nexus.direct.v3.resolved-input",
   rawOutput: "nexus.direct.v3.raw-output",
@@ -64,7 +64,7 @@ export class SignatureHeaders {
   readonly leaderSignature: string;
   readonly nonce: string;
   readonly toolSignature: string;
-  /** The name of the server's replay memory in an answer, and what a repeat knows of it (repeat.ts). */
+  /** In an answer, the name of the server's replay memory; in a repeated request, the memory it first reached (repeat.ts). */
   readonly replayMemory: string;
 
   /** @throws RangeError when the prefix cannot begin a header name */
