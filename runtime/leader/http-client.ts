@@ -198,15 +198,22 @@ class Exchange {
   }
 
   onResponseError(_controller: Controller | undefined, error: Error): void {
-    this.fail(lost(error, this.#request.url));
+    this.fail(lost(error, this.#request.url, this.#status !== 0));
   }
 }
 
-function lost(error: NodeJS.ErrnoException | undefined, { protocol }: URL): LeaderError {
-  const { code, message = "" } = error ?? {};
-  const isPlain = protocol === "https:" && /wrong version number|packet length too long/i.test(message);
+function lost(error: NodeJS.ErrnoException | undefined, { protocol }: URL, hasBegun = false): LeaderError {
+  const { code = "", message = "" } = error ?? {};
+  if (protocol === "https:" && /wrong version number|packet length too long/i.test(message)) {
+    const hint =
+      "the handshake failed: the server answers without TLS: use http:// in the url, or the server's TLS port";
+    return new LeaderError("connection_failed", hint, { cause: error });
+  }
   // Error codes of undici do not describe the cause.
-  const what = code?.startsWith("UND_") ? message : (code ?? "the connection broke");
-  const hint = "the handshake failed: the server answers without TLS: use http:// in the url, or the server's TLS port";
-  return new LeaderError("connection_failed", isPlain ? hint : what, { cause: error });
+  const what = code.startsWith("UND_") ? message : code || "the connection broke";
+  const isUnanswered = protocol === "http:" && !hasBegun && /^(?:UND_ERR_SOCKET|ECONNRESET|HPE_.+)$/.test(code);
+  const hint = isUnanswered
+    ? ": the server closed the connection without an answer; use https:// if its port has TLS"
+    : "";
+  return new LeaderError("connection_failed", `${what}${hint}`, { cause: error });
 }

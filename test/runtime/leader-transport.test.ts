@@ -151,6 +151,11 @@ describe("ran is no: no byte of the request was sent", () => {
     assert.match(error.message, /answers without TLS/);
     await noByte(at(await listen(hangup)), "connection_failed");
     assert.equal(received, 0);
+    const unencrypted = await failure(clientAt(`http://127.0.0.1:${port}`).invoke({ n: 1 }));
+    assert.match(
+      unencrypted.message,
+      /: the server closed the connection without an answer; use https:\/\/ if its port/,
+    );
   });
 
   test("the signal fires before, or while the connection is made", async () => {

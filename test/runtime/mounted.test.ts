@@ -95,7 +95,9 @@ describe("tools in an application", () => {
       "4": () => never,
       "5": () => Promise.reject(new InvalidInput("value", "expected less")),
     };
-    const tool = countingTool({ path: "echo", timeout: 300, invoke: ({ value }) => failures[String(value)]?.() });
+    const health = () => Promise.reject(thrown);
+    const invoke = ({ value }: { value: unknown }) => failures[String(value)]?.();
+    const tool = countingTool({ path: "echo", timeout: 300, health, invoke });
     const seen: unknown[] = [];
     const { url } = await mounted([tool], {
       ...signed([tool]),
@@ -112,9 +114,11 @@ describe("tools in an application", () => {
     assert.deepEqual(await call("1", 500, "tool_invocation_failed"), ["/echo/invoke", thrown]);
     const [, wrapped] = await call("2", 500, "tool_invocation_failed");
     assert.ok(wrapped instanceof Error && wrapped.cause === "text");
-    assert.match(String((await call("3", 500, "output_serialization_error"))[1]), /output_serialization_error/);
+    assert.match(String((await call("3", 500, "output_serialization_error"))[1]), /output_serialization_error: /);
     assert.deepEqual((await call("4", 504, "tool_invocation_timeout"))[1], new InvocationAborted("timeout"));
     assert.deepEqual(await call("5", 422, "input_deserialization_error"), []);
+    assert.equal((await fetch(`${url}/echo/health`)).status, 500);
+    assert.deepEqual(seen.splice(0), ["/echo/health", thrown]);
   });
 
   it("answer 500 without a message when a hook fails after the call", async () => {

@@ -153,7 +153,6 @@ describe("the body", () => {
     }
     for (const [body, got] of [
       ['{"value":1}', "a number"],
-      ['{"value":null}', "null"],
       ['{"value":{"0":1,"length":1}}', "an object"],
     ] as const) {
       const details = await plainError(url, tool.target, body, 422, "input_deserialization_error");

@@ -149,7 +149,26 @@ const OTHER_SYNTAX: readonly (Case & { readonly notes: readonly string[] })[] = 
 ];
 
 /** Projects that their own tsc refuses. */
-const REFUSED: readonly Case[] = [
+const REFUSED: readonly (Case & { readonly isError?: true })[] = [
+  {
+    name: "an import without its extension",
+    files: {
+      "tsconfig.json": config({ ...nodenext, lib: ["es2023"] }),
+      "src/lib.ts": "export const one = 1;\n",
+      "src/wrong.ts": 'import { one } from "./lib"; export const two = one;\n',
+    },
+    on: newer,
+    isError: true,
+  },
+  {
+    name: "await outside of an async function",
+    files: {
+      "tsconfig.json": config({ ...nodenext, lib: ["es2023"] }),
+      "src/wrong.ts": "export function one() { return await Promise.resolve(1); }\n",
+    },
+    on: newer,
+    isError: true,
+  },
   {
     name: "an import for its effects that leads nowhere",
     files: { "tsconfig.json": config({ ...nodenext, lib: ["es2023"] }), "src/wrong.ts": 'import "./nowhere.js";\n' },
@@ -205,7 +224,7 @@ export function testOptions(compilers: readonly Compiler[]): void {
   });
 
   describe("what the project's own tsc refuses is refused", () => {
-    for (const { name, files, on } of REFUSED) {
+    for (const { name, files, on, isError } of REFUSED) {
       for (const compiler of on.filter((each) => compilers.includes(each))) {
         test(`${compiler.version}: ${name}`, () => {
           const project = projectWith(compiler, { "src/sum.ts": TOOL, ...files });
@@ -213,8 +232,10 @@ export function testOptions(compilers: readonly Compiler[]): void {
             const place = "src/wrong.ts:1";
             const said = compile(compiler, project.root).replace("(1,", ":1,");
             assert.ok(said.includes(place), said);
-            const found = project.generate().diagnostics.map((each) => `${each.place?.file}:${each.place?.line}`);
+            const { diagnostics } = project.generate();
+            const found = diagnostics.map((each) => `${each.place?.file}:${each.place?.line}`);
             assert.deepEqual(found, [place]);
+            if (isError) assert.equal(diagnostics[0]?.severity, "error");
           } finally {
             project.remove();
           }

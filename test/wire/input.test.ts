@@ -480,7 +480,7 @@ describe("ports", () => {
     });
   });
   for (const [texts, details] of [
-    [[["null"], ['"a"'], ["null"], ["null"]], "id: expected an integer, got null"],
+    [[["null"], ['"a"'], ["null"], ["null"]], "id: expected a value, got nothing"],
     [[["1"], ['"a"', "1"], ["null"], ["null"]], "tags[1]: expected a string, got a number"],
     [[["1"], ["[]"], ["null"], ["null"]], "tags[0]: expected a string, got an array"],
     [[["1"], ['"a"'], ["1"], ["null"]], "note: expected a string, got a number"],
@@ -500,7 +500,7 @@ describe("ports", () => {
     ['{"id":1,"tags":["a"],"2":{"x":1,"x":2}}', { id: 1n, tags: ["a"], "2": { x: 2 } }],
     ["{}", "id: expected a value, got nothing"],
     ['{"id":1}', "tags: expected a value, got nothing"],
-    ['{"id":1,"tags":null}', "tags: expected an array, got null"],
+    ['{"id":1,"tags":null}', "tags: expected a value, got nothing"],
     ['{"id":1,"tags":"a"}', "tags: expected an array, got a string"],
     ['{"id":1,"tags":["a",2]}', "tags[1]: expected a string, got a number"],
     ['{"id":1,"tags":["a"],"id":1}', "id: expected the member once, got it twice"],

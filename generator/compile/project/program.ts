@@ -475,10 +475,10 @@ export function compilerErrors(
   return errors.map((each) => {
     const related = (each.relatedInformation ?? []).map((other) => messageAndPlace(layout, other));
     const isSyntax = !isNewer && unparsed.includes(each as ts.DiagnosticWithLocation);
-    const isError = isSyntax || each.file === undefined || reach(each.file, each.start ?? 0);
+    const isError = isSyntax || AGREED.has(each.code) || each.file === undefined || reach(each.file, each.start ?? 0);
     const hint = isError
       ? HINTS.get(each.code)
-      : `correct it, unless your tsc accepts it: the project is compiled with TypeScript ${installed?.version}, svc-gen reads with ${ts.version}, and no contract depends on this`;
+      : `correct it, unless tsc ${installed?.version} of this project accepts it; svc-gen reads with TypeScript ${ts.version}`;
     const common = {
       code: `TS${each.code}`,
       severity: isError ? "error" : "note",
@@ -488,6 +488,9 @@ export function compilerErrors(
     return related.length === 0 ? common : { ...common, related };
   });
 }
+
+/** Errors of every supported TypeScript: `await` outside of an async function, a relative import without extension. */
+const AGREED: ReadonlySet<number> = new Set([1308, 2834, 2835]);
 
 /** What to do about errors of TypeScript that the configuration causes. */
 const HINTS: ReadonlyMap<number, string> = new Map([

@@ -14,9 +14,6 @@ export function shown(text: string): string {
 /** Writes lines with the members `tool` and `request`. */
 export class CallLog implements ServerLogger {
   #child: ServerLogger | undefined;
-  /** The error of the last line at level `error`; in a failed call, the error of its tool. */
-  lastError: unknown;
-
   readonly #parent: ServerLogger;
   readonly #id: string;
 
@@ -42,7 +39,6 @@ export class CallLog implements ServerLogger {
   }
 
   error(first: object | string, message?: string): void {
-    if (typeof first === "object") this.lastError = (first as { readonly err?: unknown }).err;
     this.#log.error(first as object, message);
   }
 

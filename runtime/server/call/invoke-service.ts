@@ -224,7 +224,7 @@ export class InvokeService {
         : { status: 200, headers: JSON_HEADERS, body: Buffer.from(answer.json) };
     const varies = answer.signable && isNegotiated;
     const headers = varies ? [...reply.headers, "vary", "Accept"] : reply.headers;
-    return this.#finished(call, run, answer, { ...reply, headers });
+    return this.#finished(run, answer, { ...reply, headers });
   }
 
   async #authenticated(call: Handled, auth: AuthContext, body: InputHolder<Uint8Array>): Promise<Reply> {
@@ -260,7 +260,7 @@ export class InvokeService {
         const run = this.#start(call, signed, leave, claim.lease); // 5, 6
         const answer = await run.answer;
         const reply = this.#reply(call, answer, auth);
-        return this.#finished(call, run, answer, reply);
+        return this.#finished(run, answer, reply);
       }
     }
   }
@@ -400,8 +400,8 @@ export class InvokeService {
   }
 
   /** Completes a reply with the error of its run, or with the `returned` callbacks that run once it is sent. */
-  #finished({ log }: Handled, run: Run, { status, stored }: Answer, reply: Reply): Reply {
-    if (status === 500) return { ...reply, error: log.lastError ?? new Error(`the run failed: ${reply.code}`) };
+  #finished(run: Run, { status, stored }: Answer, reply: Reply): Reply {
+    if (status === 500) return { ...reply, error: reply.error ?? new Error(`the run failed: ${reply.code}`) };
     if (status === 504) return { ...reply, error: new InvocationAborted("timeout") };
     if (!stored) return reply;
     const sent = () => {
@@ -416,7 +416,10 @@ export class InvokeService {
 
   #reply(handled: Handled, answer: Answer | CachedAnswer, auth: AuthContext | undefined): Reply {
     const { status, body, seal } = answer;
-    if (!answer.signable) return errorReplyOf(status, body, answer.code);
+    if (!answer.signable) {
+      const reply = errorReplyOf(status, body, answer.code);
+      return "error" in answer && answer.error !== undefined ? { ...reply, error: answer.error } : reply;
+    }
     const key = auth && this.#signingKey(handled);
     if (auth === undefined || key === undefined) return { status, headers: RESULT_HEADERS, body };
     const signature = unsealed(seal, key, auth.leaderSignature) ?? base64url(this.#sign(handled, key, auth, body));

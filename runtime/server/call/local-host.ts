@@ -26,6 +26,7 @@ import {
   type CallInput,
   callerCopy,
   type Execution,
+  type Health,
   INTERRUPTED,
   refusal,
   type ToolHost,
@@ -63,23 +64,27 @@ export class LocalHost implements ToolHost {
         return await authorize(await this.#tool.construct(), callerCopy(auth), log);
       } catch (error) {
         log.error({ err: error, phase: "construction" }, "the tool threw an error");
-        return refusal("tool_invocation_failed");
+        return refusal("tool_invocation_failed", undefined, error);
       }
     };
     return { end: runAsTool(this.#tool.fqn, work), abort: () => {} };
   }
 
-  health(log: Logger): Execution<number> {
+  health(log: Logger): Execution<Health> {
     const work = async () => {
       try {
         const instance = await this.#tool.construct();
         const status: unknown = await instance.health();
-        if (Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599) return status as number;
-        log.error({}, "health() returned something other than a status from 200 to 599");
+        if (Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599) {
+          return { status: status as number, error: undefined };
+        }
+        const message = "health() returned something other than a status from 200 to 599";
+        log.error({}, message);
+        return { status: 500, error: new Error(message) };
       } catch (error) {
         log.error({ err: error }, "health() of the tool threw an error");
+        return { status: 500, error };
       }
-      return 500;
     };
     return { end: runAsTool(this.#tool.fqn, work), abort: () => {} };
   }
@@ -211,7 +216,7 @@ class LocalExecution implements Execution {
     } catch (error) {
       if (error instanceof WireFault) return refusal(error.code, error.details);
       log.error({ err: error }, "decoding the input failed");
-      return refusal("internal_error");
+      return refusal("internal_error", undefined, error);
     }
     // A blocked event loop delays the deadline's timer.
     if (performance.now() >= this.#context.deadline) return refusal("tool_invocation_timeout");
@@ -230,7 +235,7 @@ class LocalExecution implements Execution {
       }
     } catch (error) {
       this.#logFailure(error, "encodeOutput");
-      return this.#stopping ? INTERRUPTED : refusal("output_serialization_error");
+      return this.#stopping ? INTERRUPTED : refusal("output_serialization_error", undefined, error);
     }
     return this.#encode(result);
   }
@@ -261,15 +266,15 @@ class LocalExecution implements Execution {
       const json = this.#call.json ? resultJson(output) : undefined;
       this.#stored = waiting(output);
       const stored = this.#stored.length > 0;
-      return { status: 200, code: undefined, body, signable: true, json, seal: undefined, stored };
+      return { status: 200, code: undefined, body, signable: true, json, seal: undefined, stored, error: undefined };
     } catch (error) {
       if (error instanceof WireFault) {
         this.#log.error({ code: error.code, details: error.details }, "the tool's result does not match its contract");
-        return refusal(error.code, error.details);
+        return refusal(error.code, error.details, error);
       }
       // A getter or a `toJSON` of the tool threw.
       this.#log.error({ err: error }, "encoding the tool's result failed");
-      return this.#stopping ? INTERRUPTED : refusal("output_serialization_error");
+      return this.#stopping ? INTERRUPTED : refusal("output_serialization_error", undefined, error);
     }
   }
 
@@ -285,7 +290,7 @@ class LocalExecution implements Execution {
 
   #failed(error: unknown, phase: "construction" | "invoke"): Answer {
     this.#logFailure(error, phase);
-    return this.#stopping ? INTERRUPTED : refusal("tool_invocation_failed");
+    return this.#stopping ? INTERRUPTED : refusal("tool_invocation_failed", undefined, error);
   }
 
   #logFailure(error: unknown, phase: "construction" | "invoke" | "encodeOutput"): void {
@@ -331,6 +336,6 @@ export async function authorize(
       return refusal("permission_denied", error.message.slice(0, MAX_REFUSAL_LENGTH));
     }
     log.error({ err: error, phase: "authorize" }, "the tool threw an error");
-    return refusal("tool_invocation_failed");
+    return refusal("tool_invocation_failed", undefined, error);
   }
 }

@@ -22,12 +22,22 @@ export interface Answer {
   readonly seal: Uint8Array | undefined;
   /** Whether the result has stored values with a `returned` callback: see {@link Execution.returned}. */
   readonly stored: boolean;
+  /** The error that the tool threw, for hooks of the application. It is not part of the answer to the caller. */
+  readonly error: unknown;
 }
 
 /** Creates the answer for an error. */
-export function refusal(code: ErrorCode, details?: string): Answer {
+export function refusal(code: ErrorCode, details?: string, error?: unknown): Answer {
   const body = errorBody(code, details);
-  return { status: statusOf(code), code, body, signable: false, json: undefined, seal: undefined, stored: false };
+  const result = { signable: false, json: undefined, seal: undefined, stored: false };
+  return { status: statusOf(code), code, body, ...result, error };
+}
+
+/** The end of a health check. */
+export interface Health {
+  readonly status: number;
+  /** The error behind the status; undefined for a status that the tool returned. */
+  readonly error: unknown;
 }
 
 /** The answer of a run that threw after a shutdown aborted it. Its replay entry becomes a mark. */
@@ -102,7 +112,7 @@ export interface ToolHost {
   /** Runs `authorize` on a new instance: undefined when the caller is permitted, else the refusal or the fault. */
   authorize(auth: AuthContext, log: Logger): Execution<Answer | undefined>;
   /** The status that the tool's `health()` returns; 500 when `health()` or `new` fails or the status is invalid. */
-  health(log: Logger): Execution<number>;
+  health(log: Logger): Execution<Health>;
 }
 
 /** Headers from node:http: `headers` has lower-case names and joins repeated headers; `rawHeaders` is unchanged. */

@@ -4,8 +4,8 @@
  */
 
 import { AsyncResource } from "node:async_hooks";
-import type { AuthContext, InvocationAborted, Logger } from "../../tool.js";
-import { type Answer, type Call, type Execution, refusal } from "./messages.js";
+import { type AuthContext, InvocationAborted, type Logger } from "../../tool.js";
+import { type Answer, type Call, type Execution, type Health, refusal } from "./messages.js";
 import type { Due } from "./run-deadlines.js";
 import type { ServedTool } from "./served-tool.js";
 
@@ -49,7 +49,7 @@ export class Run implements Due {
     tool.deadlines.add(this);
     void this.#execution.end.then(
       (answer) => this.#settle(answer),
-      () => this.#settle(refusal("tool_invocation_failed")),
+      (error: unknown) => this.#settle(refusal("tool_invocation_failed", undefined, error)),
     );
   }
 
@@ -121,6 +121,12 @@ export function authorizeAlone(
     return work;
   };
   return withDeadline(begin, tool.timeoutMs, late);
+}
+
+/** Runs `health()` on a new instance, under the tool's deadline. */
+export function checkHealth(tool: ServedTool, log: Logger): Promise<Health> {
+  const late = (): Health => ({ status: 503, error: new InvocationAborted("timeout") });
+  return withDeadline(() => tool.host.health(log), tool.timeoutMs, late);
 }
 
 /**

@@ -18,10 +18,10 @@ import type {
 import { type ErrorCode, isErrorCode, statusOf } from "../../wire/error-codes.js";
 import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
 import { errorReplyOf, type InvokeService, JSON_HEADERS } from "../call/invoke-service.js";
-import { detailsOf, type InvokeRequest, isRefusal, type Refusal, type Reply } from "../call/messages.js";
+import { detailsOf, type Health, type InvokeRequest, isRefusal, type Refusal, type Reply } from "../call/messages.js";
 import { documentOf, originOf } from "../call/meta.js";
 import { REQUEST_ID_HEADER, requestIdOf } from "../call/request-id.js";
-import { withDeadline } from "../call/run.js";
+import { checkHealth } from "../call/run.js";
 import type { ServedTool } from "../call/served-tool.js";
 import { errorBody, RequestError, toRequestError } from "../errors/request-error.js";
 import type { ServerLogger } from "../log/safe-logger.js";
@@ -399,36 +399,34 @@ const empty = (status: number): Reply => ({ status, headers: [], body: Buffer.al
  * disconnected clients are dropped; otherwise a slow check would hold the requests of any number of closed connections.
  */
 function healthCheck(tool: ServedTool, log: ServerLogger): Route["answer"] {
-  const waiting = new Set<(status: number) => void>();
+  const waiting = new Set<(health: Health) => void>();
   let isRunning = false;
   const check = async () => {
-    let status = 500;
+    let health: Health;
     try {
-      status = await withDeadline(
-        () => tool.host.health(log.child({ tool: tool.fqn })),
-        tool.timeoutMs,
-        () => 503,
-      );
+      health = await checkHealth(tool, log.child({ tool: tool.fqn }));
     } catch (error) {
       log.error({ tool: tool.fqn, err: error }, "health() of the tool threw an error");
+      health = { status: 500, error };
     }
     isRunning = false;
-    for (const answer of waiting) answer(status);
+    for (const answer of waiting) answer(health);
     waiting.clear();
   };
   return async ({ raw }) => {
-    const status = new Promise<number>((answer) => {
+    const health = new Promise<Health>((answer) => {
       waiting.add(answer);
       raw.once("close", () => {
         // `close` is also emitted for a request that was read to its end.
-        if (raw.socket.destroyed && waiting.delete(answer)) answer(503);
+        if (raw.socket.destroyed && waiting.delete(answer)) answer({ status: 503, error: undefined });
       });
     });
     if (!isRunning) {
       isRunning = true;
       void check();
     }
-    return empty(await status);
+    const { status, error } = await health;
+    return error === undefined ? empty(status) : { ...empty(status), error };
   };
 }
 

@@ -18,6 +18,7 @@ import {
   type Call,
   callerCopy,
   type Execution,
+  type Health,
   refusal,
   type ToolHost,
   takeInput,
@@ -258,8 +259,8 @@ const CLOSE_GRACE_MS = 500;
 interface Ends<T> {
   /** Converts the value that the thread returned. */
   answer(end: unknown): T;
-  /** Makes the end of work without a returned value. */
-  fault(code: ErrorCode): T;
+  /** Makes the end of work without a returned value, because of an error if there was one. */
+  fault(code: ErrorCode, error?: unknown): T;
 }
 
 /** Work that waits for a permit, then runs on a thread. */
@@ -338,9 +339,9 @@ class ThreadWork<T> implements Execution<T> {
       // entry stays in flight.
       if (this.#threads.closed) return new Promise<never>(() => {});
       this.#log.error({ err: error }, "the thread of the tool ended during a call; a new one replaces it");
-      return this.#ends.fault(
-        this.#reasons.includes("shutdown") ? "tool_invocation_interrupted" : "tool_invocation_failed",
-      );
+      return this.#reasons.includes("shutdown")
+        ? this.#ends.fault("tool_invocation_interrupted")
+        : this.#ends.fault("tool_invocation_failed", error);
     } finally {
       clearTimeout(this.#grace);
       if (this.#thread !== undefined) this.#threads.give(this.#thread);
@@ -387,7 +388,7 @@ class ThreadHost implements ToolHost {
         deadline: process.hrtime.bigint() + left,
       };
     };
-    return new ThreadWork(this.#threads, this.#calls, work, { answer: answerOf, fault: refusal }, log);
+    return new ThreadWork(this.#threads, this.#calls, work, { answer: answerOf, fault }, log);
   }
 
   authorize(auth: AuthContext, log: Logger): Execution<Answer | undefined> {
@@ -396,16 +397,21 @@ class ThreadHost implements ToolHost {
       this.#threads,
       this.#calls,
       () => ({ kind: "authorize", auth: callerCopy(auth) }),
-      { answer, fault: refusal },
+      { answer, fault },
       log,
     );
   }
 
-  health(log: Logger): Execution<number> {
-    const ends = { answer: (end: unknown) => end as number, fault: statusOf };
+  health(log: Logger): Execution<Health> {
+    const ends = {
+      answer: (end: unknown) => end as Health,
+      fault: (code: ErrorCode, error?: unknown) => ({ status: statusOf(code), error }),
+    };
     return new ThreadWork(this.#threads, this.#checks, () => ({ kind: "health" }), ends, log);
   }
 }
+
+const fault = (code: ErrorCode, error?: unknown) => refusal(code, undefined, error);
 
 function answerOf(end: unknown): Answer {
   const answer = end as Answer;

@@ -9,7 +9,7 @@ import { workerData } from "node:worker_threads";
 import { endsWithin } from "../../time-limit.js";
 import type { InvocationAborted, Logger } from "../../tool.js";
 import { createClasses } from "../call/class-hooks.js";
-import { type Answer, type Execution, type ToolHost, takeInput } from "../call/messages.js";
+import { type Answer, type Execution, type Health, type ToolHost, takeInput } from "../call/messages.js";
 import { SafeLogger } from "../log/safe-logger.js";
 import { shareVerbosity } from "../log/verbosity.js";
 import { receiveTools } from "./worker-handover.js";
@@ -85,18 +85,20 @@ async function execute(id: number, work: Execute): Promise<unknown> {
   for (const reason of reasons) execution.abort(reason);
   const end = await execution.end;
   current = undefined;
-  if (typeof end !== "object") return end;
+  if (end === undefined) return end;
+  const error = sendable(end.error);
+  if (!("body" in end)) return { ...end, error };
   if (end.stored) {
     stored.set(id, execution);
     setTimeout(() => stored.delete(id), KEPT_MS).unref();
   }
   // The message copies the whole underlying buffer, so the buffer must contain only the body.
-  return { ...end, body: ownBytes(end.body) };
+  return { ...end, error, body: ownBytes(end.body) };
 }
 
 type Execute = Extract<Work, { readonly kind: "call" | "authorize" | "health" }>;
 
-function begin(tool: ToolHost, id: number, work: Execute): Execution<Answer | number | undefined> {
+function begin(tool: ToolHost, id: number, work: Execute): Execution<Answer | Health | undefined> {
   const log = logOf(id);
   switch (work.kind) {
     case "call": {
@@ -113,16 +115,18 @@ function begin(tool: ToolHost, id: number, work: Execute): Execution<Answer | nu
 const send = (message: FromThread) => port.postMessage(message);
 
 /**
- * Sends an error. An error that cannot be cloned, for example because its cause is a function, is sent without its
- * cause.
+ * An error as a message may contain it. One that cannot be cloned, for example because its cause is a function, loses
+ * its cause.
  */
-function sendError(id: number, error: Error): void {
+function sendable(error: unknown): unknown {
   try {
-    send({ id, error });
+    structuredClone(error);
+    return error;
   } catch {
+    if (!(error instanceof Error)) return printedValue(error);
     const plain = new Error(String(error.message));
     plain.stack = String(error.stack);
-    send({ id, error: plain });
+    return plain;
   }
 }
 
@@ -174,5 +178,7 @@ port.on("message", (message: ToThread) => {
   const { id, work } = message;
   run(id, work)
     .then((value) => send({ id, value }))
-    .catch((error: unknown) => sendError(id, error instanceof Error ? error : new Error(printedValue(error))));
+    .catch((error: unknown) =>
+      send({ id, error: error instanceof Error ? sendable(error) : new Error(printedValue(error)) }),
+    );
 });

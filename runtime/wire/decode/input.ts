@@ -5,7 +5,7 @@
 
 import type { Contract, Port } from "../contract.js";
 import type { CommittedText } from "../envelope.js";
-import { inputFault, type Path, pathText } from "../fault.js";
+import { inputFault, type Path, pathText, type WireFault } from "../fault.js";
 import {
   ARRAY,
   after,
@@ -78,6 +78,7 @@ export class InputDecoder {
           continue;
         }
         value = decode(document, entry, new DecodeContext(false, steps));
+        if (value instanceof Mismatch) throw portFault(name, value, kindAt(document, entry));
       }
       if (value instanceof Mismatch) throw inputFault(value.describe([name]));
       setMember(input, name, value);
@@ -114,7 +115,7 @@ export class InputDecoder {
       const member = members[i] as number;
       if (repeated.has(i)) throw inputFault(repeatedMember().describe([name]));
       if (member === 0 || (optional && kindAt(document, member) === NULL)) {
-        if (!optional) throw inputFault(`${pathText([name])}: expected a value, got nothing`);
+        if (!optional) throw portFault(name);
         setAbsent(input, name);
         continue;
       }
@@ -125,12 +126,18 @@ export class InputDecoder {
         }
       }
       const value = decode(document, member, context);
-      if (value instanceof Mismatch) throw inputFault(value.describe([name]));
+      if (value instanceof Mismatch) throw portFault(name, value, kindAt(document, member));
       setMember(input, name, value);
     }
     if (this.#closed && undeclared) throw inputFault("expected only declared members, got another");
     return input;
   }
+}
+
+/** The fault of a port. A port without a value is null in a signed call, so null and an absent port are described alike. */
+function portFault(name: string, mismatch?: Mismatch, kind?: number): WireFault {
+  const isMissing = mismatch === undefined || kind === NULL;
+  return inputFault((isMissing ? new Mismatch("a value", "nothing") : mismatch).describe([name]));
 }
 
 /** Number of values in the documents of committed texts. */
