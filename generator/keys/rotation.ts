@@ -23,16 +23,18 @@ export function rotationSteps({ leader, tool, file, target, publicKey, text }: R
   return {
     leader: [
       `in the allow-list of every server, add to "keys" of ${JSON.stringify(leader.id)}, and keep the old key: ${oneLine(keyEntry(leader.kid, publicKey))}`,
-      "wait until every server has loaded it (no restart is needed): svc_reloads_total counts it as applied",
+      "wait until every server has loaded the list (no restart is needed): svc_reloads_total counts it as applied",
       `let the leader sign with ${next} and key ID ${leader.kid}`,
-      "when no call signed with the old key is running or will be retried, remove the old key from every allow-list",
+      "wait until no call signed with the old key is running or will be retried",
+      "remove the old key from every allow-list",
       `mv ${next} ${old}`,
     ],
     tool: [
       `give clients both public keys, as the list "toolKey": the old one and ${publicKey}`,
-      `in "signed_http"."tools" of the server's configuration, change the entry: ${member}`,
-      "wait until the server has loaded it (no restart is needed): svc_signing_key_info shows the public key",
-      "after replay_cache_ttl_ms, remove the old public key from the clients",
+      `in "signed_http"."tools" of the server's configuration, replace this tool's entry with: ${member}`,
+      "wait until every server has loaded it (no restart is needed): svc_signing_key_info shows the public key",
+      "wait for replay_cache_ttl_ms",
+      "remove the old public key from the clients",
       `mv ${next} ${old}`,
     ],
   } as const;

@@ -382,7 +382,38 @@ describe("probes of an overloaded server", () => {
   }
 });
 
+describe("docs/deploy/svc-tool@.service", () => {
+  const unit = read("docs/deploy/svc-tool@.service");
+  const value = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(unit)?.[1] ?? assert.fail(name);
+
+  it("stops no server before its own shutdown has ended", () => {
+    assert.ok(Number(value("TimeoutStopSec")) > shutdownSeconds());
+  });
+
+  it("is a unit for systemd", (t) => {
+    const { error, stderr } = spawnSync("systemd-analyze", ["verify", "--man=no", "docs/deploy/svc-tool@.service"], {
+      encoding: "utf8",
+    });
+    if (error) return t.skip("systemd-analyze is not installed");
+    assert.doesNotMatch(stderr, /svc-tool@.*:\d+:/);
+  });
+
+  it("starts the built server with addresses that only this host reaches", () => {
+    assert.match(value("ExecStart"), /node dist\/generated\/server\.js$/);
+    assert.match(value("Environment"), /BIND_ADDR=127\.0\.0\.1:%i SVC_ADMIN_ADDR=127\.0\.0\.1:1%i$/);
+  });
+});
+
 describe("the hop from the gateway to the servers", () => {
+  it("docs/gateway.md makes the file for one host: without TLS, and without other addresses", () => {
+    const [, command = assert.fail()] = /```sh\n(sed -e [^`]*)>nginx\.conf\n```/.exec(read("docs/gateway.md")) ?? [];
+    const { stdout, stderr } = spawnSync("sh", ["-c", command], { encoding: "utf8" });
+    assert.equal(stderr, "");
+    assert.doesNotMatch(stdout, /proxy_ssl|https:|10\.89|stdout|stderr/);
+    assert.equal(stdout.match(/server 127\.0\.0\.1:808[12] /g)?.length, 6);
+    assert.match(stdout, /proxy_next_upstream_tries 2;/);
+  });
+
   for (const folder of ["docs/deploy", "docs/deploy/replicas"]) {
     it(`${folder}: nginx verifies the server, which serves TLS with the files of its volume`, () => {
       const conf = read(`${folder}/nginx.conf`);
@@ -523,7 +554,7 @@ describe("docs/guide/settings.md and docs/redis.md", () => {
     assert.equal(rights(redis), rights(read("docs/deploy/replicas/setup.sh")));
     const conf = read("docs/deploy/replicas/redis/redis.conf").split("\n");
     const settings = redis.match(/^ {4}(?:maxmemory|append|min-)[^#\n]*/gm) ?? [];
-    assert.equal(settings.length, 6);
+    assert.equal(settings.length, 10);
     for (const setting of settings) assert.ok(conf.includes(setting.trim()), setting);
   });
 });

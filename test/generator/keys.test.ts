@@ -315,11 +315,20 @@ test("keys rotate: the next key beside the old one, and the steps in order", asy
   assert.equal(json.old_public_key, publicKey);
   assert.equal(json.private_key, readFileSync(at("second.key"), "utf8").trim());
   assert.deepEqual(json.key, { kid: 1, public_key: json.public_key });
-  assert.deepEqual([json.steps.leader.length, json.steps.tool.length], [5, 5]);
+  assert.deepEqual([json.steps.leader.length, json.steps.tool.length], [6, 6]);
   // Clients know both keys before the server changes, and until no result of the old one comes.
-  const [give, , , remove] = json.steps.tool;
+  const [give, , , , remove] = json.steps.tool;
   assert.match(give, /^give clients both public keys, .* and [0-9a-f]{64}$/);
   assert.match(remove, /remove the old public key from the clients$/);
+  for (const [option, value, kind] of [
+    ["--key-id", "2", "leader"],
+    ["--tool", FQN, "tool"],
+  ] as const) {
+    const { out } = await keys("rotate", "leader.key", `${kind}.next`, option, value);
+    assert.deepEqual(out.match(/key of a \w+(?=:$)/gm), [`key of a ${kind}`]);
+    const json = JSON.parse((await keys("rotate", "leader.key", `${kind}.json`, option, value, "--json")).out);
+    assert.deepEqual(Object.keys(json.steps), [kind]);
+  }
   writeKey("bare", HEX);
   assert.equal((await keys("rotate", "bare")).code, EXIT.done);
   assert.ok(existsSync(at("bare.next")));

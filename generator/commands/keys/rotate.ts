@@ -11,7 +11,8 @@ export const keysRotateCommand = defineCommand({
   arguments: "FILE [NEWFILE]",
   summary: "write the next private key beside FILE and print the steps that follow",
   details: `The next key goes to NEWFILE (default: the name of FILE with "next" in it, such as leader.next.key). FILE stays
-as it is: both keys are needed until the last step.`,
+as it is: both keys are needed until the last step. With --leader-id or --key-id the steps are those of a leader's key, with --tool those of
+a tool's key; otherwise both lists are printed.`,
   options: { ...ENTRY_OPTIONS, reveal: REVEAL, json: JSON_OPTION },
   examples: [
     ["svc-gen keys rotate leader.key --leader-id alice --key-id 1", "1: a number that no key of alice has had"],
@@ -31,7 +32,9 @@ as it is: both keys are needed until the last step.`,
       const target = given ?? keys.besideName(file, "next");
       keys.writeKeyFile(cwd, target, text);
       const publicKey = keys.publicKeyText(key);
-      const steps = keys.rotationSteps({
+      const forLeader = values["leader-id"] !== undefined || values["key-id"] !== undefined;
+      const forTool = values.tool !== undefined;
+      const all = keys.rotationSteps({
         leader,
         tool,
         file,
@@ -39,6 +42,10 @@ as it is: both keys are needed until the last step.`,
         publicKey,
         text: values.reveal ? text : undefined,
       });
+      const steps = {
+        leader: (forLeader || !forTool) && all.leader,
+        tool: (forTool || !forLeader) && all.tool,
+      };
       if (json) {
         call.print(
           jsonText(
@@ -48,20 +55,17 @@ as it is: both keys are needed until the last step.`,
             ["old_file", file],
             ["old_public_key", oldKey],
             ["key", keys.keyEntry(leader.kid, publicKey)],
-            ["steps", object(["leader", steps.leader], ["tool", steps.tool])],
+            ["steps", object(steps.leader && ["leader", steps.leader], steps.tool && ["tool", steps.tool])],
           ),
         );
         return EXIT.done;
       }
-      const list = (each: readonly string[]) => each.map((step, i) => `  ${i + 1}. ${step}\n`).join("");
+      const list = (title: string, each: readonly string[] | false) =>
+        each ? `\n${title}:\n${each.map((step, i) => `  ${i + 1}. ${step}\n`).join("")}` : "";
       call.print(`wrote ${shellWord(target)}, which only you can read: the next private key
 ${values.reveal ? `private key: ${text}\n` : ""}public key: ${publicKey}
 old public key: ${oldKey}
-
-The key of a leader:
-${list(steps.leader)}
-Or the key of a tool:
-${list(steps.tool)}`);
+${list("The key of a leader", steps.leader)}${list(steps.leader ? "Or the key of a tool" : "The key of a tool", steps.tool)}`);
       return EXIT.done;
     }),
 });
