@@ -21,7 +21,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   { id: "0.1", text: "Normative.", reason: "what kind of text this is" },
   {
     id: "0.2",
-    text: 'It joins the specification with the answers that the specification leaves open ("not shown"); those answers are the deployed protocol\'s (nexus-toolkit / nexus-sdk 2.1.1, the Rust system that the specification describes), recorded by running it.',
+    text: 'It combines the specification with answers to what the specification leaves open ("not shown"); those answers are the behaviour of the deployed protocol (nexus-toolkit / nexus-sdk 2.1.1, the Rust system that the specification describes), recorded by running it.',
     reason: "where the rules come from",
   },
   {
@@ -127,17 +127,17 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "1.24",
-    text: "★ The input of one call has at most 300,000 values by default, configurable; members' names, arrays and objects count as one each, in the whole body and in the decoded texts of `bytes` items; over it 413 `payload_too_large` at step 3 of section 7, before the nonce is claimed and before a value is decoded.",
+    text: "★ The input of one call has at most 300,000 values by default, configurable; members' names, arrays and objects count as one each, in the whole body and in the decoded texts of `bytes` items; beyond that: 413 `payload_too_large` at step 3 of section 7, before the nonce is claimed and before a value is decoded.",
     proven: { "runtime/input-values": 2 },
   },
   {
     id: "1.25",
-    text: "★ A value is tried only by the branches of a union that it may fit, by its kind and its required members; where several remain, the tries of one call together take at most 500,000 steps and two more for each of its values, a step for each member or item that is read; over it 422 `input_deserialization_error`.",
+    text: "★ A value is tried only by the branches of a union that it may fit, by its kind and its required members; where several remain, the tries of one call together take at most 500,000 steps and two more for each of its values, one step for each member or item that is read; beyond that: 422 `input_deserialization_error`.",
     proven: { "wire/union-filter": 1 },
   },
   {
     id: "2.1",
-    text: "The input ports of a tool are the properties of its input schema **in the order in which they are declared** (the textual order of the JSON), the outputs of a variant likewise; a repeated property keeps its first place and its last value; `type` and `required` of the containing object are not looked at; an input schema without `properties` is refused.",
+    text: "The input ports of a tool are the properties of its input schema **in the order in which they are declared** (the textual order of the JSON), the outputs of a variant likewise; a repeated property keeps its first place and its last value; `type` and `required` of the containing object are ignored; an input schema without `properties` is refused.",
     proven: { "requirements/section-2": 2, "wire/ports": 1 },
   },
   {
@@ -184,12 +184,12 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "2.12",
-    text: 'So the emitted schema of an optional member admits `null` (`"type": ["string","null"]`, not in `required`), and an optional array is a `one`.',
+    text: 'So the emitted schema of an optional member accepts `null` (`"type": ["string","null"]`, not in `required`), and an optional array is a `one`.',
     proven: { "requirements/emitted": 1 },
   },
   {
     id: "2.13",
-    text: "A non-optional array is `many` and can neither be sent nor returned empty: say so at generation time (a note).",
+    text: "A non-optional array is `many` and can neither be sent nor returned empty: svc-gen notes this at generation time.",
     proven: { "generator/contract": 1, "runtime/invoke-envelope": 1, "runtime/invoke-results": 1 },
   },
   {
@@ -329,7 +329,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "4.13",
-    text: "Whoever can read a request can repeat it under another nonce.",
+    text: "Anyone who can read a request can repeat it under another nonce.",
     proven: { "requirements/section-4": 1 },
   },
   {
@@ -391,7 +391,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "5.14",
-    text: "A member repeated in the envelope or in a `data` value counts once, the last wins; superseded text must be readable by the rules of this section (numbers, UTF-8, nesting), its shape is not checked.",
+    text: "Of a member repeated in the envelope or in a `data` value, only the last one counts; superseded text must be readable by the rules of this section (numbers, UTF-8, nesting), but its shape is not checked.",
     proven: { "wire/envelope": 2, "wire/input": 1 },
   },
   {
@@ -454,17 +454,17 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "5.29",
-    text: "★ Up to three hashes of the whole request are compared with the header's, each with one form for all its `data` items: as sent; canonical; canonical with numbers printed as serde_json before 1.0.147 did (`1e16`).",
+    text: "★ Up to three hashes of the whole request are compared with the hash in the header, each with one form for all its `data` items: as sent; canonical; canonical with numbers printed as serde_json did before 1.0.147 (`1e16`).",
     proven: { "runtime/invoke-envelope": 2 },
   },
   {
     id: "5.30",
-    text: "So leaders built with either are served, and the common case hashes slices.",
+    text: "So leaders built with either version are served, and the common case only hashes slices.",
     proven: { "runtime/invoke-envelope": 1, "wire/json": 1 },
   },
   {
     id: "5.31",
-    text: "None equal → 422 `input_integrity_error`. **The tool's input is decoded from the texts whose hash matched and from nothing else**, so that what is hashed and what is used cannot differ; a `number` is JavaScript's value of that text.",
+    text: "If none is equal, the answer is 422 `input_integrity_error`. **The tool's input is decoded from the texts whose hash matched and from nothing else**, so that what is hashed and what is used cannot differ; a `number` is JavaScript's value of that text.",
     proven: { "runtime/invoke-envelope": 2, "wire/envelope": 1 },
   },
   {
@@ -474,12 +474,12 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "5.32a",
-    text: "A union takes only a branch that accepts the value with its constraints; of several, the one that leaves the fewest members out, then the first.",
+    text: "A union takes only a branch that accepts the value with its constraints; of several such branches, the one that omits the fewest members, then the first.",
     proven: { "wire/constraints": 1 },
   },
   {
     id: "5.32b",
-    text: "Patterns and formats see texts of at most 65,536 characters, a longer text does not fit them.",
+    text: "Patterns and formats are applied to texts of at most 65,536 characters; a longer text does not match.",
     proven: { "wire/constraints": 1 },
   },
   { id: "5.32c", text: "Items that must differ are compared as they are decoded.", proven: { "wire/constraints": 1 } },
@@ -512,7 +512,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "6.5",
-    text: "★ A request with any header of section 5 is refused here: 422 `input_deserialization_error`, details that say that this server takes unsigned calls (the Rust toolkit reads the envelope as the plain input, so that a tool whose members are all optional runs without its input).",
+    text: "★ A request with any header of section 5 is refused here: 422 `input_deserialization_error`, with details that say that this server takes unsigned calls (the Rust toolkit reads the envelope as the plain input, so a tool whose members are all optional runs without its input).",
     proven: { "runtime/unsigned": 2 },
   },
   {
@@ -539,7 +539,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   { id: "7.4", text: "Signed mode: headers, leader look-up, signature (401).", proven: { "runtime/invoke-auth": 3 } },
   {
     id: "7.5",
-    text: "All of 1 and 2 before a byte of body is kept; `Expect: 100-continue` is answered 100 only after them, any other expectation 417. 3.",
+    text: "Steps 1 and 2 are complete before a byte of the body is kept; `Expect: 100-continue` is answered with 100 only after them, any other expectation with 417. 3.",
     proven: { "runtime/invoke-auth": 5 },
   },
   {
@@ -587,7 +587,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "7.17",
-    text: "| 400 | `bad_request` | what the HTTP parser refuses (also length with chunked), no `Host`, two `Host`s, unknown methods | – |",
+    text: "| 400 | `bad_request` | a request that the HTTP parser refuses (also length with chunked), no `Host`, two `Host`s, unknown methods | – |",
     proven: { "runtime/serve": 1 },
   },
   {
@@ -597,7 +597,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "7.19",
-    text: "| 401 | `auth_failed` | any header or signature fault | fixed, names the header |",
+    text: "| 401 | `auth_failed` | any header or signature fault | fixed; they name the header |",
     proven: { "runtime/invoke-auth": 2 },
   },
   {
@@ -623,7 +623,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   { id: "7.23", text: "| 409 | `request_in_flight` | section 8 | fixed |", proven: { "runtime/replay-http": 1 } },
   {
     id: "7.24",
-    text: "| 422 | `input_integrity_error` | no form's hash matches | fixed |",
+    text: "| 422 | `input_integrity_error` | the hash of no form matches | fixed |",
     proven: { "runtime/invoke-envelope": 1 },
   },
   {
@@ -644,7 +644,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "7.28",
-    text: "| 500 | `internal_error` | a fault of ours that no other line names | none |",
+    text: "| 500 | `internal_error` | a fault of the server that no other row names | none |",
     proven: { "runtime/meta": 1 },
   },
   {
@@ -697,12 +697,12 @@ export const REQUIREMENTS: readonly Requirement[] = [
   { id: "8.4", text: "Otherwise it runs.", proven: { "runtime/replay-http": 1 } },
   {
     id: "8.5",
-    text: "★ Entries of one nonce with several hashes live side by side until their own TTL.",
+    text: "★ Entries of one nonce with different hashes exist at the same time, each until its own TTL.",
     proven: { "runtime/replay": 1 },
   },
   {
     id: "8.6",
-    text: "Every end of a run completes its entry: success, 403, 422 of step 6, 500, 504.",
+    text: "A run completes its entry however it ends: success, 403, 422 of step 6, 500, 504.",
     proven: { "runtime/replay-http": 2 },
   },
   {
@@ -717,12 +717,12 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "8.9",
-    text: "401, envelope faults and `input_integrity_error` never enter (they come before the check).",
+    text: "Refusals with 401, for envelope faults and with `input_integrity_error` are never stored (they come before the check).",
     proven: { "runtime/replay-http": 1 },
   },
   {
     id: "8.10",
-    text: "★ A caller that disconnects does not release its entry, and in signed mode the tool is not told: the run goes on and its end completes the entry, so that the retry gets the result and no tool runs twice. (In unsigned mode the `AbortSignal` fires with reason `disconnect`.)",
+    text: "★ A caller that disconnects does not release its entry, and in signed mode the tool gets no signal: the run continues and its end completes the entry, so that the retry gets the result and no tool runs twice. (In unsigned mode the `AbortSignal` fires with reason `disconnect`.)",
     proven: { "runtime/replay-http": 1, "runtime/unsigned": 1 },
   },
   {
@@ -743,7 +743,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "8.20",
-    text: "★ One that has not ended 2 s later is answered so too; its entry stays in flight.",
+    text: "★ A run that has not ended 2 s later is answered in the same way; its entry stays in flight.",
     proven: { "runtime/shutdown": 2 },
   },
   {
@@ -758,7 +758,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "8.33",
-    text: "A caller that repeats a request sends the name that it knew when it first sent it and the milliseconds since then, `NAME;age=MS`, in the same header, which no signature covers.",
+    text: "A caller that repeats a request sends, in the same header, the name that it knew when it first sent the request and the milliseconds since then, as `NAME;age=MS`; no signature covers this header.",
     proven: { "runtime/replay-memory-name": 1 },
   },
   {
@@ -768,7 +768,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "8.38",
-    text: "So is a repeat whose pair has a mark or the 403 of another caller, which may have replaced one.",
+    text: "The same holds for a repeat whose pair has a mark, or has the 403 of another caller, which may have replaced a mark.",
     proven: { "runtime/invoke-shutdown": 1, "runtime/leader-ran": 1, "e2e/redis/redis-store": 1 },
   },
   {
@@ -803,7 +803,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "8.30",
-    text: "★ One of several listed leaders may fill at most as much of the store as is left for all others, in bytes of its runs and unexpired entries: beyond that its new invocations get 503 `replay_store_full`, and those of other leaders run.",
+    text: "★ One of several listed leaders may use at most as much of the store as remains for all others, in bytes of its runs and unexpired entries: beyond that its new invocations get 503 `replay_store_full`, and those of other leaders run.",
     proven: { "runtime/replay": 3, "runtime/replay-http": 1 },
   },
   {
@@ -814,7 +814,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   { id: "8.18", text: "The store is an interface; memory is the default.", proven: { "runtime/replay-http": 2 } },
   {
     id: "8.19",
-    text: "For several processes the same states live in an external store shared by all replicas, injected in code or named by the environment (the config file has no field for it): an in-flight entry there has a lease of the timeout plus 30 s, renewed by its owner; after a lapsed lease the pair stays 409 until its TTL, then runs.",
+    text: "For several processes the same states live in an external store shared by all replicas, injected in code or named by the environment (the config file has no field for it): an in-flight entry there has a lease of the timeout plus 30 s, renewed by its owner; after a lapsed lease the pair is answered with 409 until its TTL, then runs.",
     proven: { "e2e/redis/store-contract": 1 },
     needs: "redis-server",
   },
@@ -825,7 +825,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "8.23",
-    text: "Time is the store's; the TTL is the one in force at completion; while a lapsed or lost claim of a nonce lasts, other hashes of that nonce are 409 too.",
+    text: "Time is the store's; the TTL is the one in force at completion; while a lapsed or lost claim of a nonce lasts, other hashes of that nonce are answered with 409 too.",
     proven: { "e2e/redis/store-contract": 1 },
     needs: "redis-server",
   },
@@ -858,7 +858,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "9.3",
-    text: "`GET /health` answers the status from the tool's `health()` (★ 200 where the class has none) with an empty body, 500 if it or `new` throws, ★ 503 past the tool's timeout; ★ a tool has one check at a time, and requests that come while it runs share its status.",
+    text: "`GET /health` answers the status from the tool's `health()` (★ 200 where the class has none) with an empty body, 500 if it or `new` throws, ★ 503 past the tool's timeout; ★ a tool has one check at a time, and requests that arrive during a check get its status.",
     proven: { "runtime/meta": 4 },
   },
   { id: "9.4", text: "When no tool is at the root, `/health` answers 200.", proven: { "runtime/meta": 1 } },
@@ -902,7 +902,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "10.3",
-    text: "`null` is absent for `invoke_max_body_bytes`, `signed_http`, the two allow-list members, `response_signing_key` and `replay_cache_ttl_ms`; elsewhere it fails. u64 values are exact (`invokeMaxBodyBytes()` is a bigint); integers only (`1024.0` fails).",
+    text: "`null` means absent for `invoke_max_body_bytes`, `signed_http`, the two allow-list members, `response_signing_key` and `replay_cache_ttl_ms`; elsewhere it fails. u64 values are exact (`invokeMaxBodyBytes()` is a bigint); integers only (`1024.0` fails).",
     proven: { "runtime/config": 2 },
   },
   { id: "10.4", text: "Verdicts:", reason: "the heading of the next sentence" },
@@ -930,7 +930,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "10.11",
-    text: "With `mode: disabled` members must still be known, present and of the right type (text, u64, array, object; `version` 0 to 255), values (keys, versions, TTL, files) are not checked, and `hasTool` is false.",
+    text: "With `mode: disabled`, members must still be known, present and of the right type (text, u64, array, object; `version` 0 to 255), but values (keys, versions, TTL, files) are not checked, and `hasTool` is false.",
     proven: { "runtime/config": 2 },
   },
   {
@@ -945,12 +945,12 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "10.14",
-    text: "★ A reload may change leaders, keys and TTLs only: a version that changes the mode, or drops a served tool, is refused whole (the specification fixes the mode at configuration time); a changed `invoke_max_body_bytes` is logged as waiting for a restart.",
+    text: "★ A reload may change leaders, keys and TTLs only: a version that changes the mode, or drops a served tool, is refused whole (the specification fixes the mode at configuration time); a changed `invoke_max_body_bytes` is logged as requiring a restart.",
     proven: { "runtime/reload": 3 },
   },
   {
     id: "10.15",
-    text: "★ An allow-list given by path is followed as the configuration file is, and read beside the calls: a new version is in force within two seconds of its last write, also under load, and later by the time that checking tens of thousands of new keys takes (the Rust system reads it at the next look-up, while every call waits); until then the previous list is in force, and an unreadable or invalid version leaves it so and is logged.",
+    text: "★ An allow-list given by path is followed as the configuration file is, and read beside the calls: a new version is in force within two seconds of its last write, also under load, and later by the time that checking tens of thousands of new keys takes (the Rust system reads it at the next look-up, while every call waits); until then the previous list is in force; if the new version is unreadable or invalid, the previous list stays in force and the fault is logged.",
     proven: { "runtime/allowed-leaders": 2 },
   },
   { id: "10.16", text: "TLS:", reason: "the heading of the next sentence" },
