@@ -411,7 +411,7 @@ describe("the hop from the gateway to the servers", () => {
     assert.equal(stderr, "");
     assert.doesNotMatch(stdout, /proxy_ssl|https:|10\.89|stdout|stderr/);
     assert.equal(stdout.match(/server 127\.0\.0\.1:808[12] /g)?.length, 6);
-    assert.match(stdout, /proxy_next_upstream_tries 2;/);
+    assert.match(stdout, /proxy_next_upstream_tries 3;/);
   });
 
   for (const folder of ["docs/deploy", "docs/deploy/replicas"]) {
