@@ -112,7 +112,7 @@ function demoRow(name: string, wanted: string, args: readonly string[]): string 
   });
   const seconds = ((performance.now() - from) / 1000).toFixed(1);
   const steps = stdout.match(/^ ?\d+ {2}/gm)?.length ?? 0;
-  const [, fault = `exit code ${status}`] = /^Not as it should be: (.*)$/m.exec(stderr) ?? [];
+  const [, fault = `exit code ${status}`] = /^Failed: (.*)$/m.exec(stderr) ?? [];
   return `| ${name} ${version} | | the signed demo | ${steps} of 11 steps | | ${seconds} s | ${status === 0 ? "passed" : fault} |`;
 }
 

@@ -40,12 +40,12 @@ test("the demo shows every step and exits 0", () => {
   assert.match(stdout, /422 input_integrity_error/);
   assert.match(stdout, /401 auth_failed/);
   assert.match(stdout, /the tool ran 1 time\n/);
-  assert.ok(stdout.endsWith("\nAll as it should be.\n"));
+  assert.ok(stdout.endsWith("\nAll checks passed.\n"));
   // Nothing here is a whole hash, signature or key.
   assert.doesNotMatch(stdout, /[0-9a-f]{20}|[\w-]{43}/);
 });
 
-test("the demo exits 1 when the server is not as it should be", () => {
+test("the demo exits 1 when the server fails or is unsigned", () => {
   const directory = mkdtempSync(join(tmpdir(), "svc-demo-test-"));
   try {
     mkdirSync(join(directory, "generated"));
@@ -56,7 +56,7 @@ test("the demo exits 1 when the server is not as it should be", () => {
     writeFileSync(fake, "process.exitCode = 7;\n");
     const ended = run(join(directory, "demo.js"));
     assert.equal(ended.status, 1);
-    assert.match(ended.stderr, /Not as it should be: the server ended with exit code 7/);
+    assert.match(ended.stderr, /Failed: the server ended with exit code 7/);
     // A server that serves the right tool wrongly: it does not ask for signatures.
     writeFileSync(
       fake,
@@ -64,7 +64,7 @@ test("the demo exits 1 when the server is not as it should be", () => {
     );
     const unsigned = run(join(directory, "demo.js"));
     assert.equal(unsigned.status, 1, unsigned.stdout);
-    assert.match(unsigned.stderr, /Not as it should be: /);
+    assert.match(unsigned.stderr, /Failed: /);
     assert.match(unsigned.stderr, /The server's log:/);
   } finally {
     rmSync(directory, { recursive: true, force: true });

@@ -20,7 +20,7 @@ describe("report", () => {
     assert.match(stdout, /250 accounts: 30000 lines, 3\.\d MiB stored in one blob/);
     assert.match(stdout, /30000 lines are correct/);
     assert.match(stdout, /one upload of 2\.\d MiB is not, paid: maybe/);
-    assert.ok(stdout.endsWith("\nAll as it should be.\n"));
+    assert.ok(stdout.endsWith("\nAll checks passed.\n"));
   });
 
   test("without the operator's settings it does not render, and says so in its log only", async () => {

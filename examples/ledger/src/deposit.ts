@@ -3,12 +3,12 @@ import { type Account, type Amount, BookingTool, type Receipt } from "./ledger-t
 
 export interface Input {
   /**
-   * As in a transfer.
+   * Idempotency key, as in a transfer.
    * @minLength 1
    * @maxLength 64
    */
   key: string;
-  /** Opened if it does not exist. */
+  /** The account is opened if it does not exist. */
   to: Account;
   amount: Amount;
 }
@@ -18,7 +18,7 @@ export type Output =
   | { err_key_reused: { reason: string } }
   | { err_balance_too_large: { reason: string } };
 
-/** Brings money from outside into an account, once for each key. */
+/** Deposits money from outside into an account, once per key. */
 export class Deposit extends BookingTool<Input, Output> {
   static override fqn() {
     return "bank.ledger.deposit@1";

@@ -5,7 +5,7 @@ import { Ledger, LedgerUnavailable } from "./ledger.js";
 export type Account = string;
 
 /**
- * Minor units, such as cents.
+ * Amount in minor units, such as cents.
  * @format int64
  * @minimum 1
  * @maximum 1000000000000000
@@ -19,7 +19,7 @@ export interface Receipt {
    */
   receipt: bigint;
   /**
-   * Right after the booking.
+   * Balance right after the booking.
    * @format int64
    */
   balance: bigint;
@@ -28,13 +28,13 @@ export interface Receipt {
 
 let shared: { readonly ledger: Ledger; users: number } | undefined;
 
-/** The ledger of this process, which the tools share: the first one opens it, the last one closes it. */
+/** The ledger that the tools of this process share. The first tool opens it, the last one closes it. */
 export abstract class LedgerTool<Input, Output> extends SvcTool<Input, Output> {
   static override create() {
     LedgerTool.share((path) => new Ledger(path));
   }
 
-  /** Gives one more tool the ledger. Tests open one of their own. */
+  /** Returns the ledger for one more tool. Tests open their own. */
   protected static share(open: (path: string) => Ledger) {
     const path = process.env.LEDGER_DATABASE;
     if (!path) throw new Error("LEDGER_DATABASE: expected the path of the database file, got nothing");
@@ -53,7 +53,7 @@ export abstract class LedgerTool<Input, Output> extends SvcTool<Input, Output> {
     return shared.ledger;
   }
 
-  /** 503 while the database cannot be used. */
+  /** Unhealthy (503) while the database is unavailable. */
   override health() {
     try {
       this.ledger.check();
@@ -64,7 +64,7 @@ export abstract class LedgerTool<Input, Output> extends SvcTool<Input, Output> {
     }
   }
 
-  /** Runs the tool; while the database cannot be used, the result is the reserved failure. */
+  /** Runs the tool. While the database is unavailable, the result is the reserved failure `_err_eval`. */
   override async invoke(input: Input, context: InvokeContext): Promise<Output> {
     try {
       return await this.run(input, context);
@@ -78,7 +78,7 @@ export abstract class LedgerTool<Input, Output> extends SvcTool<Input, Output> {
   protected abstract run(input: Input, context: InvokeContext): Promise<Output>;
 }
 
-/** A tool that books. Only the leaders in `LEDGER_LEADERS` may call it; without the setting none may. */
+/** A tool that books money. Only the leaders in `LEDGER_LEADERS` may call it; by default none may. */
 export abstract class BookingTool<Input, Output> extends LedgerTool<Input, Output> {
   override authorize({ leaderId }: AuthContext) {
     const leaders = process.env.LEDGER_LEADERS?.split(",").map((id) => id.trim()) ?? [];

@@ -4,24 +4,24 @@ import { statSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import Database from "libsql";
 
-/** What is booked: money from one account to another, or from outside. Amounts in minor units. */
+/** A requested booking: money from one account to another, or from outside. Amounts are in minor units. */
 export interface Booking {
-  /** Who asks, and the key under which it is booked once. */
+  /** The calling leader and its idempotency key. */
   readonly leader: string;
   readonly key: string;
-  /** Undefined for money from outside. */
+  /** The debited account; undefined for money from outside. */
   readonly from?: string;
   readonly to: string;
   readonly amount: bigint;
-  /** JSON text. */
+  /** Any details, as JSON text. */
   readonly details?: string;
 }
 
-/** A booking that was made, now or by an earlier call with the same key. */
+/** A completed booking, made now or by an earlier call with the same key. */
 export interface Booked {
   readonly receipt: bigint;
   readonly bookedAt: Date;
-  /** Of the account that was debited, or credited from outside, right after the booking. */
+  /** Balance right after the booking: of the debited account, or of the credited one for money from outside. */
   readonly balance: bigint;
 }
 
@@ -33,31 +33,31 @@ export interface Entry extends Booked {
 }
 
 export interface Statement {
-  /** By account; those that do not exist are left out. */
+  /** Balances by account. Unknown accounts are omitted. */
   readonly balances: Record<string, bigint>;
   readonly entries: readonly Entry[];
 }
 
-/** Why nothing was booked. */
+/** The reason why a booking was refused. */
 export type Refusal =
   | { readonly refused: "unknown-account"; readonly account: string }
   | { readonly refused: "insufficient-funds"; readonly balance: bigint }
   | { readonly refused: "balance-too-large" }
   | { readonly refused: "key-reused" };
 
-/** The file cannot be read or written. What was asked may be repeated with the same key. */
+/** The file cannot be read or written. Callers may retry with the same key. */
 export class LedgerUnavailable extends Error {
   override readonly name = "LedgerUnavailable";
 }
 
-/** Between two looks whether another process still holds the file, in milliseconds. */
+/** Interval between attempts while another process locks the file, in milliseconds. */
 const BUSY_MS = 10;
-/** How long a start waits for another process that opens the same file, in milliseconds. */
+/** Time limit at start while another process locks the file, in milliseconds. */
 const OPEN_MS = 5_000;
-/** Of a column of SQLite, and of an int64. */
+/** Largest int64, which is also the largest integer in SQLite. */
 const MAX_BALANCE = 2n ** 63n - 1n;
 
-/** The write of the version fails at the start where the file or its folder is read-only. */
+/** Writes the schema version, so that the start fails if the file or its folder is read-only. */
 const SCHEMA = `
   BEGIN IMMEDIATE;
   CREATE TABLE IF NOT EXISTS accounts (
@@ -95,28 +95,28 @@ interface Row {
 export class Ledger {
   readonly #path: string;
   protected readonly db: Database.Database;
-  /** Identity of the opened file: one that was deleted could still be written, and would be lost. */
+  /** Identity of the opened file. SQLite can still write to a deleted file, and those bookings would be lost. */
   readonly #inode: bigint;
 
-  /** @throws {@link LedgerUnavailable} when the file cannot be opened or is no database */
+  /** @throws {@link LedgerUnavailable} when the file cannot be opened or is not a database */
   constructor(path: string) {
     this.#path = path;
     let db: Database.Database | undefined;
     try {
       db = new Database(path, { timeout: OPEN_MS });
       db.defaultSafeIntegers(true);
-      // Not WAL, whose reset may lose commits of two processes before SQLite 3.51.3; libsql 0.5 has 3.45.
+      // Not WAL: before SQLite 3.51.3 a WAL reset may lose commits of two processes, and libsql 0.5 has 3.45.
       db.pragma("journal_mode = PERSIST");
-      // A commit is on the disk before it is answered.
+      // A commit reaches the disk before the tool answers.
       db.pragma("synchronous = FULL");
       db.pragma("foreign_keys = ON");
       db.exec(SCHEMA);
-      // From here on the driver must not wait: it would stop all other calls of this process meanwhile.
+      // From here on the driver must not wait for locks: waiting would block every other call of this process.
       db.pragma("busy_timeout = 0");
       this.#inode = statSync(path, { bigint: true }).ino;
       this.db = db;
     } catch (error) {
-      // The driver closes late: without this the file stays locked.
+      // The driver closes the file late. Without this rollback it would stay locked.
       if (db?.inTransaction) db.exec("ROLLBACK");
       db?.close();
       const { message } = error as Error;
@@ -125,9 +125,9 @@ export class Ledger {
   }
 
   /**
-   * Books once for each leader and key: a repeated booking is found, and changes nothing.
+   * Books once per leader and key. A repeated booking returns the first one and changes nothing.
    *
-   * @param signal ends the wait for another process; then nothing was booked
+   * @param signal stops waiting for another process; nothing is booked then
    * @throws {@link LedgerUnavailable}
    */
   book(booking: Booking, signal: AbortSignal): Promise<Booked | Refusal> {
@@ -137,9 +137,9 @@ export class Ledger {
   }
 
   /**
-   * Balances and the latest bookings of some accounts, the newest first, at one moment.
+   * Balances and the latest bookings of accounts, newest first, from one consistent snapshot.
    *
-   * @param signal ends the wait for another process
+   * @param signal stops waiting for another process
    * @throws {@link LedgerUnavailable}
    */
   statement(names: readonly string[], since: Date | undefined, limit: number, signal: AbortSignal): Promise<Statement> {
@@ -151,7 +151,7 @@ export class Ledger {
     );
   }
 
-  /** @throws {@link LedgerUnavailable} when the file is gone, or cannot be written */
+  /** @throws {@link LedgerUnavailable} when the file was removed or cannot be written */
   check(): void {
     try {
       this.#transaction("BEGIN IMMEDIATE", () => undefined);
@@ -164,12 +164,12 @@ export class Ledger {
     this.db.close();
   }
 
-  /** Ends a transaction. Tests end the process here. */
+  /** Commits a transaction. Tests kill the process here. */
   protected commit(): void {
     this.db.exec("COMMIT");
   }
 
-  /** Repeats a transaction while another process holds the file. */
+  /** Retries a transaction while another process locks the file. */
   async #whenFree<T>(signal: AbortSignal, transact: () => T): Promise<T> {
     for (;;) {
       signal.throwIfAborted();
@@ -182,7 +182,7 @@ export class Ledger {
     }
   }
 
-  /** Runs without a pause from its begin to its commit, so no other call of this process is in between. */
+  /** Runs synchronously from begin to commit, so that no other call of this process can interleave. */
   #transaction<T>(begin: "BEGIN" | "BEGIN IMMEDIATE", work: () => T): T {
     this.#requireFile();
     try {
@@ -191,13 +191,13 @@ export class Ledger {
       this.commit();
       return result;
     } catch (error) {
-      // After some errors, a full disk among them, SQLite has ended the transaction by itself.
+      // After some errors, such as a full disk, SQLite has already rolled back.
       if (this.db.inTransaction) this.db.exec("ROLLBACK");
       throw unavailable(error);
     }
   }
 
-  /** What an earlier call booked under this key. */
+  /** The booking of an earlier call with this key. */
   #found({ leader, key, from, to, amount, details }: Booking): Booked | Refusal | undefined {
     const row = this.db.prepare("SELECT * FROM bookings WHERE leader = ? AND key = ?").get(leader, key) as
       | Row
@@ -278,14 +278,14 @@ function entryOf(row: Row): Entry {
   };
 }
 
-/** Errors of the driver by their code; its messages may hold names. */
+/** Describes driver errors by their code, because messages may contain names. */
 function unavailable(error: unknown): unknown {
   return error instanceof Database.SqliteError
     ? new LedgerUnavailable(`the database cannot be used: ${error.code}`, { cause: error })
     : error;
 }
 
-/** Whether another process held the file. */
+/** Whether the error means that another process locks the file. */
 function isBusy(error: unknown): boolean {
   return error instanceof LedgerUnavailable && codeOf(error.cause).startsWith("SQLITE_BUSY");
 }

@@ -11,7 +11,7 @@ export interface Input {
   accounts: Account[];
   since?: Date;
   /**
-   * How many entries: 20 when it is left out.
+   * Maximum number of entries. Default: 20.
    * @asType integer
    * @minimum 1
    * @maximum 50
@@ -20,7 +20,7 @@ export interface Input {
 }
 
 export interface Entry extends Receipt {
-  /** Absent for a deposit. */
+  /** The debited account; absent for a deposit. */
   from?: Account;
   to: Account;
   /** @format int64 */
@@ -33,14 +33,14 @@ type Balance = bigint;
 
 export type Output = {
   ok: {
-    /** By account; those that do not exist are left out. */
+    /** Balances by account. Unknown accounts are omitted. */
     balances: Record<string, Balance>;
-    /** The newest first. A list in an object, since a list as a port of its own cannot be empty. */
+    /** Newest first. The list is inside an object because a list port cannot be empty. */
     book: { entries: Entry[] };
   };
 };
 
-/** Balances and latest bookings of accounts. Every leader of the allow-list may read. */
+/** Returns balances and latest bookings of accounts. Every leader of the allow-list may call it. */
 export class Statement extends LedgerTool<Input, Output> {
   static override fqn() {
     return "bank.ledger.statement@1";

@@ -4,18 +4,18 @@ import { type Account, type Amount, BookingTool, type Receipt } from "./ledger-t
 
 export interface Input {
   /**
-   * Chosen by the caller, one for each transfer. A call with the same key and the same values books nothing more and gets
-   * the same receipt.
+   * Idempotency key, chosen by the caller for each transfer. A call with the same key and values books nothing more and
+   * returns the same receipt.
    * @minLength 1
    * @maxLength 64
    */
   key: string;
   from: Account;
-  /** Opened if it does not exist. */
+  /** The account is opened if it does not exist. */
   to: Account;
   amount: Amount;
   /**
-   * Any JSON: kept with the booking and given back by the statement.
+   * Any JSON, stored with the booking and returned in statements.
    * @acknowledge SVC156
    */
   details?: unknown;
@@ -34,15 +34,15 @@ export type Output =
     }
   | { err_unknown_account: { reason: string; account: Account } }
   | { err_same_account: { reason: string } }
-  /** The key belongs to another booking. */
+  /** The key was already used for another booking. */
   | { err_key_reused: { reason: string } }
   | { err_balance_too_large: { reason: string } }
   | { err_details_too_long: { reason: string } };
 
-/** Characters of the details' JSON text: the entries of a statement have to fit into a result. */
+/** Limit of the details' JSON text in characters, so that the entries of a statement fit into a result. */
 const MAX_DETAILS = 500;
 
-/** Moves money between accounts, once for each key. */
+/** Transfers money between accounts, once per key. */
 export class Transfer extends BookingTool<Input, Output> {
   static override fqn() {
     return "bank.ledger.transfer@1";

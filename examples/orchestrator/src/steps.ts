@@ -1,4 +1,4 @@
-/** Three tools, of which each takes results of the one before. With `RUNS`, each run is a line of that file. */
+/** Three tools; each uses results of the previous one. `RUNS` names a file to which each run appends a line. */
 
 import { createHash } from "node:crypto";
 import { appendFileSync } from "node:fs";
@@ -22,7 +22,7 @@ export interface PriceOutput {
   };
 }
 
-/** The price of an item. */
+/** Returns the price of an item. */
 export class Price extends SvcTool<PriceInput, PriceOutput> {
   static override fqn() {
     return "xyz.orchestrator.price@1";
@@ -50,7 +50,7 @@ export interface TotalOutput {
   };
 }
 
-/** The price of a quantity. */
+/** Returns the price of a quantity. */
 export class Total extends SvcTool<TotalInput, TotalOutput> {
   static override fqn() {
     return "xyz.orchestrator.total@1";
@@ -60,7 +60,7 @@ export class Total extends SvcTool<TotalInput, TotalOutput> {
   }
   override async invoke({ cents, quantity }: TotalInput): Promise<TotalOutput> {
     record("total");
-    // Long enough to kill the orchestrator meanwhile.
+    // Long enough to kill the orchestrator during the run.
     await new Promise((resolve) => setTimeout(resolve, 300));
     return { totalled: { cents: cents * quantity } };
   }
@@ -76,7 +76,7 @@ export interface ReceiptOutput {
   receipt: { text: string; digest: Uint8Array };
 }
 
-/** A receipt with its digest. */
+/** Returns a receipt with its digest. */
 export class Receipt extends SvcTool<ReceiptInput, ReceiptOutput> {
   static override fqn() {
     return "xyz.orchestrator.receipt@1";

@@ -1,12 +1,12 @@
-/** Where payments are written down. The example keeps them in memory; a shop would have a database behind this. */
+/** Records payments. The example keeps them in memory; a real shop would use a database. */
 export interface Ledger {
-  /** False while the books are being closed: it can be read, not written. */
+  /** False while the books are closed: payments can be read but not recorded. */
   readonly open: boolean;
-  /** What has been paid for an invoice so far, in minor units. */
+  /** Amount paid for an invoice so far, in minor units. */
   paid(invoice: string): bigint;
   /** Whether an invoice is settled. */
   settled(invoice: string): boolean;
-  /** Writes a payment down and gives its receipt number. */
+  /** Records a payment and returns its receipt number. */
   record(invoice: string, amount: bigint, settles: boolean): string;
 }
 
@@ -33,7 +33,7 @@ class MemoryLedger implements Ledger {
 
 let shared: Ledger | undefined;
 
-/** The ledger of this process. `ORDERS_BOOKS=closed` in the environment: read only. */
+/** The ledger of this process. The environment variable `ORDERS_BOOKS=closed` makes it read-only. */
 export async function openLedger(): Promise<Ledger> {
   shared ??= new MemoryLedger(process.env.ORDERS_BOOKS !== "closed");
   return shared;

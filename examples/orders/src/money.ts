@@ -1,6 +1,6 @@
 /** Amounts and rates that both tools share. */
 
-/** ISO 4217. */
+/** Currency code (ISO 4217). */
 export type Currency = "EUR" | "USD" | "JPY";
 
 /** How tax is rounded to whole minor units. */
@@ -11,7 +11,7 @@ export enum Rounding {
   HalfEven = "half-even",
 }
 
-/** `amount · percent / 100`, exact until it is rounded. Percent with up to two decimals; neither is negative. */
+/** `amount · percent / 100`, computed exactly, then rounded. `percent` has at most two decimals; neither is negative. */
 export function percentOf(amount: bigint, percent: number, rounding: Rounding): bigint {
   const parts = amount * BigInt(Math.round(percent * 100));
   const quotient = parts / 10_000n;
@@ -21,7 +21,7 @@ export function percentOf(amount: bigint, percent: number, rounding: Rounding): 
   return rounding === Rounding.HalfUp || quotient % 2n === 1n ? quotient + 1n : quotient;
 }
 
-/** Sales tax by country, in percent. A shop would load it; this one has it in the code. */
+/** Sales tax by country, in percent. A real shop would load it. */
 export class TaxTable {
   readonly #rates: ReadonlyMap<string, number>;
 
@@ -41,7 +41,7 @@ export class TaxTable {
     );
   }
 
-  /** Undefined for a country that the shop does not deliver to. */
+  /** Tax rate; undefined for a country without delivery. */
   rate(country: string): number | undefined {
     return this.#rates.get(country);
   }

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { SvcTool } from "svc-runtime";
 import { type Currency, percentOf, Rounding, TaxTable } from "./money.js";
 
-/** Something taken off a line's price. */
+/** A discount on the price of a line. */
 export interface Discount {
   /**
-   * Two decimals count.
+   * Percentage, rounded to two decimals.
    * @minimum 0
    * @maximum 100
    */
@@ -14,7 +14,7 @@ export interface Discount {
   reason?: string;
 }
 
-/** What is ordered. */
+/** One ordered article. */
 export interface Line {
   /** @pattern ^[A-Z]{3}-[0-9]{4}$ */
   article: string;
@@ -25,7 +25,7 @@ export interface Line {
    */
   quantity: number;
   /**
-   * Price of one piece, in minor units (cents, yen).
+   * Price of one unit, in minor units (cents, yen).
    * @format int64
    * @minimum 0
    */
@@ -35,27 +35,27 @@ export interface Line {
 
 export interface Address {
   /**
-   * ISO 3166-1, two letters.
+   * Country code of two letters (ISO 3166-1).
    * @pattern ^[A-Z]{2}$
    */
   country: string;
   postcode?: string;
-  /** The lines as they go on the parcel. */
+  /** Address lines as printed on the parcel. */
   lines?: string[];
 }
 
 export interface Input {
-  /** 1 to 256 lines, priced one by one. */
+  /** 1 to 256 lines, each priced separately. */
   lines: Line[];
   currency: Currency;
   shipTo: Address;
-  /** Half-up when it is left out. */
+  /** Default: half-up. */
   rounding?: Rounding;
-  /** The day from which the quote is valid; today when it is left out. */
+  /** First day on which the quote is valid. Default: today. */
   from?: Date;
 }
 
-/** A line with what it costs. */
+/** A line with its price. */
 export interface PricedLine {
   article: string;
   /** @format int64 */
@@ -67,7 +67,7 @@ export interface PricedLine {
 export type Output =
   | {
       quoted: {
-        /** The same order gives the same number. */
+        /** Quote number. Equal orders have equal numbers. */
         quote: string;
         /** @format int64 */
         net: bigint;
@@ -83,16 +83,16 @@ export type Output =
   | {
       refused: {
         reason: "no-delivery" | "too-large";
-        /** Which line, from 0, where one is to blame. */
+        /** Index of the faulty line, from 0, if the reason concerns a line. */
         line?: number;
       };
     };
 
 const VALID_MS = 14 * 24 * 60 * 60 * 1000;
-/** The largest quote that needs no salesperson, in minor units. */
+/** Largest total that needs no approval by a salesperson, in minor units. */
 const LARGEST = 10_000_000n;
 
-/** Prices an order: line totals, discounts, tax, a quote number. */
+/** Prices an order with line totals, discounts and tax, and returns a numbered quote. */
 export class Quote extends SvcTool<Input, Output> {
   static override fqn() {
     return "shop.orders.quote@1";
@@ -112,7 +112,7 @@ export class Quote extends SvcTool<Input, Output> {
 
   readonly #taxes: TaxTable;
 
-  /** Tests give a tax table of their own. */
+  /** Tests pass their own tax table. */
   constructor(taxes: TaxTable) {
     super();
     this.#taxes = taxes;

@@ -7,7 +7,7 @@ export interface Invoice {
   number: string;
   currency: Currency;
   /**
-   * In minor units.
+   * Amount in minor units.
    * @format int64
    * @minimum 1
    */
@@ -15,7 +15,7 @@ export interface Invoice {
   due?: Date;
 }
 
-/** How the money came: each way has what it needs. */
+/** A payment by one of three methods, each with its own members. */
 export type Payment = { card: CardPayment } | { transfer: TransferPayment } | { voucher: VoucherPayment };
 
 export interface CardPayment {
@@ -50,10 +50,10 @@ export type Output =
   | {
       settled: {
         receipt: string;
-        /** Days before the due date; less than 0 when late. */
+        /** Days until the due date; negative if late. */
         daysEarly?: number;
         /**
-         * What is to be given back.
+         * Change to return.
          * @format int64
          */
         change: bigint;
@@ -69,16 +69,16 @@ export type Output =
   | {
       rejected: {
         reason: "no-amount" | "voucher-twice";
-        /** Which payment, from 0. */
+        /** Index of the refused payment, from 0. */
         payment: number;
       };
     }
-  /** Nothing was booked: the invoice had been settled by an earlier call. */
+  /** Nothing was booked, because an earlier call settled the invoice. */
   | "already_settled";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Books payments against an invoice. Money moves, so not every leader may call it. */
+/** Books payments against an invoice. Only authorized leaders may call it, because it moves money. */
 export class Settle extends SvcTool<Input, Output> {
   static override fqn() {
     return "shop.orders.settle@1";
@@ -102,13 +102,13 @@ export class Settle extends SvcTool<Input, Output> {
 
   readonly #ledger: Ledger;
 
-  /** Tests give a ledger of their own. */
+  /** Tests pass their own ledger. */
   constructor(ledger: Ledger) {
     super();
     this.#ledger = ledger;
   }
 
-  /** The signature says who calls; the shop says who may book: the leaders in `ORDERS_CASHIERS`, or all without it. */
+  /** The signature authenticates the leader. `ORDERS_CASHIERS` lists the leaders that may book; unset, all may. */
   override authorize({ leaderId }: AuthContext) {
     const cashiers = process.env.ORDERS_CASHIERS?.split(",");
     if (cashiers !== undefined && !cashiers.includes(leaderId)) {
@@ -117,7 +117,7 @@ export class Settle extends SvcTool<Input, Output> {
   }
 
   override async invoke({ invoice, payments, paidAt }: Input, { log }: InvokeContext): Promise<Output> {
-    // Not a result that the caller could have caused, and not a fault either: the tool cannot answer now.
+    // Neither a fault of the caller nor of the tool: the tool is temporarily unavailable.
     if (!this.#ledger.open) return errEval("the books are closed, no payment can be booked");
     if (this.#ledger.settled(invoice.number)) return "already_settled";
 

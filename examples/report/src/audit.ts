@@ -2,7 +2,7 @@ import { SvcTool } from "svc-runtime";
 import type { Cents, Report } from "./report.js";
 
 export interface Input {
-  /** Arrives whole, whether it was inline or stored. */
+  /** The complete report, whether it was sent inline or stored. */
   report: Report;
 }
 
@@ -10,13 +10,13 @@ export type Output =
   | { correct: { lines: number; closing: Cents } }
   | {
       wrong: {
-        /** The place in `lines`. @asType integer */
+        /** Index in `lines`. @asType integer */
         line: number;
         reason: "closing" | "opening";
       };
     };
 
-/** Checks that every line of a report adds up and follows from the one before. */
+/** Checks that every line of a report adds up and continues the previous one. */
 export class Audit extends SvcTool<Input, Output> {
   static override fqn() {
     return "io.report.audit@1";

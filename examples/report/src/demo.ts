@@ -1,6 +1,6 @@
 /**
- * A result that does not fit: rendered by one tool, stored, returned as a signed reference beside its summary, read and
- * verified by the leader, checked by another tool. The store is the development store of svc-runtime, on this machine.
+ * A result that is too large to send inline: one tool renders and stores it and returns a signed reference with a summary;
+ * the leader reads and verifies it; another tool checks it. The store is svc-runtime's development store, on this machine.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -14,7 +14,7 @@ import { type JsonText, LeaderClient, LeaderError, publicKeyOf, WalrusValue } fr
 import { FileJournal, WalrusReader, WalrusStorage } from "svc-runtime-storage";
 import { DevStore } from "svc-runtime-storage/dev";
 
-/** Few, so that blob ids are quick; the real networks have 1,000. */
+/** Few shards, so that blob ids are computed quickly; the real networks have 1,000. */
 const SHARDS = 40;
 const TOOLS = ["io.report.render@1", "io.report.audit@1"];
 
@@ -32,9 +32,9 @@ process.once("exit", () => {
 const store = await DevStore.start({ directory: join(directory, "store"), shards: SHARDS });
 try {
   await demo();
-  console.log("\nAll as it should be.");
+  console.log("\nAll checks passed.");
 } catch (error) {
-  console.error(`\nNot as it should be: ${error instanceof Error ? error.message : String(error)}`);
+  console.error(`\nFailed: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
 }
 server?.kill();
@@ -93,7 +93,7 @@ async function demo(): Promise<void> {
   await journal.close();
 }
 
-/** Starts the generated server as an operator would: endpoints, journal and credentials from its environment. */
+/** Starts the generated server as an operator would, with endpoints, journal and credentials in its environment. */
 async function startServer(): Promise<string> {
   const keys = [{ kid: leader.keyId, public_key: Buffer.from(publicKeyOf(leader.key)).toString("hex") }];
   const config = {
@@ -113,7 +113,7 @@ async function startServer(): Promise<string> {
       WALRUS_AGGREGATOR: store.url,
       WALRUS_SHARDS: String(SHARDS),
       REPORT_JOURNAL: journalPath,
-      // The second tool reads whole reports, of more values than a call has by default.
+      // The second tool reads entire reports, which have more values than the default limit of a call.
       SVC_MAX_INPUT_VALUES: "600000",
     },
     stdio: ["ignore", "inherit", "pipe"],

@@ -7,7 +7,7 @@ export interface Input {
   /** @maxLength 200 */
   title: string;
   currency: "EUR" | "USD";
-  /** The first day of the first month. */
+  /** First day of the first month. */
   from: Date;
   /** @minimum 1 @maximum 120 @asType integer */
   months: number;
@@ -18,23 +18,23 @@ export interface Input {
   accounts: string[];
 }
 
-/** What a reader wants to know first; it always travels inline. */
+/** Summary of the report, always sent inline. */
 export interface Summary {
   lines: number;
   closing: Cents;
-  /** Bytes of the report's JSON text. */
+  /** Size of the report's JSON text in bytes. */
   bytes: number;
 }
 
 export type Output = {
   rendered: {
     summary: Summary;
-    /** Inline while it fits; stored in Walrus when it does not. */
+    /** The report: inline if it fits, otherwise stored in Walrus. */
     report: DataRef<Report>;
   };
 };
 
-/** Bytes of one inline value. */
+/** Limit of one inline value, in bytes. */
 const INLINE = 61_440;
 
 /** Renders the statements of many accounts into one report. */
@@ -51,7 +51,7 @@ export class Render extends SvcTool<Input, Output> {
     return "report/render";
   }
 
-  /** Long enough for an upload. */
+  /** Timeout, long enough for an upload. */
   static override timeout() {
     return 60_000;
   }
@@ -81,7 +81,7 @@ export class Render extends SvcTool<Input, Output> {
   }
 }
 
-/** Invents bookings; the same input gives the same report. */
+/** Generates sample bookings. The same input gives the same report. */
 function render({ title, currency, from, months, accounts }: Input): Report {
   const lines: Line[] = [];
   for (const [i, account] of accounts.entries()) {
@@ -101,7 +101,7 @@ function monthOf(from: Date, offset: number): string {
   return new Date(Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + offset, 1)).toISOString().slice(0, 7);
 }
 
-/** What all accounts have in the end. */
+/** Total of the final balances of all accounts. */
 function closingOf({ lines }: Report): Cents {
   return lines.reduce((sum, { account, closing }, i) => (lines[i + 1]?.account === account ? sum : sum + closing), 0n);
 }

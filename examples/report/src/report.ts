@@ -1,11 +1,11 @@
-/** What one tool makes and the other reads. */
+/** The report that one tool renders and the other checks. */
 
 /** @format int64 */
 export type Cents = bigint;
 
 export interface Line {
   account: string;
-  /** As in 2024-02. */
+  /** Month, such as 2024-02. */
   month: string;
   opening: Cents;
   credits: Cents;
@@ -13,7 +13,7 @@ export interface Line {
   closing: Cents;
 }
 
-/** Statements of many accounts: each account's lines follow each other, its months in order. */
+/** Statements of many accounts. The lines are grouped by account and ordered by month. */
 export interface Report {
   title: string;
   currency: "EUR" | "USD";

@@ -1,10 +1,10 @@
-/** The operator's store. All of it comes from the environment, nothing from an input. */
+/** The operator's store, configured only by the environment and never by an input. */
 
 import { FileJournal, WalrusStorage } from "svc-runtime-storage";
 
 let opened: Promise<WalrusStorage> | undefined;
 
-/** The storage of this process, opened at first use, so that `--meta` needs no settings. */
+/** The storage of this process. It is opened at first use, so that `--meta` needs no settings. */
 export function storage(): Promise<WalrusStorage> {
   if (opened === undefined) {
     opened = open();
@@ -26,7 +26,7 @@ async function open(): Promise<WalrusStorage> {
     aggregator: { url: setting("WALRUS_AGGREGATOR") },
     epochs: Number(process.env.WALRUS_EPOCHS ?? "5"),
     deletable: false,
-    // Below the tool's timeout, so that a slow store is this tool's error and not a 504.
+    // Shorter than the tool's timeout, so that a slow store is a tool error instead of a 504.
     deadlines: { totalMs: 45_000 },
     journal: await FileJournal.open(setting("REPORT_JOURNAL")),
     ...(shards !== undefined && { shards: Number(shards) }),

@@ -1,11 +1,11 @@
-/** How far two texts are from each other. */
+/** Distances between two texts. */
 
-/** What one inserted, deleted and replaced character costs. */
+/** Costs of inserting, deleting and replacing one character. */
 export type Costs = readonly [insertion: number, deletion: number, replacement: number];
 
 /**
- * The least cost of edits that make `to` of `from` (Wagner and Fischer), character by character. It takes time in proportion to the
- * product of the lengths, and memory in proportion to the length of `to`.
+ * The minimum cost of edits that turn `from` into `to`, by character (Wagner and Fischer). Time is proportional to the
+ * product of the lengths, memory to the length of `to`.
  */
 export function editDistance(from: string, to: string, [insertion, deletion, replacement]: Costs): number {
   const target = Array.from(to);
@@ -22,7 +22,7 @@ export function editDistance(from: string, to: string, [insertion, deletion, rep
   return row[target.length] as number;
 }
 
-/** The share of words that two texts do not have in common (Jaccard), from 0 to 1. */
+/** Jaccard distance of the words of two texts, from 0 to 1. */
 export function wordDistance(one: string, other: string): number {
   const [first, second] = [wordsOf(one), wordsOf(other)];
   const all = new Set([...first, ...second]);

@@ -1,28 +1,28 @@
 import { SvcTool } from "svc-runtime";
 import { type Costs, editDistance, wordDistance } from "./distance.js";
 
-/** How texts are compared. */
+/** Method of comparison. */
 export enum Measure {
-  /** By the cost of edits that make one of the other, of the cost of writing it anew. */
+  /** Cost of editing one text into the other, relative to the cost of writing it from scratch. */
   Edits = "edits",
-  /** By the words that they do not have in common. */
+  /** Share of words that the texts do not have in common. */
   Words = "words",
 }
 
 export interface Input {
   /**
-   * Compared with each candidate.
+   * The text to compare with each candidate.
    * @maxLength 20000
    */
   text: string;
-  /** Texts by names of the caller's. */
+  /** Candidate texts by name. The caller chooses the names. */
   candidates: Record<string, string>;
-  /** `edits` when it is left out. */
+  /** Default: `edits`. */
   measure?: Measure;
-  /** How many of the nearest, or all up to a distance: one when it is left out. */
+  /** Number of nearest texts to return, or a maximum distance. Default: one text. */
   keep?: Count | { upTo: Distance };
   /**
-   * Costs of an inserted, a deleted and a replaced character, for `edits`: 1 each when they are left out.
+   * Costs of inserting, deleting and replacing a character, for `edits`. Default: 1 each.
    * @acknowledge SVC156
    */
   costs?: [insertion: Cost, deletion: Cost, replacement: Cost];
@@ -36,7 +36,7 @@ export interface Input {
 export type Count = number;
 
 /**
- * 0 for equal texts, 1 for those that have nothing in common.
+ * 0 for equal texts, 1 for texts with nothing in common.
  * @minimum 0
  * @maximum 1
  */
@@ -58,12 +58,12 @@ export interface Measured {
 
 export type Output = {
   ok: {
-    /** The nearest first; those at one distance in the order of their names. A list in an object, since it may be empty. */
+    /** Nearest first, then by name. The list is inside an object because it may be empty. */
     found: { matches: (Named & Measured)[] };
   };
 };
 
-/** Finds the nearest of some texts. It computes for long, so its calls run on threads of their own. */
+/** Finds the nearest of several texts. Calls run on worker threads, because they use much CPU time. */
 export class Nearest extends SvcTool<Input, Output> {
   static override fqn() {
     return "text.similar.nearest@1";
@@ -81,7 +81,7 @@ export class Nearest extends SvcTool<Input, Output> {
     return 3_000;
   }
 
-  /** A call that goes on 200 ms after its deadline is ended with its thread. */
+  /** A call that still runs 200 ms after its deadline is terminated with its thread. */
   static override isolate() {
     return { threads: 2, memoryMb: 128, graceMs: 200 };
   }
@@ -102,7 +102,7 @@ export class Nearest extends SvcTool<Input, Output> {
   }
 }
 
-/** The cost of the edits, of that of deleting the one text and inserting the other. */
+/** Cost of the edits, relative to deleting one text and inserting the other. */
 function shareOfEdits(costs: Costs): (from: string, to: string) => number {
   const [insertion, deletion] = costs;
   return (from, to) => {

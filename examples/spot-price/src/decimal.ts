@@ -2,11 +2,11 @@
 
 export interface Decimal {
   readonly units: bigint;
-  /** Digits behind the point. */
+  /** Number of decimal places. */
   readonly scale: number;
 }
 
-/** Digits that fit into 64 bits with a sign. */
+/** Number of digits that always fit into a signed 64-bit integer. */
 const MAX_DIGITS = 18;
 
 /** Reads `64123.10`: no sign, no exponent, at most 18 digits. Undefined for any other text. */
@@ -20,7 +20,7 @@ export function multiply(a: Decimal, b: Decimal): Decimal {
   return { units: a.units * b.units, scale: a.scale + b.scale };
 }
 
-/** All digits, trailing zeros too. */
+/** Prints all digits, including trailing zeros. */
 export function formatDecimal({ units, scale }: Decimal): string {
   const digits = units.toString().padStart(scale + 1, "0");
   return scale === 0 ? digits : `${digits.slice(0, -scale)}.${digits.slice(-scale)}`;

@@ -1,9 +1,9 @@
-/** Asks the price provider over HTTP. */
+/** HTTP client of the price provider. */
 
 import { type Dispatcher, HttpError, http, type InvokeContext } from "svc-runtime";
 import { type Decimal, parseDecimal } from "./decimal.js";
 
-/** An answer of the provider, or why there is none. `attempts` counts requests. */
+/** An answer of the provider, or the reason why there is none. `attempts` counts requests. */
 export type Lookup =
   | {
       readonly kind: "price";
@@ -18,11 +18,11 @@ export type Lookup =
   | { readonly kind: "unavailable"; readonly status?: number; readonly attempts: number }
   | { readonly kind: "slow"; readonly attempts: number };
 
-/** The provider's clock may be this much ahead. */
+/** Tolerated lead of the provider's clock. */
 const MAX_AHEAD_MS = 5 * 60_000;
 
 export interface PriceSourceOptions {
-  /** An agent of undici; a test gives `MockAgent`. */
+  /** An undici agent. Tests pass a `MockAgent`. */
   readonly dispatcher?: Dispatcher;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -74,7 +74,7 @@ export class PriceSource {
   }
 }
 
-/** What a failed request means here. */
+/** Classifies a failed request. */
 function failed({ kind, status, attempts }: HttpError): Lookup {
   switch (kind) {
     case "timeout":

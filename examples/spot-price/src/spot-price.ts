@@ -2,15 +2,15 @@ import { type InvokeContext, SvcTool } from "svc-runtime";
 import { formatDecimal, multiply, parseDecimal } from "./decimal.js";
 import { type Lookup, PriceSource } from "./price-source.js";
 
-/** What is priced, and in what. */
+/** The asset and the currency of its price. */
 export interface Pair {
   /**
-   * Such as BTC.
+   * Symbol of the asset, such as BTC.
    * @pattern ^[A-Z0-9]{2,10}$
    */
   base: string;
   /**
-   * Such as EUR.
+   * Symbol of the currency, such as EUR.
    * @pattern ^[A-Z0-9]{2,10}$
    */
   quote: string;
@@ -18,12 +18,12 @@ export interface Pair {
 
 export interface Input extends Pair {
   /**
-   * How much of `base` is valued, as decimal text: 1 when it is left out.
+   * Amount of `base` to value, as decimal text. Default: 1.
    * @pattern ^[0-9]{1,9}(\.[0-9]{1,9})?$
    */
   amount?: string;
   /**
-   * The largest age of the price, in seconds: 60 when it is left out.
+   * Maximum age of the price in seconds. Default: 60.
    * @asType integer
    * @minimum 1
    * @maximum 86400
@@ -31,7 +31,7 @@ export interface Input extends Pair {
   maxAge?: number;
 }
 
-/** A failure in a sentence that can be shown to people. */
+/** A failure, described in a sentence that can be shown to users. */
 export interface Failure {
   reason: string;
 }
@@ -39,7 +39,7 @@ export interface Failure {
 export type Output =
   | {
       ok: Pair & {
-        /** Decimal text with the digits that the provider gave. */
+        /** Price as decimal text, with the provider's digits. */
         price: string;
         /**
          * The price is `units / 10^scale`.
@@ -48,20 +48,20 @@ export type Output =
         units: bigint;
         /** @asType integer */
         scale: number;
-        /** Amount times price, exact, as decimal text. */
+        /** Amount times price, exactly, as decimal text. */
         value: string;
         asOf: Date;
-        /** Requests that were needed. @asType integer */
+        /** Number of requests sent. @asType integer */
         attempts: number;
       };
     }
   | { err_unknown_pair: Failure & Pair }
-  /** The provider cannot be reached, or answers with a transient status. The same call may succeed later. */
+  /** The provider is unreachable or answers with a transient status. The same call may succeed later. */
   | {
       err_unavailable: Failure & {
         /** @asType integer */
         attempts: number;
-        /** The last status, when there was one. @asType integer */
+        /** Last HTTP status, if any. @asType integer */
         status?: number;
       };
     }
@@ -71,7 +71,7 @@ export type Output =
         attempts: number;
       };
     }
-  /** The provider does not accept this tool: a matter for its operator. */
+  /** The provider refuses this tool's requests. The operator has to correct its setup. */
   | {
       err_refused: Failure & {
         /** @asType integer */
@@ -81,7 +81,7 @@ export type Output =
   | { err_invalid_answer: Failure }
   | { err_stale: Failure & { asOf: Date } };
 
-/** Prices one asset in another, by a provider that is asked over HTTP. */
+/** Prices one asset in another, using a provider's HTTP API. */
 export class SpotPrice extends SvcTool<Input, Output> {
   static #provider: PriceSource;
 
@@ -105,7 +105,7 @@ export class SpotPrice extends SvcTool<Input, Output> {
     return 8_000;
   }
 
-  /** Runs at the start of the server, so a missing setting is found then. */
+  /** Runs when the server starts, so that a missing setting prevents the start. */
   static override create() {
     SpotPrice.#provider = new PriceSource(providerUrl(process.env.PRICE_PROVIDER_URL));
   }
@@ -116,7 +116,7 @@ export class SpotPrice extends SvcTool<Input, Output> {
 
   readonly #source: PriceSource;
 
-  /** Tests give a source of their own. */
+  /** Tests pass their own source. */
   constructor(source: PriceSource) {
     super();
     this.#source = source;
@@ -134,13 +134,13 @@ export class SpotPrice extends SvcTool<Input, Output> {
     if (this.#source.now() - asOf.getTime() > maxAge * 1000) {
       return { err_stale: { reason: `the provider's last price is older than ${maxAge} s`, asOf } };
     }
-    // The pattern of the port lets nothing else through.
+    // The pattern of the port admits nothing else.
     const value = formatDecimal(multiply(price, parseDecimal(amount)!));
     return { ok: { base, quote, price: text, ...price, value, asOf, attempts } };
   }
 }
 
-/** Each failure as the variant of its own. No text of the provider gets into a result. */
+/** Maps each failure to its variant. Results contain no text of the provider. */
 function failure(found: Exclude<Lookup, { kind: "price" }>, pair: Pair): Output {
   switch (found.kind) {
     case "unknown":

@@ -1,6 +1,6 @@
 /**
  * One signed call, from a tool class to a verified result: starts the generated server as an operator would, calls it as
- * a leader does, and shows what is refused. Any difference from what the protocol promises ends it with exit code 1.
+ * a leader does, and shows refused calls. Exits with code 1 if anything deviates from the protocol.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -15,7 +15,7 @@ import { type CallResult, LeaderClient, LeaderError, type PortShape, publicKeyOf
 const FQN = "xyz.demo.sum@1";
 const LEADER_ID = "demo-leader";
 
-/** Beyond 2^53, where JavaScript's own JSON would round: 9007199254740993 becomes 9007199254740992. */
+/** Beyond 2^53, where JSON.parse rounds: 9007199254740993 becomes 9007199254740992. */
 const INPUT = { a: 9_007_199_254_740_992n, b: 1n, label: "2^53 + 1", tags: ["exact", "signed"] };
 const EXPECTED_SUM = 9_007_199_254_740_993n;
 
@@ -34,9 +34,9 @@ process.once("SIGINT", () => process.exit(130));
 
 try {
   await demo();
-  console.log("\nAll as it should be.");
+  console.log("\nAll checks passed.");
 } catch (error) {
-  console.error(`\nNot as it should be: ${error instanceof Error ? error.message : String(error)}`);
+  console.error(`\nFailed: ${error instanceof Error ? error.message : String(error)}`);
   if (log !== "") console.error(`\nThe server's log:\n${log}`);
   process.exitCode = 1;
 }
@@ -103,7 +103,7 @@ async function demo(): Promise<void> {
   step("stopped", `four calls, and by the server's log the tool ran ${runs} time`);
 }
 
-/** Starts the generated server with fresh keys and gives its address. */
+/** Starts the generated server with new keys and returns its address. */
 async function startServer(): Promise<string> {
   const config = {
     signed_http: {
@@ -139,7 +139,7 @@ async function startServer(): Promise<string> {
   });
 }
 
-/** Ends the server and waits until its log is complete. */
+/** Stops the server and waits until its log is complete. */
 async function stopServer(): Promise<number | null> {
   if (server === undefined) return null;
   const closed = once(server, "close");
@@ -155,7 +155,7 @@ async function timed(call: () => Promise<CallResult>): Promise<{ result: CallRes
   return { result, ms: (performance.now() - start).toFixed(1) };
 }
 
-/** The refusal of a call that must not succeed. */
+/** Returns the refusal of a call that must not succeed. */
 async function refused(call: Promise<CallResult>): Promise<LeaderError> {
   try {
     await call;

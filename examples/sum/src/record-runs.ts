@@ -1,7 +1,7 @@
 /**
  * Writes each run of Sum to the file `RUNS_FILE` before the tool's code begins, for the demo of the replicas:
- * `node --import ./record-runs.js generated/server.js`. A line is the nonce of the call in hex. A run takes `RUN_MS`
- * milliseconds longer. A run that begins while there is a file `RUNS_FILE.hold` does not end.
+ * `node --import ./record-runs.js generated/server.js`. A line is the nonce of the call in hex. `RUN_MS` adds milliseconds
+ * to each run. A run that starts while the file `RUNS_FILE.hold` exists never ends.
  */
 
 import { appendFileSync, existsSync } from "node:fs";

@@ -1,7 +1,8 @@
 /**
- * Three replicas behind nginx, their replay state in Redis: signed calls and their retries reach replicas in turn, one
- * replica is killed, and each call has run at most once. With `--memory` each replica remembers for itself, and refuses
- * copies of calls that another one may have run. Exit code 0 only when no call ran twice and all answers of a call were the same.
+ * Three replicas behind nginx that share a replay store in Redis. Signed calls and their retries reach the replicas in
+ * turn, one replica is killed, and each call runs at most once. With `--memory` each replica has its own replay memory and
+ * refuses copies of calls that another one may have run. The exit code is 0 if no call ran twice and all answers of a call
+ * are equal.
  */
 
 import { randomBytes } from "node:crypto";
@@ -12,14 +13,14 @@ import { findProgram, MissingProgram, Processes, type Replica } from "./replicas
 
 const FQN = "xyz.demo.sum@1";
 const CALLS = 200;
-/** How often each call is sent at the same time. */
+/** Number of concurrent copies of each call. */
 const COPIES = 3;
-/** Calls whose copies are under way at the same time. */
+/** Number of calls in flight at the same time. */
 const AT_ONCE = 16;
-/** How much longer a run takes, in milliseconds, so that copies of it arrive meanwhile. */
+/** Milliseconds added to each run, so that copies arrive during the run. */
 const RUN_MS = 20;
 const RETRY_MS = 50;
-/** Milliseconds in which a signal that has ended another process arrives here too. */
+/** Milliseconds to wait for a signal that has already ended another process. */
 const SIGNAL_MS = 100;
 /** Milliseconds without a result after which the demo gives up. */
 const STALL_MS = 60_000;
@@ -27,7 +28,7 @@ const STALL_MS = 60_000;
 const isShared = !process.argv.includes("--memory");
 const processes = new Processes();
 const stall = setTimeout(() => {
-  console.error(`\nNot as it should be: no result for ${STALL_MS / 1000} s`);
+  console.error(`\nFailed: no result for ${STALL_MS / 1000} s`);
   process.exit(1);
 }, STALL_MS);
 process.once("exit", () => processes.end());
@@ -42,17 +43,17 @@ for (const [signal, code] of [
 try {
   await demo();
 } catch (error) {
-  // Ctrl-C in a terminal ends all processes at the same time: its handler goes first.
+  // Ctrl-C in a terminal signals all processes at once; let the signal handler run first.
   await new Promise((resolve) => setTimeout(resolve, SIGNAL_MS));
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof MissingProgram) console.error(message);
   else {
-    console.error(`\nNot as it should be: ${message}`);
+    console.error(`\nFailed: ${message}`);
     if (processes.log !== "") console.error(`\nThe log of the processes:\n${processes.log}`);
   }
   process.exitCode = 1;
 }
-// Kept connections and child processes end with it.
+// Exiting closes idle connections and ends the child processes.
 process.exit();
 
 async function demo(): Promise<void> {
@@ -106,7 +107,7 @@ async function demo(): Promise<void> {
   await b.kill();
   killed = true;
   const second = await Promise.all(calls);
-  // Nothing runs now, so what is still in flight was claimed by B.
+  // Nothing runs now, so the calls still in flight were claimed by B.
   for (const call of second) while (call.results.length < COPIES && (await sendCopy(client, call, () => false)));
   const lost = second.filter(({ results }) => results.length < COPIES);
   step("kill -9", `replica B, while ${CALLS} more calls were on their way, each ${COPIES} times`);
@@ -139,7 +140,7 @@ async function demo(): Promise<void> {
   console.log("\nNothing ran twice, and all results of a call have the same bytes and the same signature.");
 }
 
-/** A call, and the results that its copies got. */
+/** A call and the results of its copies. */
 interface Call {
   readonly nonce: string;
   readonly request: SignedRequest;
@@ -147,16 +148,16 @@ interface Call {
 }
 
 /**
- * Starts calls, each sent several times at once and again until it has its results.
+ * Sends each call several times at once, and retries until it has its results.
  *
- * @param repeats whether a copy whose call is in flight is sent again
+ * @param repeats whether to retry a copy whose call is in flight
  */
 function group(client: LeaderClient, repeats: () => boolean): Promise<Call>[] {
   const calls: Promise<Call>[] = [];
   for (let i = 0; i < CALLS; i++) {
     const request = client.sign({ a: BigInt(i), b: 1n, label: `call ${i}`, tags: ["x"] });
     const call: Call = { nonce: Buffer.from(request.nonce).toString("hex"), request, results: [] };
-    // The next one begins when the one before it by that many has ended.
+    // A call starts when the one AT_ONCE places before it has ended.
     const turn = calls[i - AT_ONCE] ?? Promise.resolve();
     calls.push(turn.then(() => sendCopies(client, call, repeats)));
   }
@@ -168,7 +169,7 @@ async function sendCopies(client: LeaderClient, call: Call, repeats: () => boole
   return call;
 }
 
-/** Sends a call until it has one more result; false when it is in flight and not to be repeated. */
+/** Sends a call until it has one more result; false if it is in flight and must not be retried. */
 async function sendCopy(client: LeaderClient, call: Call, repeats: () => boolean): Promise<boolean> {
   for (;;) {
     const again = repeats();
@@ -187,7 +188,7 @@ async function sendCopy(client: LeaderClient, call: Call, repeats: () => boolean
   }
 }
 
-/** Whether a leader sends the same request again: it is in flight, nothing ran, or the gateway got no answer. */
+/** Whether a leader may retry the same request: it is in flight, nothing ran, or the gateway got no answer. */
 function mayRepeat(error: unknown): error is LeaderError {
   return error instanceof LeaderError && [409, 502, 503].includes(error.status ?? 0);
 }
@@ -210,12 +211,12 @@ function sameResult(one: CallResult, other: CallResult | undefined): boolean {
   );
 }
 
-/** The text of a nonce header in hex. */
+/** A nonce header converted to hex. */
 function hexOf(nonce: string): string {
   return Buffer.from(nonce, "base64url").toString("hex");
 }
 
-/** Writes the configuration of the replicas: one leader, a key to sign results with. */
+/** Writes the configuration of the replicas, with one leader and a key that signs results. */
 function writeConfig(leaderKey: Uint8Array, toolKey: Uint8Array): string {
   const public_key = Buffer.from(publicKeyOf(leaderKey)).toString("hex");
   const config = {

@@ -1,4 +1,4 @@
-/** Redis, replicas of the generated server and nginx as processes of their own, all ended with this one. */
+/** Redis, nginx and replicas of the generated server as child processes, which end with this process. */
 
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -13,7 +13,7 @@ const SERVER = fileURLToPath(new URL("generated/server.js", import.meta.url));
 const RECORD_RUNS = new URL("record-runs.js", import.meta.url).href;
 const NGINX_CONF = fileURLToPath(new URL("../../../docs/deploy/replicas/nginx.conf", import.meta.url));
 
-/** A request that nginx passed on. */
+/** A request that nginx forwarded. */
 export interface PassedRequest {
   readonly status: number;
   /** The nonce header of a signed call, `-` for other requests. */
@@ -22,16 +22,16 @@ export interface PassedRequest {
   readonly answeredBy: string;
 }
 
-/** Milliseconds between two looks at a process that starts. */
+/** Polling interval while a process starts, in milliseconds. */
 const POLL_MS = 20;
 
-/** Lines of a process that are shown after a failure. */
+/** Number of log lines of a process shown after a failure. */
 const MAX_LOG_LINES = 5;
 
-/** A program that the demo needs and the machine lacks. */
+/** A required program that is not installed. */
 export class MissingProgram extends Error {}
 
-/** A program of one of these names on PATH, or in the `sbin` beside a `bin` on it, which PATH often lacks. */
+/** Finds a program on PATH, or in the `sbin` next to a `bin` on it, because PATH often omits `sbin`. */
 export function findProgram(names: readonly string[], packages: string): string {
   const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
   const beside = folders.filter((folder) => basename(folder) === "bin").map((folder) => join(dirname(folder), "sbin"));
@@ -48,7 +48,7 @@ export interface Replica {
   readonly name: string;
   /** Host and port. */
   readonly address: string;
-  /** The nonces of its runs in hex, in order: read from the file that it writes. */
+  /** The nonces of its runs in hex, in order, from the file that it writes. */
   runs(): readonly string[];
   /** Kills the replica with SIGKILL as soon as a run has started in it. */
   kill(): Promise<void>;
@@ -60,14 +60,14 @@ export class Processes {
   readonly #running = new Set<ChildProcess>();
   readonly #logs: string[][] = [];
 
-  /** Ends all at once and removes their files; synchronous, for the end of this process. */
+  /** Kills all processes and removes their files. Synchronous, because it runs when this process exits. */
   end(): void {
     for (const child of this.#running) child.kill("SIGKILL");
-    // A killed process may still be about to end.
+    // A killed process may not have exited yet.
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** The last lines of each process on standard error, without those of level `info`. */
+  /** The last lines of each process on standard error, except those of level `info`. */
   get log(): string {
     const lines = this.#logs.map((texts) => texts.join("").split("\n"));
     const faults = lines.map((all) => all.filter((line) => !line.includes('"level":30') && line !== ""));
@@ -75,7 +75,7 @@ export class Processes {
   }
 
   /**
-   * Starts a Redis of its own: empty, on a socket in the folder, and without files.
+   * Starts an empty Redis on a socket in the folder, without persistence.
    *
    * @returns its URL and its version
    */
@@ -122,13 +122,13 @@ export class Processes {
   }
 
   /**
-   * Starts nginx with docs/deploy/replicas/nginx.conf, without TLS and with a log of the replicas that answered.
+   * Starts nginx with docs/deploy/replicas/nginx.conf, without TLS and with a log of the answering replicas.
    */
   async nginx(
     program: string,
     replicas: readonly Replica[],
   ): Promise<{ readonly url: string; passed(): readonly PassedRequest[] }> {
-    // nginx does not say which port it got: it listens on a socket file, and a port of this process leads there.
+    // nginx does not report its port, so it listens on a socket file, to which a port of this process forwards.
     const socketFile = join(this.folder, "nginx.sock");
     const requests = join(this.folder, "requests");
     const places = replicas.map(({ address }, i) => [`10.89.0.1${i + 1}:8080`, address] as const);
@@ -146,12 +146,12 @@ export class Processes {
     const file = join(this.folder, "nginx.conf");
     writeFileSync(file, text);
     const child = this.#start(program, ["-c", file], { stdio: ["ignore", "inherit", "pipe"] });
-    // A connection that breaks on one side breaks on the other.
+    // A broken connection is closed on both sides.
     const entrance = createServer((socket) => pipeline(socket, connect(socketFile), socket, () => {})).unref();
     await once(entrance.listen(0, "127.0.0.1"), "listening");
     const url = `http://127.0.0.1:${(entrance.address() as AddressInfo).port}`;
     const answers = () =>
-      // A request that is caught by the start of nginx may never get an answer.
+      // A request sent while nginx starts may never get an answer.
       fetch(`${url}/health`, { signal: AbortSignal.timeout(1_000) }).then(
         ({ ok }) => ok,
         () => false,
@@ -183,12 +183,12 @@ export class Processes {
   }
 }
 
-/** The environment without settings of a server, which are the user's own. */
+/** The environment without the user's own server settings. */
 function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("SVC_")));
 }
 
-/** A line of nginx's log. Of several addresses the last one answered. */
+/** Parses a line of nginx's log. The last of several addresses answered. */
 function passedRequest(line: string): PassedRequest {
   const [status = "", nonce = "", ...addresses] = line.split(/,? /);
   return { status: Number(status), nonce, answeredBy: addresses.at(-1) ?? "" };

@@ -7,7 +7,7 @@ export interface Input {
   b: bigint;
   /** Shown with the result. */
   label: string;
-  /** 1 to 256 words, given back as they came. */
+  /** 1 to 256 words, returned unchanged. */
   tags: string[];
   note?: string;
 }

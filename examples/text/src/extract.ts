@@ -1,22 +1,22 @@
 import { type InvokeContext, SvcTool } from "svc-runtime";
 
-/** What can be found in a text. */
+/** Kinds of matches. */
 export type Kind = "email" | "url" | "date" | "amount";
 
 export enum Order {
-  /** As they stand in the text. */
+  /** In order of position. */
   Position = "position",
   /** Longest first. */
   Length = "length",
 }
 
 export interface Options {
-  /** All kinds when it is left out or empty. */
+  /** Kinds to find. Default, also if empty: all. */
   kinds?: Kind[];
-  /** How many matches are given back: 100 when it is left out. */
+  /** Maximum number of matches to return. Default: 100. */
   limit?: Limit;
   order?: Order;
-  /** Give each text once, however often it stands there. */
+  /** Return repeated texts only once. */
   unique?: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface Input {
 }
 
 export interface Span {
-  /** Offsets in UTF-16 code units. */
+  /** Position in the text, in UTF-16 code units. */
   start: number;
   end: number;
 }
@@ -43,13 +43,13 @@ export interface Match {
   kind: Kind;
   text: string;
   at: Span;
-  /** The day, for a date. */
+  /** The day, if the match is a date. */
   day?: Date;
-  /** For an amount. */
+  /** The amount, if the match is one. */
   money?: {
     currency: string;
     /**
-     * In hundredths.
+     * Amount in hundredths.
      * @format int64
      */
     hundredths: bigint;
@@ -60,16 +60,16 @@ export type Output =
   | {
       found: {
         matches: Match[];
-        /** How many of each kind there are, those beyond the limit included. */
+        /** Number of matches by kind, including those beyond the limit. */
         counts: Record<Kind, number>;
-        /** Whether the limit left some out. */
+        /** Whether the limit excluded some matches. */
         more: boolean;
       };
     }
-  /** A `many` port cannot be empty, so that nothing is a variant of its own. */
+  /** No matches. This is a separate variant because a `many` port cannot be empty. */
   | "nothing";
 
-/** Bounded, ASCII: 128 matches of the longest kind stay below the 65,536 bytes of a port. */
+/** Bounded ASCII patterns: 128 matches of the longest kind stay below a port's limit of 65,536 bytes. */
 const PATTERNS: Readonly<Record<Kind, RegExp>> = {
   email: /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,3}/g,
   url: /https?:\/\/[!#-&(-;=?-~]{1,300}/g,
@@ -109,7 +109,7 @@ export class Extract extends SvcTool<Input, Output> {
   }
 }
 
-/** The match with what it means; undefined for a date that no calendar has. */
+/** A match with its parsed value; undefined for an impossible date. */
 function matchOf(kind: Kind, text: string, start: number): Match | undefined {
   const match: Match = { kind, text, at: { start, end: start + text.length } };
   if (kind === "date") {

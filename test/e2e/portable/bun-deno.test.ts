@@ -83,7 +83,7 @@ describe("in other runtimes", { skip }, () => {
       const { out } = await run(program, [...args, join(REPOSITORY, "examples/sum/dist/demo.js")]);
       assert.match(out, /^10 {2}unsigned .* 401 auth_failed$/m);
       // Deno reports no exit code of a process that was sent SIGTERM.
-      assert.match(out, name === "Deno" ? /end with exit code 0, got null$/m : /\nAll as it should be\.\n$/);
+      assert.match(out, name === "Deno" ? /end with exit code 0, got null$/m : /\nAll checks passed\.\n$/);
     });
 
     for (const [file, title] of [

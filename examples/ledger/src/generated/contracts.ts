@@ -14,14 +14,14 @@ export const contracts: readonly Contract[] = [
 "$schema":"https://json-schema.org/draft/2020-12/schema",\
 "type":"object",\
 "properties":{\
-"key":{"type":"string","minLength":1,"maxLength":64,"description":"As in a transfer."},\
-"to":{"type":"string","pattern":"^[a-z][a-z0-9-]{0,31}$","description":"Opened if it does not exist."},\
+"key":{"type":"string","minLength":1,"maxLength":64,"description":"Idempotency key, as in a transfer."},\
+"to":{"type":"string","pattern":"^[a-z][a-z0-9-]{0,31}$","description":"The account is opened if it does not exist."},\
 "amount":{\
 "type":"integer",\
 "format":"int64",\
 "minimum":1,\
 "maximum":1000000000000000,\
-"description":"Minor units, such as cents."\
+"description":"Amount in minor units, such as cents."\
 }\
 },\
 "required":["key","to","amount"]\
@@ -36,7 +36,7 @@ export const contracts: readonly Contract[] = [
 "type":"object",\
 "properties":{\
 "receipt":{"type":"integer","format":"int64","description":"The number of the booking."},\
-"balance":{"type":"integer","format":"int64","description":"Right after the booking."},\
+"balance":{"type":"integer","format":"int64","description":"Balance right after the booking."},\
 "bookedAt":{"type":"string","format":"date-time"}\
 },\
 "required":["receipt","balance","bookedAt"]\
@@ -94,7 +94,7 @@ export const contracts: readonly Contract[] = [
 "properties":{\
 "accounts":{"type":"array","items":{"type":"string","pattern":"^[a-z][a-z0-9-]{0,31}$"},"maxItems":50},\
 "since":{"type":["string","null"],"format":"date-time"},\
-"limit":{"type":["integer","null"],"minimum":1,"maximum":50,"description":"How many entries: 20 when it is left out."}\
+"limit":{"type":["integer","null"],"minimum":1,"maximum":50,"description":"Maximum number of entries. Default: 20."}\
 },\
 "required":["accounts"]\
 }',
@@ -110,7 +110,7 @@ export const contracts: readonly Contract[] = [
 "balances":{\
 "type":"object",\
 "additionalProperties":{"type":"integer","format":"int64"},\
-"description":"By account; those that do not exist are left out."\
+"description":"Balances by account. Unknown accounts are omitted."\
 },\
 "book":{\
 "type":"object",\
@@ -121,9 +121,13 @@ export const contracts: readonly Contract[] = [
 "type":"object",\
 "properties":{\
 "receipt":{"type":"integer","format":"int64","description":"The number of the booking."},\
-"balance":{"type":"integer","format":"int64","description":"Right after the booking."},\
+"balance":{"type":"integer","format":"int64","description":"Balance right after the booking."},\
 "bookedAt":{"type":"string","format":"date-time"},\
-"from":{"type":["string","null"],"pattern":"^[a-z][a-z0-9-]{0,31}$","description":"Absent for a deposit."},\
+"from":{\
+"type":["string","null"],\
+"pattern":"^[a-z][a-z0-9-]{0,31}$",\
+"description":"The debited account; absent for a deposit."\
+},\
 "to":{"type":"string","pattern":"^[a-z][a-z0-9-]{0,31}$"},\
 "amount":{"type":"integer","format":"int64"},\
 "details":{}\
@@ -133,7 +137,7 @@ export const contracts: readonly Contract[] = [
 }\
 },\
 "required":["entries"],\
-"description":"The newest first. A list in an object, since a list as a port of its own cannot be empty."\
+"description":"Newest first. The list is inside an object because a list port cannot be empty."\
 }\
 },\
 "required":["balances","book"]\
@@ -211,18 +215,18 @@ export const contracts: readonly Contract[] = [
 "type":"string",\
 "minLength":1,\
 "maxLength":64,\
-"description":"Chosen by the caller, one for each transfer. A call with the same key and the same values books nothing more and gets\\nthe same receipt."\
+"description":"Idempotency key, chosen by the caller for each transfer. A call with the same key and values books nothing more and\\nreturns the same receipt."\
 },\
 "from":{"type":"string","pattern":"^[a-z][a-z0-9-]{0,31}$"},\
-"to":{"type":"string","pattern":"^[a-z][a-z0-9-]{0,31}$","description":"Opened if it does not exist."},\
+"to":{"type":"string","pattern":"^[a-z][a-z0-9-]{0,31}$","description":"The account is opened if it does not exist."},\
 "amount":{\
 "type":"integer",\
 "format":"int64",\
 "minimum":1,\
 "maximum":1000000000000000,\
-"description":"Minor units, such as cents."\
+"description":"Amount in minor units, such as cents."\
 },\
-"details":{"description":"Any JSON: kept with the booking and given back by the statement."}\
+"details":{"description":"Any JSON, stored with the booking and returned in statements."}\
 },\
 "required":["key","from","to","amount"]\
 }',
@@ -236,7 +240,7 @@ export const contracts: readonly Contract[] = [
 "type":"object",\
 "properties":{\
 "receipt":{"type":"integer","format":"int64","description":"The number of the booking."},\
-"balance":{"type":"integer","format":"int64","description":"Right after the booking."},\
+"balance":{"type":"integer","format":"int64","description":"Balance right after the booking."},\
 "bookedAt":{"type":"string","format":"date-time"}\
 },\
 "required":["receipt","balance","bookedAt"]\

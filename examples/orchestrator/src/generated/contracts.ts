@@ -7,7 +7,7 @@ import type { Contract } from "svc-runtime/v1";
 export const contracts: readonly Contract[] = [
   {
     fqn: "xyz.orchestrator.price@1",
-    description: "The price of an item.",
+    description: "Returns the price of an item.",
     path: "price",
     timeout: 10000,
     inputSchema: '{\
@@ -48,7 +48,7 @@ export const contracts: readonly Contract[] = [
   },
   {
     fqn: "xyz.orchestrator.total@1",
-    description: "The price of a quantity.",
+    description: "Returns the price of a quantity.",
     path: "total",
     timeout: 10000,
     inputSchema: '{\
@@ -80,7 +80,7 @@ export const contracts: readonly Contract[] = [
   },
   {
     fqn: "xyz.orchestrator.receipt@1",
-    description: "A receipt with its digest.",
+    description: "Returns a receipt with its digest.",
     path: "receipt",
     timeout: 10000,
     inputSchema: '{\

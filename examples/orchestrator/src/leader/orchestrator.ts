@@ -1,6 +1,6 @@
 /**
  * Calls three tools one after the other. Every request is stored before it is sent, so that the process can be killed at any
- * point and started again: no tool runs twice, and no result is lost.
+ * point and restarted: no tool runs twice, and no result is lost.
  *
  *     node dist/leader/orchestrator.js URL FOLDER ITEM QUANTITY
  */
@@ -31,7 +31,7 @@ const price = await LeaderClient.connect<typeof Price>(`${url}/price`, options);
 const total = await LeaderClient.connect<typeof Total>(`${url}/total`, options);
 const receipt = await LeaderClient.connect<typeof Receipt>(`${url}/receipt`, options);
 
-// Results are passed on as they are: bigints exact, dates as dates.
+// Results are passed on unchanged: bigints stay exact, dates stay dates.
 const priced = (await step("price", price, { item })).output;
 if (!("priced" in priced)) throw new Error(priced._err_eval.reason);
 const { cents, at } = priced.priced;
@@ -41,7 +41,7 @@ const done = (await step("receipt", receipt, { cents: totalled.totalled.cents, a
 if (!("receipt" in done)) throw new Error(done._err_eval.reason);
 console.log(`${done.receipt.text}, ${Buffer.from(done.receipt.digest).toString("hex")}`);
 
-/** Sends the stored request of a step, or signs and stores one. A step that has run gets the result that the tool remembers. */
+/** Sends the stored request of a step, or signs and stores one. For a step that already ran, the tool answers with its stored result. */
 async function step<Tool extends ToolType>(
   name: string,
   client: LeaderClient<Tool>,

@@ -25,38 +25,38 @@ export const contracts: readonly Contract[] = [
 "type":"integer",\
 "format":"int64",\
 "minimum":0,\
-"description":"Price of one piece, in minor units (cents, yen)."\
+"description":"Price of one unit, in minor units (cents, yen)."\
 },\
 "discount":{\
 "type":["object","null"],\
 "properties":{\
-"percent":{"type":"number","minimum":0,"maximum":100,"description":"Two decimals count."},\
+"percent":{"type":"number","minimum":0,"maximum":100,"description":"Percentage, rounded to two decimals."},\
 "reason":{"type":["string","null"],"description":"Shown on the quote."}\
 },\
 "required":["percent"],\
-"description":"Something taken off a line\'s price."\
+"description":"A discount on the price of a line."\
 }\
 },\
 "required":["article","quantity","unitPrice"],\
-"description":"What is ordered."\
+"description":"One ordered article."\
 },\
-"description":"1 to 256 lines, priced one by one."\
+"description":"1 to 256 lines, each priced separately."\
 },\
-"currency":{"type":"string","enum":["EUR","USD","JPY"],"description":"ISO 4217."},\
+"currency":{"type":"string","enum":["EUR","USD","JPY"],"description":"Currency code (ISO 4217)."},\
 "shipTo":{\
 "type":"object",\
 "properties":{\
-"country":{"type":"string","pattern":"^[A-Z]{2}$","description":"ISO 3166-1, two letters."},\
+"country":{"type":"string","pattern":"^[A-Z]{2}$","description":"Country code of two letters (ISO 3166-1)."},\
 "postcode":{"type":["string","null"]},\
-"lines":{"type":["array","null"],"items":{"type":"string"},"description":"The lines as they go on the parcel."}\
+"lines":{"type":["array","null"],"items":{"type":"string"},"description":"Address lines as printed on the parcel."}\
 },\
 "required":["country"]\
 },\
-"rounding":{"type":["string","null"],"enum":["half-up","half-even",null],"description":"Half-up when it is left out."},\
+"rounding":{"type":["string","null"],"enum":["half-up","half-even",null],"description":"Default: half-up."},\
 "from":{\
 "type":["string","null"],\
 "format":"date-time",\
-"description":"The day from which the quote is valid; today when it is left out."\
+"description":"First day on which the quote is valid. Default: today."\
 }\
 },\
 "required":["lines","currency","shipTo"]\
@@ -70,11 +70,11 @@ export const contracts: readonly Contract[] = [
 "quoted":{\
 "type":"object",\
 "properties":{\
-"quote":{"type":"string","description":"The same order gives the same number."},\
+"quote":{"type":"string","description":"Quote number. Equal orders have equal numbers."},\
 "net":{"type":"integer","format":"int64"},\
 "tax":{"type":"integer","format":"int64"},\
 "total":{"type":"integer","format":"int64"},\
-"currency":{"type":"string","enum":["EUR","USD","JPY"],"description":"ISO 4217."},\
+"currency":{"type":"string","enum":["EUR","USD","JPY"],"description":"Currency code (ISO 4217)."},\
 "lines":{\
 "type":"array",\
 "items":{\
@@ -85,7 +85,7 @@ export const contracts: readonly Contract[] = [
 "saved":{"type":"integer","format":"int64"}\
 },\
 "required":["article","net","saved"],\
-"description":"A line with what it costs."\
+"description":"A line with its price."\
 }\
 },\
 "validUntil":{"type":"string","format":"date-time"}\
@@ -103,7 +103,7 @@ export const contracts: readonly Contract[] = [
 "type":"object",\
 "properties":{\
 "reason":{"type":"string","enum":["no-delivery","too-large"]},\
-"line":{"type":["number","null"],"description":"Which line, from 0, where one is to blame."}\
+"line":{"type":["number","null"],"description":"Index of the faulty line, from 0, if the reason concerns a line."}\
 },\
 "required":["reason"]\
 }\
@@ -199,8 +199,8 @@ export const contracts: readonly Contract[] = [
 "type":"object",\
 "properties":{\
 "number":{"type":"string","pattern":"^INV-[0-9]{1,12}$"},\
-"currency":{"type":"string","enum":["EUR","USD","JPY"],"description":"ISO 4217."},\
-"total":{"type":"integer","format":"int64","minimum":1,"description":"In minor units."},\
+"currency":{"type":"string","enum":["EUR","USD","JPY"],"description":"Currency code (ISO 4217)."},\
+"total":{"type":"integer","format":"int64","minimum":1,"description":"Amount in minor units."},\
 "due":{"type":["string","null"],"format":"date-time"}\
 },\
 "required":["number","currency","total"]\
@@ -247,7 +247,7 @@ export const contracts: readonly Contract[] = [
 "required":["voucher"]\
 }\
 ],\
-"description":"How the money came: each way has what it needs."\
+"description":"A payment by one of three methods, each with its own members."\
 },\
 "description":"1 to 256 payments, booked together."\
 },\
@@ -265,8 +265,8 @@ export const contracts: readonly Contract[] = [
 "type":"object",\
 "properties":{\
 "receipt":{"type":"string"},\
-"daysEarly":{"type":["number","null"],"description":"Days before the due date; less than 0 when late."},\
-"change":{"type":"integer","format":"int64","description":"What is to be given back."}\
+"daysEarly":{"type":["number","null"],"description":"Days until the due date; negative if late."},\
+"change":{"type":"integer","format":"int64","description":"Change to return."}\
 },\
 "required":["receipt","change"]\
 }\
@@ -293,7 +293,7 @@ export const contracts: readonly Contract[] = [
 "type":"object",\
 "properties":{\
 "reason":{"type":"string","enum":["no-amount","voucher-twice"]},\
-"payment":{"type":"number","description":"Which payment, from 0."}\
+"payment":{"type":"number","description":"Index of the refused payment, from 0."}\
 },\
 "required":["reason","payment"]\
 }\

@@ -26,7 +26,7 @@ export const contracts: readonly Contract[] = [
 "type":"object",\
 "properties":{\
 "account":{"type":"string"},\
-"month":{"type":"string","description":"As in 2024-02."},\
+"month":{"type":"string","description":"Month, such as 2024-02."},\
 "opening":{"type":"integer","format":"int64"},\
 "credits":{"type":"integer","format":"int64"},\
 "debits":{"type":"integer","format":"int64"},\
@@ -38,7 +38,7 @@ export const contracts: readonly Contract[] = [
 }\
 },\
 "required":["title","currency","from","lines"],\
-"description":"Arrives whole, whether it was inline or stored."\
+"description":"The complete report, whether it was sent inline or stored."\
 }\
 },\
 "required":["report"]\
@@ -64,7 +64,7 @@ export const contracts: readonly Contract[] = [
 "wrong":{\
 "type":"object",\
 "properties":{\
-"line":{"type":"integer","description":"The place in `lines`."},\
+"line":{"type":"integer","description":"Index in `lines`."},\
 "reason":{"type":"string","enum":["closing","opening"]}\
 },\
 "required":["line","reason"]\
@@ -135,7 +135,7 @@ export const contracts: readonly Contract[] = [
 "properties":{\
 "title":{"type":"string","maxLength":200},\
 "currency":{"type":"string","enum":["EUR","USD"]},\
-"from":{"type":"string","format":"date-time","description":"The first day of the first month."},\
+"from":{"type":"string","format":"date-time","description":"First day of the first month."},\
 "months":{"type":"integer","minimum":1,"maximum":120},\
 "accounts":{"type":"array","items":{"type":"string"},"maxItems":256,"description":"Names of the accounts."}\
 },\
@@ -155,10 +155,10 @@ export const contracts: readonly Contract[] = [
 "properties":{\
 "lines":{"type":"number"},\
 "closing":{"type":"integer","format":"int64"},\
-"bytes":{"type":"number","description":"Bytes of the report\'s JSON text."}\
+"bytes":{"type":"number","description":"Size of the report\'s JSON text in bytes."}\
 },\
 "required":["lines","closing","bytes"],\
-"description":"What a reader wants to know first; it always travels inline."\
+"description":"Summary of the report, always sent inline."\
 },\
 "report":{\
 "type":"object",\
@@ -172,7 +172,7 @@ export const contracts: readonly Contract[] = [
 "type":"object",\
 "properties":{\
 "account":{"type":"string"},\
-"month":{"type":"string","description":"As in 2024-02."},\
+"month":{"type":"string","description":"Month, such as 2024-02."},\
 "opening":{"type":"integer","format":"int64"},\
 "credits":{"type":"integer","format":"int64"},\
 "debits":{"type":"integer","format":"int64"},\
@@ -184,7 +184,7 @@ export const contracts: readonly Contract[] = [
 }\
 },\
 "required":["title","currency","from","lines"],\
-"description":"Inline while it fits; stored in Walrus when it does not."\
+"description":"The report: inline if it fits, otherwise stored in Walrus."\
 }\
 },\
 "required":["summary","report"]\

@@ -14,31 +14,26 @@ export const contracts: readonly Contract[] = [
 "$schema":"https://json-schema.org/draft/2020-12/schema",\
 "type":"object",\
 "properties":{\
-"text":{"type":"string","maxLength":20000,"description":"Compared with each candidate."},\
+"text":{"type":"string","maxLength":20000,"description":"The text to compare with each candidate."},\
 "candidates":{\
 "type":"object",\
 "additionalProperties":{"type":"string"},\
-"description":"Texts by names of the caller\'s."\
+"description":"Candidate texts by name. The caller chooses the names."\
 },\
-"measure":{"type":["string","null"],"enum":["edits","words",null],"description":"`edits` when it is left out."},\
+"measure":{"type":["string","null"],"enum":["edits","words",null],"description":"Default: `edits`."},\
 "keep":{\
 "anyOf":[\
 {"type":"integer","minimum":1,"maximum":50},\
 {\
 "type":"object",\
 "properties":{\
-"upTo":{\
-"type":"number",\
-"minimum":0,\
-"maximum":1,\
-"description":"0 for equal texts, 1 for those that have nothing in common."\
-}\
+"upTo":{"type":"number","minimum":0,"maximum":1,"description":"0 for equal texts, 1 for texts with nothing in common."}\
 },\
 "required":["upTo"]\
 },\
 {"type":"null"}\
 ],\
-"description":"How many of the nearest, or all up to a distance: one when it is left out."\
+"description":"Number of nearest texts to return, or a maximum distance. Default: one text."\
 },\
 "costs":{\
 "type":["array","null"],\
@@ -50,7 +45,7 @@ export const contracts: readonly Contract[] = [
 "items":false,\
 "minItems":3,\
 "maxItems":3,\
-"description":"Costs of an inserted, a deleted and a replaced character, for `edits`: 1 each when they are left out."\
+"description":"Costs of inserting, deleting and replacing a character, for `edits`. Default: 1 each."\
 }\
 },\
 "required":["text","candidates"]\
@@ -77,7 +72,7 @@ export const contracts: readonly Contract[] = [
 "type":"number",\
 "minimum":0,\
 "maximum":1,\
-"description":"0 for equal texts, 1 for those that have nothing in common."\
+"description":"0 for equal texts, 1 for texts with nothing in common."\
 }\
 },\
 "required":["name","distance"]\
@@ -85,7 +80,7 @@ export const contracts: readonly Contract[] = [
 }\
 },\
 "required":["matches"],\
-"description":"The nearest first; those at one distance in the order of their names. A list in an object, since it may be empty."\
+"description":"Nearest first, then by name. The list is inside an object because it may be empty."\
 }\
 },\
 "required":["found"]\

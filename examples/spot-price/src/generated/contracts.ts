@@ -14,18 +14,18 @@ export const contracts: readonly Contract[] = [
 "$schema":"https://json-schema.org/draft/2020-12/schema",\
 "type":"object",\
 "properties":{\
-"base":{"type":"string","pattern":"^[A-Z0-9]{2,10}$","description":"Such as BTC."},\
-"quote":{"type":"string","pattern":"^[A-Z0-9]{2,10}$","description":"Such as EUR."},\
+"base":{"type":"string","pattern":"^[A-Z0-9]{2,10}$","description":"Symbol of the asset, such as BTC."},\
+"quote":{"type":"string","pattern":"^[A-Z0-9]{2,10}$","description":"Symbol of the currency, such as EUR."},\
 "amount":{\
 "type":["string","null"],\
 "pattern":"^[0-9]{1,9}(\\\\.[0-9]{1,9})?$",\
-"description":"How much of `base` is valued, as decimal text: 1 when it is left out."\
+"description":"Amount of `base` to value, as decimal text. Default: 1."\
 },\
 "maxAge":{\
 "type":["integer","null"],\
 "minimum":1,\
 "maximum":86400,\
-"description":"The largest age of the price, in seconds: 60 when it is left out."\
+"description":"Maximum age of the price in seconds. Default: 60."\
 }\
 },\
 "required":["base","quote"]\
@@ -39,14 +39,14 @@ export const contracts: readonly Contract[] = [
 "ok":{\
 "type":"object",\
 "properties":{\
-"base":{"type":"string","pattern":"^[A-Z0-9]{2,10}$","description":"Such as BTC."},\
-"quote":{"type":"string","pattern":"^[A-Z0-9]{2,10}$","description":"Such as EUR."},\
-"price":{"type":"string","description":"Decimal text with the digits that the provider gave."},\
+"base":{"type":"string","pattern":"^[A-Z0-9]{2,10}$","description":"Symbol of the asset, such as BTC."},\
+"quote":{"type":"string","pattern":"^[A-Z0-9]{2,10}$","description":"Symbol of the currency, such as EUR."},\
+"price":{"type":"string","description":"Price as decimal text, with the provider\'s digits."},\
 "units":{"type":"integer","format":"int64","description":"The price is `units / 10^scale`."},\
 "scale":{"type":"integer"},\
-"value":{"type":"string","description":"Amount times price, exact, as decimal text."},\
+"value":{"type":"string","description":"Amount times price, exactly, as decimal text."},\
 "asOf":{"type":"string","format":"date-time"},\
-"attempts":{"type":"integer","description":"Requests that were needed."}\
+"attempts":{"type":"integer","description":"Number of requests sent."}\
 },\
 "required":["base","quote","price","units","scale","value","asOf","attempts"]\
 }\
@@ -61,8 +61,8 @@ export const contracts: readonly Contract[] = [
 "type":"object",\
 "properties":{\
 "reason":{"type":"string"},\
-"base":{"type":"string","pattern":"^[A-Z0-9]{2,10}$","description":"Such as BTC."},\
-"quote":{"type":"string","pattern":"^[A-Z0-9]{2,10}$","description":"Such as EUR."}\
+"base":{"type":"string","pattern":"^[A-Z0-9]{2,10}$","description":"Symbol of the asset, such as BTC."},\
+"quote":{"type":"string","pattern":"^[A-Z0-9]{2,10}$","description":"Symbol of the currency, such as EUR."}\
 },\
 "required":["reason","base","quote"]\
 }\
@@ -78,7 +78,7 @@ export const contracts: readonly Contract[] = [
 "properties":{\
 "reason":{"type":"string"},\
 "attempts":{"type":"integer"},\
-"status":{"type":["integer","null"],"description":"The last status, when there was one."}\
+"status":{"type":["integer","null"],"description":"Last HTTP status, if any."}\
 },\
 "required":["reason","attempts"]\
 }\

@@ -17,7 +17,7 @@ export const contracts: readonly Contract[] = [
 "a":{"type":"integer","format":"int64"},\
 "b":{"type":"integer","format":"int64"},\
 "label":{"type":"string","description":"Shown with the result."},\
-"tags":{"type":"array","items":{"type":"string"},"description":"1 to 256 words, given back as they came."},\
+"tags":{"type":"array","items":{"type":"string"},"description":"1 to 256 words, returned unchanged."},\
 "note":{"type":["string","null"]}\
 },\
 "required":["a","b","label","tags"]\

@@ -20,21 +20,21 @@ export const contracts: readonly Contract[] = [
 "properties":{\
 "kinds":{\
 "type":["array","null"],\
-"items":{"type":"string","enum":["email","url","date","amount"],"description":"What can be found in a text."},\
-"description":"All kinds when it is left out or empty."\
+"items":{"type":"string","enum":["email","url","date","amount"],"description":"Kinds of matches."},\
+"description":"Kinds to find. Default, also if empty: all."\
 },\
 "limit":{\
 "type":["integer","null"],\
 "minimum":1,\
 "maximum":128,\
-"description":"How many matches are given back: 100 when it is left out."\
+"description":"Maximum number of matches to return. Default: 100."\
 },\
 "order":{\
 "type":["string","null"],\
 "enum":["position","length",null],\
-"description":"Position: As they stand in the text.\\nLength: Longest first."\
+"description":"Position: In order of position.\\nLength: Longest first."\
 },\
-"unique":{"type":["boolean","null"],"description":"Give each text once, however often it stands there."}\
+"unique":{"type":["boolean","null"],"description":"Return repeated texts only once."}\
 }\
 }\
 },\
@@ -54,22 +54,25 @@ export const contracts: readonly Contract[] = [
 "items":{\
 "type":"object",\
 "properties":{\
-"kind":{"type":"string","enum":["email","url","date","amount"],"description":"What can be found in a text."},\
+"kind":{"type":"string","enum":["email","url","date","amount"],"description":"Kinds of matches."},\
 "text":{"type":"string"},\
 "at":{\
 "type":"object",\
-"properties":{"start":{"type":"number","description":"Offsets in UTF-16 code units."},"end":{"type":"number"}},\
+"properties":{\
+"start":{"type":"number","description":"Position in the text, in UTF-16 code units."},\
+"end":{"type":"number"}\
+},\
 "required":["start","end"]\
 },\
-"day":{"type":["string","null"],"format":"date-time","description":"The day, for a date."},\
+"day":{"type":["string","null"],"format":"date-time","description":"The day, if the match is a date."},\
 "money":{\
 "type":["object","null"],\
 "properties":{\
 "currency":{"type":"string"},\
-"hundredths":{"type":"integer","format":"int64","description":"In hundredths."}\
+"hundredths":{"type":"integer","format":"int64","description":"Amount in hundredths."}\
 },\
 "required":["currency","hundredths"],\
-"description":"For an amount."\
+"description":"The amount, if the match is one."\
 }\
 },\
 "required":["kind","text","at"]\
@@ -79,9 +82,9 @@ export const contracts: readonly Contract[] = [
 "type":"object",\
 "properties":{"email":{"type":"number"},"url":{"type":"number"},"date":{"type":"number"},"amount":{"type":"number"}},\
 "required":["email","url","date","amount"],\
-"description":"How many of each kind there are, those beyond the limit included."\
+"description":"Number of matches by kind, including those beyond the limit."\
 },\
-"more":{"type":"boolean","description":"Whether the limit left some out."}\
+"more":{"type":"boolean","description":"Whether the limit excluded some matches."}\
 },\
 "required":["matches","counts","more"]\
 }\
