@@ -135,7 +135,7 @@ describe("a project that is edited", PATIENCE, () => {
     assert.equal(resultOf(await project.invoke(INPUT)), before);
   });
 
-  test("a build that does not start leaves the last good one; a process that ends is replaced, on its port", async () => {
+  test("if a new build fails to start, the previous one keeps serving; a process that exits is restarted on the same port", async () => {
     const thrown = 'if (Date.now() > 0) throw new Error("no database");';
     project.write({
       "src/double.ts": double("return { err: { reason: String(pair + words[0]!) } };", undefined, thrown),

@@ -83,7 +83,7 @@ describe("the official client", () => {
     });
   }
 
-  test("gets the result of one run, although the connection to the tool broke after it", async () => {
+  test("gets the result of a single run when the connection to the tool breaks after the run", async () => {
     const client = await connect(bridge());
     await client.listTools();
     const before = runs;
@@ -94,7 +94,7 @@ describe("the official client", () => {
     assert.deepEqual([runs - before, cuts], [1, 2]);
   });
 
-  test("gets no result that another key signed", async () => {
+  test("rejects a result signed by another key", async () => {
     const client = await connect(bridge(hex(publicKeyOf(randomBytes(32)))));
     const result = await client.callTool(call);
     assert.equal(result.isError, true);
@@ -102,7 +102,7 @@ describe("the official client", () => {
   });
 });
 
-test("rubbish on standard input is answered, and its end ends the bridge", async () => {
+test("invalid input on standard input is answered; the end of standard input ends the bridge", async () => {
   const { command, args, cwd } = bridge();
   const input =
     '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}';
@@ -265,7 +265,7 @@ describe("over HTTP, of svc-gen dev --signed", { timeout: 300_000 }, () => {
     assert.ok(stdout.includes(url), stdout);
   });
 
-  test("it is not there beyond this machine, and beside keys of another leader", async () => {
+  test("the endpoint is disabled with --host and with the keys of another leader", async () => {
     for (const options of [
       ["--host", "127.0.0.1"],
       ["--signed", "--leader-key", join(FOLDER, "leader.key")],
@@ -281,7 +281,7 @@ describe("over HTTP, of svc-gen dev --signed", { timeout: 300_000 }, () => {
   const skip =
     process.env.SVC_TEST_FULL !== "1" &&
     "NOT TESTED: the official conformance suite, in the full run only (SVC_TEST_FULL=1)";
-  test("the conformance suite passes, but for what does not apply", { skip }, async () => {
+  test("the conformance suite passes, except for tests that do not apply", { skip }, async () => {
     // The first version with scenarios of 2026-07-28. It needs Node 22.
     const packages = ["@modelcontextprotocol/conformance@0.2.0-alpha.12", "node@22"];
     const folder = await installedOnce("mcp-conformance", ...packages);

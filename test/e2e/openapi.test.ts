@@ -135,7 +135,7 @@ for (const name of ["openapi-typescript", "openapi-fetch", "lossless-json", "typ
 /** A call whose answer has a schema in the document. */
 type Case = [path: string, method: "get" | "post", wanted: number, headers?: Record<string, string>, body?: string];
 
-describe("a server that takes unsigned calls", PATIENCE, () => {
+describe("a server that accepts unsigned calls", PATIENCE, () => {
   let project: ToolProject;
   let dev: Dev;
   before(async () => {
@@ -176,7 +176,7 @@ describe("a server that takes unsigned calls", PATIENCE, () => {
     );
   });
 
-  test("answers of a running server fit their schemas: results, metadata, refusals", async () => {
+  test("answers of a running server match their schemas: results, metadata, refusals", async () => {
     const document = JSON.parse(`${(await ask(`${dev.page}openapi.json`)).body}`) as Document;
     const json = { accept: "application/json" };
     const input = '{"a":1,"b":2,"label":"x","tags":["y"]}';
@@ -209,7 +209,7 @@ describe("a server that takes unsigned calls", PATIENCE, () => {
     }
   });
 
-  test("the reference page: own files only, and calls that the page's server forwards", async () => {
+  test("the reference page loads only local files and calls tools through the page's server", async () => {
     const index = await ask(`${dev.page}reference`);
     assert.match(
       `${index.headers["content-security-policy"]}`,
@@ -260,7 +260,7 @@ describe("a server that takes unsigned calls", PATIENCE, () => {
     assert.equal((await ask(`${origin}/reference`)).status, 404);
   });
 
-  test("the server of the tools has neither, and refuses the page itself", async () => {
+  test("the tool server has neither the document nor the page, and refuses calls from the page", async () => {
     for (const path of ["/openapi.json", "/reference", "/reference/reference.js"]) {
       assert.equal((await ask(dev.url + path)).status, 404, path);
     }
@@ -277,7 +277,7 @@ describe("a server that requires signed calls", PATIENCE, () => {
     dev = await serve(project.root, "--signed");
   });
 
-  test("a signed call is as the document has it: headers, envelope, result", async () => {
+  test("a signed call matches the document: headers, envelope, result", async () => {
     const document = JSON.parse(`${(await ask(`${dev.page}openapi.json`)).body}`) as Document;
     const calls: { headers: Record<string, string>; body: string; answer: Awaited<ReturnType<typeof ask>> }[] = [];
     const proxy = createServer(async (incoming, response) => {

@@ -49,7 +49,7 @@ async function check(folder: string, ...args: string[]): Promise<{ code: number;
 }
 
 describe("config init", () => {
-  it("writes a configuration that a server takes, for every tool, with new keys", async () => {
+  it("writes a configuration that a server accepts, for every tool, with new keys", async () => {
     const folder = project(SUM, "xyz.demo.mul@2");
     const { code, out, err } = await svcGenIn(folder, ["config", "init"]);
     assert.deepEqual([code, err], [0, ""]);
@@ -76,7 +76,7 @@ describe("config init", () => {
     assert.equal((await check(folder, "config.json")).code, 0);
   });
 
-  it("lets only the owner read what holds a private key", { skip: !POSIX }, async () => {
+  it("makes files with private keys readable only for their owner", { skip: !POSIX }, async () => {
     const folder = project(SUM);
     await svcGenIn(folder, ["config", "init", "server.json"]);
     const modes = ["server.json", "keys/leader.key", "keys/leader.pub"].map(
@@ -90,7 +90,7 @@ describe("config init", () => {
     ["base64", `${Buffer.from(SEED, "hex").toString("base64")}\n`],
     ["nexus tool auth keygen", { private_key_hex: SEED, public_key_hex: SEED_PUBLIC }],
   ] as const)
-    it(`takes given keys and the leader's id: ${form}`, async () => {
+    it(`accepts given keys and the leader's id: ${form}`, async () => {
       const folder = project(SUM);
       put(folder, "tool.key", keyFile);
       const args = [
@@ -113,7 +113,7 @@ describe("config init", () => {
       assert.deepEqual(readdirSync(folder).sort(), ["config.json", "meta.json", "tool.key"]);
     });
 
-  it("overwrites nothing, and then writes nothing", async () => {
+  it("writes nothing if a file already exists", async () => {
     const folder = project(SUM);
     put(folder, "config.json", "{}");
     const { code, err } = await svcGenIn(folder, ["config", "init"]);
@@ -144,7 +144,7 @@ describe("config init", () => {
     );
   });
 
-  it("a key file that holds no key, or none at all", async () => {
+  it("refuses a key file that has no key or does not exist", async () => {
     const folder = project(SUM);
     put(folder, "short.key", "abcd\n");
     const run = (...args: string[]) => svcGenIn(folder, ["config", "init", ...args]);
@@ -180,7 +180,7 @@ describe("config init", () => {
 });
 
 describe("config check", () => {
-  it("all faults at once, each with its place, in the order of the document", async () => {
+  it("reports all errors at once with their positions, in document order", async () => {
     const folder = project(SUM);
     const text = `{
   "invoke_max_body_bytes": 1.0,
@@ -230,7 +230,7 @@ describe("config check", () => {
     );
   });
 
-  it("no secret in what it prints, wherever it stands", async () => {
+  it("prints no secret, wherever it is in the file", async () => {
     const folder = project(SUM);
     const file = put(folder, "c.json", {
       [SEED]: 1,
@@ -245,7 +245,7 @@ describe("config check", () => {
     assert.ok(err.length > 200 && !`${out}${err}`.includes("0909"), err);
   });
 
-  it("an entry of a name that no tool has, with the nearest one", async () => {
+  it("reports an entry for an unknown tool, with the most similar name", async () => {
     const folder = project(SUM, "xyz.demo.mul@1");
     const tools = { "xyz.demo.sun@1": {}, "xyz.demo.mul@1": {}, other: {} };
     const { code, found } = await check(
@@ -278,7 +278,7 @@ describe("config check", () => {
     assert.deepEqual(await check(folder, "c.json"), { code: 0, found: [] });
   });
 
-  it("the file of the allow-list: missing, faulty, writable by everybody; relative to the folder", async () => {
+  it("checks the allow-list file: missing, invalid, world-writable; its path is relative to the folder", async () => {
     const folder = project(SUM);
     const file = put(folder, "c.json", { signed_http: { allowed_leaders_path: "leaders.json", tools: { [SUM]: {} } } });
     const missing = await check(folder, file);
@@ -314,7 +314,7 @@ describe("config check", () => {
     assert.match((await check(folder, file)).found[0]?.message ?? "", /must not be world-writable/);
   });
 
-  it("warnings of valid ones: rights, an empty list, a long TTL", { skip: !POSIX }, async () => {
+  it("warns of permissions, an empty list and a long TTL in valid files", { skip: !POSIX }, async () => {
     const folder = project(SUM);
     const section = {
       allowed_leaders: { version: 1, leaders: [] },
@@ -331,7 +331,7 @@ describe("config check", () => {
     assert.match(texts, /contains a private key and is readable by every user/);
   });
 
-  it("says what a valid one means, and takes the file of the environment", async () => {
+  it("explains a valid file, and finds it by the environment variable", async () => {
     const folder = project(SUM);
     put(folder, "c.json", { signed_http: { allowed_leaders: LIST, tools: { [SUM]: {} } } });
     const env = { SVC_TOOLKIT_CONFIG_PATH: "c.json" };
@@ -349,7 +349,7 @@ describe("config check", () => {
     );
   });
 
-  it("text that is no JSON, no file, and more faults than a page", async () => {
+  it("reports invalid JSON, a missing file, and more errors than fit on a page", async () => {
     const folder = project(SUM);
     const { code, found } = await check(folder, put(folder, "c.json", '{"signed_http": {,}}'));
     assert.deepEqual([code, found.length, found[0]?.line, found[0]?.column], [1, 1, 1, 18]);

@@ -310,7 +310,7 @@ describe("a changed type is judged by its values", () => {
     it(what, () => assert.equal(verdicts(before, after, definitions).join(" "), expected));
   }
 
-  it("with a line for each place: pointer, old, new, and a value of a caller", () => {
+  it("prints a line per position: pointer, old and new schema, and an example value", () => {
     const types = (qty: Json, unit: Json) => ({
       input_schema: {
         properties: { a: { $ref: "#/$defs/Order" }, b: STRING },
@@ -354,7 +354,7 @@ describe("a changed type is judged by its values", () => {
     assert.equal(/```text diff\n([^`]*)```/.exec(page)?.[1], text);
   });
 
-  it("and what is not decided breaks a contract", () => {
+  it("and an undecided comparison counts as breaking", () => {
     const pattern = (text: string) => inputs({ a: { ...STRING, pattern: text }, b: STRING });
     const differences = diff(pattern("^[0-9]+:$"), pattern("^[0-9]*:$"));
     assert.match(
@@ -364,7 +364,7 @@ describe("a changed type is judged by its values", () => {
     assert.equal(isBroken(differences), true);
   });
 
-  it("in time, however many types refer to each other", () => {
+  it("in bounded time, however many types refer to each other", () => {
     const names = Array.from({ length: 60 }, (_, at) => `T${at}`);
     const ring = (text: Json) =>
       Object.fromEntries(
@@ -424,7 +424,7 @@ describe("an optional port", () => {
       "breaking: input a: callers may omit it, but it is now required",
     ]);
   });
-  it("that was required breaks no caller", () => {
+  it("a port that becomes optional breaks no caller", () => {
     assert.deepEqual(changes(optional(STRING, ["a"]), optional(nullable(STRING), [])), [
       "compatible",
       `compatible: input a: ${A}: {"type":"string"} -> {"anyOf":[{"type":"string"},{"type":"null"}]}: accepts more values, such as null`,
@@ -575,7 +575,7 @@ describe("tools", () => {
   const other = tool({ fqn: "xyz.test.other@3" });
   const next = tool({ fqn: "xyz.test.one@2", input_schema: { properties: {} } });
 
-  it("that are new are additive, those that are gone breaking", () => {
+  it("that were added are additive, those that were removed are breaking", () => {
     assert.equal(
       formatDifferences(diff([tool()], [tool(), other])),
       "xyz.test.one@1: same\nxyz.test.other@- -> @3: additive\n  additive: the tool was added\n",
@@ -589,13 +589,13 @@ describe("tools", () => {
     assert.equal(isBroken(gone), true);
   });
 
-  it("may break under another version", () => {
+  it("may have breaking changes under a new version", () => {
     const differences = diff(tool(), next);
     assert.match(formatDifferences(differences), /^xyz\.test\.one@1 -> @2: breaking\n/);
     assert.equal(isBroken(differences), false);
   });
 
-  it("are listed change by change for programs", () => {
+  it("are listed as data, one entry per change", () => {
     assert.deepEqual(listDifferences(diff([tool()], [tool({ url: "/two" }), other])), [
       { tool: "xyz.test.one", before: "1", after: "1", kind: "compatible", change: "url changed" },
       { tool: "xyz.test.other", after: "3", kind: "additive", change: "the tool was added" },
@@ -603,7 +603,7 @@ describe("tools", () => {
     assert.deepEqual(listDifferences([]), []);
   });
 
-  it("without an fqn or with schemas that no network takes are a fault of the file that is named", () => {
+  it("without an fqn or with schemas that the network refuses are reported with the name of the file", () => {
     for (const wrong of [
       [{}],
       [7],

@@ -59,7 +59,7 @@ function quotedAll(texts: readonly string[]): string {
   return texts.map((text) => JSON.stringify(text)).join(",");
 }
 
-test("texts in descriptions, titles, defaults, examples, enums and patterns stay texts", async () => {
+test("text in descriptions, titles, defaults, examples, enums and patterns cannot become code", async () => {
   const listing = TEXTS.map((text, index) => {
     const json = JSON.stringify(text);
     const members = [
@@ -93,7 +93,7 @@ test("texts in descriptions, titles, defaults, examples, enums and patterns stay
   }
 });
 
-test("names of members stay names", async () => {
+test("names of members cannot become code", async () => {
   const ascii = NAMES.filter((name) => /^[\x20-\x7e]+$/.test(name));
   const properties = (names: readonly string[]) =>
     names.map((name, index) => `${JSON.stringify(name)}:{"type":["string","null"],"maxLength":${index}}`).join(",");
@@ -107,7 +107,7 @@ test("names of members stay names", async () => {
   assert.ok(generated.get("xyz.test.imported@1")?.includes(all));
 });
 
-test("names of variants stay names", async () => {
+test("names of variants cannot become code", async () => {
   const names = NAMES.filter((name) => /^[\x20-\x7e]+$/.test(name));
   const outputs = Array.from({ length: Math.ceil(names.length / 8) }, (_, at) => {
     const part = names.slice(8 * at, 8 * at + 8);
@@ -126,7 +126,7 @@ test("names of variants stay names", async () => {
   );
 });
 
-test("names of definitions become identifiers, each its own", async () => {
+test("names of definitions become unique identifiers", async () => {
   const names = [
     ...NAMES,
     ..."Input Output Imported SvcTool Date Promise string unknown class let type await errEval A A_ _A A-".split(" "),
@@ -151,7 +151,7 @@ test("names of definitions become identifiers, each its own", async () => {
   });
 });
 
-test("definitions that are called as types of the language, beside values of these types", async () => {
+test("definitions named like built-in types do not replace these types", async () => {
   const names = ["Date", "Uint8Array", "NonNullable", "Promise", "StatusCode", "DataRef"];
   const values = {
     at: '{"type":"string","format":"date-time"}',
@@ -172,7 +172,7 @@ test("definitions that are called as types of the language, beside values of the
   assert.equal(all.properties.bytes.contentEncoding, "base64");
 });
 
-test("circular and endless references end", async () => {
+test("circular and endless references terminate", async () => {
   const reference = (name: string) => `{"$ref":"#/$defs/${name}"}`;
   const definitions = [
     `"Self":${reference("Self")}`,
@@ -221,7 +221,7 @@ test("a long chain of definitions is followed without recursion", async () => {
   assert.equal(existsSync(join(project.root, "src")), false);
 });
 
-test("long lists in any keyword end, and what is cut is reported", async () => {
+test("long lists in any keyword are truncated and reported", async () => {
   const many = (text: string) => Array(50_000).fill(text).join(",");
   const properties = [
     `"all":{"allOf":[${many("{}")}]}`,

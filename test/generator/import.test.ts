@@ -28,7 +28,7 @@ function exampleTrip(name: string): ReturnType<typeof roundTrip> {
   return trip;
 }
 
-describe("the examples come back", () => {
+describe("imports of the examples have equal contracts", () => {
   for (const name of EXAMPLES) {
     it(name, async () => {
       const { tools, generated } = await exampleTrip(name);
@@ -106,7 +106,7 @@ describe("recorded schemas", () => {
   }
 });
 
-describe("what comes back from schemas of other toolkits", () => {
+describe("schemas of other toolkits", () => {
   /** The differences of an input, a line each. */
   async function differencesOf(properties: string, more = ""): Promise<string[]> {
     const { tools } = await roundTrip(metadataOf(inputOf(properties, more), DONE));
@@ -121,7 +121,7 @@ describe("what comes back from schemas of other toolkits", () => {
   }
   const required = (...names: string[]) => `,"required":${JSON.stringify(names)}`;
 
-  it("integers keep their formats, with the bounds of these", async () => {
+  it("integers keep their formats and the bounds of these formats", async () => {
     const properties = [
       `"i":{"type":"integer","format":"int32"}`,
       `"u":{"type":"integer","format":"uint8","minimum":0,"maximum":255}`,
@@ -157,7 +157,7 @@ describe("what comes back from schemas of other toolkits", () => {
     assert.deepEqual(await differencesOf(properties, required("i", "n", "map", "open", "some", "lists", "texts")), []);
   });
 
-  it("objects that take no other members are equal", async () => {
+  it("objects that forbid other members are equal", async () => {
     const inner = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`;
     const none = `{"type":"object","additionalProperties":false}`;
     const more = `${required("x", "y")},"additionalProperties":false`;
@@ -166,7 +166,7 @@ describe("what comes back from schemas of other toolkits", () => {
     assert.deepEqual(await differencesOf(`"x":${inner},"y":${none}`, more), closed);
   });
 
-  it("definitions keep their names where they are used twice or are recursive", async () => {
+  it("definitions that are used twice or are recursive keep their names", async () => {
     const definitions = `"Line":{"type":"object","properties":{"n":{"type":"number"}},"required":["n"],"description":"A line."},"Tree":{"type":"object","properties":{"next":{"anyOf":[{"$ref":"#/$defs/Tree"},{"type":"null"}]},"line":{"$ref":"#/$defs/Line"}},"required":["line"]},"Once":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]},"Unused":{}`;
     const properties = `"line":{"$ref":"#/$defs/Line","description":"Mine."},"tree":{"$ref":"#/$defs/Tree"},"once":{"$ref":"#/$defs/Once"}`;
     assert.deepEqual(await differencesOf(properties, `${required("line", "tree", "once")},"$defs":{${definitions}}`), [
@@ -184,7 +184,7 @@ describe("what comes back from schemas of other toolkits", () => {
     );
   });
 
-  it("a default that does not fit its type is left out", async () => {
+  it("a default that does not fit its type is dropped", async () => {
     assert.deepEqual(
       await differencesOf(
         `"n":{"type":["number","null"],"default":"x","description":"A number.","minimum":3,"maximum":1}`,
@@ -193,7 +193,7 @@ describe("what comes back from schemas of other toolkits", () => {
     );
   });
 
-  it("a pattern of exponential time and one that is no expression are left out", async () => {
+  it("invalid patterns and those with exponential run time are dropped", async () => {
     const slow = `"a":{"type":["string","null"],"pattern":"^(a+)+$"},"b":{"type":["string","null"],"pattern":"(?i)a"}`;
     assert.deepEqual(await differencesOf(slow), [
       'properties/a/pattern: "^(a+)+$" -> undefined',
@@ -201,7 +201,7 @@ describe("what comes back from schemas of other toolkits", () => {
     ]);
   });
 
-  it("a list port stays one of many values, and a list that is one value stays one", async () => {
+  it("a list port stays a `many` port, and a list that is a single value stays one", async () => {
     const list = (type: string) => `{"type":${type},"items":{"type":"string"}}`;
     assert.deepEqual(await differencesOf(`"many":${list('"array"')},"one":${list('["array"]')}`, required("one")), [
       'properties/one/type: ["array"] -> ["array","null"]',
@@ -239,7 +239,7 @@ describe("what comes back from schemas of other toolkits", () => {
     }
   });
 
-  it("a secret is marked, a name like one is not", async () => {
+  it("a secret is marked; a member with a name like a secret is not", async () => {
     const secret = (types: string) => `{"type":${types},"format":"password","writeOnly":true}`;
     const properties = `"apiKey":${secret('["string","null"]')},"keys":{"type":"array","items":${secret('"string"')}},"token":{"type":"string"}`;
     const { tools, sources } = await roundTrip(metadataOf(inputOf(properties, required("keys", "token")), DONE));
@@ -293,7 +293,7 @@ Next: implement invoke and health in src, then svc-gen
     assert.equal(verbose.err, "warning: xyz.demo.sum@1: /extra\\u0007\\u202e: 1 is left out\n");
   });
 
-  it("says first that ports differ", async () => {
+  it("reports different ports first", async () => {
     const when = '{"type":"string","format":"date-time"}';
     const pair = `{"type":"array","prefixItems":[${when},{"type":"string"}],"items":false,"minItems":2,"maxItems":2}`;
     const text = metadataOf(inputOf(`"pair":${pair}`, ',"required":["pair"]'), DONE);
@@ -308,7 +308,7 @@ Next: implement invoke and health in src, then svc-gen
     assert.match(lines[1] ?? "", /: \/input_schema\/properties\/pair\/type: "array" becomes \["array"\]$/);
   });
 
-  it("imports what it can of a list, and names each refused tool", async () => {
+  it("imports the valid tools of a list and names each refused one", async () => {
     const [, head = ""] = /^\[([\s\S]*)\]\s*$/.exec(sum) ?? [];
     const broken = head.replace("xyz.demo.sum@1", "xyz.demo.broken@1").replace('"oneOf"', '"allOf"');
     const { code, out, err, root } = await imported(["m.json"], {
@@ -326,7 +326,7 @@ Next: implement invoke and health in src, then svc-gen
     assert.equal(last, "3 tools of 4 cannot be imported");
   });
 
-  it("moves tags out of results", async () => {
+  it("rewrites tagged results as externally tagged ones", async () => {
     const object = (members: string, names: string) =>
       `{"type":"object","properties":{${members}},"required":[${names}]}`;
     const tag = (value: string) => `"kind":{"type":"string","const":"${value}"}`;
@@ -362,7 +362,7 @@ Next: implement invoke and health in src, then svc-gen
     }
   });
 
-  it("replaces no file without --force, and then nothing is written", async () => {
+  it("refuses to replace a file without --force, and writes nothing", async () => {
     const files = {
       "meta.json": readFileSync(join(REPOSITORY, "examples/orders/meta.json"), "utf8"),
       "src/settle.ts": "//",
@@ -383,7 +383,7 @@ Next: implement invoke and health in src, then svc-gen
     );
   });
 
-  it("lays down a project where there is none, and says so", async () => {
+  it("creates a project if there is none, and says so", async () => {
     const { code, out, root } = await imported(["meta.json"], { "meta.json": sum }, { hasManifest: false });
     assert.match(out, /^wrote package\.json and the files of a project around it\n/m);
     assert.match(out, /\nNext: npm install and npm test; then implement invoke and health in src, then svc-gen\n$/);
@@ -396,7 +396,7 @@ Next: implement invoke and health in src, then svc-gen
     );
   });
 
-  it("marks the tests of a tool as to do where no input is found that fits", async () => {
+  it("marks the tests of a tool as todo if no valid input is found", async () => {
     const text = metadataOf(
       inputOf('"code":{"type":"string","pattern":"^(?=[A-Z]{3}-)[^B]+$"}', ',"required":["code"]'),
       DONE,
@@ -414,7 +414,7 @@ Next: implement invoke and health in src, then svc-gen
     assert.equal(await tool.health(), 501);
   });
 
-  it("tools of one name or one path get files and paths of their own", async () => {
+  it("tools with the same name or path get different files and paths", async () => {
     const tool = (fqn: string, url: string) =>
       `{"fqn":"${fqn}","url":"${url}","description":"A tool.","input_schema":${inputOf("")},"output_schema":${DONE}}`;
     const all = [
@@ -481,7 +481,7 @@ Next: implement invoke and health in src, then svc-gen
     });
   }
 
-  it("names what is wrong with its arguments", async () => {
+  it("reports wrong arguments", async () => {
     const cases: readonly (readonly [args: readonly string[], code: number, message: string])[] = [
       [[], 2, "import expects one file or URL; got 0 (see svc-gen import --help)"],
       [["a", "b"], 2, "import expects one file or URL; got 2 (see svc-gen import --help)"],
@@ -535,7 +535,7 @@ describe("over HTTP", () => {
     );
   });
 
-  it("refuses other answers, without their bytes", async () => {
+  it("refuses other answers without printing their content", async () => {
     const missing = await serve((_, response) => response.writeHead(404).end("\u001b[2J"));
     assert.match(
       await refusal(missing),
@@ -550,7 +550,7 @@ describe("over HTTP", () => {
     assert.match(await refusal(cut), /^svc-gen: "http:\/\/HOST\/sum\/meta" did not answer: /);
   });
 
-  it("reads no more than metadata may have, of an answer without end too", async () => {
+  it("stops reading at the size limit, also of an endless answer", async () => {
     const url = await serve((_, response) => {
       const write = (): void => {
         while (!response.destroyed && response.write(" ".repeat(65_536)));
@@ -561,7 +561,7 @@ describe("over HTTP", () => {
     assert.match(await refusal(url), /"http:\/\/HOST\/sum\/meta" has more than 4194304 bytes \(import fewer tools/);
   });
 
-  it("waits for a limited time, for the whole answer", async () => {
+  it("limits the time until the answer is complete", async () => {
     const silent = await serve(() => {});
     const slow = await serve((_, response) => response.write("["));
     for (const url of [silent, slow]) {
@@ -569,7 +569,7 @@ describe("over HTTP", () => {
     }
   });
 
-  it("names the next step for the other scheme, and for a certificate that is not trusted", async () => {
+  it("suggests the other scheme, and how to trust a certificate", async () => {
     const secured = createTlsServer(makeCertificate(), () => {});
     await new Promise<void>((resolve) => secured.listen(0, "127.0.0.1", resolve));
     atEnd(() => secured.close());
@@ -587,7 +587,7 @@ describe("over HTTP", () => {
     }
   });
 
-  it("says that nothing listens", async () => {
+  it("reports a refused connection", async () => {
     const url = `http://127.0.0.1:${await leasePort()}/meta`;
     assert.match(
       await refusal(url),

@@ -53,7 +53,7 @@ function load(leader: object, tools: object): ToolkitRuntimeConfig {
   return ToolkitRuntimeConfig.fromJsonStr(JSON.stringify({ signed_http }));
 }
 
-test("keys new writes a file for its owner alone, and prints entries that a server takes", async () => {
+test("keys new writes a file that only its owner can read, and prints entries that a server accepts", async () => {
   const { code, out, err } = await keys(
     "new",
     "a.key",
@@ -120,7 +120,7 @@ test("the mode does not depend on the umask", { skip: !HAS_MODES }, () => {
   }
 });
 
-test("nothing is replaced: no file, no link, no folder", async () => {
+test("keys commands replace no file, link or folder", async () => {
   writeKey("taken.key", "mine");
   symlinkSync(at("target"), at("dangling.key"));
   symlinkSync(at("taken.key"), at("link.key"));
@@ -195,7 +195,7 @@ test("keys show: the public key, the form, the rights; the private key with --re
   assert.equal(JSON.parse((await keys("show", "a.key", "--json", "--reveal")).out).private_key, `0x${HEX}`);
 });
 
-test("the file of a public key is not read as a private one, nor written", async () => {
+test("a public key file is not accepted as a private key, and is not overwritten", async () => {
   writeFileSync(join(folder, "leader.pub"), HEX);
   for (const command of ["show", "new"]) {
     const { code, err } = await keys(command, "leader.pub");
@@ -204,7 +204,7 @@ test("the file of a public key is not read as a private one, nor written", async
   }
 });
 
-test("keys show names every right that others should not have, and the command against it", {
+test("keys show reports every excessive permission and the command that removes it", {
   skip: !HAS_MODES,
 }, async () => {
   for (const [mode, rights] of [
@@ -227,7 +227,7 @@ test("keys show names every right that others should not have, and the command a
   );
 });
 
-test("keys convert: every form that a configuration takes, there and back", async () => {
+test("keys convert: every key format of a configuration, in both directions", async () => {
   // A key whose base64 has characters that differ in base64url, and one whose text has none of them.
   const keyOf: Record<string, Buffer> = { plain: KEY, special: Buffer.alloc(32, 0xfb) };
   for (const [name, key] of Object.entries(keyOf)) {
@@ -274,7 +274,7 @@ test("keys convert: every form that a configuration takes, there and back", asyn
   assert.deepEqual(readdirSync(folder), before);
 });
 
-test("the file of nexus tool auth keygen is read as the key in it", async () => {
+test("a file of `nexus tool auth keygen` is accepted as a key file", async () => {
   const keygen = (privateKey: string) => `{\n  "private_key_hex": "${privateKey}",\n  "public_key_hex": "${PUBLIC}"\n}`;
   writeKey("tool.json", keygen(HEX));
   const { public_key, form, ...rest } = JSON.parse((await keys("show", "tool.json", "--json", "--reveal")).out);
@@ -334,7 +334,7 @@ test("keys rotate: the next key beside the old one, and the steps in order", asy
   assert.ok(existsSync(at("bare.next")));
 });
 
-test("faults of key files name the file, what was expected and the length that was got, and no byte of a key", async () => {
+test("errors of key files name the file, the expected form and the actual length, but no byte of a key", async () => {
   const wanted = "a private key of 32 bytes: 64 hex digits, base64 or base64url";
   const secret = HEX.slice(0, 62);
   const pem = `-----BEGIN PRIVATE KEY-----\n${KEY.toString("base64")}\n-----END PRIVATE KEY-----\n`;
@@ -373,7 +373,7 @@ test("faults of key files name the file, what was expected and the length that w
   assert.equal(JSON.parse(json.out).diagnostics[0].code, "failed");
 });
 
-test("what cannot be read is named, a pipe does not block, and a key in place of a name is not repeated", async () => {
+test("unreadable files are named, a pipe does not block, and a key passed as a file name is not printed", async () => {
   mkdirSync(at("folder"));
   const said = async (...args: string[]) => {
     const { code, err } = await keys(...args);

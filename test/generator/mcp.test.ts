@@ -140,7 +140,7 @@ for (const [name, mode, revision] of REVISIONS) {
   });
 }
 
-describe("the form of a tool", () => {
+describe("the MCP description of a tool", () => {
   test("its name has no dots, its FQN is the title, both schemas are objects at their roots", async () => {
     const tool = new WrittenTool(
       {
@@ -179,7 +179,7 @@ describe("the form of a tool", () => {
     assert.deepEqual((await call(client, { a: "1" })).structuredContent, { none: {} });
   });
 
-  test("a long name, two tools of one name, a root outside the schema are problems, and other tools stay", async () => {
+  test("reports long names, duplicate names and invalid root schemas, and keeps the other tools", async () => {
     const ok = [variant("ok", {})];
     const written = (fqn: string, schema: object = input({})) => new WrittenTool(schema, ok, fqn);
     const { client, problems } = await connected([
@@ -199,7 +199,7 @@ describe("the form of a tool", () => {
     );
   });
 
-  test("digits mean an integer only where the contract has one", async () => {
+  test("a string of digits is converted only if the contract declares an integer", async () => {
     const union = { anyOf: [{ type: "string" }, INT64, { type: "null" }] };
     const by = (kind: string, value: object) =>
       input({ kind: { const: kind }, value }, { required: ["kind", "value"] });
@@ -229,7 +229,7 @@ describe("the form of a tool", () => {
   });
 });
 
-test("a secret is not shown to clients, and comes from where the bridge was started", async () => {
+test("secrets are hidden from clients and read from the bridge's environment", async () => {
   const key = { type: "string", writeOnly: true, format: "password" };
   const schema = input(
     { a: INT64, apiKey: key, tokens: { type: "array", items: { $ref: "#/$defs/Key" } } },
@@ -259,7 +259,7 @@ test("a secret is not shown to clients, and comes from where the bridge was star
   assert.match(textOf(await call(without.client, { a: "1" })), /^apiKey is a secret.*--secret apiKey=VARIABLE/);
 });
 
-describe("what is no result", () => {
+describe("answers that are not results", () => {
   const written = () => new WrittenTool(input({ a: INT64 }), [variant("ok", { n: INT64 })]);
 
   for (const [answer, said] of [
@@ -288,7 +288,7 @@ describe("what is no result", () => {
     });
   }
 
-  test("an integer that the client has rounded is refused, and nothing is sent", async () => {
+  test("an integer that the client may have rounded is refused before anything is sent", async () => {
     const tool = written();
     const { client } = await connected([tool]);
     const result = await call(client, { a: 2 ** 53 });
@@ -296,7 +296,7 @@ describe("what is no result", () => {
     assert.deepEqual(tool.got, []);
   });
 
-  test("an unknown tool is an error of the protocol", async () => {
+  test("an unknown tool is a protocol error", async () => {
     const { client } = await connected([written()]);
     await assert.rejects(
       client.callTool({ name: "other", arguments: {} }),
@@ -312,7 +312,7 @@ describe("one call runs once", () => {
   };
   const nonces = ({ got }: WrittenTool) => new Set(got.map(({ nonce }) => nonce)).size;
 
-  test("a lost connection is repeated with the same nonce", async () => {
+  test("after a lost connection the request is repeated with the same nonce", async () => {
     const tool = written();
     tool.answer = (n) => (n === 0 ? "lost" : { ok: {} });
     const { client } = await connected([tool]);
@@ -333,7 +333,7 @@ describe("one call runs once", () => {
     );
   });
 
-  test("a request with the id and arguments of an earlier one is the same call, on one connection", async () => {
+  test("on one connection, a request with the same id and arguments is the same call", async () => {
     const tool = written();
     const { bridge } = await connected([tool]);
     const signal = new AbortController().signal;
@@ -347,7 +347,7 @@ describe("one call runs once", () => {
   });
 });
 
-test("a contract that changed is told after a refused call, and the client is notified", async () => {
+test("a changed contract is reported after a refused call, and the client is notified", async () => {
   const tool = new WrittenTool(input({ a: INT64 }), [variant("ok", {})]);
   const { client } = await connected([tool]);
   const listed = new Promise<void>((done) =>

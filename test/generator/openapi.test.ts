@@ -144,11 +144,11 @@ for (const [name, root] of [
   });
 }
 
-test("the same text every time", async () => {
+test("the output is deterministic", async () => {
   assert.equal((await documentOf(hard.root)).text, (await hardDocument()).text);
 });
 
-test("a fault in a document is found", async () => {
+test("the validator of the tests finds faults", async () => {
   const { text } = await hardDocument();
   const broken = text.replace('"#/components/schemas/xyz.test.tool-grow.v1.Tree"', '"#/components/schemas/None"');
   assert.notEqual(broken, text);
@@ -200,7 +200,7 @@ test("the result in JSON: variants without ports are objects, and the reserved f
   }
 });
 
-test("list ports have 1 to 256 values, as every call and every result; other lists as they were declared", async () => {
+test("list ports have 1 to 256 values; other lists have their declared bounds", async () => {
   const { components } = (await hardDocument()).document;
   const { properties: input } = portsOf(components.schemas["xyz.test.tool-grow.v1.Input"]);
   const { oneOf } = components.schemas["xyz.test.tool-grow.v1.Result"] as { oneOf: Ports[] };
@@ -273,7 +273,7 @@ test("schema: the input or the output of a tool, exactly as in meta.json", async
   assert.equal(JSON.parse(only.out).properties.text.maxLength, 100_000);
 });
 
-test("wrong uses of openapi and schema are told apart from wrong projects", async () => {
+test("usage errors of openapi and schema differ from project errors in their exit code", async () => {
   for (const [args, message] of [
     [["schema", "qoute"], 'unknown tool "qoute"; did you mean quote?'],
     [["schema"], "schema expects a tool: shop.orders.quote@1, shop.orders.settle@1"],

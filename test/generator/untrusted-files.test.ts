@@ -10,7 +10,7 @@ import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
 
 const SUM = { "src/sum.ts": toolSource("Sum", "{ a: string }") };
 
-describe("no file hangs a command", () => {
+describe("no file blocks a command", () => {
   /** One command line in a process of its own, since one that hangs would hang the test. */
   function run(root: string, ...args: string[]) {
     const bin = join(REPOSITORY, "generator/bin.js");
@@ -66,7 +66,7 @@ describe("no file hangs a command", () => {
     }
   });
 
-  test("a file of gigabytes is refused by its size, and one without a size as it is read", posix, () => {
+  test("a file of gigabytes is refused by its size; a file without a size is refused while it is read", posix, () => {
     const large = new ToolProject({ ...SUM, "src/large.ts": "" });
     truncateSync(join(large.root, "src/large.ts"), 3 * 2 ** 30);
     assert.match(run(large.root).said, /\/src\/large\.ts" is larger than 67108864 bytes, the limit of svc-gen/);

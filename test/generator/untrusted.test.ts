@@ -51,7 +51,7 @@ function textIn(path: string): string {
   }
 }
 
-describe("no code of the checkout is run", () => {
+describe("code of the checkout is not run", () => {
   test("doctor finds the project's sodium-native and does not load it", async () => {
     const { at } = outside();
     const touch = `require("node:fs").writeFileSync(${JSON.stringify(at("ran"))}, "");\n`;
@@ -196,7 +196,7 @@ describe("no code of the checkout is run", () => {
       assert.match(err, /; git: fatal: /);
     });
 
-    test("git is no program of the checkout: node_modules/.bin, the project, the folder where it stands", async () => {
+    test("git is never a program of the checkout: node_modules/.bin, the project, the current folder", async () => {
       const root = repository();
       for (const place of ["node_modules/.bin", "bin"]) {
         mkdirSync(join(root, place), { recursive: true });
@@ -224,7 +224,7 @@ describe("no code of the checkout is run", () => {
       assert.ok(!existsSync(ran));
     });
 
-    test("variables of git lead nowhere else and write nothing", async () => {
+    test("environment variables of git have no effect, and nothing is written", async () => {
       const root = repository();
       const other = repository('[{ "fqn": "xyz.other.tool@1" }]');
       const trace = at("trace");
@@ -333,7 +333,7 @@ describe("nothing outside of the checkout is written", () => {
     assert.deepEqual([victim.content(), asked], [{}, 2]);
   });
 
-  test("keys, configurations, imported classes and new projects go through no link either", async () => {
+  test("keys, configurations, imported classes and new projects are not written through links", async () => {
     const victim = outside();
     const { folder: root } = outside({ "meta.json": META, "import.json": META });
     for (const name of ["keys", "src", "sub"]) symlinkSync(victim.folder, join(root, name));
@@ -353,7 +353,7 @@ describe("nothing outside of the checkout is written", () => {
     assert.ok(!existsSync(join(root, "config.json")), "all or none");
   });
 
-  test("a folder elsewhere that the user names is taken with the links that lead to it", async () => {
+  test("links in the path of a folder that the user names are followed", async () => {
     const project = new ToolProject(SUM);
     const { folder, at } = outside();
     mkdirSync(at("real"));
@@ -364,7 +364,7 @@ describe("nothing outside of the checkout is written", () => {
     assert.deepEqual(readdirSync(at("real/generated")), ["contracts.ts", "server.ts"]);
   });
 
-  test("the record of a run that lies in a checkout is not believed", async () => {
+  test("the record of a run in a checkout is not trusted", async () => {
     const project = new ToolProject(SUM);
     assert.equal((await svcGenIn(project.root, [])).code, EXIT.done);
     assert.equal((await svcGenIn(project.root, ["--check"])).code, EXIT.done);
@@ -383,7 +383,7 @@ describe("nothing outside of the checkout is written", () => {
   });
 });
 
-describe("nothing is sent where the checkout says", () => {
+describe("the checkout cannot choose where requests are sent", () => {
   /** A server on this machine, and the requests that it got. */
   async function listener(answer: RequestListener = (_, response) => response.end("{}")) {
     const requests: string[] = [];
@@ -396,7 +396,7 @@ describe("nothing is sent where the checkout says", () => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
   }
 
-  test("invoke reads no address in .svc, and no key", async () => {
+  test("invoke reads neither addresses nor keys in .svc", async () => {
     const evil = await listener();
     const { folder: root } = outside({ "meta.json": META, "real.key": "07".repeat(32) });
     mkdirSync(join(root, ".svc"));
@@ -412,7 +412,7 @@ describe("nothing is sent where the checkout says", () => {
     assert.match(err, /--signed expects --leader-key FILE and --leader-id ID, or a project served by/);
   });
 
-  test("the address of a dev that ended is not used, even if another process has its port", async () => {
+  test("the address of an ended svc-gen dev is not used, even if another process has its port", async () => {
     const { folder: root } = outside();
     const env = { XDG_STATE_HOME: outside().folder };
     const folder = makePrivateFolder(root, env);
@@ -473,7 +473,7 @@ describe("nothing is sent where the checkout says", () => {
   );
 });
 
-describe("no text of the checkout commands the terminal", () => {
+describe("text of the checkout cannot control the terminal", () => {
   const ODD = "\u001b]0;x\u0007\u001b[8m\u009b31m\u202e\r";
   const COMMANDS = /[^\P{Cc}\t\n]|\p{Bidi_Control}/u;
   const COLOURS = new RegExp(`${"\u001b"}\\[(?:[02]|3[1-6])m`, "g");
@@ -512,7 +512,7 @@ describe("no text of the checkout commands the terminal", () => {
     assert.equal(JSON.parse(out).description, "A \u202e tool.");
   });
 
-  test("a difference shows nothing of what a linked file leads to", async () => {
+  test("a diff prints nothing of a linked file", async () => {
     const project = new ToolProject(SUM);
     project.build();
     const secret = outside({ secret: "// Generated by svc-gen \nhunter2" });
