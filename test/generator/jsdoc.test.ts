@@ -560,7 +560,10 @@ test("a default or an example that the type does not take is diagnosed at the ta
 test("on text the value of a tag is a text without quotes too", () => {
   const source = toolSource("A", '{\n/** @example 12345 @example true @example "quoted" @default 7 */\nzip: string }');
   const { contracts = [], diagnostics } = new ToolProject({ "src/a.ts": source }).generate();
-  assert.deepEqual(diagnostics, []);
+  assert.deepEqual(
+    diagnostics.map(({ code }) => code),
+    ["SVC159"],
+  );
   const { zip } = JSON.parse(contracts[0]?.inputSchema ?? "").properties;
   assert.deepEqual(zip, { type: "string", default: "7", examples: ["12345", "true", "quoted"] });
 });
@@ -579,7 +582,7 @@ test("a misspelt tag and a format that is not checked are noted; other people's 
   a: number;
   /** @maxLenght 3 @titel x */
   b: string;
-  /** @Pattern x @max 3 */
+  /** @Pattern x @max 3 @integer */
   c: string;
   /** ${ordinary
     .split(" ")
@@ -605,6 +608,7 @@ test("a misspelt tag and a format that is not checked are noted; other people's 
     "SVC174 A.Input.b 6 @titel x: @titel; did you mean @title?",
     "SVC174 A.Input.c 8 @Pattern x: @Pattern; did you mean @pattern?",
     "SVC174 A.Input.c 8 @max 3: @max; did you mean @maximum?",
+    "SVC174 A.Input.c 8 @integer: @integer; did you mean @asType integer?",
     `SVC175 A.Input.e ${11 + ordinary.split(" ").length} @format iban: iban`,
     `SVC175 A.Input.f ${13 + ordinary.split(" ").length} @format datetime: datetime; did you mean date-time?`,
     `SVC174 A.Input.h ${16 + ordinary.split(" ").length} @maxProperties 50: @maxProperties; nothing checks it: check it in invoke`,
@@ -1022,6 +1026,20 @@ test("a @default that is not the default of invoke is a warning, where both are 
     "warning A.Input.low: -1 is published, invoke takes 1",
   ];
   assert.deepEqual(said(`given: Input): Promise<"done"> { const { ${others} } = given;`), wanted);
+});
+
+test("a @default of a required port is noted: no call can use it", () => {
+  const input = "interface Input {\n  /** @default 1 */\n  a: number;\n  /** @default 1 */\n  b?: number;\n}";
+  const project = new ToolProject({ "src/a.ts": toolSource("A", "Input", '"done"', input) });
+  try {
+    const found = project.generate().diagnostics.filter(({ code }) => code === "SVC159");
+    assert.deepEqual(
+      found.map(({ severity, subject }) => `${severity} ${subject}`),
+      ["note A.Input.a"],
+    );
+  } finally {
+    project.remove();
+  }
 });
 
 test("the guide has a table of all tags", () => {

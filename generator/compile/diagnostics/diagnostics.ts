@@ -321,6 +321,11 @@ export const CODES = {
     "add @format int64 or @format uint64",
     "It is published as an integer of no size and takes -2^63 to 2^64-1. Clients that are generated from the schema read such an integer as a double, which rounds beyond 2^53; a format tells them that it has 64 bits.",
   ),
+  SVC159: note(
+    "the port is required, so its @default is never used",
+    "make it optional (name?: …) and give invoke the default, or remove the @default",
+    "Callers that read the default leave the port out, and their calls are refused. A server fills in no defaults.",
+  ),
   SVC160: error(
     "the output is not a union of variants",
     'declare Output as { ok: { … } } | { err: { … } }, or string literals such as "done"',

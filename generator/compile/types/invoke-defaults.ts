@@ -1,4 +1,4 @@
-/** Compares `@default` of input members with the defaults that `invoke` gives them, where both are literals. */
+/** Checks `@default` of input members: against the defaults of `invoke`, where both are literals, and for any use. */
 
 import { truncated } from "svc-runtime/internal/generator";
 import { type Json, printJson } from "../../json.js";
@@ -8,8 +8,14 @@ import type { Program } from "../project/program.js";
 import { ts } from "../project/typescript.js";
 import type { ToolClass } from "./tool-classes.js";
 
-/** A warning for each default of `invoke` that differs from the published one. */
-export function checkInvokeDefaults(program: Program, { declaration }: ToolClass, input: ObjectShape): Diagnostic[] {
+/** Diagnostics for published defaults that differ from those of `invoke`, or that no call can use. */
+export function checkDefaults(program: Program, tool: ToolClass, input: ObjectShape): Diagnostic[] {
+  const unused = input.members.filter((member) => !member.optional && hasDefault(member));
+  const notes = unused.map(({ place, subject }) => diagnostic("SVC159", { place, subject }));
+  return [...notes, ...checkInvokeDefaults(program, tool, input)];
+}
+
+function checkInvokeDefaults(program: Program, { declaration }: ToolClass, input: ObjectShape): Diagnostic[] {
   const invoke = invokeOf(declaration.compilerNode as ts.ClassLikeDeclaration);
   const [parameter] = invoke?.parameters ?? [];
   if (invoke === undefined || parameter === undefined) return [];
@@ -60,10 +66,18 @@ function literalOf(node: ts.Expression): Json | undefined {
 }
 
 /** A default that is a list or an object is not compared. */
-function defaultOf({ doc, shape }: Member): Json | undefined {
-  const [, value] =
-    [...(doc?.keywords ?? []), ...(shape.doc?.keywords ?? [])].find(([name]) => name === "default") ?? [];
+function defaultOf(member: Member): Json | undefined {
+  const [, value] = keywordsOf(member).find(([name]) => name === "default") ?? [];
   return typeof value === "object" && value !== null ? undefined : value;
+}
+
+/** Whether the member itself has a default; one of its type may be meant for its other uses. */
+function hasDefault({ doc }: Member): boolean {
+  return doc?.keywords?.some(([name]) => name === "default") === true;
+}
+
+function keywordsOf({ doc, shape }: Member) {
+  return [...(doc?.keywords ?? []), ...(shape.doc?.keywords ?? [])];
 }
 
 function isSame(one: Json, other: Json): boolean {

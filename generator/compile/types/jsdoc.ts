@@ -168,8 +168,16 @@ function parseComment(text: string, declarations: readonly ts.Node[], read = par
   };
 }
 
+/** What tags of other generators are called here. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  integer: "asType integer",
+  int: "asType integer",
+  TJS: "asType integer, and the other tags without TJS-",
+};
+
 /** The known tag that a name misspells or abbreviates (`minimun`, `MinLength`, `max`). */
 function similarTag(name: string): string | undefined {
+  if (Object.hasOwn(OTHER_NAMES, name)) return OTHER_NAMES[name];
   const begins = name.length >= 3 ? KNOWN_TAGS.find((known) => known.startsWith(name.toLowerCase())) : undefined;
   // Tags of other tools are short words too (@file, @type), so only a nearer name counts as a misspelling.
   return closest(name, KNOWN_TAGS, Math.min(2, Math.floor(name.length * 0.4)))[0] ?? begins;

@@ -7,7 +7,7 @@ import type { Acknowledgement } from "../../diagnostics/acknowledge.js";
 import type { Diagnostic } from "../../diagnostics/diagnostics.js";
 import { type Example, isNever, type ObjectShape, type Shape, type StaticMetadata, type Tool } from "../../model.js";
 import { ts } from "../../project/typescript.js";
-import { checkInvokeDefaults } from "../invoke-defaults.js";
+import { checkDefaults } from "../invoke-defaults.js";
 import { readNodeComment } from "../jsdoc.js";
 import { nameNode } from "../static-values.js";
 import { textPattern } from "../template-pattern.js";
@@ -60,7 +60,7 @@ export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
       output: variants,
       definitions: definitions.kept,
     },
-    diagnostics: [...lowering.diagnostics, ...checkInvokeDefaults(program, tool, ports)],
+    diagnostics: [...lowering.diagnostics, ...checkDefaults(program, tool, ports)],
     acknowledged: lowering.acknowledged,
     tooDeep: lowering.tooDeep,
     examples: lowering.examples.map((example) => ({ ...example, shape: definitions.inline(example.shape) })),
