@@ -63,9 +63,11 @@ export class InvocationAborted extends Error {
  * ```ts
  * import type { InvokeContext } from "svc-runtime";
  *
- * export async function pages(urls: readonly string[], context: InvokeContext) { const { signal, log } = context;
- * log.debug({ count: urls.length, left: context.msLeft() }, "fetching pages"); return Promise.all(urls.map(async (url)
- * => (await fetch(url, { signal })).text())); }
+ * export async function pages(urls: readonly string[], context: InvokeContext) {
+ *   const { signal, log } = context;
+ *   log.debug({ count: urls.length, left: context.msLeft() }, "fetching pages");
+ *   return Promise.all(urls.map(async (url) => (await fetch(url, { signal })).text()));
+ * }
  * ```
  */
 export interface InvokeContext {
