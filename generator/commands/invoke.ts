@@ -100,7 +100,10 @@ function missingInput({ tool }: Target): UsageError {
 async function failure(error: LeaderError, { url, tool }: Target, { values }: InvokeCall): Promise<CommandError> {
   const { code, status, message } = error;
   if (code === "connection_failed" && tool !== undefined) {
-    return new CommandError(`no answer from ${url}: ${message}`, "start it: svc-gen dev");
+    return new CommandError(
+      `no answer from ${url}: ${message}`,
+      `start it: svc-gen dev${values.signed ? " --signed" : ""}`,
+    );
   }
   if (code === "connection_failed" && message.includes("ECONNREFUSED")) {
     return new CommandError(`no answer from ${url}: ${message}`, "start the server, or correct the URL");

@@ -202,6 +202,9 @@ describe("a project that is edited", PATIENCE, () => {
     assert.deepEqual(statesOf(project), []);
     await assert.rejects(fetch(url));
     assert.match((await project.invoke(INPUT)).err, /ECONNREFUSED.* \(start it: svc-gen dev\)/);
+    project.write({ "leader.key": "07".repeat(32) });
+    const signed = await project.invoke(INPUT, "--signed", "--leader-key", "leader.key");
+    assert.match(signed.err, /ECONNREFUSED.* \(start it: svc-gen dev --signed\)/);
   });
 });
 
