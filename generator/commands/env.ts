@@ -23,7 +23,7 @@ const FORMS: Readonly<Record<string, (variable: Variable) => string>> = {
 
 export const envCommand = defineCommand({
   name: "env",
-  summary: "the environment variables that the tools declare, as a file for where they are served",
+  summary: "print the environment variables that the tools declare, for .env, compose or Kubernetes",
   details: `Tools declare them in static variables(). A server does not start without those that are not optional, and svc-gen doctor
 shows which are set. Forms: env for .env and docker run --env-file, compose for the environment of a service in
 compose.yaml, kubernetes for the env of a container, with values from a secret named tools.`,

@@ -33,15 +33,16 @@ export const invokeCommand = defineCommand({
   name: "invoke",
   arguments: "[TOOL|URL] JSON|@FILE|-",
   summary: "call a tool once, unsigned or signed, and show what was verified",
-  details: `TOOL is a tool of this project: its FQN, the last part of its name, or its path; it may be left out when there is one.
-The call goes to the running svc-gen dev, with --signed to the signed one if there are two, else to port 8080 of this
-machine. A required input that the tool marks by @secret may be left out of the input: it is taken from --secret, else the terminal asks
-for it without showing it. The result is printed to standard output, everything else to standard error. Exit 1 when there is no result, or
-when the tool answers _err_eval.`,
+  details: `TOOL is a tool of this project: its FQN, the last part of its name, or its path; it may be left out when the project
+has only one. The call goes to the running svc-gen dev; if two are running, --signed selects the one that requires
+signatures. If none is running, it goes to port 8080 of this machine. A required input marked @secret may be left
+out of the input: it is taken from --secret, or the terminal asks for it without showing it. The result is printed
+to standard output, everything else to standard error. Exit 1 when there is no result, or when the tool answers
+_err_eval.`,
   options: OPTIONS,
   examples: [
     [`svc-gen invoke '{"a":1,"b":2,"label":"x","tags":["y"]}'`, "the only tool of the project"],
-    ["svc-gen invoke sum @input.json --signed --replay", "signed, with the development keys, and retried"],
+    ["svc-gen invoke sum @input.json --signed --replay", "signed with the development keys, then sent again"],
     ["svc-gen invoke rates '{}' --secret apiKey=RATES_KEY", "a secret from the environment"],
     ["svc-gen invoke https://tools.example.org/sum - --json", "any server; the input from standard input"],
   ],

@@ -12,11 +12,11 @@ export const schemaCommand = defineCommand({
   name: "schema",
   arguments: "[TOOL]",
   summary: "the JSON Schema (2020-12) of a tool's input, or of its output",
-  details: `TOOL is a tool of this project: its FQN, the last part of its name, or its path; it may be left out when there is one.
+  details: `TOOL is a tool of this project: its FQN, the last part of its name, or its path; it may be left out when the project has only one.
 The schema is that of the metadata document. A variant without ports is a text in it; in the JSON of a result it is an
 object: svc-gen openapi has that form.`,
   options: {
-    output: { type: "boolean", summary: "of what comes out: one of the variants (default: of what goes in)" },
+    output: { type: "boolean", summary: "the schema of the output, one of the variants (default: that of the input)" },
     ...PROJECT_OPTIONS,
   },
   examples: [

@@ -17,7 +17,7 @@ interface FileReadOptions {
 /**
  * Reads a regular file, at most {@link MAX_FILE_BYTES}.
  *
- * @throws UnreadableFile; the system's error
+ * @throws UnreadableFile if it is not a regular file or too large; errors of the file system unchanged
  */
 export function readRegular(path: string, { named = false }: FileReadOptions = {}): Buffer {
   const pipe = named && path.startsWith("/dev/");

@@ -70,7 +70,10 @@ interface SchemaPosition {
   readonly within: JsonObject | undefined;
   /** Definitions that are merged into the enclosing types. */
   readonly merged: readonly Json[];
-  /** Whether this is a tuple that is one port, or an element of it. Its integers are bigints, which need a conversion. */
+  /**
+   * Whether this is a tuple that is the whole value of one port, or an element of such a tuple. Integers in it are
+   * bigints and must be converted.
+   */
   readonly isOneTuple: boolean;
 }
 

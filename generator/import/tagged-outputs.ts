@@ -16,7 +16,10 @@ export interface Retagged {
   readonly content: string | undefined;
 }
 
-/** Undefined unless every variant is an object with the same required member, of one constant text each. */
+/**
+ * Moves the tag of each variant out of its object. Undefined unless all variants are objects that share a required member
+ * and each fixes it to one constant string.
+ */
 export function withTagsOutside(output: JsonObject): Retagged | undefined {
   const root = dereferenced(output, output);
   const oneOf = listAt(root, root instanceof JsonObject && root.members.has("oneOf") ? "oneOf" : "anyOf");

@@ -70,7 +70,7 @@ const SHARED = new HttpClient();
 interface Failure {
   readonly kind: HttpErrorKind;
   readonly why: string;
-  /** Whether another attempt is safe in any case. */
+  /** Whether the request was certainly not sent, so that another attempt is safe whatever the request does. */
   readonly unsent?: boolean;
   readonly isTransient?: boolean;
   readonly response?: HttpResponse;

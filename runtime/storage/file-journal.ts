@@ -124,7 +124,7 @@ export class FileJournal implements UploadJournal {
   }
 
   async #append(text: string): Promise<void> {
-    if (this.#broken) throw journalError("is closed, or could not be written before");
+    if (this.#broken) throw journalError("is closed, or an earlier write to it failed");
     if (this.#length - this.#liveBytes > COMPACT_BYTES && this.#length > 2 * this.#liveBytes) await this.#compact();
     const bytes = Buffer.from(text);
     try {
@@ -175,7 +175,7 @@ export class FileJournal implements UploadJournal {
 
   #enqueue<T>(work: () => Promise<T>, allowBroken = false): Promise<T> {
     const result = this.#queue.then(() => {
-      if (this.#broken && !allowBroken) throw journalError("is closed, or could not be written before");
+      if (this.#broken && !allowBroken) throw journalError("is closed, or an earlier write to it failed");
       return work();
     });
     this.#queue = result.catch(() => undefined);

@@ -49,7 +49,7 @@ export const CODES = {
   SVC103: error(
     "svc-runtime is not found",
     "npm install svc-runtime",
-    "Tool classes are recognised by the type of SvcTool in the package svc-runtime.",
+    "A class is a tool if it extends the type SvcTool of the package svc-runtime, so the compiler has to find that package.",
   ),
   SVC104: note(
     "svc-gen does not know this option of tsconfig.json, or its value",
@@ -159,7 +159,7 @@ export const CODES = {
   SVC125: error(
     "the description has half of a surrogate pair",
     "write the whole character",
-    "JSON travels as UTF-8, in which half of a pair has no bytes.",
+    "JSON is sent as UTF-8, which cannot encode half of a surrogate pair.",
   ),
   SVC126: error(
     "the path looks like a pattern",
@@ -274,7 +274,7 @@ export const CODES = {
   SVC148: error(
     "the name of the member has half of a surrogate pair",
     "write the whole character",
-    "JSON travels as UTF-8, in which half of a pair has no bytes.",
+    "JSON is sent as UTF-8, which cannot encode half of a surrogate pair.",
   ),
   SVC149: error(
     "this literal has no JSON form",

@@ -41,7 +41,7 @@ export interface BuildInfo {
   readonly contracts?: readonly Contract[];
 }
 
-/** The path of a build info, and the folder below which it is reached through no link. */
+/** The path of a build info, and its base folder: no part of the path below `base` is a symbolic link. */
 interface BuildInfoPath {
   readonly base: string;
   readonly target: string;

@@ -30,7 +30,7 @@ export interface ObjectForm {
 export interface ListForm {
   readonly node: JsonObject;
   readonly items: readonly Json[];
-  /** The schema of the items behind; `true` takes any, `false` none. */
+  /** The schema of the items after the listed ones. `true` accepts any, `false` allows none. */
   readonly others: Json;
   /** How many items there are at least. */
   readonly least: number;

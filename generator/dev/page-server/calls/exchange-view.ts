@@ -126,7 +126,7 @@ function hashView(
   };
 }
 
-/** The input hash, also of invalid values: too many for a port, or a single one for a `many` port. */
+/** The input hash. Invalid input has one too, such as several values for a single-value port, or one for a `many` port. */
 export function hashOf(ports: readonly PortShape[], texts: PortTexts): Uint8Array {
   return new InputHasher(ports).hash(valuesOf(ports, texts).map((values) => values.map(sha256)));
 }
