@@ -124,9 +124,18 @@ function sendable(error: unknown): unknown {
     return error;
   } catch {
     if (!(error instanceof Error)) return printedValue(error);
-    const plain = new Error(String(error.message));
-    plain.stack = String(error.stack);
+    const plain = new Error(textOf(() => error.message));
+    plain.stack = textOf(() => error.stack);
     return plain;
+  }
+}
+
+/** A property as a string; empty when its getter throws. */
+function textOf(read: () => unknown): string {
+  try {
+    return String(read());
+  } catch {
+    return "";
   }
 }
 
