@@ -236,7 +236,7 @@ export async function outcomeOf(
   } catch (error) {
     if (!(error instanceof LeaderError)) throw error;
     assertClean(error.message);
-    return error.code === "connection_failed" ? `${error.code} ${error.details}` : error.code;
+    return error.code === "connection_failed" ? `${error.code} ${error.details?.split(":", 1)[0]}` : error.code;
   }
 }
 
