@@ -117,8 +117,10 @@ export default defineConfig({
           searchOptions: {
             combineWith: "AND",
             fuzzy: (term) => (/[\d_]/.test(term) ? false : 0.2),
-            boostDocument: (id) => {
-              if (/^\/docs\/(?:guide\/(?:commands|settings|limits)|diagnostics|metrics)\b/.test(id)) return 3;
+            // Codes of diagnostics have digits; for words such as "optional" the guides come first.
+            boostDocument: (id, term) => {
+              if (/^\/docs\/diagnostics\b/.test(id)) return /\d/.test(term) ? 3 : 0.5;
+              if (/^\/docs\/(?:guide\/(?:commands|settings|limits)|metrics)\b/.test(id)) return 3;
               return /^\/(?:docs\/reference\/|CHANGELOG|ARCHITECTURE)/.test(id) ? 0.2 : 1;
             },
           },
