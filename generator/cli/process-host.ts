@@ -3,14 +3,15 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { type CliHost, run } from "./cli.js";
+import { type CliHost, EXIT, run } from "./cli.js";
 
 /** Runs the command line of this process and sets its exit code. */
 export async function runProcess(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
-      closeOutput();
+      if (error.code === "EPIPE") return closeOutput();
+      if (stream === process.stdout) process.stderr.write(`svc-gen: cannot write to standard output: ${error.code}\n`);
+      process.exit(EXIT.failure);
     });
   }
   process.exitCode = await run(process.argv.slice(2), PROCESS_HOST);

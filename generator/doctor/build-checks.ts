@@ -11,8 +11,8 @@ import { readRegular } from "../files/read-file.js";
 import { bad, type Check, good, skipped } from "./check.js";
 
 export function checkBuild(project: Project): Check[] {
-  const { layout, options } = project;
-  const { build = "", start = "" } = scriptsOf(layout.root);
+  const { layout, options, scripts } = project;
+  const [build, start] = [String(scripts.build ?? ""), String(scripts.start ?? "")];
   const isBuiltByTsc = /(?:^|[\s&;])tsc(?=$|\s*[&;])/.test(build);
   if (isBuiltByTsc && !project.emits) {
     const detail = 'tsc writes no JavaScript: "noEmit" or "emitDeclarationOnly" is set in tsconfig.json';
@@ -61,15 +61,6 @@ function commonFolder(paths: readonly string[]): string {
   const [first = [], ...others] = paths.map((path) => dirname(path).split(sep));
   const length = first.findIndex((part, i) => others.some((other) => other[i] !== part));
   return first.slice(0, length < 0 ? first.length : length).join(sep);
-}
-
-/** The scripts in the package.json of a folder; none when it cannot be read, which another check reports. */
-function scriptsOf(root: string): Readonly<Record<string, string>> {
-  try {
-    return JSON.parse(readRegular(join(root, "package.json")).toString()).scripts ?? {};
-  } catch {
-    return {};
-  }
 }
 
 /** The contracts in a file, without white space, which tsc changes. */

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { EXIT } from "#generator/cli/cli.js";
@@ -115,4 +115,14 @@ test("a full disk leaves the old files as they were", { skip: process.platform !
   );
   assert.deepEqual(read(), before);
   assert.equal(readdirSync(join(project.root, "src/generated")).length, 2);
+});
+
+test("a full disk behind standard output is one sentence", { skip: process.platform !== "linux" }, () => {
+  const full = openSync("/dev/full", "w");
+  const { status, stderr } = spawnSync(process.execPath, [join(REPOSITORY, "generator/bin.js"), "--help"], {
+    stdio: ["ignore", full, "pipe"],
+    encoding: "utf8",
+  });
+  closeSync(full);
+  assert.deepEqual([status, stderr], [EXIT.failure, "svc-gen: cannot write to standard output: ENOSPC\n"]);
 });

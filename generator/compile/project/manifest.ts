@@ -11,18 +11,24 @@ import { ts } from "./typescript.js";
 
 const RUNTIME = "svc-runtime";
 
+/** What package.json says, and what is wrong with it and with the packages that a build needs. */
+export interface Manifest {
+  readonly scripts: Readonly<Record<string, unknown>>;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
 /** Reports an invalid package.json, a svc-runtime of another version, and a build script whose compiler is missing. */
-export function manifestDiagnostics(layout: Layout, recorder: InputRecorder): Diagnostic[] {
+export function readManifest(layout: Layout, recorder: InputRecorder): Manifest {
   const path = join(layout.root, "package.json");
   const text = ts.sys.readFile(path);
   recorder.file(path, text);
-  let build: unknown;
+  let scripts: Manifest["scripts"];
   try {
-    build = text === undefined ? undefined : JSON.parse(text)?.scripts?.build;
+    scripts = Object(text === undefined ? undefined : JSON.parse(text)?.scripts);
   } catch {
     const place = errorPlace(displayPath(layout, path), text as string);
     const hint = "correct this file at this place; npm and Node.js cannot read it either";
-    return [diagnostic("SVC101", { place }, "package.json is not JSON", hint)];
+    return { scripts: {}, diagnostics: [diagnostic("SVC101", { place }, "package.json is not JSON", hint)] };
   }
   const found: Diagnostic[] = [];
   const runtime = installedManifest(layout.root, RUNTIME, recorder);
@@ -31,11 +37,11 @@ export function manifestDiagnostics(layout: Layout, recorder: InputRecorder): Di
     const hint = `npm install ${RUNTIME}@${VERSION}, or npm install --save-dev svc-gen@${version}; then run svc-gen again`;
     found.push(diagnostic("SVC108", {}, `svc-gen is ${VERSION}, svc-runtime is ${version}`, hint));
   }
-  const usesCompiler = /(?:^|[\s;&|])tsc(?:$|[\s;&|])/.test(String(build));
+  const usesCompiler = /(?:^|[\s;&|])tsc(?:$|[\s;&|])/.test(String(scripts.build));
   if (usesCompiler && installedManifest(layout.root, "typescript", recorder) === undefined) {
     found.push(diagnostic("SVC109", {}));
   }
-  return found;
+  return { scripts, diagnostics: found };
 }
 
 /** The place of the first error in a text that is not JSON. */

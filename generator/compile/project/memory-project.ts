@@ -30,6 +30,7 @@ export function memoryProject(texts: ReadonlyMap<string, string>): Project {
     layout: layoutOf({ root: ROOT }),
     options: OPTIONS,
     emits: false,
+    scripts: {},
     installed: undefined,
     files: [...sources.keys()],
     references: undefined,

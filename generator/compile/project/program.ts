@@ -8,7 +8,7 @@ import { type Diagnostic, diagnostic, hasErrors } from "../diagnostics/diagnosti
 import type { Place } from "../model.js";
 import { InputRecorder } from "./input-recorder.js";
 import { displayPath, type Layout } from "./layout.js";
-import { manifestDiagnostics } from "./manifest.js";
+import { type Manifest, readManifest } from "./manifest.js";
 import {
   type InstalledTypeScript,
   installedTypeScript,
@@ -60,6 +60,8 @@ export interface Project {
   readonly options: ts.CompilerOptions;
   /** Whether the project's own tsc writes JavaScript; {@link options} say what svc-gen writes. */
   readonly emits: boolean;
+  /** The scripts of package.json. */
+  readonly scripts: Manifest["scripts"];
   readonly installed: InstalledTypeScript | undefined;
   /** Absolute paths of the project's source files, without the generated files. */
   readonly files: readonly string[];
@@ -95,8 +97,8 @@ export function readProject(layout: Layout): Project | InvalidProject {
       ? invalid("SVC101", {}, problem)
       : invalid("SVC101", { place }, problem, "correct this file at this place");
   }
-  const manifest = manifestDiagnostics(layout, recorder);
-  if (hasErrors(manifest)) return { diagnostics: manifest, recorder };
+  const { scripts, diagnostics } = readManifest(layout, recorder);
+  if (hasErrors(diagnostics)) return { diagnostics, recorder };
   if (!(config.options.strictNullChecks ?? config.options.strict)) {
     const option = strictOption(config.source);
     return option === undefined
@@ -118,9 +120,9 @@ export function readProject(layout: Layout): Project | InvalidProject {
   };
   const files = config.files.map((path) => resolve(path)).filter((path) => !stubs.includes(path));
   const { installed, references } = config;
-  const notes = [...manifest, ...config.notes];
+  const notes = [...diagnostics, ...config.notes];
   const emits = !config.options.noEmit && !config.options.emitDeclarationOnly;
-  return { layout, options, emits, installed, files, references, notes, recorder };
+  return { layout, options, emits, scripts, installed, files, references, notes, recorder };
 }
 
 /** Makes the program of a single run, with every lookup recorded. */
@@ -456,17 +458,17 @@ export function compilerErrors(
   contractReach: (program: Program) => (file: ts.SourceFile, position: number) => boolean,
 ): Diagnostic[] {
   const { program, checked, layout, installed } = opened;
-  const unparsed: ts.Diagnostic[] = [];
+  const unparsed = new Set<ts.Diagnostic>();
   const found = [...checked.getGlobalDiagnostics()];
   for (const file of program.getSourceFiles()) {
     const { fileName, isDeclarationFile } = file;
     if (isDeclarationFile || opened.isGenerated(fileName) || program.isSourceFileFromExternalLibrary(file)) continue;
     // The types of a file that does not parse are guesses.
     const syntax = checked.getSyntacticDiagnostics(file);
-    if (syntax.length > 0) unparsed.push(...syntax);
-    else found.push(...checked.getSemanticDiagnostics(file));
+    for (const each of syntax) unparsed.add(each);
+    if (syntax.length === 0) found.push(...checked.getSemanticDiagnostics(file));
   }
-  const errors = [unparsed, found]
+  const errors = [[...unparsed], found]
     .flatMap((each) => ts.sortAndDeduplicateDiagnostics(each))
     .filter(({ category }) => category === ts.DiagnosticCategory.Error);
   const isNewer = installed?.version.localeCompare(ts.version, "en", { numeric: true }) === 1;
@@ -474,7 +476,7 @@ export function compilerErrors(
   const reach = isOther && errors.length > 0 ? contractReach(opened) : () => true;
   return errors.map((each) => {
     const related = (each.relatedInformation ?? []).map((other) => messageAndPlace(layout, other));
-    const isSyntax = !isNewer && unparsed.includes(each as ts.DiagnosticWithLocation);
+    const isSyntax = !isNewer && unparsed.has(each);
     const isError = isSyntax || AGREED.has(each.code) || each.file === undefined || reach(each.file, each.start ?? 0);
     const hint = isError
       ? HINTS.get(each.code)
