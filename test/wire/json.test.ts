@@ -356,6 +356,7 @@ describe("errors", () => {
 
   const REASONS = new Set([
     ...["unexpected end of the text", "expected a value", "expected a digit", "leading zero in a number"],
+    "expected a value, got a byte order mark",
     ...["number out of range", "invalid escape", "lone surrogate escape", "control character in a string"],
     ...["expected `,` or `}`", "expected `,` or `]`", "expected a member name in double quotes", "expected `:`"],
     ...["text after the document", "more than 127 levels of nesting", "invalid UTF-8"],
