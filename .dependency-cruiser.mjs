@@ -321,7 +321,7 @@ const LAYERS = [
   },
   {
     name: "generator/dev/page",
-    files: "generator/dev/page/*",
+    files: "generator/dev/page/* generator/dev/page/form/*",
     below: "generator/dev/page-server",
     packages: "preact @preact/signals svc-runtime/internal/protocol",
   },

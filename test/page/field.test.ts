@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseJson, printJson } from "#page/exact-json.js";
-import { Fields, numberProblem } from "#page/field.js";
+import { parseJson, printJson } from "#page/form/exact-json.js";
+import { Fields, numberProblem } from "#page/form/field.js";
 
 const flat = (text: string) => text.replaceAll(/\s/g, "");
 

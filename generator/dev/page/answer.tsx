@@ -5,7 +5,7 @@ import type { ErrorView, ExchangeReport, ThrownView } from "../page-server/page-
 import { CHECKS } from "./checks-menu.js";
 import { ContractPanel } from "./contract-panel.js";
 import { ExchangePanel, SignaturesPanel } from "./exchange-panel.js";
-import { controlId } from "./form.js";
+import { controlId } from "./form/form.js";
 import { classOf, msText } from "./history.js";
 import { LogPanel } from "./log-panel.js";
 import { answerView, inputView, loadContract, logLines, running, shown, verdictText } from "./store.js";

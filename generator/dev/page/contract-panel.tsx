@@ -2,7 +2,7 @@
 
 import { INPUT_BUDGET, MAX_RESULT_BYTES, MAX_VALUES } from "svc-runtime/internal/protocol";
 import type { PortView, ToolView } from "../page-server/page-api.js";
-import { parseJson, printJson } from "./exact-json.js";
+import { parseJson, printJson } from "./form/exact-json.js";
 import { contract, tool } from "./store.js";
 import { Text } from "./text-box.js";
 

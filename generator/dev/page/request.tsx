@@ -1,8 +1,8 @@
 /** The request: the input as a form or as JSON, and the call buttons. */
 
 import { ChecksMenu } from "./checks-menu.js";
-import { parseJson, type Value } from "./exact-json.js";
-import { InputForm } from "./form.js";
+import { parseJson, type Value } from "./form/exact-json.js";
+import { InputForm } from "./form/form.js";
 import {
   call,
   canCall,

@@ -10,8 +10,8 @@ import type {
   PageState,
   ToolView,
 } from "../page-server/page-api.js";
-import { JsonFault, parseJson, printJson, type Value } from "./exact-json.js";
-import { Fields, HIDDEN } from "./field.js";
+import { JsonFault, parseJson, printJson, type Value } from "./form/exact-json.js";
+import { Fields, HIDDEN } from "./form/field.js";
 
 const EMPTY: PageState = {
   source: "project",

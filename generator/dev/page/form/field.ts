@@ -1,6 +1,6 @@
 /** Form fields from the schemas that svc-gen generates, a subset of JSON Schema 2020-12. */
 
-import type { Hidden } from "../page-server/page-api.js";
+import type { Hidden } from "../../page-server/page-api.js";
 import { isList, NUMBER, Num, parseJson, sameValue, type Value, type ValueStep, valueAt } from "./exact-json.js";
 
 export type Schema = ReadonlyMap<string, Value>;

@@ -2,10 +2,10 @@
 
 import type { ComponentChildren } from "preact";
 import { MAX_VALUES } from "svc-runtime/internal/protocol";
+import { draft, editValue, errorAt, fields } from "../store.js";
 import { AnyJson } from "./any-json.js";
 import { isList, NUMBER, Num, pathText, replaceAt, type Value, type ValueStep, valueAt } from "./exact-json.js";
 import { type Field, type FieldMember, numberProblem, type Schema } from "./field.js";
-import { draft, editValue, errorAt, fields } from "./store.js";
 
 /** The element ID of the control at a path. */
 export function controlId(path: string): string {
