@@ -11,7 +11,7 @@ const LAYERS = [
   {
     name: "wire",
     files:
-      "runtime/wire/* runtime/wire/json/* runtime/wire/crypto/* runtime/wire/bcs/* runtime/wire/decode/* runtime/wire/portable/*",
+      "runtime/wire/* runtime/wire/json/* runtime/wire/crypto/* runtime/wire/bcs/* runtime/wire/decode/* runtime/wire/decode/union/* runtime/wire/portable/*",
     packages:
       "#platform/bytes #platform/hash @mysten/bcs @noble/ed25519 @noble/hashes ajv-formats buffer sodium-native",
     node: "buffer crypto module",
@@ -56,10 +56,10 @@ const LAYERS = [
   },
   {
     name: "server/call",
-    files: "runtime/server/call/*",
+    files: "runtime/server/call/* runtime/server/call/run/*",
     below: "wire fqn tool config server/errors server/log server/load server/replay",
     packages: "@opentelemetry/api",
-    node: "async_hooks crypto net",
+    node: "async_hooks net",
   },
   {
     name: "server/threads",
@@ -91,7 +91,8 @@ const LAYERS = [
   },
   {
     name: "leader",
-    files: "runtime/leader/* runtime/leader/portable/*",
+    files:
+      "runtime/leader/* runtime/leader/request/* runtime/leader/result/* runtime/leader/transport/* runtime/leader/portable/*",
     below: "wire fqn config",
     packages: "#platform/bytes #platform/hash #platform/ed25519 #platform/http-client undici",
   },
@@ -122,7 +123,7 @@ const LAYERS = [
   },
   {
     name: "storage",
-    files: "runtime/storage/*",
+    files: "runtime/storage/* runtime/storage/dev/* runtime/storage/http/* runtime/storage/journal/*",
     packages: "svc-runtime/internal/storage @mysten/walrus-wasm fs-native-extensions",
     node: "child_process crypto fs/promises http https module net os path stream/consumers timers/promises url util",
   },

@@ -8,7 +8,7 @@ export { type ExactJson, readJson, writeJson } from "./exact-json.js";
 export type { HttpAnswer } from "./http/http-answer.js";
 export { HttpError, type HttpErrorKind } from "./http/http-error.js";
 export { type HttpOptions, http } from "./http/request.js";
-export type { Dispatcher } from "./leader/dispatcher.js";
+export type { Dispatcher } from "./leader/transport/dispatcher.js";
 
 export { portJson } from "./port-json.js";
 export { bootstrap, type RunningServer, serve } from "./server/bootstrap.js";

@@ -20,7 +20,6 @@ export {
   TIMEOUT_MARGIN_MS,
   type ToolClient,
 } from "./leader/client.js";
-export type { Dispatcher } from "./leader/dispatcher.js";
 export { LeaderError, type LeaderErrorCode, type LeaderErrorFacts, type LeaderFault } from "./leader/error.js";
 export { readMetadata, type ToolMetadata } from "./leader/metadata.js";
 export {
@@ -30,17 +29,17 @@ export {
   type Leader,
   type SignOptions,
   signRequest,
-} from "./leader/request.js";
-export type { ReadBudget, ReadOptions, ResolvedResult, ResolvedValue, ValueReader } from "./leader/resolve.js";
+} from "./leader/request/request.js";
+export type { Attempts, Envelope, SignedRequest } from "./leader/request/signed-request.js";
+export { readRequest, type StoredRequest } from "./leader/request/stored-request.js";
+export type { ReadBudget, ReadOptions, ResolvedResult, ResolvedValue, ValueReader } from "./leader/result/resolve.js";
 export {
   decodeResult,
   type PublicKey,
   type ResultPort,
   type ToolResult,
   verifyToolSignature,
-} from "./leader/result.js";
-export type { Attempts, Envelope, SignedRequest } from "./leader/signed-request.js";
-export { readRequest, type StoredRequest } from "./leader/stored-request.js";
+} from "./leader/result/result.js";
 export type { ToolKeys } from "./leader/tool-keys.js";
 export type {
   ErrEvalOutput,
@@ -52,7 +51,8 @@ export type {
   ToolType,
   UntypedTool,
 } from "./leader/tool-types.js";
-export type { TlsOptions } from "./leader/transport.js";
+export type { Dispatcher } from "./leader/transport/dispatcher.js";
+export type { TlsOptions } from "./leader/transport/transport.js";
 export type { Invocation } from "./wire/bcs/bcs.js";
 export type { MetaSchema, PortShape, VariantShape } from "./wire/bcs/bcs-shapes.js";
 export { InlineValue, WalrusValue } from "./wire/bcs/data.js";

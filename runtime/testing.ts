@@ -3,8 +3,8 @@
 import "./internal/node-version.js";
 
 export { LeaderError } from "./leader/error.js";
-export type { Leader } from "./leader/request.js";
-export type { SignedRequest } from "./leader/signed-request.js";
+export type { Leader } from "./leader/request/request.js";
+export type { SignedRequest } from "./leader/request/signed-request.js";
 export type { ErrEvalOutput, InputOf, OutputOf } from "./leader/tool-types.js";
 export { createFakeTool, type FakeTool, type FakeToolOptions } from "./testing/fake-tool.js";
 export { createHarness, Harness, type SignedCall, type SignedCallOptions } from "./testing/harness.js";

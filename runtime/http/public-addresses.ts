@@ -3,7 +3,7 @@
 import { type LookupAddress, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 import type { Agent } from "undici";
-import type { Dispatcher } from "../leader/dispatcher.js";
+import type { Dispatcher } from "../leader/transport/dispatcher.js";
 
 /** Addresses outside the public network: IANA's special-purpose registries (RFC 6890). */
 const SPECIAL = {

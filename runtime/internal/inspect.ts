@@ -4,4 +4,4 @@
  */
 
 export { engine } from "../leader/engine.js";
-export { laxEnvelope } from "../leader/lax-request.js";
+export { laxEnvelope } from "../leader/request/lax-request.js";

@@ -1,7 +1,7 @@
 /** svc-runtime/internal/storage: code of servers and clients that svc-runtime-storage of the same version uses. */
 
 export { checkedInteger } from "../checked-integer.js";
-export type { ReadBudget, ReadOptions, ResolvedValue } from "../leader/resolve.js";
+export type { ReadBudget, ReadOptions, ResolvedValue } from "../leader/result/resolve.js";
 export { isLoopback } from "../loopback.js";
 export { decodeBase64url } from "../wire/base64.js";
 export type { RawValue } from "../wire/bcs/bcs-shapes.js";

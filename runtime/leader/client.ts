@@ -17,13 +17,10 @@ import {
   SIGNATURE_VERSION,
   SignatureHeaders,
 } from "../wire/protocol.js";
-import { onAbort } from "./abort-listeners.js";
 import { listChanges } from "./contract-changes.js";
-import type { Dispatcher } from "./dispatcher.js";
 import { LeaderError, type LeaderErrorCode } from "./error.js";
 import { readMetadata, type ToolMetadata } from "./metadata.js";
 import { checkAddress, checkNames, checkSignal, checkTimeout, timeLeft } from "./options.js";
-import { OutputReader } from "./output-reader.js";
 import { isRepeatable, repeatUntil } from "./repeat.js";
 import {
   buildEnvelope,
@@ -33,15 +30,25 @@ import {
   prepareLeader,
   type SignOptions,
   signRequest,
-} from "./request.js";
-import { type ReadOptions, type ResolvedResult, resolveResult, type ValueReader } from "./resolve.js";
-import { responseError } from "./response.js";
-import { decodeResult, type ResultPort, type ToolResult, verifyToolSignature } from "./result.js";
-import { Attempts, type SignedRequest } from "./signed-request.js";
-import { storable } from "./stored-request.js";
+} from "./request/request.js";
+import { Attempts, type SignedRequest } from "./request/signed-request.js";
+import { storable } from "./request/stored-request.js";
+import { OutputReader } from "./result/output-reader.js";
+import { type ReadOptions, type ResolvedResult, resolveResult, type ValueReader } from "./result/resolve.js";
+import { decodeResult, type ResultPort, type ToolResult, verifyToolSignature } from "./result/result.js";
 import { ToolKeyRing, type ToolKeys } from "./tool-keys.js";
 import type { ByVariant, OutputOf, SentInput, ToolType, UntypedTool } from "./tool-types.js";
-import { aborted, type HttpRequest, type HttpResponse, late, type TlsOptions, type Transport } from "./transport.js";
+import { onAbort } from "./transport/abort-listeners.js";
+import type { Dispatcher } from "./transport/dispatcher.js";
+import { responseError } from "./transport/response.js";
+import {
+  aborted,
+  type HttpRequest,
+  type HttpResponse,
+  late,
+  type TlsOptions,
+  type Transport,
+} from "./transport/transport.js";
 
 /** Milliseconds added to the tool's own timeout, so that the tool's 504 still arrives. */
 export const TIMEOUT_MARGIN_MS = 5_000;

@@ -1,7 +1,7 @@
 /** Errors of calls by a leader. */
 
 import { ERROR_CODES, type ErrorCode, isErrorCode, type Ran } from "../wire/error-codes.js";
-import type { SignedRequest } from "./signed-request.js";
+import type { SignedRequest } from "./request/signed-request.js";
 
 /** Failures reported by the client itself, each with its default for whether the tool ran. */
 export const LEADER_FAULTS = {

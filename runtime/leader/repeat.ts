@@ -1,9 +1,9 @@
 /** Repeats a call until it has a final outcome. */
 
 import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
-import { onAbort } from "./abort-listeners.js";
 import { LeaderError, type LeaderErrorCode } from "./error.js";
-import { aborted } from "./transport.js";
+import { onAbort } from "./transport/abort-listeners.js";
+import { aborted } from "./transport/transport.js";
 
 /** Pause before the first repeat in milliseconds, doubled for each further one. */
 const FIRST_PAUSE_MS = 100;

@@ -2,7 +2,7 @@
 
 import type { VerifyKey } from "../wire/crypto/ed25519-keys.js";
 import { LeaderError } from "./error.js";
-import { type PublicKey, publicKey } from "./result.js";
+import { type PublicKey, publicKey } from "./result/result.js";
 
 /** One key of a tool, several, or a function that returns them for each result. */
 export type ToolKeys =

@@ -1,7 +1,7 @@
 /** The types of a tool class as seen by its callers. Types only. */
 
 import type { DataReference, WalrusValue } from "../wire/bcs/data.js";
-import type { JsonText } from "./request.js";
+import type { JsonText } from "./request/request.js";
 
 /** A tool class, reduced to its types. */
 export interface ToolType {

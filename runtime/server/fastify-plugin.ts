@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import fastifyPlugin from "fastify-plugin";
 import type { Registry } from "prom-client";
 import type { SvcToolClass } from "../tool.js";
-import { serveTools } from "./call/served-tool.js";
+import { serveTools } from "./call/run/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
 import type { ShutdownParts } from "./http/shutdown.js";
 import { ToolRoutes } from "./http/tool-routes.js";

@@ -10,8 +10,8 @@ import {
   type RetryOptions,
   retriesOf,
 } from "./deadline.js";
-import { Endpoint, type EndpointOptions } from "./endpoint.js";
-import { exchange, type ResponseStream, readBody } from "./http-exchange.js";
+import { Endpoint, type EndpointOptions } from "./http/endpoint.js";
+import { exchange, type ResponseStream, readBody } from "./http/http-exchange.js";
 import { StorageError } from "./storage-error.js";
 
 /** The aggregator of blobs, with the limits of a read. */

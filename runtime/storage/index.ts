@@ -5,9 +5,9 @@
 
 export { BlobIdEncoder } from "./blob-id.js";
 export type { Deadlines, RetryOptions } from "./deadline.js";
-export type { EndpointOptions, SecretHeaders } from "./endpoint.js";
-export { FileJournal } from "./file-journal.js";
-export type { UploadEntry, UploadJournal, UploadState } from "./journal.js";
+export type { EndpointOptions, SecretHeaders } from "./http/endpoint.js";
+export { FileJournal } from "./journal/file-journal.js";
+export type { UploadEntry, UploadJournal, UploadState } from "./journal/journal.js";
 export { ByteBudget } from "./read-budget.js";
 export { type Paid, StorageError, type StorageErrorFacts, type StorageFault } from "./storage-error.js";
 export { type BlobOrigin, StoredBlob, type StoredBlobFacts } from "./stored-blob.js";

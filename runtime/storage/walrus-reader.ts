@@ -12,7 +12,7 @@ import {
 } from "svc-runtime/internal/storage";
 import { type BlobSource, blobSourceOf, readStored } from "./blob-source.js";
 import { Deadline, type Deadlines, type RetryOptions } from "./deadline.js";
-import type { EndpointOptions } from "./endpoint.js";
+import type { EndpointOptions } from "./http/endpoint.js";
 import { ByteBudget, MAX_BUDGET_BYTES } from "./read-budget.js";
 import { StorageError } from "./storage-error.js";
 

@@ -1,14 +1,14 @@
 /** Typed calls of tools under test. */
 
 import { LeaderError } from "../leader/error.js";
-import { laxBody, laxEnvelope } from "../leader/lax-request.js";
-import { OutputReader, type ReadablePort } from "../leader/output-reader.js";
-import { requireObject, type SignOptions, signRequest } from "../leader/request.js";
-import { responseError } from "../leader/response.js";
-import { decodeResult, type ToolResult, verifyToolSignature } from "../leader/result.js";
-import type { SignedRequest } from "../leader/signed-request.js";
+import { laxBody, laxEnvelope } from "../leader/request/lax-request.js";
+import { requireObject, type SignOptions, signRequest } from "../leader/request/request.js";
+import type { SignedRequest } from "../leader/request/signed-request.js";
+import { OutputReader, type ReadablePort } from "../leader/result/output-reader.js";
+import { decodeResult, type ToolResult, verifyToolSignature } from "../leader/result/result.js";
 import type { InputOf, OutputOf } from "../leader/tool-types.js";
-import type { ServedTool } from "../server/call/served-tool.js";
+import { responseError } from "../leader/transport/response.js";
+import type { ServedTool } from "../server/call/run/served-tool.js";
 import { StartupError } from "../server/errors/startup-error.js";
 import type { SvcToolClass } from "../tool.js";
 import { decodeBase64url } from "../wire/base64.js";

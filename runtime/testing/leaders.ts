@@ -1,7 +1,7 @@
 /** Leaders for tests: any name is an allow-listed leader, with a key derived from the name. */
 
 import { replaceConfig, ToolkitRuntimeConfig } from "../config/config.js";
-import { type Leader, type PreparedLeader, prepareLeader } from "../leader/request.js";
+import { type Leader, type PreparedLeader, prepareLeader } from "../leader/request/request.js";
 import { prepareSigningKey } from "../wire/crypto/ed25519.js";
 import { sha256 } from "../wire/crypto/hash.js";
 

@@ -2,12 +2,12 @@
 
 import { checkedInteger } from "../checked-integer.js";
 import type { ToolkitRuntimeConfig } from "../config/config.js";
-import type { ValueReader } from "../leader/resolve.js";
-import { createClasses } from "../server/call/class-hooks.js";
+import type { ValueReader } from "../leader/result/resolve.js";
 import type { InvokeRequest, Reply } from "../server/call/messages.js";
-import { requestIdOf } from "../server/call/request-id.js";
-import { type ServedTool, serveTools } from "../server/call/served-tool.js";
+import { createClasses } from "../server/call/run/class-hooks.js";
+import { type ServedTool, serveTools } from "../server/call/run/served-tool.js";
 import { type App, buildApp } from "../server/http/http-server.js";
+import { requestIdOf } from "../server/http/request-id.js";
 import { SafeLogger } from "../server/log/safe-logger.js";
 import type { ToolOptions } from "../server/options.js";
 import { ReplayMemory } from "../server/replay/memory.js";

@@ -2,7 +2,7 @@
 
 import type { Codec, Contract } from "./contract.js";
 import { Mismatch } from "./decode/mismatch.js";
-import type { Tally } from "./decode/union-choice.js";
+import type { Tally } from "./decode/union/union-choice.js";
 
 /** A compiled definition. `compiled` is set before any value is read or written. */
 interface CompiledDefinition<Compiled> {

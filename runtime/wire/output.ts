@@ -19,10 +19,10 @@ import type { Codec, Contract, ListConstraints, Port, Variant } from "./contract
 import { formatDateTime } from "./date-time.js";
 import { countCheck, integerCheck, numberCheck, repetition, textCheck } from "./decode/constraints.js";
 import { type Decode, DecodeContext } from "./decode/decoder.js";
-import { discriminatorOf } from "./decode/discriminator.js";
 import { bigintRange, kindOf, literalMismatch, Mismatch } from "./decode/mismatch.js";
 import { ResultDecoderCompiler } from "./decode/result-decoder.js";
-import { branchesOverlap, chooseBranch, compileIndexes } from "./decode/union-choice.js";
+import { discriminatorOf } from "./decode/union/discriminator.js";
+import { branchesOverlap, chooseBranch, compileIndexes } from "./decode/union/union-choice.js";
 import { DefinitionMemo, Definitions } from "./definitions.js";
 import { ErrEval } from "./err-eval.js";
 import { type Path, pathText, WireFault } from "./fault.js";

@@ -13,7 +13,7 @@ import { REDIS_SETTINGS } from "#runtime/config/environment.js";
 import { DEFAULT_TIMEOUT_MS } from "#runtime/index.js";
 import { TIMEOUT_MARGIN_MS } from "#runtime/leader.js";
 import { type RedisReplayOptions, RedisReplayStore } from "#runtime/redis/index.js";
-import { CLOSE_LIMIT_MS } from "#runtime/server/call/class-hooks.js";
+import { CLOSE_LIMIT_MS } from "#runtime/server/call/run/class-hooks.js";
 import { GRACE_MS, LINGER_MS } from "#runtime/server/http/shutdown.js";
 
 const read = (path: string) => readFileSync(path, "utf8");

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WireFault, WithSerdeErrorPath } from "#runtime/index.js";
-import { OutputReader } from "#runtime/leader/output-reader.js";
+import { OutputReader } from "#runtime/leader/result/output-reader.js";
 import type { Contract } from "#runtime/v1.js";
 import type { Codec } from "#runtime/wire/contract.js";
 import { InputDecoder } from "#runtime/wire/decode/input.js";

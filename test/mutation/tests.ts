@@ -7,7 +7,7 @@ const generator = (...names: string[]) => names.map((name) => `test/generator/${
 
 export const TESTS: Readonly<Record<string, readonly string[]>> = {
   "runtime/wire/decode/constraints.ts": [...wire("constraints", "input"), ...types("judge")],
-  "runtime/wire/decode/union-choice.ts": wire("input", "constraints", "output"),
+  "runtime/wire/decode/union/union-choice.ts": wire("input", "constraints", "output"),
   "runtime/wire/decode/decoder.ts": wire("input", "constraints", "output"),
   "runtime/wire/definitions.ts": wire("input", "constraints", "output"),
   "runtime/wire/decode/input.ts": [

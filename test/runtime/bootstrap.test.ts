@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { serve } from "#runtime/index.js";
-import { serveTools } from "#runtime/server/call/served-tool.js";
+import { serveTools } from "#runtime/server/call/run/served-tool.js";
 import { proves, provesRow } from "../proves.js";
 import { type Child, run, stop } from "./child.js";
 import { exchange, requestText } from "./raw.js";

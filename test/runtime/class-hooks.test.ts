@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { fastify, svcTools } from "#runtime/fastify.js";
 import { type BootstrapOptions, serve } from "#runtime/index.js";
-import { CLOSE_LIMIT_MS, createClasses } from "#runtime/server/call/class-hooks.js";
+import { CLOSE_LIMIT_MS, createClasses } from "#runtime/server/call/run/class-hooks.js";
 import { PRELUDE, run, stop } from "./child.js";
 import { moduleFolder } from "./thread-entry.js";
 import {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import { type DataRef, NexusData, NexusValue, OffchainToolOutput, portJson, WireFault } from "#runtime/index.js";
 import { JsonText, LeaderClient, LeaderError, publicKeyOf } from "#runtime/leader.js";
-import { type DevFault, DevStore } from "#runtime/storage/dev-store.js";
+import { type DevFault, DevStore } from "#runtime/storage/dev/dev-store.js";
 import {
   ByteBudget,
   FileJournal,

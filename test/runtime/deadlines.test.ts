@@ -5,11 +5,11 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { Run } from "#runtime/server/call/run.js";
-import { type Due, RunDeadlines } from "#runtime/server/call/run-deadlines.js";
-import type { ServedTool } from "#runtime/server/call/served-tool.js";
+import { Run } from "#runtime/server/call/run/run.js";
+import { type Due, RunDeadlines } from "#runtime/server/call/run/run-deadlines.js";
+import type { ServedTool } from "#runtime/server/call/run/served-tool.js";
 
-const SOURCE = fileURLToPath(new URL("../../runtime/dist/server/call/run-deadlines.js", import.meta.url));
+const SOURCE = fileURLToPath(new URL("../../runtime/dist/server/call/run/run-deadlines.js", import.meta.url));
 
 /** A deadline some milliseconds from now, and by how much it was missed. */
 function dueIn(ms: number, missed: number[]): Due {

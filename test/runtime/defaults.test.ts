@@ -18,11 +18,11 @@ import {
   serve,
   ToolkitRuntimeConfig,
 } from "#runtime/index.js";
-import { CLOSE_LIMIT_MS } from "#runtime/server/call/class-hooks.js";
+import { CLOSE_LIMIT_MS } from "#runtime/server/call/run/class-hooks.js";
 import { MAX_UNREAD_BYTES } from "#runtime/server/http/limits.js";
 import { MAX_PIPELINED, MAX_UNANSWERED } from "#runtime/server/http/unanswered-requests.js";
 import { inputValuesLimit } from "#runtime/server/input-values-limit.js";
-import { BASE_STEPS } from "#runtime/wire/decode/union-steps.js";
+import { BASE_STEPS } from "#runtime/wire/decode/union/union-steps.js";
 import { makeCertificate } from "./certificate.js";
 import { ROOT } from "./child.js";
 import { type HeldTimer, type HeldTimers, holdTimers } from "./held-timers.js";

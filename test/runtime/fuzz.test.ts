@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import fc from "fast-check";
 import { InvokeService } from "#runtime/server/call/invoke-service.js";
 import type { Reply } from "#runtime/server/call/messages.js";
-import { serveTools } from "#runtime/server/call/served-tool.js";
+import { serveTools } from "#runtime/server/call/run/served-tool.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { decodeOutput } from "#runtime/wire/bcs/bcs.js";
 import { selectEngine } from "#runtime/wire/crypto/ed25519.js";

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { describe, it } from "node:test";
 import { serve } from "#runtime/index.js";
 import { InvokeService } from "#runtime/server/call/invoke-service.js";
-import { ServedTool } from "#runtime/server/call/served-tool.js";
+import { ServedTool } from "#runtime/server/call/run/served-tool.js";
 import { inputValuesLimit } from "#runtime/server/input-values-limit.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { selectEngine } from "#runtime/wire/crypto/ed25519.js";

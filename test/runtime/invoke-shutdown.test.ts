@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { InvocationAborted, type InvokeContext, PermissionDenied } from "#runtime/index.js";
 import { InvokeService } from "#runtime/server/call/invoke-service.js";
-import { ServedTool } from "#runtime/server/call/served-tool.js";
+import { ServedTool } from "#runtime/server/call/run/served-tool.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { selectEngine } from "#runtime/wire/crypto/ed25519.js";
 import { SignatureHeaders } from "#runtime/wire/protocol.js";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { before, describe, it } from "node:test";
 import { type IsolateOptions, type SvcToolClass, serve } from "#runtime/index.js";
 import { InvokeService } from "#runtime/server/call/invoke-service.js";
-import { ServedTool } from "#runtime/server/call/served-tool.js";
+import { ServedTool } from "#runtime/server/call/run/served-tool.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { isolateTools } from "#runtime/server/threads/thread-host.js";
 import { selectEngine } from "#runtime/wire/crypto/ed25519.js";

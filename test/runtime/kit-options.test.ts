@@ -11,7 +11,7 @@ import { prepareSigningKey, publicKeyOf } from "svc-runtime/leader";
 import { createHarness, type HarnessOptions, LeaderError } from "svc-runtime/testing";
 import { TestStore } from "svc-runtime-storage/dev";
 import { type ReplayStore, SvcTool, ToolkitRuntimeConfig } from "#runtime/index.js";
-import { substituteBlobId } from "#runtime/storage/dev-store.js";
+import { substituteBlobId } from "#runtime/storage/dev/dev-store.js";
 import { type Behaviour, type CountingTool, countingTool } from "./counting-tool.js";
 import { gate, until } from "./tools.js";
 

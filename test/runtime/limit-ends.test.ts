@@ -10,7 +10,7 @@ import { test } from "node:test";
 import { closest } from "#runtime/config/nearest.js";
 import { digestOf, readOperatorFile, readOperatorFileAsync } from "#runtime/config/operator-file.js";
 import { strayVariables } from "#runtime/config/stray-variables.js";
-import { UndeclaredNotice } from "#runtime/server/call/undeclared-notice.js";
+import { UndeclaredNotice } from "#runtime/server/call/run/undeclared-notice.js";
 import type { Codec, Contract } from "#runtime/wire/contract.js";
 import { undeclaredMembers } from "#runtime/wire/decode/undeclared.js";
 import { many, one } from "./counting-tool.js";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
 import { type BootstrapOptions, type ReplayStore, StartupError, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
-import { serveTools } from "#runtime/server/call/served-tool.js";
+import { serveTools } from "#runtime/server/call/run/served-tool.js";
 import { Shutdown, type ShutdownParts } from "#runtime/server/http/shutdown.js";
 import { holdTimers } from "./held-timers.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";

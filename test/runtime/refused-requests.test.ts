@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import { type Address, PermissionDenied } from "#runtime/index.js";
-import { Claims } from "#runtime/server/call/claims.js";
 import { detailsOf, type Refusal } from "#runtime/server/call/messages.js";
+import { Claims } from "#runtime/server/observe/claims.js";
 import { RefusedRequests } from "#runtime/server/observe/refused-requests.js";
 import { SignatureHeaders } from "#runtime/wire/protocol.js";
 import { readExposition } from "./exposition.js";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { fastify, svcTools } from "#runtime/fastify.js";
-import { REQUEST_ID_HEADER } from "#runtime/server/call/request-id.js";
+import { REQUEST_ID_HEADER } from "#runtime/server/http/request-id.js";
 import { exchange, RawConnection, requestText } from "./raw.js";
 import { countingTool, echoCall, keptLog, serveFor, serveHasty, serveSigned, UNSIGNED } from "./tools.js";
 

@@ -5,7 +5,7 @@ import { describe, it, mock } from "node:test";
 import { initLogger } from "#runtime/index.js";
 import type { CallLog } from "#runtime/server/call/call-log.js";
 import { Observation } from "#runtime/server/call/observers.js";
-import type { ServedTool } from "#runtime/server/call/served-tool.js";
+import type { ServedTool } from "#runtime/server/call/run/served-tool.js";
 import { run, stop } from "./child.js";
 import { exchange, requestText } from "./raw.js";
 import { countingTool, echoCall, keptLog, type LogEntry, sendPlain, serveFor, serveSigned, until } from "./tools.js";

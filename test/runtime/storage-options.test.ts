@@ -9,8 +9,8 @@ import { join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { BlobIdEncoder } from "#runtime/storage/blob-id.js";
 import { backoffDelay, deadlinesOf, retriesOf } from "#runtime/storage/deadline.js";
-import { DevStore, type DevStoreOptions, substituteBlobId } from "#runtime/storage/dev-store.js";
-import { Endpoint } from "#runtime/storage/endpoint.js";
+import { DevStore, type DevStoreOptions, substituteBlobId } from "#runtime/storage/dev/dev-store.js";
+import { Endpoint } from "#runtime/storage/http/endpoint.js";
 import {
   ByteBudget,
   FileJournal,

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { inspect } from "node:util";
 import type { Worker } from "node:worker_threads";
-import { DevStore, type DevStoreOptions, substituteBlobId } from "#runtime/storage/dev-store.js";
+import { DevStore, type DevStoreOptions, substituteBlobId } from "#runtime/storage/dev/dev-store.js";
 import {
   BlobIdEncoder,
   ByteBudget,

@@ -11,7 +11,7 @@ import {
   ToolkitRuntimeConfig,
 } from "#runtime/index.js";
 import { InvokeService, type ServiceOptions } from "#runtime/server/call/invoke-service.js";
-import { serveTools } from "#runtime/server/call/served-tool.js";
+import { serveTools } from "#runtime/server/call/run/served-tool.js";
 import { buildApp, type ServeOptions } from "#runtime/server/http/http-server.js";
 import { type ConnectionLimits, DEADLINES } from "#runtime/server/http/limits.js";
 import { Shutdown } from "#runtime/server/http/shutdown.js";

@@ -5,8 +5,8 @@
 
 import { Buffer } from "#platform/bytes";
 import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
-import { onAbort } from "../abort-listeners.js";
 import { LeaderError } from "../error.js";
+import { onAbort } from "../transport/abort-listeners.js";
 import {
   aborted,
   connectionLost,
@@ -16,7 +16,7 @@ import {
   type Transport,
   type TransportOptions,
   tooLarge,
-} from "../transport.js";
+} from "../transport/transport.js";
 
 /** Client of one server. The platform manages the connections. */
 export class HttpClient implements Transport {

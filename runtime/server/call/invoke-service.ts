@@ -37,8 +37,8 @@ import {
   takeInput,
 } from "./messages.js";
 import type { Observation, Observers } from "./observers.js";
-import { authorizeAlone, Run, type RunHooks, withDeadline } from "./run.js";
-import type { ServedTool } from "./served-tool.js";
+import { authorizeAlone, Run, type RunHooks, withDeadline } from "./run/run.js";
+import type { ServedTool } from "./run/served-tool.js";
 
 /** Options and services that all invocations of a process share. */
 export interface ServiceOptions {

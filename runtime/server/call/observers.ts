@@ -3,7 +3,7 @@
 import type { AuthContext, Logger } from "../../tool.js";
 import type { CallLog } from "./call-log.js";
 import type { InvokeRequest, Reply } from "./messages.js";
-import type { ServedTool } from "./served-tool.js";
+import type { ServedTool } from "./run/served-tool.js";
 
 /**
  * The steps of a call, in order. `queue` is the sum of two waits: for a time slice before `auth`, and for a slot after

@@ -3,9 +3,9 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { SignatureHeaders } from "../../wire/protocol.js";
 import type { AllowedOrigins } from "../call/allowed-origins.js";
-import { REQUEST_ID_HEADER } from "../call/request-id.js";
 import { StartupError } from "../errors/startup-error.js";
 import { unreadBytes } from "./lingering-close.js";
+import { REQUEST_ID_HEADER } from "./request-id.js";
 import type { ToolRoutes } from "./tool-routes.js";
 
 /** The pages that may read answers. */

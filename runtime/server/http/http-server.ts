@@ -5,7 +5,6 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
-import { REQUEST_ID_HEADER, requestIdOf } from "../call/request-id.js";
 import { errorBody } from "../errors/request-error.js";
 import type { MemoryBudget } from "../load/memory-budget.js";
 import { allowPages, type Pages } from "./cors.js";
@@ -20,6 +19,7 @@ import {
   REQUEST_TIMEOUT_MS,
 } from "./limits.js";
 import { endConnection, isClosing } from "./lingering-close.js";
+import { REQUEST_ID_HEADER, requestIdOf } from "./request-id.js";
 import type { InFlightRequests } from "./shutdown.js";
 import { isTlsServer, prepareTlsServer, type TlsSetup, tlsOptions } from "./tls.js";
 import { ToolRoutes, type ToolRoutesOptions } from "./tool-routes.js";

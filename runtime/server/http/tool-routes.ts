@@ -20,9 +20,8 @@ import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
 import { errorReplyOf, type InvokeService, JSON_HEADERS } from "../call/invoke-service.js";
 import { detailsOf, type Health, type InvokeRequest, isRefusal, type Refusal, type Reply } from "../call/messages.js";
 import { documentOf, originOf } from "../call/meta.js";
-import { REQUEST_ID_HEADER, requestIdOf } from "../call/request-id.js";
-import { checkHealth } from "../call/run.js";
-import type { ServedTool } from "../call/served-tool.js";
+import { checkHealth } from "../call/run/run.js";
+import type { ServedTool } from "../call/run/served-tool.js";
 import { errorBody, RequestError, toRequestError } from "../errors/request-error.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import { pathOf, plainPath } from "./exact-path.js";
@@ -36,6 +35,7 @@ import {
 } from "./limits.js";
 import { destroyUnlessFlushed, endAfterRequest, isKept, unreadBytes } from "./lingering-close.js";
 import { BodyReader } from "./request-body.js";
+import { REQUEST_ID_HEADER, requestIdOf } from "./request-id.js";
 import { type InFlight, InFlightRequests, type Shutdown } from "./shutdown.js";
 
 /** The served tools and the services that their routes use. */

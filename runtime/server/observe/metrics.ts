@@ -10,14 +10,14 @@ import type { ToolkitRuntimeConfig } from "../../config/config.js";
 import type { ReloadStats, Reloads } from "../../config/reload-stats.js";
 import { asBuffer } from "../../wire/bytes.js";
 import { isErrorCode } from "../../wire/error-codes.js";
-import type { Claims } from "../call/claims.js";
 import type { Reply } from "../call/messages.js";
 import type { Observation, Observer } from "../call/observers.js";
-import type { ServedTool } from "../call/served-tool.js";
+import type { ServedTool } from "../call/run/served-tool.js";
 import type { LoadStats } from "../load/load-options.js";
 import type { MemoryBudget } from "../load/memory-budget.js";
 import type { DroppedLines } from "../log/safe-logger.js";
 import type { ReplayStore, SharedReplayStats } from "../replay/store.js";
+import type { Claims } from "./claims.js";
 
 /** Parts of the server that the gauges read. */
 export interface MetricSources {

@@ -4,9 +4,9 @@
  */
 
 import { shown } from "../call/call-log.js";
-import { type ClaimedCaller, type Claims, claimFields } from "../call/claims.js";
 import type { Refusal } from "../call/messages.js";
 import type { ServerLogger } from "../log/safe-logger.js";
+import { type ClaimedCaller, type Claims, claimFields } from "./claims.js";
 
 /** Milliseconds between two summaries. */
 const REPORT_MS = 60_000;

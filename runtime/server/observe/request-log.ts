@@ -1,10 +1,10 @@
 /** Request log: a debug line for each call with caller, outcome and durations, but never a signature, key or input. */
 
 import { shown } from "../call/call-log.js";
-import { type Claims, claimFields } from "../call/claims.js";
 import { detailsOf, isRefusal, type Reply } from "../call/messages.js";
 import type { Observation, Observer } from "../call/observers.js";
 import type { ServerLogger } from "../log/safe-logger.js";
+import { type Claims, claimFields } from "./claims.js";
 
 export class RequestLog implements Observer {
   readonly #log: ServerLogger;

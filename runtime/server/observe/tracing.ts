@@ -7,7 +7,7 @@ import type { Context, Span, Tracer } from "@opentelemetry/api";
 import { shown } from "../call/call-log.js";
 import type { Reply } from "../call/messages.js";
 import type { Observation, Observer } from "../call/observers.js";
-import { loadOpenTelemetry } from "../call/open-telemetry.js";
+import { loadOpenTelemetry } from "../call/run/open-telemetry.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
 type Api = typeof import("@opentelemetry/api");

@@ -12,7 +12,6 @@ import { endsWithin } from "../../time-limit.js";
 import type { AuthContext, InvocationAborted, IsolateOptions, Logger } from "../../tool.js";
 import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
 import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
-import { CLOSE_LIMIT_MS, hasClose } from "../call/class-hooks.js";
 import {
   type Answer,
   type Call,
@@ -23,7 +22,8 @@ import {
   type ToolHost,
   takeInput,
 } from "../call/messages.js";
-import type { ServedTool } from "../call/served-tool.js";
+import { CLOSE_LIMIT_MS, hasClose } from "../call/run/class-hooks.js";
+import type { ServedTool } from "../call/run/served-tool.js";
 import { StartupError } from "../errors/startup-error.js";
 import { Semaphore } from "../load/semaphore.js";
 import type { ServerLogger } from "../log/safe-logger.js";

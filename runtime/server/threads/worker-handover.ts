@@ -3,7 +3,7 @@
  * thread hands over its tools instead of serving them.
  */
 
-import type { ServedTool } from "../call/served-tool.js";
+import type { ServedTool } from "../call/run/served-tool.js";
 
 /** A global symbol, shared by all loaded copies of the runtime; tools may import a copy other than the thread's. */
 const TAKER = Symbol.for("svc-runtime.isolate.v1");

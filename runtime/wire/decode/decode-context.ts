@@ -2,7 +2,7 @@
 
 import { DefinitionMemo } from "../definitions.js";
 import type { JsonDocument } from "../json/document.js";
-import type { UnionSteps } from "./union-steps.js";
+import type { UnionSteps } from "./union/union-steps.js";
 
 /** Decodes an entry to the tool's value; a {@link Mismatch} when it does not fit. */
 export type Decode = (document: JsonDocument, entry: number, context: DecodeContext) => unknown;

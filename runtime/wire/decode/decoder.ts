@@ -39,12 +39,12 @@ import { plainValueOf, setAbsent, setMember } from "../json/untyped-json.js";
 import { repeatedItem } from "./comparable.js";
 import { countCheck, integerCheck, numberCheck, textCheck } from "./constraints.js";
 import { type Decode, DecodeContext } from "./decode-context.js";
-import { discriminatorOf } from "./discriminator.js";
 import { MemberNames } from "./member-names.js";
 import { bigintRange, literalMismatch, Mismatch } from "./mismatch.js";
-import { compileIndexes } from "./union-choice.js";
-import { UnionDecoder } from "./union-decoder.js";
-import type { UnionSteps } from "./union-steps.js";
+import { discriminatorOf } from "./union/discriminator.js";
+import { compileIndexes } from "./union/union-choice.js";
+import { UnionDecoder } from "./union/union-decoder.js";
+import type { UnionSteps } from "./union/union-steps.js";
 
 export { type Decode, DecodeContext } from "./decode-context.js";
 

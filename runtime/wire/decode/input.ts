@@ -24,7 +24,7 @@ import { WithSerdeErrorPath } from "../with-error-path.js";
 import { type Decode, DecodeContext, DecoderCompiler, type ListDecoder, readInput, repeatedMember } from "./decoder.js";
 import { MemberNames } from "./member-names.js";
 import { Mismatch } from "./mismatch.js";
-import { UnionSteps } from "./union-steps.js";
+import { UnionSteps } from "./union/union-steps.js";
 
 interface CompiledPort {
   readonly port: Port;

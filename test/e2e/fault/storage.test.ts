@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import { inspect } from "node:util";
-import { type DevFault, DevStore } from "#runtime/storage/dev-store.js";
+import { type DevFault, DevStore } from "#runtime/storage/dev/dev-store.js";
 import {
   FileJournal,
   type Paid,

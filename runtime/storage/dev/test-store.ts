@@ -3,9 +3,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { WalrusReader } from "../walrus-reader.js";
+import { WalrusStorage, type WalrusStorageOptions } from "../walrus-storage.js";
 import { DevStore } from "./dev-store.js";
-import { WalrusReader } from "./walrus-reader.js";
-import { WalrusStorage, type WalrusStorageOptions } from "./walrus-storage.js";
 
 /** A running store. */
 export class TestStore {

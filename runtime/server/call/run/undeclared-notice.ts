@@ -1,11 +1,11 @@
 /** Logs members that callers send but the input of a tool does not declare, for the author of the tool. */
 
-import { closest } from "../../config/nearest.js";
-import type { Logger } from "../../tool.js";
-import type { Contract } from "../../wire/contract.js";
-import { undeclaredMembers } from "../../wire/decode/undeclared.js";
-import { type CommittedText, committedBytes } from "../../wire/envelope.js";
-import type { CallInput } from "./messages.js";
+import { closest } from "../../../config/nearest.js";
+import type { Logger } from "../../../tool.js";
+import type { Contract } from "../../../wire/contract.js";
+import { undeclaredMembers } from "../../../wire/decode/undeclared.js";
+import { type CommittedText, committedBytes } from "../../../wire/envelope.js";
+import type { CallInput } from "../messages.js";
 
 /** Minimum number of milliseconds between two checks of a tool's inputs. */
 const INTERVAL_MS = 1_000;

@@ -3,20 +3,20 @@
 import { Buffer, base64url, randomBytes } from "#platform/bytes";
 import { type Ed25519Engine, prepareSigningKey } from "#platform/ed25519";
 import { sha256 } from "#platform/hash";
-import { readSigningKey } from "../config/keys.js";
-import type { Invocation } from "../wire/bcs/bcs.js";
-import type { PortShape } from "../wire/bcs/bcs-shapes.js";
-import { exactBytes } from "../wire/bcs/bcs-writer.js";
-import { asBuffer } from "../wire/bytes.js";
-import { SigningKey } from "../wire/crypto/ed25519-keys.js";
-import { invocationNonce } from "../wire/crypto/nonce.js";
-import { InputHasher } from "../wire/crypto/signature.js";
-import { MAX_U64 } from "../wire/decode/integer-bounds.js";
-import type { JsonDocument } from "../wire/json/document.js";
-import { quote, textOf } from "../wire/json/print.js";
-import { foldTape } from "../wire/json/read.js";
-import { parseJson } from "../wire/json/scan.js";
-import { PlainValueError, plainText } from "../wire/json/untyped-json.js";
+import { readSigningKey } from "../../config/keys.js";
+import type { Invocation } from "../../wire/bcs/bcs.js";
+import type { PortShape } from "../../wire/bcs/bcs-shapes.js";
+import { exactBytes } from "../../wire/bcs/bcs-writer.js";
+import { asBuffer } from "../../wire/bytes.js";
+import { SigningKey } from "../../wire/crypto/ed25519-keys.js";
+import { invocationNonce } from "../../wire/crypto/nonce.js";
+import { InputHasher } from "../../wire/crypto/signature.js";
+import { MAX_U64 } from "../../wire/decode/integer-bounds.js";
+import type { JsonDocument } from "../../wire/json/document.js";
+import { quote, textOf } from "../../wire/json/print.js";
+import { foldTape } from "../../wire/json/read.js";
+import { parseJson } from "../../wire/json/scan.js";
+import { PlainValueError, plainText } from "../../wire/json/untyped-json.js";
 import {
   isLeaderId,
   MAX_DEPTH,
@@ -24,9 +24,9 @@ import {
   MAX_VALUES,
   SIGNATURE_VERSION,
   SignatureHeaders,
-} from "../wire/protocol.js";
-import { engine } from "./engine.js";
-import { LeaderError } from "./error.js";
+} from "../../wire/protocol.js";
+import { engine } from "../engine.js";
+import { LeaderError } from "../error.js";
 import { Attempts, type Envelope, type SignedRequest } from "./signed-request.js";
 import { storable } from "./stored-request.js";
 

@@ -4,8 +4,8 @@
  */
 
 import { AsyncResource } from "node:async_hooks";
-import { type AuthContext, InvocationAborted, type Logger } from "../../tool.js";
-import { type Answer, type Call, type Execution, type Health, refusal } from "./messages.js";
+import { type AuthContext, InvocationAborted, type Logger } from "../../../tool.js";
+import { type Answer, type Call, type Execution, type Health, refusal } from "../messages.js";
 import type { Due } from "./run-deadlines.js";
 import type { ServedTool } from "./served-tool.js";
 

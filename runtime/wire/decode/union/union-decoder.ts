@@ -1,10 +1,10 @@
 /** Decodes the values of a union whose branches no literal tells apart. */
 
-import type { Codec } from "../contract.js";
-import { ARRAY, endAt, type JsonDocument, kindAt, startAt } from "../json/document.js";
+import type { Codec } from "../../contract.js";
+import { ARRAY, endAt, type JsonDocument, kindAt, startAt } from "../../json/document.js";
+import type { Decode, DecodeContext } from "../decode-context.js";
+import { Mismatch, unionMismatch } from "../mismatch.js";
 import { BranchFilter } from "./branch-filter.js";
-import type { Decode, DecodeContext } from "./decode-context.js";
-import { Mismatch, unionMismatch } from "./mismatch.js";
 import { chooseBranch } from "./union-choice.js";
 
 /** Steps of one try of a branch, beside the members and items that it reads. */

@@ -1,17 +1,17 @@
 /** A tool class with its contract: the state that all calls share, created once at start-up. */
 
-import { contractOf } from "../../contracts.js";
-import { parseFqn } from "../../fqn.js";
-import { SvcTool, type SvcToolClass } from "../../tool.js";
-import type { Contract } from "../../wire/contract.js";
-import { InputDecoder } from "../../wire/decode/input.js";
-import { heapBytesOf } from "../../wire/decode/input-values.js";
-import { EnvelopeReader } from "../../wire/envelope.js";
-import { OutputEncoder } from "../../wire/output.js";
-import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
-import { StartupError } from "../errors/startup-error.js";
+import { contractOf } from "../../../contracts.js";
+import { parseFqn } from "../../../fqn.js";
+import { SvcTool, type SvcToolClass } from "../../../tool.js";
+import type { Contract } from "../../../wire/contract.js";
+import { InputDecoder } from "../../../wire/decode/input.js";
+import { heapBytesOf } from "../../../wire/decode/input-values.js";
+import { EnvelopeReader } from "../../../wire/envelope.js";
+import { OutputEncoder } from "../../../wire/output.js";
+import { MAX_TIMEOUT_MS } from "../../../wire/protocol.js";
+import { StartupError } from "../../errors/startup-error.js";
+import type { ToolHost } from "../messages.js";
 import { LocalHost, type ToolCode } from "./local-host.js";
-import type { ToolHost } from "./messages.js";
 import { RunDeadlines } from "./run-deadlines.js";
 import { UndeclaredNotice } from "./undeclared-notice.js";
 
@@ -48,7 +48,7 @@ export class ServedTool implements ToolCode {
       throw new StartupError(
         `${name.text} has no contract: run svc-gen and start the generated entry point (src/generated/server.ts), or write\n` +
           `  import { provideContracts } from "svc-runtime/v1";\n` +
-          `  import { contracts } from "./generated/contracts.js";\n` +
+          `  import { contracts } from "../generated/contracts.js";\n` +
           "  provideContracts(contracts);\n" +
           "before bootstrap",
       );

@@ -7,12 +7,12 @@
  */
 
 import type { Agent, buildConnector, EnvHttpProxyAgent } from "undici";
-import { isLoopback } from "../loopback.js";
-import { asBuffer } from "../wire/bytes.js";
-import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
+import { isLoopback } from "../../loopback.js";
+import { asBuffer } from "../../wire/bytes.js";
+import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
+import { LeaderError } from "../error.js";
 import { onAbort } from "./abort-listeners.js";
 import type { Dispatcher } from "./dispatcher.js";
-import { LeaderError } from "./error.js";
 import {
   aborted,
   type HttpRequest,

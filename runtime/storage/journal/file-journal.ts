@@ -7,9 +7,9 @@
 import { type FileHandle, open, readFile, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { sha256 } from "svc-runtime/internal/storage";
+import { StorageError, systemCode } from "../storage-error.js";
 import type { UploadEntry, UploadJournal } from "./journal.js";
 import { acquireLock } from "./lock-file.js";
-import { StorageError, systemCode } from "./storage-error.js";
 
 const HEADER = "svc-runtime upload journal 1\n";
 /** The file is compacted when its dead lines exceed this size and the size of the live lines. */

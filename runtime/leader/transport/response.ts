@@ -1,10 +1,10 @@
 /** Reads error answers (protocol.md section 7). */
 
-import { ERROR_CODES, isErrorCode } from "../wire/error-codes.js";
-import { JsonError } from "../wire/json/error.js";
-import { plainValue } from "../wire/json/untyped-json.js";
-import { withoutControls } from "../wire/printable.js";
-import { LeaderError } from "./error.js";
+import { ERROR_CODES, isErrorCode } from "../../wire/error-codes.js";
+import { JsonError } from "../../wire/json/error.js";
+import { plainValue } from "../../wire/json/untyped-json.js";
+import { withoutControls } from "../../wire/printable.js";
+import { LeaderError } from "../error.js";
 import type { HttpResponse } from "./transport.js";
 
 const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);

@@ -1,7 +1,7 @@
 /** The stored form of a signed request: JSON that another process can read and send. */
 
-import { decodeBase64, decodeBase64url } from "../wire/base64.js";
-import { asBuffer } from "../wire/bytes.js";
+import { decodeBase64, decodeBase64url } from "../../wire/base64.js";
+import { asBuffer } from "../../wire/bytes.js";
 import type { SignedRequest } from "./signed-request.js";
 import { Attempts } from "./signed-request.js";
 

@@ -3,7 +3,7 @@
  * required members and their kinds and literals.
  */
 
-import type { Codec } from "../contract.js";
+import type { Codec } from "../../contract.js";
 import {
   ARRAY,
   after,
@@ -20,9 +20,9 @@ import {
   STRING,
   TRUE,
   valueOfKey,
-} from "../json/document.js";
-import { scalarOf } from "../json/read.js";
-import { MemberNames } from "./member-names.js";
+} from "../../json/document.js";
+import { scalarOf } from "../../json/read.js";
+import { MemberNames } from "../member-names.js";
 import type { UnionSteps } from "./union-steps.js";
 
 type Resolve = (name: string) => Codec | undefined;

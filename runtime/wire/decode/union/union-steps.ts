@@ -1,6 +1,6 @@
 /** Limit on the work that the unions of one call take beyond a single reading of its values (protocol.md section 1). */
 
-import { inputFault } from "../fault.js";
+import { inputFault } from "../../fault.js";
 
 /** Steps that any call may take; enough for each branch of large unions in a small call. */
 export const BASE_STEPS = 500_000;

@@ -1,8 +1,8 @@
 /** Requests and responses of the client's transports: http-client.ts in Node, portable/http-client.ts elsewhere. */
 
 import type { Buffer } from "#platform/bytes";
+import { LeaderError } from "../error.js";
 import type { Dispatcher } from "./dispatcher.js";
-import { LeaderError } from "./error.js";
 
 /** TLS options of a client. Only in Node: elsewhere the platform determines which servers are trusted. */
 export interface TlsOptions {

@@ -2,8 +2,8 @@
 
 import type { LeaderResolver } from "../../config/leader-resolver.js";
 import type { SignatureHeaders } from "../../wire/protocol.js";
-import { shown } from "./call-log.js";
-import type { RequestHeaders } from "./messages.js";
+import { shown } from "../call/call-log.js";
+import type { RequestHeaders } from "../call/messages.js";
 
 /** A claimed caller. Its texts are safe to log. */
 export interface ClaimedCaller {

@@ -1,6 +1,6 @@
 /** Loads the application's OpenTelemetry API, only if the application has registered a provider. */
 
-import type { Logger } from "../../tool.js";
+import type { Logger } from "../../../tool.js";
 
 type Api = typeof import("@opentelemetry/api");
 

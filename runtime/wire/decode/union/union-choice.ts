@@ -1,8 +1,8 @@
 /** Undeclared members: their codecs by index signatures, and the choice of a union's branch by their number. */
 
-import type { Codec } from "../contract.js";
-import { MAX_MATCHED_LENGTH } from "./constraints.js";
-import { Mismatch, unionMismatch } from "./mismatch.js";
+import type { Codec } from "../../contract.js";
+import { MAX_MATCHED_LENGTH } from "../constraints.js";
+import { Mismatch, unionMismatch } from "../mismatch.js";
 
 /**
  * Compiles the index signatures of an object.

@@ -10,8 +10,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { decodeBase64url } from "svc-runtime/internal/storage";
-import { BlobIdEncoder, DEFAULT_SHARDS } from "./blob-id.js";
-import type { WalrusStorageOptions } from "./walrus-storage.js";
+import { BlobIdEncoder, DEFAULT_SHARDS } from "../blob-id.js";
+import type { WalrusStorageOptions } from "../walrus-storage.js";
 
 /** Options of a store. */
 export interface DevStoreOptions {

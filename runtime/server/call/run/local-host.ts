@@ -12,14 +12,13 @@ import {
   MAX_REFUSAL_LENGTH,
   PermissionDenied,
   SvcTool,
-} from "../../tool.js";
-import type { WalrusValue } from "../../wire/bcs/data.js";
-import type { InputDecoder } from "../../wire/decode/input.js";
-import { ErrEval } from "../../wire/err-eval.js";
-import { WireFault } from "../../wire/fault.js";
-import type { OutputEncoder } from "../../wire/output.js";
-import { type EncodedOutput, resultBytes, resultJson } from "../../wire/output.js";
-import { runAsTool } from "./async-errors.js";
+} from "../../../tool.js";
+import type { WalrusValue } from "../../../wire/bcs/data.js";
+import type { InputDecoder } from "../../../wire/decode/input.js";
+import { ErrEval } from "../../../wire/err-eval.js";
+import { WireFault } from "../../../wire/fault.js";
+import type { OutputEncoder } from "../../../wire/output.js";
+import { type EncodedOutput, resultBytes, resultJson } from "../../../wire/output.js";
 import {
   type Answer,
   type Call,
@@ -31,7 +30,8 @@ import {
   refusal,
   type ToolHost,
   takeInput,
-} from "./messages.js";
+} from "../messages.js";
+import { runAsTool } from "./async-errors.js";
 import type { UndeclaredNotice } from "./undeclared-notice.js";
 
 /** A tool's own code, with the decoder of its input and the encoder of its output. */

@@ -10,9 +10,9 @@
 
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
-import type { Deadline, Deadlines } from "./deadline.js";
+import type { Deadline, Deadlines } from "../deadline.js";
+import { StorageError, type StorageErrorFacts, type StorageFault, systemCode } from "../storage-error.js";
 import type { Endpoint } from "./endpoint.js";
-import { StorageError, type StorageErrorFacts, type StorageFault, systemCode } from "./storage-error.js";
 
 /** A request. */
 export interface ExchangeOptions {

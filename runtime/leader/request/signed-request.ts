@@ -1,7 +1,7 @@
 /** A signed request, with the history that prevents a repeat from running twice (protocol.md section 8). */
 
-import type { Ran } from "../wire/error-codes.js";
-import { repeatText } from "../wire/repeat.js";
+import type { Ran } from "../../wire/error-codes.js";
+import { repeatText } from "../../wire/repeat.js";
 
 /** The body of a signed request, and the signed hash. */
 export interface Envelope {

@@ -1,20 +1,20 @@
 /** Decodes results and verifies their signatures (protocol.md sections 2 to 4). */
 
 import { isValidPublicKey, prepareVerifyKey } from "#platform/ed25519";
-import { readPublicKey } from "../config/keys.js";
-import { decodeOutput } from "../wire/bcs/bcs.js";
-import type { MetaSchema, PortShape, RawValue } from "../wire/bcs/bcs-shapes.js";
-import { InlineValue, NexusData, NexusDataError, NexusValue, type WalrusValue } from "../wire/bcs/data.js";
-import { VerifyKey } from "../wire/crypto/ed25519-keys.js";
-import { outputHash, toolSignatureMessage } from "../wire/crypto/signature.js";
-import { JsonError } from "../wire/json/error.js";
-import { quote } from "../wire/json/print.js";
-import { plainValue } from "../wire/json/untyped-json.js";
-import { FAILURE_PORT, FAILURE_VARIANT } from "../wire/ports.js";
-import { MAX_RESULT_BYTES } from "../wire/protocol.js";
-import { engine } from "./engine.js";
-import { LeaderError } from "./error.js";
-import type { SignedRequest } from "./signed-request.js";
+import { readPublicKey } from "../../config/keys.js";
+import { decodeOutput } from "../../wire/bcs/bcs.js";
+import type { MetaSchema, PortShape, RawValue } from "../../wire/bcs/bcs-shapes.js";
+import { InlineValue, NexusData, NexusDataError, NexusValue, type WalrusValue } from "../../wire/bcs/data.js";
+import { VerifyKey } from "../../wire/crypto/ed25519-keys.js";
+import { outputHash, toolSignatureMessage } from "../../wire/crypto/signature.js";
+import { JsonError } from "../../wire/json/error.js";
+import { quote } from "../../wire/json/print.js";
+import { plainValue } from "../../wire/json/untyped-json.js";
+import { FAILURE_PORT, FAILURE_VARIANT } from "../../wire/ports.js";
+import { MAX_RESULT_BYTES } from "../../wire/protocol.js";
+import { engine } from "../engine.js";
+import { LeaderError } from "../error.js";
+import type { SignedRequest } from "../request/signed-request.js";
 
 /** A public key: prepared, as 32 bytes, or as 64 hex digits. */
 export type PublicKey = VerifyKey | Uint8Array | string;

@@ -1,16 +1,16 @@
 /** Decodes results to the `Output` type of a tool, by its contract. */
 
-import type { WalrusValue } from "../wire/bcs/data.js";
-import type { Contract, Variant } from "../wire/contract.js";
-import { type Decode, DecodeContext, readInput } from "../wire/decode/decoder.js";
-import { Mismatch } from "../wire/decode/mismatch.js";
-import { ResultDecoderCompiler } from "../wire/decode/result-decoder.js";
-import { WireFault } from "../wire/fault.js";
-import { kindAt, NULL } from "../wire/json/document.js";
-import { setAbsent, setMember } from "../wire/json/untyped-json.js";
-import { FAILURE_PORT, FAILURE_VARIANT } from "../wire/ports.js";
-import { WithSerdeErrorPath } from "../wire/with-error-path.js";
-import { LeaderError } from "./error.js";
+import type { WalrusValue } from "../../wire/bcs/data.js";
+import type { Contract, Variant } from "../../wire/contract.js";
+import { type Decode, DecodeContext, readInput } from "../../wire/decode/decoder.js";
+import { Mismatch } from "../../wire/decode/mismatch.js";
+import { ResultDecoderCompiler } from "../../wire/decode/result-decoder.js";
+import { WireFault } from "../../wire/fault.js";
+import { kindAt, NULL } from "../../wire/json/document.js";
+import { setAbsent, setMember } from "../../wire/json/untyped-json.js";
+import { FAILURE_PORT, FAILURE_VARIANT } from "../../wire/ports.js";
+import { WithSerdeErrorPath } from "../../wire/with-error-path.js";
+import { LeaderError } from "../error.js";
 import type { ResultPort } from "./result.js";
 
 /** A port of a result. Stored values may already have been fetched. */

@@ -5,7 +5,7 @@
 
 import { type OutgoingHttpHeaders, validateHeaderName, validateHeaderValue } from "node:http";
 import { isLoopback } from "svc-runtime/internal/storage";
-import { StorageError } from "./storage-error.js";
+import { StorageError } from "../storage-error.js";
 
 /** Kind of server, and the first word of every message about it. */
 export type Role = "publisher" | "aggregator";

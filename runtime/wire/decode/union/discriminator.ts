@@ -1,7 +1,7 @@
 /** Unions whose object branches are told apart by the literal of one member, so that one branch alone is tried. */
 
-import type { Codec } from "../contract.js";
-import { literalMismatch, type Mismatch } from "./mismatch.js";
+import type { Codec } from "../../contract.js";
+import { literalMismatch, type Mismatch } from "../mismatch.js";
 
 type ObjectCodec = Extract<Codec, { readonly kind: "object" }>;
 

@@ -3,9 +3,9 @@
  * thread share.
  */
 
-import { endsWithin } from "../../time-limit.js";
-import { type ClassContext, SvcTool, type SvcToolClass } from "../../tool.js";
-import { StartupError } from "../errors/startup-error.js";
+import { endsWithin } from "../../../time-limit.js";
+import { type ClassContext, SvcTool, type SvcToolClass } from "../../../tool.js";
+import { StartupError } from "../../errors/startup-error.js";
 import { runAsTool } from "./async-errors.js";
 import { loadOpenTelemetry } from "./open-telemetry.js";
 

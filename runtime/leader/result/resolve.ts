@@ -1,15 +1,15 @@
 /** Resolves the references of a result to their content (protocol.md sections 1 and 3). */
 
-import type { RawValue } from "../wire/bcs/bcs-shapes.js";
-import type { InlineValue } from "../wire/bcs/data.js";
-import { JsonError } from "../wire/json/error.js";
-import { quote } from "../wire/json/print.js";
-import { plainValue } from "../wire/json/untyped-json.js";
-import { LeaderError } from "./error.js";
+import type { RawValue } from "../../wire/bcs/bcs-shapes.js";
+import type { InlineValue } from "../../wire/bcs/data.js";
+import { JsonError } from "../../wire/json/error.js";
+import { quote } from "../../wire/json/print.js";
+import { plainValue } from "../../wire/json/untyped-json.js";
+import { LeaderError } from "../error.js";
+import { JsonText } from "../request/request.js";
+import type { ByVariant, ResolvedOutputOf, TextsOf, ToolType, UntypedTool } from "../tool-types.js";
 import type { OutputReader, ReadablePort } from "./output-reader.js";
-import { JsonText } from "./request.js";
 import type { ToolResult } from "./result.js";
-import type { ByVariant, ResolvedOutputOf, TextsOf, ToolType, UntypedTool } from "./tool-types.js";
 
 /** Options of one read. */
 export interface ReadOptions {
