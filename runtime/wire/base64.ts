@@ -1,32 +1,32 @@
-/** Strict base64 (RFC 4648): exactly one text per byte string. `Buffer.from` ignores invalid characters. */
+/**
+ * Strict base64 (RFC 4648): each byte string has exactly one valid text. `Buffer.from` would ignore invalid characters.
+ */
 
 import { Buffer } from "#platform/bytes";
 
-/** Decodes standard base64 with canonical padding and no stray bits; undefined for anything else. */
+/** Decodes standard base64. Padding is required and unused bits must be zero; undefined for anything else. */
 export function decodeBase64(text: string): Buffer | undefined {
   const { length } = text;
   // `Buffer.from` reads only the low byte of a non-ASCII character, which may look like a digit.
   if (length % 4 !== 0 || Buffer.byteLength(text) !== length) return undefined;
   const bytes = Buffer.from(text, "base64");
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
-  // `Buffer.from` skips invalid characters and stops at the first `=`: the expected length proves that all characters were digits.
+  // `Buffer.from` skips invalid characters and stops at the first `=`, so the expected length proves that all are
+  // digits.
   if (bytes.length !== (length / 4) * 3 - padding || text.includes("-") || text.includes("_")) return undefined;
-  // The last digit has the unused bits: compare it with its canonical form.
+  // Unused bits are in the last digit: compare it with its canonical form.
   return bytes.toString("base64", bytes.length - (3 - padding)) === text.slice(-4) ? bytes : undefined;
 }
 
-/** Values of standard base64 digits, by character code. */
+/** Values of standard base64 digits, by character code; −1 for other characters. */
 const STANDARD_DIGITS: readonly number[] = Array.from({ length: 128 }, (_, code) =>
   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".indexOf(String.fromCharCode(code)),
 );
 
-/** Length of the longest text that is decoded digit by digit. */
+/** Maximum length of a text that is decoded digit by digit. */
 const MAX_SHORT_LENGTH = 64;
 
-/**
- * Decodes like {@link decodeBase64}, into an `ArrayBuffer` of its own: small Buffers share a pool with the rest of the
- * process.
- */
+/** Like {@link decodeBase64}, but into an `ArrayBuffer` that is not shared: small Buffers use a pool of the process. */
 export function decodeOwnBase64(text: string): Uint8Array | undefined {
   const { length } = text;
   if (length > MAX_SHORT_LENGTH) {
@@ -52,14 +52,13 @@ export function decodeOwnBase64(text: string): Uint8Array | undefined {
   return (held & ((1 << bits) - 1)) === 0 ? bytes : undefined;
 }
 
-/** Values of base64url digits, by character code. */
 const DIGITS: readonly number[] = Array.from({ length: 128 }, (_, code) =>
   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".indexOf(String.fromCharCode(code)),
 );
 
 /**
- * Decodes base64url without padding or stray bits; undefined for anything else. Meant for short texts such as headers,
- * where one pass is several times as fast as a regular expression and `Buffer.from`.
+ * Decodes base64url without padding; unused bits must be zero; undefined for anything else. For short texts such as
+ * headers, several times as fast as a regular expression and `Buffer.from`.
  */
 export function decodeBase64url(text: string): Buffer | undefined {
   const bytes = Buffer.allocUnsafe((text.length * 3) >> 2);

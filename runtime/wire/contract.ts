@@ -1,8 +1,7 @@
 /**
- * The contract that svc-gen derives from one tool class (protocol.md sections 1 and 2).
+ * The contract that svc-gen derives from a tool class (protocol.md sections 1 and 2).
  *
- * A contract is plain ordered data and independent of the tool class: a project's `contracts.ts` imports no tool, and a
- * tool imports no generated code.
+ * Contracts are plain data: `contracts.ts` imports no tool, and tools import no generated code.
  */
 
 /** Bounds of a number. */
@@ -14,7 +13,7 @@ export interface NumberBounds {
   readonly multipleOf?: number;
 }
 
-/** Bounds of an exact integer, as decimal digits, since they may exceed 2^53. */
+/** Bounds of an exact integer as decimal digits, because they may exceed 2^53. */
 export type IntegerBounds = { readonly [Keyword in keyof NumberBounds]: string };
 
 /** Constraints of a text. */
@@ -22,7 +21,10 @@ export interface TextConstraints {
   /** In code points. */
   readonly minLength?: number;
   readonly maxLength?: number;
-  /** Regular expressions with the flag `u`, all required: those of a template literal type and of `@pattern`. */
+  /**
+   * Regular expressions with the flag `u`, from a template literal type and from `@pattern`. A text must match all of
+   * them.
+   */
   readonly patterns?: readonly string[];
   /** A key of `formats`. */
   readonly format?: string;
@@ -36,13 +38,13 @@ export interface ListConstraints {
 }
 
 /**
- * JSON encoding of one TypeScript type, with the constraints of its values. Decoding checks types and constraints;
- * encoding checks types, and constraints only where a union chooses a branch by them.
+ * JSON encoding of one TypeScript type, with the constraints of its values. Decoding checks types and constraints.
+ * Encoding checks types; it checks constraints only in a union, to choose the branch.
  */
 export type Codec =
   /**
-   * Any JSON value (`unknown`, `any`, `object`). Integers beyond ±(2^53−1) are bigints. Each constraint applies to
-   * values of its own kind.
+   * Any JSON value (`unknown`, `any`, `object`). Integers beyond ±(2^53−1) are bigints. Each constraint applies only to
+   * values of its kind: `minimum` to numbers, for example.
    */
   | ({ readonly kind: "json"; readonly except?: "null" | "primitives" } & NumberBounds &
       Omit<TextConstraints, "format"> &
@@ -51,11 +53,11 @@ export type Codec =
   | { readonly kind: "boolean" }
   | ({ readonly kind: "string" } & TextConstraints)
   /**
-   * A JavaScript number. An integer text beyond ±(2^53−1), of any length, is refused. `integer`: declared with `@asType
+   * A JavaScript number. An integer text beyond ±(2^53−1), of any length, is a mismatch. `integer` is set by `@asType
    * integer`.
    */
   | ({ readonly kind: "number"; readonly integer?: boolean } & NumberBounds)
-  /** One literal or a union of literals, enums included. */
+  /** One literal or a union of literals; includes enums. */
   | { readonly kind: "literal"; readonly values: readonly (string | number | boolean | null)[] }
   /** An exact integer: −2^63 to 2^64−1, narrowed by `format`. */
   | ({ readonly kind: "bigint"; readonly format?: "int64" | "uint64" } & IntegerBounds)
@@ -64,9 +66,9 @@ export type Codec =
   /** A `Uint8Array`, as canonical standard base64 with padding. */
   | { readonly kind: "bytes" }
   | ({ readonly kind: "array"; readonly item: Codec } & ListConstraints)
-  /** A `WithSerdeErrorPath`, as its value. */
+  /** A `WithSerdeErrorPath`, sent as its value. */
   | { readonly kind: "wrapped"; readonly item: Codec }
-  /** `items`, of which the last `optional` may be missing, then any number of `rest`, then exactly `tail`. */
+  /** The `items`, of which the last `optional` may be missing; then any number of `rest`; then exactly `tail`. */
   | ({
       readonly kind: "tuple";
       readonly items: readonly Codec[];
@@ -75,9 +77,9 @@ export type Codec =
       readonly tail?: readonly Codec[];
     } & ListConstraints)
   /**
-   * Members in declared order, then members of index signatures, sorted by name. `patterns` are the types of members by
-   * matching name, `rest` is the type of every other member. With `patterns`, even empty, and no `rest`, the type
-   * forbids other members.
+   * Members in declared order, then members of index signatures, sorted by name. `patterns` are the types of members
+   * whose name matches; `rest` is the type of all other members. If `patterns` is set, even if empty, and `rest` is
+   * not, other members are forbidden.
    */
   | {
       readonly kind: "object";
@@ -86,58 +88,59 @@ export type Codec =
       readonly rest?: Codec;
     }
   /**
-   * A value uses the branch that it fits, including constraints. If several fit, it uses the first of those with the
+   * Uses the branch that the value fits, including its constraints. If several fit, uses the first of those with the
    * fewest undeclared members.
    */
   | { readonly kind: "union"; readonly branches: readonly Codec[] }
-  /** A definition of the contract, by name, for recursive types. */
+  /** Reference to a definition of the contract, for recursive types. */
   | { readonly kind: "ref"; readonly name: string };
 
-/** One declared member of an object. An optional member may be absent, `null` or `undefined`, with the same meaning. */
+/** One declared member of an object. For an optional member, absent, `null` and `undefined` mean the same. */
 export interface ContractMember {
   readonly name: string;
   readonly optional?: boolean;
   readonly codec: Codec;
 }
 
-/** One port, in schema order. The codec of a `many` port describes one of its values. */
+/** One input or output port. The codec of a `many` port describes one of its values. */
 export interface Port {
   readonly name: string;
   readonly many: boolean;
-  /** The type of the whole list of a `many` input, present when the list is a tuple or has constraints of its own. */
+  /** Type of the whole list of a `many` input, if it is a tuple or has constraints. */
   readonly list?: Extract<Codec, { readonly kind: "array" | "tuple" }>;
-  /** Whether the member is optional: a `one` port, `null` on the wire when absent. */
+  /** Whether the member is optional. Such a port is always a `one` port; it is `null` on the wire if absent. */
   readonly optional?: boolean;
   /** Whether an output port accepts references to stored values (`DataRef`). */
   readonly held?: boolean;
   readonly codec: Codec;
 }
 
-/** One output variant. `text`: declared as a string literal, so the tool returns `"done"` instead of `{done: {}}`. */
+/**
+ * One output variant. `text` is set if it is declared as a string literal: the tool returns `"done"`, not `{done: {}}`.
+ */
 export interface Variant {
   readonly name: string;
   readonly text?: boolean;
   readonly ports: readonly Port[];
 }
 
-/** Everything that svc-gen derives from one tool. */
 export interface Contract {
   /** Fully qualified name, with its version in the shortest form. */
   readonly fqn: string;
   readonly description: string;
-  /** The class's `path()`. */
+  /** Result of the class's `path()`. */
   readonly path: string;
   /** Milliseconds. */
   readonly timeout: number;
-  /** JSON text, because the textual order of members is the order of the ports. */
+  /** JSON text instead of an object, because the textual order of members is the order of the ports. */
   readonly inputSchema: string;
   readonly outputSchema: string;
   readonly input: readonly Port[];
   /** Whether the input type forbids undeclared members. */
   readonly closedInput?: boolean;
   readonly output: readonly Variant[];
-  /** The environment variables of the class's `variables()`. A name that ends in `?` is optional. */
+  /** Environment variables from the class's `variables()`. A name that ends in `?` is optional. */
   readonly variables?: readonly (readonly [name: string, description: string])[];
-  /** Targets of `ref` codecs. */
+  /** Targets of `ref` codecs, by name. */
   readonly definitions?: readonly (readonly [name: string, codec: Codec])[];
 }

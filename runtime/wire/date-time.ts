@@ -3,10 +3,13 @@
 const DATE_TIME =
   /^\d{4}-\d\d-\d\d[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-/** Length of a date-time in UTC without a fraction, which is read without the slower parser of `Date`. */
+/**
+ * Length of a UTC date-time without a fraction, such as `2026-01-31T00:00:00Z`; parsed without the slower parser of
+ * `Date`.
+ */
 const WHOLE_SECONDS = 20;
 
-/** Parses an RFC 3339 date-time; undefined for anything else, including impossible days and leap seconds. */
+/** Parses an RFC 3339 date-time; undefined for anything else, such as impossible days and leap seconds. */
 export function parseDateTime(text: string): Date | undefined {
   if (!DATE_TIME.test(text)) return undefined;
   const [year, month, day] = [Number(text.slice(0, 4)), twoDigits(text, 5), twoDigits(text, 8)];
@@ -28,7 +31,7 @@ function twoDigits(text: string, at: number): number {
   return (text.charCodeAt(at) - 0x30) * 10 + text.charCodeAt(at + 1) - 0x30;
 }
 
-/** Formats a date as RFC 3339, which has four digits for the year; undefined for other years and invalid dates. */
+/** Formats a date as RFC 3339. Undefined for an invalid date or a year that does not have four digits. */
 export function formatDateTime(date: Date): string | undefined {
   const year = date.getUTCFullYear();
   return year >= 0 && year <= 9999 ? date.toISOString() : undefined;

@@ -1,10 +1,10 @@
-/** The definitions of a contract, each compiled once, and a cache of their results for the values of one document. */
+/** Compiles each definition of a contract once, and caches its results for the values of one document. */
 
 import type { Codec, Contract } from "./contract.js";
 import { Mismatch } from "./decode/mismatch.js";
 import type { Tally } from "./decode/union/union-choice.js";
 
-/** A compiled definition. `compiled` is set before any value is read or written. */
+/** Compiled definition. `compiled` is set before the definition is used. */
 interface CompiledDefinition<Compiled> {
   readonly id: number;
   compiled: Compiled;
@@ -19,14 +19,14 @@ export class Definitions<Compiled> {
     this.#codecs = new Map(definitions);
   }
 
-  /** The codec of a definition; undefined when the contract has none. */
+  /** Codec of a definition; undefined if the contract has no such definition. */
   readonly codecOf = (name: string): Codec | undefined => this.#codecs.get(name);
 
   /**
-   * The definition that a codec refers to.
+   * Compiled definition of this name; compiles it at the first reference.
    *
-   * @param form the name of the compiled form, where `compile` has several
-   * @throws RangeError when the contract has no such definition
+   * @param form name of the compiled form, if `compile` has several
+   * @throws RangeError if the contract has no such definition
    */
   get(name: string, compile: (codec: Codec) => Compiled, form = ""): Readonly<CompiledDefinition<Compiled>> {
     const codec = this.#codecs.get(name);
@@ -36,7 +36,7 @@ export class Definitions<Compiled> {
     const key = `${form} ${name}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    // Registered before it is compiled, because the definition may be recursive.
+    // Registered before compilation, because the definition may refer to itself.
     const definition = { id: this.#known.size, compiled: undefined as Compiled };
     this.#known.set(key, definition);
     definition.compiled = compile(codec);
@@ -44,24 +44,24 @@ export class Definitions<Compiled> {
   }
 }
 
-/** The result of a definition for one value, and the number of undeclared members in that value. */
+/** Result of a definition for one value, and the number of undeclared members in that value. */
 interface Made {
   readonly result: unknown;
   readonly undeclaredCount: number;
 }
 
-/** Caches the results of definitions, because several branches of a union may try one definition on the same value. */
+/** Caches the results of definitions: several branches of a union may apply one definition to the same value. */
 export class DefinitionMemo implements Tally {
   undeclaredCount = 0;
-  /** Whether a number of type `unknown` is an integer beyond ±(2^53−1), so that it may have been rounded. */
+  /** Whether a number of type `unknown` is an integer beyond ±(2^53−1) and may therefore have lost precision. */
   rounded = false;
   #made: Map<number, Map<unknown, Made>> | undefined;
 
   /**
-   * Returns the result for a value, computed by `make` at the first call. Each call adds the undeclared members of the
-   * value to the count. Mismatches of literals are not cached: they are cheap to recompute, and a body may have millions.
+   * Returns the result for a value; calls `make` only the first time. Adds the value's undeclared members to the count
+   * each time. Does not cache mismatches of literals, which are cheap to compute and may be numerous.
    *
-   * @param id identifies the definition and all else that the result depends on, except the value
+   * @param id identifies the definition and everything else, except the value, that the result depends on
    */
   once<T>(id: number, value: unknown, make: () => T | Mismatch): T | Mismatch {
     this.#made ??= new Map();

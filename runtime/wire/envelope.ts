@@ -1,8 +1,8 @@
 /**
- * Reads the body of a signed request: from bytes to the texts that the leader's hash commits to (protocol.md section
- * 5).
+ * Reads the body of a signed request and finds the texts that the leader's hash commits to (protocol.md section 5).
  *
- * The hashed bytes are the decoded bytes: {@link SignedInput.match} returns only the texts whose hash matched.
+ * {@link SignedInput.match} returns only texts whose hash matched, so the tool decodes exactly the bytes that were
+ * signed.
  */
 
 import { Buffer } from "#platform/bytes";
@@ -31,19 +31,19 @@ import { type TextForm, textOf } from "./json/print.js";
 import { isStringOf, stringOf, stringValueOf } from "./json/read.js";
 import { INPUT_BUDGET, MAX_VALUES } from "./protocol.js";
 
-/** One text that the leader's hash commits to: an entry of a parsed document, or unparsed bytes. */
+/** Text that the leader's hash commits to: an entry of a parsed document, or bytes that are not parsed. */
 export type CommittedText =
   | { readonly document: JsonDocument; readonly entry: number }
   | { readonly document: undefined; readonly bytes: Buffer };
 
-/** The bytes of a committed text; decoding them gives the same value as decoding the text. */
+/** Bytes of a committed text. Decoding them gives the same value as decoding the text. */
 export function committedBytes(text: CommittedText): Buffer {
   if (text.document === undefined) return text.bytes;
-  // A root entry is an entire document, so its bytes are committed including white space.
+  // A root entry is a whole document: its bytes, including white space, are committed.
   return text.entry === 0 ? text.document.bytes : textOf(text.document, text.entry, "sent");
 }
 
-/** One received value of a port: the entry of its `data`, or its decoded `bytes`. */
+/** One received value of a port: the entry of its `data` member, or its decoded `bytes` member. */
 type Item = { readonly entry: number } | EncodedItem;
 
 interface EncodedItem {
@@ -51,7 +51,7 @@ interface EncodedItem {
   readonly bytes: Buffer;
 }
 
-/** The remaining byte budget of a body, and whether any item so far had decoded `bytes`. */
+/** Bytes that the values may still take, and whether an item so far had `bytes`. */
 interface Budget {
   left: number;
   isEncoded: boolean;
@@ -74,10 +74,10 @@ export class EnvelopeReader {
   }
 
   /**
-   * Reads a body: every port exactly once, within the budget. Values are located, not decoded.
+   * Reads a body that has every port exactly once, within the budget. Locates values without decoding them.
    *
-   * @param counted counts the values of the body, and later of the texts in it
-   * @throws {@link WireFault} `input_deserialization_error`, with the path of the fault; `payload_too_large`
+   * @param counted counts the values of the body, and later those of the texts in it
+   * @throws {@link WireFault} `input_deserialization_error` with a path; `payload_too_large`
    */
   read(body: Uint8Array, counted = new InputValues()): SignedInput {
     let document: JsonDocument;
@@ -109,7 +109,7 @@ export class EnvelopeReader {
     return new SignedInput(document, values as Item[][], this.#hasher, budget.isEncoded ? counted : undefined);
   }
 
-  /** The index of the named port. Most leaders send ports in schema order, which needs one comparison of bytes. */
+  /** Index of the named port. Most leaders send ports in schema order, so the expected name is compared first. */
   #portOf(document: JsonDocument, entry: number | undefined, i: number, at: PathStep): number | undefined {
     const next = this.#names[i];
     if (next !== undefined && entry !== undefined && isStringOf(document, entry, next)) return i;
@@ -134,7 +134,7 @@ export class SignedInput {
     document: JsonDocument,
     values: readonly (readonly Item[])[],
     hasher: InputHasher,
-    /** Counts the values of `bytes` items; undefined when there are none. */
+    /** Counts the values inside `bytes` items; undefined if there are no such items. */
     counted: InputValues | undefined,
   ) {
     this.#document = document;
@@ -144,12 +144,12 @@ export class SignedInput {
   }
 
   /**
-   * Finds the text form that the leader signed: as sent, canonical, or canonical with the number format of older leaders.
-   * All values have the same form.
+   * Finds the form of the texts that the leader signed: as sent, canonical, or canonical with the number format of
+   * older leaders. All values must have the same form.
    *
    * @param inputHash 32 bytes
-   * @returns the texts with this hash, in port order; undefined when no form matches
-   * @throws {@link WireFault} `payload_too_large` when the texts of `bytes` items have too many values
+   * @returns the texts with this hash, in port order; undefined if no form matches
+   * @throws {@link WireFault} `payload_too_large` if the texts of `bytes` items have too many values
    */
   match(inputHash: Uint8Array): readonly (readonly CommittedText[])[] | undefined {
     const found = this.#textsOf(inputHash);
@@ -160,7 +160,7 @@ export class SignedInput {
       texts.map((text, i): CommittedText => {
         const item = values[port]?.[i];
         const document = item?.entry === undefined ? counted.parseIfJson((item as EncodedItem).bytes) : undefined;
-        // The input decoder reports text that is not JSON.
+        // If the text is not JSON, the input decoder reports it.
         return document === undefined ? text : { document, entry: 0 };
       }),
     );
@@ -183,7 +183,7 @@ export class SignedInput {
         items.map((item) => ({ document: undefined, bytes: this.#textOf(item, form) })),
       );
       if (this.#hasher.hashOf(texts, ({ bytes }) => scratchSha256(bytes)).equals(inputHash)) return texts;
-      // Without a positive exponent the legacy form is identical to the canonical one.
+      // Without a positive exponent, the legacy form equals the canonical form.
       if (!texts.some((items) => items.some(({ bytes }) => bytes.includes("e+")))) break;
     }
     return undefined;
@@ -194,7 +194,7 @@ export class SignedInput {
   }
 }
 
-/** A path in the body as a linked list, formatted only for a fault. */
+/** Path in the body as a linked list, formatted only for an error. */
 interface PathStep {
   readonly up: PathStep | undefined;
   readonly step: string | number;
@@ -207,7 +207,7 @@ function stepsText(place: PathStep | undefined): string {
   return pathText(steps);
 }
 
-/** The allowed members of an envelope object. Names are compared as bytes; only escaped or unknown ones are decoded. */
+/** Allowed members of an envelope object. Compares names as bytes; decodes only escaped or unknown names. */
 class AllowedMembers {
   readonly #bytes: readonly Buffer[];
 
@@ -219,9 +219,9 @@ class AllowedMembers {
   }
 
   /**
-   * The entries of the members, in the order of the names. For a repeated member, the last entry counts.
+   * Entries of the members, in the order of the allowed names. A repeated member has its last entry.
    *
-   * @throws {@link WireFault} for an unknown member, or an entry that is not an object
+   * @throws {@link WireFault} for an unknown member, or if the entry is not an object
    */
   find(document: JsonDocument, entry: number, at: PathStep | undefined): (number | undefined)[] {
     if (kindAt(document, entry) !== OBJECT) throw inputFault(`${stepsText(at)}: expected an object`);
@@ -253,7 +253,7 @@ const DATA = Buffer.from("data");
 /** The decoded bytes of a base64 string entry; undefined for anything else. */
 function base64Bytes(document: JsonDocument, entry: number | undefined): Buffer | undefined {
   const { bytes } = document;
-  // latin1 is the fastest decoding, and non-ASCII bytes are invalid base64 in it too.
+  // latin1 is the fastest decoding; non-ASCII bytes are not base64 digits in latin1 either.
   const encoded =
     entry !== undefined && kindAt(document, entry) === STRING
       ? bytes.toString("latin1", startAt(document, entry) + 1, endAt(document, entry) - 1)

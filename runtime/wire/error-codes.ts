@@ -1,8 +1,8 @@
-/** The error codes of protocol.md section 7: their status, and whether the tool ran. */
+/** Error codes of protocol.md section 7, with their statuses and whether the tool ran. */
 
 /**
- * Whether the tool ran because of a request: `yes`, `no`, or `maybe` if the answer leaves it open. Errors are unsigned, so
- * the leader cannot verify this.
+ * Whether the request made the tool run; `maybe` if the error does not tell. Error answers are unsigned, so the leader
+ * cannot verify this.
  */
 export type Ran = "no" | "maybe" | "yes";
 
@@ -20,9 +20,9 @@ export const ERROR_CODES = {
   not_found: { status: 404, ran: "no" },
   method_not_allowed: { status: 405, ran: "no" },
   request_timeout: { status: 408, ran: "no" },
-  // An earlier request with this nonce is running, with the same input or another one.
+  // An earlier request with this nonce is still running; its input may be the same or another one.
   request_in_flight: { status: 409, ran: "maybe" },
-  // Nothing ran because of this request; whether its first attempt ran is unknown.
+  // This request did not run; whether its first attempt ran is unknown.
   replay_memory_lost: { status: 409, ran: "maybe" },
   length_required: { status: 411, ran: "no" },
   payload_too_large: { status: 413, ran: "no" },
@@ -32,7 +32,7 @@ export const ERROR_CODES = {
   input_deserialization_error: { status: 422, ran: "no" },
   rate_limited: { status: 429, ran: "no" },
   headers_too_large: { status: 431, ran: "no" },
-  // Thrown by `new` or `authorize`, or by `invoke`.
+  // Thrown by `new`, `authorize` or `invoke`.
   tool_invocation_failed: { status: 500, ran: "maybe" },
   internal_error: { status: 500, ran: "maybe" },
   output_serialization_error: { status: 500, ran: "yes" },
@@ -40,16 +40,14 @@ export const ERROR_CODES = {
   replay_store_unavailable: { status: 503, ran: "no" },
   overloaded: { status: 503, ran: "no" },
   shutting_down: { status: 503, ran: "no" },
-  // A shutdown aborted the run, at any step.
+  // A shutdown aborted the call; it may not have reached the tool.
   tool_invocation_interrupted: { status: 503, ran: "maybe" },
-  // The deadline covers construction and `authorize` too.
+  // The deadline also covers construction and `authorize`, so `invoke` may not have started.
   tool_invocation_timeout: { status: 504, ran: "maybe" },
 } as const satisfies Readonly<Record<string, ErrorFacts>>;
 
-/** The code of an error answer (protocol.md section 7). */
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** Whether a text is an error code. */
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(ERROR_CODES, text);
 }

@@ -5,7 +5,7 @@ export type WireCode =
   | "input_deserialization_error"
   | "output_serialization_error";
 
-/** A fault of a request or a result. `details` is sent to the caller: paths, kinds and limits, never a value. */
+/** An invalid request or result. `details` is sent to the caller: it has paths, kinds and limits, never a value. */
 export class WireFault extends Error {
   override readonly name = "WireFault";
   constructor(
@@ -18,10 +18,10 @@ export class WireFault extends Error {
 
 export const inputFault = (details: string) => new WireFault("input_deserialization_error", details);
 
-/** The path of a member inside a value: names and array indexes. */
+/** Path of a member inside a value: names and array indexes. */
 export type Path = readonly (string | number)[];
 
-/** The source notation of a path: `tags[1]`, `deep.at`, `["odd name"]`; empty for the value itself. */
+/** Path in source notation: `tags[1]`, `deep.at`, `["odd name"]`; empty for the value itself. */
 export function pathText(path: Path): string {
   let text = "";
   for (const step of path) {
@@ -32,10 +32,9 @@ export function pathText(path: Path): string {
   return text;
 }
 
-/** Longest text of a path. */
+/** Maximum length of a path's text. */
 const MAX_PATH_LENGTH = 256;
 
-/** Whether a text is in the notation of {@link pathText}. */
 export function isPathText(text: string): boolean {
   if (text.length > MAX_PATH_LENGTH) return false;
   const step = String.raw`\[(?:\d+|"(?:[^"\\\p{Cc}]|\\["\\])*")\]`;

@@ -1,17 +1,17 @@
-/** The metadata document of a tool (protocol.md section 9), and the listing of documents in `meta.json` and `--meta`. */
+/** Metadata documents of tools (protocol.md section 9), and their listing in `meta.json` and `--meta`. */
 
 import type { Contract } from "./contract.js";
 import { indentedBlock } from "./json/pretty-json.js";
 import { quote } from "./json/print.js";
 import { plainValue } from "./json/untyped-json.js";
 
-/** The document of the tool at `url` as compact JSON text. Its schemas keep the textual order of the contract. */
+/** Metadata document of the tool at `url`, as compact JSON text. Its schemas keep the textual order of the contract. */
 export function metadataText({ fqn, timeout, description, inputSchema, outputSchema }: Contract, url: string): string {
   const head = `{"fqn":${quote(fqn)},"url":${quote(url)},"timeout":${timeout},"description":${quote(description)}`;
   return `${head},"input_schema":${inputSchema},"output_schema":${outputSchema}}`;
 }
 
-/** The metadata document of a tool (protocol.md section 9) as a value. Integers beyond ±(2^53−1) in schemas are bigints. */
+/** Metadata document as a value. Integers beyond ±(2^53−1) in schemas are bigints. */
 export interface MetadataDocument {
   readonly fqn: string;
   readonly url: string;
@@ -22,17 +22,16 @@ export interface MetadataDocument {
   readonly output_schema: Readonly<Record<string, unknown>>;
 }
 
-/** The document of {@link metadataText} as a value. */
 export function metadataDocument(contract: Contract, url: string): MetadataDocument {
   return plainValue(Buffer.from(metadataText(contract, url))) as MetadataDocument;
 }
 
-/** Placeholder `url` in listings, because the host is not known yet. */
+/** Placeholder `url` for listings, which do not know the host. */
 export function localUrl(path: string): string {
   return path === "" ? "http://localhost/" : `http://localhost${path.startsWith("/") ? "" : "/"}${path}`;
 }
 
-/** A JSON array of documents that are already indented, with a final newline. */
+/** JSON array of indented documents, with a final newline. */
 export function metadataListing(documents: readonly string[]): string {
   return `${indentedBlock("[", documents, "]")}\n`;
 }

@@ -1,6 +1,6 @@
 /**
- * Encodes the result of a tool to the signed bytes (protocol.md sections 2, 3 and 7): the tag, then the ports in schema
- * order, independent of the order of the tool's object.
+ * Encodes the result of a tool to the bytes that are signed (protocol.md sections 2, 3 and 7): the tag, then the ports
+ * in schema order.
  */
 
 import { Buffer } from "#platform/bytes";
@@ -43,21 +43,19 @@ import {
 
 const fault = (details: string) => new WireFault("output_serialization_error", details);
 
-/** The reserved failure variant, which every tool may return without declaring it. */
+/** Reserved failure variant; tools may return it without declaring it. */
 const FAILURE: Variant = {
   name: FAILURE_VARIANT,
   ports: [{ name: FAILURE_PORT, many: false, codec: { kind: "string" } }],
 };
 
-/** A result that conforms to its contract. */
 export interface EncodedOutput extends RawOutput {
   readonly ports: readonly { readonly name: string; readonly many: boolean; readonly values: readonly NexusValue[] }[];
 }
 
-/** Encodes the results of one tool. */
 export class OutputEncoder {
   readonly #variants: ReadonlyMap<string, CompiledVariant>;
-  /** Decoders of ports, created only for explicit ports. */
+  /** Decoders of ports, for explicit ports; created on demand. */
   readonly #decoders = new Map<Port, Decode>();
   readonly #decoderCompiler: ResultDecoderCompiler;
 
@@ -75,7 +73,8 @@ export class OutputEncoder {
   /**
    * Encodes the value returned by the tool's `invoke` or `encodeOutput`.
    *
-   * @param onRounded called with the path of a port that probably contains a rounded number of type `unknown`
+   * @param onRounded called with the path of a port that contains a number of type `unknown` that may have lost
+   * precision
    * @throws {@link WireFault} `output_serialization_error` with port and reason
    */
   encode(result: unknown, onRounded?: (port: string) => void): EncodedOutput {
@@ -95,7 +94,7 @@ export class OutputEncoder {
   }
 
   /**
-   * The inline JSON text of one value of a port, without a limit of length.
+   * JSON text of one value of a port, without a length limit.
    *
    * @throws {@link WireFault} `output_serialization_error`
    */
@@ -189,7 +188,7 @@ export class OutputEncoder {
     };
   }
 
-  /** @throws {@link WireFault} when an explicit inline value does not have its port's type */
+  /** @throws {@link WireFault} if an explicit inline value does not have the type of its port */
   #checkType(port: Port, { bytes }: InlineValue, path: Path): void {
     let decode = this.#decoders.get(port);
     if (decode === undefined) {
@@ -214,7 +213,7 @@ interface CompiledVariant {
   readonly ports: readonly { readonly port: Port; readonly encode: Encode }[];
 }
 
-/** Classes that do not store their content in properties: encoded as plain objects, instances would be empty. */
+/** Classes whose content is not in their properties, so instances would be encoded as empty objects. */
 const OPAQUE_CLASSES = [Date, Map, Set, Promise];
 
 /** Whether a value is an object described by its properties. */
@@ -229,14 +228,14 @@ function isBytes(value: unknown): boolean {
   return ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
 }
 
-/** The kind of a value, for messages; the name of an opaque class. */
+/** Kind of a value, or the name of an opaque class, for messages. */
 function givenKind(value: unknown): string {
   const type = OPAQUE_CLASSES.find((known) => value instanceof known);
   if (type !== undefined) return `a ${type.name}`;
   return isBytes(value) ? "bytes" : kindOf(value);
 }
 
-/** A property of a value or of its class (a getter), but not of `Object.prototype`. */
+/** Property of a value or of its class (a getter), but not of `Object.prototype`. */
 function memberOf(object: object, name: string): unknown {
   const value = (object as Record<string, unknown>)[name];
   if (Object.hasOwn(object, name)) return value;
@@ -245,9 +244,9 @@ function memberOf(object: object, name: string): unknown {
 }
 
 /**
- * BCS of a conforming result.
+ * BCS of a valid result.
  *
- * @throws {@link WireFault} when it is longer than {@link MAX_RESULT_BYTES}
+ * @throws {@link WireFault} if it is longer than {@link MAX_RESULT_BYTES}
  */
 export function resultBytes(output: EncodedOutput): Buffer {
   const bytes = encodeOutput(output);
@@ -257,7 +256,9 @@ export function resultBytes(output: EncodedOutput): Buffer {
   return bytes;
 }
 
-/** The result as `{"<tag>":{"<port>":value,…}}`, a stored value as an item of NexusData (protocol.md sections 3 and 6). */
+/**
+ * Result as `{"<tag>":{"<port>":value,…}}`, with stored values as items of NexusData (protocol.md sections 3 and 6).
+ */
 export function resultJson({ tag, ports }: EncodedOutput): string {
   const members = ports.map(({ name, many, values }) => {
     const texts = values.map((value) =>
@@ -288,7 +289,7 @@ function encodePort(tag: string, port: Port, encode: Encode, value: unknown, mem
   return values;
 }
 
-/** One value of a port: a reference where the port accepts one, otherwise inline data. */
+/** Value of a port: a reference if the port accepts references, otherwise inline data. */
 function portValue(
   port: Port,
   encode: Encode,
@@ -309,7 +310,7 @@ function portValue(
   return referred;
 }
 
-/** Whether a value is a reference. JSON data never has a function as a member. */
+/** Whether a value is a reference: it has a function as a member, which JSON data cannot have. */
 function isReference(value: unknown): value is NexusValue | { nexusValue(): unknown } {
   if (value === null || typeof value !== "object") return false;
   return isNexusValue(value) || typeof (value as { nexusValue?: unknown }).nexusValue === "function";
@@ -325,7 +326,10 @@ function inlineValue(text: string | Mismatch, path: (string | number)[], held = 
   return new InlineValue(bytes);
 }
 
-/** Writes a value as JSON text; returns a {@link Mismatch} when it does not fit. `depth` counts the enclosing levels. */
+/**
+ * Writes a value as JSON text, or returns a {@link Mismatch} if it does not fit. `depth` is the number of enclosing
+ * levels.
+ */
 type Encode = (value: unknown, depth: number, context: DefinitionMemo) => string | Mismatch;
 
 /** Encodes single values by codec. */
@@ -377,7 +381,7 @@ function encodeAny(value: unknown, depth: number, memo: DefinitionMemo): string 
     case "object": {
       if (value === null) return "null";
       const { toJSON } = value as { toJSON?: unknown };
-      // Called once, like JSON.stringify: `toJSON` of its result is ignored.
+      // Called once, like `JSON.stringify`: ignores `toJSON` of the returned value.
       const given: unknown = typeof toJSON === "function" ? toJSON.call(value) : value;
       return given === value || (typeof given === "object" && given !== null)
         ? encodeAnyObject(given as object, depth, memo)
@@ -407,9 +411,9 @@ function encodeAnyObject(value: object, depth: number, memo: DefinitionMemo): st
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 /**
- * The text of the undeclared own members, sorted by UTF-16 code units (RFC 8785 section 3.2.3) so that the result does
- * not depend on insertion order. `encode` returns undefined for a member to omit. A mismatch does not contain the
- * names, because they are data.
+ * Text of the undeclared own members, sorted by UTF-16 code units (RFC 8785 section 3.2.3) so that the result does not
+ * depend on insertion order. Omits a member if `encode` returns undefined. A mismatch does not contain the names: they
+ * are data.
  */
 function undeclaredMembers(
   value: object,
@@ -431,25 +435,24 @@ function undeclaredMembers(
   return text;
 }
 
-/** Compiles codecs to closures at start-up. */
+/** Compiles codecs to closures, at start-up. */
 class EncoderCompiler {
   readonly #definitions: Definitions<Encode>;
-  /** Whether any compiled codec is a union: only then may a value be tried against several branches. */
+  /** Whether a compiled codec is a union, so several branches may encode the same value. */
   #hasUnion = false;
-  /** Whether several branches of some union may fit a value: only then are undeclared members counted. */
+  /** Whether several branches of some union may fit the same value; only then are undeclared members counted. */
   #countsUndeclared = false;
 
   constructor(definitions: NonNullable<Contract["definitions"]>) {
     this.#definitions = new Definitions(definitions);
   }
 
-  /** @param inUnion whether the codec is inside a union, which checks constraints to choose a branch */
+  /** @param inUnion whether the codec is inside a union, where constraints are checked to choose a branch */
   compile(codec: Codec, inUnion = false): Encode {
     switch (codec.kind) {
       case "json":
         return encodeAny;
       case "null":
-        // Both `null` and `undefined` are written as null.
         return (value) => (value === null || value === undefined ? "null" : new Mismatch("null", kindOf(value)));
       case "boolean":
         return (value) => (typeof value === "boolean" ? String(value) : new Mismatch("a boolean", kindOf(value)));
@@ -525,7 +528,7 @@ class EncoderCompiler {
       return (value, depth, context) => chooseBranch(branches, context, (branch) => branch(value, depth, context));
     }
     const { name, branches: branchOf, others, mismatch } = discriminator;
-    // Several branches may take an array.
+    // `others` has one object branch. With two more, several branches may accept an array.
     if (others.length > 2) {
       this.#hasUnion = true;
       this.#countsUndeclared = true;
@@ -575,7 +578,7 @@ class EncoderCompiler {
     return (value, depth, context) => {
       if (!hasMembers(value)) return new Mismatch("an object", givenKind(value));
       if (depth === MAX_DEPTH) return tooDeep();
-      // Literals are encoded first, because they distinguish the branches of a union.
+      // Literals are encoded first because a wrong literal rules out this branch of a union.
       for (const { name, encode } of literals) {
         const encoded = encode(memberOf(value, name), depth + 1, context);
         if (typeof encoded !== "string") return encoded.within(name).asOtherBranch();
@@ -605,7 +608,7 @@ class EncoderCompiler {
       if (!this.#hasUnion || value === null || typeof value !== "object") {
         return definition.compiled(value, depth, context);
       }
-      // The same object may fit at one depth and be too deep at another.
+      // The depth is part of the cache key: an object may fit at one depth and be nested too deeply at another.
       const id = definition.id * (MAX_DEPTH + 1) + depth;
       return context.once(id, value, () => definition.compiled(value, depth, context));
     };

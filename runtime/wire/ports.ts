@@ -5,11 +5,11 @@ import type { MetaSchema, PortShape, VariantShape } from "./bcs/bcs-shapes.js";
 import { type Json, JsonObject, readOrdered } from "./json/ordered-json.js";
 import { MAX_INPUT_PORTS, MAX_NAME_BYTES, MAX_VARIANT_PORTS, MAX_VARIANTS } from "./protocol.js";
 
-/** The reserved failure variant, which every tool has without declaring it. */
+/** Reserved failure variant that every tool has without declaring it. */
 export const FAILURE_VARIANT = "_err_eval";
 export const FAILURE_PORT = "reason";
 
-/** A schema that the network refuses at registration. */
+/** A schema that the network rejects at registration. */
 export class PortError extends Error {
   override readonly name = "PortError";
 }
@@ -17,7 +17,7 @@ export class PortError extends Error {
 /**
  * Derives the ports from schema texts. The textual order of members is the order of the ports.
  *
- * @throws PortError when the network refuses the schemas, JsonError when they are not JSON
+ * @throws PortError if the network would reject the schemas, JsonError if they are not JSON
  */
 export function derivePorts(inputSchema: string, outputSchema: string): MetaSchema {
   return {
@@ -88,7 +88,6 @@ function requireName(name: string, what: string): void {
   if (!isPortName(name)) throw new PortError(`${what}: expected a name of 1 to ${MAX_NAME_BYTES} ASCII bytes`);
 }
 
-/** Whether a port or variant may have this name. */
 export function isPortName(name: string): boolean {
   if (name.length < 1 || name.length > MAX_NAME_BYTES) return false;
   for (let i = 0; i < name.length; i++) if (name.charCodeAt(i) > 0x7f) return false;
@@ -99,7 +98,7 @@ function member(schema: Json, name: string): Json | undefined {
   return schema instanceof JsonObject ? schema.members.get(name) : undefined;
 }
 
-/** Resolves a `$ref`, one level only; its siblings are ignored. */
+/** Resolves a `$ref`, one level only. Ignores other members of the referring schema. */
 function oneHop(document: Json, schema: Json, what: string): Json {
   const reference = member(schema, "$ref");
   if (reference === undefined) return schema;

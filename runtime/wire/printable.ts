@@ -1,21 +1,21 @@
-/** Foreign text made safe for messages, logs, terminals and generated files. */
+/** Makes foreign text safe for messages, logs, terminals and generated files. */
 
-/** The first characters of a text, with `…` in place of the rest. */
+/** Truncates a text; `…` replaces the rest. */
 export function truncated(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
-/** The text truncated and in printable ASCII; other characters are escaped. */
+/** Truncates a text and escapes characters that are not printable ASCII. */
 export function escaped(text: string, most: number): string {
   return truncated(text, most).replace(/[^\x20-\x7e…]/g, unicodeEscapes);
 }
 
-/** The text truncated, as a JSON string in printable ASCII. Most paths fit into the default length. */
+/** Truncates a text and formats it as a JSON string in printable ASCII. The default length suits most paths. */
 export function quoted(text: string, most = 256): string {
   return escaped(JSON.stringify(truncated(text, most)), Number.POSITIVE_INFINITY);
 }
 
-/** All characters as `\uXXXX`. */
+/** Escapes every character as `\uXXXX`. */
 export function unicodeEscapes(text: string): string {
   return Array.from({ length: text.length }, (_, at) => unicodeEscape(text.charCodeAt(at))).join("");
 }
@@ -24,7 +24,7 @@ function unicodeEscape(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, "0")}`;
 }
 
-/** The first characters of a text, well formed and without terminal control characters. */
+/** Truncates a text and replaces lone surrogates and terminal control characters. */
 export function withoutControls(text: string, most = text.length, substitute = "\ufffd"): string {
   return text
     .slice(0, most)
@@ -32,7 +32,7 @@ export function withoutControls(text: string, most = text.length, substitute = "
     .replace(/\p{Cc}/gu, substitute);
 }
 
-/** The first characters of a text, with `?` in place of anything except printable ASCII. */
+/** Truncates a text and replaces all characters except printable ASCII by `?`. */
 export function asciiText(text: string, most: number): string {
   return text.slice(0, most).replace(/[^\x20-\x7e]/g, "?");
 }

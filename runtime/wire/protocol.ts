@@ -3,7 +3,7 @@
 /** Default prefix of the header names. */
 export const DEFAULT_HEADER_PREFIX = "X-Svc-";
 export const SIGNATURE_VERSION = "3";
-/** Domain separation strings, which prefix hashed and signed bytes. */
+/** Domain separation strings: prefixes of hashed and signed bytes. */
 export const DOMAINS = {
   resolvedInput: "nexus.direct.v3.resolved-input",
   rawOutput: "nexus.direct.v3.raw-output",
@@ -14,48 +14,48 @@ export const RESULT_CONTENT_TYPE = "application/vnd.nexus.canonical-tool-respons
 
 export const MAX_INPUT_PORTS = 32;
 export const MAX_VARIANTS = 8;
-/** Limit of the ports of one variant. */
+/** Maximum number of ports of one variant. */
 export const MAX_VARIANT_PORTS = 16;
-/** Limit of the name of a port or a variant. */
+/** Maximum length of a port's or variant's name. */
 export const MAX_NAME_BYTES = 128;
-/** Limit of the values of a `many` port. */
+/** Maximum number of values of a `many` port. */
 export const MAX_VALUES = 256;
-/** Limit of nested arrays and objects. */
+/** Maximum nesting of arrays and objects. */
 export const MAX_DEPTH = 127;
-/** Limit of one inline value. */
+/** Maximum size of one inline value. */
 export const MAX_INLINE_BYTES = 61_440;
-/** Limit of BCS(NexusData) of one port, variant byte included. */
+/** Maximum size of BCS(NexusData) of one port, including the variant byte. */
 export const MAX_PORT_BYTES = 65_536;
-/** Limit of the BCS of a result. */
+/** Maximum size of the BCS of a result. */
 export const MAX_RESULT_BYTES = 262_144;
-/** Limit of the values of a signed call, in bytes over all ports. */
+/** Maximum size of all values of a signed call, in bytes. */
 export const INPUT_BUDGET = 8 * 1024 * 1024;
 /**
- * Limit of one result over all ports, in bytes: its inline values, 32 for each object id, and the stored blobs whose
+ * Maximum size of one result, in bytes, over all ports: inline values, 32 for each object id, and stored blobs whose
  * size is known.
  */
 export const OUTPUT_BUDGET = 8 * 1024 * 1024;
 /** Default limit of an `/invoke` body: 12 MiB. */
 export const DEFAULT_INVOKE_MAX_BODY_BYTES = 12_582_912n;
 
-/** Default of `timeout()`: 10 s for construction, authorize, decoding, invoke and encoding together. */
+/** Default of `timeout()`: 10 s for construction, `authorize`, decoding, `invoke` and encoding together. */
 export const DEFAULT_TIMEOUT_MS = 10_000;
-/** Longest deadline of a call, and of any timer. */
+/** Maximum deadline of a call, and maximum delay of a timer. */
 export const MAX_TIMEOUT_MS = 2_147_483_647;
 /** Default lifetime of a completed replay entry, in milliseconds. */
 export const DEFAULT_REPLAY_CACHE_TTL_MS = 300_000;
 
-/** Whether a text can begin the names of headers (RFC 9110 section 5.1). */
+/** Whether a text can be a prefix of header names (RFC 9110 section 5.1). */
 export function isHeaderPrefix(text: string): boolean {
   return /^[A-Za-z][A-Za-z0-9-]*-$/.test(text);
 }
 
-/** Whether a text can be a leader id: visible ASCII, as a header carries it. */
+/** Whether a text can be a leader id: visible ASCII, so that it fits in a header. */
 export function isLeaderId(text: string): boolean {
   return /^[\x21-\x7e]+$/.test(text);
 }
 
-/** Header names of the protocol under one prefix. */
+/** Header names of the protocol, with one prefix. */
 export class SignatureHeaders {
   readonly version: string;
   readonly leaderId: string;
@@ -64,10 +64,13 @@ export class SignatureHeaders {
   readonly leaderSignature: string;
   readonly nonce: string;
   readonly toolSignature: string;
-  /** In an answer, the name of the server's replay memory; in a repeated request, the memory it first reached (repeat.ts). */
+  /**
+   * In an answer: name of the server's replay memory. In a repeated request: the replay memory first reached (see
+   * repeat.ts).
+   */
   readonly replayMemory: string;
 
-  /** @throws RangeError when the prefix cannot begin a header name */
+  /** @throws RangeError if the prefix cannot begin a header name */
   constructor(prefix = DEFAULT_HEADER_PREFIX) {
     if (!isHeaderPrefix(prefix)) {
       throw new RangeError(

@@ -1,4 +1,4 @@
-/** The UTF-8 bytes of a text in shared memory, which other threads read without a copy. */
+/** UTF-8 bytes of a text in shared memory, which other threads read without a copy. */
 
 import { Buffer } from "#platform/bytes";
 export function sharedBytes(text: string): Buffer {

@@ -5,8 +5,8 @@ import { ValueDecoder } from "./decode/decoder.js";
 import { ValueEncoder } from "./output.js";
 
 /**
- * A transparent wrapper around one value, which alone is on the wire and in JSON. In the types of a tool it has the
- * schema of the value; a list in it is one value and not a `many` port.
+ * A wrapper around one value that is sent and written as the value itself. In the types of a tool it has the schema of
+ * the value, except that a wrapped list is one value, not a `many` port.
  */
 export class WithSerdeErrorPath<T> {
   constructor(public value: T) {}
@@ -18,8 +18,8 @@ export class WithSerdeErrorPath<T> {
   /**
    * Reads one JSON text.
    *
-   * @param codec of a port in a generated contract
-   * @param definitions of the same contract, needed for `ref` codecs
+   * @param codec codec of a port in a generated contract
+   * @param definitions definitions of the same contract, needed for `ref` codecs
    * @throws {@link WireFault} `input_deserialization_error`: `when.at: expected a string, got a number`
    */
   static fromJson<T>(codec: Codec, bytes: Uint8Array, definitions?: Contract["definitions"]): WithSerdeErrorPath<T> {

@@ -1,15 +1,15 @@
 /**
- * Hand-written BCS encoders for a server (protocol.md section 3), which avoid loading a library. Tests compare each
- * with the layout declared in bcs.ts.
+ * Hand-written BCS encoders for servers (protocol.md section 3), which then need not load @mysten/bcs. Tests compare
+ * each encoder with the layout declared in bcs.ts.
  */
 
 import { Buffer } from "#platform/bytes";
 import type { PortCommitment, RawOutput, RawValue } from "./bcs-shapes.js";
 
 /**
- * Checks the length of a byte array.
+ * Returns the bytes if they have this length.
  *
- * @throws RangeError
+ * @throws RangeError for another length
  */
 export function exactBytes(name: string, value: Uint8Array, length: number): Uint8Array {
   if (!(value instanceof Uint8Array) || value.length !== length) {
@@ -47,14 +47,14 @@ function valueSize(value: RawValue): number {
   }
 }
 
-/** Size of BCS(NexusData) of a port's values, in bytes. */
+/** Size, in bytes, of BCS(NexusData) of a port's values. */
 export function nexusDataSize(values: readonly RawValue[], many: boolean): number {
   let size = many ? 1 + lengthSize(values.length) : 1;
   for (const value of values) size += valueSize(value);
   return size;
 }
 
-/** Up to this many bytes a loop is faster than `set`. */
+/** Maximum number of bytes for which a loop is faster than `set`. */
 const MAX_LOOPED_BYTES = 64;
 
 /** Copies bytes and returns the position after them. */
@@ -69,7 +69,7 @@ function writeBytes(target: Buffer, at: number, bytes: Uint8Array): number {
   return copyBytes(target, writeLength(target, at, bytes.length), bytes);
 }
 
-/** Writes a name. Names are ASCII, so each character is one byte. */
+/** Writes a name, which is ASCII. */
 function writeName(target: Buffer, at: number, text: string): number {
   const position = writeLength(target, at, text.length);
   for (let i = 0; i < text.length; i++) target[position + i] = text.charCodeAt(i);
@@ -91,7 +91,7 @@ function writeValue(target: Buffer, at: number, value: RawValue): number {
   }
 }
 
-/** BCS of a result, in one buffer of exactly its size. Names are ASCII. */
+/** BCS of a result. Names are ASCII. */
 export function encodeOutput({ tag, ports }: RawOutput): Buffer {
   let size = lengthSize(tag.length) + tag.length + lengthSize(ports.length);
   for (const { name, values } of ports) {
@@ -107,7 +107,7 @@ export function encodeOutput({ tag, ports }: RawOutput): Buffer {
   return target;
 }
 
-/** BCS of one NexusData, variant byte included. */
+/** BCS of one NexusData, including the variant byte. */
 export function encodeNexusData(values: readonly RawValue[], many: boolean): Uint8Array {
   if (!many && values.length !== 1) throw new RangeError(`one: expected one value, got ${values.length}`);
   const target = Buffer.allocUnsafeSlow(nexusDataSize(values, many));

@@ -1,6 +1,6 @@
 /**
- * The BCS layouts that a leader reads and derives nonces from (protocol.md section 3), declared with @mysten/bcs and
- * restricted to exact lengths and canonical form. No other file imports @mysten/bcs: bcs-writer.ts writes BCS by hand.
+ * BCS layouts that a leader reads or derives nonces from (protocol.md section 3), declared with @mysten/bcs and
+ * restricted to exact lengths and canonical form. Only this file may import @mysten/bcs; servers use bcs-writer.ts.
  */
 
 import { bcs } from "@mysten/bcs";
@@ -32,7 +32,7 @@ const NoncePreimage = bcs.struct("NoncePreimage", {
   iteration: bcs.u64(),
 });
 
-/** Checks a u64: @mysten/bcs accepts `NaN`, `1.5` and `"7"`. */
+/** Validates a u64, because @mysten/bcs accepts `NaN`, `1.5` and `"7"`. */
 function u64(name: string, value: bigint): bigint {
   if (typeof value !== "bigint" || value < 0n || value > MAX_U64) {
     throw new RangeError(`${name}: expected a bigint from 0 to 2^64-1`);
@@ -40,7 +40,7 @@ function u64(name: string, value: bigint): bigint {
   return value;
 }
 
-/** The fields that an invocation nonce is derived from (protocol.md section 4). */
+/** Fields from which an invocation nonce is derived (protocol.md section 4). */
 export interface Invocation {
   /** 32 bytes. */
   readonly executionId: Uint8Array;
@@ -62,7 +62,7 @@ export function encodeNoncePreimage({ executionId, walkIndex, vertexName, iterat
 /**
  * Reads a result.
  *
- * @throws RangeError when the bytes are not exactly one result in canonical BCS
+ * @throws RangeError unless the bytes are exactly one result in canonical BCS
  */
 export function decodeOutput(bytes: Uint8Array): {
   tag: string;

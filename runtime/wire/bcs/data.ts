@@ -1,5 +1,5 @@
 /**
- * The values of ports: object ids, inline data and references to stored data (protocol.md section 3).
+ * Port values: object ids, inline data and references to stored data (protocol.md section 3).
  *
  * Every instance is valid: constructors throw an error that names the violated rule.
  */
@@ -28,8 +28,8 @@ export type NexusValue = ObjectValue | InlineValue | WalrusValue;
 export declare const content: unique symbol;
 
 /**
- * A reference to data of type T in an output: a stored blob, or one value of the protocol. T exists for the compiler
- * only, which rejects a reference to another type, and accepts a reference without a type for every T.
+ * In an output, a reference to data of type T: a stored blob or one protocol value. T is checked only by the compiler;
+ * a reference without a type is assignable for every T.
  */
 export interface DataReference<out T> {
   /** The value of the port: inline data, or a reference to a blob. */
@@ -38,12 +38,12 @@ export interface DataReference<out T> {
 }
 
 /**
- * The type of an output port that accepts stored data: the value itself, which is written inline, or a reference to it.
- * `DataRef<T>[]` is a `many` port of such values. The schema contains T, the type that a downstream tool gets.
+ * Type of an output port that accepts stored data: either the value itself, which is sent inline, or a reference to it.
+ * `DataRef<T>[]` is a `many` port of such values. The schema contains only T, the type that a downstream tool receives.
  */
 export type DataRef<T> = T | DataReference<T>;
 
-/** Bytes with the JSON text of a T. Untyped bytes are assignable to every `Encoded<T>`. */
+/** JSON text of a T, as bytes. Untyped bytes are assignable to every `Encoded<T>`. */
 export type Encoded<T> = Uint8Array & { readonly [content]?: T };
 
 /** The id of an on-chain object: 32 bytes. */
@@ -57,7 +57,7 @@ export class ObjectValue {
 /** Inline JSON text of at most 61,440 bytes. */
 export class InlineValue {
   readonly kind = "inline";
-  /** Refuses a value of a port inside a value that is written as JSON. */
+  /** Makes `plainText` reject an instance: a port value cannot be part of JSON. */
   get [Symbol.toStringTag]() {
     return "InlineValue";
   }
@@ -69,7 +69,6 @@ export class InlineValue {
     }
   }
 
-  /** Itself, as a {@link DataRef}. */
   nexusValue(): this {
     return this;
   }
@@ -78,13 +77,13 @@ export class InlineValue {
 /** A reference to a blob in Walrus: the id as 43 ASCII bytes of base64url, and the SHA-256 of the content. */
 export class WalrusValue {
   readonly kind = "walrus";
-  /** Refuses a reference in a value that is written as JSON. */
+  /** Makes `plainText` reject an instance: a reference cannot be part of JSON. */
   get [Symbol.toStringTag]() {
     return "WalrusValue";
   }
   /**
-   * @param size bytes of the blob, where known: counted in the resolved output budget, not sent
-   * @param returned called after a result with this value was sent; not sent itself
+   * @param size bytes of the blob, if known; counts towards the resolved output budget and is not sent
+   * @param returned called after a result with this value was sent
    */
   constructor(
     readonly blobId: Uint8Array,
@@ -100,7 +99,6 @@ export class WalrusValue {
     requireLength("Walrus content digest", contentDigest, 32);
   }
 
-  /** Itself, as a {@link DataRef}. */
   nexusValue(): this {
     return this;
   }
@@ -111,7 +109,6 @@ function requireLength(what: string, bytes: Uint8Array, length: number): void {
   if (bytes.length !== length) throw new NexusDataError(`${what}: expected ${length} bytes, got ${bytes.length}`);
 }
 
-/** Constructors of values. */
 export const NexusValue = {
   /**
    * An object id.
@@ -136,7 +133,7 @@ export const NexusValue = {
    *
    * @param blobId 43 characters of base64url, or their ASCII bytes
    * @param contentDigest 32 bytes, the SHA-256 of the content
-   * @param size bytes of the content, where known
+   * @param size bytes of the content, if known
    * @param returned called after a result with this value was sent
    * @throws {@link NexusDataError}
    */
@@ -175,7 +172,7 @@ function commitmentOf(value: NexusValue): Uint8Array {
   }
 }
 
-/** The content of one port: one value, or 1 to 256 values, all objects or all data. */
+/** Content of one port: one value, or 1 to 256 values that are all objects or all data. */
 export class NexusData {
   private constructor(
     readonly values: readonly NexusValue[],
@@ -192,7 +189,7 @@ export class NexusData {
     return new NexusData([value], false);
   }
 
-  /** @throws {@link NexusDataError} for none, more than 256, or objects and data mixed */
+  /** @throws {@link NexusDataError} for no values, more than 256, or a mix of objects and data */
   static many(values: readonly NexusValue[]): NexusData {
     if (values.length < 1 || values.length > MAX_VALUES) {
       throw new NexusDataError(`many: expected 1 to ${MAX_VALUES} values, got ${values.length}`);
@@ -207,7 +204,7 @@ export class NexusData {
   /**
    * The single value, as a {@link DataRef}.
    *
-   * @throws {@link NexusDataError} when there are several
+   * @throws {@link NexusDataError} if there are several
    */
   nexusValue(): NexusValue {
     const [value, ...more] = this.values;
@@ -238,7 +235,7 @@ export class NexusData {
     return NexusData.many(itemsOf(document, many).map((item) => valueFrom(document, item)));
   }
 
-  /** The JSON form: members in the order of the protocol, data as canonical text. */
+  /** The JSON form, with members in the order of the protocol and data as canonical text. */
   toJson(): string {
     const items = this.values.map(valueJson);
     return this.isMany ? `{"many":[${items.join(",")}]}` : `{"one":${items[0]}}`;
@@ -250,9 +247,9 @@ export class NexusData {
   }
 
   /**
-   * The commitment of a port with this content.
+   * Commitment of a port with this content.
    *
-   * @throws {@link NexusDataError} when the port has the other kind
+   * @throws {@link NexusDataError} if the port has the other kind
    */
   commitment(portKind: ValueKind): PortCommitment {
     if (this.kind !== portKind) throw new NexusDataError(`port: expected ${portKind} values, got ${this.kind} values`);
@@ -265,7 +262,10 @@ export class NexusData {
   }
 }
 
-/** Whether this is an instance of a value class. Object literals of the same shape are unchecked and do not count. */
+/**
+ * Whether a value is an instance of a value class. Object literals of the same shape are not, because they are
+ * unchecked.
+ */
 export function isNexusValue(value: unknown): value is NexusValue {
   return value instanceof InlineValue || value instanceof ObjectValue || value instanceof WalrusValue;
 }
@@ -292,7 +292,7 @@ export function valueJson(value: NexusValue): string {
   }
 }
 
-/** Entries of an object's members, by name. */
+/** Tape indexes of the values of an object entry, by name. */
 function membersOf(document: JsonDocument, entry: number, what: string): Map<string, number> {
   if (kindAt(document, entry) !== OBJECT) throw new NexusDataError(`${what}: expected an object`);
   return membersByName(document, entry);
@@ -334,8 +334,8 @@ function valueFrom(document: JsonDocument, entry: number): NexusValue {
 }
 
 /**
- * A result with explicit ports, for an override of `encodeOutput`. Names, order, cardinality, kinds, sizes and the types
- * of inline values are checked against the contract when it is returned.
+ * A result with explicit ports, for an override of `encodeOutput`. When it is returned, it is checked against the
+ * contract: names, order, one or many values, kinds, sizes and the types of inline values.
  */
 export class OffchainToolOutput {
   private constructor(
@@ -344,9 +344,9 @@ export class OffchainToolOutput {
   ) {}
 
   /**
-   * @param tag the variant, as text or as its UTF-8 bytes
+   * @param tag the variant, as text or as UTF-8 bytes
    * @param ports in the order of the tool's metadata
-   * @throws {@link NexusDataError} for a tag of bytes that are not UTF-8
+   * @throws {@link NexusDataError} if the tag's bytes are not UTF-8
    */
   static fromPorts(
     tag: string | Uint8Array,
@@ -361,7 +361,7 @@ export class OffchainToolOutput {
   /**
    * A copy with other data in one port.
    *
-   * @throws {@link NexusDataError} when the result has no such port
+   * @throws {@link NexusDataError} if the result has no such port
    */
   withPort(name: string, data: NexusData): OffchainToolOutput {
     if (!this.ports.some(([known]) => known === name)) {

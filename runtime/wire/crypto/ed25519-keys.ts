@@ -4,10 +4,10 @@ export const PUBLIC_KEY_BYTES = 32;
 export const SEED_BYTES = 32;
 export const SIGNATURE_BYTES = 64;
 
-/** Names of the three engines, as logged. */
+/** Engine names, as logged. */
 export type EngineName = "libsodium" | "node:crypto" | "noble";
 
-/** A public key prepared for any engine. Made by `prepareVerifyKey`. */
+/** Public key prepared for any engine by `prepareVerifyKey`. */
 export class VerifyKey {
   /** The original 32-byte encoding. */
   readonly bytes: Uint8Array;
@@ -19,8 +19,8 @@ export class VerifyKey {
 }
 
 /**
- * A private key prepared for any engine. Made by `prepareSigningKey`. The secret is not a property of the object, so
- * printing or serialising it shows only the public key.
+ * Private key prepared for any engine by `prepareSigningKey`. The secret is not a property of the object, so printing
+ * or serialising it shows only the public key.
  */
 export class SigningKey {
   /** The 32-byte public key of the secret. */
@@ -32,30 +32,30 @@ export class SigningKey {
   }
 }
 
-/** One implementation of Ed25519. All implementations return the same verdicts and the same signatures. */
+/** An implementation of Ed25519. All implementations return the same verdicts and the same signatures. */
 export interface SignatureEngine<Signature extends Uint8Array = Uint8Array> {
   readonly name: EngineName;
   /**
-   * Verifies the signature of a message in the sense of `verify_strict` (protocol section 4).
+   * Verifies the signature of a message according to `verify_strict` (protocol section 4).
    *
-   * Returns false for a signature that is not 64 bytes long or a raw key that is not 32 bytes long. Pass a prepared key
-   * where one key verifies many messages.
+   * Returns false for a signature that is not 64 bytes or a raw key that is not 32 bytes. Prepare a key that verifies
+   * many messages.
    *
-   * @throws TypeError when an argument is not of the declared type
+   * @throws TypeError if an argument does not have the declared type
    */
   verify(publicKey: VerifyKey | Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
   /**
-   * The 64-byte signature of `message` (RFC 8032, deterministic), in a buffer of its own.
+   * Returns the 64-byte signature of `message` (RFC 8032, deterministic) in a new buffer.
    *
-   * @throws TypeError when an argument is not of the declared type
+   * @throws TypeError if an argument does not have the declared type
    */
   sign(key: SigningKey, message: Uint8Array): Signature;
 }
 
-/** Seed and public key, 64 bytes: libsodium's form of the secret. The first half is the private key of RFC 8032. */
+/** Secret of each key: seed and public key, 64 bytes, as in libsodium. The seed is the private key of RFC 8032. */
 const secrets = new WeakMap<SigningKey, Uint8Array>();
 
-/** A prepared key of a secret: seed and public key, 64 bytes, which are kept and not copied. */
+/** Prepares a key from a secret (seed and public key, 64 bytes), which is kept without a copy. */
 export function keyOfSecret(secret: Uint8Array): SigningKey {
   const key = new SigningKey(secret.slice(SEED_BYTES));
   secrets.set(key, secret);
@@ -63,19 +63,19 @@ export function keyOfSecret(secret: Uint8Array): SigningKey {
 }
 
 /**
- * Prepares a public key for repeated use. The bytes are copied, and not checked: see `isValidPublicKey`.
+ * Prepares a public key for repeated use. Copies the bytes without checking them: see `isValidPublicKey`.
  *
  * @param publicKey 32 bytes
- * @throws TypeError unless it is a Uint8Array, RangeError for another length
+ * @throws TypeError if it is not a Uint8Array, RangeError for another length
  */
 export function prepareVerifyKey(publicKey: Uint8Array): VerifyKey {
   return new VerifyKey(exactCopy(publicKey, PUBLIC_KEY_BYTES, "public key"));
 }
 
 /**
- * A copy in memory of its own.
+ * A copy in newly allocated memory.
  *
- * @throws TypeError unless it is a Uint8Array, RangeError for another length
+ * @throws TypeError if the value is not a Uint8Array, RangeError for another length
  */
 export function exactCopy(value: Uint8Array, length: number, title: string): Uint8Array {
   assertBytes(value, title);
@@ -84,9 +84,9 @@ export function exactCopy(value: Uint8Array, length: number, title: string): Uin
 }
 
 /**
- * Seed and public key of a prepared key, 64 bytes, not copied.
+ * Seed and public key of a prepared key: 64 bytes, not copied.
  *
- * @throws TypeError when the key is not prepared
+ * @throws TypeError if the key is not prepared
  */
 export function secretOf(key: SigningKey): Uint8Array {
   const secret = secrets.get(key);

@@ -1,10 +1,13 @@
 /** SHA-256 (FIPS 180-4). */
 
-// Not by name: Node 18 has no `hash`, and is to say that it is too old.
+// Default import: Node 18 has no export `hash`, and a named import would fail before the version check can report that.
 import crypto from "node:crypto";
 import { sodium } from "./sodium.js";
 
-/** Inputs up to this size are hashed by libsodium, which has no set-up; OpenSSL is faster for larger ones. */
+/**
+ * Maximum size, in bytes, of inputs that libsodium hashes: it has no set-up cost, but OpenSSL is faster for larger
+ * inputs.
+ */
 const MAX_SODIUM_BYTES = 1024;
 
 /** The 32-byte SHA-256 of the bytes. */
@@ -14,7 +17,7 @@ export function sha256(bytes: Uint8Array): Buffer {
 
 const scratch = Buffer.alloc(32);
 
-/** SHA-256 into a buffer that the next call may overwrite, which avoids an allocation. */
+/** SHA-256 into a buffer that the next call may overwrite; avoids an allocation. */
 export function scratchSha256(bytes: Uint8Array): Uint8Array {
   return digest(bytes, scratch);
 }

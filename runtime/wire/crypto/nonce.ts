@@ -1,5 +1,3 @@
-/** The nonce of an invocation (protocol.md section 4). */
-
 import { Buffer } from "#platform/bytes";
 import { sha256 } from "#platform/hash";
 import { encodeNoncePreimage, type Invocation } from "../bcs/bcs.js";
@@ -7,7 +5,10 @@ import { DOMAINS } from "../protocol.js";
 
 const INVOCATION_NONCE = Buffer.from(DOMAINS.invocationNonce);
 
-/** SHA-256( invocation-nonce domain ‖ BCS of the nonce preimage ): the 32-byte nonce of one invocation. */
+/**
+ * Nonce of one invocation (protocol.md section 4): SHA-256( invocation-nonce domain ‖ BCS of the nonce preimage ), 32
+ * bytes.
+ */
 export function invocationNonce(invocation: Invocation): Uint8Array {
   return sha256(Buffer.concat([INVOCATION_NONCE, encodeNoncePreimage(invocation)]));
 }

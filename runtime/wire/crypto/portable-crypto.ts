@@ -1,6 +1,6 @@
 /**
- * Ed25519 and SHA-256 in plain JavaScript, over @noble/ed25519 and @noble/hashes. Neither this module nor any of its
- * imports uses Node: it also runs in browsers and edge runtimes.
+ * Ed25519 and SHA-256 in plain JavaScript, from @noble/ed25519 and @noble/hashes. Imports nothing from Node, so it also
+ * runs in browsers and edge runtimes.
  */
 
 import { etc, hashes, Point, sign } from "@noble/ed25519";
@@ -11,15 +11,15 @@ import { assertBytes, keyBytes, PUBLIC_KEY_BYTES, SEED_BYTES, SIGNATURE_BYTES, s
 
 export { sha256 } from "@noble/hashes/sha2.js";
 
-// The hook for the synchronous functions of @noble/ed25519.
+// The synchronous functions of @noble/ed25519 require this assignment.
 hashes.sha512 = sha512;
 
 /** L, the order of the prime subgroup: 2^252 + 27742317777372353535851937790883648493. */
 const ORDER = Point.CURVE().n;
 
 /**
- * The strict rule written out over the arithmetic of @noble/ed25519. Its own `verify` multiplies the equation by the
- * cofactor, which accepts points of mixed order. About thirty times slower than libsodium.
+ * Strict verification implemented with the arithmetic of @noble/ed25519, whose own `verify` multiplies the equation by
+ * the cofactor and so accepts points of mixed order. About thirty times slower than libsodium.
  */
 export const nobleEngine: Ed25519Engine = {
   name: "noble",
@@ -44,10 +44,10 @@ export const nobleEngine: Ed25519Engine = {
 };
 
 /**
- * Whether strict verification can accept a signature by this key: 32 bytes, the canonical encoding of a curve point
- * that is not of small order. Takes about 0.2 ms: meant for loading keys.
+ * Whether strict verification can accept a signature by this key: the key must be 32 bytes, the canonical encoding of a
+ * curve point that is not of small order. Takes about 0.2 ms.
  *
- * @throws TypeError unless it is a Uint8Array
+ * @throws TypeError if the key is not a Uint8Array
  */
 export function isValidPublicKey(publicKey: Uint8Array): boolean {
   assertBytes(publicKey, "public key");
@@ -64,7 +64,7 @@ export function isPoint(bytes: Uint8Array): boolean {
   }
 }
 
-/** The point of a canonical encoding outside the small subgroup; undefined for any other 32 bytes. */
+/** Decodes a canonical encoding of a point that is not of small order; undefined for any other 32 bytes. */
 function strictPoint(bytes: Uint8Array): Point | undefined {
   try {
     const point = Point.fromBytes(bytes);

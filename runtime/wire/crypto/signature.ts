@@ -1,4 +1,4 @@
-/** Hashed and signed messages (protocol.md section 4), without keys and engines. */
+/** Hashed and signed messages (protocol.md section 4), independent of keys and engines. */
 
 import { Buffer } from "#platform/bytes";
 import { sha256 } from "#platform/hash";
@@ -10,12 +10,12 @@ const RESOLVED_INPUT = Buffer.from(DOMAINS.resolvedInput);
 const RAW_OUTPUT = Buffer.from(DOMAINS.rawOutput);
 const TOOL_RESPONSE = Buffer.from(DOMAINS.toolResponse);
 
-/** Computes the input hash of one tool. The parts that do not depend on values are encoded once. */
+/** Computes the input hash of one tool. Encodes the parts that do not depend on values once. */
 export class InputHasher {
   readonly #heads: readonly { readonly bytes: Buffer; readonly many: boolean }[];
   readonly #start: Buffer;
 
-  /** @param ports in schema order; all of them carry data */
+  /** @param ports in schema order; all must be data ports */
   constructor(ports: readonly PortShape[]) {
     this.#heads = ports.map(({ name, many }) => {
       const head = Buffer.alloc(lengthSize(name.length) + name.length + 2);
@@ -43,13 +43,13 @@ export class InputHasher {
   /**
    * The input hash of values.
    *
-   * @param commit returns the 32-byte commitment of a value, which may be overwritten by the next call
+   * @param commit returns the 32-byte commitment of a value, in a buffer that the next call may overwrite
    */
   hashOf<T>(ports: readonly (readonly T[])[], commit: (value: T) => Uint8Array): Buffer {
     return sha256(this.#preimage(ports, commit));
   }
 
-  /** Domain and BCS of the port commitments. */
+  /** The domain string and the BCS of the port commitments. */
   #preimage<T>(ports: readonly (readonly T[])[], commit: (value: T) => Uint8Array): Buffer {
     let size = this.#start.length;
     for (let i = 0; i < this.#heads.length; i++) {
@@ -81,7 +81,7 @@ export function outputHash(resultBcs: Uint8Array): Uint8Array {
 /**
  * The message that a tool signs: tool-response domain ‖ leader signature ‖ nonce ‖ output hash.
  *
- * @throws RangeError for a part of the wrong length
+ * @throws RangeError if a part has the wrong length
  */
 export function toolSignatureMessage(leaderSignature: Uint8Array, nonce: Uint8Array, output: Uint8Array): Buffer {
   const message = Buffer.allocUnsafe(TOOL_RESPONSE.length + 128);

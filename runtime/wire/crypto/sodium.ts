@@ -1,13 +1,13 @@
-/** libsodium through sodium-native: an optional dependency with prebuilt binaries for glibc, macOS and Windows. */
+/** libsodium through sodium-native, an optional dependency with prebuilt binaries for glibc, macOS and Windows. */
 
 import { createRequire } from "node:module";
 
-/** The used functions of sodium-native, which has no types. Results are written to the first arguments. */
+/** The functions of sodium-native that are used; the package has no types. The first arguments receive the results. */
 export interface Sodium {
   crypto_sign_seed_keypair(publicKey: Uint8Array, secret: Uint8Array, seed: Uint8Array): void;
   crypto_sign_detached(signature: Uint8Array, message: Uint8Array, secret: Uint8Array): void;
   crypto_sign_verify_detached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean;
-  /** Throws when one of the two is no point of the curve. */
+  /** Throws if one of the two does not encode a point of the curve. */
   crypto_core_ed25519_add(sum: Uint8Array, one: Uint8Array, other: Uint8Array): void;
   crypto_hash_sha256(digest: Uint8Array, message: Uint8Array): void;
 }
@@ -30,5 +30,5 @@ function load(): Sodium | undefined {
   }
 }
 
-/** Undefined when the package or its native part is missing. */
+/** Undefined if the package or its native part is missing. */
 export const sodium = load();

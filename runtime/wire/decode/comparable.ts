@@ -1,24 +1,21 @@
-/**
- * Equality of decoded values for `uniqueItems`. The order of members and the spelling of numbers and dates are ignored,
- * and decoded values have no undeclared members, so a tool never gets two equal items.
- */
+/** Equality of decoded values for `uniqueItems`. Ignores the order of members and the spelling of numbers and dates. */
 
 import { textDigest } from "#platform/bytes";
 import { asBuffer } from "../bytes.js";
 import { repetition } from "./constraints.js";
 import type { Mismatch } from "./mismatch.js";
 
-/** The mismatch of an array that has two equal items; undefined for any other array. */
+/** Mismatch of an array that has two equal items; undefined if all items differ. */
 export function repeatedItem(items: readonly unknown[]): Mismatch | undefined {
   return items.length < 2 ? undefined : repetition(items.map(comparableText));
 }
 
-/** Texts of containers, cached so that nested unique arrays compute each once. */
+/** Comparable texts of arrays and objects, cached because nested unique arrays compare the same values again. */
 const known = new WeakMap<object, string>();
-/** From this length on a text is replaced by its hash. */
+/** Texts of at least this length (UTF-16 units) are replaced by their hash. */
 const MIN_HASHED_LENGTH = 128;
 
-/** A text that is the same for two decoded values exactly when they are equal. O(n log n) for n members. */
+/** Text of a value; two values are equal exactly if their texts are equal. O(n log n) for n members. */
 function comparableText(value: unknown): string {
   switch (typeof value) {
     case "string":

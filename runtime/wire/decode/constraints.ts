@@ -1,12 +1,12 @@
-/** Constraints of codecs, compiled at start-up to functions that return a mismatch or undefined. */
+/** Compiles the constraints of codecs, at start-up, to functions that return a mismatch or undefined. */
 
 import type { IntegerBounds, ListConstraints, NumberBounds, TextConstraints } from "../contract.js";
 import { formats } from "./formats.js";
 import { Mismatch } from "./mismatch.js";
 
 /**
- * Longest text that is matched against a pattern or a format, in UTF-16 units; a longer one does not fit. Backtracking
- * may take quadratic time or overflow the stack, and a text may be as long as a body.
+ * Maximum length of a text, in UTF-16 units, that is matched against a pattern or format; a longer text is a mismatch.
+ * Limits the quadratic time and the stack depth of backtracking regular expressions.
  */
 export const MAX_MATCHED_LENGTH = 65_536;
 
@@ -27,7 +27,6 @@ function every<T>(checks: readonly Check<T>[]): Check<T> | undefined {
   };
 }
 
-/** The check of a number's bounds. */
 export function numberCheck(bounds: NumberBounds): Check<number | bigint> | undefined {
   return boundsCheck(bounds, "a number", isMultiple);
 }
@@ -37,7 +36,6 @@ function isMultiple(value: number | bigint, step: number): boolean {
   return Number.isInteger(Number(value) / step);
 }
 
-/** The check of an exact integer's bounds. */
 export function integerCheck(bounds: IntegerBounds): Check<bigint> | undefined {
   const exact: { -readonly [Keyword in keyof NumberBounds]: bigint } = {};
   for (const keyword of BOUNDS) {
@@ -49,7 +47,7 @@ export function integerCheck(bounds: IntegerBounds): Check<bigint> | undefined {
 
 const BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"] as const;
 
-/** The check of the bounds. JavaScript compares numbers with bigints exactly. */
+/** Bounds of both number types: JavaScript compares a number with a bigint exactly. */
 function boundsCheck<Value extends number | bigint, Bound extends number | bigint>(
   bounds: { readonly [Keyword in keyof NumberBounds]: Bound },
   kind: string,
@@ -73,7 +71,6 @@ function boundsCheck<Value extends number | bigint, Bound extends number | bigin
   return every(checks);
 }
 
-/** The check of a text's length, patterns and format. */
 export function textCheck({ minLength, maxLength, patterns = [], format }: TextConstraints): Check<string> | undefined {
   const checks: Check<string>[] = [];
   if (minLength !== undefined || maxLength !== undefined) {
@@ -123,7 +120,6 @@ function codePoints(text: string): number {
   return length;
 }
 
-/** The check of a list's length. */
 export function countCheck({ minItems, maxItems }: ListConstraints): Check<number> | undefined {
   if (minItems === undefined && maxItems === undefined) return undefined;
   return (count) => {
@@ -135,9 +131,9 @@ export function countCheck({ minItems, maxItems }: ListConstraints): Check<numbe
 }
 
 /**
- * The mismatch of a list that has two equal items; undefined for any other list.
+ * Mismatch of a list that has two equal items; undefined if all items differ.
  *
- * @param texts one for each item; equal items have equal texts
+ * @param texts one for each item; items are equal if their texts are
  */
 export function repetition(texts: Iterable<string>): Mismatch | undefined {
   const places = new Map<string, number>();

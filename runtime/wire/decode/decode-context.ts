@@ -1,22 +1,20 @@
-/** State of decoding one document, and the type of compiled decoders. */
-
 import { DefinitionMemo } from "../definitions.js";
 import type { JsonDocument } from "../json/document.js";
 import type { UnionSteps } from "./union/union-steps.js";
 
-/** Decodes an entry to the tool's value; a {@link Mismatch} when it does not fit. */
+/** Decodes an entry to the tool's value, or returns a {@link Mismatch} if the entry does not fit. */
 export type Decode = (document: JsonDocument, entry: number, context: DecodeContext) => unknown;
 
 /** State of decoding one document. */
 export class DecodeContext extends DefinitionMemo {
-  /** Number of unions around the current value of which several branches are tried. */
+  /** Number of unions, around the current value, that are trying several branches. */
   choices = 0;
-  /** Number of values that fit no branch whose mismatch may still describe all branches. */
+  /** How many more failed union values may be explained by all branches (see `MAX_EXPLANATIONS`). */
   explanations = MAX_EXPLANATIONS;
 
   /**
-   * @param strict whether a repeated declared member is a fault; otherwise its last value counts
-   * @param steps limit of the work for unions, shared by all documents of a call; none by default
+   * @param strict whether a repeated declared member is an error; otherwise its last value is used
+   * @param steps budget for the unions of all documents of a call; unlimited by default
    */
   constructor(
     readonly strict: boolean,
@@ -26,5 +24,8 @@ export class DecodeContext extends DefinitionMemo {
   }
 }
 
-/** Values that fit no branch of a union are described by all branches up to this number, then by the likely ones. */
+/**
+ * Maximum number of failed union values whose message considers all branches; later messages consider only likely
+ * branches.
+ */
 const MAX_EXPLANATIONS = 100;

@@ -1,7 +1,6 @@
 /**
- * Decodes checked JSON to typed values in one walk over codec and tape (protocol.md section 5). Kinds, ranges and
- * constraints are checked while the value is made, so a tool gets exactly what was checked. Undeclared members are
- * skipped without being decoded. Each pair of codec and value is decoded at most once.
+ * Decodes checked JSON to typed values in one walk over codec and tape (protocol.md section 5). Checks kinds, ranges
+ * and constraints during this walk, so a tool receives exactly the values that were checked. Skips undeclared members.
  */
 
 import { decodeOwnBase64 } from "../base64.js";
@@ -48,14 +47,13 @@ import type { UnionSteps } from "./union/union-steps.js";
 
 export { type Decode, DecodeContext } from "./decode-context.js";
 
-/** Makes a `WithSerdeErrorPath` of a value. A parameter, because that class reads through this module. */
+/** Creates a `WithSerdeErrorPath`. Passed as a parameter because that class imports this module. */
 export type Wrap = (value: unknown) => unknown;
 
-/** Decodes single values by codec. */
 export class ValueDecoder {
   readonly #decode: Decode;
 
-  /** @param wrap makes the value of a `wrapped` codec, which is the value itself by default */
+  /** @param wrap creates the value of a `wrapped` codec; by default the inner value */
   constructor(codec: Codec, definitions: Contract["definitions"] = [], wrap?: Wrap) {
     this.#decode = new DecoderCompiler(definitions, wrap).compile(codec);
   }
@@ -75,8 +73,8 @@ export class ValueDecoder {
 /**
  * Parses a text of the input.
  *
- * @param place path of the text, for the message
- * @throws {@link WireFault} when it is not JSON
+ * @param place path of the text, for the error message
+ * @throws {@link WireFault} if the text is not JSON
  */
 export function readInput(place: string, bytes: Uint8Array): JsonDocument {
   try {
@@ -107,15 +105,15 @@ export function entryKind(document: JsonDocument, entry: number): string {
 
 export const repeatedMember = () => new Mismatch("the member once", "it twice");
 
-/** Compiles codecs to closures at start-up. */
+/** Compiles codecs to closures, at start-up. */
 export class DecoderCompiler {
-  /** Whether any compiled codec is a union: only then may a value be tried against several branches. */
+  /** Whether a compiled codec is a union, so several branches may decode the same value. */
   hasUnion = false;
   readonly #definitions: Definitions<Decode>;
 
   readonly #wrap: Wrap;
 
-  /** @param wrap makes the value of a `wrapped` codec, which is the value itself by default */
+  /** @param wrap creates the value of a `wrapped` codec; by default the inner value */
   constructor(definitions: NonNullable<Contract["definitions"]>, wrap: Wrap = (value) => value) {
     this.#wrap = wrap;
     this.#definitions = new Definitions(definitions);
@@ -200,7 +198,7 @@ export class DecoderCompiler {
       this.hasUnion = true;
       return (document, entry, context) => union.decode(document, entry, context);
     }
-    // Several branches may take an array.
+    // `others` has one object branch. With two more, several branches may accept an array.
     if (discriminator.others.length > 2) this.hasUnion = true;
     const { name, branches: branchOf, mismatch } = discriminator;
     const member = new MemberNames([name]);
@@ -260,7 +258,7 @@ export class DecoderCompiler {
       if (kind !== SMALL_INTEGER && kind !== DOUBLE) return new Mismatch(expected, entryKind(document, entry));
       if (integer && kind === DOUBLE) return new Mismatch(expected, "a number that is no integer");
       const value = scalarOf(document, entry) as number;
-      // At the edge of the range serde accepts numbers that JavaScript reads as infinite.
+      // serde_json accepts some numbers, at the edge of the range, that JavaScript reads as infinite.
       if (!Number.isFinite(value)) return new Mismatch("a number within the range of doubles", "one beyond it");
       return check?.(value) ?? value;
     };
@@ -294,13 +292,14 @@ export class DecoderCompiler {
       inherited: name in Object.prototype,
     }));
     const count = declared.length;
-    // Literals are decoded first: they tell the branches of a union apart.
+    // Literals are decoded first because a wrong literal rules out this branch of a union.
     const literals = [...declared.keys()].filter((i) => declared[i]?.literal && !declared[i]?.optional);
     const names = new MemberNames(declared.map(({ name }) => name));
     const decoderOf = compileIndexes(codec, (each) => this.compile(each));
-    // An absent member costs nothing unless it is one of these: an object may have one of a thousand optional members.
+    // Members to visit if they are absent. Other members are visited only if present: a type may have a thousand
+    // optional ones.
     const expected = [...declared.keys()].filter((i) => !declared[i]?.optional || declared[i]?.inherited);
-    // One for each object inside another of this type; one that met a mismatch is not given back.
+    // Reused records of members, one for each level of nesting of this type. A mismatch drops its record.
     const spares: FoundMembers[] = [];
     return (document, entry, context) => {
       if (kindAt(document, entry) !== OBJECT) return new Mismatch("an object", entryKind(document, entry));
@@ -383,19 +382,19 @@ export class DecoderCompiler {
   }
 }
 
-/** The declared members that one object has. */
+/** Declared members found in one object. */
 interface FoundMembers {
-  /** Tape indexes of their values, by member; 0, which is the root and never a member, marks an absent one. */
+  /** Tape indexes of the values, by member. 0 marks an absent member, because index 0 is the root. */
   readonly values: number[];
   readonly present: number[];
 }
 
 type ListCodec = Extract<Codec, { readonly kind: "array" | "tuple" }>;
 
-/** Entries of a list, nested ones included, up to which it is given its size at once. */
+/** Maximum number of values in a list, nested ones included, for which the array is allocated at full size. */
 const SHORT_LIST = 64;
 
-/** Decodes lists: the items of an array, or the values of a `many` port, each in a document of its own. */
+/** Decodes lists: the items of an array, or the values of a `many` port, each in its own document. */
 export class ListDecoder {
   readonly #item: Decode | undefined;
   readonly #fixed: readonly Decode[] = [];
@@ -431,7 +430,7 @@ export class ListDecoder {
     const mismatch = this.#check?.(count);
     if (mismatch !== undefined) return mismatch;
     const end = after(document, entry);
-    // A list that grows begins with room for 17 items, which is most of the memory of many short ones.
+    // V8 allocates 17 slots when an array grows from empty, which wastes most of the memory of short lists.
     const values = valueCount(document, entry) <= SHORT_LIST ? new Array<unknown>(itemCount(document, entry)) : [];
     for (let item = firstIn(entry), i = 0; item < end; item = after(document, item), i++) {
       if (context.choices > 0) context.steps?.take(1);
@@ -442,7 +441,7 @@ export class ListDecoder {
     return (this.#unique ? repeatedItem(values) : undefined) ?? values;
   }
 
-  /** Decodes one text per item. */
+  /** Decodes one text for each item. */
   decodeEach(
     texts: readonly { readonly document: JsonDocument; readonly entry: number }[],
     steps: UnionSteps | undefined,
@@ -470,9 +469,7 @@ export class ListDecoder {
   }
 }
 
-/**
- * Whether the text of a double is an integer beyond u64 and i64, which a number would round. `-0` is no such integer.
- */
+/** Whether a double's text is an integer outside i64 and u64, which a number would round. False for `-0`. */
 function isFarInteger(document: JsonDocument, entry: number): boolean {
   const end = endAt(document, entry);
   // 2^63 has 19 digits.
@@ -484,7 +481,6 @@ function isFarInteger(document: JsonDocument, entry: number): boolean {
   return true;
 }
 
-/** The number of distinct names of undeclared members. */
 function distinctUndeclared(document: JsonDocument, entry: number, names: MemberNames): number {
   const distinct = new Set<string>();
   const end = after(document, entry);

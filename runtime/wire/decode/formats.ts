@@ -1,6 +1,6 @@
 /**
- * Text formats checked when decoding (`@format` in JSDoc), by JSON Schema name. The rules are the full ones of
- * ajv-formats; `date-time` accepts the same texts as a `Date` member. All checks take linear time.
+ * Text formats (`@format` in JSDoc) that decoding checks, by JSON Schema name. The rules are ajv-formats' full ones,
+ * except that `date-time` accepts the same texts as a `Date` member. All checks take linear time.
  */
 
 import { fullFormats } from "ajv-formats/dist/formats.js";
@@ -8,7 +8,7 @@ import { parseDateTime } from "../date-time.js";
 
 type FormatCheck = (text: string) => boolean;
 
-/** Checks by name. Generated contracts refer to the names, so none may be removed. */
+/** Checks by name. Do not remove a name: generated contracts refer to it. */
 export const formats: Readonly<Record<string, FormatCheck>> = {
   date: checkOf("date"),
   time: checkOf("time"),
@@ -33,5 +33,5 @@ function checkOf(name: keyof typeof fullFormats): FormatCheck {
   return typeof format === "function" ? (format as FormatCheck) : validate;
 }
 
-/** Names of the checked formats. Any other format is published in the schema but not checked. */
+/** Names of the checked formats. Other formats appear in the schema but are not checked. */
 export const FORMAT_NAMES: readonly string[] = Object.keys(formats);

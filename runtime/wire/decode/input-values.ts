@@ -1,4 +1,4 @@
-/** Limit on the values of one call, which bounds the time and the memory that its input takes (protocol.md section 1). */
+/** Limit on the number of values in one call, which bounds the time and memory of its input (protocol.md section 1). */
 
 import type { Codec, Contract } from "../contract.js";
 import { WireFault } from "../fault.js";
@@ -6,14 +6,14 @@ import { type JsonDocument, valueCount } from "../json/document.js";
 import { JsonError, TooManyValues } from "../json/error.js";
 import { parseJson } from "../json/scan.js";
 
-/** Default limit of the values of one call. */
+/** Default maximum number of values of one call. */
 export const DEFAULT_MAX_INPUT_VALUES = 300_000;
 
 /** Counts the values of one call as its documents are parsed. */
 export class InputValues {
-  /** Number of values of the documents parsed so far. */
+  /** Number of values in the documents parsed so far. */
   count = 0;
-  /** Whether all of them are ASCII. */
+  /** Whether these documents are pure ASCII. */
   ascii = true;
 
   readonly #most: number;
@@ -25,7 +25,7 @@ export class InputValues {
   /**
    * Parses one document of the call.
    *
-   * @throws {@link JsonError}; {@link WireFault} `payload_too_large` over the limit, before anything is decoded
+   * @throws {@link JsonError}; {@link WireFault} `payload_too_large` if the call has too many values
    */
   parse(bytes: Uint8Array): JsonDocument {
     let document: JsonDocument;
@@ -43,7 +43,7 @@ export class InputValues {
     return document;
   }
 
-  /** Parses one document; undefined when it is not JSON, which the decoder of the input reports. */
+  /** Like `parse`, but returns undefined for a text that is not JSON; the input decoder reports the error. */
   parseIfJson(bytes: Uint8Array): JsonDocument | undefined {
     try {
       return this.parse(bytes);
@@ -54,17 +54,16 @@ export class InputValues {
   }
 }
 
-/** Bytes of the tape for each value. */
+/** Tape bytes for each value. */
 const TAPE_BYTES = 16;
-/** Measured bytes of heap for each value of the dearest input of a kind; for `{x?: number}[]` and `unknown` 65. */
+/** Measured heap bytes for each value of an input with such codecs, in the worst case. */
 const HEAP_BYTES = { bytes: 240, date: 136, other: 80 } as const;
 
 /**
- * The most bytes of memory that a decoded input of a contract holds beside its body: the tape, the values, and their
- * strings, which have two bytes for each byte of the text unless that is ASCII. What only decoding itself needs is not counted:
- * one input is decoded at a time.
+ * Upper bound, in bytes, of the memory that a decoded input holds in addition to its body: tape, values and strings.
+ * Strings take two bytes for each byte of text, or one if the text is ASCII.
  *
- * @returns a function of what was counted and of the length of the body in bytes
+ * @returns a function of the counted values and of the body's length in bytes
  */
 export function heapBytesOf({
   input,

@@ -1,6 +1,6 @@
 /**
- * Decodes the typed input of a tool (protocol.md sections 2, 5 and 6), port by port: from the committed texts of a
- * signed request or from the members of an unsigned body.
+ * Decodes the typed input of a tool, port by port, from the committed texts of a signed request or from the members of
+ * an unsigned body (protocol.md sections 2, 5 and 6).
  */
 
 import type { Contract, Port } from "../contract.js";
@@ -33,7 +33,6 @@ interface CompiledPort {
   readonly list: ListDecoder | undefined;
 }
 
-/** Decodes the input of one tool. */
 export class InputDecoder {
   readonly #ports: readonly CompiledPort[];
   readonly #names: MemberNames;
@@ -55,7 +54,6 @@ export class InputDecoder {
    * Decodes the committed texts of a signed request.
    *
    * @param values the texts whose hash matched, by port in schema order
-   * @returns the tool's input
    * @throws {@link WireFault} `input_deserialization_error` with the path of the failing member
    */
   decodeSigned(values: readonly (readonly CommittedText[])[]): Record<string, unknown> {
@@ -89,7 +87,7 @@ export class InputDecoder {
   /**
    * Decodes the body of an unsigned request: plain JSON of the input type.
    *
-   * @param document of the body, where it is parsed already
+   * @param document the body, if it has been parsed
    * @throws {@link WireFault} `input_deserialization_error` with the path of the failing member
    */
   decodeUnsigned(body: Uint8Array, document = readInput("body", body)): Record<string, unknown> {
@@ -134,7 +132,9 @@ export class InputDecoder {
   }
 }
 
-/** The fault of a port. A port without a value is null in a signed call, so null and an absent port are described alike. */
+/**
+ * Error of a port. A missing port is sent as null in a signed call, so null and an absent port have the same message.
+ */
 function portFault(name: string, mismatch?: Mismatch, kind?: number): WireFault {
   const isMissing = mismatch === undefined || kind === NULL;
   return inputFault((isMissing ? new Mismatch("a value", "nothing") : mismatch).describe([name]));
@@ -146,7 +146,7 @@ function countValues(values: readonly (readonly CommittedText[])[]): number {
   return [...documents].reduce((count, document) => count + valueCount(document), 0);
 }
 
-/** A committed text as an entry of a parsed document. */
+/** Returns a committed text as an entry of a parsed document; parses it if necessary. */
 function readText(text: CommittedText, path: Path): { readonly document: JsonDocument; readonly entry: number } {
   return text.document === undefined ? { document: readInput(pathText(path), text.bytes), entry: 0 } : text;
 }

@@ -1,10 +1,8 @@
-/** Look-up of declared member names. */
-
 import { Buffer } from "#platform/bytes";
 import { ESCAPED_STRING, endAt, type JsonDocument, kindAt, startAt } from "../json/document.js";
 import { isStringOf, stringOf } from "../json/read.js";
 
-/** Looks up declared member names by bytes; only a name with escapes is decoded to a string. */
+/** Looks up declared member names by their bytes; only a name with escapes is decoded to a string. */
 export class MemberNames {
   readonly #bytes: readonly Buffer[];
   readonly #byLength = new Map<number, number[]>();
@@ -21,9 +19,9 @@ export class MemberNames {
   }
 
   /**
-   * The index of a key's name; −1 for an undeclared name.
+   * Index of a key's name; −1 if the name is not declared.
    *
-   * @param expected the next index in declared order, tried first
+   * @param expected index of the name that is tried first: the next one in declared order
    */
   indexOf(document: JsonDocument, key: number, expected: number): number {
     if (this.#bytes.length === 0) return -1;
@@ -38,5 +36,7 @@ export class MemberNames {
   }
 }
 
-/** Up to this many names of one length, comparing each is faster than a look-up by string. */
+/**
+ * Maximum number of names of one length that are compared one by one. For more names, a look-up by string is faster.
+ */
 const MAX_COMPARED_NAMES = 8;

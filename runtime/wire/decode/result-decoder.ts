@@ -1,13 +1,12 @@
-/** Decoders of results. Constraints are not checked, since a server checks none in the results of a tool. */
+/** Decoders of results. They do not check constraints, because a server does not check them in results. */
 
 import type { Codec, Contract } from "../contract.js";
 import { type Decode, DecoderCompiler, type Wrap } from "./decoder.js";
 
-/** Compiles decoders that check the types of values only. */
 export class ResultDecoderCompiler {
   readonly #compiler: DecoderCompiler;
 
-  /** @param wrap makes the value of a `wrapped` codec, which is the value itself by default */
+  /** @param wrap creates the value of a `wrapped` codec; by default the inner value */
   constructor(definitions: Contract["definitions"] = [], wrap?: Wrap) {
     const free = definitions.map(([name, codec]) => [freeName(name), withoutConstraints(codec)] as const);
     this.#compiler = new DecoderCompiler([...definitions, ...free], wrap);
@@ -18,10 +17,10 @@ export class ResultDecoderCompiler {
   }
 }
 
-/** The name of a definition without constraints. No definition of svc-gen has a space in its name. */
+/** Name of a definition's variant without constraints. The space avoids collisions: names from svc-gen have none. */
 const freeName = (name: string) => `${name} without constraints`;
 
-/** A codec that checks types only. Unions keep their constraints, by which the server chose a branch as well. */
+/** Codec that checks types only. Unions keep their constraints, because the server also chose a branch by them. */
 function withoutConstraints(codec: Codec): Codec {
   switch (codec.kind) {
     case "json":

@@ -1,4 +1,4 @@
-/** Finds the members of an input that its type does not declare, which the decoder ignores. */
+/** Finds members of an input that its type does not declare. The decoder ignores such members. */
 
 import type { Codec, Contract } from "../contract.js";
 import { pathText } from "../fault.js";
@@ -6,24 +6,21 @@ import { ARRAY, after, firstIn, type JsonDocument, kindAt, OBJECT, valueOfKey } 
 import { stringOf } from "../json/read.js";
 import { parseJson } from "../json/scan.js";
 
-/** An undeclared member. */
 export interface Undeclared {
-  /** The path of the object that has the member: declared names, and `[]` for items. Empty for the input itself. */
+  /** Path of the object that has the member: declared names, and `[]` for items. Empty for the input itself. */
   readonly at: string;
-  /** The name of the member, which is text of the caller. */
+  /** Name of the member, as the caller sent it. */
   readonly name: string;
-  /** The declared names of that object. */
+  /** Declared names of that object. */
   readonly declared: readonly string[];
 }
 
-/** Maximum number of values that are visited. */
 const MAX_VISITS = 1_000;
-/** Maximum number of members that are returned. */
 const MAX_FOUND = 10;
 
 /**
- * The first undeclared members of a body of plain JSON. Unions and objects with index signatures are skipped: in a
- * union the name may be meant for another branch, and an index signature leaves names to the caller.
+ * First undeclared members of a body of plain JSON. Skips unions and objects with index signatures: another branch, or
+ * the index signature, may allow the name.
  */
 export function undeclaredMembers({ input, definitions = [] }: Contract, body: Uint8Array): Undeclared[] {
   const document = parseJson(body);

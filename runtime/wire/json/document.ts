@@ -1,4 +1,4 @@
-/** A parsed JSON document, and the ways through its entries. Only `wire/json` knows how an entry is laid out. */
+/** A parsed JSON document and access to its entries. Only `wire/json` knows the layout of an entry. */
 
 import { type Buffer, randomInt } from "#platform/bytes";
 
@@ -6,11 +6,11 @@ import { type Buffer, randomInt } from "#platform/bytes";
 export const NULL = 0;
 export const FALSE = 1;
 export const TRUE = 2;
-/** An integer text within ±(2^53−1). */
+/** An integer within ±(2^53−1). */
 export const SMALL_INTEGER = 3;
-/** A larger integer text, within i64 or u64. */
+/** A larger integer that fits i64 or u64. */
 export const LARGE_INTEGER = 4;
-/** Every other number: `-0`, `1.0`, `1e3`, digits beyond u64. */
+/** Every other number: `-0`, `1.0`, `1e3`, integers outside i64 and u64. */
 export const DOUBLE = 5;
 /** A string without escapes. */
 export const STRING = 6;
@@ -19,61 +19,63 @@ export const ESCAPED_STRING = 7;
 export const ARRAY = 8;
 export const OBJECT = 9;
 
-/** Numbers per tape entry: kind, first byte, byte after the last, tape index after the subtree. */
+/**
+ * Numbers for each tape entry: kind, offset of the first byte, offset after the last byte, tape index after the
+ * subtree.
+ */
 export const STRIDE = 4;
 
-/** Features of a document that JSON.parse would lose or misread. */
+/** Features of a document that `JSON.parse` would lose or misread. */
 export interface JsonFacts {
-  /** Whether there is an integer beyond ±(2^53−1). */
+  /** Whether the document contains an integer beyond ±(2^53−1). */
   readonly large: boolean;
-  /** Whether there is a double. */
+  /** Whether it contains a double. */
   readonly doubles: boolean;
-  /** Whether a member's name has an escape: V8 13.6 to 14.6 (Node 24 to 26) misreads some escaped keys. */
+  /** Whether a member name has an escape. V8 13.6 to 14.6 (Node 24 to 26) misreads some escaped keys. */
   readonly escapedNames: boolean;
-  /** Whether a string has an escape. */
   readonly escapes: boolean;
 }
 
 /** A parsed document. Entries are addressed by tape index; the root is entry 0. */
 export interface JsonDocument extends JsonFacts {
   readonly bytes: Buffer;
-  /** Whether all bytes are ASCII, which halves the time of decoding strings. */
+  /** Whether all bytes are ASCII; such strings decode twice as fast. */
   readonly ascii: boolean;
-  /** The entries end at `tape[3]`; the array may be longer. */
+  /** The entries end at index `tape[3]`; the array may be longer. */
   readonly tape: Int32Array;
   /** Whether there is white space outside strings. */
   readonly spaced: boolean;
 }
 
-/** Number of values at and below an entry: members' names, arrays and objects count as one each. */
+/** Number of values in the subtree of an entry. Member names, arrays and objects count as one each. */
 export function valueCount(document: JsonDocument, entry = 0): number {
   return (after(document, entry) - entry) / STRIDE;
 }
 
-// Entries of a document. Items: from `firstIn(array)`, each `after` the one before, below `after(array)`. Members: keys
-// from `firstIn(object)`, each `after` the value of the one before.
+// Iteration. The items of an array start at `firstIn(array)`; each next item is `after` the previous one, up to
+// `after(array)`. The keys of an object start at `firstIn(object)`; each next key is `after` the previous value.
 
-/** The kind of an entry: `NULL` to `OBJECT`. */
+/** Kind of an entry: `NULL` to `OBJECT`. */
 export function kindAt({ tape }: JsonDocument, entry: number): number {
   return tape[entry] as number;
 }
 
-/** The offset of an entry's first byte. */
+/** Offset of an entry's first byte. */
 export function startAt({ tape }: JsonDocument, entry: number): number {
   return tape[entry + 1] as number;
 }
 
-/** The offset after an entry's last byte. */
+/** Offset after an entry's last byte. */
 export function endAt({ tape }: JsonDocument, entry: number): number {
   return tape[entry + 2] as number;
 }
 
-/** The entry after a value and all that it holds. */
+/** Index of the entry after a value and its subtree. */
 export function after({ tape }: JsonDocument, entry: number): number {
   return tape[entry + 3] as number;
 }
 
-/** The first entry inside an array or object that is not empty: an item or a key. */
+/** First item or key of a non-empty array or object. */
 export function firstIn(entry: number): number {
   return entry + STRIDE;
 }
@@ -82,15 +84,15 @@ export function valueOfKey(key: number): number {
   return key + STRIDE;
 }
 
-/** Random per process, so that a caller cannot choose colliding names. */
+/** Random in each process, so that callers cannot choose names that collide. */
 const HASH_SEED = randomInt(2 ** 31);
 
-/** Up to this many names of an object are compared pairwise. */
+/** Maximum number of names of an object that are compared pairwise. */
 const MAX_PAIRWISE_NAMES = 8;
 
 /**
- * Whether an object entry may have a repeated name: two names have the same bytes, or one has an escape. Uses a hash
- * table of tape indexes, because decoding a million names to strings takes a second.
+ * Whether an object may repeat a name: two names have the same bytes, or a name has an escape. Uses a hash table of
+ * tape indexes because decoding a million names to strings takes a second.
  */
 export function hasRepeatedName(document: JsonDocument, object: number): boolean {
   const { bytes, tape } = document;
@@ -137,7 +139,7 @@ function isSameText({ bytes, tape }: JsonDocument, one: number, other: number): 
   return true;
 }
 
-/** The members of an object entry in textual order, repeated ones included. */
+/** Members of an object in textual order, including repeated ones. */
 export function allMembers({ tape }: JsonDocument, object: number): [key: number, value: number][] {
   const members: [number, number][] = [];
   for (let key = object + STRIDE; key < (tape[object + 3] as number); ) {
@@ -148,14 +150,13 @@ export function allMembers({ tape }: JsonDocument, object: number): [key: number
   return members;
 }
 
-/** Tape indexes of the items of an array entry. */
+/** Tape indexes of an array's items. */
 export function itemsOf({ tape }: JsonDocument, array: number): number[] {
   const items: number[] = [];
   for (let item = array + STRIDE; item < (tape[array + 3] as number); item = tape[item + 3] as number) items.push(item);
   return items;
 }
 
-/** Number of items of an array entry. */
 export function itemCount(document: JsonDocument, array: number): number {
   let count = 0;
   const end = after(document, array);
@@ -163,7 +164,7 @@ export function itemCount(document: JsonDocument, array: number): number {
   return count;
 }
 
-/** Whether an array or object entry holds another one. */
+/** Whether an array or object contains another array or object. */
 export function holdsContainer({ tape }: JsonDocument, entry: number): boolean {
   const end = tape[entry + 3] as number;
   for (let inner = entry + STRIDE; inner < end; inner += STRIDE) if ((tape[inner] as number) >= ARRAY) return true;

@@ -1,11 +1,11 @@
 import { asBuffer } from "../bytes.js";
 
-/** A text that is not JSON, or that the protocol does not accept. */
+/** A text that is not JSON, or that the protocol rejects. */
 export class JsonError extends Error {
   override readonly name = "JsonError";
   /**
-   * @param reason a fixed text without any part of the input
-   * @param offset of the byte where parsing stopped
+   * @param reason fixed text that contains no part of the input
+   * @param offset byte where parsing stopped
    */
   constructor(
     readonly reason: string,
@@ -15,7 +15,7 @@ export class JsonError extends Error {
   }
 }
 
-/** A JSON text with more values than its reader accepts. The rest of the text was not read. */
+/** A JSON text with more values than its reader accepts. */
 export class TooManyValues extends Error {
   override readonly name = "TooManyValues";
 }
@@ -30,7 +30,7 @@ export function lineColumn(bytes: Uint8Array, offset: number): { line: number; c
     lineStart = at + 1;
   }
   let column = 1;
-  // Each character has one byte that does not continue another.
+  // Each character has exactly one byte that is not a UTF-8 continuation byte.
   for (let at = lineStart; at < before.length; at++) if (((before[at] as number) & 0xc0) !== 0x80) column++;
   return { line, column };
 }

@@ -1,9 +1,9 @@
-/** The texts of JSON numbers: read and printed like serde_json, and like JavaScript (protocol.md section 5). */
+/** Reads and prints JSON numbers, like serde_json and like JavaScript (protocol.md section 5). */
 
 import type { Buffer } from "#platform/bytes";
 import { DOUBLE, LARGE_INTEGER, SMALL_INTEGER } from "./document.js";
 
-/** The kind of an integer text that is `-0` or has at least 16 digits. */
+/** Kind of an integer text that is `-0` or has at least 16 digits. */
 export function integerKind(bytes: Buffer, negative: boolean, digits: number, end: number): number {
   const count = end - digits;
   if (count < 16 || count > 20) return DOUBLE;
@@ -14,13 +14,13 @@ export function integerKind(bytes: Buffer, negative: boolean, digits: number, en
   return count === limit.length && text <= limit ? LARGE_INTEGER : DOUBLE;
 }
 
-/** The nearest doubles of 10^0 to 10^308, unlike `10 ** n` (protocol.md section 5). */
+/** Doubles nearest to 10^0 … 10^308. `10 ** n` differs for some n (protocol.md section 5). */
 const POWERS_OF_TEN = Float64Array.from({ length: 309 }, (_, n) => Number(`1e${n}`));
 
 /**
- * The double that serde_json reads by default, which is not correctly rounded (protocol.md section 5).
+ * Reads a double with serde_json's default algorithm, which does not round correctly (protocol.md section 5).
  *
- * @returns ±Infinity when the number is out of range
+ * @returns ±Infinity if the number is out of range
  */
 export function serdeDouble(bytes: Buffer, start: number, end: number): number {
   let position = start;
@@ -64,7 +64,8 @@ export function serdeDouble(bytes: Buffer, start: number, end: number): number {
 }
 
 /**
- * A u64 built from decimal digits: 15 digits in one number and the rest in another, so that a BigInt is made only once.
+ * A u64 built from decimal digits. Keeps the first 15 digits and the others in two numbers, so that only one BigInt is
+ * created.
  */
 class Significand {
   #high = 0;
@@ -72,7 +73,7 @@ class Significand {
   #low = 0;
   #lowDigits = 0;
 
-  /** Appends a digit. Returns false, unchanged, when the result would exceed u64. */
+  /** Appends a digit, or returns false if the result would exceed u64. */
   take(digit: number): boolean {
     if (this.#high === 0 || this.#highDigits < 15) {
       this.#high = this.#high * 10 + digit;
@@ -102,18 +103,18 @@ class Significand {
 /**
  * Prints a finite double like serde_json, always with a point or an exponent: `1.0`, `0.00001`, `1e+16`, `-0.0`.
  *
- * @param legacy like serde_json before 1.0.147: no `+` in the exponent
+ * @param legacy print like serde_json before 1.0.147: no `+` in the exponent
  */
 export function formatDouble(value: number, legacy = false): string {
   if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
   const magnitude = Math.abs(value);
-  // Between these bounds JavaScript prints the same digits, also without an exponent.
+  // Within these bounds JavaScript prints the same digits as serde_json, without an exponent.
   if (magnitude >= 1e-5 && magnitude < 1e16) return Number.isInteger(value) ? `${value}.0` : String(value);
   const text = value.toExponential();
   return legacy ? text.replace("+", "") : text;
 }
 
-/** Prints a number: a safe integer as digits, any other finite number as a double; undefined for the rest. */
+/** Prints a safe integer as digits and any other finite number as a double; undefined for other values. */
 export function formatNumber(value: number): string | undefined {
   if (Number.isSafeInteger(value) && !Object.is(value, -0)) return String(value);
   // Plain digits beyond 2^53 would be read as an exact integer.
@@ -121,8 +122,8 @@ export function formatNumber(value: number): string | undefined {
 }
 
 /**
- * Whether a double surely has the spelling that serde_json prints: a point, at most 15 digits, at least 1e-5. Such a
- * number is read exactly, and its digits are the shortest ones. False does not mean that the spelling differs.
+ * Whether a double is certainly spelled as serde_json prints it: with a point, at most 15 digits, at least 1e-5. False
+ * means unknown.
  */
 export function isPrintedDouble(bytes: Buffer, start: number, end: number): boolean {
   const first = bytes[start] === 0x2d ? start + 1 : start;
@@ -139,15 +140,15 @@ export function isPrintedDouble(bytes: Buffer, start: number, end: number): bool
     const byte = bytes[at] as number;
     if ((byte | 0x20) === 0x65) return false;
     if (byte !== 0x30) zeros = false;
-    // Five zeros after `0.`: below 1e-5.
+    // Five zeros after `0.`: the number is below 1e-5.
     if (zeros && at - point === 5) return false;
   }
   return bytes[end - 1] !== 0x30 || end - point === 2;
 }
 
 /**
- * JavaScript's value of a double's text. With up to 15 digits and no exponent, the division is the only step that
- * rounds.
+ * JavaScript's value of a double's text. For up to 15 digits without an exponent, only the division rounds, so the
+ * result is exact.
  */
 export function double(bytes: Buffer, start: number, end: number): number {
   const first = bytes[start] === 0x2d ? start + 1 : start;
@@ -169,7 +170,7 @@ export function double(bytes: Buffer, start: number, end: number): number {
   return first > start ? -value : value;
 }
 
-/** The value of a small integer's text; every step is exact. */
+/** Value of a small integer's text. */
 export function smallInteger(bytes: Buffer, start: number, end: number): number {
   const negative = bytes[start] === 0x2d;
   let value = 0;

@@ -1,15 +1,15 @@
 /**
- * JSON values whose objects keep their textual order. JavaScript objects sort integer-like keys, and the order of members
- * is the order of ports, so schemas never pass through one.
+ * JSON values whose objects keep their textual order, for schemas: the order of members is the order of ports, and
+ * JavaScript objects sort integer-like keys.
  */
 
 import { exactScalarOf, foldTape } from "./read.js";
 import { parseJson } from "./scan.js";
 
-/** An integer beyond ±(2^53−1), of any length, is a bigint, every other number a number. */
+/** A JSON value. An integer beyond ±(2^53−1), of any length, is a bigint; every other number is a number. */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 
-/** An object as an ordered map. A repeated name keeps its first position and its last value, as in `Map.set`. */
+/** Object as an ordered map. A repeated name keeps its first position and its last value, like `Map.set`. */
 export class JsonObject {
   constructor(readonly members: ReadonlyMap<string, Json>) {}
 
@@ -21,7 +21,7 @@ export class JsonObject {
 /**
  * Parses one document.
  *
- * @throws {@link JsonError} with the byte where reading stopped
+ * @throws {@link JsonError} with the byte offset where parsing stopped
  */
 export function readOrdered(bytes: Uint8Array): Json {
   return foldTape<Json>(parseJson(bytes), 0, {

@@ -1,6 +1,6 @@
-/** Indented JSON text. */
-
-/** Formats a JSON text with one member or item per line, indented by two spaces; names and scalars keep their spelling. */
+/**
+ * Formats JSON text with one member or item per line, indented by two spaces. Names and scalars keep their spelling.
+ */
 export function prettyJson(text: string): string {
   let pretty = "";
   let line = "\n";
@@ -26,7 +26,7 @@ export function prettyJson(text: string): string {
   return pretty;
 }
 
-/** The position after a string that begins at `start`. */
+/** Position after the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); ; quote = text.indexOf('"', quote + 1)) {
     if (quote < 0) return text.length;
@@ -40,7 +40,7 @@ function isSpace(code: number): boolean {
   return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
-/** Formats an array or object whose items or members are formatted already. */
+/** Formats an array or object from formatted items or members. */
 export function indentedBlock(open: string, parts: readonly string[], close: string): string {
   if (parts.length === 0) return open + close;
   // A JSON text has no line breaks inside its strings.

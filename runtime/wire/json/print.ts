@@ -15,18 +15,18 @@ import { formatDouble, isPrintedDouble, serdeDouble } from "./numbers.js";
 import { stringOf, uniqueMembers } from "./read.js";
 import { MAX_SHORT_LENGTH, PLAIN } from "./scan.js";
 
-/** The three spellings of a text that a leader may have hashed (protocol.md section 5). */
+/** Spellings of a value's text that a leader may have hashed (protocol.md section 5). */
 export type TextForm = "sent" | "canonical" | "legacy";
 
 /**
- * The text of one entry, as bytes without white space.
+ * Text of one entry, as bytes without white space.
  *
- * - `sent`: the original spelling, repeated members included
- * - `canonical`: the spelling of serde_json: a repeated member has its first position and its last value, minimal
- *   escapes, integers unchanged, doubles as serde_json reads and prints them
- * - `legacy`: canonical, with exponents as printed by serde_json before 1.0.147
+ * - `sent`: the original spelling, including repeated members
+ * - `canonical`: as serde_json prints it. A repeated member has its first position and its last value; escapes are
+ * minimal, integers unchanged, doubles read and printed like serde_json
+ * - `legacy`: canonical, but with exponents as in serde_json before 1.0.147
  *
- * @returns a view of the document where it contains the text, otherwise a new buffer
+ * @returns a view of the document if it contains the text, otherwise a new buffer
  */
 export function textOf(document: JsonDocument, entry: number, form: TextForm): Buffer {
   const { bytes, tape, spaced } = document;
@@ -37,25 +37,25 @@ export function textOf(document: JsonDocument, entry: number, form: TextForm): B
   return new TextWriter(document, form).write(entry);
 }
 
-/** A container being written, with its remaining content. */
+/** A container that is being written. */
 interface OpenContainer {
   readonly close: number;
-  /** Tape index of the next item or the next member's name; unused when `members` is set. */
+  /** Tape index of the next item or key; unused if `members` is set. */
   next: number;
   readonly end: number;
-  /** Members in an order other than the tape's, and the index of the next one. */
+  /** Members in another order than on the tape; `place` is the index of the next one. */
   readonly members: readonly (readonly [key: number, value: number])[] | undefined;
   place: number;
   first: boolean;
 }
 
-/** Writes one entry in one form. Unchanged stretches of the document are copied at once. */
+/** Writes one entry in one form. Copies unchanged parts of the document as a whole. */
 class TextWriter {
   readonly #source: Buffer;
   readonly #unchanged: boolean;
   #target = EMPTY;
   #at = 0;
-  /** Pending stretch of the document, not copied yet because it may grow. */
+  /** Start and end of the part of the document to copy next; extended while entries are unchanged. */
   #from = 0;
   #to = 0;
 
@@ -96,7 +96,7 @@ class TextWriter {
     return this.#text();
   }
 
-  /** Writes a scalar, or the opening bracket of a container, whose content is left to the caller. */
+  /** Writes a scalar or the opening bracket of a container. The caller writes the content. */
   #entry(entry: number, open: OpenContainer[]): void {
     const { tape } = this.#document;
     const kind = tape[entry];
@@ -186,7 +186,7 @@ const COLON = 0x3a;
 const CLOSE_ARRAY = 0x5d;
 const CLOSE_OBJECT = 0x7d;
 
-/** The unique members of an object entry with repeated members; undefined when there are none. */
+/** Members of an object without repetitions; undefined if no name is repeated. */
 function repeatedMembers(document: JsonDocument, object: number): [key: number, value: number][] | undefined {
   if (!hasRepeatedName(document, object)) return undefined;
   const all = allMembers(document, object);
@@ -194,7 +194,7 @@ function repeatedMembers(document: JsonDocument, object: number): [key: number, 
   return unique === all ? undefined : unique;
 }
 
-/** Whether an object at or below an entry may have a repeated member. */
+/** Whether an object in the subtree of an entry may have a repeated member. */
 function hasRepeatedMembers(document: JsonDocument, root: number): boolean {
   const { tape } = document;
   const end = tape[root + 3] as number;
@@ -204,7 +204,7 @@ function hasRepeatedMembers(document: JsonDocument, root: number): boolean {
   return false;
 }
 
-/** Quotes a well-formed string like serde_json, which escapes exactly the same characters as JSON.stringify. */
+/** Quotes a well-formed string. serde_json and `JSON.stringify` escape the same characters. */
 export function quote(text: string): string {
   return text.length <= MAX_SHORT_LENGTH && isPlain(text) ? `"${text}"` : JSON.stringify(text);
 }

@@ -1,4 +1,4 @@
-/** Values of the entries of a document. */
+/** Converts entries of a document to values. */
 
 import type { Buffer } from "#platform/bytes";
 import {
@@ -18,7 +18,7 @@ import {
 } from "./document.js";
 import { double, smallInteger } from "./numbers.js";
 
-/** The members of an object entry; a repeated one has its first position and its last value. */
+/** Members of an object. A repeated member has its first position and its last value. */
 export function uniqueMembers(
   document: JsonDocument,
   object: number,
@@ -34,12 +34,12 @@ export function uniqueMembers(
   return places.size === members.length ? members : [...places.values()];
 }
 
-/** Tape indexes of the values of an object entry, by decoded name. A repeated member has its last value. */
+/** Tape indexes of an object's values, by decoded name. A repeated member has its last value. */
 export function membersByName(document: JsonDocument, object: number): Map<string, number> {
   return new Map(allMembers(document, object).map(([key, value]) => [stringOf(document, key), value]));
 }
 
-/** Whether an entry is a string without escapes and with exactly these bytes. */
+/** Whether an entry is a string without escapes that consists of exactly these bytes. */
 export function isStringOf({ bytes, tape }: JsonDocument, entry: number, wanted: Buffer): boolean {
   const start = (tape[entry + 1] as number) + 1;
   if (tape[entry] !== STRING || (tape[entry + 2] as number) - 1 - start !== wanted.length) return false;
@@ -47,14 +47,13 @@ export function isStringOf({ bytes, tape }: JsonDocument, entry: number, wanted:
   return true;
 }
 
-/** The decoded text of a string entry, undefined for any other entry. */
+/** Decoded text of a string entry; undefined for other entries. */
 export function stringValueOf(document: JsonDocument, entry: number | undefined): string | undefined {
   if (entry === undefined) return undefined;
   const kind = document.tape[entry];
   return kind === STRING || kind === ESCAPED_STRING ? stringOf(document, entry) : undefined;
 }
 
-/** The decoded text of a string entry. */
 export function stringOf({ bytes, ascii, tape }: JsonDocument, entry: number): string {
   const start = tape[entry + 1] as number;
   const end = tape[entry + 2] as number;
@@ -62,7 +61,7 @@ export function stringOf({ bytes, ascii, tape }: JsonDocument, entry: number): s
   return JSON.parse(bytes.toString("utf8", start, end)) as string;
 }
 
-/** The value of a scalar entry; a double is read as by JavaScript, not serde_json. */
+/** Value of a scalar entry. Doubles are read like JavaScript, not like serde_json. */
 export function scalarOf(document: JsonDocument, entry: number): null | boolean | string | number | bigint {
   const { bytes, tape } = document;
   switch (tape[entry]) {
@@ -83,7 +82,7 @@ export function scalarOf(document: JsonDocument, entry: number): null | boolean 
   }
 }
 
-/** The value of a scalar entry, with the digits of an integer beyond 64 bits, where the protocol has a double. */
+/** Like {@link scalarOf}, but an integer outside i64 and u64 is an exact bigint instead of a double. */
 export function exactScalarOf(document: JsonDocument, entry: number): ReturnType<typeof scalarOf> {
   const { bytes, tape } = document;
   if (tape[entry] !== DOUBLE) return scalarOf(document, entry);
@@ -91,11 +90,10 @@ export function exactScalarOf(document: JsonDocument, entry: number): ReturnType
   return /^-?[1-9]\d*$/.test(text) ? BigInt(text) : scalarOf(document, entry);
 }
 
-/** Callbacks of {@link foldTape}. */
 export interface TapeFold<T> {
   scalar(document: JsonDocument, entry: number): T;
   array(items: T[]): T;
-  /** `names` and `values` in textual order, repeated members included. */
+  /** `names` and `values` are in textual order, including repeated members. */
   object(names: string[], values: T[]): T;
 }
 
@@ -105,7 +103,7 @@ interface Frame<T> {
   readonly values: T[];
 }
 
-/** Folds an entry and its subtree to one value, from the leaves up, without recursion. */
+/** Folds the subtree of an entry to one value, from the leaves up, without recursion. */
 export function foldTape<T>(document: JsonDocument, root: number, fold: TapeFold<T>): T {
   const { tape } = document;
   const open: Frame<T>[] = [];

@@ -1,9 +1,9 @@
 /**
- * Parses JSON like serde_json, over bytes (protocol.md section 5).
+ * Parses JSON like serde_json, from bytes (protocol.md section 5).
  *
- * One pass over the bytes validates the document and writes a tape: an entry for each value and key, in textual order.
- * Sent text, canonical text and values with exact integers are derived from the tape. No function recurses, and the
- * cost is linear in the bytes for any input.
+ * One pass validates the document and writes a tape: an entry for each value and key, in textual order. Sent text,
+ * canonical text and values are derived from the tape. No function recurses; the cost is linear in the bytes for any
+ * input.
  */
 
 import { Buffer, isAscii, isUtf8 } from "#platform/bytes";
@@ -26,16 +26,18 @@ import {
 import { JsonError, TooManyValues } from "./error.js";
 import { integerKind, serdeDouble } from "./numbers.js";
 
-/** Size of the largest document, in bytes, whose first tape has room for the usual number of entries. */
+/** Maximum size, in bytes, of a document whose first tape has room for the usual number of entries. */
 const MAX_ROOMY_BYTES = 1 << 16;
-/** Bytes or characters of a string that are checked one by one before it is treated as long. */
+/**
+ * Number of bytes or characters of a string that are checked one by one before the algorithm for long strings starts.
+ */
 export const MAX_SHORT_LENGTH = 64;
 const OBJECT_BIT = 1;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** 1 for the bytes that a string may contain unescaped: all except `"`, `\` and control characters. */
+/** 1 for each byte that a string may contain unescaped: all except `"`, `\` and control characters. */
 export const PLAIN = new Uint8Array(256).fill(1, 0x20);
 PLAIN[QUOTE] = 0;
 PLAIN[BACKSLASH] = 0;
@@ -45,8 +47,8 @@ const SPACE = new Uint8Array(256);
 for (const byte of [0x20, 0x09, 0x0a, 0x0d]) SPACE[byte] = 1;
 
 /**
- * Marks each of the four bytes that is not {@link PLAIN} by its high bit. The subtractions underflow for such a byte,
- * and `& ~word` unmarks bytes of non-ASCII characters. A borrow may also mark bytes above a marked one.
+ * Sets the high bit of each of the four bytes that is not {@link PLAIN}: the subtractions underflow for such bytes, and
+ * `& ~word` clears the bit of non-ASCII bytes. A borrow may also set the bit of bytes above a special one.
  */
 function markSpecialBytes(word: number): number {
   const controls = word - 0x20202020;
@@ -58,10 +60,10 @@ function markSpecialBytes(word: number): number {
 const HIGH_BITS = 0x80808080;
 
 /**
- * Parses one JSON document and checks grammar, UTF-8, surrogate escapes, number range and depth. Only white space may
- * surround it; a byte-order mark is refused.
+ * Parses one JSON document; checks grammar, UTF-8, surrogate escapes, number range and depth. White space may surround
+ * the document; a byte-order mark is an error.
  *
- * @param maxValues limit of `valueCount`, and so of the memory of the tape
+ * @param maxValues maximum `valueCount`, which limits the memory of the tape
  * @throws {@link JsonError}; `TooManyValues` over the limit
  */
 export function parseJson(input: Uint8Array, maxValues = Number.POSITIVE_INFINITY): JsonDocument {
@@ -72,7 +74,7 @@ export function parseJson(input: Uint8Array, maxValues = Number.POSITIVE_INFINIT
   return new Scanner(bytes, ascii, newTape(bytes.length, maxLength), maxLength).scan();
 }
 
-/** The offset of the first invalid UTF-8 byte. */
+/** Offset of the first invalid UTF-8 byte. */
 function invalidUtf8At(bytes: Buffer): number {
   const valid = Buffer.from(bytes.toString("utf8"));
   let offset = 0;
@@ -81,16 +83,16 @@ function invalidUtf8At(bytes: Buffer): number {
 }
 
 /**
- * Length of the array shared by the tapes of small documents, which are written one after another: allocating one array
- * per document costs as much as scanning a small call.
+ * Length of the array that holds the tapes of small documents, one after another. Allocating an array for each document
+ * would cost as much as scanning a small call.
  */
 const POOL_LENGTH = 16_384;
-/** Minimum room for a tape in the shared array, enough for a small call. */
+/** Minimum free length of the shared array at which a tape may start; enough for a small call. */
 const POOL_RESERVE = 2_048;
 let pool = new Int32Array(POOL_LENGTH);
 let pooled = 0;
 
-/** Allocates a tape for a document of `bytes` bytes. A tape that proves too short grows later. */
+/** Allocates a tape for a document of `bytes` bytes. The tape grows if it is too short. */
 function newTape(bytes: number, maxLength: number): Int32Array {
   const length = Math.min(maxLength, 64 + ((Math.min(bytes, MAX_ROOMY_BYTES) >> 2) & ~3));
   if (length > POOL_RESERVE) return new Int32Array(length);
@@ -103,7 +105,8 @@ function newTape(bytes: number, maxLength: number): Int32Array {
 
 /**
  * Upper bound of the number of entries after a position: each entry follows a comma, a colon or an opening bracket.
- * Such bytes in strings only reserve memory that is never touched, whereas repeated doubling would copy the tape.
+ * Counts such bytes inside strings too; the excess memory is never touched, whereas repeated doubling would copy the
+ * tape.
  */
 function maxEntries(bytes: Buffer, position: number): number {
   let count = 1;
@@ -111,17 +114,16 @@ function maxEntries(bytes: Buffer, position: number): number {
   return count;
 }
 
-/** 1 for the bytes that may precede an entry. */
+/** 1 for each byte that may precede an entry. */
 const PRECEDES_ENTRY = new Uint8Array(256);
 for (const character of "[{,:") PRECEDES_ENTRY[character.charCodeAt(0)] = 1;
 
 /**
- * Tape indexes of the containers around the current position. OBJECT_BIT, which no index has, marks objects. Shared by
- * all documents because scanning is synchronous.
+ * Tape indexes of the containers around the current position, with OBJECT_BIT set for objects. Shared by all documents
+ * because scanning is synchronous.
  */
 const containers = new Int32Array(MAX_DEPTH);
 
-/** Scans one document and writes its tape. */
 class Scanner {
   #top = 0;
   #position = 0;
@@ -130,7 +132,7 @@ class Scanner {
   #doubles = false;
   #escapedNames = false;
   #escapes = false;
-  /** The bytes as 32-bit words, from the first aligned byte; created for the first long string. */
+  /** The bytes as 32-bit words from the first aligned byte; created at the first long string. */
   #words: Int32Array | undefined;
 
   readonly #bytes: Buffer;
@@ -138,13 +140,7 @@ class Scanner {
   #tape: Int32Array;
   readonly #maxLength: number;
 
-  constructor(
-    bytes: Buffer,
-    ascii: boolean,
-    tape: Int32Array,
-    /** Maximum length of the tape. */
-    maxLength: number,
-  ) {
+  constructor(bytes: Buffer, ascii: boolean, tape: Int32Array, maxLength: number) {
     this.#bytes = bytes;
     this.#ascii = ascii;
     this.#tape = tape;
@@ -171,7 +167,7 @@ class Scanner {
       } else {
         this.#scalar(byte);
       }
-      // After a value: close ending containers, then continue with the next member or item.
+      // After a value: close containers that end here, then continue with the next member or item.
       for (;;) {
         byte = this.#skipSpace();
         if (depth === 0) {
@@ -233,14 +229,14 @@ class Scanner {
     this.#top = top + STRIDE;
   }
 
-  /** Ends the container of an entry at the current position. */
+  /** Ends a container at the current position. */
   #close(entry: number): void {
     const tape = this.#tape;
     tape[entry + 2] = this.#position;
     tape[entry + 3] = this.#top;
   }
 
-  /** Skips white space and returns the next byte; undefined at the end. */
+  /** Skips white space and returns the next byte, undefined at the end. */
   #skipSpace(): number | undefined {
     const bytes = this.#bytes;
     let byte = bytes[this.#position];
@@ -253,7 +249,7 @@ class Scanner {
     return byte;
   }
 
-  /** Scans a member's name and its colon. */
+  /** Scans a member name and its colon. */
   #key(): void {
     if (this.#bytes[this.#position] !== QUOTE) this.#fail("expected a member name in double quotes");
     if (this.#string() === ESCAPED_STRING) this.#escapedNames = true;
@@ -316,14 +312,14 @@ class Scanner {
     return kind;
   }
 
-  /** Skips plain bytes of a string eight at a time. Returns a position before which all bytes are plain. */
+  /** Skips plain bytes of a string, eight at a time. All bytes before the returned position are plain. */
   #skipWords(from: number): number {
     const bytes = this.#bytes;
     const ahead = -bytes.byteOffset & 3;
     this.#words ??= new Int32Array(bytes.buffer, bytes.byteOffset + ahead, (bytes.length - ahead) >> 2);
     const words = this.#words;
     const last = words.length - 1;
-    // Starts with the word that contains the position, whose earlier bytes are checked again.
+    // The first word may include bytes before the position, which are checked again.
     const first = (from - ahead) >> 2;
     let word = first;
     while (
@@ -426,8 +422,8 @@ class Scanner {
     if (kind === LARGE_INTEGER) this.#large = true;
     if (kind === DOUBLE) {
       this.#doubles = true;
-      // Only a number with over 200 digits before the point, or a positive exponent of three digits or more, can be out
-      // of range.
+      // Only a number with over 200 digits before the point, or with a positive exponent of at least three digits, can
+      // be out of range.
       if (isFar && !Number.isFinite(serdeDouble(bytes, start, end))) {
         this.#position = start;
         this.#fail("number out of range");
@@ -436,7 +432,6 @@ class Scanner {
     this.#push(kind, start, end);
   }
 
-  /** Scans one or more digits. */
   #digits(): void {
     const bytes = this.#bytes;
     const { length } = bytes;

@@ -1,6 +1,6 @@
 /**
- * Converts plain JavaScript values to JSON and back without a contract (protocol.md section 5): integers are exact,
- * dates and bytes have the forms of the typed codecs.
+ * Converts plain JavaScript values to JSON and back without a contract (protocol.md section 5). Integers are exact;
+ * dates and bytes have the same forms as in typed codecs.
  */
 
 import { asBuffer } from "../bytes.js";
@@ -14,7 +14,7 @@ import { quote } from "./print.js";
 import { exactScalarOf, foldTape, scalarOf } from "./read.js";
 import { parseJson } from "./scan.js";
 
-/** A value that cannot be written as JSON. The message names the path and the rule, never the value. */
+/** A value that cannot be written as JSON. The message has the path and the rule, never the value. */
 export class PlainValueError extends TypeError {
   override readonly name = "PlainValueError";
 }
@@ -22,11 +22,11 @@ export class PlainValueError extends TypeError {
 const BIGINT = bigintRange(undefined);
 
 /**
- * Writes a value as JSON text: a bigint as exact digits, a safe integer as digits, any other number as a double, a
- * `Date` as RFC 3339 text, bytes as base64. Undefined members are omitted; `toJSON` is called.
+ * Writes a value as JSON text: a bigint or safe integer as digits, any other number as a double, a `Date` as RFC 3339
+ * text, bytes as base64. Omits undefined members and calls `toJSON`.
  *
- * @param path of the value, for messages
- * @param integers the range of a bigint; null for any
+ * @param path path of the value, for messages
+ * @param integers allowed range of a bigint; null for no limit
  * @throws {@link PlainValueError}
  */
 export function plainText(value: unknown, path: Path = [], integers: Range | null = BIGINT): string {
@@ -61,12 +61,13 @@ function writeObject(value: object, path: Path, depth: number, integers: Range |
   }
   if (value instanceof Date) return date(value, path);
   if (Array.isArray(value)) {
-    // Array.from visits the holes of a sparse array; map skips them.
+    // `Array.from` visits the holes of a sparse array; `map` skips them.
     return `[${Array.from(value, (item: unknown, i) => write(item, [...path, i], depth + 1, integers)).join(",")}]`;
   }
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === "function") return write(toJSON.call(value), path, depth + 1, integers);
-  // A class may name its instances; those of JavaScript's own have names, and members that are not enumerable.
+  // Instances of an author's class are accepted. Built-in objects such as `Map` are not: their content is not
+  // enumerable.
   const name = Object.prototype.toString.call(value).slice(8, -1);
   if (name !== "Object") fail(path, "a JSON value", /^[AEIOU]/.test(name) ? `an ${name}` : `a ${name}`);
   const members: string[] = [];
@@ -92,8 +93,8 @@ function fail(path: Path, expected: string, got: string): never {
 }
 
 /**
- * Reads a JSON text: integers beyond ±(2^53−1) are bigints, every other number is a number. The last value of a
- * repeated member counts.
+ * Reads a JSON text. An integer beyond ±(2^53−1) is a bigint, every other number is a number. A repeated member has its
+ * last value.
  *
  * @throws {@link JsonError}
  */
@@ -101,7 +102,7 @@ export function plainValue(bytes: Uint8Array): unknown {
   return plainValueOf(parseJson(bytes), 0);
 }
 
-/** The value of one entry of a parsed document; by JSON.parse where that is lossless. */
+/** Value of one entry of a parsed document. Uses `JSON.parse` where that is lossless. */
 export function plainValueOf(document: JsonDocument, entry: number): unknown {
   const { bytes, large, escapedNames } = document;
   if (kindAt(document, entry) >= ARRAY && !large && !escapedNames) {
@@ -111,8 +112,7 @@ export function plainValueOf(document: JsonDocument, entry: number): unknown {
 }
 
 /**
- * Reads a JSON text like `plainValue`, but an integer beyond 64 bits is a bigint too, where the protocol has a
- * double.
+ * Reads a JSON text like `plainValue`, but an integer outside i64 and u64 is a bigint too, not a double.
  *
  * @throws {@link JsonError}
  */
@@ -137,12 +137,12 @@ function foldPlain(
   });
 }
 
-/** Sets an absent member to `undefined` where it would be inherited, as `constructor` is. */
+/** Sets an absent member to `undefined` if `Object.prototype` has the name, such as `constructor`. */
 export function setAbsent<T>(object: Record<string, T | undefined>, name: string): void {
   if (name in Object.prototype) setMember(object, name, undefined);
 }
 
-/** Sets an own property, also for the name `__proto__`. */
+/** Sets an own property, even for the name `__proto__`. */
 export function setMember<T>(object: Record<string, T>, name: string, value: T): void {
   if (name === "__proto__") {
     Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });

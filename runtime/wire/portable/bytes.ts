@@ -1,7 +1,7 @@
-/** `#platform/bytes` without Node: the Buffer of the package `buffer`, and the web's functions. */
+/** `#platform/bytes` for platforms without Node: the Buffer of the npm package `buffer`, and web APIs. */
 
 import { sha256 } from "@noble/hashes/sha2.js";
-// The path names the package: `buffer` alone is Node's own module.
+// A path inside the package, because `buffer` alone is Node's module.
 import { Buffer } from "buffer/index.js";
 
 export { Buffer };

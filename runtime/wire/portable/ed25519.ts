@@ -1,4 +1,4 @@
-/** `#platform/ed25519` without Node: the engine of portable-crypto.ts and keys for it. */
+/** `#platform/ed25519` for platforms without Node: @noble/ed25519 is the only engine. */
 
 import { getPublicKey } from "@noble/ed25519";
 import { asBuffer } from "../bytes.js";
@@ -10,7 +10,7 @@ export type { Ed25519Engine } from "../crypto/ed25519-engine.js";
 export { prepareVerifyKey } from "../crypto/ed25519-keys.js";
 export { isValidPublicKey } from "../crypto/portable-crypto.js";
 
-/** Prepares a private key of 32 bytes, which are copied. */
+/** Prepares a 32-byte private key. Copies the bytes. */
 export function prepareSigningKey(seed: Uint8Array): SigningKey {
   const secret = new Uint8Array(SEED_BYTES + PUBLIC_KEY_BYTES);
   secret.set(exactCopy(seed, SEED_BYTES, "private key"));
@@ -23,7 +23,6 @@ export function publicKeyOf(seed: Uint8Array): Uint8Array {
   return asBuffer(getPublicKey(exactCopy(seed, SEED_BYTES, "private key")));
 }
 
-/** The only engine here. */
 export function selectEngine(): EngineSelection {
   return { engine: nobleEngine, reason: "the only one without Node" };
 }

@@ -1,6 +1,6 @@
 /**
- * The branches of a union that may fit a value, found without decoding it: by its kind, and for an object by its
- * required members and their kinds and literals.
+ * Selects the branches of a union that can fit a value without decoding the value: by the kind of the JSON value and,
+ * for an object, by the presence, kinds and literals of its required members.
  */
 
 import type { Codec } from "../../contract.js";
@@ -36,7 +36,7 @@ const BOOLEANS = kinds(FALSE, TRUE);
 const NUMBERS = kinds(SMALL_INTEGER, DOUBLE);
 const STRINGS = kinds(STRING, ESCAPED_STRING);
 
-/** The kinds of entries that a codec may take; more where that is not known. */
+/** Entry kinds that a codec can accept. Includes every kind if the codec's kinds are unknown. */
 function kindsOf(codec: Codec, resolve: Resolve, seen: ReadonlySet<string> = new Set()): number {
   switch (codec.kind) {
     case "json":
@@ -78,7 +78,7 @@ function kindsOfLiteral(value: string | number | boolean | null): number {
   return typeof value === "string" ? STRINGS : typeof value === "number" ? NUMBERS : BOOLEANS;
 }
 
-/** The object codec behind references and wrappers; undefined for every other codec. */
+/** Object codec after following references and wrappers; undefined if there is another codec. */
 function objectOf(codec: Codec, resolve: Resolve): ObjectCodec | undefined {
   const seen = new Set<Codec>();
   let at: Codec | undefined = codec;
@@ -89,33 +89,34 @@ function objectOf(codec: Codec, resolve: Resolve): ObjectCodec | undefined {
   return at?.kind === "object" ? at : undefined;
 }
 
-/** A required member of a branch. */
 interface Requirement {
-  /** Index of its name. */
+  /** Index of the member's name in the filter's names. */
   readonly name: number;
   readonly kinds: number;
   readonly literals: ReadonlySet<unknown> | undefined;
 }
 
-/** Branches under one required name: those of each literal, and those of any value. */
+/**
+ * Branches indexed by one required member: those that demand a literal, by literal, and those that accept any value.
+ */
 interface Group {
   readonly ofLiteral: Map<unknown, number[]>;
   readonly ofAny: number[];
 }
 
-/** The union of a contract, prepared for {@link candidates}. */
+/** Index of a union's branches, built at start-up. */
 export class BranchFilter {
-  /** Indexes of branches by the kind of entry. */
+  /** Branch indexes by entry kind. */
   readonly #byKind: readonly (readonly number[])[];
   readonly #names: MemberNames;
   readonly #requirements: readonly (readonly Requirement[])[];
-  /** Object branches by the rarest of their required members. */
+  /** Object branches, each in the group of its most selective member (see `#group`). */
   readonly #groups: readonly Group[];
-  /** Branches that take objects and require no member that is known here. */
+  /** Object branches without required members; they can fit any object. */
   readonly #open: readonly number[];
-  /** Tape indexes of the values of required members by name, in the object that was read last; 0 for an absent one. */
+  /** For each required name, tape index of its value in the object read last; 0 if absent. */
   readonly #found: Int32Array;
-  /** Indexes of the names in that object. */
+  /** Indexes of the required names that this object has. */
   readonly #present: number[] = [];
 
   constructor(branches: readonly Codec[], resolve: Resolve) {
@@ -142,7 +143,10 @@ export class BranchFilter {
     this.#group();
   }
 
-  /** Puts each branch under the required member, or the literals of one, that the fewest branches have. */
+  /**
+   * Indexes each branch by its most selective required member: the one whose name or literals occur in the fewest
+   * branches.
+   */
   #group(): void {
     const counts = new Map<unknown, number>();
     const keysOf = ({ name, literals }: Requirement) =>
@@ -160,9 +164,9 @@ export class BranchFilter {
   }
 
   /**
-   * Indexes of the branches that may fit an entry, in their order. No other branch fits it.
+   * Indexes, in declared order, of the branches that may fit an entry. No other branch can fit.
    *
-   * @param steps counts branches that are compared with the members of an object
+   * @param steps counts the branches that are compared with the members of an object
    */
   candidates(document: JsonDocument, entry: number, steps: UnionSteps | undefined): readonly number[] {
     const kind = kindAt(document, entry);
@@ -194,7 +198,7 @@ export class BranchFilter {
     return fitting.length > 1 ? fitting.sort((one, other) => one - other) : fitting;
   }
 
-  /** Whether the object that was looked at last has the required members of a branch. */
+  /** Whether the object read last has all required members of a branch. */
   #fits(document: JsonDocument, branch: number): boolean {
     for (const { name, kinds, literals } of this.#requirements[branch] as readonly Requirement[]) {
       const value = this.#found[name] as number;
@@ -205,7 +209,7 @@ export class BranchFilter {
   }
 }
 
-/** The value of an entry that may be a literal. */
+/** Value of a scalar entry, for comparison with literals; undefined for arrays and objects. */
 function literalOf(document: JsonDocument, entry: number): unknown {
   return kindAt(document, entry) < ARRAY ? scalarOf(document, entry) : undefined;
 }

@@ -1,27 +1,29 @@
-/** Unions whose object branches are told apart by the literal of one member, so that one branch alone is tried. */
+/** Discriminated unions: each object branch has another literal in one member, so only one branch is tried. */
 
 import type { Codec } from "../../contract.js";
 import { literalMismatch, type Mismatch } from "../mismatch.js";
 
 type ObjectCodec = Extract<Codec, { readonly kind: "object" }>;
 
-/** The member that tells the object branches of a union apart. */
+/** Member whose literal identifies the object branch of a union. */
 export interface Discriminator<Branch> {
   readonly name: string;
-  /** The branch of each literal. */
+  /** Branches by literal. */
   readonly branches: ReadonlyMap<unknown, Branch>;
-  /** One of the objects, and the branches that take no object: for every value that is none. */
+  /**
+   * Branches to try for a value that is not an object. Includes one object branch, whose mismatch describes objects.
+   */
   readonly others: readonly Branch[];
-  /** The mismatch of a member with another value, by the kind of that value. */
+  /** Creates the mismatch of a discriminator with an unknown value, from the kind of that value. */
   readonly mismatch: (kind: string) => Mismatch;
 }
 
 /**
- * Finds a required literal member that all object branches have, with other values in each.
+ * Finds a required literal member that all object branches have, with different values in each.
  *
  * @param resolve the codec of a definition
  * @param compiled the branches in the same order
- * @returns undefined unless at least two branches are objects, and no other branch takes an object
+ * @returns undefined unless at least two branches are objects and no other branch accepts an object
  */
 export function discriminatorOf<Branch>(
   branches: readonly Codec[],
@@ -47,10 +49,10 @@ export function discriminatorOf<Branch>(
   return undefined;
 }
 
-/** Kinds that may take an object, without members that are known here. */
+/** Codecs that may accept an object whose members are unknown here. */
 const NOT_TOLD_APART: ReadonlySet<Codec["kind"]> = new Set(["json", "union", "wrapped"]);
 
-/** The values of the required literal members of an object. */
+/** Literal values of an object's required members, by name. */
 function literals({ members }: ObjectCodec): ReadonlyMap<string, readonly unknown[]> {
   return new Map(
     members.flatMap(({ name, optional, codec }) =>
@@ -59,7 +61,7 @@ function literals({ members }: ObjectCodec): ReadonlyMap<string, readonly unknow
   );
 }
 
-/** The codec behind references; undefined for one that refers to itself. A wrapper has no members of its own. */
+/** Codec after following references; undefined if it refers to itself. */
 function resolved(codec: Codec, resolve: (name: string) => Codec | undefined): Codec | undefined {
   const seen = new Set<Codec>();
   let at: Codec | undefined = codec;

@@ -1,4 +1,4 @@
-/** Undeclared members: their codecs by index signatures, and the choice of a union's branch by their number. */
+/** Index signatures of objects, and the choice of a union's branch by the number of undeclared members. */
 
 import type { Codec } from "../../contract.js";
 import { MAX_MATCHED_LENGTH } from "../constraints.js";
@@ -7,8 +7,8 @@ import { Mismatch, unionMismatch } from "../mismatch.js";
 /**
  * Compiles the index signatures of an object.
  *
- * @returns undefined when there are none; otherwise a function from a name to its compiled codec, or to undefined for a
- * name that no index signature matches or that is too long to be matched
+ * @returns undefined if there are none; otherwise a function from a name to its compiled codec. That function returns
+ * undefined for a name that no index signature matches, or that is too long to be matched.
  */
 export function compileIndexes<A, B, C extends Tally, T>(
   { patterns, rest }: Extract<Codec, { kind: "object" }>,
@@ -24,10 +24,10 @@ export function compileIndexes<A, B, C extends Tally, T>(
   };
 }
 
-/** A compiled codec: decodes or encodes a value. The result is a {@link Mismatch} when the value does not fit. */
+/** Compiled codec, which decodes or encodes a value. Returns a {@link Mismatch} if the value does not fit. */
 type Walk<A, B, C extends Tally, T> = (one: A, other: B, context: C) => T;
 
-/** Decodes or encodes by the first of several codecs; the value has to fit the others too. */
+/** Decodes or encodes by the first codec if the value fits all of them. */
 function fitAll<A, B, C extends Tally, T>(
   first: Walk<A, B, C, T>,
   others: readonly Walk<A, B, C, T>[],
@@ -45,31 +45,32 @@ function fitAll<A, B, C extends Tally, T>(
   };
 }
 
-/** Codecs that may contain members; `json` keeps all of them. */
+/** Codecs that may have members. Includes `json`, although it has no undeclared members. */
 const CONTAINER_KINDS: ReadonlySet<Codec["kind"]> = new Set(["json", "object", "array", "tuple", "ref"]);
 
-/** Whether a value may fit several branches of a union that differ in the members they declare. */
+/** Whether a value may fit several branches of a union that differ in their declared members. */
 export function branchesOverlap(branches: readonly Codec[]): boolean {
   return branches.flatMap(flattenBranches).filter(({ kind }) => CONTAINER_KINDS.has(kind)).length > 1;
 }
 
-/** The branches of a codec without wrappers, nested unions flattened. */
+/** Branches of a codec, without wrappers and with nested unions flattened. */
 function flattenBranches(codec: Codec): readonly Codec[] {
   if (codec.kind === "wrapped") return flattenBranches(codec.item);
   return codec.kind === "union" ? codec.branches.flatMap(flattenBranches) : [codec];
 }
 
-/** Counter of undeclared members, used where a union chooses a branch. */
+/** Count of undeclared members, by which a union chooses a branch. */
 export interface Tally {
   undeclaredCount: number;
 }
 
 /**
- * Chooses the first of the fitting branches with the fewest undeclared members, and adds their number to the tally.
+ * Chooses, of the branches that fit, the first of those with the fewest undeclared members. Adds that number to the
+ * tally.
  *
  * @param attempt decodes or encodes the value by a branch
- * @param explain makes the mismatch of a value that fits none: the most specific one by default
- * @returns the result of the chosen branch, or that mismatch
+ * @param explain creates the mismatch if no branch fits; by default the most specific one
+ * @returns the result of the chosen branch, or the mismatch
  */
 export function chooseBranch<B, T>(
   branches: readonly B[],

@@ -1,4 +1,4 @@
-/** Decodes the values of a union whose branches no literal tells apart. */
+/** Decodes unions that have no discriminator. */
 
 import type { Codec } from "../../contract.js";
 import { ARRAY, endAt, type JsonDocument, kindAt, startAt } from "../../json/document.js";
@@ -7,24 +7,23 @@ import { Mismatch, unionMismatch } from "../mismatch.js";
 import { BranchFilter } from "./branch-filter.js";
 import { chooseBranch } from "./union-choice.js";
 
-/** Steps of one try of a branch, beside the members and items that it reads. */
+/** Steps for each attempt at a branch, in addition to the members and items that it reads. */
 const STEPS_OF_TRY = 4;
-/** Bytes of a string or number that cost as much as a step. */
+/** Bytes of a string or number that cost one step. */
 const BYTES_OF_STEP = 64;
 
-/** One union of a contract. */
 export class UnionDecoder {
   readonly #filter: BranchFilter;
 
   readonly #branches: readonly Decode[];
 
-  /** @param branches the decoders of the codecs, in the same order */
+  /** @param branches decoders of the codecs, in the same order */
   constructor(codecs: readonly Codec[], resolve: (name: string) => Codec | undefined, branches: readonly Decode[]) {
     this.#branches = branches;
     this.#filter = new BranchFilter(codecs, resolve);
   }
 
-  /** Tries only the branches that may fit; a single one costs no more than a value without a union. */
+  /** Tries only the branches that may fit. */
   decode(document: JsonDocument, entry: number, context: DecodeContext): unknown {
     const branches = this.#branches;
     const candidates = this.#filter.candidates(document, entry, context.steps);
@@ -50,7 +49,9 @@ export class UnionDecoder {
     return value;
   }
 
-  /** The mismatch of all branches; of the tried ones alone after many other values that fit none. */
+  /**
+   * Combined mismatch of all branches. After `MAX_EXPLANATIONS` failed values, combines only the branches tried so far.
+   */
   #mismatch(
     document: JsonDocument,
     entry: number,

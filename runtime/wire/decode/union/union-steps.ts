@@ -1,20 +1,20 @@
-/** Limit on the work that the unions of one call take beyond a single reading of its values (protocol.md section 1). */
+/** Limits the work that all unions of one call may cause (protocol.md section 1). */
 
 import { inputFault } from "../../fault.js";
 
-/** Steps that any call may take; enough for each branch of large unions in a small call. */
+/** Steps that every call has, enough to try each branch of large unions. */
 export const BASE_STEPS = 500_000;
-/** Further steps for each value of the call. */
+/** Additional steps for each value of the call. */
 const STEPS_OF_VALUE = 2;
 
 /**
- * The steps left for a call. A step reads one member or item of a value that a further branch may read again. Where one
- * branch alone may fit a value, the union takes no steps.
+ * Steps left for a call. A step reads one member or item for a branch while other branches may read it again. A union
+ * with only one possible branch takes no steps.
  */
 export class UnionSteps {
   #left: number;
 
-  /** @param valueCount number of values of the call */
+  /** @param valueCount number of values in the call */
   constructor(valueCount: number) {
     this.#left = BASE_STEPS + STEPS_OF_VALUE * valueCount;
   }
