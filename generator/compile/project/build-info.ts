@@ -1,7 +1,6 @@
 /**
- * The build info of the last run without errors, in `node_modules/.cache/svc-gen`: hashes of all inputs and outputs.
- * While they match, the result would be the same, and TypeScript is not even loaded. This file does not load the
- * compiler.
+ * Build info of the last run without errors, in `node_modules/.cache/svc-gen`: hashes of all inputs and outputs. If
+ * they still match, svc-gen does nothing. This file must not load the compiler, so that such a run is fast.
  */
 
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
@@ -15,7 +14,6 @@ import type { Diagnostic } from "../diagnostics/diagnostics.js";
 import { bytesHash, contentHash, fileHash, folderHash, folderIdentity } from "./file-hash.js";
 import type { InputSnapshot } from "./input-recorder.js";
 
-/** A run without errors. */
 export interface RunResult {
   readonly inputs: InputSnapshot;
   readonly files: readonly { readonly path: string; readonly text: string }[];
@@ -25,32 +23,30 @@ export interface RunResult {
 }
 
 export interface BuildInfo {
-  /** Identity of its folder, which a file from a checkout or a copy does not match. */
+  /** Identity of the folder (see `folderIdentity`); differs after a checkout or copy. */
   readonly folder: string;
-  /** Version and hash of the generator's own files. */
+  /** Version of the generator and hash of its files. */
   readonly generator: string;
   readonly options: Readonly<Record<string, string>>;
   readonly inputs: InputSnapshot;
-  /** Hashes of the generated files, by path relative to the project. */
   readonly written: Readonly<Record<string, string>>;
-  /** Notes, which an up-to-date run repeats. */
+  /** Notes, which are printed again by an up-to-date run. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Whether the run was one of `--check`, which reads every type twice. */
+  /** Whether the run was `--check`, which also reads every type with the second reader. */
   readonly checked: boolean;
-  /** For the test kit. */
+  /** Contracts, if the test kit requested the run. */
   readonly contracts?: readonly Contract[];
 }
 
-/** The path of a build info, and its base folder: no part of the path below `base` is a symbolic link. */
+/** Path of a build info, and a folder `base` below which no part of the path is a symbolic link. */
 interface BuildInfoPath {
   readonly base: string;
   readonly target: string;
 }
 
 /**
- * The place of a build info, in the nearest `node_modules`, which may be that of a workspace; undefined when there is
- * none. The name depends on the options and the root: a `node_modules` that is copied or shared may hold the build info
- * of several projects.
+ * Path of a build info in the nearest `node_modules`; undefined if there is none. The name depends on the options and
+ * the root, because several projects may share a `node_modules`.
  */
 export function buildInfoPlace(root: string, options: Readonly<Record<string, string>>): BuildInfoPath | undefined {
   const name = contentHash(JSON.stringify([root, options])).slice(0, 16);
@@ -60,7 +56,7 @@ export function buildInfoPlace(root: string, options: Readonly<Record<string, st
     : { base: dirname(folder), target: join(folder, ".cache/svc-gen", `${name}.json`) };
 }
 
-/** The build info of a run, as a file to write. Its folder exists. */
+/** Build info of a run, as a file to write. */
 export function buildInfoFile(
   target: string,
   options: Readonly<Record<string, string>>,
@@ -80,7 +76,7 @@ export function buildInfoFile(
   return { target, content: `${contentHash(text)}\n${text}` };
 }
 
-/** Reads the build info. Undefined when it is damaged, from elsewhere, or of another generator or other options. */
+/** Reads the build info. Undefined if it is damaged or belongs to another folder, generator or set of options. */
 export function lastBuildInfo(root: string, options: Readonly<Record<string, string>>): BuildInfo | undefined {
   try {
     const place = buildInfoPlace(root, options);
@@ -100,13 +96,13 @@ export function lastBuildInfo(root: string, options: Readonly<Record<string, str
   }
 }
 
-/** The build info of the last run, if every lookup of that run would give the same and its outputs are unchanged. */
+/** Build info of the last run, if it is fresh. */
 export function freshBuildInfo(root: string, options: Readonly<Record<string, string>>): BuildInfo | undefined {
   const info = lastBuildInfo(root, options);
   return info !== undefined && isFresh(root, info) ? info : undefined;
 }
 
-/** Whether every lookup of a run would give the same, and its outputs are unchanged. */
+/** Whether a new run would read the same inputs, and the outputs are unchanged. */
 export function isFresh(root: string, info: BuildInfo): boolean {
   const { files, missing, missingFolders, found, folders, listings, links, own } = info.inputs;
   const holds = (hashes: Readonly<Record<string, string>>, hashOf: (path: string) => string | undefined) =>
@@ -153,8 +149,8 @@ const PACKAGES = [
 ];
 
 /**
- * Identity of the generator: its version, and sizes and times of its files and of its packages' manifests, so that a
- * rebuilt generator has another one. Computed once: a running process keeps its identity when the files on disk change.
+ * Identity of the generator: its version, and sizes and times of its files and its packages' manifests. Computed at
+ * load, because the files on disk may change while the process runs.
  */
 const GENERATOR_ID = generatorHash();
 
@@ -174,7 +170,7 @@ function generatorHash(): string {
   return `${VERSION} ${contentHash(JSON.stringify([process.versions.node, stats]))}`;
 }
 
-/** The file of this name in a folder or the nearest folder above. */
+/** Path of the file with this name in a folder or its nearest parent. */
 export function findUpwards(folder: string, name: string): string | undefined {
   const path = join(folder, name);
   if (existsSync(path)) return path;

@@ -1,27 +1,27 @@
-/** JavaScript of a project, compiled from the program that was checked: nothing is parsed or read again. */
+/** Compiles a project to JavaScript from the program that was checked, without parsing it again. */
 
 import { join, resolve } from "node:path";
 import type { Project } from "./program.js";
 import { ts } from "./typescript.js";
 
-/** A compiled file: an absolute path and its text. */
 export interface CompiledFile {
   readonly target: string;
   readonly content: string;
 }
 
-/** The compiled files of a project, and the path of its entrypoint. */
 export interface Compiled {
   readonly files: readonly CompiledFile[];
   readonly entrypoint: string;
 }
 
-/** An internal property of source files (TypeScript 6.0): set for a file that repeats one of the same package version. */
+/**
+ * Internal property of source files (TypeScript 6.0): set if the file repeats a file of the same package and version.
+ */
 interface InnerFile extends ts.SourceFile {
   readonly redirectInfo?: { readonly unredirected: ts.SourceFile };
 }
 
-/** The file at a path, as a compiler host must return it: never a redirect to another copy of the package. */
+/** File at a path, as a compiler host must return it: never a redirect to another copy of the package. */
 function fileAt(program: ts.Program, path: string): ts.SourceFile | undefined {
   const file: InnerFile | undefined = program.getSourceFile(path);
   return file?.redirectInfo?.unredirected ?? file;
@@ -30,8 +30,8 @@ function fileAt(program: ts.Program, path: string): ts.SourceFile | undefined {
 /**
  * Compiles the sources of a checked program and its generated files.
  *
- * @param generated the texts of the generated files, which the program knows as stubs
- * @param fallback the output folder of a project whose tsconfig names none
+ * @param generated texts of the generated files, for which the program has stubs
+ * @param fallback output folder if the tsconfig has none
  */
 export function compile(
   program: ts.Program,

@@ -1,4 +1,4 @@
-/** Hashes of files and folders. This file does not load the compiler. */
+/** Hashes of files and folders. This file must not load the compiler. */
 
 import { createHash } from "node:crypto";
 import { readdirSync, type Stats, statSync } from "node:fs";
@@ -9,14 +9,14 @@ export function contentHash(content: string | Buffer): string {
   return createHash("sha1").update(content).digest("hex");
 }
 
-/** The hash of a file's text: {@link contentHash} of the UTF-8 without a byte order mark. */
+/** Hash of a file's text without a byte order mark, equal to {@link contentHash} of that text. */
 export function fileHash(path: string): string | undefined {
   const bytes = bytesOf(path);
   const marked = bytes?.[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   return bytes && contentHash(marked ? bytes.subarray(3) : bytes);
 }
 
-/** The hash of all bytes of a file, a byte order mark included. */
+/** Hash of all bytes of a file, including a byte order mark. */
 export function bytesHash(path: string): string | undefined {
   const bytes = bytesOf(path);
   return bytes && contentHash(bytes);
@@ -31,8 +31,8 @@ function bytesOf(path: string): Buffer | undefined {
 }
 
 /**
- * The identity of the folder at a path, which no checkout can know in advance. Inode numbers of deleted folders are
- * reused; the birth time tells them apart.
+ * Identity of the folder at a path. A checkout or copy never has the same one. Includes the birth time because inode
+ * numbers of deleted folders are reused.
  */
 export function folderIdentity(path: string): string {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
@@ -41,10 +41,7 @@ export function folderIdentity(path: string): string {
 
 export type FolderEntry = readonly [name: string, isFolder: boolean];
 
-/**
- * The files and folders in a folder, symbolic links followed and broken ones skipped. Empty when there is no such
- * folder.
- */
+/** Files and folders in a folder. Follows symbolic links and skips broken ones. Empty if the folder does not exist. */
 export function folderEntries(path: string): FolderEntry[] {
   try {
     return readdirSync(path, { withFileTypes: true }).flatMap((entry): FolderEntry[] => {
@@ -60,14 +57,11 @@ function targetOf(link: string): Stats | undefined {
   try {
     return statSync(link);
   } catch {
-    // The link is broken, circular or not accessible.
     return undefined;
   }
 }
 
-/**
- * The hash of a folder's entries by name and kind, without the paths in `own`. Contents of files are not part of it.
- */
+/** Hash of the names and kinds of a folder's entries, except the paths in `own`. */
 export function folderHash(path: string, own: readonly string[], entries = folderEntries(path)): string {
   const others = entries.filter(
     ([name, isFolder]) => (isFolder || !name.endsWith(".tmp")) && !own.includes(join(path, name)),

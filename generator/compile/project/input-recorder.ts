@@ -1,27 +1,25 @@
-/** Every file-system lookup of a run, recorded so that a later run can tell whether anything changed. */
+/** Records all file-system lookups of a run, so that the next run can detect changes. */
 
 import { existsSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
 import { contentHash, folderEntries, folderHash } from "./file-hash.js";
 import { ts } from "./typescript.js";
 
-/** The inputs of a run, by absolute path. */
+/** Inputs of a run, by absolute path. */
 export interface InputSnapshot {
-  /** Hashes of the files whose text was read. */
+  /** Hashes of the files that were read. */
   readonly files: Readonly<Record<string, string>>;
-  /** Paths where no file was found. A new file there may take precedence over one that was found elsewhere. */
+  /** Paths where no file existed. A new file there may take precedence over one found elsewhere. */
   readonly missing: readonly string[];
-  /** Paths where no folder was found. */
   readonly missingFolders: readonly string[];
   /** Files that were found but not read. */
   readonly found: readonly string[];
-  /** Hashes of the folders that are searched for files of the project. */
+  /** Hashes of the folders that were searched for source files. */
   readonly folders: Readonly<Record<string, string>>;
-  /** Hashes of the folders of packages of global types. */
+  /** Hashes of the folders with packages of global types (`node_modules/@types`). */
   readonly listings: Readonly<Record<string, string>>;
-  /** Targets of symbolic links. */
   readonly links: Readonly<Record<string, string>>;
-  /** The generated files and their folder, which are not inputs. */
+  /** Generated files and their folder, which are not inputs. */
   readonly own: readonly string[];
 }
 
@@ -30,7 +28,7 @@ type Host = Pick<
   "fileExists" | "readFile" | "directoryExists" | "getDirectories" | "readDirectory" | "realpath"
 >;
 
-/** TypeScript's internal search of folders (6.0). */
+/** TypeScript's internal folder search (6.0). */
 const { matchFiles } = ts as unknown as {
   matchFiles(
     path: string,
@@ -45,7 +43,6 @@ const { matchFiles } = ts as unknown as {
   ): string[];
 };
 
-/** Records every file-system lookup that goes through a host. */
 export class InputRecorder {
   readonly #files = new Map<string, string>();
   readonly #missing = new Set<string>();
@@ -62,20 +59,19 @@ export class InputRecorder {
     this.#own = own;
   }
 
-  /** Records the text of a file, or its absence. */
   file(path: string, text: string | undefined): void {
     const absolute = resolve(path);
     if (text === undefined) this.#missing.add(absolute);
     else if (!this.#files.has(absolute)) this.#files.set(absolute, contentHash(text));
   }
 
-  /** The entries of a folder, recorded when one of its files may belong to the project. */
+  /** Reads the entries of a folder, and records them if source files may be in it. */
   #entries(path: string, bases: readonly string[]): { files: string[]; directories: string[] } {
     const folder = resolve(path);
     const entries = folderEntries(folder);
     if (bases.some((base) => folder === base || folder.startsWith(base.endsWith(sep) ? base : base + sep))) {
       this.#folders.set(folder, folderHash(folder, this.#own, entries));
-      // The output folder, which the generator may create, is left out of its parent's hash and gets a hash of its own.
+      // The generator may create the output folder, so it is excluded from its parent's hash and hashed separately.
       const [out] = this.#own;
       if (out !== undefined && dirname(out) === folder) this.#folders.set(out, folderHash(out, this.#own));
     }
@@ -89,7 +85,7 @@ export class InputRecorder {
       ...host,
       fileExists: (path: string) => {
         const there = host.fileExists(path);
-        // A path that ends in a slash is no file, while the same path without it may be one.
+        // A path with a trailing slash is never a file, but the same path without the slash may be one.
         if (there || !path.endsWith("/")) (there ? this.#found : this.#missing).add(resolve(path));
         return there;
       },
@@ -133,7 +129,6 @@ export class InputRecorder {
     };
   }
 
-  /** Everything recorded so far. */
   snapshot(): InputSnapshot {
     const isOwn = (path: string) => this.#own.includes(path);
     const sorted = (entries: ReadonlyMap<string, string>) =>

@@ -1,34 +1,32 @@
-/** The paths of a tool project: root, configuration, output folder. */
+/** Paths of a tool project: root, configuration, output folder. */
 
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 
 /** All paths are absolute. */
 export interface Layout {
   readonly tsconfig: string;
-  /** The package root. Paths in diagnostics and generated files are relative to it. */
+  /** Package root. Paths in diagnostics and generated files are relative to it. */
   readonly root: string;
-  /** The folder of the generated files. */
+  /** Folder of the generated files. */
   readonly out: string;
-  /** The author's file of options for the generated server, which need not exist: beside the generated folder. */
+  /** Author's options for the generated server, next to the output folder. The file is optional. */
   readonly serverOptions: string;
 }
 
-/** A path in diagnostics and generated files: relative to the root, with forward slashes. */
+/** Path for diagnostics and generated files: relative to the root, with forward slashes. */
 export function displayPath(layout: Layout, path: string): string {
   return relative(layout.root, path).split(sep).join("/");
 }
 
-/** Which project, and where its files lie. */
 export interface GenerateOptions {
-  /** The package root; `meta.json` goes there. */
+  /** Package root, which also contains `meta.json`. */
   readonly root: string;
-  /** Relative to the root: `tsconfig.json`. */
+  /** Relative to the root; default `tsconfig.json`. */
   readonly tsconfig?: string;
-  /** Relative to the root: `src/generated`. */
+  /** Relative to the root; default `src/generated`. */
   readonly out?: string;
 }
 
-/** Resolves the options to absolute paths. */
 export function layoutOf({ root, tsconfig = "tsconfig.json", out = "src/generated" }: GenerateOptions): Layout {
   const at = (path: string) => (isAbsolute(path) ? path : join(root, path));
   const folder = resolve(at(out));

@@ -1,4 +1,4 @@
-/** The project's package.json, and the packages that a build of the project needs. */
+/** Reads the project's package.json, and checks the packages that a build needs. */
 
 import { dirname, join } from "node:path";
 import { JsonError, parseJson } from "svc-runtime/internal/generator";
@@ -11,7 +11,7 @@ import { ts } from "./typescript.js";
 
 const RUNTIME = "svc-runtime";
 
-/** What package.json says, and what is wrong with it and with the packages that a build needs. */
+/** Scripts of package.json, and diagnostics about it and the packages that a build needs. */
 export interface Manifest {
   readonly scripts: Readonly<Record<string, unknown>>;
   readonly diagnostics: readonly Diagnostic[];
@@ -44,7 +44,7 @@ export function readManifest(layout: Layout, recorder: InputRecorder): Manifest 
   return { scripts, diagnostics: found };
 }
 
-/** The place of the first error in a text that is not JSON. */
+/** Position of the first error in a text that is not JSON. */
 function errorPlace(file: string, text: string): Place {
   const bytes = Buffer.from(text);
   let offset = 0;
@@ -58,7 +58,7 @@ function errorPlace(file: string, text: string): Place {
   return { file, line: before.length, column: (before.at(-1) ?? "").length + 1, length: 1, source };
 }
 
-/** The package.json of a package in the nearest `node_modules` above a folder. */
+/** package.json of a package in the nearest `node_modules` above a folder. */
 export function installedManifest(
   folder: string,
   name: string,
@@ -72,8 +72,8 @@ export function installedManifest(
 }
 
 /**
- * The version in a package's manifest; undefined for a manifest without a version or with invalid JSON, such as one
- * that a package manager is still writing.
+ * Version in a package's manifest. Undefined without a version or for invalid JSON, such as a manifest that a package
+ * manager is still writing.
  */
 export function versionOf(manifest: string): string | undefined {
   try {

@@ -1,4 +1,4 @@
-/** A tool project whose sources are texts in memory, with svc-gen's own svc-runtime. */
+/** Tool project with sources in memory, compiled against svc-gen's own svc-runtime. */
 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { layoutOf } from "./layout.js";
 import type { Project } from "./program.js";
 import { ts } from "./typescript.js";
 
-/** A folder that need not exist, from which modules resolve as they do from svc-gen. */
+/** Folder that need not exist. Modules resolve from it as they do from svc-gen. */
 const ROOT = fileURLToPath(new URL("../../../../memory", import.meta.url));
 
 const OPTIONS: ts.CompilerOptions = {
@@ -16,14 +16,14 @@ const OPTIONS: ts.CompilerOptions = {
   moduleResolution: ts.ModuleResolutionKind.NodeNext,
   lib: ["lib.es2023.d.ts"],
   types: [],
-  // The 80 lookups of packages in place of library files took a fifth of a run.
+  // Without this option, 80 lookups of packages that may replace library files take a fifth of a run.
   libReplacement: false,
   strict: true,
   noEmit: true,
   skipLibCheck: true,
 };
 
-/** @param texts by path, relative to the root of the project */
+/** @param texts source texts by path, relative to the root of the project */
 export function memoryProject(texts: ReadonlyMap<string, string>): Project {
   const sources = new Map([...texts].map(([path, text]) => [join(ROOT, path), text]));
   return {

@@ -1,4 +1,4 @@
-/** Opens a tool project as one TypeScript program and collects TypeScript's errors. */
+/** Opens a tool project as a TypeScript program and collects TypeScript's errors. */
 
 import { existsSync, realpathSync } from "node:fs";
 import { createRequire, Module } from "node:module";
@@ -21,33 +21,32 @@ import { type CompilerNodeToWrappedType, createWrappedNode, type Node, ts } from
 
 export interface Program {
   readonly layout: Layout;
-  /** Notes about the configuration. */
   readonly notes: readonly Diagnostic[];
   readonly installed: InstalledTypeScript | undefined;
   readonly program: ts.Program;
   readonly checked: Checked;
   readonly checker: ts.TypeChecker;
-  /** A key that changes with everything that the result of a source file depends on; undefined when unknown. */
+  /** Key that changes whenever the result of a source file may change; undefined if unknown. */
   readonly keyOf: (file: ts.SourceFile) => string | undefined;
-  /** The files of the project that may hold tools, ordered by path. */
+  /** Files of the project that may contain tools, ordered by path. */
   readonly sources: readonly ts.SourceFile[];
-  /** ts-morph's node of a compiler node, always the same one. Those of a file share a context of ts-morph. */
+  /** Returns the ts-morph node that wraps a compiler node, always the same one. */
   readonly wrap: Wrap;
-  /** Whether a path is that of a generated file, which a stub replaces. */
+  /** Whether a path is that of a generated file, for which the program has a stub. */
   readonly isGenerated: (path: string) => boolean;
-  /** Whether a file belongs to a package or to TypeScript: its author is not that of the project. */
+  /** Whether a file belongs to a package or to TypeScript, not to the project. */
   readonly isForeign: (file: ts.SourceFile) => boolean;
-  /** The place of a node and its line of source. `end` shortens the node. */
+  /** Place of a node and its line of source; `end` limits the marked part. */
   readonly at: (node: ts.Node, end?: number) => Place;
 }
 
-/** Replacements of the generated files, so that the texts from earlier runs have no influence. */
+/** Stubs for the generated files, so that generated text of earlier runs has no influence. */
 const STUBS: readonly (readonly [name: string, text: string])[] = [
   [
     "contracts.ts",
     'import type { Contract } from "svc-runtime/v1";\nexport declare const contracts: readonly Contract[];\n',
   ],
-  // The type of options for server-options.ts.
+  // Declares the type of `server-options.ts`.
   [
     "server.ts",
     'import type { BootstrapOptions } from "svc-runtime";\nexport declare const options: BootstrapOptions;\n',
@@ -58,33 +57,30 @@ const STUBS: readonly (readonly [name: string, text: string])[] = [
 export interface Project {
   readonly layout: Layout;
   readonly options: ts.CompilerOptions;
-  /** Whether the project's own tsc writes JavaScript; {@link options} say what svc-gen writes. */
+  /** Whether the project's own tsc writes JavaScript. {@link options} describe what svc-gen writes. */
   readonly emits: boolean;
-  /** The scripts of package.json. */
   readonly scripts: Manifest["scripts"];
   readonly installed: InstalledTypeScript | undefined;
-  /** Absolute paths of the project's source files, without the generated files. */
+  /** Absolute paths of the project's source files, without generated files. */
   readonly files: readonly string[];
   readonly references: readonly ts.ProjectReference[] | undefined;
-  /** Notes about the configuration. */
   readonly notes: readonly Diagnostic[];
   readonly recorder: InputRecorder;
   /** Sources that are not on disk, by absolute path. */
   readonly texts?: ReadonlyMap<string, string>;
 }
 
-/** The generated files and their folder, which may also hold sources. */
+/** The generated files and their folder. The folder may also contain sources. */
 function ownPaths({ out, root }: Layout): string[] {
   return [out, ...STUBS.map(([name]) => join(out, name)), join(root, "meta.json")];
 }
 
-/** The errors of a configuration, and the files that it was read from. */
+/** Errors of a configuration, and the files from which it was read. */
 export interface InvalidProject {
   readonly diagnostics: readonly Diagnostic[];
   readonly recorder: InputRecorder;
 }
 
-/** Reads the configuration at `layout.tsconfig`. */
 export function readProject(layout: Layout): Project | InvalidProject {
   const recorder = new InputRecorder(ownPaths(layout));
   const config = readConfig(layout, recorder);
@@ -125,7 +121,7 @@ export function readProject(layout: Layout): Project | InvalidProject {
   return { layout, options, emits, scripts, installed, files, references, notes, recorder };
 }
 
-/** Makes the program of a single run, with every lookup recorded. */
+/** Creates the program of a single run and records all its lookups. */
 export function compileOnce(project: Project): ts.Program {
   const disk = ts.createCompilerHost(project.options);
   const host = adaptHost(project.recorder.wrap(disk), project);
@@ -145,15 +141,15 @@ export function compileOnce(project: Project): ts.Program {
   });
 }
 
-/** The files of the project and the generated ones. */
+/** The project's source files and the generated files. */
 export function rootsOf({ files, layout }: Project): string[] {
   return [...files, ...STUBS.map(([name]) => join(layout.out, name))];
 }
 
-/** The source of TypeScript's errors: the program, or a builder that reuses those of unaffected files. */
+/** Source of TypeScript's errors: the program, or a builder that reuses errors of unaffected files. */
 type Checked = Pick<ts.BuilderProgram, "getGlobalDiagnostics" | "getSyntacticDiagnostics" | "getSemanticDiagnostics">;
 
-/** @param keyOf see {@link Program.keyOf}; without it no result is reused */
+/** @param keyOf see {@link Program.keyOf}; without it, no result is reused */
 export function openProgram(
   { layout, files, notes, installed }: Project,
   program: ts.Program,
@@ -201,9 +197,8 @@ export function openProgram(
 type Wrap = <T extends ts.Node>(node: T) => CompilerNodeToWrappedType<T>;
 
 /**
- * Wraps the nodes of a program. `createWrappedNode` makes a context for each call and no public method adds a file to
- * one, so a context holds one file, and with it the nodes that symbols reach from there. Nodes that may be of different
- * contexts are compared by `compilerNode`.
+ * Wraps the nodes of a program. Each call of `createWrappedNode` creates a context, so all nodes of a file share one.
+ * Compare nodes of different files by `compilerNode`: a symbol may lead to the same node in another context.
  */
 function wrapNodes(typeChecker: ts.TypeChecker): Wrap {
   const wrapped = new Map<ts.Node, Node>();
@@ -212,7 +207,7 @@ function wrapNodes(typeChecker: ts.TypeChecker): Wrap {
     if (known !== undefined) return known;
     const isChild = (child: Node) => (child.compilerNode === node ? child : undefined);
     const own = ts.isSourceFile(node) ? undefined : wrap(node.parent).forEachChild(isChild);
-    // A node of a comment is no child.
+    // Nodes in comments are not children of their parents.
     const found = own ?? createWrappedNode(node, { typeChecker });
     wrapped.set(node, found);
     return found;
@@ -220,12 +215,11 @@ function wrapNodes(typeChecker: ts.TypeChecker): Wrap {
   return wrap as Wrap;
 }
 
-/** The methods that {@link adaptHost} replaces. */
 type AdaptedHost = Pick<ts.CompilerHost, "fileExists" | "readFile" | "directoryExists">;
 
 /**
- * Adapts a host of TypeScript: stubs for the generated files, the library files of the project's TypeScript, and the
- * sources of referenced projects, built or not.
+ * Adapts a TypeScript host: stubs for generated files, library files of the project's TypeScript, and sources of
+ * referenced projects whether they are built or not.
  */
 export function adaptHost<Host extends AdaptedHost>(host: Host, { layout, installed, texts = new Map() }: Project) {
   const stubs = new Map([...texts, ...STUBS.map(([name, text]) => [join(layout.out, name), text] as const)]);
@@ -245,8 +239,8 @@ export function adaptHost<Host extends AdaptedHost>(host: Host, { layout, instal
 }
 
 /**
- * The folder of the library files. ts-morph has the compiler without these files, so the default is the folder of
- * typescript-json-schema's TypeScript.
+ * Folder of the library files. ts-morph ships without them; the default are those of typescript-json-schema's
+ * TypeScript.
  */
 function libraryFolder(installed: InstalledTypeScript | undefined): string {
   if (installed?.libraries !== undefined) return installed.libraries;
@@ -257,12 +251,12 @@ function libraryFolder(installed: InstalledTypeScript | undefined): string {
 let defaultLibrary: string | undefined;
 
 /**
- * Declaration files by path and options. Parsing and binding those of the library and of the runtime is most of a small
- * run, so the runs of a process share them.
+ * Parsed declaration files by path and options, shared by all runs of the process: parsing the library and the runtime
+ * is most of a small run.
  */
 const declarations = new Map<string, ts.SourceFile>();
 
-/** Parses a declaration file, or gives that of an earlier run with the same text: TypeScript changes no bound file. */
+/** Parses a declaration file, or returns the one parsed for the same text: TypeScript does not change bound files. */
 function parseDeclarations(
   path: string,
   text: string,
@@ -278,7 +272,6 @@ function parseDeclarations(
   return file;
 }
 
-/** All folders above the given paths. */
 function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
   const folders = new Set<string>();
   for (const path of paths) {
@@ -289,7 +282,6 @@ function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
 
 interface Config {
   readonly source: ts.TsConfigSourceFile;
-  /** Compiler options, with the defaults of the project's own TypeScript. */
   readonly options: ts.CompilerOptions;
   readonly installed: InstalledTypeScript | undefined;
   readonly notes: readonly Diagnostic[];
@@ -302,7 +294,7 @@ interface ConfigProblem {
   readonly place?: Place;
 }
 
-/** @param above the configurations that lead to this one by references */
+/** @param above the configurations whose references lead to this one */
 function readConfig(layout: Layout, recorder: InputRecorder, above: readonly string[] = []): Config | ConfigProblem {
   const path = layout.tsconfig;
   if (!existsSync(path)) recorder.file(path, undefined);
@@ -314,7 +306,8 @@ function readConfig(layout: Layout, recorder: InputRecorder, above: readonly str
   const [unread] = source.statements === undefined ? (source as InnerJsonFile).parseDiagnostics : [];
   if (unread !== undefined) return { problem: messageAndPlace(layout, unread).message };
   const parsed = ts.parseJsonSourceFileConfigFileContent(source, host, dirname(path), undefined, path);
-  // Options of a newer TypeScript are accepted; other faults, and a missing base file (TS5083, TS6053), are errors.
+  // Unknown options may be valid in a newer TypeScript; other problems, and a missing base file (TS5083, TS6053), are
+  // errors.
   const [fault] = [...(source as InnerJsonFile).parseDiagnostics, ...parsed.errors].filter(isConfigFault);
   if (fault !== undefined) {
     const { message, place } = messageAndPlace(layout, fault);
@@ -335,7 +328,7 @@ function readConfig(layout: Layout, recorder: InputRecorder, above: readonly str
   };
 }
 
-/** What sets the strictness in a configuration itself, else the name of its options. */
+/** Node of the option that sets strictness in this configuration file, otherwise of the name `compilerOptions`. */
 function strictOption({ statements: [json] }: ts.TsConfigSourceFile): ts.Node | undefined {
   const member = (object: ts.Node | undefined, name: string) =>
     object === undefined || !ts.isObjectLiteralExpression(object)
@@ -347,30 +340,27 @@ function strictOption({ statements: [json] }: ts.TsConfigSourceFile): ts.Node | 
   return member(options?.initializer, "strictNullChecks") ?? member(options?.initializer, "strict") ?? options?.name;
 }
 
-/** The internal list of syntax errors (TypeScript 6.0). */
+/** Internal list of syntax errors (TypeScript 6.0). */
 interface InnerJsonFile extends ts.TsConfigSourceFile {
   readonly parseDiagnostics: readonly ts.Diagnostic[];
 }
 
 /**
- * Whether a diagnostic of a configuration is an error in every TypeScript version: of syntax, of a value's type, or of
- * a base that is missing or cannot be read.
+ * Whether a configuration's diagnostic is an error in every TypeScript version: a syntax error, a value of the wrong
+ * type, or a base file that is missing or unreadable.
  */
 function isConfigFault({ code }: ts.Diagnostic): boolean {
   return (code >= 1000 && code < 2000) || [5012, 5024, 5083, 6053].includes(code);
 }
 
-/**
- * Notes on options (TS5023, TS5025) and values of options (TS6046) that svc-gen's compiler does not know. An unknown
- * target is taken as the newest.
- */
+/** Notes on options (TS5023, TS5025) and values of options (TS6046) that svc-gen's compiler does not know. */
 function unknownOptions(
   layout: Layout,
   errors: readonly ts.Diagnostic[],
   installed: InstalledTypeScript | undefined,
 ): Diagnostic[] {
-  // Unless the project has a TypeScript before 6, its TypeScript may know an option that svc-gen's compiler does not.
-  // Only a likely misspelling (TS5025) is reported then.
+  // A TypeScript from version 6 on may know options that svc-gen's compiler does not, so only likely misspellings
+  // (TS5025) are reported then.
   const unknown = installed !== undefined && installed.major < 6 ? [5023, 5025] : [5025];
   return errors.flatMap((error) => {
     const { message, place } = messageAndPlace(layout, error);
@@ -381,7 +371,7 @@ function unknownOptions(
   });
 }
 
-/** The configuration behind a tsconfig that only has references: the first one with files. */
+/** For a tsconfig that only has references: the first referenced configuration with files. */
 function firstReferenced(
   layout: Layout,
   references: readonly ts.ProjectReference[],
@@ -400,14 +390,14 @@ function firstReferenced(
 const RUNTIME = "svc-runtime";
 
 /**
- * The diagnostic of a project whose imports of svc-runtime do not resolve. It replaces all errors that TypeScript
- * reports for this reason.
+ * Diagnostic for a project whose imports of svc-runtime do not resolve. Replaces all TypeScript errors that follow from
+ * this.
  */
 export function missingRuntime({ program, sources, checker, at, layout }: Program): Diagnostic | undefined {
-  // The stub imports svc-runtime/v1, as the generated files do.
+  // The stub imports svc-runtime/v1, like the generated files.
   const stub = program.getSourceFile(join(layout.out, "contracts.ts"));
   const specifiers = [...sources, ...(stub === undefined ? [] : [stub])].flatMap(importsOfRuntime);
-  // A module resolution that does not support "exports" resolves a linked package to its sources, not its declarations.
+  // A module resolution without "exports" resolves a linked package to its sources instead of its declarations.
   const unresolved = specifiers.find((specifier) => {
     const declaration = checker.getSymbolAtLocation(specifier)?.valueDeclaration;
     return declaration?.getSourceFile().isDeclarationFile !== true;
@@ -423,7 +413,7 @@ export function missingRuntime({ program, sources, checker, at, layout }: Progra
   return diagnostic("SVC103", where, `no node_modules above ${out} has it`, "name a folder of the project: --out");
 }
 
-/** The specifiers of imports of `svc-runtime`, and of `svc-runtime/v1`, which generated code imports. */
+/** Specifiers of imports of `svc-runtime` and `svc-runtime/v1`. */
 function importsOfRuntime(file: ts.SourceFile): ts.Expression[] {
   return file.statements
     .filter(ts.isImportDeclaration)
@@ -431,7 +421,7 @@ function importsOfRuntime(file: ts.SourceFile): ts.Expression[] {
     .filter((specifier) => ts.isStringLiteral(specifier) && [RUNTIME, `${RUNTIME}/v1`].includes(specifier.text));
 }
 
-/** Why svc-runtime is not resolved although it is in `node_modules`, and what to do; empty when it is not there. */
+/** Reason and hint if svc-runtime is in `node_modules` but does not resolve; empty if it is not there. */
 function unresolvedReason(layout: Layout, fileName: string): [] | [reason: string, hint: string] {
   let folder = dirname(fileName);
   while (!existsSync(join(folder, "node_modules", RUNTIME, "package.json"))) {
@@ -448,8 +438,8 @@ function unresolvedReason(layout: Layout, fileName: string): [] | [reason: strin
 }
 
 /**
- * TypeScript's errors in the form of tsc, without those of generated files and libraries. Where the project has another
- * version of TypeScript, that version decides about the text that no contract depends on: its errors are notes.
+ * TypeScript's errors in the format of tsc, without those of generated files and libraries. If the project uses another
+ * TypeScript version, errors in text that no contract depends on become notes, because that version decides about them.
  *
  * @param contractReach whether a contract depends on the text at a position
  */
@@ -463,7 +453,7 @@ export function compilerErrors(
   for (const file of program.getSourceFiles()) {
     const { fileName, isDeclarationFile } = file;
     if (isDeclarationFile || opened.isGenerated(fileName) || program.isSourceFileFromExternalLibrary(file)) continue;
-    // The types of a file that does not parse are guesses.
+    // The types of a file with syntax errors are not reliable.
     const syntax = checked.getSyntacticDiagnostics(file);
     for (const each of syntax) unparsed.add(each);
     if (syntax.length === 0) found.push(...checked.getSemanticDiagnostics(file));
@@ -491,15 +481,17 @@ export function compilerErrors(
   });
 }
 
-/** Errors of every supported TypeScript: `await` outside of an async function, a relative import without extension. */
+/**
+ * Codes that are errors in every supported TypeScript: `await` outside an async function, a relative import without
+ * extension.
+ */
 const AGREED: ReadonlySet<number> = new Set([1308, 2834, 2835]);
 
-/** What to do about errors of TypeScript that the configuration causes. */
+/** Hints for TypeScript errors that the configuration causes. */
 const HINTS: ReadonlyMap<number, string> = new Map([
   [1479, 'set "module": "NodeNext" in tsconfig.json, or "type": "module" in package.json'],
 ]);
 
-/** The message of a diagnostic of TypeScript and its place. */
 function messageAndPlace(layout: Layout, { file, start, length, messageText }: ts.DiagnosticRelatedInformation) {
   const message = ts.flattenDiagnosticMessageText(messageText, "\n");
   if (file === undefined || start === undefined) return { message };
@@ -515,13 +507,13 @@ function placeOf(layout: Layout, file: ts.SourceFile, start: number, length: num
   return { file: name, line: line + 1, column: character + 1, length, source };
 }
 
-/** Display paths of files, with the root to which they are relative: projects share library files. */
+/** Display paths of files, with the root that they are relative to: projects share library files. */
 const displayPaths = new WeakMap<ts.SourceFile, { readonly root: string; readonly name: string }>();
 
-/** Package names by file and by folder, cleared for every program. */
+/** Package names by file and by folder, cleared for each program. */
 const packageNames = new Map<string, string | undefined>();
 
-/** The name of the package that a file belongs to, symlinks followed. */
+/** Name of the package that a file belongs to; follows symbolic links. */
 export function packageOf(fileName: string): string | undefined {
   if (!packageNames.has(fileName)) packageNames.set(fileName, findPackage(fileName));
   return packageNames.get(fileName);
@@ -552,7 +544,7 @@ function findPackage(fileName: string): string | undefined {
   return name;
 }
 
-/** The name in a package's manifest; undefined for invalid JSON, such as a manifest that is still being written. */
+/** Name in a package's manifest; undefined for invalid JSON, such as a manifest that is still being written. */
 function packageName(manifest: string): string | undefined {
   try {
     return JSON.parse(readRegular(manifest).toString()).name;
@@ -562,8 +554,8 @@ function packageName(manifest: string): string | undefined {
 }
 
 /**
- * Loads typescript-json-schema with ts-morph's TypeScript in place of its own, which is 5.9: its flags of types have
- * other numbers. Another module of the process may have loaded that TypeScript before, and keeps it.
+ * Loads typescript-json-schema with ts-morph's TypeScript. Its own is 5.9, whose type flags have other values. Has no
+ * effect if the process has already loaded that TypeScript.
  */
 export function loadSchemaLibrary(): unknown {
   const fromSchema = schemaRequire();
@@ -578,7 +570,7 @@ export function loadSchemaLibrary(): unknown {
   }
 }
 
-/** Resolves modules as typescript-json-schema does. */
+/** Resolves modules from typescript-json-schema. */
 function schemaRequire(): NodeJS.Require {
   const require = createRequire(import.meta.url);
   return createRequire(require.resolve("typescript-json-schema"));

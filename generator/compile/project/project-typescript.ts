@@ -1,6 +1,6 @@
 /**
- * The TypeScript that the project is compiled with: its version, library files and default options. svc-gen has a
- * compiler of its own and must see the same types.
+ * Version, library files and default options of the project's own TypeScript. svc-gen's compiler must see the same
+ * types.
  */
 
 import { existsSync, readdirSync, realpathSync } from "node:fs";
@@ -12,11 +12,11 @@ import { ts } from "./typescript.js";
 export interface InstalledTypeScript {
   readonly version: string;
   readonly major: number;
-  /** The folder of its `lib.*.d.ts`. */
+  /** Folder of its `lib.*.d.ts` files. */
   readonly libraries?: string;
 }
 
-/** The TypeScript in the nearest `node_modules` above a folder; undefined when there is none. */
+/** TypeScript in the nearest `node_modules` above a folder; undefined if there is none. */
 export function installedTypeScript(folder: string, recorder: InputRecorder): InstalledTypeScript | undefined {
   const manifest = installedManifest(folder, "typescript", recorder);
   const version = manifest && versionOf(manifest.text);
@@ -25,12 +25,12 @@ export function installedTypeScript(folder: string, recorder: InputRecorder): In
   return { version, major: Number.parseInt(version, 10), ...(libraries === undefined ? {} : { libraries }) };
 }
 
-/** The major and minor version. Patches of one minor version accept the same programs. */
+/** Major and minor version. Patch releases of a minor version accept the same programs. */
 export function minorOf(version: string): string {
   return version.split(".").slice(0, 2).join(".");
 }
 
-/** The folder of library files: beside the compiler, or in the package of its native build. */
+/** Folder of library files: that of the compiler, or in the package of the native build. */
 function librariesOf(typescript: string): string | undefined {
   const native = `node_modules/@typescript/typescript-${process.platform}-${process.arch}/lib`;
   const folders = [join(typescript, "lib")];
@@ -39,10 +39,10 @@ function librariesOf(typescript: string): string | undefined {
   return folders.find((folder) => existsSync(join(folder, "lib.es5.d.ts")));
 }
 
-/** The compiler's internal table of libraries by name. */
+/** Internal table of the compiler: library files by name. */
 const { libMap } = ts as unknown as { readonly libMap: Map<string, string> };
 
-/** Registers library names that are newer than svc-gen's compiler: `"lib": ["es2025"]`. */
+/** Registers library names that are newer than svc-gen's compiler, such as `"lib": ["es2025"]`. */
 export function registerLibNames({ libraries }: InstalledTypeScript): void {
   for (const file of libraries === undefined ? [] : readdirSync(libraries)) {
     const name = /^lib\.(.+)\.d\.ts$/.exec(file)?.[1];
@@ -51,8 +51,8 @@ export function registerLibNames({ libraries }: InstalledTypeScript): void {
 }
 
 /**
- * The file of a library. A proposal that became part of an edition has moved: `lib.esnext.promise.d.ts` is now
- * `lib.es2025.promise.d.ts`.
+ * File of a library. The file of a proposal moves when the proposal becomes part of an edition:
+ * `lib.esnext.promise.d.ts` is now `lib.es2025.promise.d.ts`.
  */
 export function libraryFile(path: string): string {
   const feature = /^lib\.esnext\.(.+)$/.exec(basename(path))?.[1];
@@ -64,7 +64,7 @@ export function libraryFile(path: string): string {
   return newest === undefined ? path : join(dirname(path), newest);
 }
 
-/** Adds the defaults of the project's TypeScript that change the meaning of types. */
+/** Adds the defaults of the project's TypeScript that affect types. */
 export function withDefaults(
   given: ts.CompilerOptions,
   installed: InstalledTypeScript | undefined,
@@ -80,7 +80,7 @@ export function withDefaults(
 
 const { ModuleKind, ModuleResolutionKind, ScriptTarget } = ts;
 
-/** The defaults of TypeScript 5 that version 6 changed. */
+/** Defaults of TypeScript 5 that version 6 changed. */
 function defaultsBefore6(given: ts.CompilerOptions): ts.CompilerOptions {
   const target = given.target ?? TARGETS.get(given.module) ?? ScriptTarget.ES5;
   const module = given.module ?? (target >= ScriptTarget.ES2015 ? ModuleKind.ES2015 : ModuleKind.CommonJS);
@@ -102,7 +102,7 @@ function defaultsBefore6(given: ts.CompilerOptions): ts.CompilerOptions {
   };
 }
 
-/** The targets that a module system implied. */
+/** Targets that a module system implied. */
 const TARGETS: ReadonlyMap<ts.ModuleKind | undefined, ts.ScriptTarget> = new Map([
   [ModuleKind.Node16, ScriptTarget.ES2022],
   [ModuleKind.Node18, ScriptTarget.ES2022],

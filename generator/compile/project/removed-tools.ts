@@ -1,4 +1,4 @@
-/** Tools of the meta.json on disk that no class of the project has any more. */
+/** Reports tools in the meta.json on disk that no class of the project has any more. */
 
 import { join } from "node:path";
 import { readSource } from "../../files/read-file.js";
@@ -7,7 +7,7 @@ import { quoted } from "../diagnostics/quote.js";
 import type { Program } from "./program.js";
 import { toolOutside } from "./tool-outside.js";
 
-/** An error for a tool whose class is outside of the project, a note for every other tool that is gone. */
+/** An error for a tool whose class is in a file outside the program, a note for every other missing tool. */
 export function removedTools(program: Program, present: ReadonlySet<string>): Diagnostic[] {
   const text = readSource(join(program.layout.root, "meta.json"));
   return text === undefined
@@ -21,7 +21,7 @@ export function removedTools(program: Program, present: ReadonlySet<string>): Di
         });
 }
 
-/** The FQNs in a meta.json of svc-gen; none for a text that is something else. */
+/** FQNs in a meta.json of svc-gen; empty for any other text. */
 function fqnsOf(text: string): string[] {
   try {
     const listed: unknown = JSON.parse(text);

@@ -1,4 +1,4 @@
-/** Tool classes in files that tsconfig.json leaves out. */
+/** Finds tool classes in files that tsconfig.json excludes. */
 
 import { dirname, join } from "node:path";
 import { readSource } from "../../files/read-file.js";
@@ -11,9 +11,9 @@ const MAX_DEPTH = 4;
 const MAX_FILES = 200;
 
 /**
- * A file near tsconfig.json that is not part of the program and seems to have a tool class; undefined without one.
+ * Path of a file near tsconfig.json that seems to contain a tool class but is not part of the program.
  *
- * @param fqn the tool, by default any
+ * @param fqn name of the tool, by default any
  */
 export function toolOutside({ layout, program }: Pick<Program, "layout" | "program">, fqn = ""): string | undefined {
   return ts.sys
@@ -27,7 +27,7 @@ export function toolOutside({ layout, program }: Pick<Program, "layout" | "progr
     });
 }
 
-/** Whether no package.json lies between a file and the root: packages of a workspace are projects of their own. */
+/** Whether no package.json lies between a file and the root: packages of a workspace are separate projects. */
 function isOfPackage(path: string, root: string): boolean {
   for (let folder = dirname(path); folder !== root && folder !== dirname(folder); folder = dirname(folder)) {
     if (ts.sys.fileExists(join(folder, "package.json"))) return false;

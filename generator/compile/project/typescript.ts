@@ -1,14 +1,14 @@
 /**
- * ts-morph and its TypeScript, the one compiler of the process, which typescript-json-schema shares (`loadSchemaLibrary`
- * in program.ts). Every other file takes them from here, because an `import` of the package takes twice the time of this
- * `require`: it scans their megabytes for exported names.
+ * ts-morph and its TypeScript, the only compiler of the process, shared with typescript-json-schema
+ * (`loadSchemaLibrary` in program.ts). Import them only from here: this `require` takes half the time of an `import`,
+ * which scans megabytes for exported names.
  */
 
 import morph = require("ts-morph");
 
 import { readSource } from "../../files/read-file.js";
 
-// Bounds every read of the compiler: the project names the files.
+// Bounded reading, because the project chooses the files.
 morph.ts.sys.readFile = readSource;
 
 export type * from "ts-morph";

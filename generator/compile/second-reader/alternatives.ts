@@ -1,42 +1,40 @@
 /**
- * A schema as the alternatives of values that it accepts: the common form of draft 7, as typescript-json-schema writes
- * it, and 2020-12, as svc-gen does.
+ * Common form of draft 7 schemas from typescript-json-schema and 2020-12 schemas from svc-gen: the alternatives that a
+ * schema accepts.
  */
 
 import { keyword, listAt, namedSchemas, referenceOf, typeNames, valuesOf } from "../../contract/schema-reader.js";
 import { type Json, JsonObject, object, printJson } from "../../json.js";
 
-/** One level of a schema. Schemas of inner values stay as they are written. */
+/** One level of a schema. Schemas of inner values are unchanged. */
 export interface Alternatives {
-  /** Whether every value is accepted. */
   readonly any: boolean;
-  /** Kinds of scalars and single values, in the words of messages: `string`, `date-time`, `"a"`, `null`. */
+  /** Kinds of scalars and literals, as messages name them: `string`, `date-time`, `"a"`, `null`. */
   readonly scalars: ReadonlySet<string>;
-  /** Patterns of texts. */
   readonly patterns: ReadonlySet<string>;
   readonly objects: readonly ObjectForm[];
   readonly lists: readonly ListForm[];
 }
 
 export interface ObjectForm {
-  /** The schema, which identifies the form. */
+  /** Schema of the form, which also identifies it. */
   readonly node: JsonObject;
   readonly members: ReadonlyMap<string, { readonly schema: Json; readonly required: boolean }>;
   readonly patterns: ReadonlyMap<string, Json>;
-  /** The schema of all other members; `true` takes any, `false` none. */
+  /** Schema of all other members: `true` allows any, `false` none. */
   readonly others: Json;
 }
 
 export interface ListForm {
   readonly node: JsonObject;
   readonly items: readonly Json[];
-  /** The schema of the items after the listed ones. `true` accepts any, `false` allows none. */
+  /** Schema of the items after the listed ones: `true` allows any, `false` none. */
   readonly others: Json;
-  /** How many items there are at least. */
+  /** Minimum number of items. */
   readonly least: number;
 }
 
-/** @param root the schema whose definitions the references name */
+/** @param root schema that contains the definitions */
 export function alternativesOf(schema: Json, root: JsonObject): Alternatives {
   const found = { any: false, scalars: new Set<string>(), patterns: new Set<string>() };
   const objects: ObjectForm[] = [];
@@ -92,7 +90,7 @@ function listForm(node: JsonObject, root: JsonObject): ListForm {
   return { node, items: places, others: isFixed ? false : others, least: Number(node.get("minItems") ?? 0) };
 }
 
-/** `{}` and an absent schema take everything, `{ not: {} }` takes nothing. */
+/** Schema of other members or items: true for `{}` or an absent schema, false for `{ not: {} }`. */
 function othersOf(schema: Json | undefined, root: JsonObject): Json {
   if (schema === undefined || (schema instanceof JsonObject && schema.members.size === 0)) return true;
   return isImpossible(schema, root) ? false : schema;
@@ -103,10 +101,10 @@ function isNothing(schema: Json): boolean {
   return not instanceof JsonObject && not.members.size === 0;
 }
 
-/** Answers of {@link isImpossible}; of a schema that is being judged: no. */
+/** Cached results of {@link isImpossible}; false while a schema is being judged. */
 const impossible = new WeakMap<JsonObject, boolean>();
 
-/** Whether no value fits a schema: `{ not: {} }`, or an object or a list that needs such a value. */
+/** Whether a schema accepts no value: it is `{ not: {} }`, or an object or list that requires such a value. */
 function isImpossible(schema: Json, root: JsonObject): boolean {
   if (!(schema instanceof JsonObject)) return schema === false;
   const known = impossible.get(schema);
@@ -128,7 +126,10 @@ function isImpossible(schema: Json, root: JsonObject): boolean {
   return found;
 }
 
-/** The definition of a reference. The library writes a slash in a name as `%2F`, which separates steps in a JSON pointer. */
+/**
+ * Definition that a reference refers to. The library writes a slash in a name as `%2F`, because a JSON pointer is split
+ * at slashes.
+ */
 function target(node: JsonObject, root: JsonObject): Json {
   const [, group = "", name = ""] = (referenceOf(node) ?? "").split("/");
   return namedSchemas(root, group).get(decodeURIComponent(name)) ?? true;

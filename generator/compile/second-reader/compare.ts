@@ -1,4 +1,4 @@
-/** Compares two schemas of one type by structure. */
+/** Compares the structure of two schemas of one type. */
 
 import { type Json, JsonObject } from "../../json.js";
 import { memberSubject } from "../model.js";
@@ -6,9 +6,9 @@ import { type Alternatives, alternativesOf, type ListForm, type ObjectForm } fro
 import type { EXCUSED } from "./differences.js";
 import { NUMBER_INDEX } from "./library-reader.js";
 
-/** A difference that the list does not excuse. */
+/** Difference that is not in the list of known differences (differences.ts). */
 export interface Disagreement {
-  /** `Sum.Input.items[].when`. */
+  /** Path of the type or member, such as `Sum.Input.items[].when`. */
   readonly subject: string;
   readonly ours: string;
   readonly library: string;
@@ -21,12 +21,12 @@ export interface Comparison {
   readonly excused: ReadonlySet<Excuse>;
 }
 
-/** One schema in two readings, with the place that it describes. */
+/** A part of the type in both schemas. */
 interface Pair {
   readonly ours: Json;
   readonly library: Json;
   readonly subject: string;
-  /** Whether it is an optional item of a tuple. */
+  /** Whether the part is an optional item of a tuple. */
   readonly optional?: boolean;
   /** Whether the alternatives are the variants of an output. */
   readonly variants?: boolean;
@@ -35,11 +35,11 @@ interface Pair {
 /**
  * Compares svc-gen's schema of an input or output with the library's.
  *
- * @param ours without the keywords of JSDoc tags, which the library does not see
+ * @param ours without the keywords of JSDoc tags, which the library does not read
  */
 export function compareSchemas(ours: JsonObject, library: JsonObject, subject: string, variants: boolean): Comparison {
   const excused = new Set<Excuse>();
-  /** Pairs of forms that were compared, or are being compared: a recursive type meets itself. */
+  /** Pairs that were compared or are being compared; needed for recursive types. */
   const known = new Map<JsonObject, Map<JsonObject, readonly Disagreement[]>>();
 
   const compare = (pair: Pair): readonly Disagreement[] => {
@@ -63,7 +63,7 @@ export function compareSchemas(ours: JsonObject, library: JsonObject, subject: s
     return true;
   };
 
-  /** The disagreements of the pairs that agree best; undefined when the numbers of alternatives differ. */
+  /** Disagreements of the pairing with the fewest of them; undefined if the numbers of alternatives differ. */
   const match = <Form extends { readonly node: JsonObject }>(
     ours: readonly Form[],
     theirs: readonly Form[],
@@ -103,7 +103,7 @@ export function compareSchemas(ours: JsonObject, library: JsonObject, subject: s
     return [...found, ...comparePatterns(one, other, subject), ...compareOthers(one, other, subject, variants)];
   };
 
-  /** Index signatures of some names. Both write the patterns in the order of the checker. */
+  /** Index signatures with a pattern. Both schemas have the patterns in the checker's order. */
   const comparePatterns = (one: ObjectForm, other: ObjectForm, subject: string): readonly Disagreement[] => {
     const [mine, theirs] = [[...one.patterns], [...other.patterns]];
     if (mine.length !== theirs.length) {
@@ -159,7 +159,7 @@ function openness(others: Json): string {
   return others === false ? "an object without other members" : "an object with any other members";
 }
 
-/** Greatest number of alternatives that a message names. */
+/** Maximum number of alternatives in a message. */
 const MAX_NAMED = 8;
 
 function describe({ any, scalars, patterns, objects, lists }: Alternatives): string {

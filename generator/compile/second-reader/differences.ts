@@ -1,10 +1,12 @@
 /**
- * The written list of the differences between svc-gen's schemas and those of typescript-json-schema. Each entry excuses
- * the difference that it describes and nothing else. Notation is not listed: draft 7 in place of 2020-12, `definitions`,
- * the order of members and of alternatives, `anyOf` for `oneOf`, `const` for an `enum` of one.
+ * Known differences between the schemas of svc-gen and typescript-json-schema; all other differences are errors.
+ * Notation is not listed: draft 7 or 2020-12, `definitions`, the order of members and alternatives, `anyOf` or `oneOf`,
+ * `const` or an `enum` with one value.
  */
 
-/** Types about which the library is corrected, because it cannot know the wire format, or reads the type wrongly. */
+/**
+ * Types that are replaced before the library reads them, because it cannot know the wire format or misreads the type.
+ */
 export const CORRECTED = {
   bigint: "an integer on the wire; the library reads a number with properties",
   bytes: "a Uint8Array is base64 text on the wire; the library reads a list of numbers",
@@ -31,7 +33,7 @@ export const CORRECTED = {
     "the library takes an alias called Readonly or Mutable for its argument, and one called integer for integers",
 } as const;
 
-/** Differences that are seen in the schemas. */
+/** Differences that may appear when the schemas are compared. */
 export const EXCUSED = {
   tags: "constraints and texts of JSDoc tags: no comment is given to the library, which would run require() in it",
   "list port": "the last items of a list port are left out, never null",

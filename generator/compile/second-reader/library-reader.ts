@@ -1,6 +1,6 @@
 /**
- * typescript-json-schema as the second reader: it reads the resolved types of a tool by itself, without the model. It
- * gets no comments, because it would run `require()` in them and follow `@$ref`, `@ignore` and `@type`.
+ * typescript-json-schema as the second reader: it derives schemas from the types of a tool without svc-gen's model. It
+ * gets no comments, because it would call `require()` for paths in them and follow `@$ref`, `@ignore` and `@type`.
  */
 
 import { type JsonObject, readJson } from "../../json.js";
@@ -19,7 +19,7 @@ type Definition = Record<string, unknown> & {
   patternProperties?: Record<string, Definition>;
 };
 
-/** The used part of the library's generator. Most of it is private in its declarations. */
+/** Part of the library's generator that is used. Its type declarations make most of it private. */
 interface LibraryGenerator {
   readonly ReffedDefinitions: Readonly<Record<string, Definition>>;
   readonly tc: ts.TypeChecker;
@@ -36,30 +36,30 @@ type Library = {
   readonly getDefaultArgs: () => object;
 };
 
-/** A schema of the library, and the corrections that it needed. */
+/** Schema from the library, and the corrections that were necessary. */
 export interface LibraryReading {
   readonly schema: JsonObject;
   readonly corrected: ReadonlySet<DifferenceName>;
 }
 
 /**
- * Reads types of a program.
+ * Reads a type of a program.
  *
- * @param plain object types that are an input or a payload: without members they are JSON objects
- * @throws whatever the library throws for a type that it does not take
+ * @param plain object types that are an input or a payload; without members, they are empty JSON objects
+ * @throws any error that the library throws for an unsupported type
  */
 export type ReadType = (type: ts.Type, plain: readonly ts.Type[]) => LibraryReading;
 
-/** The library's pattern of the names of a number index. */
+/** Pattern that the library writes for names of a number index signature. */
 export const NUMBER_INDEX = "^[0-9]+$";
 
-/** Opens the library over the checker of a program. */
+/** Opens the library for a program. */
 export function openLibrary(program: Program): ReadType {
   const { JsonSchemaGenerator, getDefaultArgs } = loadSchemaLibrary() as Library;
   const predicates = new TypePredicates(program);
   let corrected = new Set<DifferenceName>();
   let objects: readonly ts.Type[] = [];
-  /** The structured types of one reading; no name of a type is a number. */
+  /** Structured types of one reading. The names are numbers, which cannot collide with names of types. */
   let once = new Map<ts.Type, { readonly name: string; readonly definition: Definition }>();
   let shared: Record<string, Definition> = {};
 
@@ -70,7 +70,7 @@ export function openLibrary(program: Program): ReadType {
 
   const orNull = (definition: Definition) => correct("optional null", { anyOf: [definition, { type: "null" }] });
 
-  /** A reading without comments, with the corrections of the list. */
+  /** The library's reader, without comments and with corrections. */
   class Reader extends JsonSchemaGenerator {
     parseCommentsIntoDefinition(): void {}
 
@@ -90,7 +90,10 @@ export function openLibrary(program: Program): ReadType {
       return this.#correction(type) ?? this.#readOnce(type, more);
     }
 
-    /** The library inlines types without a name of their own, so nested generic types would double with every level. */
+    /**
+     * Makes each structured type a definition. The library would inline types without a name at each use, which doubles
+     * the schema with each level of nested generic types.
+     */
     #readOnce(type: ts.Type, more: readonly unknown[]): Definition {
       const before = once.get(type);
       if (before !== undefined) {
@@ -103,7 +106,7 @@ export function openLibrary(program: Program): ReadType {
       return definition;
     }
 
-    /** The type that the library is to read in place of this one. */
+    /** Type that the library reads instead of this one. */
     #replacement(type: ts.Type): { readonly name: DifferenceName; readonly type: ts.Type } | undefined {
       if (type.flags & TypeFlags.TypeParameter) {
         const fallback = this.tc.getDefaultFromTypeParameter(type);
@@ -242,7 +245,7 @@ export function openLibrary(program: Program): ReadType {
     }
   }
 
-  /** The library looks at the name of an alias only, not at its declaration. */
+  /** Hides an alias named `Readonly` or `Mutable` that the project declares: the library assumes TypeScript's own. */
   const withoutMisleadingAlias = (type: ts.Type): ts.Type => {
     const { aliasSymbol } = type;
     if (aliasSymbol?.name !== "Readonly" && aliasSymbol?.name !== "Mutable") return type;
@@ -269,14 +272,14 @@ export function openLibrary(program: Program): ReadType {
 
 const anyOf = (...types: readonly string[]): Definition => ({ anyOf: types.map((type) => ({ type })) });
 
-/** A type whose declaration has no members: the library takes properties from the checker, index signatures from there. */
+/** Type without index signatures. The library takes those from the declaration, but properties from the checker. */
 function withoutIndexSyntax(type: ts.Type, fallback: ts.Node): ts.Type {
   const node = type.getSymbol()?.declarations?.[0] ?? fallback;
   const declarations = [Object.create(node, { members: { value: undefined } })];
   return Object.create(type, { getSymbol: { value: () => ({ getDeclarations: () => declarations }) } });
 }
 
-/** The library warns on the console about initializers of class members, which are no part of a type. */
+/** Suppresses the library's console warnings about initializers of class members, which do not affect types. */
 function silently<T>(read: () => T): T {
   const { warn } = console;
   console.warn = () => {};

@@ -1,33 +1,33 @@
-/** Values of a schema and their neighbours: each differs in one place from a value that fits. */
+/** Sample values of a schema: values that fit, and neighbours that differ from one in a single place. */
 
 import { type Json, JsonObject } from "../../json.js";
 import { alternativesOf, type ListForm, type ObjectForm } from "./alternatives.js";
 
-/** Greatest number of values for one schema. They grow with its places, and so does each of them. */
+/** Maximum number of values for one schema. */
 const MAX_VALUES = 2_000;
 
-/** Greatest number of objects and lists in the samples: a type that uses others twice on every level doubles with each. */
+/** Maximum number of objects and lists in the samples; nested types may double that number with each level. */
 const MAX_PARTS = 5_000;
 
-/** Values for any place, of every type. */
+/** Values of all types, tried at each place. */
 const STRANGERS: readonly unknown[] = [null, true, 0, 1.5, "text", "2026-01-01T00:00:00Z", [], [1.5], {}, { "~": 1 }];
 
-/** A member that no type declares. */
+/** Name of a member that no type declares. */
 const UNDECLARED = "~";
 
-/** Where a value stands: how a whole is made of it. */
+/** A place in a sample value, with a function that builds the whole value. */
 interface ValueSlot {
   readonly schema: Json;
   readonly whole: (value: unknown) => unknown;
-  /** Null is not tried as an optional item of a tuple, because a list port differs from other lists there. */
+  /** For an optional item of a tuple, null is not tried: list ports and other lists differ there. */
   readonly optional?: boolean;
-  /** No member is added to a variant of an output, which takes no second tag. */
+  /** Variants of an output get no undeclared member, because a second tag is always an error. */
   readonly variants?: boolean;
 }
 
 /**
- * Values that fit a schema, and neighbours of them that fit or not: one member removed, added, or of another type; one
- * item fewer or more; a text outside a set of literals.
+ * Values that fit a schema, and their neighbours: one member removed, added or of another type; one item fewer or more;
+ * a text outside a set of literals.
  *
  * @param variants whether the alternatives are the variants of an output
  */
@@ -41,7 +41,7 @@ export function neighboursOf(root: JsonObject, variants: boolean): readonly unkn
     return values.find((value) => value !== null) ?? values[0];
   };
 
-  /** A value for each alternative that ends. */
+  /** A value for each alternative, except those that recurse without end. */
   const samplesOf = (schema: Json, open: readonly JsonObject[]): unknown[] => {
     if (schema === true) return ["any"];
     if (++parts > MAX_PARTS) return [];
@@ -58,7 +58,7 @@ export function neighboursOf(root: JsonObject, variants: boolean): readonly unkn
     ];
   };
 
-  /** The value with all members that end; undefined when a required one does not. */
+  /** Object with all members, except those that recurse without end; undefined if such a member is required. */
   const objectOf = (
     { members }: ObjectForm,
     open: readonly JsonObject[],
@@ -96,7 +96,7 @@ export function neighboursOf(root: JsonObject, variants: boolean): readonly unkn
     const base = objectOf(form, [form.node]);
     if (base === undefined) return;
     for (const [name, { schema }] of form.members) {
-      // ajv passes over a member of this name.
+      // ajv ignores a member of this name.
       if (name === "__proto__") continue;
       add(whole(Object.fromEntries(Object.entries(base).filter(([other]) => other !== name))));
       visit({ schema, whole: (value) => whole({ ...base, [name]: value }) });
@@ -106,7 +106,7 @@ export function neighboursOf(root: JsonObject, variants: boolean): readonly unkn
     const others = (schema: Json, name: string) =>
       visit({ schema, whole: (value) => whole({ ...base, [name]: value }) });
     if (form.others instanceof JsonObject) others(form.others, UNDECLARED);
-    // Only of digits is it known which names the pattern takes.
+    // Patterns of numeric names match "7"; for other patterns no matching name is known.
     for (const [pattern, schema] of form.patterns) if (new RegExp(pattern, "u").test("7")) others(schema, "7");
   };
 

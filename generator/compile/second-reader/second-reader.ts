@@ -1,6 +1,6 @@
 /**
- * The second reading of each tool, for `svc-gen --check` and the tests: typescript-json-schema reads the same types,
- * both schemas are compared after the written list of known differences, and ajv judges values by both.
+ * Second reading of each tool, for `svc-gen --check` and the tests: typescript-json-schema reads the same types, the
+ * two schemas are compared, and ajv validates sample values against both.
  */
 
 import { createRequire } from "node:module";
@@ -19,24 +19,23 @@ import type { DifferenceName } from "./differences.js";
 import { openLibrary, type ReadType } from "./library-reader.js";
 import { neighboursOf } from "./samples.js";
 
-/** The result of one type: an input or an output. */
+/** Result for one type: an input or an output. */
 export interface SecondReading {
   readonly subject: string;
-  /** The listed differences between the two readings. */
+  /** Known differences that were found. */
   readonly listed: ReadonlySet<DifferenceName>;
   readonly disagreements: readonly Disagreement[];
-  /** The number of values that ajv judged by both schemas. */
+  /** Number of values that ajv validated against both schemas. */
   readonly judged: number;
 }
 
-/** One type of a tool, with svc-gen's schemas of it. */
+/** Input or output of a tool, with svc-gen's schemas. */
 interface Side {
   readonly subject: string;
   readonly type: ts.Type;
-  /** The object types among its parts that are an input or a payload. */
+  /** Object types that are an input or a payload. */
   readonly plain: readonly ts.Type[];
   readonly variants: boolean;
-  /** The schema that is published. */
   readonly published: JsonObject;
   /** The published schema without the keywords of JSDoc tags. */
   readonly bare: JsonObject;
@@ -44,7 +43,7 @@ interface Side {
   readonly constrained: boolean;
 }
 
-/** Greatest number of disagreements that are reported for one type. */
+/** Maximum number of disagreements that are reported for one type. */
 const MAX_REPORTED = 5;
 
 export class SecondReader {
@@ -52,15 +51,15 @@ export class SecondReader {
   readonly #values = new ValueJudge();
   readonly #report: (reading: SecondReading) => void;
   #library: { readonly program: Program; readonly read: ReadType } | undefined;
-  /** Schemas that were compiled. Tools often share an output. */
+  /** Schemas that were compiled; tools often share an output. */
   readonly #compiled = new Set<string>();
 
-  /** @param report receives the reading of each type */
+  /** @param report called with the result for each type */
   constructor(report: (reading: SecondReading) => void = () => {}) {
     this.#report = report;
   }
 
-  /** The diagnostics of one tool: schemas that ajv refuses, disagreements, and types that are not compared. */
+  /** Diagnostics of one tool: schemas that ajv rejects, disagreements, and types that cannot be compared. */
   review(program: Program, found: ToolClass, tool: Tool, schemas: Schemas): readonly Diagnostic[] {
     return sidesOf(program, found, tool, schemas).flatMap((side) => {
       const { node } = side.variants ? found.output : found.input;
@@ -76,7 +75,7 @@ export class SecondReader {
     });
   }
 
-  /** Why ajv does not compile a schema in strict mode. */
+  /** Why ajv does not compile a schema in strict mode; undefined if it does. */
   #refusal(schema: JsonObject): string | undefined {
     const text = printJson(schema);
     if (this.#compiled.has(text)) return undefined;
@@ -89,7 +88,7 @@ export class SecondReader {
     }
   }
 
-  /** Undefined for a type that does not fit on the stack of a reader. */
+  /** Undefined for a type that is too deep for the stack of a reader. */
   #compare(program: Program, side: Side): SecondReading | undefined {
     const { subject, type, plain, bare, variants } = side;
     if (this.#library?.program !== program) this.#library = { program, read: openLibrary(program) };
@@ -113,11 +112,10 @@ export class SecondReader {
   }
 }
 
-/** Judges values by the schemas of both readers, with ajv. */
+/** Validates values against the schemas of both readers. */
 class ValueJudge {
   readonly #draft7: Ajv;
   readonly #draft2020: Ajv;
-  /** The schemas that were judged. */
   readonly #judged = new Set<string>();
 
   constructor() {
@@ -125,12 +123,13 @@ class ValueJudge {
     const { Ajv } = require("ajv") as typeof import("ajv");
     const { Ajv2020 } = require("ajv/dist/2020") as typeof import("ajv/dist/2020.js");
     const { fullFormats } = require("ajv-formats/dist/formats") as typeof import("ajv-formats/dist/formats.js");
-    // Each function judges some hundred values: to optimise it, and to explain refusals, takes longer than it saves.
+    // Each compiled schema validates a few hundred values; optimised code and error messages would cost more time than
+    // they save.
     const speed = { validateSchema: false, messages: false, inlineRefs: false, code: { optimize: false } } as const;
     const options = { strict: false, ownProperties: true, logger: false, ...speed } as const;
     [this.#draft7, this.#draft2020] = [new Ajv(options), new Ajv2020(options)];
     for (const ajv of [this.#draft7, this.#draft2020]) {
-      // Patterns are compared by structure, because no value is known to match one.
+      // Patterns are compared as text, because no matching value is known.
       ajv.addFormat("date-time", fullFormats["date-time"]).removeKeyword("pattern");
     }
   }
@@ -147,7 +146,7 @@ class ValueJudge {
     const theirs = compile(this.#draft7, library);
     const tagged = constrained ? compile(this.#draft2020, published) : ours;
     const values = neighboursOf(bare, variants);
-    // Tags narrow a type: a value that fits with them fits without.
+    // Tags narrow a type, so a value that fits with tags must also fit without them.
     const wrong = values.find((value) => ours(value) !== theirs(value) || (tagged(value) && !ours(value)));
     const judged = values.length;
     if (wrong === undefined) return { disagreements: [], judged };
@@ -198,7 +197,7 @@ function sidesOf(
 
 const isConstraint = (keyword: string) => !ANNOTATIONS.includes(keyword);
 
-/** The model without what comes from JSDoc tags, except the keywords that are kept. */
+/** The model without the content of JSDoc tags, except the given keywords. */
 function withoutTags(tool: Tool, isKept: (keyword: string) => boolean = () => false): Tool {
   const strip = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(strip);
@@ -208,7 +207,7 @@ function withoutTags(tool: Tool, isKept: (keyword: string) => boolean = () => fa
       Object.entries(value).flatMap(([name, each]) => {
         if (name === "doc")
           return [["doc", { keywords: (each as Doc).keywords.filter(([keyword]) => isKept(keyword)) }]];
-        // `@asType integer` of a number, `@format` of a bigint.
+        // Set by `@asType integer` of a number and `@format` of a bigint.
         const isTag = (kind === "number" && name === "integer") || (kind === "bigint" && name === "format");
         return isTag && !isKept("format") ? [] : [[name, strip(each)]];
       }),

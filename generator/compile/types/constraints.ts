@@ -1,4 +1,4 @@
-/** Constraints of JSDoc tags on the shapes of types: where each applies, its value, and constraints that no value meets. */
+/** Applies the constraints of JSDoc tags to shapes of types, and finds constraints that no value can satisfy. */
 
 import { bigintRange, FORMAT_NAMES } from "svc-runtime/internal/generator";
 import type { Json } from "../../json.js";
@@ -13,7 +13,7 @@ import {
 import { partsOf, type Shape } from "../model.js";
 import { type Constraint, type ConstraintTag, parseJsonOrText } from "./jsdoc.js";
 
-/** An error of a constraint: its value is invalid, or no part of the type can take it. */
+/** Error of a constraint: its value is invalid, or no part of the type accepts it. */
 export type ConstraintError = { readonly kind: "value" | "place"; readonly detail: string };
 
 /**
@@ -31,7 +31,7 @@ export function constrain(shape: Shape, constraint: Constraint): Shape | Constra
   return result ?? { kind: "place", detail: misplacedTag(shape, constraint.tag, keyword.value) };
 }
 
-/** The message for a tag on a type that it does not apply to. */
+/** Message for a tag that does not apply to the type. */
 function misplacedTag(shape: Shape, tag: ConstraintTag, value: Json): string {
   const on = targetOf(tag);
   if (shape.kind === "wrapped" || (shape.kind === "array" && on !== "lists"))
@@ -78,10 +78,10 @@ const SHAPE_NAMES: Readonly<Record<Shape["kind"], string>> = {
   ref: "an object",
 };
 
-/** The value of the keyword, or a message about the values that the tag takes. */
+/** Value of the keyword, or a message about the values that the tag accepts. */
 function parseConstraint({ tag, text }: Constraint): { value: Json } | string {
   if (tag === "asType") return text === "integer" ? { value: text } : 'takes "integer"';
-  // Words behind the tag are for people, as behind @notSecret.
+  // Text after the tag is a remark for readers, as after @notSecret.
   if (tag === "secret") return { value: true };
   const number = /^-?\d/.test(text) ? parseJsonOrText(text) : text;
   switch (CONSTRAINTS[tag].takes) {
@@ -147,7 +147,7 @@ function applyConstraint(shape: Shape, tag: ConstraintTag, json: Json): Shape | 
     const range = typeof json === "string" && Object.hasOwn(NUMBER_FORMATS, json) ? NUMBER_FORMATS[json] : undefined;
     return range && withRange(withKeyword({ ...shape, integer: true }, tag, json), range);
   }
-  // Like `[name: string]: never` in the type, with which no object literal has other members.
+  // Equivalent to `[name: string]: never`, after which no object literal may have other members.
   if (tag === "additionalProperties" && shape.kind === "object") {
     return shape.indexes.length === 0 ? { ...shape, closed: json === false } : undefined;
   }
@@ -159,7 +159,7 @@ function applyConstraint(shape: Shape, tag: ConstraintTag, json: Json): Shape | 
     : withRange(result, NUMBER_FORMATS[format[1] as string] as (typeof NUMBER_FORMATS)[string]);
 }
 
-/** A shape with the bounds of a range, where its own are not narrower. */
+/** Narrows a shape to a range. */
 function withRange(shape: Shape, [least, most]: (typeof NUMBER_FORMATS)[string]): Shape {
   const bounds = numbersOf(shape, ["minimum", "maximum"]);
   const [low = least, high = most] = [bounds.get("minimum"), bounds.get("maximum")];
@@ -180,13 +180,13 @@ function withKeyword(shape: Shape, tag: string, json: Json): Shape {
   return { ...shape, doc: { ...shape.doc, keywords: [...keywords, [tag, json]] } };
 }
 
-/** The format of a text shape that is published and not checked, if any. */
+/** Format of a text shape that appears in the schema but is not checked, if any. */
 export function uncheckedFormat(shape: Shape): string | undefined {
   const format = formatOf(shape);
   return format !== undefined && !FORMAT_NAMES.includes(format) ? format : undefined;
 }
 
-/** The first format of a text, also of one in a union or a list. */
+/** First format of a text, including texts in a union or list. */
 function formatOf(shape: Shape): string | undefined {
   if (shape.kind === "union") return shape.branches.map(formatOf).find((found) => found !== undefined);
   if (shape.kind === "array") return formatOf(shape.item);
@@ -194,12 +194,12 @@ function formatOf(shape: Shape): string | undefined {
   return shape.kind === "string" && format !== undefined ? String(format) : undefined;
 }
 
-/** Whether a text is marked by `@secret`, or a part of a type is. References are not followed. */
+/** Whether `@secret` marks a text or any part of a type. Does not follow references. */
 export function isSecret(shape: Shape): boolean {
   return shape.doc?.keywords.some(([name]) => name === "writeOnly") || partsOf(shape).some(isSecret);
 }
 
-/** The tags of a shape that no value satisfies together, as source text; undefined when some value does. */
+/** Tags of a shape that no value can satisfy together, as source text; undefined if there is no conflict. */
 export function conflictingTags(shape: Shape): string | undefined {
   switch (shape.kind) {
     case "union":
@@ -230,7 +230,7 @@ function printTags(tags: ReadonlyMap<string, number | bigint>): string {
   return [...tags].map(([name, number]) => `@${name} ${number}`).join(" ");
 }
 
-/** The tags for a length or count of which no value is between `least` and `most`. */
+/** Tags for a length or count that allow no value between `least` and `most`. */
 function emptyCountRange(shape: Shape, on: "text" | "lists", least = 0, most = Number.POSITIVE_INFINITY) {
   const [min, max] = keywordsOf(on, "count") as [min: ConstraintKeyword, max: ConstraintKeyword];
   const tags = numbersOf(shape, [min, max]);
@@ -239,7 +239,7 @@ function emptyCountRange(shape: Shape, on: "text" | "lists", least = 0, most = N
   return from <= to ? undefined : printTags(tags);
 }
 
-/** The tags for a range without a number; for integers, without a multiple of the step. */
+/** Tags for a range that contains no number; for integers, no multiple of the step. */
 function emptyRange(shape: Shape & { kind: "number" | "bigint" }): string | undefined {
   const tags = numbersOf(shape, keywordsOf("numbers"));
   const bound = (name: string) => tags.get(name);
@@ -257,7 +257,7 @@ function emptyRange(shape: Shape & { kind: "number" | "bigint" }): string | unde
   return isEmpty ? printTags(tags) : undefined;
 }
 
-/** The first integer from a bound on; with an integer `step`, the first multiple of it. */
+/** First integer from a bound; with an integer `step`, the first multiple of it. */
 function firstMultiple(from: number | bigint, exclusive: boolean, step: number | bigint = 1): bigint {
   const ceiling = typeof from === "bigint" ? from : BigInt(Math.ceil(from));
   // biome-ignore lint/suspicious/noDoubleEquals: a bigint and a number of one value are one bound

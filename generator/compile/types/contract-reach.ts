@@ -1,18 +1,17 @@
-/** The source text that contracts depend on, by the names in it. */
+/** Finds the source text that contracts depend on, by following the names in it. */
 
 import type { Program } from "../project/program.js";
 import { ts } from "../project/typescript.js";
 import { toolDeclarations } from "./tool-classes.js";
 
-/** An internal method (TypeScript 6.0). */
 interface InnerChecker extends ts.TypeChecker {
-  /** The next symbol on the way to what an import names. */
+  /** Internal (TypeScript 6.0): follows an import or export by one step. */
   getImmediateAliasedSymbol(symbol: ts.Symbol): ts.Symbol | undefined;
 }
 
 /**
- * Whether a position is in a declaration that some contract depends on, directly or through other declarations. Of a
- * tool class these are its bases and its static members; of any other declaration, all of it.
+ * Whether a contract depends on the declaration at a position, directly or through other declarations. Of a tool class,
+ * only its bases and static members count.
  */
 export function contractReach(program: Program): (file: ts.SourceFile, position: number) => boolean {
   const checker = program.checker as InnerChecker;
@@ -43,13 +42,13 @@ export function contractReach(program: Program): (file: ts.SourceFile, position:
     parts.some((node) => node.getSourceFile() === file && node.pos <= position && position <= node.end);
 }
 
-/** The parts of a tool class that its contract is read from. */
+/** Parts of a tool class that its contract is read from. */
 function contractParts({ heritageClauses, typeParameters, members }: ts.ClassLikeDeclaration): ts.Node[] {
   const statics = members.filter((member) => ts.getCombinedModifierFlags(member) & ts.ModifierFlags.Static);
   return [...(heritageClauses ?? []), ...(typeParameters ?? []), ...statics];
 }
 
-/** The whole import, export or variable statement of a declaration; any other declaration unchanged. */
+/** Import, export or variable statement that contains a declaration; any other declaration itself. */
 function statementOf(declaration: ts.Node): ts.Node {
   const whole = (node: ts.Node) =>
     ts.isImportDeclaration(node) || ts.isExportDeclaration(node) || ts.isVariableStatement(node);

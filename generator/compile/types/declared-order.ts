@@ -1,7 +1,6 @@
 /**
- * The declared order of union members and object members. The checker sorts union members, and the members of mapped
- * types over them, by internal type ids, which unrelated files change. Here the order comes from the syntax of the
- * type.
+ * Declared order of union members and object members, from the syntax of a type. The checker sorts union members, and
+ * the members of types mapped over them, by internal type ids, which change with unrelated files.
  */
 
 import { ts } from "../project/typescript.js";
@@ -15,7 +14,7 @@ import {
   type Walks,
 } from "./ranks.js";
 
-/** The syntax of a type, with the arguments of the type parameters in scope. */
+/** Syntax of a type, with the arguments of the type parameters in scope. */
 export interface TypeSyntax {
   readonly node: ts.TypeNode;
   readonly environment: TypeArguments;
@@ -25,7 +24,7 @@ export type TypeArguments = ReadonlyMap<ts.Symbol, TypeSyntax>;
 const NO_ARGUMENTS: TypeArguments = new Map();
 
 const MAX_DEPTH = 40;
-/** The intrinsic string types. */
+/** TypeScript's intrinsic string types. */
 const TEXT_MAPPINGS: Readonly<Record<string, (text: string) => string>> = {
   Uppercase: (text) => text.toUpperCase(),
   Lowercase: (text) => text.toLowerCase(),
@@ -43,7 +42,7 @@ export class DeclaredOrder {
     this.#checker = checker;
   }
 
-  /** The symbol that a reference names, through imports. */
+  /** Symbol that a reference refers to; follows imports. */
   referenced(name: ts.Node): ts.Symbol | undefined {
     if (!this.#symbols.has(name)) this.#symbols.set(name, this.#symbolAt(name));
     return this.#symbols.get(name);
@@ -56,7 +55,7 @@ export class DeclaredOrder {
       : symbol;
   }
 
-  /** Looks through parentheses, `readonly` and type parameters that the environment binds. */
+  /** Removes parentheses and `readonly`, and replaces type parameters by their arguments. */
   resolveSyntax(syntax: TypeSyntax | undefined): TypeSyntax | undefined {
     let at = syntax;
     for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
@@ -74,7 +73,7 @@ export class DeclaredOrder {
     return at;
   }
 
-  /** The alias that a reference names, and its type with the type parameters bound to the arguments. */
+  /** Alias that a reference refers to, and its type with the arguments bound to its type parameters. */
   resolveAlias(
     syntax: TypeSyntax,
   ): { readonly declaration: ts.TypeAliasDeclaration; readonly body: TypeSyntax } | undefined {
@@ -88,7 +87,6 @@ export class DeclaredOrder {
     return { declaration, body: { node: type, environment: bound } };
   }
 
-  /** Binds type parameters to their arguments or defaults. */
   bind(
     parameters: readonly ts.TypeParameterDeclaration[] | undefined,
     args: readonly ts.TypeNode[] | undefined,
@@ -108,7 +106,7 @@ export class DeclaredOrder {
     return inner;
   }
 
-  /** The environment for the members of a type: the type arguments of the reference and of its bases. */
+  /** Environment for the members of a type: type arguments of the reference and of its bases. */
   memberEnvironment(syntax: TypeSyntax | undefined): TypeArguments {
     const at = this.resolveSyntax(syntax);
     if (at === undefined) return new Map();
@@ -140,7 +138,7 @@ export class DeclaredOrder {
     return inner;
   }
 
-  /** The constituents of a union in declared order. */
+  /** Sorts the constituents of a union in declared order. */
   sortUnion(types: readonly ts.Type[], syntax: TypeSyntax | undefined): readonly ts.Type[] {
     const ranks = new Ranks(this.#checker, this.#walks);
     if (syntax !== undefined) this.rank(syntax, ranks, 0);
@@ -148,7 +146,7 @@ export class DeclaredOrder {
     return ranks.sort(types);
   }
 
-  /** The names of mapped members in the declared order of their keys (`"b" | "a"`). */
+  /** Names of a mapped type's members, in the declared order of its keys (`"b" | "a"`). */
   #sortKeys(syntax: TypeSyntax | undefined, properties: readonly ts.Symbol[]): string[] {
     const ranks = new Ranks(this.#checker, this.#walks);
     if (syntax !== undefined) this.rank(syntax, ranks, 0);
@@ -162,7 +160,7 @@ export class DeclaredOrder {
     }
   }
 
-  /** Walks the syntax of a type and gives each constituent the next rank. */
+  /** Walks the syntax of a type and assigns the next rank to each constituent. */
   rank(syntax: TypeSyntax, ranks: Ranks, depth: number): void {
     const at = this.resolveSyntax(syntax);
     if (at === undefined) return;
@@ -173,7 +171,7 @@ export class DeclaredOrder {
     const { node, environment } = at;
     const into = (inner: ts.TypeNode, bound: TypeArguments = environment) =>
       this.rank({ node: inner, environment: bound }, ranks, depth + 1);
-    // An intersection of unions is ranked by its parts.
+    // The parts of an intersection of unions are ranked.
     if (ts.isUnionTypeNode(node) || ts.isIntersectionTypeNode(node)) {
       for (const type of node.types) into(type);
       return;
@@ -191,8 +189,8 @@ export class DeclaredOrder {
     }
     if (ts.isIndexedAccessTypeNode(node)) {
       this.#rankAccess(node, environment, ranks, depth);
-      // The checker may give the members of a generic type no ranked type. So the names of the members are ranked, and
-      // the member type of a mapped type.
+      // The member types of a generic type may not be among the ranked types, so this ranks the names of its members
+      // and the member type of a mapped type.
       if (ts.isTypeOperatorNode(node.indexType)) into(node.indexType);
       const mapped = this.#mappedMemberType({ node: node.objectType, environment });
       if (mapped !== undefined) into(mapped.node, mapped.environment);
@@ -210,8 +208,8 @@ export class DeclaredOrder {
         const { declaration, body } = alias;
         ranks.expand(declaration, () => into(body.node, body.environment));
       }
-      // The constituents of a distributive conditional type have no syntax of their own; the literals in the type
-      // arguments tell them apart.
+      // The constituents of a distributive conditional type have no syntax; they differ by literals in the type
+      // arguments.
       for (const argument of node.typeArguments ?? []) if (ranks.visitOnce(argument)) into(argument);
       if (alias?.body.node.kind === ts.SyntaxKind.IntrinsicKeyword) this.#rankMapped(alias.declaration, at, ranks);
       const symbol = this.referenced(node.typeName);
@@ -225,7 +223,7 @@ export class DeclaredOrder {
     }
   }
 
-  /** The member type of a mapped type; undefined for any other type. */
+  /** Member type of a mapped type; undefined for any other type. */
   #mappedMemberType(syntax: TypeSyntax): TypeSyntax | undefined {
     let at = this.resolveSyntax(syntax);
     for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
@@ -244,7 +242,7 @@ export class DeclaredOrder {
     }
   }
 
-  /** Ranks an intrinsic string type such as `Uppercase<"b" | "a">`: the literals of the argument, each mapped. */
+  /** Ranks an intrinsic string type such as `Uppercase<"b" | "a">`: maps each literal of the argument. */
   #rankMapped({ name }: ts.TypeAliasDeclaration, { node, environment }: TypeSyntax, ranks: Ranks): void {
     const [argument] = (node as ts.TypeReferenceNode).typeArguments ?? [];
     const map = TEXT_MAPPINGS[name.text];
@@ -252,7 +250,7 @@ export class DeclaredOrder {
     for (const text of this.#literalTexts({ node: argument, environment })) ranks.addName(map(text));
   }
 
-  /** The literals of a union as texts in declared order; empty for any other type. */
+  /** Literals of a union as texts, in declared order; empty for any other type. */
   #literalTexts(syntax: TypeSyntax): readonly string[] {
     const at = this.resolveSyntax(syntax) ?? syntax;
     const type = this.#checker.getTypeFromTypeNode(at.node);
@@ -266,7 +264,7 @@ export class DeclaredOrder {
     );
   }
 
-  /** All texts of a template literal type whose placeholders are literals. The first placeholder varies slowest. */
+  /** All texts of a template literal type whose placeholders are literals. The first placeholder changes slowest. */
   #templateTexts({ head, templateSpans }: ts.TemplateLiteralTypeNode, environment: TypeArguments): string[] {
     let texts = [head.text];
     for (const { type, literal } of templateSpans) {
@@ -276,7 +274,10 @@ export class DeclaredOrder {
     return texts;
   }
 
-  /** Ranks the elements or members of `(typeof COLORS)[number]`, `Shapes[keyof Shapes]`, `Shape["kind"]`. */
+  /**
+   * Ranks the elements or members of an indexed access: `(typeof COLORS)[number]`, `Shapes[keyof Shapes]`,
+   * `Shape["kind"]`.
+   */
   #rankAccess(
     { objectType, indexType }: ts.IndexedAccessTypeNode,
     environment: TypeArguments,
@@ -303,8 +304,8 @@ export class DeclaredOrder {
   }
 
   /**
-   * The members of an object type in declared order: bases first, intersections from left to right, mapped types by
-   * their source.
+   * Members of an object type in declared order: first those of its bases; intersections from left to right; mapped
+   * types in the order of their source.
    */
   properties(type: ts.Type, syntax: TypeSyntax | undefined): readonly ts.Symbol[] {
     const properties = this.#checker.getPropertiesOfType(type);
@@ -370,9 +371,7 @@ export class DeclaredOrder {
     return [...known, ...this.#sortKeys(this.#mappedKeySyntax(type, declaration, environment), rest)];
   }
 
-  /**
-   * The environment inside a mapped type; undefined when the syntax does not lead to its declaration through aliases.
-   */
+  /** Environment inside a mapped type; undefined if the syntax does not lead to its declaration. */
   #environmentOf(declaration: ts.MappedTypeNode, syntax: TypeSyntax | undefined): TypeArguments | undefined {
     let at = syntax;
     for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
@@ -382,7 +381,7 @@ export class DeclaredOrder {
     return undefined;
   }
 
-  /** The syntax of `T` in `{ [K in keyof T]: … }`, and in `{ [P in K]: … }` where `K extends keyof T`. */
+  /** Syntax of `T` in `{ [K in keyof T]: … }`, and in `{ [P in K]: … }` where `K extends keyof T`. */
   #mappedSourceSyntax(declaration: ts.MappedTypeNode, environment: TypeArguments): TypeSyntax | undefined {
     let node = declaration.typeParameter.constraint;
     if (node !== undefined && ts.isTypeReferenceNode(node)) {
@@ -393,7 +392,7 @@ export class DeclaredOrder {
     return this.resolveSyntax({ node: node.type, environment });
   }
 
-  /** The syntax of `K` in `{ [P in K]: … }`. */
+  /** Syntax of `K` in `{ [P in K]: … }`. */
   #mappedKeySyntax(
     type: ts.Type,
     declaration: ts.MappedTypeNode,
@@ -420,7 +419,6 @@ export class DeclaredOrder {
   }
 }
 
-/** The type annotation of a member, if any. */
 export function typeAnnotation(property: ts.Symbol): ts.TypeNode | undefined {
   const declaration = property.valueDeclaration ?? property.declarations?.[0];
   if (declaration === undefined) return undefined;
@@ -430,7 +428,7 @@ export function typeAnnotation(property: ts.Symbol): ts.TypeNode | undefined {
   return ts.isGetAccessorDeclaration(declaration) ? declaration.type : undefined;
 }
 
-/** The members of an enum, merged declarations ordered by place. */
+/** Members of an enum; those of merged declarations are ordered by position. */
 function enumMembers(symbol: ts.Symbol): ts.EnumMember[] {
   return (symbol.declarations ?? [])
     .filter(ts.isEnumDeclaration)
@@ -438,7 +436,7 @@ function enumMembers(symbol: ts.Symbol): ts.EnumMember[] {
     .flatMap(({ members }) => [...members]);
 }
 
-/** Sorts own members by place of declaration. If any member has no declaration, all keep the checker's order. */
+/** Sorts members by position of declaration. Keeps the checker's order if a member has no declaration. */
 function byPlace(properties: readonly ts.Symbol[]): ts.Symbol[] {
   return properties.every((property) => property.declarations?.[0] !== undefined)
     ? [...properties].sort((one, other) => comparePlaces(one.declarations?.[0], other.declarations?.[0]))

@@ -1,14 +1,14 @@
 /**
- * The structured types of one tool, by name. A type that is recursive, used more than once or deeply nested becomes a
- * definition; any other is inlined where it is used. This file does not load the compiler.
+ * The structured types of one tool, by name. A type becomes a definition if it is recursive, used more than once, or
+ * deeply nested; other types are inlined. This file must not load the compiler.
  */
 
 import { type Definition, forEachRef, isNever, mapRefs, partsOf, type Shape } from "../model.js";
 
-/** A definition with more levels of nesting is never inlined. */
+/** Maximum number of nesting levels of an inlined type. */
 const MAX_INLINE_LEVELS = 12;
 
-/** A structured type, lowered or being lowered. */
+/** A structured type that was lowered or is being lowered (converted to a shape). */
 interface Entry {
   readonly name: string;
   readonly named: boolean;
@@ -16,25 +16,25 @@ interface Entry {
   referred: boolean;
 }
 
-/** What the name of a definition is derived from. */
+/** Source of a definition's name. */
 interface Naming {
-  /** The declared name of the type. */
+  /** Declared name of the type. */
   readonly name: string | undefined;
   readonly isObject: boolean;
-  /** The subject of the first use. */
+  /** Subject of the first use, such as `Sum.Input.items`. */
   readonly subject: string;
 }
 
 export class ShapeDefinitions {
-  /** Keyed by type identity. */
+  /** Entries by type identity. */
   readonly #entries = new Map<object, Entry>();
   readonly #byName = new Map<string, Entry>();
 
   /**
-   * Lowers a structured type. A repeated use of a named object type or of a large type gives a reference, and so does
-   * any use inside the type itself. Other types are lowered at each use.
+   * Lowers a structured type. Returns a reference for a repeated use of a named object type or a large type, and for a
+   * use inside the type itself. Lowers other types at each use.
    *
-   * @param make undefined for a type of which {@link complete} gives the shape later
+   * @param make returns undefined if {@link complete} will set the shape later
    */
   define(type: object, naming: Naming, make: (isNamed: boolean) => Shape | undefined): Shape {
     const known = this.#entries.get(type);
@@ -52,26 +52,26 @@ export class ShapeDefinitions {
     else entry.shape = shape;
     if (entry.shape === undefined) return { kind: "ref", name: entry.name };
     if (isNever(entry.shape)) return entry.shape;
-    // A large shape is never inlined: each level of nested generic types would double the schema.
+    // A large shape is never inlined, because each level of nested generic types would double the schema.
     if (isLarge(entry.shape)) entry.referred = true;
     return named || entry.referred ? { kind: "ref", name: entry.name } : entry.shape;
   }
 
-  /** Gives the shape of a type that was defined without one. */
+  /** Sets the shape of a type that was defined without one. */
   complete(type: object, shape: Shape): void {
     const entry = this.#entries.get(type);
     if (entry !== undefined) entry.shape = shape;
   }
 
-  /** The shape that a reference refers to, if it is lowered already; any other shape unchanged. */
+  /** Shape that a reference refers to, if lowered already; any other shape unchanged. */
   resolve(shape: Shape): Shape {
     if (shape.kind !== "ref") return shape;
     return this.#byName.get(shape.name)?.shape ?? shape;
   }
 
   /**
-   * Chooses the definitions to keep: recursive ones, those used more than once, and deeply nested ones (tsc rejects
-   * values that are nested too far). `inline` puts the shapes of all others in place of their references.
+   * Selects the types that stay definitions: recursive ones, those used more than once, and deeply nested ones (tsc
+   * rejects values that are nested too deeply). `inline` replaces references to all other types by their shapes.
    */
   choose(roots: readonly Shape[]): { readonly kept: Definition[]; readonly inline: (shape: Shape) => Shape } {
     const shapes = new Map<string, Shape>();
@@ -81,7 +81,7 @@ export class ShapeDefinitions {
     const heights = new Map<string, number>();
     const heightOf = (name: string) => (staying.has(name) ? 0 : (heights.get(name) ?? 0));
     const visit = (shape: Shape, open: readonly string[]): void => {
-      // Visited after the walk of the shape, which would hold several frames of the stack for each type.
+      // Visited after this walk, so that fewer stack frames are open for each level of types.
       const names: string[] = [];
       forEachRef(shape, (name) => names.push(name));
       for (const name of names) {
@@ -123,14 +123,14 @@ export class ShapeDefinitions {
   }
 }
 
-/** Whether a shape has 20 parts or more, without those of its definitions. */
+/** Whether a shape has at least 20 parts, not counting those of its definitions. */
 function isLarge(shape: Shape): boolean {
   let left = 20;
   const visit = (part: Shape): boolean => --left <= 0 || partsOf(part).some(visit);
   return visit(shape);
 }
 
-/** The number of levels of a shape and the definitions that it refers to. */
+/** Number of nesting levels of a shape, including the definitions that it refers to. */
 function height(shape: Shape, heightOf: (name: string) => number): number {
   if (shape.kind === "ref") return heightOf(shape.name);
   return 1 + partsOf(shape).reduce((most, part) => Math.max(most, height(part, heightOf)), 0);

@@ -1,4 +1,6 @@
-/** Checks `@default` of input members: against the defaults of `invoke`, where both are literals, and for any use. */
+/**
+ * Checks `@default` of input members: it must equal the literal default in `invoke`, and the member must be optional.
+ */
 
 import { truncated } from "svc-runtime/internal/generator";
 import { type Json, printJson } from "../../json.js";
@@ -8,7 +10,7 @@ import type { Program } from "../project/program.js";
 import { ts } from "../project/typescript.js";
 import type { ToolClass } from "./tool-classes.js";
 
-/** Diagnostics for published defaults that differ from those of `invoke`, or that no call can use. */
+/** Diagnostics for published defaults that differ from those of `invoke`, or that can never apply. */
 export function checkDefaults(program: Program, tool: ToolClass, input: ObjectShape): Diagnostic[] {
   const unused = input.members.filter((member) => !member.optional && hasDefault(member));
   const notes = unused.map(({ place, subject }) => diagnostic("SVC159", { place, subject }));
@@ -42,7 +44,7 @@ function invokeOf(declaration: ts.ClassLikeDeclaration): ts.FunctionLikeDeclarat
   return value !== undefined && (ts.isArrowFunction(value) || ts.isFunctionExpression(value)) ? value : undefined;
 }
 
-/** The patterns that take the input apart: the parameter itself, or declarations at the top of the body. */
+/** Patterns that destructure the input: the parameter itself, or declarations at the start of the body. */
 function patternsOf({ name }: ts.ParameterDeclaration, body: ts.Node | undefined): ts.ObjectBindingPattern[] {
   if (ts.isObjectBindingPattern(name)) return [name];
   if (!ts.isIdentifier(name) || body === undefined || !ts.isBlock(body)) return [];
@@ -65,13 +67,13 @@ function literalOf(node: ts.Expression): Json | undefined {
   return typeof value === "number" || typeof value === "bigint" ? -value : undefined;
 }
 
-/** A default that is a list or an object is not compared. */
+/** Default of a member, unless it is a list or object, which is not compared. */
 function defaultOf(member: Member): Json | undefined {
   const [, value] = keywordsOf(member).find(([name]) => name === "default") ?? [];
   return typeof value === "object" && value !== null ? undefined : value;
 }
 
-/** Whether the member itself has a default; one of its type may be meant for its other uses. */
+/** Whether the member itself has a default. One from its type is ignored, because it may be meant for other uses. */
 function hasDefault({ doc }: Member): boolean {
   return doc?.keywords?.some(([name]) => name === "default") === true;
 }

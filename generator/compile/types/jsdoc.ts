@@ -1,7 +1,4 @@
-/**
- * JSDoc as schema: an allow-list of tags, read as text. Nothing in a comment is ever executed, required or followed;
- * unknown tags are ignored.
- */
+/** Converts JSDoc to schema keywords. Reads only a fixed list of tags, as text. Never executes or loads anything. */
 
 import { type Json, readJson } from "../../json.js";
 import { closest } from "../diagnostics/did-you-mean.js";
@@ -9,19 +6,19 @@ import { CONSTRAINTS, type ConstraintKeyword } from "../keywords.js";
 import type { Doc } from "../model.js";
 import { ts } from "../project/typescript.js";
 
-/** The content of one comment, independent of the type that it documents. */
+/** Content of one comment, independent of the type that it documents. */
 export interface Comment {
   readonly description: string;
   readonly annotations: readonly (readonly [keyword: string, value: Json])[];
   readonly constraints: readonly Constraint[];
   readonly notSecret: boolean;
-  /** The values of `@default` and `@example`. */
+  /** Values of `@default` and `@example`. */
   readonly examples: readonly { readonly tag: ts.JSDocTag; readonly value: Json }[];
-  /** The same comment on text, where `@example 12345` is the text "12345". */
+  /** The same comment for a text, where `@example 12345` means "12345". */
   readonly onText: () => Comment;
-  /** The texts of `@acknowledge`. */
+  /** Texts of `@acknowledge`. */
   readonly acknowledged: readonly { readonly tag: ts.JSDocTag; readonly text: string }[];
-  /** Unknown tags with a name close to a known one. */
+  /** Unknown tags whose names are similar to known ones. */
   readonly misspellings: readonly { readonly tag: ts.JSDocTag; readonly problem: string }[];
 }
 
@@ -34,18 +31,17 @@ export interface Constraint {
 }
 
 const ANNOTATION_TAGS = ["title", "default", "example", "deprecated"];
-/** The tags that set constraints, in the order in which they are applied. */
+/** Tags that set constraints, in the order in which they are applied. */
 const CONSTRAINT_TAGS: readonly ConstraintTag[] = [
   "asType",
   ...(Object.keys(CONSTRAINTS) as ConstraintKeyword[]),
   "secret",
 ];
-/** Keywords of JSON Schema that look like a check, and are none. */
+/** JSON Schema keywords that are not supported as tags. */
 const UNCHECKED_TAGS: readonly string[] = ["minProperties", "maxProperties"];
-/** All tags that svc-gen reads. */
 export const KNOWN_TAGS: readonly string[] = [...ANNOTATION_TAGS, ...CONSTRAINT_TAGS, "notSecret", "acknowledge"];
 
-/** The comments of symbols; a merged symbol has those of all its declarations. Each is parsed once for all tools. */
+/** Comments of symbols, parsed once for all tools. A merged symbol has the comments of all its declarations. */
 export class Comments {
   readonly #known = new Map<ts.Symbol, Comment>();
   readonly #checker: ts.TypeChecker;
@@ -53,7 +49,8 @@ export class Comments {
   constructor(checker: ts.TypeChecker) {
     this.#checker = {
       ...checker,
-      // TypeScript finds an inherited comment through this method, so the found member must not keep an outdated one.
+      // TypeScript finds inherited comments through this method, so the outdated comment of the found member must be
+      // dropped.
       getPropertyOfType: (type, name) => {
         const property = checker.getPropertyOfType(type, name);
         if (property !== undefined) forgetComment(property);
@@ -82,22 +79,22 @@ export class Comments {
 }
 
 /**
- * Makes TypeScript parse the comment of a symbol again. TypeScript caches a comment in its symbol, and under `--watch`
- * a symbol outlives its program, while an inherited comment may come from another file that changed.
+ * Makes TypeScript parse the comment of a symbol again. Under `--watch` a symbol, with its cached comment, outlives its
+ * program, but an inherited comment may be in a file that has changed.
  */
 function forgetComment(symbol: ts.Symbol): void {
   delete (symbol as { documentationComment?: unknown }).documentationComment;
 }
 
 /**
- * Whether a JSDoc comment before a declaration begins on the line of the previous token, where TypeScript attaches it
- * to nothing. A plain description on the declaration's own line does not count: {@link inlineDescription} reads it.
+ * Whether a JSDoc comment begins on the line of the previous token, where TypeScript attaches it to no declaration.
+ * False for a description on the declaration's own line, which {@link inlineDescription} reads.
  */
 export function hasDetachedComment(declaration: ts.Node): boolean {
   return detachedComments(declaration).some((comment) => plainDescription(declaration, comment) === undefined);
 }
 
-/** The description that precedes a declaration on the same line, where TypeScript does not attach it. */
+/** Description before a declaration on the same line, where TypeScript does not attach it. */
 function inlineDescription(declaration: ts.Node): string {
   const texts = detachedComments(declaration).map((comment) => plainDescription(declaration, comment) ?? "");
   return texts.filter((text) => text !== "").join("\n");
@@ -111,7 +108,7 @@ function detachedComments(declaration: ts.Node): readonly ts.CommentRange[] {
   );
 }
 
-/** The text of a comment without tags that ends on the line of the declaration; undefined for any other. */
+/** Text of a comment without tags that ends on the line of the declaration; undefined for other comments. */
 function plainDescription(declaration: ts.Node, { pos, end }: ts.CommentRange): string | undefined {
   const { text } = declaration.getSourceFile();
   if (/[\r\n]/.test(text.slice(end, declaration.getStart()))) return undefined;
@@ -120,7 +117,6 @@ function plainDescription(declaration: ts.Node, { pos, end }: ts.CommentRange): 
   return doc === undefined || doc.tags !== undefined ? undefined : (ts.getTextOfJSDocComment(doc.comment) ?? "");
 }
 
-/** Reads the comment of one node. */
 export function readNodeComment(node: ts.Node): Comment {
   const blocks = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
   const description = blocks.map((block) => ts.getTextOfJSDocComment(block.comment) ?? "").join("\n");
@@ -145,7 +141,7 @@ function parseComment(text: string, declarations: readonly ts.Node[], read = par
     else annotations.push(["deprecated", true]);
   }
   if (examples.length > 0) annotations.push(["examples", examples]);
-  // Comments of dependencies cannot be corrected in the project, so they cause no diagnostics.
+  // Diagnostics about a dependency's comment would not help, because the project cannot change it.
   const own = tags.filter(({ tag }) => !tag.getSourceFile().isDeclarationFile);
   return {
     description: normalizedText(text),
@@ -168,25 +164,22 @@ function parseComment(text: string, declarations: readonly ts.Node[], read = par
   };
 }
 
-/** What tags of other generators are called here. */
+/** Tags of other generators, and their names here. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   integer: "asType integer",
   int: "asType integer",
   TJS: "asType integer, and the other tags without TJS-",
 };
 
-/** The known tag that a name misspells or abbreviates (`minimun`, `MinLength`, `max`). */
+/** Known tag that a name misspells or abbreviates (`minimun`, `MinLength`, `max`). */
 function similarTag(name: string): string | undefined {
   if (Object.hasOwn(OTHER_NAMES, name)) return OTHER_NAMES[name];
   const begins = name.length >= 3 ? KNOWN_TAGS.find((known) => known.startsWith(name.toLowerCase())) : undefined;
-  // Tags of other tools are short words too (@file, @type), so only a nearer name counts as a misspelling.
+  // Tags of other tools are often short (@file, @type), so similar short names are not misspellings.
   return closest(name, KNOWN_TAGS, Math.min(2, Math.floor(name.length * 0.4)))[0] ?? begins;
 }
 
-/**
- * The end of the part of a tag that a diagnostic marks: its first line, without the end of the comment. Undefined for a
- * node that is no tag.
- */
+/** End of the part of a tag that a diagnostic marks: its first line. Undefined for a node that is not a tag. */
 export function endOfTag(node: ts.Node): number | undefined {
   const isTag = node.kind >= ts.SyntaxKind.FirstJSDocTagNode && node.kind <= ts.SyntaxKind.LastJSDocTagNode;
   if (!isTag) return undefined;
@@ -194,7 +187,7 @@ export function endOfTag(node: ts.Node): number | undefined {
   return node.getStart() + line.replace(/\*\/$/, "").trimEnd().length;
 }
 
-/** The source text of a tag, without the asterisks of the comment. */
+/** Source text of a tag, without the comment's asterisks. */
 function tagText(tag: ts.JSDocTag): string {
   const source = tag.getSourceFile().text;
   return source
@@ -213,13 +206,13 @@ export function parseJsonOrText(text: string): Json {
   }
 }
 
-/** The value of a tag on text: a JSON string, null, or the text as it is written. */
+/** Value of a tag on a text: a JSON string, null, or the literal text. */
 function parseText(text: string): Json {
   const value = parseJsonOrText(text);
   return value === null || typeof value === "string" ? value : text;
 }
 
-/** The annotations as keywords. An outer comment overrides an inner one. */
+/** Annotations as keywords. An outer comment overrides an inner one. */
 export function annotate({ description, annotations }: Comment, inner?: Doc): Doc | undefined {
   const keywords = new Map(inner?.keywords);
   for (const [keyword, json] of annotations) keywords.set(keyword, json);

@@ -1,41 +1,38 @@
-/** Ranks of the constituents of a type, in the order in which a walk of its syntax meets them. */
+/** Ranks of the constituents of a type, in the order in which they appear in its syntax. */
 
 import { ts } from "../project/typescript.js";
 
-/**
- * Maximum number of nested expansions of one alias. More of them add no new constituents, and each multiplies the work.
- */
+/** Maximum number of nested expansions of one alias. Further ones add no constituents but multiply the work. */
 const MAX_SELF_EXPANSIONS = 3;
 
-/** Internal properties of mapped types (TypeScript 6.0). */
 export interface MappedType extends ts.ObjectType {
   readonly declaration?: ts.MappedTypeNode;
-  /** `T` in `{ [K in keyof T]: … }` and in `Pick<T, K>`. Set by the first request for the members. */
+  /** `T` in `{ [K in keyof T]: … }` and in `Pick<T, K>`. Set when the members are first requested. */
   readonly modifiersType?: ts.Type;
 }
 export interface MappedSymbol extends ts.Symbol {
   readonly links?: {
-    /** The member of `T` that this member is mapped from. */
+    /** Member of `T` that this member is mapped from. */
     readonly syntheticOrigin?: ts.Symbol;
-    /** The type of `K` for this member. */
+    /** Type of `K` for this member. */
     readonly keyType?: ts.Type;
   };
 }
 
-/** The walks of alias bodies that are in progress, those for the placeholders of a template literal type included. */
+/** Walks of alias bodies that are in progress, including those for placeholders of template literal types. */
 export interface Walks {
   readonly open: Map<ts.TypeAliasDeclaration, number>;
-  /** The number of walks that ended early. */
+  /** Number of walks that ended early. */
   cut: number;
 }
 
-/** Ranks of constituents, by type, by name or by declaration. */
+/** Ranks by type, by name and by declaration. */
 export class Ranks {
   readonly #types = new Map<ts.Type, number>();
   readonly #keys = new Map<string, number>();
   readonly #nodes = new Map<ts.Node, number>();
   readonly #visited = new Set<ts.TypeNode>();
-  /** Aliases without parameters that were walked to their ends. */
+  /** Aliases without parameters that were walked completely. */
   readonly #walked = new Set<ts.TypeAliasDeclaration>();
   #next = 0;
 
@@ -56,7 +53,7 @@ export class Ranks {
     if (node !== undefined && !this.#nodes.has(node)) this.#nodes.set(node, rank);
   }
 
-  /** True at the first visit of an argument, so that nested arguments are not walked repeatedly. */
+  /** Returns true at the first visit of an argument, so that nested arguments are walked once. */
   visitOnce(argument: ts.TypeNode): boolean {
     if (this.#visited.has(argument)) return false;
     this.#visited.add(argument);
@@ -64,8 +61,8 @@ export class Ranks {
   }
 
   /**
-   * Walks the body of an alias, unless another walk would rank nothing more, or {@link MAX_SELF_EXPANSIONS} walks of it
-   * are in progress.
+   * Walks the body of an alias, unless that would add no ranks or {@link MAX_SELF_EXPANSIONS} walks of it are in
+   * progress.
    */
   expand(alias: ts.TypeAliasDeclaration, walk: () => void): void {
     if (this.#walked.has(alias)) return;
@@ -96,7 +93,7 @@ export class Ranks {
     return this.#keys.get(`string ${name}`) ?? this.#keys.get(`number ${name}`) ?? Number.MAX_SAFE_INTEGER;
   }
 
-  /** The ranks of a type: of an intersection those of its parts, of a mapped type also those of its source. */
+  /** Ranks of a type. An intersection has those of its parts; a mapped type also has those of its source. */
   #of(type: ts.Type): readonly number[] {
     const key = keyOf(type);
     const known = this.#types.get(type) ?? (key === undefined ? undefined : this.#keys.get(key));
@@ -110,7 +107,7 @@ export class Ranks {
     return first === undefined || rank < first ? [rank, ...mapped] : mapped;
   }
 
-  /** Sorts by rank; unranked types follow by place of declaration, then by text, never by type id. */
+  /** Sorts by rank. Types without a rank follow, by place of declaration and then by text: type ids are not stable. */
   sort(types: readonly ts.Type[]): ts.Type[] {
     if (types.length < 2) return [...types];
     return [...types].sort((one, other) => {
@@ -126,7 +123,6 @@ export class Ranks {
     });
   }
 
-  /** Sorts the members of a mapped type by their keys, then by name. */
   sortMapped(properties: readonly ts.Symbol[]): ts.Symbol[] {
     const rank = (property: ts.Symbol) => {
       const key = (property as MappedSymbol).links?.keyType;
@@ -135,9 +131,7 @@ export class Ranks {
     return [...properties].sort((one, other) => compareLists(rank(one), rank(other)) || compare(one.name, other.name));
   }
 
-  /**
-   * Compares two types of one declaration (`{ [K in T]: … }`, `Box<T>`) by the names and literals in which they differ.
-   */
+  /** Compares two types of one declaration (`{ [K in T]: … }`, `Box<T>`) by the names and literals that differ. */
   #compareParts(one: ts.Type, other: ts.Type): number {
     return compareLists(this.#parts(one), this.#parts(other));
   }
@@ -169,7 +163,7 @@ export function declarationOf(type: ts.Type): ts.Node | undefined {
   return type.getSymbol()?.declarations?.[0];
 }
 
-/** The type whose members a mapped type maps; undefined for any other type. */
+/** Type over which a mapped type maps; undefined for any other type. */
 export function mappedSource(type: ts.Type, checker: ts.TypeChecker): ts.Type | undefined {
   const mapped: MappedType = type as ts.ObjectType;
   if (mapped.declaration === undefined || !ts.isMappedTypeNode(mapped.declaration)) return undefined;

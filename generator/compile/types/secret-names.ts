@@ -1,4 +1,6 @@
-/** Input names that look like secrets. Leaders and the network see inputs, so svc-gen notes such names (SVC154). */
+/**
+ * Input names that look like secrets. Leaders and the network can read inputs, so svc-gen reports such names (SVC154).
+ */
 
 const SECRETS = [
   ["api", "key"],
@@ -19,7 +21,7 @@ const SECRETS = [
   ["credentials"],
 ];
 
-/** Whether a name ends in the words of a secret: `apiKey`, `GITHUB_TOKEN`; not `tokenId` or `maxTokens`. */
+/** Whether a name ends in words for a secret: `apiKey`, `GITHUB_TOKEN`; not `tokenId` or `maxTokens`. */
 export function looksSecret(name: string): boolean {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")

@@ -1,4 +1,4 @@
-/** The options of the generated server, which an author may write in a file beside the generated folder. */
+/** Options of the generated server, from an optional file next to the output folder. */
 
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { didYouMean } from "../diagnostics/did-you-mean.js";
@@ -8,16 +8,15 @@ import type { Program } from "../project/program.js";
 import { type Symbol as MorphSymbol, type Node, type SourceFile, ts } from "../project/typescript.js";
 import { nameNode } from "./static-values.js";
 
-/** The name of the export. */
 const EXPORT = "options";
 
 export interface ServerOptions {
-  /** Relative to the root; undefined when the project has no such file. */
+  /** Relative to the root; undefined if the project has no such file. */
   readonly file: string | undefined;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Finds the file of options among the sources of a project and checks its export. */
+/** Finds the file of options among the project's sources and checks its export. */
 export function findServerOptions(program: Program): ServerOptions {
   const { layout, sources } = program;
   const source = program.program.getSourceFile(layout.serverOptions);
@@ -55,7 +54,7 @@ function problemOf(program: Program, source: SourceFile): Problem | undefined {
       const names = wanted.getProperties().map((each) => each.getName());
       return { node: at, detail: `unknown option ${quoted(name)}${didYouMean(name, names)}` };
     }
-    // ts-morph's type of an optional member may lack its `undefined`.
+    // ts-morph's type of an optional member may lack `undefined`.
     const given = checker.getTypeOfSymbol(member.compilerSymbol);
     const expected = checker.getTypeOfSymbol(option.compilerSymbol);
     if (!checker.isTypeAssignableTo(given, expected)) {
@@ -67,7 +66,7 @@ function problemOf(program: Program, source: SourceFile): Problem | undefined {
   return { node, detail: `${EXPORT} is of type ${checker.typeToString(type.compilerType)}` };
 }
 
-/** The value that a file exports as {@link EXPORT}; undefined when it exports none, or only a type. */
+/** Value that a file exports as {@link EXPORT}; undefined if there is no such export, or only a type. */
 function exportOf(source: SourceFile): MorphSymbol | undefined {
   const found = source.getExportSymbols().find((each) => each.getName() === EXPORT);
   if (found?.compilerSymbol.declarations?.some(ts.isTypeOnlyImportOrExportDeclaration)) return undefined;
@@ -75,7 +74,6 @@ function exportOf(source: SourceFile): MorphSymbol | undefined {
   return symbol && symbol.getFlags() & ts.SymbolFlags.Value ? symbol : undefined;
 }
 
-/** The name of a declaration in the file itself. */
 function nodeOf(symbol: MorphSymbol, source: SourceFile): Node | undefined {
   const declaration = symbol.getDeclarations().find((each) => each.getSourceFile() === source);
   return declaration && nameNode(declaration);

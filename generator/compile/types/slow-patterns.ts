@@ -1,4 +1,4 @@
-/** Analysis of the worst match time of a `@pattern`. Its packages are loaded for the first pattern of a project. */
+/** Worst-case match time of a `@pattern`. The packages for this analysis are loaded only for projects with patterns. */
 
 import { createRequire } from "node:module";
 import type { NFA } from "refa";
@@ -7,7 +7,7 @@ import { runWithin } from "../../run-within.js";
 
 const require = createRequire(import.meta.url);
 
-/** A pattern that takes more than linear time on some text, with the part of the pattern that causes it. */
+/** A pattern that takes more than linear time for some text, and the part that causes this. */
 export interface SlowPattern {
   readonly growth: "exponential" | "quadratic";
   readonly part: string;
@@ -15,18 +15,17 @@ export interface SlowPattern {
 
 const known = new Map<string, SlowPattern | undefined>();
 
-/** The slow part of a pattern; undefined when none was found. */
+/** Slow part of a pattern; undefined if none was found. */
 export function slowPart(pattern: string): SlowPattern | undefined {
   if (!known.has(pattern)) known.set(pattern, analyseWithin(LIMIT_MS, pattern));
   return known.get(pattern);
 }
 
-/** Milliseconds for one pattern. Usual ones take a few; a choice of hundreds of branches would take hours. */
+/** Time limit in milliseconds. Most patterns take a few; one with hundreds of branches would take hours. */
 const LIMIT_MS = 5_000;
 
 /**
- * Analyses a pattern. Undefined also for one that is too large to analyse, such as a repetition of a million
- * characters, or in the given time.
+ * Analyses a pattern within a time limit. Also undefined for a pattern that is too large, or if the time was exceeded.
  */
 export function analyseWithin(limitMs: number, pattern: string): SlowPattern | undefined {
   try {
@@ -37,7 +36,7 @@ export function analyseWithin(limitMs: number, pattern: string): SlowPattern | u
 }
 
 function analysePattern(source: string): SlowPattern | undefined {
-  // A pattern without a repetition is never slow.
+  // Without a repetition, a pattern cannot be slow.
   if (!/[*+{?]/.test(source)) return undefined;
   const { analyse } = require("scslre") as typeof import("scslre");
   const { parsed, reports } = analyse({ source, flags: "u" });
@@ -51,10 +50,12 @@ function analysePattern(source: string): SlowPattern | undefined {
   return ambiguous === undefined ? report : { growth: "exponential", part: ambiguous };
 }
 
-/** A repetition with a lower maximum is too short to be slow. */
+/** Repetitions with a lower maximum are too short to be slow. */
 const MIN_REPETITIONS = 10;
 
-/** A repeated choice with two branches that match the same text: `(?:\w|\d)*`. scslre does not compare branches. */
+/**
+ * Finds a repeated choice of which two branches match the same text: `(?:\w|\d)*`. scslre does not compare branches.
+ */
 function ambiguousRepetition(parsed: ParsedLiteral): string | undefined {
   const { JS, NFA, isDisjointWith } = require("refa") as typeof import("refa");
   const parser = JS.Parser.fromAst(parsed);

@@ -1,6 +1,6 @@
 /**
- * Checks that the receiving schema accepts every value of the sending schema. A pair of nodes counts as included while
- * it is compared, so that recursion ends. The result is a proof, counterexamples, or "not decided" if neither is found.
+ * Checks that the receiving schema accepts every value of the sending schema. The result is a proof, counterexamples,
+ * or "not decided". While two nodes are compared, they are assumed to be included, so that recursion ends.
  */
 
 import { describe, isEmpty, isEmptyAtom, listOf, sampleOf, samplesOf } from "./samples.js";
@@ -23,31 +23,30 @@ import {
   WIDE,
 } from "./schema-node.js";
 
-/** A value of the sending schema that the receiving schema refuses. */
+/** A value of the sending schema that the receiving schema rejects. */
 export interface ExcludedValue {
-  /** False if the comparison is not decided. */
+  /** False if the comparison could not be decided. */
   readonly certain: boolean;
   readonly sent: SchemaPlace | undefined;
   readonly taken: SchemaPlace | undefined;
-  /** Describes the value, or the reason why the comparison is not decided. */
+  /** Description of the value, or the reason why the comparison could not be decided. */
   readonly what: string;
-  /** Positions of the compared schemas, if known. */
   readonly witness: SampleValue | undefined;
 }
 
 export interface InclusionOptions {
-  /** Whether an absent optional member that admits null is always sent as null. */
+  /** Whether the sender sends null for an absent optional member whose type allows null. */
   readonly sendsNull: boolean;
   /** Whether both sides must declare the same members. */
   readonly exact: boolean;
 }
 
-/** Limit of comparisons of atoms. */
+/** Maximum number of comparisons of atoms. */
 const MAX_STEPS = 50_000;
 const MAX_SPLITS = 6;
 const MAX_PARTS = 64;
 
-/** Finds values of `sent` that `taken` refuses; empty if it accepts all. */
+/** Finds values of `sent` that `taken` rejects; empty if it accepts all. */
 export function findExcluded(sent: Node, taken: Node, options: InclusionOptions): readonly ExcludedValue[] {
   try {
     return new Inclusion(options).nodes(sent, taken);
@@ -62,7 +61,7 @@ type Kind<K extends Atom["kind"]> = Atom & { readonly kind: K };
 
 class Inclusion {
   readonly #options: InclusionOptions;
-  /** Pairs that are proved, or being compared and assumed to be included. */
+  /** Pairs that are proved to be included, or assumed to be while they are compared. */
   readonly #included = new Set<string>();
   readonly #excluded = new Map<string, readonly ExcludedValue[]>();
   readonly #ids = new Map<object, number>();
@@ -80,7 +79,7 @@ class Inclusion {
     );
   }
 
-  /** Compares a pair once. It counts as included while it is compared. */
+  /** Compares a pair, unless it was compared before or is being compared. */
   #compare(sent: object, taken: object, compare: () => readonly ExcludedValue[]): readonly ExcludedValue[] {
     const pair = `${this.#idOf(sent)} ${this.#idOf(taken)}`;
     if (this.#included.has(pair)) return [];
@@ -90,7 +89,7 @@ class Inclusion {
     this.#included.add(pair);
     const failures = compare();
     if (failures.length === 0) return [];
-    // Pairs proved in the meantime may depend on this one.
+    // Pairs proved since then may depend on the assumption that this pair is included.
     for (const each of [...this.#included].slice(before)) this.#included.delete(each);
     const distinct = distinctFailures(failures);
     this.#excluded.set(pair, distinct);
@@ -103,7 +102,7 @@ class Inclusion {
     return id;
   }
 
-  /** @param branches of the taken node */
+  /** @param branches atoms of the taken node */
   #atom(atom: Atom, sent: Node, taken: Node, branches: readonly Atom[], splits: number): readonly ExcludedValue[] {
     if (isEmptyAtom(atom)) return [];
     const fail = (certain: boolean, what: string, witness?: SampleValue): readonly ExcludedValue[] => [
@@ -226,7 +225,7 @@ class Inclusion {
       failures.push({ certain, ...places, what, witness: certain ? witness : undefined });
     }
     if (branch.unique && atom.unique && most > 1 && !this.#options.exact) {
-      // Items that differ only in an undeclared member are equal after decoding.
+      // After decoding, items that differ only in an undeclared member are equal.
       this.#exact ??= new Inclusion({ ...this.#options, exact: true });
       const exact = this.#exact;
       const pairs = [...atom.prefix.keys(), atom.prefix.length].map(
@@ -261,7 +260,7 @@ class Inclusion {
       failures.push({ certain, sent: sent.place, taken: taken.place, what, witness });
     const lift = (name: string, found: readonly ExcludedValue[], certain = true) => {
       for (const { witness, ...failure } of found) {
-        // One example per position is enough; a member may refer to many definitions.
+        // One example for each position is enough: a member may refer to many definitions.
         if (seen.has(keyOf(failure))) continue;
         seen.add(keyOf(failure));
         const lifted = witness === undefined ? undefined : least().set(name, witness);
@@ -320,7 +319,7 @@ class Inclusion {
     return required || (this.#options.sendsNull && (node.isAny || acceptsAny(node.atoms, null) === true));
   }
 
-  /** Ways to split an atom into parts, each of which may fit another branch. */
+  /** Ways to split an atom into parts that may each fit another branch. */
   #splits(atom: Exclude<Atom, Kind<"literal">>, sent: Node, branches: readonly Atom[]): Atom[][] {
     if (atom.kind === "object") {
       const names = [...atom.members.keys()].filter((name) =>
@@ -383,7 +382,7 @@ class Inclusion {
   }
 }
 
-/** Whether every unsupported keyword of the receiver is also on the sender. */
+/** Whether the sender has every unsupported keyword of the receiver. */
 function judges(sent: Atom, taken: Atom): boolean {
   return taken.unjudged.every((each) => sent.unjudged.includes(each));
 }
@@ -410,7 +409,7 @@ function textFits(one: TextAtom, other: TextAtom): true | string {
   return other.formats.every((each) => one.formats.includes(each)) || "formats are not compared with patterns";
 }
 
-/** Whether the ranges of numbers, of lengths of texts or of lengths of lists have nothing in common. */
+/** Whether the ranges of two atoms (numbers, lengths of texts, lengths of lists) have a common value. */
 function sharedRange(one: Atom, other: Atom): boolean {
   if (!("min" in one && "min" in other)) return false;
   return one.max < other.min || other.max < one.min;
@@ -421,7 +420,7 @@ function limitsOf(atoms: readonly Atom[]): (number | bigint)[] {
   return limits.filter((each) => typeof each === "bigint" || Number.isFinite(each));
 }
 
-/** The greatest length that the items allow. */
+/** Maximum length that the types of the items allow. */
 function longest({ prefix, rest, max }: ListAtom): number {
   const end = prefix.findIndex(isEmpty);
   if (end !== -1) return Math.min(max, end);
@@ -436,7 +435,6 @@ function matchesOnly(atom: ObjectAtom, name: string, pattern: string): boolean {
   return !atom.members.has(name) && admitted(atom, name) === atom.patterns.get(pattern);
 }
 
-/** A name that neither object declares. */
 function freshName(...atoms: readonly ObjectAtom[]): string {
   for (let at = 0; ; at++) {
     const name = `x${at === 0 ? "" : at}`;
@@ -450,12 +448,12 @@ function unlike(sent: Node, taken: Node): ExcludedValue {
   return { certain: false, sent: sent.place, taken: taken.place, what, witness: undefined };
 }
 
-/** Adds missing positions: a node for any value or none has no position. */
+/** Adds missing positions from the compared nodes; the nodes `any` and `never` have none. */
 function withPlaces(failure: ExcludedValue, sent: Node, taken: Node): ExcludedValue {
   return { ...failure, sent: failure.sent ?? sent.place, taken: failure.taken ?? taken.place };
 }
 
-/** Combines counterexamples into one object or list, since each may be refused by another branch. */
+/** Combines counterexamples into one object or list, because another branch may reject each of them alone. */
 function merged(values: readonly SampleValue[]): SampleValue[] {
   const lists = values.filter((each) => Array.isArray(each)) as (readonly SampleValue[])[];
   const objects = values.filter((each) => each instanceof Map) as ReadonlyMap<string, SampleValue>[];

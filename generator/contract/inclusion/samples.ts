@@ -18,13 +18,13 @@ import {
   Unspecified,
 } from "./schema-node.js";
 
-/** Maximum nesting of examples; deeper values are unspecified. */
+/** Maximum nesting of examples; deeper values are left unspecified. */
 const MAX_DEPTH = 12;
 
-/** Limit of repeated characters and items in an example. */
+/** Maximum number of repeated characters or items in an example. */
 const MAX_LENGTH = 4096;
 
-/** Two texts of each format, because items may have to differ. */
+/** Two example texts of each format, for lists whose items must differ. */
 const TEXTS: Readonly<Record<string, readonly [string, string]>> = {
   date: ["2020-01-31", "2020-02-01"],
   time: ["12:00:00Z", "13:00:00Z"],
@@ -47,7 +47,7 @@ const WORDS = ["x", "", "a", "A", "0", "-", " ", "other", "aaa", "a-b", "é"];
 
 const samples = new WeakMap<Node, SampleValue>();
 
-/** One value of a node; unspecified if none is found. */
+/** Example value of a node; unspecified if none can be constructed. */
 export function sampleOf(node: Node, depth = 0): SampleValue {
   if (node.isAny) return "x";
   if (depth > MAX_DEPTH) return new Unspecified(node);
@@ -67,9 +67,9 @@ function findSample(node: Node, depth: number): SampleValue {
 }
 
 /**
- * Some values of an atom, the simplest first. Lists and objects may contain unspecified values.
+ * Example values of an atom, simplest first. Lists and objects may contain unspecified values.
  *
- * @param limits numbers, and lengths of texts, of interest
+ * @param limits numbers and lengths of texts to try, such as the bounds of the other schema
  */
 export function samplesOf(
   atom: Atom,
@@ -122,7 +122,7 @@ function listSamples(atom: ListAtom, depth: number): SampleValue[] {
   });
 }
 
-/** A list of the given length; undefined if none is found. */
+/** Example list of the given length; undefined if none can be constructed. */
 export function listOf(atom: ListAtom, length: number, depth = 1): SampleValue[] | undefined {
   if (length > MAX_LENGTH) return undefined;
   const list: SampleValue[] = [];
@@ -136,7 +136,7 @@ export function listOf(atom: ListAtom, length: number, depth = 1): SampleValue[]
   return list;
 }
 
-/** Values of an item that a list does not have. */
+/** Example values of an item that are not in the list. */
 function othersThan(list: readonly SampleValue[], item: Node, depth: number): SampleValue[] {
   const all: readonly SampleValue[] = item.isAny
     ? Array.from({ length: list.length + 1 }, (_, at) => at)
@@ -184,7 +184,7 @@ export function isEmptyAtom(atom: Atom): boolean {
   }
 }
 
-/** A value in short form, for messages. */
+/** Short form of a value, for messages. */
 export function describe(value: SampleValue): string {
   return truncated(printValue(value), 60);
 }

@@ -1,6 +1,6 @@
 /**
- * Schemas in a normal form: a node is a conjunction of schemas, and its values are those of its atoms, each of one JSON
- * type. References are followed when atoms are needed, so that recursive schemas are finite.
+ * Normal form of schemas. A node is a conjunction of schemas. Its values are those of its atoms; an atom has values of
+ * one JSON type. References are followed on demand, so recursive schemas stay finite.
  */
 
 import { formats } from "svc-runtime/internal/generator";
@@ -20,7 +20,7 @@ import {
 
 export type Bound = number | bigint;
 
-/** Values of one JSON type. Keywords in `unjudged` may exclude some of them. */
+/** Values of one JSON type. The keywords in `unjudged`, which cannot be evaluated, may exclude some of them. */
 export type Atom = { readonly unjudged: readonly string[] } & (
   | { readonly kind: "literal"; readonly value: SampleValue }
   | NumberAtom
@@ -34,7 +34,6 @@ export interface NumberAtom {
   readonly integer: boolean;
   readonly min: Bound;
   readonly max: Bound;
-  /** Whether the bound itself is excluded. */
   readonly minOpen: boolean;
   readonly maxOpen: boolean;
   readonly multiples: readonly number[];
@@ -42,8 +41,8 @@ export interface NumberAtom {
 }
 
 /**
- * Whether integers beyond ±(2^53−1) are accepted. A `number` refuses them. For an `integer` without a format the
- * metadata does not say. A conjunction has the larger of two values.
+ * Whether an atom accepts integers beyond ±(2^53−1). `number` does not; for `integer` without a format the metadata
+ * does not say. A conjunction has the larger of two values.
  */
 export const WIDE = { any: 0, unknown: 1, yes: 2, no: 3 } as const;
 
@@ -69,8 +68,8 @@ export interface ObjectAtom {
   readonly members: ReadonlyMap<string, ObjectMember>;
   readonly patterns: ReadonlyMap<string, Node>;
   /**
-   * The type of other members. `undeclared`: any value is accepted, and none is sent. `unsaid`: the schema has no
-   * keyword for members.
+   * Type of other members. `undeclared`: any value is accepted, none is sent. `unsaid`: the schema has no keyword for
+   * members.
    */
   readonly rest: Node | "undeclared" | "unsaid";
   readonly nodes: SchemaNodes;
@@ -81,7 +80,7 @@ export interface ObjectMember {
   readonly required: boolean;
 }
 
-/** A value of a node for which no example can be generated, such as a string with a pattern. */
+/** Value without an example, such as a string with a pattern. */
 export class Unspecified {
   constructor(readonly node: Node) {}
 }
@@ -102,7 +101,7 @@ export interface SchemaPlace {
   readonly schema: Json;
 }
 
-/** The schema document that references are resolved in. */
+/** Document in which references are resolved. */
 export interface SchemaDocument extends SchemaPlace {
   readonly schema: JsonObject;
 }
@@ -117,7 +116,7 @@ export class Node {
 
   constructor(
     readonly id: string,
-    /** Undefined for a node that admits any value or none. */
+    /** Undefined for the nodes `any` and `never`. */
     readonly place: SchemaPlace | undefined,
     readonly parts: readonly Part[],
     readonly isNever: boolean,
@@ -141,14 +140,14 @@ export class Node {
   }
 }
 
-/** The normal form of a schema is too large. */
+/** Thrown if the normal form of a schema is too large. */
 export class TooLarge extends Error {}
 
 const MAX_ATOMS = 2000;
 
 const TYPES = ["null", "boolean", "number", "string", "array", "object"];
 
-/** Keywords that are compared as texts. */
+/** Keywords that cannot be evaluated; their texts are compared. */
 const UNJUDGED = [
   "not",
   "if",
@@ -169,7 +168,7 @@ const UNJUDGED = [
   "$recursiveRef",
 ];
 
-/** Keywords that constrain values themselves instead of applying other schemas. */
+/** Keywords that constrain a value directly, rather than by another schema. */
 const OWN = [
   ...["type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "format"],
   ...["minLength", "maxLength", "pattern", "contentEncoding", "items", "prefixItems", "minItems", "maxItems"],
@@ -177,11 +176,11 @@ const OWN = [
   ...UNJUDGED,
 ];
 
-/** The format of standard base64, which `contentEncoding` names. */
+/** Format name used for `contentEncoding: "base64"`. */
 export const BASE64 = "base64";
 const BASE64_TEXT = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Makes the nodes of a comparison, one for each conjunction of schemas. */
+/** Creates the nodes of a comparison, one for each conjunction of schemas. */
 export class SchemaNodes {
   readonly #parts = new Map<JsonObject, Part>();
   readonly #nodes = new Map<string, Node>();
@@ -191,7 +190,6 @@ export class SchemaNodes {
   #ids = 0;
   readonly any = new Node("any", undefined, [], false, this);
   readonly never = new Node("never", undefined, [], true, this);
-  /** Atoms that together admit any value. */
   readonly #all: readonly Atom[] = this.#ownAtoms({
     schema: object(),
     document: { schema: object(), pointer: "" },
@@ -209,7 +207,6 @@ export class SchemaNodes {
     return this.#nodeOf([part]);
   }
 
-  /** The conjunction of nodes. */
   join(...nodes: readonly Node[]): Node {
     const [only, ...more] = new Set(nodes.filter(({ isAny }) => !isAny));
     if (only === undefined) return this.any;
@@ -218,7 +215,7 @@ export class SchemaNodes {
     return this.#nodeOf([...new Set([only, ...more].flatMap(({ parts }) => parts))]);
   }
 
-  /** @param origin the node with the position of the atom */
+  /** @param origin node that has the position of the atom */
   ofAtom(atom: Atom, origin: Node): Node {
     let node = this.#ofAtoms.get(atom);
     if (node === undefined) {
@@ -254,7 +251,7 @@ export class SchemaNodes {
   }
 
   #atomsOfPart(part: Part): readonly Atom[] {
-    // A direct reference of a schema to itself adds no values.
+    // A schema that refers directly to itself adds no values.
     if (this.#open.has(part)) {
       this.#isComplete = false;
       return [];
@@ -269,7 +266,7 @@ export class SchemaNodes {
 
   #keywords(part: Part): readonly Atom[] {
     const { schema, document, pointer } = part;
-    // The atoms of a referenced type are not copied, so that each pair of them is compared once.
+    // Atoms of a referenced type are shared, not copied, so that each pair of atoms is compared once.
     let atoms = OWN.some((keyword) => schema.members.has(keyword)) ? this.#ownAtoms(part) : this.#all;
     const values = valuesOf(schema);
     if (values !== undefined) {
@@ -379,7 +376,7 @@ export class SchemaNodes {
     return met;
   }
 
-  /** The conjunction of two atoms; undefined if it has no values. */
+  /** Conjunction of two atoms; undefined if it has no values. */
   meet(one: Atom, other: Atom): Atom | undefined {
     const unjudged = [...new Set([...one.unjudged, ...other.unjudged])];
     if (other.kind === "literal" && one.kind !== "literal") return this.meet(other, one);
@@ -474,7 +471,7 @@ function numberAtom(schema: JsonObject, type: string, isAny: boolean): NumberAto
 
 type Bounds = Pick<NumberAtom, "min" | "max" | "minOpen" | "maxOpen">;
 
-/** Inclusive bounds of integers. */
+/** Converts bounds of integers to inclusive bounds. */
 export function closed<T extends Bounds>(atom: T): T {
   const { min, max, minOpen, maxOpen } = atom;
   const up = typeof min === "bigint" ? min : Math.ceil(min);
@@ -488,14 +485,14 @@ export function closed<T extends Bounds>(atom: T): T {
   };
 }
 
-/** The bound plus a step, without rounding. */
+/** Adds a step to a bound, without rounding. */
 export function next(bound: Bound, step: 1 | -1): Bound {
   return Number.isInteger(bound) || typeof bound === "bigint"
     ? plainInteger(BigInt(bound) + BigInt(step))
     : bound + step;
 }
 
-/** The text of a keyword's value, followed by all definitions that it refers to. */
+/** Text of a keyword's value, followed by all definitions that the value refers to. */
 function textWithTargets(value: Json, document: JsonObject): string {
   const seen = new Set<string>();
   const texts: string[] = [];
@@ -519,7 +516,7 @@ export function itemAt({ prefix, rest }: ListAtom, index: number): Node {
   return prefix[index] ?? rest;
 }
 
-/** The node for values of a member name. */
+/** Node of the values that a member of this name may have. */
 export function admitted(atom: ObjectAtom, name: string): Node {
   const declared = atom.members.get(name);
   if (declared !== undefined) return declared.node;
@@ -551,7 +548,7 @@ export function literalOf(json: Json): SampleValue {
   return json as SampleValue;
 }
 
-/** Whether an atom accepts a value; undefined if unknown. `isWithin` decides for an unspecified value, by its node. */
+/** Compares the nodes of values without an example; undefined if unknown. */
 export type IsWithin = (inner: Node, outer: Node) => boolean | undefined;
 
 const unknown: IsWithin = () => undefined;
@@ -628,7 +625,7 @@ function acceptsText({ min, max, patterns, formats: names }: TextAtom, text: str
   return every(verdicts);
 }
 
-/** Undefined if the result depends on an unspecified value. */
+/** Undefined if the result depends on a value without an example. */
 export function isEqual(one: SampleValue, other: SampleValue): boolean | undefined {
   if (one instanceof Unspecified || other instanceof Unspecified) return undefined;
   if (Array.isArray(one)) {
