@@ -456,7 +456,7 @@ test("package.json and the packages installed with it are checked before the too
   assert.deepEqual(found('\ufeff{ "type": "module", "scripts": { "build": "svc-gen && esbuild src/a.ts" } }'), []);
   const compiled = '{ "type": "module", "scripts": { "build": "svc-gen && tsc" } }';
   assert.deepEqual(found(compiled), [
-    "note SVC109 undefined:undefined the build script runs tsc, but TypeScript is not installed in this project",
+    "note SVC109 undefined:undefined the build script of package.json runs tsc, but the project does not have TypeScript",
   ]);
   project.write({ "node_modules/typescript/package.json": '{ "version": "6.0.3" }' });
   assert.deepEqual(found(compiled), []);
@@ -585,7 +585,7 @@ test("a class that looks like a tool is an error, and each tool that goes is nam
       "SVC106 undefined:undefined: the tool is removed from meta.json: xyz.test.rr@1",
     ]);
     assert.deepEqual(after("lib/r.ts", own), [
-      'SVC107 undefined:undefined: the class of the tool is in a file that tsconfig.json leaves out: xyz.test.rr@1 in "lib/r.ts"',
+      'SVC107 undefined:undefined: the class of the tool is in a file that tsconfig.json does not include: xyz.test.rr@1 in "lib/r.ts"',
     ]);
   } finally {
     project.remove();

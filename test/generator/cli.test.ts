@@ -29,7 +29,7 @@ test("the first run writes, the second leaves every file untouched", async () =>
   const first = await svcGen();
   assert.equal(first.code, EXIT.done);
   assert.equal(first.out, FILES.map((path) => `wrote ${path}\n`).join(""));
-  assert.match(first.err, /note SVC155: Sum\.Input\.tags: a list port cannot be empty/);
+  assert.match(first.err, /note SVC155: Sum\.Input\.tags: this list cannot be empty/);
   for (const path of FILES) utimesSync(join(project.root, path), 1000, 1000);
   const second = await svcGen();
   const known = "3 notes as before (svc-gen --notes shows them)\n";
@@ -46,7 +46,7 @@ test("a run shows the notes that the last one did not give, and counts the other
   try {
     assert.match((await svcGenIn(other.root)).err, /A\.Input\.one/);
     other.write({ "src/a.ts": `\n${toolSource("A", "{ one: string[]; two: string[] }")}` });
-    const shown = `src/a.ts:4:49 - note SVC155: A.Input.two: a list port cannot be empty\n`;
+    const shown = `src/a.ts:4:49 - note SVC155: A.Input.two: this list cannot be empty\n`;
     for (const args of [["--check"], []]) {
       const { err } = await svcGenIn(other.root, ...args);
       assert.ok(err.startsWith(shown), err);
@@ -405,9 +405,9 @@ test("notes take a line each and have one hint together; TypeScript's errors hav
     const { err } = await svcGenIn(other.root);
     assert.equal(
       err,
-      `src/a.ts:4:3 - note SVC155: A.Input.one: a list port cannot be empty
-src/a.ts:5:3 - note SVC155: A.Input.two: a list port cannot be empty
-  hint: make the member optional if it may be empty; that changes the cardinality of the port from many to one, for its callers another contract; @acknowledge SVC155 silences it
+      `src/a.ts:4:3 - note SVC155: A.Input.one: this list cannot be empty
+src/a.ts:5:3 - note SVC155: A.Input.two: this list cannot be empty
+  hint: if the list may be empty, make the member optional; the port then changes from many to one, which breaks existing callers; @acknowledge SVC155 silences it
 
 src/a.ts:2:7 - error TS2741: Property 'y' is missing in type '{ x: number; }' but required in type '{ x: number; y: number; }'.
 

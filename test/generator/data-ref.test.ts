@@ -182,10 +182,10 @@ describe("where it cannot stand", () => {
     it(`${given} -> ${output}`, () => {
       const own = diagnostics.filter((each) => each.place?.file === `src/t${i}.ts` && each.severity === "error");
       const said = own.map((each) => `${each.code} ${each.subject}: ${each.message}`);
-      assert.deepEqual(said, [`SVC168 T${i}.${subject}: a DataRef cannot stand here: ${detail}`]);
+      assert.deepEqual(said, [`SVC168 T${i}.${subject}: a DataRef is not allowed here: ${detail}`]);
       assert.match(
         formatDiagnostic(own[0] as Diagnostic),
-        /hint: make it the type of an output port, report: DataRef<T>/,
+        /hint: use DataRef as the type of an output port \(report: DataRef<T>\)/,
       );
     });
   }

@@ -984,7 +984,7 @@ test("@secret is for texts of inputs without a format", () => {
       `SVC171 A.Input.c: ${misplaced}: @secret is for text, not for a Uint8Array`,
       `SVC171 A.Input.d: ${misplaced}: ${both}`,
       `SVC171 A.Input.e: ${misplaced}: ${both}`,
-      "SVC175 A.Input.f: this format is published and not checked: password; @secret marks a secret",
+      "SVC175 A.Input.f: this format is published, but the server does not check it: password; @secret marks a secret",
       `SVC171 A.Output.ok.key: ${misplaced}: @secret is for inputs: a result is signed and returned as it is`,
     ]);
   } finally {

@@ -277,7 +277,7 @@ test("--check fails while two readings disagree, and says where", async () => {
     assert.equal(code, 1);
     assert.match(
       err,
-      /src\/a\.ts:3:32 - warning SVC180: A\.Input\.kind: a second reading .*: svc-gen reads "x" \| "y", typescript-json-schema string\n/,
+      /src\/a\.ts:3:32 - warning SVC180: A\.Input\.kind: a second generator .*: svc-gen reads "x" \| "y", typescript-json-schema string\n/,
     );
     assert.match(err, /hint: .*@acknowledge SVC180/);
   }
@@ -355,6 +355,6 @@ test("a chain of types that is too deep for the second reader is noted, and pass
   });
   project.build();
   const { code, err } = await svcGenIn(project.root, ["--check"]);
-  assert.match(err, /note SVC182: A\.Input: this type is nested too deeply to be read a second time\n/);
+  assert.match(err, /note SVC182: A\.Input: this type is nested too deeply for the second generator\n/);
   assert.deepEqual([code, err.match(/SVC\d+:/g)], [0, ["SVC182:"]]);
 });
