@@ -1,4 +1,4 @@
-/** The pipeline from a project to the text of its generated files, or to diagnostics. It reads files and writes none. */
+/** Pipeline from a project to the texts of its generated files, or to diagnostics. Does not write files. */
 
 import type { Contract } from "svc-runtime/internal/generator";
 import { type Acknowledgement, filterNotes } from "./diagnostics/acknowledge.js";
@@ -31,10 +31,10 @@ import { findServerOptions } from "./types/server-options.js";
 import { duplicateTools, findTools, importedFromOwnFile, noTools, type ToolClass } from "./types/tool-classes.js";
 
 export interface Result {
-  /** Paths relative to the root; empty when there are errors. */
+  /** Paths are relative to the root; empty if there are errors. */
   readonly files: readonly GeneratedFile[];
   readonly diagnostics: readonly Diagnostic[];
-  /** What `contracts.ts` holds, as data; absent when there are errors. */
+  /** Content of `contracts.ts` as data; absent if there are errors. */
   readonly contracts?: readonly Contract[];
 }
 
@@ -42,13 +42,13 @@ export interface Generated extends Result {
   readonly inputs: InputSnapshot;
 }
 
-/** A further look at each tool of a run, beside its generation. */
+/** Additional check of each tool, after it was lowered. */
 export type Review = (program: Program, found: ToolClass, tool: Tool, schemas: Schemas) => readonly Diagnostic[];
 
 /**
  * Generates all files of a project.
  *
- * @param review for `--check`: its diagnostics are those of the run
+ * @param review additional check for `--check`
  */
 export function generate(options: GenerateOptions, review?: Review): Generated {
   const project = readProject(layoutOf(options));
@@ -60,9 +60,9 @@ export function generate(options: GenerateOptions, review?: Review): Generated {
 }
 
 /**
- * Generates from source texts that are not on disk, with svc-gen's own runtime.
+ * Generates from source texts in memory, with svc-gen's own runtime.
  *
- * @param texts by path, relative to the root of a project
+ * @param texts source texts by path, relative to the root of a project
  */
 export function generateTexts(texts: ReadonlyMap<string, string>): Result {
   const project = memoryProject(texts);
@@ -91,9 +91,9 @@ export function generateFrom(program: Program, cache: ResultCache = new Map(), r
   const diagnostics = filterNotes(
     [
       ...program.notes,
-      // `override` without a base follows from the missing base.
+      // A missing base class also causes errors about `override`.
       ...compiler.filter(({ code, place }) => code !== "TS4112" || !alike.has(place?.file)),
-      // Of what TypeScript reports, its own error is enough.
+      // TypeScript's own error is sufficient.
       ...(hasErrors(compiler) ? found.filter(({ code }) => code !== "SVC191") : found),
       ...(nothing ? [noTools(program)] : []),
       ...duplicateTools(tools),
@@ -116,7 +116,7 @@ export function generateFrom(program: Program, cache: ResultCache = new Map(), r
   return { files, diagnostics: [...diagnostics, ...removed], contracts };
 }
 
-/** Results of source files by path, valid as long as {@link Program.keyOf} returns the same key. */
+/** Results of source files by path, valid while {@link Program.keyOf} returns the same key. */
 export type ResultCache = Map<string, SourceResult>;
 
 interface SourceResult {
@@ -125,11 +125,11 @@ interface SourceResult {
   readonly tools: readonly Tool[];
   readonly diagnostics: readonly Diagnostic[];
   readonly acknowledged: readonly Acknowledgement[];
-  /** Set in the cache only. */
+  /** Set only in the cache. */
   readonly artifacts?: readonly ToolArtifacts[];
 }
 
-/** The diagnostics of the ports and integers of a tool. That `any` may be an array goes without saying. */
+/** Diagnostics of a tool's ports and integers. Omits the note that a port of type `any` may be a list. */
 function portNotes(tool: Tool, others: readonly Diagnostic[]): Diagnostic[] {
   const any = new Set(
     others.filter(({ code }) => code === "SVC190" || code === "SVC191").map(({ subject }) => subject),
@@ -138,7 +138,7 @@ function portNotes(tool: Tool, others: readonly Diagnostic[]): Diagnostic[] {
   return [...ports, ...checkIntegers(tool)];
 }
 
-/** Finds, lowers and checks the tools of one source file. A tool without errors is reviewed. */
+/** Finds, lowers and checks the tools of one source file. Reviews those without errors. */
 function readSource(types: TypeReader, file: ts.SourceFile, schemas: Schemas, review?: Review) {
   const { program } = types;
   const { tools: classes, diagnostics, acknowledged } = findTools(program, file);

@@ -1,14 +1,14 @@
-/** The keywords of JSON Schema that come from JSDoc tags: what each constrains and which value it takes. */
+/** JSON Schema keywords that JSDoc tags set: the values that each constrains, and its argument. */
 
 import type { Shape } from "./model.js";
 
-/** The values that a keyword constrains, in the words of diagnostics. */
+/** Values that a keyword constrains, as diagnostics name them. */
 export type Constrainable = "numbers" | "text" | "lists" | "objects";
 
-/** The value of a keyword: `name` of a format, `count` from 0 on, `positive` number. */
+/** Kind of argument: `name` of a format, `count` (an integer from 0), `positive` number. */
 type Argument = "number" | "positive" | "count" | "regex" | "name" | "true" | "boolean";
 
-/** The keywords that constrain values, in the order of the schema. Each is the JSDoc tag of the same name. */
+/** Keywords that constrain values, in schema order. The JSDoc tag has the same name. */
 export const CONSTRAINTS = {
   format: { on: "text", takes: "name" },
   minimum: { on: "numbers", takes: "number" },
@@ -27,13 +27,13 @@ export const CONSTRAINTS = {
 
 export type ConstraintKeyword = keyof typeof CONSTRAINTS;
 
-/** An integer as a number where that is exact, so that bounds can be compared. */
+/** Converts an integer to a number if that is exact, so that bounds can be compared. */
 export function plainInteger(integer: bigint): number | bigint {
   const value = Number(integer);
   return Number.isSafeInteger(value) ? value : integer;
 }
 
-/** Ranges of the integer formats, Rust's `usize` and `isize` included. */
+/** Ranges of integer formats, including Rust's `usize` and `isize`. */
 export const INTEGER_RANGES: ReadonlyMap<unknown, readonly [least: number | bigint, most: number | bigint]> = new Map(
   ["int", "uint"].flatMap((sign) =>
     ["", 8, 16, 32, 64, 128].map((bits) => {
@@ -44,12 +44,12 @@ export const INTEGER_RANGES: ReadonlyMap<unknown, readonly [least: number | bigi
   ),
 );
 
-/** The formats of integers that a number holds exactly. */
+/** Integer formats whose values a number represents exactly. */
 export const NUMBER_FORMATS = Object.fromEntries(
   [...INTEGER_RANGES].filter(([, [, most]]) => typeof most === "number"),
 ) as Readonly<Record<string, readonly [least: number, most: number]>>;
 
-/** The shapes whose values a keyword can constrain; any JSON value (`json`) may be one of them. */
+/** Shapes whose values a keyword can constrain. Every keyword also applies to `json`. */
 export const SHAPES: Readonly<Record<Constrainable, readonly Shape["kind"][]>> = {
   numbers: ["number", "bigint"],
   text: ["string"],
@@ -57,7 +57,7 @@ export const SHAPES: Readonly<Record<Constrainable, readonly Shape["kind"][]>> =
   objects: ["object"],
 };
 
-/** The keywords that only document; in a schema they go behind all others. */
+/** Keywords that only document. A schema has them after all others. */
 export const ANNOTATIONS: readonly string[] = ["description", "title", "default", "deprecated", "examples"];
 
 type KeywordOf<On extends Constrainable, Takes extends Argument> = {
@@ -66,7 +66,7 @@ type KeywordOf<On extends Constrainable, Takes extends Argument> = {
     : never;
 }[ConstraintKeyword];
 
-/** The keywords for some values, all of them or those that take one kind of argument. */
+/** Keywords for some values: all, or those with one kind of argument. */
 export function keywordsOf<On extends Constrainable, Takes extends Argument = Argument>(on: On, takes?: Takes) {
   const names = Object.entries(CONSTRAINTS).flatMap(([name, keyword]) =>
     keyword.on === on && (takes === undefined || keyword.takes === takes) ? [name] : [],

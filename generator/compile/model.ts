@@ -1,6 +1,6 @@
 /**
- * The model of a tool: plain readonly data by `kind`, without compiler objects. `types/lower` makes it, `emit/`
- * reads it. Order everywhere is the declared order.
+ * The model of a tool: plain readonly data without compiler objects. `types/lower` creates it and `emit/` reads it. All
+ * lists are in declared order.
  */
 
 import type { Json } from "../json.js";
@@ -9,17 +9,17 @@ import type { Json } from "../json.js";
 export interface Place {
   /** Relative to the project, with forward slashes. */
   readonly file: string;
-  /** From 1. */
+  /** Starts at 1. */
   readonly line: number;
-  /** From 1, in UTF-16 code units. */
+  /** Starts at 1, in UTF-16 code units. */
   readonly column: number;
-  /** Characters from there on that are meant. */
+  /** Number of characters in the marked part. */
   readonly length: number;
-  /** The text of that line, for code frames. */
+  /** Text of the line, for code frames. */
   readonly source: string;
 }
 
-/** Documentation and constraints of a member or a type, as keywords of JSON Schema in the order of the allow-list. */
+/** Documentation and constraints of a member or type, as JSON Schema keywords. */
 export interface Doc {
   readonly description?: string;
   readonly keywords: readonly (readonly [keyword: string, value: Json])[];
@@ -27,7 +27,7 @@ export interface Doc {
 
 export type Literal = string | number | boolean | null;
 
-/** The type of a value that travels as JSON. */
+/** Type of a value that is sent as JSON. */
 export type Shape = { readonly doc?: Doc } & (
   | { readonly kind: "json"; readonly except?: "null" | "primitives" }
   | { readonly kind: "null" | "boolean" | "date" | "bytes" }
@@ -36,7 +36,7 @@ export type Shape = { readonly doc?: Doc } & (
   | { readonly kind: "bigint"; readonly format?: "int64" | "uint64" }
   | { readonly kind: "literal"; readonly values: readonly Literal[] }
   | { readonly kind: "array"; readonly item: Shape }
-  /** A `WithSerdeErrorPath` of the item, which alone is on the wire. */
+  /** A `WithSerdeErrorPath` of the item; only the item is sent. */
   | { readonly kind: "wrapped"; readonly item: Shape }
   | TupleShape
   | ObjectShape
@@ -44,7 +44,7 @@ export type Shape = { readonly doc?: Doc } & (
   | { readonly kind: "ref"; readonly name: string }
 );
 
-/** `items`, of which the last `optional` may be missing, then any number of `rest`, then exactly `tail`. */
+/** The `items`, of which the last `optional` may be missing; then any number of `rest`; then exactly `tail`. */
 export interface TupleShape {
   readonly kind: "tuple";
   readonly items: readonly Shape[];
@@ -57,26 +57,26 @@ export interface TupleShape {
 export interface ObjectShape {
   readonly kind: "object";
   readonly members: readonly Member[];
-  /** Index signatures. `pattern` limits the names; an index without one takes every undeclared name. */
+  /** Index signatures. Without a `pattern`, one applies to all undeclared names. */
   readonly indexes: readonly { readonly pattern?: string; readonly shape: Shape }[];
-  /** True when the type forbids undeclared members (`[name: string]: never`). */
+  /** Whether the type forbids undeclared members (`[name: string]: never`). */
   readonly closed: boolean;
   readonly doc?: Doc;
 }
 
-/** One declared member. `subject` is its full name: `Sum.Input.items[].when`. */
+/** Declared member. `subject` is its full name: `Sum.Input.items[].when`. */
 export interface Member {
   readonly name: string;
   readonly subject: string;
   readonly place: Place;
   readonly optional: boolean;
-  /** Of an output port of type `DataRef`: whether a reference replaces the whole value or each item of its list. */
+  /** For an output port of type `DataRef`: whether a reference replaces the whole value, or each item of its list. */
   readonly byReference?: "value" | "items";
   readonly shape: Shape;
   readonly doc?: Doc;
 }
 
-/** One output variant. `text` is true for a string literal. */
+/** Output variant. `text` is true if it is declared as a string literal. */
 export interface OutputVariant {
   readonly name: string;
   readonly subject: string;
@@ -86,34 +86,33 @@ export interface OutputVariant {
   readonly doc?: Doc;
 }
 
-/** A named type that is recursive or used more than once. The name is unique within the tool. */
+/** Named type that is recursive or used more than once. The name is unique within the tool. */
 export interface Definition {
   readonly name: string;
   readonly shape: Shape;
 }
 
-/** The import of a tool class in generated code. */
+/** Import of a tool class in generated code. */
 export interface ClassImport {
   /** Relative to the project, as in {@link Place}. */
   readonly file: string;
-  /** The exported name, or `default`. */
+  /** Exported name, or `default`. */
   readonly exportName: string;
-  /** The name of the class in its own file, or one made from the name of the export or the file. */
+  /** Name of the class in its own file, or one derived from the export or the file. */
   readonly className: string;
 }
 
-/** The values of a class's static methods, read without running it. */
+/** Values of a class's static methods, read without running code. */
 export interface StaticMetadata {
-  /** In canonical form: the version has no superfluous parts. */
+  /** Canonical form: the version has no superfluous parts. */
   readonly fqn: string;
   readonly description: string;
   readonly path: string;
   readonly timeout: number;
-  /** Environment variables, with what each is for. */
+  /** Environment variables with their descriptions. */
   readonly variables: readonly (readonly [name: string, description: string])[];
 }
 
-/** The model of one tool. */
 export interface Tool extends StaticMetadata {
   readonly import: ClassImport;
   readonly place: Place;
@@ -122,7 +121,7 @@ export interface Tool extends StaticMetadata {
   readonly definitions: readonly Definition[];
 }
 
-/** The shape behind a chain of references. */
+/** Shape after following references. */
 export function resolve(shape: Shape, definitions: readonly Definition[]): Shape {
   let at = shape;
   for (let hops = 0; at.kind === "ref" && hops < 100; hops++) {
@@ -134,20 +133,18 @@ export function resolve(shape: Shape, definitions: readonly Definition[]): Shape
   return at;
 }
 
-/** The full name of a member: `Sum.Input.tags`, `Sum.Input["odd name"]`. */
+/** Full name of a member: `Sum.Input.tags`, `Sum.Input["odd name"]`. */
 export function memberSubject(subject: string, name: string): string {
   return /^[\p{ID_Start}$_#][\p{ID_Continue}$]*$/u.test(name)
     ? `${subject}.${name}`
     : `${subject}[${JSON.stringify(name)}]`;
 }
 
-/** Visits every reference in a shape, in order. */
 export function forEachRef(shape: Shape, visit: (name: string) => void): void {
   if (shape.kind === "ref") visit(shape.name);
   else for (const part of partsOf(shape)) forEachRef(part, visit);
 }
 
-/** Replaces the references in a shape. */
 export function mapRefs(shape: Shape, replace: (ref: Shape & { kind: "ref" }) => Shape): Shape {
   const into = (inner: Shape) => mapRefs(inner, replace);
   switch (shape.kind) {
@@ -176,12 +173,12 @@ export function mapRefs(shape: Shape, replace: (ref: Shape & { kind: "ref" }) =>
   }
 }
 
-/** Whether no value has a shape: a union without branches, which is in no finished model. */
+/** Whether a shape has no values: it is a union without branches, which does not occur in a finished model. */
 export function isNever(shape: Shape): boolean {
   return shape.kind === "union" && shape.branches.length === 0;
 }
 
-/** The shapes directly in a shape. */
+/** Direct parts of a shape. */
 export function partsOf(shape: Shape): readonly Shape[] {
   switch (shape.kind) {
     case "array":
@@ -198,13 +195,13 @@ export function partsOf(shape: Shape): readonly Shape[] {
   }
 }
 
-/** The value of one `@default` or `@example`, to be checked against the type. */
+/** Value of a `@default` or `@example`, to be checked against the type. */
 export interface Example {
   readonly value: Json;
   readonly shape: Shape;
   /** Whether `null` means an absent value. */
   readonly optional: boolean;
   readonly subject: string;
-  /** The place of the tag. */
+  /** Position of the tag. */
   readonly place: Place;
 }

@@ -1,4 +1,4 @@
-/** Watching of a project: TypeScript's watch program, with a run after each change of it or of the configuration. */
+/** Watches a project with TypeScript's watch program, and generates after each change of it or its configuration. */
 
 import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
@@ -11,44 +11,43 @@ import { type GenerateOptions, layoutOf } from "./project/layout.js";
 import { adaptHost, type InvalidProject, openProgram, type Project, readProject, rootsOf } from "./project/program.js";
 import { ts } from "./project/typescript.js";
 
-/** Milliseconds without another event before a run starts. One save causes several events. */
+/** Milliseconds without an event before a run starts; one save causes several events. */
 const SETTLE_MS = 10;
 
-/** Folders are watched instead of files, because a replaced file loses its watcher. */
+/** Watches folders instead of files, because a file that is replaced loses its watcher. */
 const WATCH_OPTIONS: ts.WatchOptions = {
   watchFile: ts.WatchFileKind.UseFsEventsOnParentDirectory,
   watchDirectory: ts.WatchDirectoryKind.UseFsEvents,
   synchronousWatchDirectory: true,
 };
-/** Polling interval for paths whose folder does not exist. */
+/** Polling interval, in milliseconds, for paths whose folder does not exist. */
 const POLL_MS = 250;
 
-/** The effects of a run, provided by the command line. */
+/** Callbacks of the command line. */
 export interface Effects {
-  /** Writes the files that differ from the disk and returns their paths. */
+  /** Writes the files that differ from those on disk and returns their paths. */
   readonly write: (files: Result["files"]) => readonly string[];
-  /** Reports one run. */
   readonly tell: (result: WatchResult) => void;
-  /** A run begins. `tell`, `unchanged` or `failed` is called at its end. */
+  /** Called when a run begins. `tell`, `unchanged` or `failed` is called when it ends. */
   readonly begin?: () => void;
-  /** A run found the project unchanged. */
+  /** Called if the project is unchanged. */
   readonly unchanged?: () => void;
-  /** A run threw. The next change of the project starts another one. Without it, watching ends with the error. */
+  /** Called if a run throws; the next change starts another run. If absent, watching ends with the error. */
   readonly failed?: (error: unknown) => void;
 }
 
-/** One run: its diagnostics, the files written, and the time since the first event that caused it. */
+/** Result of a run: diagnostics, written files, and milliseconds since the first event that caused it. */
 export interface WatchResult {
   readonly diagnostics: readonly Diagnostic[];
   readonly wrote: readonly string[];
   readonly milliseconds: number;
-  /** The generated files; empty when there are errors. */
+  /** Generated files; empty if there are errors. */
   readonly files: Result["files"];
-  /** Compiles the project to JavaScript (see {@link compile}). Only for a run without errors. */
+  /** Compiles the project to JavaScript (see {@link compile}). Only after a run without errors. */
   readonly compile: (fallback: string) => Compiled;
 }
 
-/** Generates now and after every change until `end` resolves; rejects when an effect throws. */
+/** Generates now and after every change until `end` resolves. Rejects if a callback throws. */
 export async function watchProject(options: GenerateOptions, effects: Effects, end: Promise<unknown>): Promise<void> {
   let fail: (error: unknown) => void = () => {};
   const failure = new Promise<never>((_, reject) => {
@@ -70,10 +69,12 @@ class WatchSession {
   #program: ts.WatchOfFilesAndCompilerOptions<Builder> | undefined;
   #results: ResultCache = new Map();
   #current: Result | undefined;
-  /** Versions of the files of the program behind `current`. */
+  /** Versions of the program's files at the run that produced `current`. */
   #versions = "";
   #configChanged = true;
-  /** Whether packages were installed since the program was opened: TypeScript's watch keeps their old resolution. */
+  /**
+   * Whether packages were installed since the program was opened; TypeScript's watch keeps the old module resolution.
+   */
   #packagesChanged = false;
   /** Program updates that TypeScript has scheduled. */
   readonly #updates = new Set<() => void>();
@@ -106,7 +107,7 @@ class WatchSession {
     }, SETTLE_MS);
   }
 
-  /** Runs. After an error it runs once more with a program of its own: TypeScript may fail on reused files only. */
+  /** Runs. After an error, runs again with a new program, because TypeScript may fail only on reused files. */
   attempt(): void {
     const { failed } = this.#effects;
     try {
@@ -126,19 +127,20 @@ class WatchSession {
     }
   }
 
-  /** Makes the next run read everything again. */
   #forget(): void {
     this.#closeProgram();
     this.#configChanged = true;
     this.#current = undefined;
   }
 
-  /** Reads the configuration if it may have changed, updates the program and writes the generated files that differ. */
+  /**
+   * Reads the configuration if it may have changed, updates the program, and writes the generated files that differ.
+   */
   #run(): void {
     this.#effects.begin?.();
     const before = this.#current;
     if (this.#configChanged) this.#readConfiguration();
-    // An update may schedule another one, which the loop runs too.
+    // An update may schedule another one, which this loop also runs.
     for (const update of this.#updates) {
       this.#updates.delete(update);
       update();
@@ -214,14 +216,14 @@ class WatchSession {
     while (builder.getSemanticDiagnosticsOfNextAffectedFile() !== undefined);
     const program = builder.getProgram();
     const current = generateFrom(openProgram(project, program, builder, keysOf(builder)), this.#results);
-    // A new folder anywhere, the generated one included, gives a new program of the same files.
+    // A new folder anywhere, such as the output folder, causes a new program with the same files.
     const versions = (program.getSourceFiles() as readonly InnerFile[]).map(versionOf).join("\n");
     if (versions === this.#versions && isDeepStrictEqual(current, this.#current)) return;
     this.#versions = versions;
     this.#current = current;
   }
 
-  /** Watches the generated files, every input of the configuration, the folders of sources and those of packages. */
+  /** Watches the generated files, all inputs of the configuration, source folders and package folders. */
   #followConfiguration({ recorder }: Project | InvalidProject): void {
     const { files, missing, missingFolders, folders, listings, own } = recorder.snapshot();
     const changed = () => {
@@ -247,7 +249,7 @@ class WatchSession {
       wanted.set(`${folder}${sep}${folderIdentity(folder)}`, () => watchEntries(folder, installed));
     }
     const gone = [...this.#watchers.keys()].filter((key) => !wanted.has(key));
-    // A folder was replaced by another. TypeScript shares one watcher per path, which does not see the new folder.
+    // If a folder was replaced by another, TypeScript's shared watcher of the path does not see the new folder.
     const moved = gone.some((key) => /^-?\d+ /.test(basename(key)) && existsSync(dirname(key)));
     if (moved) this.#closeProgram();
     this.#closeWatchers(moved ? [...this.#watchers.keys()] : gone);
@@ -277,14 +279,14 @@ class WatchSession {
     });
   }
 
-  /** Whether an event changes only the text of a known source, which the program watches, not the set of files. */
+  /** Whether an event only changes the text of a known source, which the program watches itself. */
   #isSourceSaved(path: string): boolean {
     return this.#program !== undefined && this.#project?.files.includes(resolve(path)) === true && existsSync(path);
   }
 }
 
 /**
- * Watches for the creation, change and deletion of a file. TypeScript reports each as a change when it watches the
+ * Watches a file for creation, change and deletion. TypeScript reports all of these as changes when it watches the
  * folder.
  */
 const watchFile: NonNullable<ts.System["watchFile"]> = (path, callback) => {
@@ -300,12 +302,11 @@ const watchFile: NonNullable<ts.System["watchFile"]> = (path, callback) => {
   return ts.sys.watchFile?.(path, onEvent, POLL_MS, options) ?? { close() {} };
 };
 
-/** Watches for changes of the entries of a folder. */
 function watchEntries(folder: string, onEvent: (path: string) => void): ts.FileWatcher {
   return ts.sys.watchDirectory?.(folder, onEvent, false, WATCH_OPTIONS) ?? { close() {} };
 }
 
-/** The folders that packages are installed into: that of the project, which may be missing, and those above. */
+/** Folders into which packages are installed: the project's, which may not exist, and those above. */
 function packageFolders(root: string): string[] {
   const folders = [join(root, "node_modules")];
   for (let folder = root; dirname(folder) !== folder; folder = dirname(folder)) {
@@ -315,15 +316,14 @@ function packageFolders(root: string): string[] {
   return folders;
 }
 
-/** Whether two projects differ in their files alone. */
+/** Whether two projects differ only in their files. */
 function isSameCompilation(one: Project | undefined, other: Project): boolean {
   const parts = ({ options, installed, references, notes }: Project) => ({ options, installed, references, notes });
   return one !== undefined && isDeepStrictEqual(parts(one), parts(other));
 }
 
-/** Internal properties of source files (TypeScript 6.0). */
 interface InnerFile extends ts.SourceFile {
-  /** The hash of the text, in a watch program. */
+  /** Hash of the text, in a watch program. */
   readonly version: string;
   readonly imports: readonly unknown[];
   readonly moduleAugmentations: readonly unknown[];
@@ -336,8 +336,8 @@ function versionOf(file: InnerFile): string {
 }
 
 /**
- * Makes the key of a source file from the versions of all its direct and indirect imports and of all global files.
- * Undefined when a global file has imports of its own.
+ * Computes the key of a source file from the versions of its direct and indirect imports and of all global files.
+ * Undefined if a global file has imports.
  */
 function keysOf(builder: Builder): (file: ts.SourceFile) => string | undefined {
   const program = builder.getProgram();
@@ -362,8 +362,8 @@ function keysOf(builder: Builder): (file: ts.SourceFile) => string | undefined {
 }
 
 /**
- * Whether every file sees its declarations: a script, augmentations, ambient modules, a global name for a module, or
- * JavaScript, in which any assignment may declare.
+ * Whether a file declares global names: it is a script, has augmentations or ambient modules, declares a global name
+ * for a module, or is JavaScript, where any assignment may be a declaration.
  */
 function isGlobal(file: InnerFile): boolean {
   return (

@@ -1,17 +1,17 @@
-/** Which notes and warnings are shown: `@acknowledge SVC155` silences those that an author has read. */
+/** Filters notes and warnings: `@acknowledge SVC155` hides those that the author has read. */
 
 import type { Place } from "../model.js";
 import { CODES, type Diagnostic, diagnostic } from "./diagnostics.js";
 
-/** The codes that one tag names. */
+/** The codes in one `@acknowledge` tag. */
 export interface Acknowledgement {
   readonly codes: readonly string[];
-  /** The documented member, class or type. The tag silences notes about it and about its parts. */
+  /** Documented member, class or type. The tag applies to diagnostics about it and its parts. */
   readonly subject: string;
   readonly place: Place;
 }
 
-/** Parses the codes in the text of a tag. Words after a dash are a comment. */
+/** Parses the codes in a tag's text. Text after a dash is a comment. */
 export function readAcknowledged(text: string): { readonly codes: readonly string[] } | { readonly problem: string } {
   const [list = ""] = text.split(/\s-\s/, 1);
   const codes = list.split(/[\s,]+/).filter(Boolean);
@@ -22,10 +22,10 @@ export function readAcknowledged(text: string): { readonly codes: readonly strin
 }
 
 /**
- * Drops notes and warnings that are acknowledged, and notes about a member with an error. Adds a note for each tag
- * without effect.
+ * Drops acknowledged notes and warnings, and notes about a member that has an error. Adds a note for each tag without
+ * effect.
  *
- * @param unasked codes that this run does not look for, so a tag that names one is not without effect
+ * @param unasked codes that this run does not check; tags with these codes are not reported
  */
 export function filterNotes(
   diagnostics: readonly Diagnostic[],
@@ -39,7 +39,7 @@ export function filterNotes(
   return kept.filter((each) => each.severity !== "note" || !marks(each).some((mark) => wrong.has(mark)));
 }
 
-/** Drops acknowledged notes, and adds a note for each tag that names a code no note has. */
+/** Drops acknowledged notes, and adds a note for each tag whose code did not occur. */
 function withoutAcknowledged(
   diagnostics: readonly Diagnostic[],
   acknowledged: readonly Acknowledgement[],
@@ -47,7 +47,7 @@ function withoutAcknowledged(
 ): Diagnostic[] {
   const covers = ({ subject, codes }: Acknowledgement, { code, subject: inner = "" }: Diagnostic) =>
     codes.includes(code) && isWithin(inner, subject);
-  // The tag of a type that is used in several places counts once for each use.
+  // The tag of a type with several uses is recorded once for each use.
   const tags = new Map<string, Acknowledgement[]>();
   for (const each of acknowledged) {
     const { file, line, column } = each.place;
@@ -65,7 +65,7 @@ function withoutAcknowledged(
   return [...diagnostics.filter((note) => !acknowledged.some((each) => covers(each, note))), ...idle];
 }
 
-/** Whether a subject is `outer` or a part of it: `Sum.Input.tags[]` is a part of `Sum.Input.tags` and of `Sum`. */
+/** Whether a subject is `outer` or part of it: `Sum.Input.tags[]` is part of `Sum.Input.tags` and of `Sum`. */
 function isWithin(subject: string, outer: string): boolean {
   return subject.startsWith(outer) && !/^[\p{ID_Continue}$]/u.test(subject.slice(outer.length));
 }

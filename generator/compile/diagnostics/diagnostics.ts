@@ -1,21 +1,21 @@
 /**
- * The table of diagnostics and their layout on a terminal. Codes are stable: a number never gets a second meaning.
- * `docs/diagnostics.md` is printed from this table.
+ * The table of diagnostics, and their format on a terminal. Codes are stable: a number is never reused.
+ * `docs/diagnostics.md` is generated from this table.
  */
 
 import { FORMAT_NAMES, MAX_TIMEOUT_MS, MAX_VALUES } from "svc-runtime/internal/generator";
 import type { Place } from "../model.js";
 
-/** An error stops generation; a warning or a note does not. */
+/** Errors stop generation; warnings and notes do not. */
 export type Severity = "error" | "warning" | "note";
 
 interface Entry {
   readonly severity: Severity;
-  /** The problem, as a sentence without the subject. */
+  /** Problem, as a sentence without its subject. */
   readonly title: string;
-  /** The remedy. */
+  /** How to fix it. */
   readonly hint: string;
-  /** The reason for the rule. */
+  /** Reason for the rule. */
   readonly why: string;
 }
 
@@ -29,7 +29,10 @@ function note(title: string, hint: string, why: string): Entry {
   return { severity: "note", title, hint, why };
 }
 
-/** 100: project, 110: class and static metadata, 130: types, 150: input, 160: output, 170: JSDoc, 180: schemas, in `--check`, 190: types. */
+/**
+ * Ranges of codes. 100: project, 110: class and static metadata, 130: types, 150: input, 160: output, 170: JSDoc, 180:
+ * schemas (in `--check`), 190: types.
+ */
 export const CODES = {
   SVC100: error(
     "no tool class was found",
@@ -450,33 +453,31 @@ export const CODES = {
 
 export type Code = keyof typeof CODES;
 
-/** A place that a diagnostic refers to. */
 export interface RelatedPlace {
-  /** What is there. */
+  /** Description of this place. */
   readonly message: string;
-  /** Absent where TypeScript names none. */
+  /** Absent if TypeScript reports no place. */
   readonly place?: Place;
 }
 
-/** One diagnostic. TypeScript's own errors keep their codes (`TS2322`). */
+/** A diagnostic. TypeScript's errors keep their codes (`TS2322`). */
 export interface Diagnostic {
-  /** Stable: `SVC112`. docs/diagnostics.md has all of them. */
+  /** Stable code such as `SVC112`; all are listed in docs/diagnostics.md. */
   readonly code: Code | `TS${number}`;
-  /** Whether it stops generation. */
   readonly severity: Severity;
-  /** What is wrong, as one sentence. */
+  /** Problem, as one sentence. */
   readonly message: string;
-  /** Where it is; absent for what concerns the project as a whole. */
+  /** Absent if the diagnostic is about the whole project. */
   readonly place?: Place;
-  /** The member or class concerned: `Sum.Input.items[].when`. */
+  /** Member or class, such as `Sum.Input.items[].when`. */
   readonly subject?: string;
-  /** What to do. */
+  /** How to fix it. */
   readonly hint?: string;
-  /** Related places from TypeScript: `'x' is declared here.` */
+  /** Related places from TypeScript, such as `'x' is declared here.` */
   readonly related?: readonly RelatedPlace[];
 }
 
-/** Makes a diagnostic from the table. `detail` describes the particular case; `ownHint` is for one that the hint of the code misses. */
+/** Creates a diagnostic from the table. `detail` describes the case; `ownHint` replaces the hint of the code. */
 export function diagnostic(
   code: Code,
   where: { readonly place?: Place; readonly subject?: string },
@@ -488,7 +489,6 @@ export function diagnostic(
   return { code, severity, message, hint: ownHint ?? hint, ...where };
 }
 
-/** Whether a diagnostic is an error, which stops generation. */
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some(({ severity }) => severity === "error");
 }
@@ -502,7 +502,7 @@ const painter =
   (name, text) =>
     colour ? COLOURS[name] + text + COLOURS.off : text;
 
-/** Formats one diagnostic for a terminal: place, code, message, code frame, related places, hint. */
+/** Formats a diagnostic for a terminal: place, code, message, code frame, related places, hint. */
 export function formatDiagnostic(diagnostic: Diagnostic, colour = false): string {
   const paint = painter(colour);
   const { severity, place, hint, related = [] } = diagnostic;
@@ -516,12 +516,12 @@ export function formatDiagnostic(diagnostic: Diagnostic, colour = false): string
   return lines.join("\n").trimEnd();
 }
 
-/** Formats all diagnostics of a run: notes first, one line each and one hint a code, then the others in full. */
+/** Formats all diagnostics of a run. Notes come first, one line each, with one hint for each code; then all others. */
 export function formatDiagnostics(diagnostics: readonly Diagnostic[], colour = false): string {
   const paint = painter(colour);
   const notes = diagnostics.filter(({ severity }) => severity === "note");
   const blocks = [...new Set(notes.map(({ code }) => code))].map((code) => {
-    // A type that several tools share is noted once.
+    // A type that several tools share is reported once.
     const keys = new Set<string>();
     const each = notes.filter(({ code: own, place, message, subject }) => {
       const key = `${placePrefix(place) || subject} ${message}`;
@@ -543,10 +543,10 @@ function placePrefix(place: Place | undefined): string {
   return place === undefined ? "" : `${place.file}:${place.line}:${place.column} - `;
 }
 
-/** Longer lines of source are cut around the place. */
+/** Maximum length of a source line; longer lines are shortened around the place. */
 const MAX_SOURCE_WIDTH = 160;
 
-/** The line of source with its number, and a line of marks below the place. */
+/** Source line with its number, and a line that marks the place. */
 function codeFrame({ line, column, length, source }: Place, severity: Severity, paint: Paint): string[] {
   const from =
     source.length <= MAX_SOURCE_WIDTH
@@ -562,13 +562,13 @@ function codeFrame({ line, column, length, source }: Place, severity: Severity, 
   ];
 }
 
-/** The page that `svc-gen explain SVC112` prints. */
+/** Text that `svc-gen explain SVC112` prints. */
 export function explain(code: Code): string {
   const { severity, title, hint, why } = CODES[code];
   return `${code} (${severity}): ${title}\n\n${why}\n\nWhat to do: ${hint}\n`;
 }
 
-/** The text of `docs/diagnostics.md`. */
+/** Text of `docs/diagnostics.md`. */
 export function diagnosticsPage(): string {
   const entries = Object.entries(CODES).map(([code, { severity, title, hint, why }]) => {
     return `## ${code}\n\n**${title}** (${severity})\n\n${why}\n\nWhat to do: ${hint}\n`;

@@ -1,4 +1,4 @@
-/** Checks the values of `@default` and `@example` against the type and against the published schema. */
+/** Checks `@default` and `@example` values against the type and the published schema. */
 
 import { ValueDecoder, WireFault } from "svc-runtime/internal/generator";
 import { type Json, printJson } from "../../json.js";
@@ -8,7 +8,7 @@ import type { Example, Tool } from "../model.js";
 import { codec } from "./codecs.js";
 import type { Schemas } from "./schema.js";
 
-/** A diagnostic for each value that does not fit its type. */
+/** Returns a diagnostic for each value that does not fit its type. */
 export function checkExamples(examples: readonly Example[], { definitions }: Tool, schemas: Schemas): Diagnostic[] {
   const codecs = definitions.map(({ name, shape }) => [name, codec(shape)] as const);
   return examples.flatMap(({ value, shape, optional, subject, place }) => {
@@ -22,7 +22,7 @@ export function checkExamples(examples: readonly Example[], { definitions }: Too
   });
 }
 
-/** Milliseconds for one value. Most take less than one; a pattern can take exponential time. */
+/** Time limit for one value, in milliseconds. Most take less than 1 ms, but a pattern can take exponential time. */
 const LIMIT_MS = 2_000;
 
 function problemWithin(judge: () => string | undefined): string | undefined {
@@ -35,7 +35,7 @@ function problemWithin(judge: () => string | undefined): string | undefined {
 }
 
 function decodingProblem(value: Json, decoder: ValueDecoder): string | undefined {
-  // JSON cannot express an infinity.
+  // JSON has no infinite numbers.
   if (typeof value === "number" && !Number.isFinite(value)) return "expected a number within the range of doubles";
   try {
     decoder.read(Buffer.from(printJson(value)));

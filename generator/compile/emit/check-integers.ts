@@ -1,9 +1,9 @@
-/** A note for each `bigint` without a format, whose published range no client takes for one of 64 bits. */
+/** Notes on each `bigint` without a format: clients do not treat its published range as a 64-bit integer. */
 
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { type Member, partsOf, type Shape, type Tool } from "../model.js";
 
-/** Reports the members that hold such integers, those of shared types once. */
+/** Reports such members; those of shared types are reported once. */
 export function checkIntegers(tool: Tool): Diagnostic[] {
   const found: Diagnostic[] = [];
   const report = (member: Member) => {

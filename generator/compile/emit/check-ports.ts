@@ -1,4 +1,4 @@
-/** The limits of the network on the ports of a tool (protocol.md section 1), and notes for its author. */
+/** Checks ports against the network's limits (protocol.md section 1). */
 
 import {
   isPortName,
@@ -11,7 +11,7 @@ import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnosti
 import { type Member, resolve, type Tool } from "../model.js";
 import { isMany } from "./codecs.js";
 
-/** Reports ports that the network would refuse, with notes about lists: which are `many` ports, and which are not. */
+/** Reports ports that the network would reject, and notes which lists are `many` ports. */
 export function checkPorts(tool: Tool): Diagnostic[] {
   const found: Diagnostic[] = [];
   const report = (code: Code, where: Pick<Member, "place" | "subject">, detail?: string) => {
@@ -44,7 +44,7 @@ function portNameProblem(name: string): string {
   return length === name.length ? `it has ${length} bytes` : "it has a character beyond ASCII";
 }
 
-/** The shortest and the longest list that the type of a `many` port allows. */
+/** Minimum and maximum length of the list of a `many` port, according to its type. */
 function lengthsOf({ shape, doc }: Member, tool: Tool): readonly [least: number, most: number] {
   const list = resolve(shape, tool.definitions);
   const keywords = new Map([...(list.doc?.keywords ?? []), ...(shape.doc?.keywords ?? []), ...(doc?.keywords ?? [])]);

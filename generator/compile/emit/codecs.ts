@@ -1,4 +1,4 @@
-/** Model -> ports with their codecs: plain ordered data that the runtime compiles to decoders and encoders. */
+/** Converts the model to ports with codecs: plain ordered data that the runtime compiles to decoders and encoders. */
 
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -34,10 +34,7 @@ export function outputVariants(tool: Tool): Variant[] {
   }));
 }
 
-/**
- * Whether a member is a `many` port: a list that is not optional, not a `DataRef` as a whole, and has one codec for all
- * items.
- */
+/** Whether a member is a `many` port: a list that is neither optional nor a `DataRef`, with one codec for all items. */
 export function isMany({ optional, byReference, shape }: Member, definitions: readonly Definition[]): boolean {
   const list = resolve(shape, definitions);
   return (
@@ -63,8 +60,8 @@ function port(member: Member, definitions: readonly Definition[]): Port {
 const UNCONVERTED = new Set<Codec["kind"]>(["json", "null", "boolean", "string", "number", "literal"]);
 
 /**
- * The one codec for all items of a tuple. Undefined when positions need different conversions (`[Date, string]`): such
- * a tuple travels as one value.
+ * Codec that fits all items of a tuple. Undefined if items need different conversions (`[Date, string]`): such a tuple
+ * is sent as one value.
  */
 function itemCodec({ items, rest, tail }: TupleShape): Codec | undefined {
   const codecs = [...items, ...(rest === undefined ? [] : [rest]), ...tail].map((each) => codec(each));
@@ -78,7 +75,7 @@ function same(one: Codec, other: Codec): boolean {
   return isDeepStrictEqual(one, other);
 }
 
-/** The codec of a shape, with the constraints that the runtime checks. */
+/** Codec of a shape, with the constraints that the runtime checks. */
 export function codec(shape: Shape): Codec {
   switch (shape.kind) {
     case "null":
@@ -149,12 +146,11 @@ const BOUNDS = keywordsOf("numbers");
 const TEXT_LENGTHS = keywordsOf("text", "count");
 const LIST_LENGTHS = keywordsOf("lists", "count");
 
-/** The value of a keyword that a JSDoc tag has set. */
 function keyword({ doc }: Shape, name: ConstraintKeyword): Json | undefined {
   return doc?.keywords.find(([known]) => known === name)?.[1];
 }
 
-/** The given keywords as constraints of the runtime, without unset ones. */
+/** The given keywords as constraints of the runtime; omits keywords that are not set. */
 function constraints<Name extends ConstraintKeyword, Value>(
   shape: Shape,
   names: readonly Name[],
@@ -172,12 +168,12 @@ function mapBounds<Value>(shape: Shape, convert: (bound: number | bigint) => Val
   return constraints(shape, BOUNDS, (value) => convert(value as number | bigint));
 }
 
-/** Bounds as numbers: a bound beyond 2^53 is exact in the schema and rounded in the check. */
+/** Bounds as numbers. The schema has the exact bound; the check rounds a bound beyond 2^53. */
 function numberBounds(shape: Shape): NumberBounds {
   return mapBounds(shape, Number);
 }
 
-/** The constraints of a text. The pattern of a template literal type applies together with `@pattern`. */
+/** Constraints of a text. The pattern of a template literal type is combined with `@pattern`. */
 function textConstraints(shape: Shape & { kind: "string" | "json" }): TextConstraints {
   const own = shape.kind === "string" ? shape.pattern : undefined;
   const patterns = [own, keyword(shape, "pattern") as string | undefined].filter((each) => each !== undefined);

@@ -1,11 +1,11 @@
-/** The imports of the tool classes in the entrypoint. */
+/** Imports of the tool classes in the generated entrypoint. */
 
 import { sep } from "node:path";
 import type { Layout } from "../project/layout.js";
 import { type ImportView, specifier } from "./render.js";
 import type { ToolArtifacts } from "./tool-artifacts.js";
 
-/** Reserved words and the names that the entrypoint itself uses. */
+/** Reserved words, and names that the entrypoint uses. */
 const RESERVED_NAMES = [
   ..."arguments await break case catch class const continue debugger default delete do else enum eval export".split(
     " ",
@@ -17,16 +17,16 @@ const RESERVED_NAMES = [
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
-/** The specifier by which the entrypoint imports a file. The path of the file is relative to the root. */
+/** Import specifier of a file, whose path is relative to the root, in the entrypoint. */
 export function entrypointSpecifier({ root, out }: Layout, file: string): string {
   const slashed = (path: string) => path.split(sep).join("/");
   return specifier(`${slashed(out)}/server.ts`, `${slashed(root)}/${file}`);
 }
 
 /**
- * One import for each tool, under a name that is unique in the entrypoint.
+ * Imports for all tools, with names that are unique in the entrypoint.
  *
- * @param names further names that the entrypoint uses
+ * @param names other names that the entrypoint uses
  */
 export function importsOf(
   tools: readonly ToolArtifacts[],
@@ -50,7 +50,7 @@ export function importsOf(
   });
 }
 
-/** Exported names may be arbitrary text (`export { A as "some name" }`). */
+/** Exported names may contain any characters: `export { A as "some name" }`. */
 function quotedName(name: string): string {
   return IDENTIFIER.test(name) ? name : JSON.stringify(name);
 }

@@ -1,5 +1,3 @@
-/** The texts of all generated files of a project. */
-
 import { relative, sep } from "node:path";
 import { metadataListing } from "svc-runtime/internal/generator";
 import { VERSION } from "../../version.js";
@@ -9,9 +7,9 @@ import { type GeneratedFile, render } from "./render.js";
 import type { ToolArtifacts } from "./tool-artifacts.js";
 
 /**
- * The texts of `contracts.ts`, `server.ts` and `meta.json`, from the artifacts of all tools.
+ * Texts of `contracts.ts`, `server.ts` and `meta.json`.
  *
- * @param optionsFile the author's file of options, relative to the root
+ * @param optionsFile path, relative to the root, of the author's options
  */
 export function generatedFiles(
   layout: Layout,

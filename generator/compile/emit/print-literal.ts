@@ -1,14 +1,14 @@
-/** Values and code as TypeScript source without invisible characters. */
+/** Prints values as TypeScript source. */
 
 import { unicodeEscapes } from "svc-runtime/internal/generator";
 import { type Json, JsonObject, printJson, readJson } from "../../json.js";
 
-/** Columns of a line that holds more than one member. */
+/** Maximum length of a line with several members. */
 const WIDTH = 120;
 
 /**
- * Prints a value as TypeScript source. Texts have printable characters only, so no name can end a text, a line or a
- * comment, or change the writing direction. Quotes are those that need fewer escapes, as formatters choose them.
+ * Prints a value as TypeScript source with printable characters only, so that no text can end a literal, line or
+ * comment, or change the writing direction. Uses the quotes that need fewer escapes, like formatters.
  */
 export function literal(value: unknown): string {
   if (typeof value === "string") return stringLiteral(value);
@@ -25,9 +25,9 @@ export function literal(value: unknown): string {
 }
 
 /**
- * Prints a value as {@link literal} does, with one member a line where one line would be too long.
+ * Like {@link literal}, but prints one member per line if a single line would be too long.
  *
- * @param indent white space before the line of the value
+ * @param indent white space before the value's line
  * @param before length of the text before the value on that line
  */
 export function literalLines(value: unknown, indent: string, before = 0): string {
@@ -43,7 +43,9 @@ export function literalLines(value: unknown, indent: string, before = 0): string
   return `{\n${members.join("")}${indent}}`;
 }
 
-/** Prints the text of a schema as one text that continues over lines, with one member a line where a line would be too long. */
+/**
+ * Prints a schema's text as a string literal over several lines: one member per line where a line would be too long.
+ */
 export function schemaLines(text: string): string {
   const lines = linesOf(readJson(text));
   return lines.length === 1 ? literal(text) : `'${lines.map(inSingleQuotes).join("\\\n")}'`;
@@ -76,7 +78,7 @@ function inSingleQuotes(text: string): string {
   return doubleQuoted(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
 }
 
-/** Text that needs no escapes in double quotes. */
+/** Texts that need no escapes in double quotes. */
 const PLAIN = /^[ !#-;=-[\]-~]*$/;
 
 function countOf(text: string, character: string): number {
@@ -85,7 +87,7 @@ function countOf(text: string, character: string): number {
   return count;
 }
 
-/** Escapes the invisible characters of code, which are in string literals only. */
+/** Escapes invisible characters. In the printed code, they occur only in string literals. */
 function escapeInvisible(code: string): string {
   return code.replace(/[^\n\x20-\x7e\p{L}\p{N}\p{P}\p{S}]/gu, unicodeEscapes);
 }

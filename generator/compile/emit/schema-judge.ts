@@ -1,4 +1,4 @@
-/** Validation of values with ajv against the published schemas. */
+/** Validates values against the published schemas, with ajv. */
 
 import { createRequire } from "node:module";
 import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
@@ -8,7 +8,7 @@ import { type Json, JsonObject, printJson } from "../../json.js";
 
 const require = createRequire(import.meta.url);
 
-/** ajv for JSON Schema 2020-12 in strict mode, which refuses unknown keywords and keywords that can never apply. */
+/** ajv for JSON Schema 2020-12 in strict mode, which rejects unknown keywords and keywords without effect. */
 export class SchemaJudge {
   readonly #ajv: Ajv2020;
 
@@ -22,22 +22,22 @@ export class SchemaJudge {
   /**
    * Compiles a schema.
    *
-   * @returns a function that explains why a value does not fit, or returns undefined when it does
-   * @throws {Error} of ajv when the schema is invalid
+   * @returns a function that returns the reason why a value does not fit, or undefined if it fits
+   * @throws {Error} from ajv if the schema is invalid
    */
   compile(schema: JsonObject): (value: Json) => string | undefined {
     this.#knowFormats(schema);
     const validate = compileApart(this.#ajv, schema);
     return (value) => {
-      // ajv has no bigints, and different bigints may become equal when converted to numbers: values with one are not
-      // judged.
+      // ajv does not support bigints, and distinct bigints may become equal as numbers, so values with a bigint are not
+      // checked.
       if (hasBigint(value) || validate(JSON.parse(printJson(value)))) return undefined;
       const [error] = validate.errors ?? [];
       return `${error?.instancePath || "it"} ${error?.message}`;
     };
   }
 
-  /** Registers the formats that are published and not checked. */
+  /** Registers formats that appear in schemas but are not checked. */
   #knowFormats(schema: Json): void {
     if (Array.isArray(schema)) {
       for (const each of schema) this.#knowFormats(each);
@@ -49,14 +49,14 @@ export class SchemaJudge {
   }
 }
 
-/** A keyword in place of `$ref`: ajv compiles the type that a reference names within the one that has it. */
+/** Replaces `$ref`, because ajv would compile a referenced type inside the referring one. */
 const NAMED = "svc-gen-ref";
 
 /**
- * Compiles a schema, and each of its definitions as a schema of its own, because a chain of some hundred definitions that
- * ajv compiles in each other does not fit on the stack.
+ * Compiles a schema and, separately, each of its definitions. ajv would compile definitions inside one another, and a
+ * chain of a few hundred would overflow the stack.
  *
- * @throws {Error} of ajv when the schema is invalid
+ * @throws {Error} from ajv if the schema is invalid
  */
 export function compileApart(ajv: Ajv | Ajv2020, schema: JsonObject): ValidateFunction {
   const { $schema: _, ...root } = JSON.parse(printJson(schema), (_, value) => {

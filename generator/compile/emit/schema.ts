@@ -1,4 +1,4 @@
-/** Model -> JSON Schema 2020-12, in declared order. */
+/** Converts the model to JSON Schema 2020-12, in declared order. */
 
 import { type Json, JsonObject, object } from "../../json.js";
 import { ANNOTATIONS } from "../keywords.js";
@@ -20,24 +20,24 @@ import { SchemaJudge } from "./schema-judge.js";
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
-/** Makes the schemas of the tools of one project. */
+/** Creates the schemas for the tools of one project. */
 export class Schemas {
   #loadedJudge: SchemaJudge | undefined;
   readonly #made = new WeakMap<Shape, JsonObject>();
 
-  /** Judges values by schemas. ajv is loaded for the first one, because most projects have no value to judge. */
+  /** Validates values. ajv is loaded on demand, because most projects have no values to validate. */
   get judge(): SchemaJudge {
     this.#loadedJudge ??= new SchemaJudge();
     return this.#loadedJudge;
   }
 
-  /** The schema of the whole input: its properties are the input ports. */
+  /** Schema of the whole input; its properties are the input ports. */
   input(tool: Tool): JsonObject {
     const definitions = this.#definitions(tool, [tool.input]);
     return object(["$schema", DIALECT], ...this.#object(tool.input, tool.definitions).members, ...definitions);
   }
 
-  /** The schema of the output: `oneOf` over the variants. */
+  /** Schema of the output: `oneOf` over the variants. */
   output(tool: Tool): JsonObject {
     const variants = tool.output.map((variant) => this.#variant(variant, tool.definitions));
     const definitions = this.#definitions(
@@ -47,7 +47,7 @@ export class Schemas {
     return object(["$schema", DIALECT], ["oneOf", variants], ...definitions);
   }
 
-  /** The schema of one value, with its definitions. */
+  /** Schema of one value, with its definitions. */
   value(shape: Shape, definitions: readonly Definition[]): JsonObject {
     return object(...this.#shape(shape).members, ...this.#definitions({ definitions }, [shape]));
   }
@@ -63,7 +63,7 @@ export class Schemas {
     return withDoc(tagged, doc);
   }
 
-  /** `$defs` with the definitions that the roots reach. */
+  /** `$defs` with the definitions that the roots refer to, directly or indirectly. */
   #definitions(tool: Pick<Tool, "definitions">, roots: readonly Shape[]): [string, Json][] {
     const reached = new Set<string>();
     const visit = (shape: Shape): void =>
@@ -80,7 +80,7 @@ export class Schemas {
       : [["$defs", object(...used.map(({ name, shape }) => [name, this.#definition(shape)] as const))]];
   }
 
-  /** The schema of a definition, which the input and the output of a tool share. */
+  /** Schema of a definition, shared by the input and output of a tool. */
   #definition(shape: Shape): JsonObject {
     const schema = this.#made.get(shape) ?? this.#shape(shape);
     this.#made.set(shape, schema);
@@ -195,7 +195,6 @@ export class Schemas {
   }
 }
 
-/** Adds `null` to the values that a schema accepts. */
 function nullable(schema: JsonObject): JsonObject {
   const { members } = schema;
   const type = members.get("type");
@@ -231,20 +230,20 @@ function isList(shape: Shape, definitions: readonly Definition[]): boolean {
   return resolved.kind === "array" || resolved.kind === "tuple";
 }
 
-/** Marks a list that travels as one value: exactly `"type": "array"` would make it a `many` port. */
+/** Marks a list that is sent as one value: with `"type": "array"` it would be a `many` port. */
 function asSingleValue(schema: JsonObject): JsonObject {
   if (schema.get("type") !== "array") return object(["anyOf", [schema]]);
   return new JsonObject(new Map([...schema.members, ["type", ["array"]]]));
 }
 
-/** Adds the keywords from JSDoc after those of the type: first constraints, then annotations. */
+/** Adds keywords from JSDoc after those of the type: first constraints, then annotations. */
 function withDoc(schema: JsonObject, doc: Doc | undefined): JsonObject {
   if (doc === undefined) return schema;
   const members = new Map(schema.members);
   if (doc.description !== undefined) members.set("description", doc.description);
   for (const [keyword, value] of doc.keywords) {
     const pattern = keyword === "pattern" ? members.get("pattern") : undefined;
-    // The pattern of the type itself applies too.
+    // A text must match the type's pattern as well.
     if (pattern !== undefined && pattern !== value) members.set("allOf", [object(["pattern", pattern])]);
     members.set(keyword, value);
   }

@@ -1,4 +1,4 @@
-/** The generated texts of one tool. They depend on the tool alone, so they are reused until it changes. */
+/** Generated texts of one tool, reused until the tool changes. */
 
 import { type Contract, derivePorts, localUrl, metadataText, prettyJson } from "svc-runtime/internal/generator";
 import { printJson } from "../../json.js";
@@ -7,21 +7,21 @@ import { codec, inputPorts, outputVariants } from "./codecs.js";
 import { renderContract } from "./render.js";
 import type { Schemas } from "./schema.js";
 
-/** Plain data that can be stored as JSON. */
+/** Texts of one tool, as data that can be stored as JSON. */
 export interface ToolArtifacts {
   readonly fqn: string;
   readonly path: string;
   readonly import: ClassImport;
-  /** The place of the class's name. */
+  /** Position of the class's name. */
   readonly place: Place;
   readonly contract: Contract;
-  /** The contract as the entry in `contracts.ts`. */
+  /** Entry in `contracts.ts`. */
   readonly entry: string;
-  /** The entry in `meta.json`, indented. */
+  /** Entry in `meta.json`, indented. */
   readonly document: string;
 }
 
-/** Makes the texts of a tool without errors. */
+/** Generates the texts of a tool that has no errors. */
 export function artifactsOf(tool: Tool, schemas: Schemas): ToolArtifacts {
   const contract = contractOf(tool, schemas);
   return {

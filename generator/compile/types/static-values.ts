@@ -1,4 +1,4 @@
-/** Evaluation of constant expressions, without running code. */
+/** Evaluates constant expressions without running code. */
 
 import {
   type BinaryExpression,
@@ -12,19 +12,18 @@ import {
 
 export type StaticValue = { readonly value: string | number; readonly node: Node };
 
-/** Evaluates literals, constants, templates, arithmetic, static members and calls without arguments. */
 export class StaticEvaluator {
-  /** The first expression that could not be evaluated. */
+  /** First expression that could not be evaluated. */
   failedAt: Node | undefined;
 
   readonly #statics: Type;
 
-  /** @param statics the type of the class itself, with its static members */
+  /** @param statics type of the class itself, with its static members */
   constructor(statics: Type) {
     this.#statics = statics;
   }
 
-  /** The value that a method, getter or arrow-function member returns. `node` is the returned expression. */
+  /** Value that a method, getter or arrow-function member returns, and the returned expression (`node`). */
   result(declaration: Node, depth = 0): StaticValue | undefined {
     const expression = returnedExpression(declaration);
     if (expression === undefined) {
@@ -35,7 +34,7 @@ export class StaticEvaluator {
     return value === undefined ? undefined : { value, node: expression };
   }
 
-  /** The members of an object of texts that a method, getter or arrow-function member returns. */
+  /** Members of the object of texts that a method, getter or arrow-function member returns. */
   texts(declaration: Node): readonly (readonly [name: string, text: string])[] | undefined {
     const expression = returnedExpression(declaration);
     const literal =
@@ -124,7 +123,7 @@ export class StaticEvaluator {
     }
   }
 
-  /** The declaration behind a name. `this.x` is looked up on the tool class, so that overrides apply. */
+  /** Declaration that a name refers to. `this.x` is looked up on the tool class, so that overrides apply. */
   #declarationOf(node: Expression): Node | undefined {
     if (Node.isPropertyAccessExpression(node) && Node.isThisExpression(node.getExpression())) {
       return this.#statics.getProperty(node.getName())?.getValueDeclaration();
@@ -151,12 +150,12 @@ export class StaticEvaluator {
   }
 }
 
-/** The name of a declaration; a declaration without one is returned itself. */
+/** Name of a declaration, or the declaration itself if it has none. */
 export function nameNode(declaration: Node): Node {
   return (Node.hasName(declaration) ? declaration.getNameNode() : undefined) ?? declaration;
 }
 
-/** The returned expression of a function that has only variable declarations before its one return. */
+/** Returned expression of a function that has only variable declarations before a single return. */
 function returnedExpression(declaration: Node): Expression | undefined {
   const holdsFunction = Node.isPropertyDeclaration(declaration) || Node.isVariableDeclaration(declaration);
   const called = holdsFunction ? declaration.getInitializer() : declaration;

@@ -1,18 +1,17 @@
-/** Template literal types as regular expressions that accept what TypeScript accepts. */
+/** Regular expressions that accept the same texts as template literal types. */
 
 import { ts } from "../project/typescript.js";
 
-/** The texts that `${number}` accepts: `isFinite(+text)`. */
+/** Texts that `${number}` accepts: those for which `isFinite(+text)`. */
 const NUMBER =
   "(?:\\s+|\\s*(?:[+-]?(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)(?:[eE][+-]?[0-9]+)?|0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)\\s*)";
 const BIGINT = "-?(?:0|[1-9][0-9]*|0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+)";
-/** The characters and character classes of NUMBER and BIGINT. */
 const NUMBER_ATOMS = /\\.|\[[^\]]+\]|[0-]/g;
 const ANY = "[\\s\\S]";
 
 /**
- * Patterns of the characters that each mapping does not change, for the first and every other character of a text.
- * `Uppercase<string>` accepts exactly the texts of such characters, and likewise for the others.
+ * For each mapping, the characters that it does not change, at the start of a text and elsewhere. `Uppercase<string>`
+ * accepts exactly the texts of such characters.
  */
 const MAPPED: Readonly<Record<string, readonly [first: string, other: string]>> = {
   Uppercase: ["\\P{Changes_When_Uppercased}", "\\P{Changes_When_Uppercased}"],
@@ -22,20 +21,19 @@ const MAPPED: Readonly<Record<string, readonly [first: string, other: string]>> 
 };
 
 /**
- * The pattern of a template literal type or a mapped string, without anchors; undefined when one of its placeholders
- * has no pattern.
+ * Pattern of a template literal type or mapped string, without anchors; undefined if a placeholder has no pattern.
  *
- * TypeScript does not backtrack. A placeholder before a text ends at the first occurrence of that text. A placeholder
- * directly before another one takes exactly one character. The last placeholder takes the rest. So
- * `${string}:${number}` does not accept "a:b:1". A pattern of this form takes linear time, and has no back references,
- * which other regex engines often lack.
+ * Like TypeScript, the pattern does not backtrack. A placeholder before a text ends at the first occurrence of that
+ * text; a placeholder directly before another one takes one character; the last takes the rest. So
+ * `${string}:${number}` does not accept "a:b:1". The pattern takes linear time and has no back references, which other
+ * regex engines often lack.
  */
 export function textPattern(type: ts.TemplateLiteralType | ts.StringMappingType): string | undefined {
   return placeholder(type, undefined, []);
 }
 
 /**
- * @param next the text behind the placeholder; undefined at the end
+ * @param next text after the placeholder; undefined at the end
  * @param around texts that must not begin within the placeholder's text
  */
 function placeholder(type: ts.Type, next: string | undefined, around: readonly string[]): string | undefined {
@@ -83,14 +81,14 @@ function text(literal: string, ends: readonly string[]): string {
   return [...literal].map((character) => before(escapeRegex(character), ends)).join("");
 }
 
-/** Any number of characters of a kind, before the first of `ends`. */
+/** Any number of characters of a kind, up to the first of `ends`. */
 function repeated(kind: string, ends: readonly string[]): string {
   const [end, ...more] = ends;
   const isCharacter = end !== undefined && more.length === 0 && [...end].length === 1;
   return kind === ANY && isCharacter ? `[^${escapeRegex(end)}]*` : `${before(kind, ends)}*`;
 }
 
-/** A character of a kind where none of `ends` begins. */
+/** A character of a kind at a position where none of `ends` begins. */
 function before(kind: string, ends: readonly string[]): string {
   const mayBegin = (end: string) => new RegExp(`^${kind}$`, "u").test(String.fromCodePoint(end.codePointAt(0) ?? 0));
   const not = ends.filter(mayBegin).map((end) => `(?!${escapeRegex(end)})`);

@@ -1,4 +1,4 @@
-/** Finds the tool classes of a project and reads their static metadata without running them. */
+/** Finds the tool classes of a project and reads their static metadata without running code. */
 
 import { DEFAULT_TIMEOUT_MS, fqnProblem, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/internal/generator";
 import { type Acknowledgement, readAcknowledged } from "../diagnostics/acknowledge.js";
@@ -24,15 +24,14 @@ import { nameNode, StaticEvaluator } from "./static-values.js";
 export interface TypeUse {
   readonly type: ts.Type;
   readonly syntax: TypeSyntax | undefined;
-  /** The place of diagnostics about the type itself. */
+  /** Node for diagnostics about the type. */
   readonly node: ts.Node;
 }
 
-/** One tool class. */
 export interface ToolClass {
   readonly name: string;
   readonly import: ClassImport;
-  /** Undefined when a part of the metadata was refused; the input and output types are checked nevertheless. */
+  /** Undefined if part of the metadata is invalid; the input and output types are checked anyway. */
   readonly metadata: StaticMetadata | undefined;
   readonly declaration: ClassNode;
   readonly input: TypeUse;
@@ -41,7 +40,7 @@ export interface ToolClass {
 
 type ClassNode = ClassDeclaration | ClassExpression;
 
-/** The tool classes of one file, in source order. */
+/** Tool classes of one file, in source order. */
 export function findTools(program: Program, file: ts.SourceFile) {
   const diagnostics: Diagnostic[] = [];
   const tools: ToolClass[] = [];
@@ -64,7 +63,7 @@ interface UnreadTool {
   readonly acknowledged: readonly Acknowledgement[];
 }
 
-/** Notes on the exports of a file that are tool classes without a declaration in the project. */
+/** Notes on exports of a file that are tool classes but have no class declaration in the project. */
 function unreadTools(program: Program, file: ts.SourceFile): UnreadTool[] {
   const { checker } = program;
   const module = checker.getSymbolAtLocation(file);
@@ -106,12 +105,12 @@ function isClassValue(node: ts.Expression | undefined): boolean {
   return node !== undefined && (ts.isClassExpression(node) || ts.isIdentifier(node));
 }
 
-/** The internal flag of a constructor that is abstract (`SignatureFlags` of TypeScript 6.0). */
+/** Internal flag of an abstract constructor (`SignatureFlags` of TypeScript 6.0). */
 const ABSTRACT_SIGNATURE = 4;
 
 type Report = (code: Code, at: Node, subject: string, detail?: string) => void;
 
-/** All classes outside functions. Classes inside are created at run time and cannot be imported. */
+/** All classes outside functions. Classes inside functions cannot be imported. */
 function classesOf({ wrap }: Program, file: ts.SourceFile): ClassNode[] {
   const found: ClassNode[] = [];
   // ts-morph's search for descendants takes ten times as long.
@@ -127,7 +126,7 @@ function isClass(node: Node | undefined): node is ClassNode {
   return Node.isClassDeclaration(node) || Node.isClassExpression(node);
 }
 
-/** The tool classes of one file, with those that are abstract or only look like one. */
+/** Tool classes of one file, including abstract classes and classes that only resemble a tool. */
 export function toolDeclarations(program: Program, file: ts.SourceFile): ts.ClassLikeDeclaration[] {
   return classesOf(program, file)
     .filter((node) => typesOf(program, node) !== undefined || looksLikeTool(node))
@@ -171,7 +170,7 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
   };
 }
 
-/** Whether a class has the methods that make a tool: an own `fqn`, or a base named much like SvcTool, and `invoke`. */
+/** Whether a class resembles a tool: it has `invoke`, and an own `fqn` or a base with a name similar to SvcTool. */
 function looksLikeTool(node: ClassNode): boolean {
   const { members, heritageClauses = [] } = node.compilerNode;
   const has = (name: string, isStatic: boolean) =>
@@ -188,7 +187,10 @@ function looksLikeTool(node: ClassNode): boolean {
   return has("invoke", false) && (has("fqn", true) || isNamedAlike);
 }
 
-/** The types that a tool class hands to SvcTool, by the resolved type of the class; undefined for any other class. */
+/**
+ * Input and output types that a tool class passes to SvcTool, from the resolved type of the class; undefined for other
+ * classes.
+ */
 function typesOf({ checker }: Program, node: ClassNode): { input: ts.Type; output: ts.Type } | undefined {
   const memberOf = (type: ts.Type, name: string) => checker.getPropertyOfType(type, name);
   const instance = node.getSymbol()?.getDeclaredType().compilerType;
@@ -200,7 +202,7 @@ function typesOf({ checker }: Program, node: ClassNode): { input: ts.Type; outpu
   return { input: checker.getTypeOfSymbol(input), output: checker.getTypeOfSymbol(output) };
 }
 
-/** Whether a node is SvcTool itself: a class of that name in the package svc-runtime. */
+/** Whether a node is the class SvcTool of the package svc-runtime. */
 function isRuntimeClass(node: ts.Node): boolean {
   return (
     ts.isClassDeclaration(node) &&
@@ -221,7 +223,7 @@ function fileStem(node: Node): string {
   );
 }
 
-/** The syntax of the Input and Output arguments of SvcTool, through generic bases. */
+/** Syntax of the Input and Output arguments of SvcTool, through generic bases. */
 function typeArguments(
   program: Program,
   node: ClassNode,
@@ -239,7 +241,6 @@ function typeArguments(
   return typeArguments(program, inherited, bindTypeParameters(inherited, syntax, environment));
 }
 
-/** Binds the type parameters of a class to arguments or defaults. */
 function bindTypeParameters(node: ClassNode, args: readonly TypeSyntax[], environment: TypeArguments): TypeArguments {
   const inner = new Map(environment);
   node.getTypeParameters().forEach((parameter, index) => {
@@ -250,7 +251,7 @@ function bindTypeParameters(node: ClassNode, args: readonly TypeSyntax[], enviro
   return inner;
 }
 
-/** The import of a class: from its own file when exported there, else from another file that exports it. */
+/** Import of a class: from its own file if exported there, otherwise from another file that exports it. */
 function findImport(program: Program, node: ClassNode): Omit<ClassImport, "className"> | undefined {
   const { layout, sources, wrap } = program;
   const own = node.getSourceFile().compilerNode;
@@ -269,7 +270,7 @@ function findImport(program: Program, node: ClassNode): Omit<ClassImport, "class
   return undefined;
 }
 
-/** Whether a file exports a class by `export =`, of which the exports are the static members of the class. */
+/** Whether a file exports a class by `export =`. The exports of such a file are the class's static members. */
 function isAssignedExport({ checker }: Program, source: ts.SourceFile, { compilerNode }: ClassNode): boolean {
   const assigned = checker.getSymbolAtLocation(source)?.exports?.get(ts.InternalSymbolName.ExportEquals);
   const [declaration] = assigned?.declarations ?? [];
@@ -279,7 +280,7 @@ function isAssignedExport({ checker }: Program, source: ts.SourceFile, { compile
   return declaration.expression === compilerNode || value === compilerNode;
 }
 
-/** Whether an export has a class as its value, by itself or in a variable. Compiler nodes are the same in all files. */
+/** Whether an export is this class, directly or through a variable. Compares compiler nodes, which are unique. */
 function isExportOf(exported: MorphSymbol, node: ClassNode): boolean {
   if (exported.compilerSymbol.declarations?.some(ts.isTypeOnlyImportOrExportDeclaration)) return false;
   const declaration = (exported.getAliasedSymbol() ?? exported).getValueDeclaration();
@@ -301,7 +302,7 @@ function readStaticMetadata(
     failed = true;
     report(code, where, subject, detail);
   };
-  /** The value of a static method with its place; undefined when the class does not override it. */
+  /** Value and place of a static method; undefined if the class does not override it. */
   const staticValue = (key: string, kind: "string" | "number", refusal: Code) => {
     const declaration = overrideOf(program, statics, key);
     if (declaration === undefined) return undefined;
@@ -355,19 +356,19 @@ function readStaticMetadata(
   return { fqn: canonical, description: text, path: urlPath, timeout: milliseconds, variables: variables ?? [] };
 }
 
-/** Numbers below are probably seconds. */
+/** Timeouts below this number were probably meant as seconds. */
 const SHORT_TIMEOUT_MS = 100;
-/** What the registry of the network takes. */
+/** Limits of the network's registry. */
 const MIN_REGISTERED_MS = 1_000;
 const MAX_REGISTERED_MS = 120_000;
 
-/** The static member of a class or its bases that replaces the one of SvcTool. */
+/** Static member of a class or its bases that overrides SvcTool's. */
 function overrideOf({ checker, wrap }: Program, statics: Type, name: string): Node | undefined {
   const declaration = checker.getPropertyOfType(statics.compilerType, name)?.valueDeclaration;
   return declaration === undefined || isRuntimeClass(declaration.parent) ? undefined : wrap(declaration);
 }
 
-/** The detail of a refused value of the wrong type: `value` is text for a timeout, a number for any other metadata. */
+/** Detail for metadata of the wrong type. A timeout must be a number, all other metadata texts. */
 function wrongKind(value: string | number): string {
   if (typeof value === "number") return "expected text, got a number";
   const [, number = "", unit = ""] = /^(\d+(?:\.\d+)?) ?(ms|s|m|min|h)?$/.exec(value) ?? [];
@@ -376,7 +377,7 @@ function wrongKind(value: string | number): string {
   return `expected milliseconds as a number, got the text ${quoted(value)}${meant}`;
 }
 
-/** Reports a constructor that needs arguments when no `static new()` passes them. */
+/** Reports a constructor that requires arguments if no `static new()` passes them. */
 function checkConstruction(program: Program, node: ClassNode, statics: Type, name: string, report: Report): void {
   if (overrideOf(program, statics, "new") !== undefined) return;
   const needed = statics.getConstructSignatures().map((signature) => {
@@ -397,7 +398,7 @@ function checkConstruction(program: Program, node: ClassNode, statics: Type, nam
 const STATIC_METHODS = ["path", "timeout", "isolate", "new", "create", "close", "meta", "description"];
 const INSTANCE_METHODS = ["invoke", "authorize", "health", "encodeOutput"];
 
-/** Reports methods of the names of SvcTool that are static where SvcTool's are not, and the reverse. */
+/** Reports members with a name of SvcTool's that are static while SvcTool's are not, or the reverse. */
 function checkKinds(program: Program, node: ClassNode, statics: Type, name: string, report: Report): void {
   const instance = node.getSymbolOrThrow().getDeclaredType();
   const never = [
@@ -411,7 +412,7 @@ function checkKinds(program: Program, node: ClassNode, statics: Type, name: stri
   }
 }
 
-/** A public method of the author's. */
+/** Public method that the author declares. */
 function methodOf({ checker, wrap }: Program, { compilerType }: Type, name: string): Node | undefined {
   const declaration = checker.getPropertyOfType(compilerType, name)?.valueDeclaration;
   if (declaration === undefined || !ts.isMethodDeclaration(declaration) || isRuntimeClass(declaration.parent)) return;
@@ -419,7 +420,7 @@ function methodOf({ checker, wrap }: Program, { compilerType }: Type, name: stri
   return (ts.getCombinedModifierFlags(declaration) & hidden) === 0 ? wrap(declaration) : undefined;
 }
 
-/** Whether a parameter has no default and its type does not take `undefined`. */
+/** Whether a parameter has no default and its type excludes `undefined`. */
 function needsArgument(parameter: MorphSymbol, location: Node): boolean {
   const declaration = parameter.getValueDeclaration();
   const type = parameter.getTypeAtLocation(location);
@@ -432,17 +433,17 @@ function needsArgument(parameter: MorphSymbol, location: Node): boolean {
   return !(type.isUnion() ? type.getUnionTypes() : [type]).some((part) => part.isUndefined() || part.isVoid());
 }
 
-/** A path without empty segments. Tools with equal canonical paths collide. */
+/** Path without empty segments. Tools with equal canonical paths collide. */
 function canonicalPath(path: string): string {
   return path.split("/").filter(Boolean).join("/");
 }
 
-/** Whether a tool is imported from its own file. Otherwise its import depends on files outside its own imports. */
+/** Whether a tool is imported from its own file. Otherwise its import depends on other files. */
 export function importedFromOwnFile(tool: Pick<Tool, "import" | "place">): boolean {
   return tool.import.file === tool.place.file;
 }
 
-/** The diagnostic of a project without tools. It names the abstract tool classes, which may be the missing ones. */
+/** Diagnostic of a project without tools. Lists abstract tool classes, because one may be the missing tool. */
 export function noTools(program: Program): Diagnostic {
   const { layout, sources, at } = program;
   const where = `in the ${sources.length === 1 ? "only file" : `${sources.length} files`} of ${displayPath(layout, layout.tsconfig)}`;
@@ -468,8 +469,7 @@ const MAX_NAMED_CLASSES = 3;
 const ROOT_TAKEN = 'without path() a tool is at the root: add static override path() { return "name"; } to all but one';
 
 /**
- * Diagnostics for tools with the same FQN or path, which one process cannot serve together. Tools without an FQN, whose
- * metadata was refused, are skipped.
+ * Diagnostics for tools with the same FQN or path, which one process cannot serve. Skips tools with invalid metadata.
  */
 export function duplicateTools(tools: readonly Pick<Tool, "fqn" | "path" | "import" | "place">[]): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];

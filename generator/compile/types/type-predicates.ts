@@ -1,11 +1,10 @@
-/** Predicates on types, by meaning and declaration, not by name alone. */
+/** Predicates on types, by meaning and declaration instead of by name. */
 
 import { type Program, packageOf } from "../project/program.js";
 import { ts } from "../project/typescript.js";
 
 const { TypeFlags } = ts;
 
-/** Predicates on the types of one program. */
 export class TypePredicates {
   readonly #checker: ts.TypeChecker;
 
@@ -16,7 +15,10 @@ export class TypePredicates {
     this.#checker = program.checker;
   }
 
-  /** Whether the members can be ports: an object type or an intersection of them, neither a list nor built in. */
+  /**
+   * Whether the members can be ports: the type is an object type, or an intersection of them, and no list or built-in
+   * class.
+   */
   isPlainObject(type: ts.Type): boolean {
     if (type.isIntersection()) return type.types.every((part) => this.isPlainObject(part));
     if (!(type.flags & TypeFlags.Object) || this.isList(type)) return false;
@@ -40,8 +42,8 @@ export class TypePredicates {
   }
 
   /**
-   * The name of a class of the language's library or of node's types, such as `Buffer`: it has a constructor or methods,
-   * or is like a list. `Intl.NumberFormatOptions` and `os.CpuInfo` have none of these, and are data.
+   * Name of a class of the language's library or of @types/node, such as `Buffer`: it has a constructor or methods, or
+   * is array-like. `Intl.NumberFormatOptions` and `os.CpuInfo` have none of these, so they are data.
    */
   builtIn(type: ts.Type): string | undefined {
     const symbol = type.getSymbol();
@@ -60,7 +62,8 @@ export class TypePredicates {
   }
 
   /**
-   * The built-in class among the direct and indirect bases. A value of such a type has content beside its own members.
+   * Built-in class among the direct and indirect bases. Values of such a type have content that is not in their own
+   * members.
    */
   builtInBase(type: ts.Type): string | undefined {
     const { target = type } = type as Partial<ts.TypeReference>;
@@ -69,7 +72,7 @@ export class TypePredicates {
     return bases.map((base) => this.builtIn(base) ?? this.builtInBase(base)).find((name) => name !== undefined);
   }
 
-  /** The `T` of an interface that only renames `T[]`: `interface List extends Array<T> {}`. */
+  /** The `T` of an interface that only gives `T[]` another name: `interface List extends Array<T> {}`. */
   inheritedElement(type: ts.Type): ts.Type | undefined {
     const { target = type } = type as Partial<ts.TypeReference>;
     if (!target.isClassOrInterface() || target.isClass()) return undefined;
@@ -80,20 +83,20 @@ export class TypePredicates {
     return this.#checker.getIndexTypeOfType(type, ts.IndexKind.Number);
   }
 
-  /** Whether a type has no members, as `{}`: it accepts everything but null and undefined. */
+  /** Whether a type has no members, like `{}`, and so accepts everything except null and undefined. */
   isEmpty(type: ts.Type): boolean {
     return this.#checker.getPropertiesOfType(type).length === 0 && this.#checker.getIndexInfosOfType(type).length === 0;
   }
 
   /**
-   * Whether a type is a brand: an object type of members that no JSON value has (`{ readonly __brand: "Id" }`), or
-   * `{}`.
+   * Whether a type is a brand: `{}`, or an object type with members that JSON values cannot have (`{ readonly __brand:
+   * "Id" }`).
    */
   isBrand(type: ts.Type, base: ts.Type): boolean {
     if (type.isIntersection()) return type.types.every((part) => this.isBrand(part, base));
     const isObject = (type.flags & TypeFlags.Object) !== 0 && !this.isList(type) && !this.isCallable(type);
     if (!isObject || this.builtIn(type) !== undefined) return false;
-    // Any object type intersected with a primitive is a brand; with a list or a date it may add data.
+    // With a primitive, any object type is a brand; with a list or a date, it may add data.
     const primitive = !(base.flags & TypeFlags.Object);
     return (
       primitive ||
@@ -102,12 +105,12 @@ export class TypePredicates {
   }
 }
 
-/** The constituents of a union without `undefined`. Any other type is its only constituent. */
+/** Constituents of a union without `undefined`; any other type by itself. */
 export function unionConstituents(type: ts.Type): readonly ts.Type[] {
   return type.isUnion() ? type.types.filter((part) => !(part.flags & TypeFlags.Undefined)) : [type];
 }
 
-/** Whether a type is the reference in a `DataRef`, by its declaration in svc-runtime. */
+/** Whether a type is the reference type of `DataRef`, by its declaration in svc-runtime. */
 export function isDataReference(type: ts.Type): type is ts.TypeReference {
   const symbol = type.getSymbol();
   return symbol?.name === "DataReference" && isFromRuntime(symbol);
@@ -117,7 +120,7 @@ export function isDataRef(declaration: ts.TypeAliasDeclaration): boolean {
   return declaration.name.text === "DataRef" && packageOf(declaration.getSourceFile().fileName) === "svc-runtime";
 }
 
-/** Whether a type is `WithSerdeErrorPath<T>` of svc-runtime. */
+/** Whether a type is svc-runtime's `WithSerdeErrorPath<T>`. */
 export function isErrorPathWrapper(type: ts.Type): boolean {
   const symbol = type.getSymbol();
   return symbol?.name === "WithSerdeErrorPath" && isFromRuntime(symbol);

@@ -1,4 +1,4 @@
-/** JSDoc on shapes: the comments of aliases, enums, types and members, their constraints and tags, and `@secret`. */
+/** Adds JSDoc to shapes: comments of aliases, enums, types and members with their constraints and tags. */
 
 import { FORMAT_NAMES } from "svc-runtime/internal/generator";
 import { readAcknowledged } from "../../diagnostics/acknowledge.js";
@@ -15,7 +15,7 @@ import { MAX_DEPTH } from "./part-syntax.js";
 
 const { TypeFlags } = ts;
 
-/** Adds the comments of the aliases between a syntax and its type. */
+/** Adds the comments of the aliases through which the syntax refers to the type. */
 export function addAliasComments(lowering: Lowering, shape: Shape, use: Use): Shape {
   let result = shape;
   for (const comment of aliasComments(lowering, use.syntax)) {
@@ -25,7 +25,7 @@ export function addAliasComments(lowering: Lowering, shape: Shape, use: Use): Sh
   return result;
 }
 
-/** Adds the comment of an enum to a union of all its members, or the comment of a member to that member alone. */
+/** Adds the enum's comment to a union of all its members, or a member's comment to that member. */
 export function addEnumComment(lowering: Lowering, shape: Shape, types: readonly ts.Type[], use: Use): Shape {
   const symbol = enumSymbol(
     lowering,
@@ -82,7 +82,7 @@ export function addConstraints(lowering: Lowering, shape: Shape, comment: Commen
       constraint.tag === "secret" && lowering.side === "output"
         ? { kind: "place" as const, detail: "@secret is for inputs: a result is signed and returned as it is" }
         : constrain(before, constraint);
-    // A tag of a package may be another tool's, and the project cannot correct it.
+    // A dependency's tag may be meant for another tool, and the project cannot correct it.
     if (isForeign && ("detail" in next || conflictingTags(next) !== undefined)) continue;
     if ("detail" in next) {
       lowering.report(next.kind === "value" ? "SVC170" : "SVC171", at, next.detail);
@@ -105,8 +105,7 @@ export function addConstraints(lowering: Lowering, shape: Shape, comment: Commen
 }
 
 /**
- * Reports a pattern for which one text can occupy the CPU of a server, or of any other program that checks the
- * pattern.
+ * Reports a pattern for which one text can keep the CPU of a server busy, or of any program that checks the pattern.
  */
 function checkPattern(lowering: Lowering, pattern: string, { constraints }: Comment, at: Where): void {
   const slow = slowPart(pattern);
@@ -116,7 +115,7 @@ function checkPattern(lowering: Lowering, pattern: string, { constraints }: Comm
   if (slow?.growth === "quadratic" && lowering.side === "input" && !isShort) lowering.report("SVC178", at, slow.part);
 }
 
-/** Records the tags other than annotations and constraints: misspelled tags, acknowledged notes, example values. */
+/** Records misspelled tags, acknowledged notes and example values. */
 export function recordTags(
   lowering: Lowering,
   comment: Comment,
@@ -138,7 +137,7 @@ export function recordTags(
   }
 }
 
-/** Reports the inputs with names like secrets, except where a member, an alias or a type above says otherwise. */
+/** Reports inputs with names like secrets, unless the member, an alias or an enclosing type declares otherwise. */
 export function reportSecrets(lowering: Lowering, root: Shape): void {
   const seen = new Set<Shape>();
   const visit = (shape: Shape): void => {
@@ -157,18 +156,18 @@ export function addTypeComment<S extends Shape>(lowering: Lowering, shape: S, ty
   if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return shape;
   if (isNever(shape)) return shape;
   const comment = lowering.types.comments.of(symbol);
-  // Constraints keep the kind of a shape.
+  // Constraints do not change the kind of a shape.
   const documented = addComment(lowering, shape, comment, use) as S;
   if (comment.notSecret) lowering.notSecret.add(documented);
   return documented;
 }
 
-/** A comment with the values that its tags have on a shape. */
+/** Comment with the values that its tags have for this shape. */
 export function onShape(comment: Comment, shape: Shape): Comment {
   return shape.kind === "string" && comment.annotations.length > 0 ? comment.onText() : comment;
 }
 
-/** The comment of an enum, then a line for each documented member; of a member, its own. */
+/** For an enum, its comment and a line for each documented member; for a member, its own comment. */
 function enumDescription(comments: Comments, symbol: ts.Symbol): string {
   const { description } = comments.of(symbol);
   if (!(symbol.flags & ts.SymbolFlags.Enum)) return description;
@@ -181,5 +180,5 @@ function enumDescription(comments: Comments, symbol: ts.Symbol): string {
   return [description, ...lines].filter((each) => each !== "").join("\n");
 }
 
-/** Maximum length of a text for which a pattern of quadratic time takes no noticeable time. */
+/** Maximum length of a text for which a pattern of quadratic time is still fast. */
 const MAX_QUADRATIC_LENGTH = 1000;

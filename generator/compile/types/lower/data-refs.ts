@@ -8,7 +8,7 @@ import { elementUse } from "./lists.js";
 import type { Lowering, Use } from "./lowering.js";
 import { lowerWithoutUndefined } from "./unions.js";
 
-/** The referenced data of an output port of type `DataRef`; undefined for any other type. */
+/** Data that an output port of type `DataRef` refers to; undefined for any other type. */
 export function lowerDataRef(
   lowering: Lowering,
   type: ts.Type,
@@ -29,7 +29,7 @@ export function lowerDataRef(
   return { by: "items", shape: { kind: "array", item: dataRefContent(lowering, element, item) } };
 }
 
-/** Lowers the `T` of a `DataRef<T>`, which may be in a union with `undefined`, but with no other type. */
+/** Lowers the `T` of a `DataRef<T>`. The `DataRef` may be in a union with `undefined`, but with no other type. */
 function dataRefContent(lowering: Lowering, type: ts.Type, use: Use): Shape {
   const parts = unionConstituents(type);
   const [reference, ...more] = parts.filter(isDataReference);

@@ -17,7 +17,7 @@ export function lowerList(lowering: Lowering, element: ts.Type, use: Use): Shape
   return isNever(item) ? { kind: "tuple", items: [], optional: 0, tail: [] } : { kind: "array", item };
 }
 
-/** The shape of an element. In a result `undefined` is written as null. */
+/** Shape of an element. In a result, `undefined` is written as null. */
 function lowerItem(lowering: Lowering, type: ts.Type, use: Use): Shape {
   const parts = type.isUnion() ? type.types : [type];
   const isAbsent = ({ flags }: ts.Type) => (flags & ABSENT) !== 0;

@@ -1,6 +1,6 @@
 /**
- * Compiler types -> model. Types with a JSON meaning become shapes. All others are refused: one run reports every one
- * of them, at the member that has it. Types are identified by meaning and declaration, not by name.
+ * Lowers compiler types to the model. Types with a JSON meaning become shapes; each other type is reported at the
+ * member that has it.
  */
 
 import type { Acknowledgement } from "../../diagnostics/acknowledge.js";
@@ -23,18 +23,17 @@ import { hasJson, literalOf, lowerUnion } from "./unions.js";
 
 const { TypeFlags } = ts;
 
-/** The model of a tool class, with its diagnostics. */
+/** Model of a tool class, with its diagnostics. */
 export interface LoweringResult {
   readonly tool: Tool;
   readonly diagnostics: readonly Diagnostic[];
   readonly acknowledged: readonly Acknowledgement[];
-  /** The values of `@default` and `@example`, to be checked against the types. */
+  /** Values of `@default` and `@example`, to be checked against the types. */
   readonly examples: readonly Example[];
-  /** Whether the types go on too deep, so that the model holds less than they say. */
+  /** Whether the types are nested too deeply, so that the model is incomplete. */
   readonly tooDeep: boolean;
 }
 
-/** Lowers one tool class. */
 export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
   const { program } = types;
   const lowering = new Lowering(types, tool.name, lowerType);
@@ -67,10 +66,10 @@ export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
   };
 }
 
-/** Placeholder for refused metadata, from which nothing is generated. */
+/** Placeholder for invalid metadata; nothing is generated from it. */
 const NO_METADATA: StaticMetadata = { fqn: "", description: "", path: "", timeout: 0, variables: [] };
 
-/** The shape of a type, with the comments of the aliases between its syntax and the type. */
+/** Shape of a type, with the comments of the aliases that its syntax refers to. */
 function lowerType(lowering: Lowering, type: ts.Type, use: Use): Shape {
   if (use.depth > MAX_DEPTH) return lowering.refuseDepth(use);
   if (lowering.tooDeep) return { kind: "json" };
@@ -118,14 +117,14 @@ function shapeOfType(lowering: Lowering, type: ts.Type, use: Use): Shape {
   return lowering.refuse("SVC144", use, lowering.printType(type));
 }
 
-/** `any`, which is also TypeScript's type of a name that it does not find. */
+/** Lowers `any`, which is also TypeScript's type of an unknown name. */
 function lowerAny(lowering: Lowering, type: ts.Type, use: Use): Shape {
   const isError = (type as { intrinsicName?: string }).intrinsicName === "error";
   lowering.report(isError ? "SVC191" : "SVC190", use);
   return { kind: "json" };
 }
 
-/** A type parameter of a tool class, lowered as the default type of the parameter. */
+/** Lowers a type parameter of a tool class as the parameter's default type. */
 function lowerTypeParameter(lowering: Lowering, type: ts.Type, use: Use): Shape {
   const symbol = type.getSymbol();
   const declaration = symbol?.declarations?.find(ts.isTypeParameterDeclaration);
@@ -136,7 +135,7 @@ function lowerTypeParameter(lowering: Lowering, type: ts.Type, use: Use): Shape 
   return lowering.shape(lowering.checker.getTypeFromTypeNode(declaration.default), { ...use, syntax });
 }
 
-/** A template literal type, or an intrinsic string type such as `Uppercase<string>`. */
+/** Lowers a template literal type or an intrinsic string type such as `Uppercase<string>`. */
 function lowerTextPattern(lowering: Lowering, type: ts.TemplateLiteralType | ts.StringMappingType, use: Use): Shape {
   const pattern = textPattern(type);
   return pattern === undefined

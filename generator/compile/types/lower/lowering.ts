@@ -1,4 +1,4 @@
-/** The state of lowering one tool class: what was found, the place in the types, the limits of their depth. */
+/** State of lowering one tool class: results, position in the types, depth limits. */
 
 import type { Acknowledgement } from "../../diagnostics/acknowledge.js";
 import { CODES, type Code, type Diagnostic, diagnostic } from "../../diagnostics/diagnostics.js";
@@ -23,26 +23,26 @@ export function readTypes(program: Program): TypeReader {
   return { program, order: new DeclaredOrder(checker), comments: new Comments(checker) };
 }
 
-/** One use of a type: its name in diagnostics, the node that they point to, its syntax, and the nesting depth. */
+/** One use of a type: its name and node for diagnostics, its syntax, and the nesting depth. */
 export interface Use extends Where {
   readonly syntax: TypeSyntax | undefined;
-  /** Levels since the last type with a name of its own. */
+  /** Number of levels since the last named type. */
   readonly depth: number;
 }
 
 export interface Where {
   readonly subject: string;
   readonly node: ts.Node;
-  /** Inside a type of a package: the subject of the member of the project that has the type. */
+  /** Inside a dependency's type: subject of the project's member that has the type. */
   readonly author?: string | undefined;
 }
 
-/** The number of levels, named or not, from which a named type is lowered after the type that has it. */
+/** From this number of levels on, a named type is lowered later, after the type that contains it. */
 const MAX_LEVELS = 60;
 /** Maximum number of named types of one tool. */
 const MAX_TYPES = 1_000;
 const { TypeFlags } = ts;
-/** The types of an absent member. */
+/** Flags of the types of an absent member. */
 export const ABSENT = TypeFlags.Undefined | TypeFlags.Void;
 
 export class Lowering {
@@ -57,21 +57,20 @@ export class Lowering {
   readonly syntax: PartSyntax;
   readonly definitions = new ShapeDefinitions();
   readonly toolName: string;
-  /** Lowers a type of any kind. */
   readonly shape: (type: ts.Type, use: Use) => Shape;
   side: "input" | "output" = "input";
   tooDeep = false;
-  /** Levels, named or not, that are being lowered. */
+  /** Number of levels that are being lowered. */
   levels = 0;
-  /** Declarations of which types are being lowered, with the number of these types. */
+  /** For each declaration, the number of its types that are being lowered. */
   #open = new Map<ts.Symbol, number>();
   readonly #postponed: (() => void)[] = [];
   #count = 0;
-  /** The shapes of input members with names like secrets. */
+  /** Shapes of input members with names like secrets. */
   readonly secrets = new Map<Shape, Where & { readonly detail: string }>();
-  /** The shapes of which no member is a secret. */
+  /** Shapes that contain no secret. */
   readonly notSecret = new WeakSet<Shape>();
-  /** The shapes without values, with the types that they come from. */
+  /** Shapes without values, with the types that they come from. */
   readonly #impossibles = new WeakMap<Shape, Where & { readonly detail: string | undefined }>();
 
   constructor(types: TypeReader, toolName: string, lowerType: (lowering: Lowering, type: ts.Type, use: Use) => Shape) {
@@ -85,7 +84,10 @@ export class Lowering {
     this.shape = (type, use) => lowerType(this, type, use);
   }
 
-  /** Reports a diagnostic once a place; the errors of a package's type once for the member that has it. */
+  /**
+   * Reports a diagnostic once for each place. Errors in a dependency's type are reported once for the member that has
+   * it.
+   */
   report(code: Code, use: Where, detail?: string): void {
     const place = this.program.at(use.node, endOfTag(use.node));
     const { author, subject } = use;
@@ -112,7 +114,7 @@ export class Lowering {
     return this.checker.typeToString(type, undefined, ts.TypeFormatFlags.None);
   }
 
-  /** The shape of a type without values. A union drops it; where nothing does, {@link refuseImpossible} reports it. */
+  /** Shape of a type without values. A union drops it; anywhere else, {@link refuseImpossible} reports it. */
   impossible(use: Use, detail?: string): Shape {
     const shape: Shape = { kind: "union", branches: [] };
     this.#impossibles.set(shape, { ...use, detail });
@@ -126,7 +128,7 @@ export class Lowering {
     return { kind: "json" };
   }
 
-  /** Reports a type without values that a recursive type refers to from inside, where no union can drop it. */
+  /** Reports a type without values inside a recursive type, where no union can drop it. */
   refuseImpossibleParts(shape: Shape, use: Use): void {
     if (isNever(shape)) this.refuseImpossible(shape, use);
     else for (const part of partsOf(shape)) this.refuseImpossibleParts(part, use);
@@ -164,7 +166,7 @@ export class Lowering {
     });
   }
 
-  /** Lowers the types that were too deep in others to be lowered there. */
+  /** Lowers the postponed types. */
   finish(): void {
     for (let next = this.#postponed.pop(); next !== undefined && !this.tooDeep; next = this.#postponed.pop()) next();
     this.#open = new Map();
@@ -177,12 +179,12 @@ export class Lowering {
     return { kind: "json" };
   }
 
-  /** The node, unless it is in a package or in TypeScript's library, where a diagnostic would not help. */
+  /** The node, unless it is in a dependency or in TypeScript's library, where a diagnostic would not help. */
   own(node: ts.Node | undefined): ts.Node | undefined {
     return node === undefined || this.program.isForeign(node.getSourceFile()) ? undefined : node;
   }
 
-  /** The place of a declaration in a type: its own, or that of the member of the project that has a package's type. */
+  /** Place of a declaration in a type; for a dependency's type, that of the project's member that has it. */
   placeIn(outer: Use, declaration: ts.Node | undefined): Pick<Where, "node" | "author"> {
     if (declaration === undefined) return { node: outer.node, author: outer.author };
     const node = this.own(declaration);
@@ -197,7 +199,7 @@ export class Lowering {
   }
 }
 
-/** A diagnostic in a type of a package, about the member of the project that has the type. */
+/** Diagnostic in a dependency's type, about the project's member that has the type. */
 function foreignDiagnostic(
   code: Code,
   where: { readonly place: Place; readonly subject: string },

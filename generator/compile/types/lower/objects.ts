@@ -1,4 +1,4 @@
-/** Object types: members, index signatures, and the members that are ports. */
+/** Lowers object types: members, index signatures, ports. */
 
 import { type Doc, isNever, type Member, memberSubject, type ObjectShape, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
@@ -13,13 +13,13 @@ import { lowerWithoutUndefined } from "./unions.js";
 
 const { TypeFlags } = ts;
 
-/** An object type, or the impossible shape of a required member: no value has such a member. */
+/** Lowers an object type. If a required member has no values, the object has none either. */
 export function lowerStructure(lowering: Lowering, type: ts.Type, use: Use): Shape {
   const shape = lowerObject(lowering, type, use);
   return shape.members.map((member) => member.shape).find(isNever) ?? shape;
 }
 
-/** The ports of an object type, each of which must have values. */
+/** Lowers the ports of an object type; each must have values. */
 export function lowerPorts(lowering: Lowering, type: ts.Type, use: Use, payload: boolean): ObjectShape {
   const shape = lowerObject(lowering, type, use, payload);
   const members = shape.members.map((member) => ({ ...member, shape: lowering.refuseImpossible(member.shape, use) }));
@@ -44,7 +44,7 @@ function lowerObject(lowering: Lowering, type: ts.Type, use: Use, payload = fals
       ...lowering.placeIn(use, info.declaration),
       syntax: info.declaration === undefined ? values : { node: info.declaration.type, environment },
     };
-    // A symbol names no member of JSON, and an index signature demands none.
+    // JSON has no symbols as names, and an index signature requires no member.
     if (info.keyType.flags & TypeFlags.ESSymbol) continue;
     if (info.type.flags & TypeFlags.Never) closed = true;
     else {
@@ -117,7 +117,7 @@ function lowerMember(
   };
 }
 
-/** Reports a member that has no JSON form; returns whether it did. */
+/** Reports a member without a JSON form; returns whether it did. */
 function refuseMember(lowering: Lowering, property: ts.Symbol, use: Use): boolean {
   const escaped = String(property.escapedName);
   const modifiers = (property.declarations ?? []).reduce(
@@ -127,7 +127,7 @@ function refuseMember(lowering: Lowering, property: ts.Symbol, use: Use): boolea
   if (escaped.startsWith("__#") || modifiers & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected)) {
     lowering.report("SVC133", use);
   } else if (escaped.startsWith("__@")) {
-    // A result loses the member; an input that needs it would be a lie.
+    // A result omits the member, but an input could never provide it.
     if (lowering.side === "input" && !(property.flags & ts.SymbolFlags.Optional)) lowering.report("SVC141", use);
   } else if (property.flags & ts.SymbolFlags.Method) lowering.report("SVC131", use);
   else if (!property.name.isWellFormed()) lowering.report("SVC148", use);
@@ -135,7 +135,7 @@ function refuseMember(lowering: Lowering, property: ts.Symbol, use: Use): boolea
   return true;
 }
 
-/** The member names that a `number` index signature covers: numbers as JavaScript prints them. */
+/** Member names that a `number` index signature covers: numbers as JavaScript prints them. */
 const NUMERIC_NAME =
   "^(?:0|-?(?:[1-9][0-9]{0,20}(?:\\.[0-9]*[1-9])?|0\\.(?!0{6})[0-9]*[1-9]|[1-9](?:\\.[0-9]*[1-9])?e(?:\\+(?:2[1-9]|[3-9][0-9]|[1-3][0-9]{2})|-(?:[7-9]|[1-9][0-9]|[1-3][0-9]{2}))|Infinity)|NaN)$";
 
@@ -144,14 +144,14 @@ export function nameOf(symbol: ts.Symbol): ts.Node | undefined {
   return declaration === undefined ? undefined : (ts.getNameOfDeclaration(declaration) ?? declaration);
 }
 
-/** The full name of a member as in the source; private names and symbols have internal ones. */
+/** Full name of a member as in the source; private names and symbols have internal names. */
 function subjectOf(outer: string, { name, escapedName }: ts.Symbol): string {
   const internal = /^__(#|@)(?:\d+@)?(.*?)(?:@\d+)?$/.exec(String(escapedName));
   if (internal === null) return memberSubject(outer, name);
   return internal[1] === "#" ? `${outer}.${internal[2]}` : `${outer}[${internal[2]}]`;
 }
 
-/** Excludes the declared members, which have types of their own, from the pattern of an index signature. */
+/** Excludes the declared members from the pattern of an index signature, because they have their own types. */
 function excludeMembers(pattern: string, members: readonly Member[]): string {
   const expression = new RegExp(pattern, "u");
   const declared = members.filter(({ name }) => expression.test(name)).map(({ name }) => escapeRegex(name));

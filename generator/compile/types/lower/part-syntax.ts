@@ -1,14 +1,14 @@
-/** The syntax of the parts of a type: union branches, elements, type arguments. */
+/** Syntax of the parts of a type: union branches, elements, type arguments. */
 
 import { ts } from "../../project/typescript.js";
 import type { DeclaredOrder, TypeSyntax } from "../declared-order.js";
 import { isDataRef, isDataReference, unionConstituents } from "../type-predicates.js";
 
-/** Maximum number of levels without a name, of aliases of aliases, and of instances of one generic type in each other. */
+/** Maximum number of levels without a name, of nested aliases, and of nested instances of one generic type. */
 export const MAX_DEPTH = 50;
 const { TypeFlags } = ts;
 
-/** Parts of a syntax, with their order. */
+/** Parts of a syntax, with their positions. */
 type Constituents = Map<ts.Type | ts.Node, { readonly syntax: TypeSyntax; readonly at: number }>;
 
 export class PartSyntax {
@@ -21,7 +21,7 @@ export class PartSyntax {
     this.#order = order;
   }
 
-  /** The syntax of a part of a type, behind aliases and in unions. */
+  /** Syntax of a part of a type; looks through aliases and unions. */
   constituentSyntax(type: ts.Type, syntax: TypeSyntax | undefined): TypeSyntax | undefined {
     if (syntax === undefined) return undefined;
     let parts = this.#constituents.get(syntax);
@@ -34,7 +34,7 @@ export class PartSyntax {
     return one === undefined || (other !== undefined && other.at < one.at) ? other?.syntax : one.syntax;
   }
 
-  /** The parts of a syntax by their types, and those that are no union by their nodes; the first of equal ones. */
+  /** Parts of a syntax, by type and, if they are not unions, also by node. Of equal parts, the first is used. */
   #constituentsOf(syntax: TypeSyntax): Constituents {
     const parts: Constituents = new Map();
     const seen = new Set<ts.Node>();
@@ -58,7 +58,7 @@ export class PartSyntax {
     return parts;
   }
 
-  /** The syntax behind all aliases, such as that of a list, a tuple or a mapped type. */
+  /** Syntax after following all aliases, such as that of a list, tuple or mapped type. */
   unaliased(syntax: TypeSyntax | undefined): TypeSyntax | undefined {
     let at = this.#order.resolveSyntax(syntax);
     for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
@@ -69,7 +69,7 @@ export class PartSyntax {
     return at;
   }
 
-  /** The syntax of the element of a list, or of the first type argument. */
+  /** Syntax of the element of a list, or of the first type argument. */
   argumentSyntax(syntax: TypeSyntax | undefined): TypeSyntax | undefined {
     const at = this.unaliased(syntax);
     const [argument] = at !== undefined && ts.isTypeReferenceNode(at.node) ? (at.node.typeArguments ?? []) : [];
@@ -77,7 +77,7 @@ export class PartSyntax {
     return node === undefined || at === undefined ? undefined : { node, environment: at.environment };
   }
 
-  /** The syntax of what each name of a mapped type has: of `Item` in `Record<string, Item>`. */
+  /** Syntax of a mapped type's values: `Item` in `Record<string, Item>`. */
   mappedValues(syntax: TypeSyntax | undefined): TypeSyntax | undefined {
     const at = this.unaliased(syntax);
     if (at === undefined || !ts.isMappedTypeNode(at.node) || at.node.type === undefined) return undefined;
@@ -92,7 +92,7 @@ export class PartSyntax {
     return unionConstituents(type).some(isDataReference);
   }
 
-  /** The syntax of the `T` of a `DataRef<T>`, through aliases and unions. */
+  /** Syntax of the `T` of a `DataRef<T>`; looks through aliases and unions. */
   dataRefArgument(syntax: TypeSyntax | undefined, depth = 0): TypeSyntax | undefined {
     const at = this.#order.resolveSyntax(syntax);
     if (at === undefined || depth > MAX_DEPTH) return undefined;

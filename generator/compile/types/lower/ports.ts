@@ -1,4 +1,4 @@
-/** `Input` and `Output`: the ports and the variants of a tool. */
+/** Lowers `Input` and `Output` to the ports and variants of a tool. */
 
 import { diagnostic } from "../../diagnostics/diagnostics.js";
 import { memberSubject, type ObjectShape, type OutputVariant } from "../../model.js";

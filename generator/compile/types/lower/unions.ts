@@ -1,5 +1,3 @@
-/** Unions, and the literals in them. */
-
 import { isNever, type Literal, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
 import { addAliasComments, addEnumComment } from "./comments.js";
@@ -15,7 +13,7 @@ export function literalOf(lowering: Lowering, type: ts.Type): Literal | undefine
   return undefined;
 }
 
-/** Lowers a union. `undefined` in it is refused; the caller removes the `undefined` of an optional member before. */
+/** Lowers a union. Reports `undefined` in it; for an optional member, the caller removes `undefined` first. */
 export function lowerUnion(lowering: Lowering, types: readonly ts.Type[], whole: ts.Type | undefined, use: Use): Shape {
   if (lowering.tooDeep) return { kind: "json" };
   const rest = types.filter((part) => !(part.flags & ABSENT));
@@ -47,7 +45,7 @@ export function lowerUnion(lowering: Lowering, types: readonly ts.Type[], whole:
 }
 
 function unionOf(lowering: Lowering, found: readonly Shape[], use: Use): Shape {
-  // A literal branch of `null` alone is `null`.
+  // A literal branch that contains only `null` becomes the shape `null`.
   const branches = found.map((branch): Shape => {
     return branch.kind === "literal" && branch.values.every((each) => each === null) ? { kind: "null" } : branch;
   });
@@ -82,12 +80,10 @@ export function lowerWithoutUndefined(lowering: Lowering, type: ts.Type, use: Us
   return addAliasComments(lowering, addEnumComment(lowering, shape, rest, use), use);
 }
 
-/** Whether a literal has a JSON form. NaN, infinities and lone surrogates have none. */
 export function hasJson(value: Literal): boolean {
   return typeof value === "number" ? Number.isFinite(value) : typeof value !== "string" || value.isWellFormed();
 }
 
-/** Removes duplicates; the first one stays. */
 function distinct(shapes: readonly Shape[]): readonly Shape[] {
   const found = new Map<string, Shape>();
   for (const shape of shapes) {
