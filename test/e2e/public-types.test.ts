@@ -18,12 +18,6 @@ import { run, scratchFolder } from "./packages.js";
 
 const PAGE = join(REPOSITORY, "docs/package-types.md");
 
-/** Replaces the table below a heading of the page. */
-function writeTable(heading: string, table: string): void {
-  const [before, after] = readFileSync(PAGE, "utf8").split(`## ${heading}\n`) as [string, string];
-  writeFileSync(PAGE, `${before}## ${heading}\n${after.replace(/(?:^\|.*\n)+/m, () => `${table}\n`)}`);
-}
-
 /** Modules with types of data, the packages that have them, and the exported namespace in which they are. */
 const MODULES: readonly (readonly [packageName: string, module?: string, namespace?: string])[] = [
   ["@anthropic-ai/sdk", "@anthropic-ai/sdk/resources/messages"],
@@ -132,9 +126,15 @@ test("public types are read alike twice, or refused", { skip: process.env.SVC_TE
     const count = [...reasons.values()].reduce((sum, each) => sum + each, 0);
     rows.push(`| ${module} | ${types.length} | ${types.length - count} | ${refused} |`);
   }
-  const table = ["| module | types | accepted, read alike twice | refused |", "|---|---|---|---|", ...rows];
+  const table = ["| module | types | accepted | refused |", "|---|---|---|---|", ...rows];
   const sum = `| all | ${total} | ${right} | ${total - right} |`;
-  if (process.env.SVC_WRITE_DOCS === "1") writeTable("Types of public packages", [...table, sum].join("\n"));
+  if (process.env.SVC_WRITE_DOCS === "1") {
+    const text = [...table, sum, ""].join("\n");
+    writeFileSync(
+      PAGE,
+      readFileSync(PAGE, "utf8").replace(/(?:^\|.*\n)+/m, () => text),
+    );
+  }
   console.log([...table, sum].join("\n"));
   assert.ok(total >= 200, `${total} types`);
   assert.deepEqual(doubtful, []);
@@ -151,14 +151,6 @@ test("types of packages that were refused wrongly are accepted, and read alike t
     ];
   });
   const { diagnostics } = new ToolProject(Object.fromEntries(files), options).generate(true);
-  const rows = ONCE_REFUSED.map(({ what, before }, at) => {
-    const errors = diagnostics.filter(({ place, severity }) => severity === "error" && place?.file === `src/t${at}.ts`);
-    const now = errors.length === 0 ? "accepted" : errors.map(({ code }) => code).join(", ");
-    return `| ${what} | [${before}](diagnostics.md#${before.toLowerCase()}) | ${now} |`;
-  });
-  const table = ["| declaration | before | now |", "|---|---|---|", ...rows].join("\n");
-  if (process.env.SVC_WRITE_DOCS === "1") writeTable("Types that were refused wrongly", table);
-  assert.ok(readFileSync(PAGE, "utf8").includes(`${table}\n`), "SVC_WRITE_DOCS=1 npm run test:run -- e2e/public-types");
   assert.deepEqual(
     diagnostics.filter(({ severity }) => severity === "error"),
     [],
