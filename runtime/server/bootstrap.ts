@@ -32,25 +32,25 @@ const DEFAULT_ENDPOINT: ListenAddress = { host: "127.0.0.1", port: 8080 };
 export interface RunningServer {
   /** Base URL, such as `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** Reload statistics of the configuration, the allow-list and the certificate. */
+  /** Reload statistics of the configuration, allow-list and certificate. */
   reloads(): Reloads;
-  /** Load statistics: current load and refusals. The returned object is live. */
+  /** Current load and counts of rejected calls, in an object that stays up to date. */
   load(): LoadStats;
-  /** Checks the followed files now instead of within a second. Resolves when their content is in force or refused. */
+  /** Checks the watched files now instead of within a second. Resolves when their content was adopted or rejected. */
   reload(): Promise<void>;
   /** Base URL of the admin listener, such as `http://127.0.0.1:9090`; undefined without one. */
   readonly adminUrl: string | undefined;
   /**
-   * Whether the server is ready, as reported by `/readyz`: it listens, shutdown has not begun, and its replay store is
+   * Whether the server is ready, as `/readyz` reports it: it listens, no shutdown has begun, and its replay store is
    * available.
    */
   readonly ready: boolean;
   /**
-   * Stops accepting connections. Resolves when the port is free and every request has its response. Requests have
+   * Stops accepting connections. Resolves when the port is free and every request is answered. Requests have
    * `shutdown.drainMs` to finish. Then the abort signals of running tools fire, and requests that have not finished 2 s
    * later get 503 `shutting_down`.
    *
-   * @param signal the name of the process signal, for the log
+   * @param signal name of the process signal, for the log
    */
   close(signal?: string): Promise<ShutdownSummary>;
 }
@@ -66,13 +66,15 @@ function isAddress(value: unknown): value is Address {
  * Serves one tool or many: `bootstrap(Sum)`, `bootstrap([Sum, Other])`, `bootstrap([[127, 0, 0, 1], 8081], Sum)`,
  * `bootstrap([[127, 0, 0, 1], 8081], [Sum, Other])`, each with options as an optional last argument.
  *
- * With the command-line argument `--meta`, `bootstrap` prints the metadata of the tools instead, and the process exits
- * with 0. A start-up error is written to standard error, and the process exits with 1. SIGTERM and SIGINT close the
- * server with {@link RunningServer.close}; the process then exits with 0, or with 3 when a call was cut short. A second
- * signal ends the process at once. SIGHUP reloads the configuration file and the certificate, if the process has
- * either. SIGUSR2 raises the log level to `debug`, and the next one restores it. A process that was forked with an IPC
- * channel sends `{ serving: URL }` to its parent once it listens. An exception outside a call is logged and ends
- * neither the process nor a call. {@link serve} does none of this.
+ * With the command-line argument `--meta`, prints the metadata of the tools instead and exits with 0. Prints a start-up
+ * error on standard error and exits with 1.
+ *
+ * SIGTERM and SIGINT close the server with {@link RunningServer.close}; the process then exits with 0, or with 3 if a
+ * call was cut short. A second signal ends the process at once. SIGHUP reloads the configuration file and the
+ * certificate, if there are any. SIGUSR2 raises the log level to `debug`; the next one restores it.
+ *
+ * A process that was forked with an IPC channel sends `{ serving: URL }` to its parent when it listens. An exception
+ * outside a call is logged and ends neither the process nor a call. {@link serve} does none of this.
  *
  * @example
  * ```ts
@@ -103,10 +105,10 @@ export async function bootstrap(
     if (process.argv.includes("--meta")) return print(metaOf(classes));
     const logger = loggerOf(options);
     const starting = serve(classes, { ...options, logger, ...(address && { address }) });
-    // Installed before the server listens, so that no signal arrives without a handler.
+    // Installed before the server listens, so that every signal has a handler.
     stopOnSignals(starting);
     toggleDebugOnSignal(logger, options?.logger !== undefined);
-    // Without files SIGHUP keeps its default action, so that no server outlives its terminal.
+    // Without files, SIGHUP keeps its default action, so that the server ends with its terminal.
     if (process.platform !== "win32" && hasFiles(options?.config)) {
       process.on("SIGHUP", () => void starting.then((server) => server.reload()).catch(() => {}));
     }
@@ -123,7 +125,7 @@ export async function bootstrap(
         logger.error({ err, ...strayFields(served) }, `${event} outside a call`);
       });
     }
-    // With port 0 the parent cannot know the address.
+    // With port 0, the parent does not know the address.
     if (process.connected) process.send?.({ serving: server.url });
     return server;
   } catch (error) {
@@ -131,13 +133,13 @@ export async function bootstrap(
   }
 }
 
-/** Whether the server follows files. */
+/** Whether the server watches files. */
 function hasFiles(config: ToolkitRuntimeConfig | undefined): boolean {
   const configured = config === undefined ? process.env[ENV_TOOLKIT_CONFIG_PATH] : configFile(config);
   return configured !== undefined || process.env[ENV_TLS_CERT_PATH] !== undefined;
 }
 
-/** The message of an error that an operator can fix; the stack of an unexpected error. */
+/** Message of an error that an operator can fix; stack of an unexpected error. */
 function startupMessage(error: unknown): string {
   if (error instanceof StartupError || error instanceof ConfigError || error instanceof RangeError)
     return error.message;
@@ -145,7 +147,7 @@ function startupMessage(error: unknown): string {
   return (syscall === undefined ? stack : message) ?? String(error);
 }
 
-/** The remedy for an address that cannot be bound; empty for any other error. */
+/** How to fix an address that cannot be bound; empty for any other error. */
 function listenRemedy(error: unknown, address: Address | undefined): string {
   const { syscall, code = "", port } = Object(error) as NodeJS.ErrnoException & { readonly port?: number };
   const remedy = syscall === "listen" ? LISTEN_REMEDIES[code] : undefined;
@@ -161,12 +163,15 @@ const LISTEN_REMEDIES: Readonly<Record<string, string>> = {
   EACCES: "a port below 1024 needs a privilege: use a higher port",
 };
 
-/** Prints a text and exits explicitly, because handles opened by a tool's module would keep the process alive. */
+/** Prints a text and exits, because handles opened by a tool's module would keep the process alive. */
 function print(text: string): Promise<never> {
   return new Promise(() => process.stdout.write(text, () => process.exit(0)));
 }
 
-/** Tools whose contract differs from that in `meta.json` of the working directory. Images contain no such file. */
+/**
+ * Tools whose contract differs from `meta.json` in the working directory. Empty if there is no such file, as in most
+ * images.
+ */
 function staleTools(classes: readonly SvcToolClass[]): string[] {
   try {
     const committed: ListedTool[] = JSON.parse(readFileSync("meta.json", "utf8"));
@@ -176,7 +181,7 @@ function staleTools(classes: readonly SvcToolClass[]): string[] {
       committed.some((each) => each.fqn === tool.fqn && schemas(each) !== schemas(tool));
     return own.filter(isOld).map(({ fqn }) => fqn);
   } catch {
-    // No such file, or a file of another kind.
+    // There is no such file, or it has another format.
     return [];
   }
 }
@@ -187,7 +192,6 @@ interface ListedTool {
   readonly output_schema: unknown;
 }
 
-/** The output of `--meta`. */
 function metaOf(classes: readonly SvcToolClass[]): string {
   const documents = serveTools(classes).map(({ tool, contract }) =>
     prettyJson(documentOf(tool, contract, localUrl(contract.path))),

@@ -1,4 +1,4 @@
-/** Command line of a generated entry point. Unknown arguments are errors. */
+/** Command line of a generated entry point. */
 
 import { basename } from "node:path";
 import { bootstrap } from "./bootstrap.js";
@@ -17,9 +17,9 @@ of svc-gen describes them.
 `;
 
 /**
- * {@link bootstrap} for generated entry points. `--help` prints the usage, and the process exits with 0. An unknown
- * argument is an error, and the process exits with 2. Arguments are checked only if the started script is named
- * `server`, because another program that imports the entry point has its own arguments.
+ * {@link bootstrap} for generated entry points. `--help` prints the usage and exits with 0; an unknown argument exits
+ * with 2. Arguments are checked only if the script is named `server`: a program that imports the entry point has its
+ * own arguments.
  */
 export const bootstrapEntrypoint: typeof bootstrap = (...given: unknown[]) => {
   const [script = "", ...args] = process.argv.slice(1);

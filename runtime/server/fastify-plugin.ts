@@ -1,4 +1,4 @@
-/** The plugin that mounts tools in an existing fastify application. */
+/** Plugin that mounts tools in an existing fastify application. */
 
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import fastifyPlugin from "fastify-plugin";
@@ -15,13 +15,13 @@ import { requireVariables } from "./required-variables.js";
 import { requireEntries } from "./threads/thread-host.js";
 import { loggerOf, prepareTools } from "./tool-server.js";
 
-/** Options of {@link svcTools}. `logLevel` and `prefix` are options of fastify itself. */
+/** Options of {@link svcTools}. `logLevel` and `prefix` are fastify's own options. */
 export interface SvcToolsOptions extends ToolOptions {
-  /** The tool classes. Register their contracts first, with `provideContracts` of `svc-runtime/v1`. */
+  /** Tool classes. Register their contracts first, with `provideContracts` of `svc-runtime/v1`. */
   readonly tools: readonly SvcToolClass[];
   /**
-   * A prom-client registry to which the metrics of the tools are added (docs/observe.md); none by
-   * default. Use it for one registration only.
+   * prom-client registry to which the tools' metrics are added (docs/observe.md); by default none. Use a registry for
+   * one registration only.
    */
   readonly registry?: Registry;
 }
@@ -64,8 +64,8 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools:
       release: (limitMs) => parts.release(limitMs),
     };
     mounts.stops.push(() => shutdown.stop(ends, undefined));
-    // preClose runs before the application closes its listener, while responses can still be sent. Its hooks run in
-    // series, so the first one stops all registrations.
+    // preClose runs before the application closes its listener, while answers can still be sent. Its hooks run one
+    // after another, so the first one stops all registrations.
     app.addHook("preClose", async () => {
       await Promise.all(mounts.stops.map((stop) => stop()));
     });
@@ -83,13 +83,11 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools:
   log.info({ prefix: app.prefix, ...parts.summary }, "mounted");
 };
 
-/** The logger of the application, if any. */
 function loggerOfApplication({ log }: FastifyInstance): ServerLogger | undefined {
   const { level } = log as { readonly level?: string };
   return level === undefined || level === "silent" ? undefined : (log as unknown as ServerLogger);
 }
 
-/** The registrations of one application. */
 interface Mounts {
   readonly stops: (() => Promise<unknown>)[];
 }

@@ -1,5 +1,3 @@
-/** The limit on the values of one call, from code or the environment. */
-
 import { checkedInteger } from "../checked-integer.js";
 import { ENV_MAX_INPUT_VALUES, integerFromEnv } from "../config/environment.js";
 import { DEFAULT_MAX_INPUT_VALUES } from "../wire/decode/input-values.js";
@@ -9,10 +7,10 @@ const MIN_INPUT_VALUES = 1_000;
 const MAX_INPUT_VALUES = 100_000_000;
 
 /**
- * Reads the limit of the values of one call.
+ * Limit on the number of values of one call, from code or the environment.
  *
- * @param given the option set in code
- * @throws RangeError for a number outside the range, or an environment variable that is not a number
+ * @param given option set in code
+ * @throws RangeError if the number is outside its range, or the environment variable is not a number
  */
 export function inputValuesLimit(given: number | undefined): number {
   if (given !== undefined) {

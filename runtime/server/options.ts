@@ -1,4 +1,4 @@
-/** Options set in code. The public types do not refer to other packages (test/types/public.test.ts). */
+/** Options set in code. Public types must not refer to other packages (test/types/public.test.ts). */
 
 import type { ToolkitRuntimeConfig } from "../config/config.js";
 import type { IsolateOptions } from "../tool.js";
@@ -9,7 +9,7 @@ import type { LoadOptions } from "./load/load-options.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 import type { ReplayStore } from "./replay/store.js";
 
-/** Options of tools set in code, in addition to the configuration file. */
+/** Options of tools, in addition to the configuration file. */
 export interface ToolOptions {
   /**
    * Prefix of the signature headers: `X-Svc-` by default; use `X-Nexus-` for leaders that are older than this toolkit.
@@ -27,14 +27,14 @@ export interface ToolOptions {
    * outside the heap, up to 512 MiB. Takes precedence over `SVC_REPLAY_MAX_BYTES`.
    */
   readonly replayMaxBytes?: number;
-  /** A custom replay store, which several processes can share. `replayMaxBytes` is then ignored. */
+  /** Custom replay store, which several processes can share. `replayMaxBytes` is then ignored. */
   readonly replayStore?: ReplayStore;
-  /** Configuration that replaces the file named by `SVC_TOOLKIT_CONFIG_PATH`. */
+  /** Configuration that replaces the file in `SVC_TOOLKIT_CONFIG_PATH`. */
   readonly config?: ToolkitRuntimeConfig;
   /**
-   * Logger to use instead of JSON lines on standard error; mounted tools use that of their application by default. Any
-   * pino logger works. Prefer an asynchronous destination, because a blocking one delays every call. Exceptions of the
-   * logger are counted (`svc_log_dropped_total`) and not propagated.
+   * Logger to use instead of JSON lines on standard error; mounted tools use their application's logger by default. Any
+   * pino logger works. Prefer an asynchronous destination, because a blocking one delays every call. If the logger
+   * throws, the line is counted in `svc_log_dropped_total` and the exception is ignored.
    */
   readonly logger?: ServerLogger;
   /** Ed25519 engine: by default the fastest that works on this machine. */
@@ -45,19 +45,18 @@ export interface ToolOptions {
    */
   readonly isolate?: boolean | IsolateOptions;
   /**
-   * Milliseconds between checks of the configuration file, the allow-list and the certificate when the file watcher
-   * reports nothing: 1,000 by default, at least 10. With the default a new version is in force within two seconds of
-   * its last write, usually within a third of a second. A configuration set in code is not followed.
+   * Milliseconds between checks of the configuration file, the allow-list and the certificate if the file watcher
+   * reports nothing: 1,000 by default, at least 10. With the default, a new version is used within two seconds of its
+   * last write, usually within a third of a second. A configuration set in code is not watched.
    */
   readonly reloadIntervalMs?: number;
   /** Time limits of a shutdown. */
   readonly shutdown?: ShutdownOptions;
   /**
-   * Maximum total bytes of request bodies held in memory, from their arrival to the response of their call: by default
-   * a fifth of the memory outside the heap, up to 64 MiB, or twice `invoke_max_body_bytes` if that is more. A value
-   * below twice `invoke_max_body_bytes` is an error. One leader, or one unsigned connection, may hold at most as many
-   * bytes as remain for all others. A call beyond the limit gets 503. Takes precedence over
-   * `SVC_MAX_BODY_BYTES_IN_FLIGHT`.
+   * Maximum total bytes of request bodies held in memory, from their arrival until their call is answered: by default a
+   * fifth of the memory outside the heap, up to 64 MiB, or twice `invoke_max_body_bytes` if that is more. A value below
+   * twice `invoke_max_body_bytes` is an error. One leader, or one unsigned connection, may hold at most as many bytes
+   * as remain for all others. A call beyond the limit gets 503. Takes precedence over `SVC_MAX_BODY_BYTES_IN_FLIGHT`.
    */
   readonly maxBodyBytesInFlight?: number;
   /**
@@ -78,31 +77,32 @@ export interface ToolOptions {
    */
   readonly minBodyBytesPerSecond?: number;
   /**
-   * Origins of web pages that may call and read the answers, such as `https://app.example`: none by default. Their
-   * preflights are answered, and results, errors, metadata and health answers have CORS headers (@fastify/cors).
-   * Without signatures a call from any other page is refused, because browsers send requests of any page to this
-   * server, even on a loopback address. With signatures the signature determines who may call. For mounted tools the
-   * application can register @fastify/cors itself.
+   * Origins of web pages that may call and read the answers, such as `https://app.example`: none by default. Preflights
+   * from these pages are answered, and results, errors, metadata and health answers have CORS headers (@fastify/cors).
+   * Without signatures, calls from all other pages are rejected, because any page can make a browser send requests to
+   * this server, even on a loopback address. With signatures, the signature determines who may call. For mounted tools,
+   * the application can register @fastify/cors itself.
    */
   readonly allowedOrigins?: readonly string[];
   /**
    * Allows a server without signatures on an address that other machines can reach. Without this option,
-   * `SVC_ALLOW_UNSIGNED=1` or `"mode": "disabled"` in the configuration, a server without signatures starts only on a
-   * loopback address. The option takes precedence over the environment variable and has no effect where signatures are
-   * required.
+   * `SVC_ALLOW_UNSIGNED=1` or `"mode": "disabled"` in the configuration, such a server starts only on a loopback
+   * address. Takes precedence over the environment variable. Has no effect if signatures are required.
    */
   readonly allowUnsigned?: boolean;
   /**
-   * Form of the results of unsigned calls. With `json`, the default, callers get JSON unless their `Accept` names the
-   * BCS type. With `bcs`, all callers get BCS, for leaders that send no `Accept`. Takes precedence over the environment
-   * variable `SVC_UNSIGNED_RESULTS`. Has no effect where signatures are required.
+   * Format of unsigned calls' results. With `json`, the default, callers get JSON unless their `Accept` header names
+   * the BCS type. With `bcs`, all callers get BCS, for leaders that send no `Accept`. Takes precedence over the
+   * environment variable `SVC_UNSIGNED_RESULTS`. Has no effect if signatures are required.
    */
   readonly unsignedResults?: "json" | "bcs";
-  /** Limits on rate and load. Each is off unless set. */
+  /** Limits on rate and load. A limit that is not set does not apply. */
   readonly load?: LoadOptions;
 }
 
-/** Extends the application before its tools are added. `app` is a `FastifyInstance`, which the public types do not name. */
+/**
+ * Extends the application before its tools are added. `app` is a `FastifyInstance`, which public types cannot refer to.
+ */
 export type Configure = { with(app: object): unknown }["with"];
 
 /**
@@ -124,13 +124,13 @@ export interface BootstrapOptions extends ToolOptions {
   readonly admin?: Address;
   /**
    * Maximum number of open connections: 4,096 by default, or fewer if they need more than a fifth of the memory outside
-   * the heap. Further connections are closed before a byte is read. Takes precedence over `SVC_MAX_CONNECTIONS`.
+   * the heap. Additional connections are closed before a byte is read. Takes precedence over `SVC_MAX_CONNECTIONS`.
    */
   readonly maxConnections?: number;
   /**
    * Adds your own routes, hooks and plugins to the application before its tools: `configure: async (app:
    * FastifyInstance) => { await app.register(helmet); }` with the types of `svc-runtime/fastify`. Its hooks also run
-   * for calls of tools, and for unknown paths, which get the server's own 404 response.
+   * for calls of tools and for unknown paths, which get the server's own 404 answer.
    */
   readonly configure?: Configure;
 }

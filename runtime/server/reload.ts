@@ -1,4 +1,4 @@
-/** Reloads of the configuration file and the certificate without a restart (protocol.md section 10). */
+/** Reloads the configuration file and the certificate without a restart (protocol.md section 10). */
 
 import { FileLeaders } from "../config/allowed-leaders.js";
 import {
@@ -16,26 +16,24 @@ import { ConfigError, titleOf } from "../config/strict-json.js";
 import { readPair, TlsFault, type TlsPair, type TlsServer, type TlsSetup, tlsFileTitle } from "./http/tls.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 
-/** Options of {@link ServerReload}. */
 export interface ReloadOptions {
   readonly config: ToolkitRuntimeConfig;
-  /** The names of the served tools. */
   readonly served: readonly string[];
   readonly log: ServerLogger;
-  /** Milliseconds between checks of a file without change events; 1,000 when undefined. */
+  /** Milliseconds between checks of a file that has no change events; 1,000 if undefined. */
   readonly intervalMs: number | undefined;
 }
 
-/** Follows the files of one server until closed. */
+/** Watches the files of one server until closed. */
 export class ServerReload {
   readonly #options: ReloadOptions;
   readonly #config: FileFollower | undefined;
-  /** The followed allow-list. */
+  /** Leaders from the watched allow-list. */
   #leaders: FileLeaders | undefined;
   #list: FileFollower | undefined;
   #certificate: FileFollower | undefined;
   #pair: TlsPair | undefined;
-  /** The changed body limit that needs a restart. Remembered so that it is logged once. */
+  /** Changed body limit that takes effect after a restart; remembered so that it is logged once. */
   #waitingBodyLimit: bigint | undefined;
 
   constructor(options: ReloadOptions) {
@@ -45,7 +43,6 @@ export class ServerReload {
     this.#followList();
   }
 
-  /** Current reload outcomes and file ages. */
   get stats(): Reloads {
     return {
       config: this.#config?.stats,
@@ -55,7 +52,7 @@ export class ServerReload {
     };
   }
 
-  /** Checks all files now. Resolves when their content is in force or refused. Never rejects. */
+  /** Checks all files now. Resolves when their content was adopted or rejected; never rejects. */
   async reload(): Promise<void> {
     await Promise.all([this.#config?.reload(), this.#list?.reload(), this.#certificate?.reload()]);
   }
@@ -116,12 +113,12 @@ export class ServerReload {
       return undefined;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      // A faulty allow-list may be corrected without a change of the configuration file that names it.
+      // The allow-list may be corrected without a change of the configuration file, so it is read again.
       return { refused: error.message, retry: error.title === "allow-list" };
     }
   }
 
-  /** Follows the file of the allow-list that the configuration names now, if any. */
+  /** Watches the file of the allow-list in the current configuration, if any. */
   #followList(): void {
     const { config, log, intervalMs } = this.#options;
     const leaders = config.leaders instanceof FileLeaders ? config.leaders : undefined;
@@ -156,7 +153,7 @@ export class ServerReload {
     });
   }
 
-  /** Also follows the certificate and key of an HTTPS server. */
+  /** Also watches the certificate and key of an HTTPS server. */
   followCertificate({ files, pair, digests }: TlsSetup, server: TlsServer): void {
     const { log, intervalMs } = this.#options;
     const title = tlsFileTitle(files, "cert");

@@ -1,12 +1,10 @@
-/** Checks the environment variables that tools declare. */
-
 import type { Contract } from "../wire/contract.js";
 import { StartupError } from "./errors/startup-error.js";
 
 /**
- * Requires the variables that the tools do not mark as optional. An empty value counts as absent.
+ * Requires the variables that the tools declare and do not mark as optional. An empty variable is a missing one.
  *
- * @throws {@link StartupError} that names all missing variables with their purpose
+ * @throws {@link StartupError} that lists all missing variables with their descriptions
  */
 export function requireVariables(
   contracts: readonly Pick<Contract, "fqn" | "variables">[],

@@ -1,32 +1,35 @@
-/** Handlers of SIGTERM, SIGINT and SIGUSR2 for a serving process. */
+/** Handles SIGTERM, SIGINT and SIGUSR2 for a server process. */
 
 import type { ShutdownSummary } from "./http/shutdown.js";
 import { toggleDebug } from "./log/log.js";
 import { exitWith } from "./log/log-destination.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 
-/** Exit code when the shutdown cut a request short; otherwise it is 0. */
+/** Exit code if the shutdown cut a request short; otherwise it is 0. */
 const EXIT_CUT = 3;
 
 /**
- * Milliseconds within which a repeated signal counts as the same one: npm forwards a signal that the terminal has
- * already sent to every process of the group.
+ * Time, in milliseconds, within which a repeated signal is ignored: npm forwards a signal that the terminal has already
+ * sent to every process of the group.
  */
 const ECHO_MS = 500;
 
-/** Milliseconds for which a start may continue after a signal. A `create()` that waits for a database may never end. */
+/**
+ * Time limit, in milliseconds, for the start to finish after a signal: a `create()` that waits for a database may never
+ * end.
+ */
 const START_LIMIT_MS = 5_000;
 
-/** Handled signals with their numbers. The exit code is 128 plus the number. */
+/** Handled signals and their numbers. The exit code is 128 plus the number. */
 const SIGNALS = [
   ["SIGINT", 2],
   ["SIGTERM", 15],
 ] as const;
 
 /**
- * Stops a server at the first signal, then exits with 0, or {@link EXIT_CUT} when a request was cut short. A second
- * signal exits at once with 128 plus the signal's number. A signal during the start takes effect after the start, or ends
- * the process when that takes longer than {@link START_LIMIT_MS}.
+ * Stops a server at the first signal, then exits with 0, or with {@link EXIT_CUT} if a request was cut short. A second
+ * signal exits at once with 128 plus the signal's number. A signal during the start takes effect after it, or ends the
+ * process if that takes longer than {@link START_LIMIT_MS}.
  */
 export function stopOnSignals(starting: Promise<{ close(signal: NodeJS.Signals): Promise<ShutdownSummary> }>): void {
   let first: number | undefined;
@@ -56,9 +59,9 @@ function exitLate(signal: string, number: number): void {
 }
 
 /**
- * Raises the log level to `debug` at the first SIGUSR2 and restores it at the next one. Windows has no such signal.
+ * Raises the log level to `debug` at the first SIGUSR2, and restores it at the next. Windows has no such signal.
  *
- * @param isOwn whether the logger was set in code; its level is then not changed
+ * @param isOwn whether the logger was set in code; then its level is not changed
  */
 export function toggleDebugOnSignal(log: ServerLogger, isOwn: boolean): void {
   process.on("SIGUSR2", () => {

@@ -1,4 +1,4 @@
-/** A tool server without a listener: tools with configuration, replay store, load control, threads and reloads. */
+/** Tool server without a listener: tools with configuration, replay store, load control, threads and reloads. */
 
 import { checkedInteger } from "../checked-integer.js";
 import { configWarnings, ENV_TOOLKIT_CONFIG_PATH, otherVersion, ToolkitRuntimeConfig } from "../config/config.js";
@@ -39,17 +39,17 @@ import type { ReplayStore } from "./replay/store.js";
 import { isolateTools, threadHeaps } from "./threads/thread-host.js";
 import { checkUnsigned, unsignedResultsOf } from "./unsigned.js";
 
-/** The parts that the transport provides. */
+/** Parts that the transport provides. */
 export interface ListenerContext {
   readonly log: SafeLogger;
   readonly scheme: "http" | "https";
-  /** Address of the listener; undefined when the application owns it. */
+  /** Address of the listener; undefined if the application owns it. */
   readonly endpoint?: ListenAddress;
-  /** Undefined without an admin listener. */
+  /** Undefined if there is no admin listener. */
   readonly metrics?: Metrics | undefined;
 }
 
-/** Tools that are ready to serve, before a transport is attached. */
+/** Tools that are ready to serve. */
 export interface PreparedTools {
   readonly tools: readonly ServedTool[];
   readonly config: ToolkitRuntimeConfig;
@@ -64,12 +64,12 @@ export interface PreparedTools {
   readonly minBodyBytesPerSecond: number | undefined;
   readonly claims: Claims;
   readonly onRefused: (refusal: Refusal) => void;
-  /** Fields of the log line of the start. */
+  /** Fields of the log line at the start. */
   readonly summary: object;
-  /** Starts the threads of isolated tools and runs `create()` of the others. No tool may be called before. */
+  /** Starts the threads of isolated tools and calls `create()` of the other tools. Must end before a tool is called. */
   start(): Promise<void>;
   /**
-   * Releases all resources, and waits up to a limit for pending writes of the replay store. Call it when no call is
+   * Releases all resources; waits, up to a limit, for pending writes of the replay store. Call it when no call is
    * running.
    */
   release(limitMs?: number): Promise<void>;
@@ -161,7 +161,7 @@ export async function prepareTools(
       ...(remembered !== undefined && sustained(remembered, tools, config)),
     },
     start: async () => {
-      // Without signatures there are no nonces to remember.
+      // Without signatures, there are no nonces to remember.
       if (signed) {
         if (options.replayStore === undefined && store.scope === "process") forgetTools = rememberTools(served);
         isStoreStarted = true;
@@ -188,7 +188,6 @@ export async function prepareTools(
   };
 }
 
-/** Log fields of the memory budget. */
 function figuresOf({ limit, source, heap, replay, bodies, values, answers, maxConnections }: MemoryBudget): object {
   const mebibytes = Object.entries({ limit, heap, replay, bodies, values, answers }).map(
     ([name, bytes]) => [`${name}Mi`, Math.floor(bytes / 2 ** 20)] as const,
@@ -197,7 +196,8 @@ function figuresOf({ limit, source, heap, replay, bodies, values, answers, maxCo
 }
 
 /**
- * The shared replay store named by the environment, if any, from the optional package svc-runtime-redis.
+ * Shared replay store that the environment configures, from the optional package svc-runtime-redis; undefined if there
+ * is none.
  *
  * @throws {@link StartupError}
  */
@@ -231,7 +231,7 @@ async function sharedStore(signed: boolean, log: ServerLogger): Promise<ReplaySt
   return undefined;
 }
 
-/** Maximum milliseconds for a store to finish its pending writes when a server ends. */
+/** Time limit, in milliseconds, for a store to finish its pending writes when a server ends. */
 const CLOSE_STORE_MS = 5_000;
 
 async function closeStore(store: ReplayStore, log: ServerLogger, limitMs: number): Promise<void> {
@@ -243,33 +243,33 @@ async function closeStore(store: ReplayStore, log: ServerLogger, limitMs: number
   }
 }
 
-/** Wraps the logger of the options, or the default logger, so that it never throws. */
+/** Logger of the options, or the default logger, wrapped so that it never throws. */
 export function loggerOf(options: Pick<ToolOptions, "logger"> | undefined): SafeLogger {
   return SafeLogger.of(options?.logger ?? initLogger());
 }
 
-/** @throws RangeError for a number outside the range */
+/** @throws RangeError if the number is outside its range */
 const runsOf = (given: number | undefined) =>
   given === undefined
     ? integerFromEnv(ENV_MAX_RUNS, 2, Number.MAX_SAFE_INTEGER, "runs")
     : checkedInteger("maxRuns", given, 2, Number.MAX_SAFE_INTEGER, "runs");
 
-/** @throws RangeError for a number outside the range */
+/** @throws RangeError if the number is outside its range */
 const bodyRateOf = (bytes: number | undefined) =>
   bytes === undefined
     ? undefined
     : checkedInteger("minBodyBytesPerSecond", bytes, 1, Number.MAX_SAFE_INTEGER, "bytes a second");
 
-/** @throws RangeError for a number outside the range */
+/** @throws RangeError if the number is outside its range */
 const intervalOf = (milliseconds: number | undefined) =>
   milliseconds === undefined
     ? undefined
     : checkedInteger("reloadIntervalMs", milliseconds, 10, MAX_TIMEOUT_MS, "milliseconds");
 
 /**
- * Selects the named engine, or the fastest.
+ * Returns the engine with this name, or the fastest one.
  *
- * @throws {@link StartupError} for an unknown name or an engine that does not load
+ * @throws {@link StartupError} for an unknown name, or if the engine does not load
  */
 function engineOf(name: EngineName | undefined): EngineSelection {
   try {
@@ -287,7 +287,7 @@ function sustained(store: ReplayMemory, tools: readonly ServedTool[], config: To
 }
 
 /**
- * Requires, in signed mode, a configuration entry for every served tool. Logs a warning for a tool without a signing
+ * In signed mode, requires a configuration entry for every served tool, and logs a warning for a tool without a signing
  * key.
  *
  * @throws {@link StartupError} for a tool without an entry

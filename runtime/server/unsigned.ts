@@ -1,6 +1,6 @@
 /**
- * Checks of servers without signatures: they log a warning at start, and need explicit permission on an address that
- * other machines can reach.
+ * Checks servers without signatures: they log a warning at start, and need explicit permission to listen on an address
+ * that other machines can reach.
  */
 
 import { ENV_TOOLKIT_CONFIG_PATH, isUnsignedByName, type ToolkitRuntimeConfig } from "../config/config.js";
@@ -20,8 +20,8 @@ const ASK = `allow unsigned calls explicitly: ${ENV_ALLOW_UNSIGNED}=1, allowUnsi
  * Warns about environment variables that are probably misspelt, and checks whether tools may be served without
  * signatures.
  *
- * @param endpoint address of the listener; undefined when the application owns it
- * @throws {@link StartupError} when a server without signatures is probably unintended
+ * @param endpoint address of the listener; undefined if the application owns it
+ * @throws {@link StartupError} if a server without signatures is probably unintended
  */
 export function checkUnsigned(
   config: ToolkitRuntimeConfig,
@@ -48,10 +48,12 @@ export function checkUnsigned(
   );
 }
 
-/** Maximum log lines about single variables. An application with the same prefix may have hundreds of its own. */
+/**
+ * Maximum number of log lines about single variables: an application may have hundreds of its own with the same prefix.
+ */
 const MAX_LINES = 5;
 
-/** Variables with a nearest setting are logged first. */
+/** Logs variables that resemble a setting first. */
 function warnOf(strays: readonly StrayVariable[], log: ServerLogger): void {
   const near = strays.filter(({ nearest }) => nearest !== undefined);
   const others = strays.filter(({ nearest }) => nearest === undefined);
@@ -70,7 +72,7 @@ function misspeltPath({ name }: StrayVariable): string {
   return `${displayVariable(name)} is set but ${ENV_TOOLKIT_CONFIG_PATH} is not: without a configuration every caller would be served unsigned; rename the variable to ${ENV_TOOLKIT_CONFIG_PATH}, or unset it, or ${ASK}`;
 }
 
-/** @throws {@link StartupError} for any value but 0 and 1 */
+/** @throws {@link StartupError} for a value other than 0 and 1 */
 function allowedByEnv(): boolean {
   const text = process.env[ENV_ALLOW_UNSIGNED];
   if (text === undefined || text === "0") return false;
@@ -81,9 +83,9 @@ function allowedByEnv(): boolean {
 }
 
 /**
- * Reads the form of the results of unsigned calls.
+ * Format of unsigned calls' results.
  *
- * @param given the option set in code
+ * @param given option set in code
  * @throws {@link StartupError} for any other value
  */
 export function unsignedResultsOf(given: UnsignedResults | undefined): UnsignedResults {

@@ -1,7 +1,6 @@
 /**
- * Web pages that may call. In unsigned mode a browser sends a simple POST from any page to any address within its
- * reach, including this host and private networks. Requests of web pages are therefore refused unless their origin is
- * listed.
+ * Web pages that may call a server. In unsigned mode, any web page can make a browser send a simple POST to this host
+ * or its private network, so requests from pages are rejected unless their origin is listed.
  */
 
 import { RequestError } from "../errors/request-error.js";
@@ -33,14 +32,14 @@ export class AllowedOrigins {
   }
 
   /**
-   * Checks the origin of an unsigned request. `Host` is not compared, because DNS rebinding gives a page of another site a
-   * matching `Host`.
+   * Checks the origin of an unsigned request. Does not compare `Host`, because DNS rebinding gives pages of other sites
+   * a matching `Host`.
    *
    * @throws {@link RequestError} `permission_denied`
    */
   check({ headers }: RequestHeaders): undefined {
     const { origin, "sec-fetch-site": site } = headers;
-    // `none`: the user, not a page, started the request (Fetch Metadata section 2.4).
+    // `none`: the user started the request, not a page (Fetch Metadata section 2.4).
     const isAllowed = origin === undefined ? site === undefined || site === "none" : this.has(origin);
     if (!isAllowed) throw new RequestError("permission_denied", REFUSED);
   }

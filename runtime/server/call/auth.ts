@@ -1,4 +1,4 @@
-/** Authentication: verifies the headers of a signed request and returns its caller (protocol.md section 5). */
+/** Authentication: verifies the headers of a signed request and returns the caller (protocol.md section 5). */
 
 import type { LeaderResolver } from "../../config/leader-resolver.js";
 import type { AuthContext } from "../../tool.js";
@@ -12,10 +12,9 @@ import type { RequestHeaders } from "./messages.js";
 
 const DIGITS = /^[0-9]+$/;
 
-/** The headers of a signed request. */
 const SIGNING = ["version", "leaderId", "leaderKeyId", "inputHash", "leaderSignature", "nonce"] as const;
 
-/** Verifies callers by their headers alone, so that unknown callers are refused before any byte of the body is stored. */
+/** Verifies callers by headers only, so that unknown callers are rejected before any byte of the body is stored. */
 export class Authenticator {
   readonly #lower: { readonly [K in keyof SignatureHeaders]: string };
 
@@ -57,8 +56,8 @@ export class Authenticator {
   }
 
   /**
-   * Refuses an unsigned call with any header of a signed call. Its body would be read as plain input without any port,
-   * and a tool whose members are all optional would run without its input.
+   * Rejects an unsigned call that has any header of a signed call. Its body would be read as plain input without ports,
+   * and a tool whose members are all optional would run with empty input.
    *
    * @throws {@link RequestError} `input_deserialization_error`
    */

@@ -1,30 +1,29 @@
-/** The log of one request: the log of its tool plus the request id. Created for the first line. */
+/** Log of one request: adds the request id to the tool's log. */
 
 import { asciiText } from "../../wire/printable.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
-/** Maximum characters of a caller's text in the log. */
+/** Maximum length, in characters, of text from a caller. */
 const MAX_TEXT = 64;
 
-/** A caller's text for the log: truncated, with all but visible ASCII replaced by `?`. */
+/** Formats text from a caller: truncates it and replaces all except visible ASCII by `?`. */
 export function shown(text: string): string {
   return asciiText(text, MAX_TEXT);
 }
 
-/** Writes lines with the members `tool` and `request`. */
 export class CallLog implements ServerLogger {
   #child: ServerLogger | undefined;
   readonly #parent: ServerLogger;
   readonly #id: string;
 
-  /** @param parent the log of the tool */
+  /** @param parent log of the tool */
   constructor(parent: ServerLogger, id: string) {
     this.#parent = parent;
     this.#id = id;
   }
 
   debug(first: object | string, message?: string): void {
-    // `debug` and `info` are often off. The check avoids creating the log for a line that is not written.
+    // These levels are often off; the check avoids creating a child log for a line that is not written.
     if (this.#parent.isLevelEnabled?.("debug") === false) return;
     this.#log.debug(first as object, message);
   }

@@ -2,16 +2,15 @@
 
 import { RESULT_CONTENT_TYPE } from "../../wire/protocol.js";
 
-/** The form of the results of unsigned calls: `json` follows `Accept` and defaults to JSON, `bcs` is always BCS. */
+/** Format of unsigned calls' results: `json` follows `Accept` and defaults to JSON; `bcs` is always BCS. */
 export type UnsignedResults = "json" | "bcs";
 
 /**
- * Whether `Accept` names the result content type with at least the quality of JSON.
+ * Whether `Accept` contains the result content type with at least the quality of JSON.
  *
  * @param accept the `Accept` header
  */
 export function prefersBcs(accept: string | undefined): boolean {
-  // Fast path: few callers name the type.
   if (accept === undefined || !accept.toLowerCase().includes(RESULT_CONTENT_TYPE)) return false;
   const qualities = new Map<string, number>();
   for (const range of accept.split(",")) {

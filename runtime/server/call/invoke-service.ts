@@ -1,7 +1,6 @@
 /**
- * The service behind `POST /invoke`, from headers and body to the answer (protocol.md section 7), independent of the
- * HTTP framework. Comments such as `// 3: 422` name the step of section 7 and the statuses with which it refuses a
- * call.
+ * Handles `POST /invoke`, from headers and body to the answer (protocol.md section 7), independently of the HTTP
+ * framework. Comments such as `// 3: 422` name the step of section 7 and the statuses that it can return.
  */
 
 import type { ToolkitRuntimeConfig } from "../../config/config.js";
@@ -40,48 +39,51 @@ import type { Observation, Observers } from "./observers.js";
 import { authorizeAlone, Run, type RunHooks, withDeadline } from "./run/run.js";
 import type { ServedTool } from "./run/served-tool.js";
 
-/** Options and services that all invocations of a process share. */
+/** Options and services shared by all calls of a process. */
 export interface ServiceOptions {
   readonly config: ToolkitRuntimeConfig;
   readonly headers: SignatureHeaders;
   readonly engine: Ed25519Engine;
   readonly store: ReplayStore;
-  /** Time limit of a claim, in milliseconds; {@link CLAIM_LIMIT_MS} by default. */
+  /** Time limit of a replay claim, in milliseconds; {@link CLAIM_LIMIT_MS} by default. */
   readonly claimLimitMs?: number;
   /** Maximum number of values in one call; {@link DEFAULT_MAX_INPUT_VALUES} by default. */
   readonly maxInputValues?: number;
-  /** Load limits. When absent, only the bytes of bodies are limited. */
+  /** Load limits. By default, only the bytes of bodies are limited. */
   readonly load?: LoadControl;
   readonly log: ServerLogger;
-  /** Origins of web pages that may call without signatures; none when absent. */
+  /** Origins of web pages that may call without signatures; by default none. */
   readonly allowedOrigins?: AllowedOrigins;
-  /** The form of the results of unsigned calls; `json` when absent. */
+  /** Format of unsigned calls' results; by default `json`. */
   readonly unsignedResults?: UnsignedResults;
-  /** Observers of calls; none when absent. */
+  /** Observers of calls; by default none. */
   readonly observers?: Observers;
 }
 
-/** A request that is being answered. */
 interface Handled {
   readonly tool: ServedTool;
   readonly request: InvokeRequest;
   readonly log: CallLog;
-  /** The observation of the call; undefined when no observer is active. */
+  /** Observation of the call; undefined if no observer is active. */
   readonly seen: Observation | undefined;
 }
 
 /** Milliseconds by which the lease of a claim exceeds the deadline of its run (protocol.md section 8). */
 const LEASE_MARGIN_MS = 30_000;
 
-/** Time limit, in milliseconds, for the `returned` callbacks of a sent result. A shutdown does not wait longer. */
+/**
+ * Time limit, in milliseconds, for the `returned` callbacks of a sent result. Also limits how long a shutdown waits.
+ */
 const SETTLEMENT_LIMIT_MS = 2_000;
 
-/** Maximum listed keys tried for a sealed result that does not name its leader: a few milliseconds of work. */
+/**
+ * Maximum number of leaders' keys that are tried for a stored signature without a leader; a few milliseconds of work.
+ */
 const MAX_KEYS_TRIED = 32;
 
-/** Serves invocations of the tools of one process. */
+/** Handles calls to the tools of one process. */
 export class InvokeService {
-  /** Load limits, with counts of the refused requests. */
+  /** Load limits, with counts of rejected requests. */
   readonly load: LoadControl;
   readonly #authenticator: Authenticator;
   readonly #origins: AllowedOrigins;
@@ -89,10 +91,10 @@ export class InvokeService {
   readonly #maxBody: bigint;
   readonly #logs = new Map<ServedTool, ServerLogger>();
   readonly #runs = new Map<Run, ServedTool>();
-  /** The signing key last used for each tool, to detect a change by a reload. */
+  /** Last signing key of each tool, to detect a change by a reload. */
   readonly #lastKeys = new Map<ServedTool, SigningKey>();
   readonly #previousKeys = new Map<ServedTool, SigningKey>();
-  /** The header of a repeat, in the lower case of node:http. */
+  /** Name of the header of a repeated request, in lower case as in node:http. */
   readonly #repeatHeader: string;
   #stopping = false;
   readonly #settlements = new Set<Promise<void>>();
@@ -111,19 +113,19 @@ export class InvokeService {
     this.load = options.load ?? new LoadControl({}, { tools: [], signed: this.#signed, bodyBytes, log: options.log });
   }
 
-  /** The header that names the replay memory, sent in every answer in signed mode. */
+  /** Header with the name of the replay memory, sent in every answer in signed mode. */
   get memoryHeader(): readonly [name: string, value: string] | undefined {
     const { store, headers } = this.#options;
     const name = this.#signed ? store.memoryName : undefined;
     return name === undefined ? undefined : [headers.replayMemory, name];
   }
 
-  /** Number of running invocations. */
+  /** Number of runs in progress. */
   get inFlight(): number {
     return this.#runs.size;
   }
 
-  /** Number of running invocations, by tool name. */
+  /** Number of runs in progress, by tool name. */
   get running(): ReadonlyMap<string, number> {
     const running = new Map<string, number>();
     for (const { fqn } of this.#runs.values()) running.set(fqn, (running.get(fqn) ?? 0) + 1);
@@ -135,14 +137,13 @@ export class InvokeService {
     await Promise.all(this.#settlements);
   }
 
-  /** Aborts every running tool for the shutdown of the process. Calls that have not started a run are refused. */
+  /** Aborts all runs for a shutdown. Calls that have not started a run are rejected from now on. */
   abortRuns(): void {
     this.#stopping = true;
     this.load.refuseWaiting();
     for (const run of this.#runs.keys()) run.abort("shutdown");
   }
 
-  /** Answers one request. Never rejects. */
   handle(tool: ServedTool, request: InvokeRequest): Promise<Reply> {
     const log = new CallLog(this.#log(tool), request.id);
     const seen = this.#options.observers?.begin(tool, request, log);
@@ -177,7 +178,7 @@ export class InvokeService {
     }
   }
 
-  /** Waits for a time slice. A call whose caller has disconnected meanwhile is not verified. */
+  /** Waits for a time slice, and rejects the call if its caller has disconnected since. */
   async #waitFor(turn: Promise<void>, { request, seen }: Handled): Promise<void> {
     await turn;
     seen?.done("queue");
@@ -190,7 +191,7 @@ export class InvokeService {
       throw new RequestError("length_required", "Content-Length: required, chunked bodies are not accepted");
     }
     const length = Number(announced);
-    // A length with more digits than a u64 exceeds any limit. `>` compares a number and a bigint exactly.
+    // A number with more digits than a u64 exceeds any limit. `>` compares a number with a bigint exactly.
     if (announced.length > 20 || length > this.#maxBody) {
       throw new RequestError("payload_too_large", `the body is limited to ${this.#maxBody} bytes`);
     }
@@ -265,7 +266,7 @@ export class InvokeService {
     }
   }
 
-  /** The first attempt of a repeat, as given in its header; undefined for a first attempt. */
+  /** Content of the header of a repeated request; undefined for a first attempt. */
   #repeatOf({ headers }: RequestHeaders): Repeat | undefined {
     const text = headers[this.#repeatHeader];
     return text === undefined ? undefined : (readRepeat(String(text)) ?? NO_MEMORY);
@@ -276,9 +277,9 @@ export class InvokeService {
   }
 
   /**
-   * Bytes of heap that the decoded input takes; 0 for a small one.
+   * Heap bytes of the decoded input; 0 for a small input.
    *
-   * @throws {@link RequestError} `payload_too_large` when there can never be room for it
+   * @throws {@link RequestError} `payload_too_large` if the server's limit can never allow it
    */
   #inputBytes({ tool }: Handled, counted: InputValues, length: number): number {
     const bytes = tool.heapBytesOf(counted, length);
@@ -292,11 +293,11 @@ export class InvokeService {
   }
 
   /**
-   * Counts a run and its input, and waits for a slot if the tool has a concurrency limit. A verified caller that
-   * disconnects stays in the queue, so that its retry gets the result.
+   * Reserves capacity for a run: counts the run and its input, and waits for a slot if the tool has a concurrency
+   * limit. A verified caller that disconnects stays in the queue, so that its retry gets the result.
    *
-   * @param inputBytes bytes of heap for the decoded input
-   * @returns a function that releases everything
+   * @param inputBytes heap bytes of the decoded input
+   * @returns a function that releases the capacity
    * @throws {@link RequestError} `overloaded`, `shutting_down`
    */
   async #takePlace(
@@ -330,7 +331,7 @@ export class InvokeService {
     return leave;
   }
 
-  /** Takes a place for a run. A refused call releases its replay claim, so that the caller can retry. */
+  /** Reserves capacity for a run. If that fails, releases the replay claim so that the caller can retry. */
   async #takePlaceOrRelease(
     handled: Handled,
     auth: AuthContext,
@@ -345,16 +346,18 @@ export class InvokeService {
     }
   }
 
-  /** Authorizes a retry by another leader or key. It takes a place like a run, until `authorize` has really ended. */
+  /**
+   * Calls `authorize` for a retry by another leader or key. Reserves capacity, like a run, until `authorize` has ended.
+   */
   async #authorizeRetry(call: Handled, auth: AuthContext): Promise<Answer | undefined> {
     const leave = await this.#takePlace(call, auth, 0);
     return authorizeAlone(call.tool, auth, call.log, leave);
   }
 
   /**
-   * Starts a run. Its end completes the replay entry even when the caller has disconnected.
+   * Starts a run. When it ends, the replay entry is completed even if the caller has disconnected.
    *
-   * @param leave releases the place of the run, once it has ended
+   * @param leave releases the run's capacity after it has ended
    */
   #start(handled: Handled, call: Call, leave: () => void, lease?: ReplayLease): Run {
     const { tool, log, seen } = handled;
@@ -375,9 +378,9 @@ export class InvokeService {
         if (answer.code === "tool_invocation_timeout") observers?.settledLate(tool);
         const last = this.#sealed(handled, answer, call.auth);
         over();
-        // After any other 503 nothing ran, and a retry may succeed.
+        // For any other 503, nothing ran and a retry may succeed.
         const nothingRan = last.status === 503 && last.code !== INTERRUPTED.code;
-        // The answer waits for a shared store, so that a later retry finds it in every process.
+        // The answer waits for a shared store, so that a retry at any process finds the entry.
         const taken = lease && endLease(log, () => (nothingRan ? lease.release() : lease.complete(last)));
         return taken === undefined ? last : taken.then(() => last);
       },
@@ -399,7 +402,7 @@ export class InvokeService {
     return run;
   }
 
-  /** Completes a reply with the error of its run, or with the `returned` callbacks that run once it is sent. */
+  /** Adds to a reply the error of its run, or a function that runs the `returned` callbacks after it is sent. */
   #finished(run: Run, { status, stored }: Answer, reply: Reply): Reply {
     if (status === 500) return { ...reply, error: reply.error ?? new Error(`the run failed: ${reply.code}`) };
     if (status === 504) return { ...reply, error: new InvocationAborted("timeout") };
@@ -429,15 +432,15 @@ export class InvokeService {
   }
 
   /**
-   * Requires that a result of a shared store was signed by this tool for this input. Otherwise write access to the
-   * store would be enough to obtain signatures, or the result of another input.
+   * Requires that this tool signed a result from a shared store, for this input. Otherwise anyone with write access to
+   * the store could obtain signatures, or answer a call with the result of another input.
    *
    * @throws {@link RequestError} `replay_store_unavailable`
    */
   #requireOwnResult(handled: Handled, answer: CachedAnswer, auth: AuthContext): void {
     if (!answer.signable) return;
     const key = this.#signingKey(handled);
-    // Without a key nothing is signed. With a matching seal the stored signature is sent unchanged.
+    // Without a key, nothing is signed. If the seal matches, its stored signature is sent unchanged.
     if (key === undefined || unsealed(answer.seal, key, auth.leaderSignature) !== undefined) return;
     const seal = readSeal(answer.seal);
     const signer = [key, this.#previousKeys.get(handled.tool)].find((each) => each && seal?.isBy(each.publicKey));
@@ -454,7 +457,10 @@ export class InvokeService {
     throw new RequestError("replay_store_unavailable");
   }
 
-  /** Whether the leader's signature in a seal covers the input of a request. It may be of another leader or key. */
+  /**
+   * Whether the leader's signature in a seal covers the input of a request. That leader or key may not be the
+   * request's.
+   */
   #isOfInput({ leaderSignature, caller }: SealedSignature, { inputHash, ...auth }: AuthContext): boolean {
     if (leaderSignature.equals(auth.leaderSignature)) return true;
     const { config, engine } = this.#options;
@@ -467,7 +473,7 @@ export class InvokeService {
     return false;
   }
 
-  /** An answer with its seal, so that a result is signed once for all exact retries. */
+  /** Adds a seal to an answer, so that a result is signed once for all exact retries. */
   #sealed(handled: Handled, answer: Answer, auth: AuthContext | undefined): Answer {
     const key = auth && answer.signable ? this.#signingKey(handled) : undefined;
     if (auth === undefined || key === undefined) return answer;
@@ -476,7 +482,7 @@ export class InvokeService {
       const caller = this.#options.store.scope === "shared" ? auth : undefined;
       return { ...answer, seal: sealOf(key, auth.leaderSignature, signature, caller) };
     } catch (error) {
-      // The replay entry gets no signature, and the reply is signed again.
+      // The replay entry is stored without a signature, and the reply is signed again.
       handled.log.warn({ err: error }, "signing a result failed; signing is retried once");
       return answer;
     }
@@ -520,10 +526,10 @@ export class InvokeService {
   }
 }
 
-/** A repeat whose memory matches no store. */
+/** A repeated request with a malformed header: its memory matches no store. */
 const NO_MEMORY: Repeat = { memory: "", ageMs: 0 };
 
-// A suspended async function keeps its locals alive. The next two functions are synchronous, so that only the Call
+// A suspended async function keeps its locals alive. The next two functions are synchronous so that only the Call
 // refers to the body.
 
 /** @throws WireFault `payload_too_large` for too many values */
@@ -541,10 +547,10 @@ function signedCall(tool: ServedTool, auth: AuthContext, body: InputHolder<Uint8
   return { input: { texts }, auth, json: false };
 }
 
-/** Inputs up to this size in bytes are not counted: at the maximum number of runs they take 64 MiB. */
+/** Inputs of up to this many bytes are not counted: at the maximum number of runs, they take 64 MiB. */
 const SMALL_INPUT_BYTES = 16_384;
 
-/** Number of values above which the event loop runs between parsing and decoding an input. */
+/** Number of values above which parsing and decoding an input happen in separate turns of the event loop. */
 const MANY_VALUES = 10_000;
 
 function eventLoopTurn(): Promise<void> {
@@ -553,7 +559,7 @@ function eventLoopTurn(): Promise<void> {
   });
 }
 
-/** Logs the end of a run whose call a shutdown has already answered. */
+/** Logs the end of a run whose call was already answered by a shutdown. */
 function logLateEnd(log: CallLog, { status, code }: Reply): void {
   log.info({ status, ...(code !== undefined && { code }) }, "the run ended after the shutdown had answered its call");
 }
@@ -565,7 +571,7 @@ async function observed(answered: Promise<Reply>, seen: Observation): Promise<Re
 }
 
 const RESULT_HEADERS = ["content-type", RESULT_CONTENT_TYPE];
-/** Headers of every JSON reply. */
+/** Headers of JSON replies. */
 export const JSON_HEADERS: readonly string[] = ["content-type", "application/json"];
 
 function headerText({ headers }: RequestHeaders, name: string): string | undefined {
@@ -573,7 +579,7 @@ function headerText({ headers }: RequestHeaders, name: string): string | undefin
   return typeof value === "string" ? value : undefined;
 }
 
-/** The reply for an error: JSON, never signed. A 429 or 503 has a `Retry-After`. */
+/** Reply for an error: unsigned JSON. A 429 or 503 has a `Retry-After` header. */
 export function errorReplyOf(status: number, body: Uint8Array, code: string | undefined, retryAfterMs = 1_000): Reply {
   const later = status === 503 || status === 429;
   const after = later ? ["retry-after", `${Math.max(1, Math.ceil(retryAfterMs / 1_000))}`] : [];

@@ -1,4 +1,4 @@
-/** The metadata document of a served tool (protocol.md section 9), and its URL. */
+/** Metadata document of a served tool (protocol.md section 9), and its URL. */
 
 import { isIP } from "node:net";
 import { SvcTool, type SvcToolClass } from "../../tool.js";
@@ -9,9 +9,9 @@ import { RequestError } from "../errors/request-error.js";
 import type { RequestHeaders } from "./messages.js";
 
 /**
- * The document of one tool: the result of `meta` where the class overrides it, else the document that svc-gen derived.
+ * Document of a tool: the result of the class's own `meta`, otherwise the document that svc-gen derived.
  *
- * @throws {@link PlainValueError} when an override returns a value that JSON cannot represent
+ * @throws {@link PlainValueError} if `meta` returns a value that JSON cannot represent
  */
 export function documentOf(tool: SvcToolClass, contract: Contract, url: string): string {
   if (tool.meta === undefined || tool.meta === SvcTool.meta) return metadataText(contract, url);
@@ -20,7 +20,7 @@ export function documentOf(tool: SvcToolClass, contract: Contract, url: string):
 
 const LABEL = "[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?";
 const NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*\\.?$`);
-/** A name that URL parsers read as an IPv4 address, in any notation (WHATWG URL, "ends in a number"). */
+/** Names that URL parsers read as an IPv4 address, in any notation (WHATWG URL, "ends in a number"). */
 const NUMERIC = /(?:^|\.)(?:\d+|0[xX][0-9A-Fa-f]*)\.?$/;
 
 /** Whether a text is a host name, an IPv4 address or a bracketed IPv6 address, with an optional port. */
@@ -33,7 +33,7 @@ function isHost(text: string): boolean {
 }
 
 /**
- * The scheme and host that a caller used to reach this process.
+ * Scheme and host that a caller used to reach this process.
  *
  * @param secure whether this process terminates TLS
  * @throws {@link RequestError} `invalid_scheme`, `host_header_required`

@@ -1,4 +1,4 @@
-/** Observation of calls for the log, metrics and traces. Nothing is measured while no observer is active. */
+/** Observation of calls for the log, metrics and traces. Nothing is measured if no observer is active. */
 
 import type { AuthContext, Logger } from "../../tool.js";
 import type { CallLog } from "./call-log.js";
@@ -6,31 +6,29 @@ import type { InvokeRequest, Reply } from "./messages.js";
 import type { ServedTool } from "./run/served-tool.js";
 
 /**
- * The steps of a call, in order. `queue` is the sum of two waits: for a time slice before `auth`, and for a slot after
- * `claim`. `run` lasts from the construction of the tool to the encoded result.
+ * Steps of a call, in order. `queue` is the sum of two waits: for a time slice before `auth`, and for a slot after
+ * `claim`. `run` lasts from the construction of the tool until the result is encoded.
  */
 export type Step = "auth" | "body" | "claim" | "queue" | "run" | "sign";
 
-/** An observer of calls. Its first error is logged; no error affects a call. */
+/** Observer of calls. Only its first error is logged; errors never affect a call. */
 export interface Observer {
-  /** Whether the observer observes calls that begin now. */
+  /** Whether to observe calls that begin now. */
   readonly active: boolean;
   began?(call: Observation): void;
-  /** Runs `start`, which starts the tool's own code, for example in an `AsyncLocalStorage` context. */
+  /** Calls `start`, which starts the tool's code, for example inside an `AsyncLocalStorage` context. */
   around?<T>(call: Observation, start: () => T): T;
   ended?(call: Observation, reply: Reply): void;
-  /** Called when a tool ends after its deadline; its result is discarded. */
+  /** Called if a tool ends after its deadline; its result is discarded. */
   settledLate?(tool: ServedTool): void;
 }
 
-/** Calls an observer and catches its errors. */
 type Guard = (observer: Observer, work: () => void) => void;
 
-/** One observed call. */
 export class Observation {
-  /** The verified caller. */
+  /** Verified caller. */
   caller: AuthContext | undefined;
-  /** Whether the answer comes from an earlier run. */
+  /** Whether the answer was stored by an earlier run. */
   replayed = false;
   /** Duration of each step, in milliseconds. */
   readonly steps: Partial<Record<Step, number>> = {};
@@ -57,14 +55,14 @@ export class Observation {
     return performance.now() - this.#started;
   }
 
-  /** Ends a step: adds the time since the end of the previous step to it. */
+  /** Ends a step: adds the time since the end of the previous step. */
   done(step: Step): void {
     const now = performance.now();
     this.steps[step] = (this.steps[step] ?? 0) + now - this.#last;
     this.#last = now;
   }
 
-  /** Starts the tool's own code once, inside the wrappers of all observers. */
+  /** Starts the tool's code inside the wrappers of all observers. */
   run<T>(start: () => T): T {
     return this.#observers.reduce<() => T>((inner, observer) => () => this.#around(observer, inner), start)();
   }
@@ -86,7 +84,7 @@ export class Observation {
     return ended.value;
   }
 
-  /** Ends the observation with the reply that is sent. A run that continues afterwards is not part of the call. */
+  /** Ends the observation with the reply that is sent, even if the run continues. */
   end(reply: Reply): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -94,7 +92,6 @@ export class Observation {
   }
 }
 
-/** All observers of the calls of a process. */
 export class Observers {
   readonly #failed = new Set<Observer>();
 
@@ -106,7 +103,7 @@ export class Observers {
     this.#log = log;
   }
 
-  /** Begins the observation of a call; undefined when no observer is active. */
+  /** Begins the observation of a call; undefined if no observer is active. */
   begin(tool: ServedTool, request: Observation["request"], log: CallLog): Observation | undefined {
     if (!this.#all.some(isActive)) return undefined;
     const observers = this.#all.filter(isActive);

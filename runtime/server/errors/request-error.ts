@@ -3,15 +3,14 @@
 import type { ErrorCode } from "../../wire/error-codes.js";
 import { WireFault } from "../../wire/fault.js";
 
-/** Optional facts of an error, in addition to its code and details. */
 export interface RequestErrorFacts {
   /** The original error, for the log only. */
   readonly cause?: unknown;
-  /** Milliseconds until the caller may retry. A 429 or 503 without it sends one second. */
+  /** Milliseconds until the caller may retry. For a 429 or 503, one second by default. */
   readonly retryAfterMs?: number;
 }
 
-/** An error that is the answer to a request. Its `details` are sent to the caller. */
+/** An error that is sent as the answer to a request, including its `details`. */
 export class RequestError extends Error {
   override readonly name = "RequestError";
   readonly retryAfterMs: number | undefined;
@@ -26,7 +25,7 @@ export class RequestError extends Error {
   }
 }
 
-/** The JSON body of an error: `{"error": code, "details"?: text}`. */
+/** JSON body of an error: `{"error": code, "details"?: text}`. */
 export function errorBody(code: ErrorCode, details?: string): Buffer {
   return Buffer.from(JSON.stringify(details === undefined ? { error: code } : { error: code, details }));
 }

@@ -1,9 +1,9 @@
-/** Listen addresses, from code and from the environment (protocol.md section 9). */
+/** Listen addresses, set in code or by environment variables (protocol.md section 9). */
 
 import { isIP } from "node:net";
 import { StartupError } from "../errors/startup-error.js";
 
-/** An IPv4 address and a port; port 0 selects a free port. */
+/** IPv4 address and port. Port 0 selects a free port. */
 export type Address = readonly [octets: readonly [number, number, number, number], port: number];
 
 /** Host and port, as arguments of Node's `listen`. */
@@ -15,8 +15,8 @@ export interface ListenAddress {
 /**
  * Converts an address that is set in code.
  *
- * @param name the option's name, for the error message
- * @throws {@link StartupError} for a malformed address
+ * @param name name of the option, for the error message
+ * @throws {@link StartupError} if the address is malformed
  */
 export function endpointOf(name: string, address: Address | undefined): ListenAddress | undefined {
   if (address === undefined) return undefined;
@@ -31,7 +31,7 @@ export function endpointOf(name: string, address: Address | undefined): ListenAd
 /**
  * Reads an address, an IP literal and a port, from an environment variable.
  *
- * @throws {@link StartupError} for a malformed address
+ * @throws {@link StartupError} if the address is malformed
  */
 export function endpointFromEnv(variable: string): ListenAddress | undefined {
   const text = process.env[variable];
@@ -39,7 +39,7 @@ export function endpointFromEnv(variable: string): ListenAddress | undefined {
   const match = /^(?:\[(?<six>[^\]]*)\]|(?<four>[\d.]+)):(?<port>\d{1,5})$/.exec(text);
   const { six = "", four = "", port = "" } = match?.groups ?? {};
   const host = six || four;
-  // Called once only: for text that is not IPv4, Node compiles a costly regular expression.
+  // Called only once, because Node compiles a costly regular expression for text that is not IPv4.
   if (isIP(host) !== (six === "" ? 4 : 6) || Number(port) > 65_535) {
     const expected = "expected an IP literal and a port, such as 127.0.0.1:8080 or [::1]:8080";
     throw new StartupError(`${variable}: ${expected}, got ${kindOfText(text)}`);
@@ -47,7 +47,6 @@ export function endpointFromEnv(variable: string): ListenAddress | undefined {
   return { host, port: Number(port) };
 }
 
-/** Describes a text that is not an address. */
 function kindOfText(text: string): string {
   if (text === "") return "an empty string";
   if (/^:?\d+$/.test(text)) return "only a port";

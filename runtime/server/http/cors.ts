@@ -8,18 +8,18 @@ import { unreadBytes } from "./lingering-close.js";
 import { REQUEST_ID_HEADER } from "./request-id.js";
 import type { ToolRoutes } from "./tool-routes.js";
 
-/** The pages that may read answers. */
+/** Web pages that may read answers. */
 export interface Pages {
   readonly origins: AllowedOrigins;
   readonly headers: SignatureHeaders;
 }
 
-/** Seconds for which browsers cache a preflight. Without it every signed call would need one. */
+/** Time, in seconds, for which browsers cache a preflight. Otherwise every signed call would need a preflight. */
 const PREFLIGHT_SECONDS = 600;
 
 /**
- * Registers @fastify/cors for the tools' routes, unless the application has registered it itself. For other origins it
- * changes nothing but `Vary: Origin`.
+ * Registers @fastify/cors for the tools' routes, unless the application has registered it. For other origins, this only
+ * adds `Vary: Origin`.
  */
 export async function allowPages(
   app: FastifyInstance,
@@ -48,7 +48,7 @@ export async function allowPages(
       else done(null, { origin: false });
     },
   });
-  // The plugin adds a route for OPTIONS of every path. OPTIONS requests that are not preflights are still refused.
+  // The plugin adds an OPTIONS route for every path; OPTIONS requests that are not preflights must still be rejected.
   app.addHook("onRequest", (request, reply, done) => {
     if (request.method === "OPTIONS") routes.refuse(request, reply);
     else done();

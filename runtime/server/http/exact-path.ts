@@ -1,21 +1,21 @@
 /**
- * Exact paths. fastify's router decodes `%`, and reads `:` and `*` as patterns; a tool's path is matched byte for byte
- * (protocol.md section 9).
+ * Matches a tool's path byte for byte (protocol.md section 9). fastify's router decodes `%` and treats `:` and `*` as
+ * patterns.
  */
 
 import type { IncomingMessage } from "node:http";
 import { StartupError } from "../errors/startup-error.js";
 
-/** A character that fastify's router does not match literally. */
+/** Characters that fastify's router does not match literally. */
 const ODD = /[^\w\-.~/@!$&'+,;=]/g;
 
-/** The path of a request as it was sent, without the query. */
+/** Path of a request as it was sent, without the query. */
 export function pathOf({ url = "" }: IncomingMessage): string {
   const query = url.indexOf("?");
   return query === -1 ? url : url.slice(0, query);
 }
 
-/** @throws {@link StartupError} for a path that fastify's router does not match literally */
+/** @throws {@link StartupError} if fastify's router does not match the path literally */
 export function plainPath(path: string): string {
   if (path.search(ODD) === -1) return path;
   throw new StartupError(
@@ -23,12 +23,12 @@ export function plainPath(path: string): string {
   );
 }
 
-/** Replaces odd characters of a path by characters that no request line contains, for the router. */
+/** Replaces such characters, for the router, by characters that no request line contains. */
 export function routedPath(path: string): string {
   return path.replace(ODD, (character) => String.fromCharCode(character.charCodeAt(0) + 0x100));
 }
 
-/** The fastify option `rewriteUrl`, which maps request paths to {@link routedPath}; empty when no prefix needs it. */
+/** fastify's option `rewriteUrl`, which maps request paths to {@link routedPath}; empty if no prefix needs it. */
 export function rewriteUrlFor(prefixes: readonly string[]) {
   const odd = new Set(prefixes.filter((prefix) => prefix.search(ODD) !== -1));
   if (odd.size === 0) return {};

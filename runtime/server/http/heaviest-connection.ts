@@ -1,11 +1,11 @@
-/** Bounds a total over connections by closing the connection with the largest amount. */
+/** Limits a total over all connections by closing the connection with the largest amount. */
 
 import type { Duplex } from "node:stream";
 
-/** Amounts of one resource by connection. Closing the largest holder affects no other client. */
+/** Amounts of one resource, by connection. Closing the connection with the most affects no other client. */
 export class HeaviestConnection {
   #total = 0;
-  /** Amount of closed connections, which Node releases only at the end of the turn. */
+  /** Amount of closed connections, which Node frees only at the end of the turn of the event loop. */
   #closing = 0;
   readonly #held = new Map<Duplex, number>();
 
@@ -13,8 +13,8 @@ export class HeaviestConnection {
   readonly #closed: () => void;
 
   /**
-   * @param most bound of the total
-   * @param closed called for each connection closed because of the bound
+   * @param most maximum total
+   * @param closed called for each connection that is closed because of the limit
    */
   constructor(most: number, closed: () => void) {
     this.#most = most;
@@ -22,8 +22,9 @@ export class HeaviestConnection {
   }
 
   /**
-   * Adds to the amount of a connection. Above the bound, destroys the connection with the largest amount, or this one
-   * if connections already destroyed in this turn account for the excess. One turn may read thousands of connections.
+   * Adds to the amount of a connection. Above the limit, destroys the connection with the largest amount; or this one,
+   * if connections already destroyed in this turn account for the excess, because one turn may read thousands of
+   * connections.
    */
   hold(socket: Duplex, amount: number): void {
     if (socket.destroyed) return;
@@ -35,7 +36,7 @@ export class HeaviestConnection {
     else if (this.#total + this.#closing > 2 * this.#most) this.#close(socket);
   }
 
-  /** Subtracts from the amount of a connection. A closed connection holds nothing. */
+  /** Subtracts from the amount of a connection. */
   release(socket: Duplex, amount: number): void {
     const held = this.#held.get(socket);
     if (held === undefined) return;

@@ -1,4 +1,7 @@
-/** The standalone HTTP server: fastify with the limits of protocol.md section 1, and responses to unparseable requests. */
+/**
+ * Standalone HTTP server: fastify with the limits of protocol.md section 1, and answers to requests that cannot be
+ * parsed.
+ */
 
 import { type ServerOptions, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
@@ -25,12 +28,11 @@ import { isTlsServer, prepareTlsServer, type TlsSetup, tlsOptions } from "./tls.
 import { ToolRoutes, type ToolRoutesOptions } from "./tool-routes.js";
 import { UnansweredRequests } from "./unanswered-requests.js";
 
-/** Options of the standalone server. */
 export interface ServeOptions extends ToolRoutesOptions {
   /** Certificate and key; undefined for plain HTTP. */
   readonly tls?: TlsSetup | undefined;
   readonly memory: Pick<MemoryBudget, "maxConnections">;
-  /** Maximum number of pipelined requests. Tests set a small one. */
+  /** Maximum number of pipelined requests; set by tests. */
   readonly maxPipelined?: number;
   /** Origins of web pages that may read answers. */
   readonly pages?: Pages;
@@ -38,15 +40,14 @@ export interface ServeOptions extends ToolRoutesOptions {
   readonly configure?: ((app: FastifyInstance) => unknown) | undefined;
 }
 
-/** The fastify application and its requests in flight. */
 export interface App {
   readonly app: FastifyInstance;
   readonly requests: InFlightRequests<FastifyReply>;
-  /** Closes the listener and idle connections; resolves when all are closed. Never rejects: an error is logged. */
+  /** Closes the listener and idle connections. Resolves when all are closed; logs errors instead of rejecting. */
   close(): Promise<void>;
 }
 
-/** Refuses a client for which no request object exists, after the responses to earlier requests on its connection. */
+/** Answers a client that has no request object, after the answers to earlier requests on its connection. */
 type Refuse = (socket: Socket, lingerMs: number, code: ErrorCode, details?: string) => void;
 
 /** Builds the application without listening. */
@@ -84,9 +85,9 @@ export async function buildApp(options: ServeOptions): Promise<App> {
     requestTimeout: deadlines.requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     return503OnClosing: false,
-    // No limit, because pluginTimeout also applies to `app.close()`, which would reject when calls take longer.
+    // No limit, because pluginTimeout also applies to `app.close()`, which would reject if calls take longer.
     pluginTimeout: 0,
-    // Without `configure` no route has a schema, and fastify's compilers would load ajv at start-up.
+    // Without `configure`, no route has a schema, but fastify's compilers would load ajv at start-up.
     ...(configure === undefined && {
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     }),
@@ -94,7 +95,7 @@ export async function buildApp(options: ServeOptions): Promise<App> {
     genReqId: ({ headers }) => requestIdOf(headers[REQUEST_ID_HEADER.toLowerCase()]),
     clientErrorHandler: (error: NodeJS.ErrnoException, socket) =>
       refuseClient(error, socket, deadlines.lingerMs, refuse),
-    // A path that fastify cannot decode counts as unknown.
+    // A path that fastify cannot decode is an unknown path.
     frameworkErrors: (_error, request, reply) => routes.refuse(request as FastifyRequest, reply as FastifyReply),
   });
   const unanswered = new UnansweredRequests(() => service.load.refusals.count("requests"), maxPipelined);
@@ -123,7 +124,7 @@ export async function buildApp(options: ServeOptions): Promise<App> {
   return { app, requests, close };
 }
 
-/** Counts a request to the author's own routes until its response has ended, so that shutdown waits for it. */
+/** Counts a request to the author's own routes until its answer has ended, so that a shutdown waits for it. */
 function follow(reply: FastifyReply, requests: InFlightRequests<FastifyReply>): void {
   requests.begin(reply);
   reply.raw.once("close", () => requests.end(reply));
@@ -134,13 +135,13 @@ function noSchemas(): never {
   throw new Error("no route has a schema to compile");
 }
 
-/** Time for a client to read the refusal of its CONNECT request, in milliseconds. */
+/** Time, in milliseconds, for a client to read the answer to its CONNECT request. */
 const TUNNEL_LINGER_MS = 1_000;
 
-/** Keep-alive time between two requests, in milliseconds. */
+/** Maximum time between two requests of a connection, in milliseconds. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** The limits of protocol.md section 1, as options of Node's server. */
+/** Limits of protocol.md section 1, as options of Node's server. */
 function serverLimits({ headersMs, checkMs }: ConnectionLimits): ServerOptions {
   return {
     headersTimeout: headersMs,
@@ -162,25 +163,25 @@ function completeServer(
   const counted = unanswered.counted(routing);
   server.removeAllListeners("request");
   server.on("request", counted);
-  // One more than allowed, so that an excess is detectable. Node silently drops headers above its own limit.
+  // One more than allowed, so that an excess is detected: Node silently drops headers above its own limit.
   server.maxHeadersCount = MAX_HEADERS + 1;
-  // Without these listeners Node responds to `Expect` before the other headers are checked.
+  // Without these listeners, Node answers `Expect` before the other headers are checked.
   server.on("checkContinue", counted);
   server.on("checkExpectation", counted);
-  // Without this listener Node closes the connection of a CONNECT request without a response.
+  // Without this listener, Node closes the connection of a CONNECT request without an answer.
   server.on("connect", (_request, socket) => {
     socket.on("error", () => socket.destroy());
-    // Node no longer tracks this connection, so a closing server would wait for it.
+    // Node no longer tracks this connection, so closing the server would wait for it.
     const lingerMs = Math.min(deadlines.lingerMs, TUNNEL_LINGER_MS);
     refuse(socket as Socket, lingerMs, "bad_request");
   });
   if (isTlsServer(server)) prepareTlsServer(server);
 }
 
-/** Connections whose refusal has been written or is waiting for earlier responses. */
+/** Connections whose final error answer was written or waits for earlier answers. */
 const refused = new WeakSet<Duplex>();
 
-/** Responds to parser errors and timeouts, for which no request object exists. */
+/** Answers parser errors and timeouts, for which no request object exists. */
 function refuseClient(error: NodeJS.ErrnoException, socket: Socket, lingerMs: number, refuse: Refuse): void {
   if (isClosing(socket)) return;
   if (error.code === "ECONNRESET" || !socket.writable) {
@@ -193,7 +194,7 @@ function refuseClient(error: NodeJS.ErrnoException, socket: Socket, lingerMs: nu
   refuse(socket, lingerMs, code, details);
 }
 
-/** The raw HTTP response of a refusal. */
+/** Raw HTTP text of an error answer. */
 function refusalText(id: string, code: ErrorCode, details: string | undefined, memory: readonly string[] = []): string {
   const status = statusOf(code);
   const body = errorBody(code, details);

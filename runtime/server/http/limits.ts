@@ -8,16 +8,16 @@ export const HEADERS_TIMEOUT_MS = 10_000;
 /** Time limit for a whole request, in milliseconds. */
 export const REQUEST_TIMEOUT_MS = 30_000;
 export const MAX_HEADERS = 64;
-/** Total bytes of the headers of a request. */
+/** Maximum size of all headers of a request, in bytes. */
 export const MAX_HEADER_BYTES = 16_384;
 /**
- * Default maximum bytes of unread answers: 64 MiB, which is 256 of the largest results. An answer counts from the
- * moment it is ready, even if it waits behind that of an earlier request.
+ * Default maximum size, in bytes, of unread answers: 64 MiB, or 256 of the largest results. Includes answers that are
+ * ready but wait for the answer to an earlier request.
  */
 export const MAX_UNREAD_BYTES = 67_108_864;
 /**
- * Default minimum rate of a body in bytes per second: 131 kbit/s. A body of the default maximum size that just meets
- * the request time limit has 25 times that rate.
+ * Default minimum rate of a body, in bytes per second (131 kbit/s). A body of the default maximum size that just meets
+ * the request time limit has 25 times this rate.
  */
 export const MIN_BODY_BYTES_PER_SECOND = 16_384;
 
@@ -25,20 +25,20 @@ export const MIN_BODY_BYTES_PER_SECOND = 16_384;
 export interface ConnectionLimits {
   /** Time limit of a TLS handshake. */
   readonly handshakeMs: number;
-  /** Time limit of the headers of a request, from its first byte; also of the first byte, from the connection. */
+  /** Time limit for the headers of a request, from its first byte; also for the first byte, from the connection. */
   readonly headersMs: number;
-  /** Time limit of a whole request. */
+  /** Time limit for a whole request. */
   readonly requestMs: number;
-  /** Maximum time for which a body may stay below the minimum rate. */
+  /** Maximum time that a body may stay below the minimum rate. */
   readonly bodyGraceMs: number;
-  /** Time limit for the client to read its response, from the moment it is ready (`destroyUnlessFlushed`). */
+  /** Time limit for the client to read its answer, from the moment it is ready (`destroyUnlessFlushed`). */
   readonly answerMs: number;
   /**
-   * Time limit for the rest of a request that was refused before it arrived, and for a refused client to close its
+   * Time limit for receiving the rest of a request that was already answered, and for its client to close the
    * connection.
    */
   readonly lingerMs: number;
-  /** Interval of the checks of `headersMs`, `requestMs` and `bodyGraceMs`. */
+  /** Interval at which `headersMs`, `requestMs` and `bodyGraceMs` are checked. */
   readonly checkMs: number;
 }
 
@@ -52,7 +52,7 @@ export const DEADLINES: ConnectionLimits = {
   checkMs: 1_000,
 };
 
-/** Limits open connections. Further ones are closed on arrival, before a byte is read. */
+/** Limits the number of open connections. Additional ones are closed on arrival, before a byte is read. */
 export function capConnections(server: Server, most: number, refusals: Refusals): void {
   server.maxConnections = most;
   server.on("drop", () => refusals.count("connections"));

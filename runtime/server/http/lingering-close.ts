@@ -1,9 +1,9 @@
 /**
- * Lingering close, for clients that are still sending when they are refused and for clients that do not read their
- * response.
+ * Lingering close, for clients that are still sending when they are answered and for clients that do not read their
+ * answer.
  *
- * Closing a connection with unread bytes resets it, and the reset can overtake the response. Incoming bytes are
- * therefore read and discarded, up to a time and size limit.
+ * Closing a connection with unread bytes resets it, and the client may see the reset before the answer. Therefore
+ * incoming bytes are read and discarded, up to a time limit and a size limit.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -11,17 +11,19 @@ import type { Duplex } from "node:stream";
 import { MAX_HEADERS } from "./limits.js";
 
 /**
- * Largest unread body, in bytes, that is discarded to keep its connection: it costs less than a new connection or
- * handshake.
+ * Maximum size, in bytes, of an unread body that is discarded to keep its connection, which costs less than a new
+ * connection.
  */
 const KEPT_UNREAD_BYTES = 65_536;
-/** Maximum bytes discarded per client: enough for a client that sends a whole body of the default limit before it reads. */
+/** Maximum number of discarded bytes for each client; exceeds the default maximum size of a body. */
 const MAX_DISCARDED_BYTES = 16_777_216;
 
-/** Connections whose last request was answered before it fully arrived, with the number of bytes read at that time. */
+/**
+ * Connections whose last request was answered before it arrived completely, with the number of bytes read until then.
+ */
 const lingering = new WeakMap<Duplex, number>();
 
-/** Bytes of a request's body that are unread or may still arrive; 0 when there are none. */
+/** Number of body bytes that are unread or may still arrive. */
 export function unreadBytes({ complete, readableEnded, headers, rawHeaders }: IncomingMessage): number {
   if (complete || readableEnded) return 0;
   // The length is unknown, or the client may send its next request instead of this body.
@@ -31,13 +33,13 @@ export function unreadBytes({ complete, readableEnded, headers, rawHeaders }: In
   return Number(headers["content-length"] ?? 0);
 }
 
-/** Whether a connection is reusable after the unread bytes are discarded. */
+/** Whether a connection can be reused after the unread bytes are discarded. */
 export function isKept(unread: number): boolean {
   return unread <= KEPT_UNREAD_BYTES;
 }
 
 /**
- * Writes a response at once, but delays its end until the rest of its request has been read and discarded. Destroys the
+ * Writes an answer at once, but ends it only after the rest of the request was read and discarded. Destroys the
  * connection of a client that exceeds the limits.
  */
 export function endAfterRequest(request: IncomingMessage, response: ServerResponse, ms: number): void {
@@ -60,7 +62,7 @@ export function endAfterRequest(request: IncomingMessage, response: ServerRespon
   };
 }
 
-/** Writes a final text to a connection and closes it; destroys it when the client does not close its side in time. */
+/** Writes a final text and closes the connection; destroys it if the client does not close its side in time. */
 export function endConnection(socket: Duplex, text: string, ms: number): void {
   socket.end(text);
   linger(socket, ms);
@@ -69,7 +71,7 @@ export function endConnection(socket: Duplex, text: string, ms: number): void {
 /**
  * Destroys a connection after a delay, unless it closes earlier.
  *
- * @returns a function that cancels the destruction
+ * @returns a function that cancels this
  */
 function linger(socket: Duplex, ms: number): () => void {
   lingering.set(socket, bytesRead(socket));
@@ -97,11 +99,11 @@ export function isClosing(socket: Duplex): boolean {
   return true;
 }
 
-/** Destroys the connection of a client that does not read its response in time. */
+/** Destroys the connection of a client that does not read its answer in time. */
 export function destroyUnlessFlushed(response: ServerResponse, ms: number): void {
   if (response.writableFinished) return;
   if (response.socket === null) {
-    // This response waits for that of an earlier request on the same connection, whose tool may still be running.
+    // The answer waits for that of an earlier request on the same connection, whose tool may still be running.
     response.once("socket", () => destroyUnlessFlushed(response, ms));
     return;
   }

@@ -1,6 +1,6 @@
 /**
- * Reads request bodies. Bytes are charged to an account as they arrive, so a declared length reserves nothing. A body
- * below the minimum rate is rejected.
+ * Reads request bodies. Counts bytes as they arrive, so that a declared length reserves nothing, and rejects bodies
+ * below the minimum rate.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -9,10 +9,9 @@ import { RequestError } from "../errors/request-error.js";
 import type { Holding } from "../load/account.js";
 import type { ConnectionLimits } from "./limits.js";
 
-/** Initial capacity of a buffer in bytes. It grows by a factor of four, up to the declared length. */
+/** Initial size of a buffer, in bytes. It grows by a factor of four, up to the declared length. */
 const FIRST_CAPACITY = 65_536;
 
-/** Reads bodies and enforces the minimum rate. */
 export class BodyReader {
   readonly #pace: BodyPace;
   readonly #tooSlow: string;
@@ -25,7 +24,7 @@ export class BodyReader {
   /**
    * Reads a body of the declared length. Node's parser ends the stream at exactly that length.
    *
-   * @param isAnswered whether the caller already has a response, such as a timeout; the call must not run then
+   * @param isAnswered whether the caller already has an answer, such as a timeout; then the call must not run
    * @throws {@link RequestError} `request_timeout`, `overloaded`, `payload_too_large`; `bad_request` after a disconnect
    */
   read(
@@ -70,7 +69,7 @@ export class BodyReader {
   }
 }
 
-/** The error for a body within the operator's limit that this process cannot allocate. */
+/** Error for a body within the configured limit that this process cannot allocate. */
 const tooLarge = () => new RequestError("payload_too_large", "the body is larger than this server can hold");
 
 /** Returns the buffer, or a larger one of at most `length` bytes with a copy of the first `filled` bytes. */
@@ -81,16 +80,16 @@ function withRoom(buffer: Buffer | undefined, filled: number, needed: number, le
   return larger;
 }
 
-/** A body that is subject to the minimum rate. */
 interface PacedBody {
-  /** Milliseconds until the body counts as too slow. Each byte that arrives adds time. */
+  /** Milliseconds until the body is too slow. Each byte that arrives adds time. */
   left: number;
   readonly tooSlow: () => void;
 }
 
 /**
- * Minimum rate of bodies. Each byte that arrives adds time, up to the grace period. One timer counts the time in ticks
- * instead of reading a clock: a stall of the event loop, during which nothing is read, counts as one tick.
+ * Enforces the minimum rate of bodies. Each byte that arrives adds time, up to the grace period. A timer counts the
+ * time in ticks instead of reading a clock: a stall of the event loop, during which nothing is read, costs a body only
+ * one tick.
  */
 export class BodyPace {
   readonly #msPerByte: number;
@@ -105,7 +104,7 @@ export class BodyPace {
     this.#turnMs = checkMs;
   }
 
-  /** @param tooSlow called at most once, after which the body is no longer tracked */
+  /** @param tooSlow called at most once; afterwards the body is no longer checked */
   begin(tooSlow: () => void): PacedBody {
     const body = { left: this.#graceMs, tooSlow };
     this.#bodies.add(body);

@@ -1,17 +1,17 @@
-/** Graceful shutdown within time limits, from the stop request to the last response (protocol.md section 8). */
+/** Graceful shutdown with time limits (protocol.md section 8). */
 
 import { checkedInteger } from "../../checked-integer.js";
 import type { ErrorCode } from "../../wire/error-codes.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
 /**
- * Time limits of a shutdown. With 2 s for aborted tools and 2 s for callers, the defaults add up to 29 s, less than the
- * 30 s of Kubernetes.
+ * Time limits of a shutdown. The defaults add up to 29 s, including 2 s for aborted tools and 2 s for callers;
+ * Kubernetes allows 30 s.
  */
 export interface ShutdownOptions {
   /**
-   * Milliseconds between becoming not ready and closing the listener, so that load balancers notice: 0 by default, at
-   * most 600,000. Calls are still served, but each response closes its connection.
+   * Milliseconds between becoming not ready and closing the listener, so that load balancers can react: 0 by default,
+   * at most 600,000. Calls are still served, but each answer closes its connection.
    */
   readonly readinessDelayMs?: number;
   /**
@@ -21,37 +21,35 @@ export interface ShutdownOptions {
   readonly drainMs?: number;
 }
 
-/** Outcome of a shutdown. */
 export interface ShutdownSummary {
   /** Duration of the shutdown in milliseconds. */
   readonly ms: number;
-  /** Requests in flight when the listener closed that got their own response. */
+  /** Number of requests, in flight when the listener closed, that finished with their own answer. */
   readonly finished: number;
-  /** Requests that got 503 because they had not finished at the drain limit. */
+  /** Number of requests that got 503 because they had not finished at the drain limit. */
   readonly cut: number;
-  /** Those of `cut` whose tool had begun to run (`tool_invocation_interrupted`). */
+  /** Number of requests in `cut` whose tool had started (`tool_invocation_interrupted`). */
   readonly interrupted: number;
 }
 
-/** State of a request in flight. */
 export interface InFlight {
   /** Whether the request is running code of a tool. */
   runs: boolean;
-  /** Called with the code of the 503 when a shutdown has answered the request. */
+  /** Called with the code of the 503 if a shutdown has answered the request. */
   refused?(code: ErrorCode): void;
 }
 
-/** 5 s below the 30 s that Kubernetes gives by default; {@link GRACE_MS} and {@link LINGER_MS} follow the drain. */
+/** Leaves 5 s of the 30 s that Kubernetes allows by default, for {@link GRACE_MS} and {@link LINGER_MS}. */
 const DEFAULT_DRAIN_MS = 25_000;
 /** Time for a tool to end after its abort signal, in milliseconds. */
 export const GRACE_MS = 2_000;
 /** Time for callers to finish sending a request, and to read the last response, in milliseconds. */
 export const LINGER_MS = 2_000;
-/** Minimum time for the release of resources, in milliseconds, even when the time limits are used up. */
+/** Minimum time for releasing resources, in milliseconds, even if the time limits are exceeded. */
 const MIN_RELEASE_MS = 500;
 
 /**
- * Requests without a response.
+ * Requests that have no answer yet.
  *
  * @typeParam R the transport's handle of a request
  */
@@ -66,8 +64,8 @@ export class InFlightRequests<R> {
   readonly #arrived: (request: R) => boolean;
 
   /**
-   * @param refuse responds to a request with 503 and this code
-   * @param arrived whether all bytes of a request have arrived
+   * @param refuse answers a request with 503 and this code
+   * @param arrived whether a request has arrived completely
    */
   constructor(refuse: (request: R, code: ErrorCode) => void, arrived: (request: R) => boolean) {
     this.#refuse = refuse;
@@ -78,17 +76,17 @@ export class InFlightRequests<R> {
     return this.#open.size;
   }
 
-  /** Requests that got their own response. */
+  /** Number of requests that got their own answer. */
   get answered(): number {
     return this.#answered;
   }
 
-  /** Requests that a shutdown ended with 503. */
+  /** Number of requests that a shutdown answered with 503. */
   get cut(): number {
     return this.#cut;
   }
 
-  /** Those of `cut` whose run the shutdown ended. */
+  /** Number of requests in `cut` whose run was aborted. */
   get interrupted(): number {
     return this.#interrupted;
   }
@@ -107,10 +105,10 @@ export class InFlightRequests<R> {
   }
 
   /**
-   * Records that the response to a request is ready.
+   * Records that the answer to a request is ready.
    *
-   * @param code error code of the response, if any
-   * @returns false when the request was already refused, so its response must not be sent
+   * @param code error code of the answer, if any
+   * @returns false if a shutdown has answered the request, so this answer must not be sent
    */
   end(request: R, code?: string): boolean {
     if (!this.#delete(request)) return false;
@@ -121,7 +119,7 @@ export class InFlightRequests<R> {
     return true;
   }
 
-  /** Waits up to `ms` milliseconds until no request is in flight. Resolves to whether none is left. */
+  /** Waits up to `ms` milliseconds until no request is in flight. Resolves to whether that is so. */
   async none(ms: number): Promise<boolean> {
     if (this.#open.size === 0) return true;
     let timer: NodeJS.Timeout | undefined;
@@ -133,7 +131,7 @@ export class InFlightRequests<R> {
     return this.#open.size === 0;
   }
 
-  /** Refuses the requests that have not fully arrived, for which no tool has run. */
+  /** Answers requests that have not arrived completely, so no tool has run for them. */
   refuseUnsent(): void {
     for (const [request, { refused }] of this.#open) {
       if (this.#arrived(request)) continue;
@@ -159,52 +157,51 @@ export class InFlightRequests<R> {
   }
 }
 
-/** The parts of a server that a shutdown uses. */
+/** Parts of a server that a shutdown uses. */
 export interface ShutdownParts {
   readonly requests: Omit<InFlightRequests<never>, "begin" | "end" | "find" | "has">;
   readonly log: ServerLogger;
-  /** Closes the listener and idle connections; resolves when all other connections are closed. Never rejects. */
+  /** Closes the listener and idle connections. Resolves when all other connections are closed; never rejects. */
   close(): Promise<void>;
   /** Fires the abort signals of running tools. */
   abortRuns(): void;
   /** Closes all connections. */
   hangUp(): void;
-  /** Releases all other resources. Called last, with the remaining milliseconds. */
+  /** Releases all other resources, within the remaining milliseconds. Called last. */
   release(limitMs: number): void | Promise<void>;
 }
 
-/** Lifecycle state of a server, and its shutdown sequence. */
 export class Shutdown {
   readonly #readinessDelayMs: number;
   readonly #drainMs: number;
   #stopped: Promise<ShutdownSummary> | undefined;
   #closed = false;
 
-  /** @throws RangeError for a time outside its range */
+  /** @throws RangeError if a time is outside its range */
   constructor({ readinessDelayMs = 0, drainMs = DEFAULT_DRAIN_MS }: ShutdownOptions = {}) {
     this.#readinessDelayMs = checkedInteger("shutdown.readinessDelayMs", readinessDelayMs, 0, 600_000, "milliseconds");
     this.#drainMs = checkedInteger("shutdown.drainMs", drainMs, 0, 3_600_000, "milliseconds");
   }
 
-  /** Maximum milliseconds until the last request has its response. */
+  /** Maximum number of milliseconds until the last request is answered. */
   get limitMs(): number {
     return this.#readinessDelayMs + this.#drainMs + GRACE_MS;
   }
 
-  /** Whether shutdown has begun: the server is not ready, and each response closes its connection. */
+  /** Whether a shutdown has begun: the server is not ready, and each answer closes its connection. */
   get stopping(): boolean {
     return this.#stopped !== undefined;
   }
 
-  /** Whether new requests are refused. */
+  /** Whether new requests are rejected. */
   get closed(): boolean {
     return this.#closed;
   }
 
   /**
-   * Stops the server. Later calls return the same promise. Failing requests and tools never reject it.
+   * Stops the server. Later calls return the same promise, which failing requests and tools never reject.
    *
-   * @param signal the name of the process signal, for the log
+   * @param signal name of the process signal, for the log
    */
   stop(parts: ShutdownParts, signal: string | undefined): Promise<ShutdownSummary> {
     this.#stopped ??= this.#stop(parts, signal);

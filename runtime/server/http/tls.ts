@@ -1,7 +1,7 @@
 /**
- * TLS with the certificate and key files that two environment variables name (protocol.md sections 1 and 10). Node's
- * own OpenSSL is the only provider. Both files are checked before a port is bound. If a later pair is invalid, the
- * previous one stays in force.
+ * TLS, with the certificate and key files from two environment variables (protocol.md sections 1 and 10). Both files
+ * are checked before the port is bound. If a later version of the files is invalid, the server keeps using the previous
+ * pair.
  */
 
 import { constants, createPrivateKey, type KeyObject, randomBytes, X509Certificate } from "node:crypto";
@@ -13,10 +13,10 @@ import { looksLikeKey } from "../../config/keys.js";
 import { digestOf, isWorldReadable, type OperatorFile, readOperatorFile } from "../../config/operator-file.js";
 import { StartupError } from "../errors/startup-error.js";
 
-/** Lifetime of a session ticket key in milliseconds. A stolen key exposes only the sessions of that period. */
+/** Lifetime of a session ticket key, in milliseconds. A stolen key exposes only the sessions of that period. */
 const TICKET_KEY_MS = 3_600_000;
 
-/** Only cipher suites with forward secrecy and AEAD. Security level 2 refuses RSA keys below 2,048 bits and SHA-1. */
+/** Cipher suites with forward secrecy and AEAD. Security level 2 rejects RSA keys below 2,048 bits, and SHA-1. */
 const CIPHERS = [
   "TLS_AES_128_GCM_SHA256",
   "TLS_AES_256_GCM_SHA384",
@@ -31,14 +31,14 @@ const CIPHERS = [
 ].join(":");
 
 /**
- * Lists of key exchange groups, tried in order. The first needs OpenSSL 3.5 or later: its post-quantum group
- * X25519MLKEM768 protects recorded traffic against future decryption.
+ * Lists of key exchange groups, tried in order. The first requires OpenSSL 3.5; its post-quantum group X25519MLKEM768
+ * protects recorded traffic against future decryption.
  */
 const GROUPS = ["X25519MLKEM768:X25519:P-256:P-384", "X25519:P-256:P-384"];
 
 /** Paths of the certificate file and the key file. */
 export interface TlsFiles {
-  /** Absolute path, like the key's, because the working directory may change. */
+  /** Both paths are absolute, because the working directory may change. */
   readonly certPath: string;
   readonly keyPath: string;
 }
@@ -48,7 +48,7 @@ export interface TlsPair {
   readonly context: SecureContextOptions;
   /** Expiry of the server's certificate, in milliseconds since 1970. */
   readonly expiresAt: number;
-  /** Sentences for the log about defects that do not prevent serving. */
+  /** Sentences for the log about problems that do not prevent serving. */
   readonly warnings: readonly string[];
 }
 
@@ -56,19 +56,19 @@ export interface TlsPair {
 export interface TlsSetup {
   readonly files: TlsFiles;
   readonly pair: TlsPair;
-  /** Content digests of the certificate file and the key file. */
+  /** Digests of the contents of the certificate file and the key file. */
   readonly digests: readonly [cert: string, key: string];
 }
 
-/** An unusable certificate or key. The message contains no text of a file. */
+/** An unusable certificate or key. The message contains no text from a file. */
 export class TlsFault extends StartupError {}
 
 /**
- * Reads the environment variables and the files that they name.
+ * Reads the files whose paths are in the environment variables.
  *
- * @returns undefined when neither variable is set
- * @throws {@link StartupError} when one variable is missing or empty, or a file is missing, unreadable, empty,
- * encrypted, world-writable, or of the wrong kind
+ * @returns undefined if neither variable is set
+ * @throws {@link StartupError} if only one variable is set, one is empty, or a file is missing, unreadable, empty,
+ * encrypted, world-writable or of the wrong kind
  */
 export function tlsFromEnv(env: Readonly<Record<string, string | undefined>> = process.env): TlsSetup | undefined {
   const given = [env[ENV_TLS_CERT_PATH], env[ENV_TLS_KEY_PATH]] as const;
@@ -94,10 +94,10 @@ export function tlsFromEnv(env: Readonly<Record<string, string | undefined>> = p
   };
 }
 
-/** Name of a file in messages: its variable, and its path where that is safe to print. */
+/** Name of a file in messages: its variable, and its path if that is safe to print. */
 export function tlsFileTitle({ certPath, keyPath }: TlsFiles, which: "cert" | "key"): string {
   const [name, path] = which === "cert" ? [ENV_TLS_CERT_PATH, certPath] : [ENV_TLS_KEY_PATH, keyPath];
-  // An operator may have set the variable to the key itself instead of a path; a key must not be printed.
+  // The operator may have set the variable to the key itself, which must not be printed.
   const shown = !path.includes("-----") && !path.split("/").some(looksLikeKey);
   return shown ? `${name} ${JSON.stringify(path)}` : name;
 }
@@ -105,7 +105,7 @@ export function tlsFileTitle({ certPath, keyPath }: TlsFiles, which: "cert" | "k
 /**
  * Parses and checks a certificate chain and its key.
  *
- * @throws {@link TlsFault} for an unusable certificate or key
+ * @throws {@link TlsFault} if the certificate or key is unusable
  */
 export function readPair(files: TlsFiles, certFile: OperatorFile, keyFile: OperatorFile): TlsPair {
   const [certTitle, keyTitle] = [tlsFileTitle(files, "cert"), tlsFileTitle(files, "key")];
@@ -184,7 +184,7 @@ function kindOf(bytes: Buffer): string {
   return "another kind of file";
 }
 
-/** Builds the server's TLS settings and tries them, so that a certificate that OpenSSL refuses is a start-up error. */
+/** Builds the server's TLS settings and tests them, so that a certificate that OpenSSL rejects is a start-up error. */
 function contextOf(cert: string, key: KeyObject, title: string): SecureContextOptions {
   let refusal: unknown;
   for (const ecdhCurve of GROUPS) {
@@ -207,7 +207,7 @@ function contextOf(cert: string, key: KeyObject, title: string): SecureContextOp
       refusal = error;
     }
   }
-  // The reason is a fixed text of OpenSSL, such as `ee key too small`.
+  // The reason is a constant text of OpenSSL, such as `ee key too small`.
   const { reason } = Object(refusal) as { reason?: unknown };
   const got = typeof reason === "string" ? `: ${reason}` : "";
   throw new TlsFault(
@@ -220,21 +220,20 @@ export function tlsOptions({ pair }: TlsSetup, handshakeMs: number): TlsOptions 
   return { ...pair.context, handshakeTimeout: handshakeMs, ALPNProtocols: ["http/1.1"] };
 }
 
-/** The members of an HTTPS server that this module uses. */
+/** Members of an HTTPS server that this module uses. */
 export type TlsServer = Server & { closeIdleConnections(): void };
 
-/** Whether a server speaks TLS. */
 export function isTlsServer(server: NetServer): server is TlsServer {
   return "setSecureContext" in server;
 }
 
 /**
- * Adds features that Node's HTTPS server lacks: cleanup of failed handshakes, rotation of ticket keys, closing of
- * connections in a handshake.
+ * Adds features that Node's HTTPS server lacks: cleanup of failed handshakes, rotation of ticket keys, and closing
+ * connections during their handshake.
  */
 export function prepareTlsServer(server: TlsServer): void {
-  // By default Node treats a failed handshake as an HTTP client error, but a client without a session cannot read a
-  // response.
+  // Otherwise Node treats a failed handshake as an HTTP client error, although the client cannot read an answer without
+  // a session.
   server.removeAllListeners("tlsClientError");
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   const rotation = setInterval(() => server.setTicketKeys(randomBytes(48)), TICKET_KEY_MS).unref();
@@ -243,8 +242,8 @@ export function prepareTlsServer(server: TlsServer): void {
 }
 
 /**
- * Makes `closeIdleConnections` include connections in a handshake. Node's HTTP server does not track these, so a
- * closing server would wait for them.
+ * Makes `closeIdleConnections` also close connections during their handshake, which Node's HTTP server does not track.
+ * Closing the server would wait for them.
  */
 function closeHandshakes(server: TlsServer): void {
   const unfinished = new Map<string, Socket>();

@@ -1,8 +1,8 @@
 /**
  * Routes of tools in a fastify application (protocol.md sections 7 and 9).
  *
- * Requests reach {@link InvokeService} with their body unread, so that an unauthenticated caller is refused before a
- * byte of the body is stored. Paths are compared byte for byte, because fastify's router decodes them.
+ * Passes requests to {@link InvokeService} with their body unread, so that an unauthenticated caller is rejected before
+ * a byte of the body is stored. Compares paths byte for byte, because fastify's router decodes them.
  */
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -38,7 +38,7 @@ import { BodyReader } from "./request-body.js";
 import { REQUEST_ID_HEADER, requestIdOf } from "./request-id.js";
 import { type InFlight, InFlightRequests, type Shutdown } from "./shutdown.js";
 
-/** The served tools and the services that their routes use. */
+/** Served tools, and the services that their routes use. */
 export interface ToolRoutesOptions {
   readonly tools: readonly ServedTool[];
   readonly service: InvokeService;
@@ -50,7 +50,7 @@ export interface ToolRoutesOptions {
   readonly minBodyBytesPerSecond?: number | undefined;
   /** Maximum total bytes of unread answers; {@link MAX_UNREAD_BYTES} by default. */
   readonly maxUnreadBytes?: number | undefined;
-  /** Replaces {@link DEADLINES} in tests that need short times. */
+  /** Replaces {@link DEADLINES}, for tests. */
   readonly deadlines?: ConnectionLimits;
 }
 
@@ -58,17 +58,17 @@ type Method = "GET" | "HEAD" | "POST";
 
 /** Progress of a request, shared by its route and the shutdown. */
 interface Progress {
-  /** Whether the request has no response yet. */
+  /** Whether the request has no answer yet. */
   isOpen(): boolean;
   /** Called before code of the tool runs. */
   onRun(): void;
-  /** Registers a listener for the case that a shutdown answers the request. */
+  /** Registers a listener that is called if a shutdown answers the request. */
   onRefused(listener: (reply: Reply) => void): void;
 }
 
 interface Route {
   readonly methods: readonly Method[];
-  /** Whether the route itself answers a request without a host. */
+  /** Whether the route itself answers requests without a host. */
   readonly needsHost?: true;
   answer(request: FastifyRequest, response: ServerResponse, progress: Progress): Promise<Reply>;
 }
@@ -77,18 +77,17 @@ const GET = ["GET"] as const;
 const GET_AND_HEAD = ["GET", "HEAD"] as const;
 const POST = ["POST"] as const;
 
-/** Methods that get 405 from routes that do not allow them. CORS handles OPTIONS (cors.ts). */
+/** Methods that get 405 from a route that does not allow them. CORS handles OPTIONS (cors.ts). */
 const ROUTED: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/** The routes of tools and their requests in flight. */
 export class ToolRoutes {
   readonly requests: InFlightRequests<FastifyReply>;
   readonly #routes = new Map<string, Route>();
   readonly #deadlines: ConnectionLimits;
   readonly #bodies: BodyReader;
-  /** Answers of failed calls, sent after the `onError` hooks. */
+  /** Sends the answers of failed calls after the `onError` hooks. */
   readonly #failed = new WeakMap<FastifyReply, () => void>();
-  /** Bytes of answers that were sent but not yet read. */
+  /** Number of bytes of answers that were sent but not read yet. */
   readonly #unread: HeaviestConnection;
 
   readonly #options: ToolRoutesOptions;
@@ -110,9 +109,9 @@ export class ToolRoutes {
   }
 
   /**
-   * The plugin that adds the routes to an application, below the prefix of its registration.
+   * Plugin that adds the routes to an application, below the prefix of its registration.
    *
-   * @throws {@link StartupError} for a path that fastify's router cannot find
+   * @throws {@link StartupError} if fastify's router cannot match a path
    */
   readonly plugin: FastifyPluginAsync = async (app) => {
     const prefix = prefixOf(app);
@@ -132,7 +131,7 @@ export class ToolRoutes {
     );
   };
 
-  /** The plugin that answers other methods with 405, for applications with their own handler of unknown paths. */
+  /** Plugin that answers other methods with 405, for applications with their own handler of unknown paths. */
   readonly otherMethods: FastifyPluginAsync = async (app) => {
     this.#add(
       app,
@@ -141,7 +140,7 @@ export class ToolRoutes {
     );
   };
 
-  /** The plugin that answers unknown paths and methods, for the standalone server. */
+  /** Plugin that answers unknown paths and methods, for the standalone server. */
   readonly unrouted: FastifyPluginAsync = async (app) => {
     leaveBodiesUnread(app);
     this.#answerErrors(app);
@@ -155,7 +154,7 @@ export class ToolRoutes {
   ): void {
     leaveBodiesUnread(app);
     this.#answerErrors(app);
-    // A tool has its own time limit.
+    // Tools have their own time limits.
     const { handlerTimeout = 0 }: FastifyServerOptions = app.initialConfig;
     const limit = handlerTimeout > 0 && { handlerTimeout: MAX_TIMEOUT_MS };
     const { length } = prefixOf(app);
@@ -164,10 +163,10 @@ export class ToolRoutes {
         method: methodsOf(route),
         url: url.slice(length),
         exposeHeadRoute: false,
-        // Hidden, because OpenAPI plugins would show these routes without types. `svc-gen openapi` describes them.
+        // Hidden, because OpenAPI plugins would show these routes without types. Use `svc-gen openapi` instead.
         schema: { hide: true } as object,
         ...limit,
-        // The router also matches percent-encoded spellings, which must not match.
+        // The router also matches percent-encoded spellings of the path.
         handler: (request, reply) => {
           if (pathOf(request.raw) === url) handle(request, reply, route);
           else reply.callNotFound();
@@ -177,8 +176,8 @@ export class ToolRoutes {
   }
 
   /**
-   * Answers errors of calls, hooks and fastify itself. Refusals by hooks, such as 429, go to the application's error
-   * handler. Any other error of a hook is logged, and the answer is 500 without its message.
+   * Answers errors of calls, of hooks and of fastify. An error answer from a hook, such as 429, goes to the
+   * application's error handler; any other error of a hook is logged and answered with 500 without its message.
    */
   #answerErrors(app: FastifyInstance): void {
     app.setErrorHandler((error: Partial<FastifyError>, request, reply) => {
@@ -191,17 +190,16 @@ export class ToolRoutes {
     });
   }
 
-  /** Whether the path of a request belongs to a tool. */
   owns({ raw }: FastifyRequest): boolean {
     return this.#routes.has(pathOf(raw));
   }
 
-  /** Whether a request is malformed or arrived after the close of the server, on any route. */
+  /** Whether a request to any route is malformed or arrived after the server was closed. */
   isRefused({ raw }: FastifyRequest): boolean {
     return this.#refusalOf(raw, this.#routes.get(pathOf(raw))) !== undefined;
   }
 
-  /** Answers a request that no route handles: malformed, another method, unknown path or too late. */
+  /** Answers a request that no route handles: malformed, too late, unknown path or wrong method. */
   refuse(request: FastifyRequest, reply: FastifyReply): void {
     const route = this.#routes.get(pathOf(request.raw));
     this.#refuse(reply, this.#refusalOf(request.raw, route) ?? unrouted(route));
@@ -260,7 +258,7 @@ export class ToolRoutes {
     this.#report(request, answer, isCall);
   }
 
-  /** The refusal of a request that is too late or malformed, with or without a route. */
+  /** Error answer for a request that is too late or malformed; undefined for other requests. */
   #refusalOf(request: IncomingMessage, route: Route | undefined): Reply | undefined {
     if (this.#options.shutdown.closed) return errorReply("shutting_down");
     const { rawHeaders } = request;
@@ -270,18 +268,18 @@ export class ToolRoutes {
       const name = rawHeaders[i] as string;
       if (name.length === 4 && name.toLowerCase() === "host") hosts++;
     }
-    // The parser also accepts 0.9 and 2.0.
+    // The parser also accepts versions 0.9 and 2.0.
     if (request.httpVersionMajor !== 1) return errorReply("bad_request");
-    // The metadata route's own error for a missing host explains why it needs one.
+    // For a missing host, the metadata route's own error explains why it is required.
     if (hosts > 1 || (hosts === 0 && route?.needsHost !== true)) return errorReply("bad_request");
     // The `Expect` header of a call is checked later, after the caller is verified.
     const isUnexpected = route !== undefined && route.methods !== POST && expectationOf(request) === "unknown";
     return isUnexpected ? expectationFailed() : undefined;
   }
 
-  /** Sends a reply through fastify, which then runs its hooks. Never throws. */
+  /** Sends a reply through fastify, which runs its hooks. Never throws. */
   #send(reply: FastifyReply, answer: Reply, last: boolean): void {
-    // A response of the author's own routes that the shutdown cuts off.
+    // An answer of the author's own routes that the shutdown cuts off.
     if (reply.raw.headersSent) return void reply.raw.destroy();
     try {
       const memory = this.#options.service.memoryHeader;
@@ -293,7 +291,7 @@ export class ToolRoutes {
     }
   }
 
-  /** Sends the reply of a call that failed, after the application's `onError` hooks have run with its error. */
+  /** Sends the reply of a failed call, after the application's `onError` hooks ran with its error. */
   #sendFailure(reply: FastifyReply, answer: Reply, last: boolean): void {
     const { error } = answer;
     this.#failed.set(reply, () => this.#send(reply, answer, last));
@@ -302,7 +300,7 @@ export class ToolRoutes {
     );
   }
 
-  /** Counts the bytes of an answer until they are sent. */
+  /** Counts the bytes of an answer as unread until they are sent. */
   #countUnread({ raw, request }: FastifyReply, bytes: number): void {
     if (raw.writableFinished || bytes === 0) return;
     const { socket } = request.raw;
@@ -310,7 +308,7 @@ export class ToolRoutes {
     this.#unread.hold(socket, bytes);
   }
 
-  /** Responds 500 without hooks and their headers, because one of them may be the cause. */
+  /** Answers 500 without running hooks, because a hook may be the cause. */
   #fail(reply: FastifyReply, error: unknown): void {
     this.#options.log.error({ err: error }, "sending an answer failed");
     const { raw } = reply;
@@ -334,25 +332,25 @@ const prefixOf = ({ prefix }: FastifyInstance) => prefix.replace(/\/$/, "");
  */
 function leaveBodiesUnread(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  // Not "*", with which fastify parses the header of each request again.
+  // Not "*", because fastify would then parse the header of each request again.
   app.addContentTypeParser(/^/, (_request, _body, parsed) => parsed(null));
   app.addHook("onRequest", ignoreContentType);
 }
 
-/** Keeps fastify from refusing a malformed content type. */
+/** Keeps fastify from rejecting a malformed content type. */
 function ignoreContentType(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   if (request.mediaType === undefined) delete request.raw.headers["content-type"];
   done();
 }
 
-/** The refusal of an unknown path or of a method that the path does not allow. */
+/** Error answer for an unknown path, or for a method that the path does not allow. */
 function unrouted(route: Route | undefined): Reply {
   if (route === undefined) return errorReply("not_found");
   const reply = errorReply("method_not_allowed");
   return { ...reply, headers: [...reply.headers, "allow", route.methods.join(", ")] };
 }
 
-/** Classifies the `Expect` header: `100-continue` or an unknown expectation (RFC 9110 section 10.1.1). */
+/** Classifies the `Expect` header (RFC 9110 section 10.1.1). */
 function expectationOf({ headers, httpVersion }: IncomingMessage): "continue" | "unknown" | undefined {
   if (headers.expect === undefined || httpVersion === "1.0") return undefined;
   return headers.expect.toLowerCase() === "100-continue" ? "continue" : "unknown";
@@ -395,8 +393,9 @@ function routesOf(
 const empty = (status: number): Reply => ({ status, headers: [], body: Buffer.alloc(0) });
 
 /**
- * Health check of a tool. One check runs at a time, and requests that arrive meanwhile share its status. Requests of
- * disconnected clients are dropped; otherwise a slow check would hold the requests of any number of closed connections.
+ * Health check of a tool. Only one check runs at a time; requests that arrive meanwhile share its status. Drops
+ * requests of disconnected clients, because a slow check would otherwise hold requests of any number of closed
+ * connections.
  */
 function healthCheck(tool: ServedTool, log: ServerLogger): Route["answer"] {
   const waiting = new Set<(health: Health) => void>();
@@ -417,7 +416,7 @@ function healthCheck(tool: ServedTool, log: ServerLogger): Route["answer"] {
     const health = new Promise<Health>((answer) => {
       waiting.add(answer);
       raw.once("close", () => {
-        // `close` is also emitted for a request that was read to its end.
+        // `close` is also emitted for a request that was read completely.
         if (raw.socket.destroyed && waiting.delete(answer)) answer({ status: 503, error: undefined });
       });
     });
@@ -450,7 +449,7 @@ function invokeRequest(
 ): InvokeRequest {
   return {
     id: requestIdOf(id),
-    // Not a getter: in V8 it would give every object its own hidden class, which made a call 20 % slower.
+    // Not a getter, which would give every object its own hidden class in V8 and made calls 20 % slower.
     peer: () => request.socket.remoteAddress,
     headers: request.headers,
     rawHeaders: request.rawHeaders,
@@ -458,11 +457,11 @@ function invokeRequest(
     readBody: (length, account) => {
       const expectation = expectationOf(request);
       if (expectation === "unknown") throw new RequestError("expectation_failed", EXPECTATION_FAULT);
-      // The connection may have closed while the caller was being verified.
+      // The connection may have closed while the caller was verified.
       if (request.destroyed) throw new RequestError("bad_request");
       // Without such a listener, Node has already sent `100 Continue`.
       if (expectation === "continue" && server.listenerCount("checkContinue") > 0) response.writeContinue();
-      // A call whose caller already got a timeout or shutdown response must not run a tool.
+      // A call that was already answered by a timeout or shutdown must not run a tool.
       const isAnswered = () => request.socket.writableEnded || !isOpen();
       return bodies.read(request, length, account, isAnswered);
     },
@@ -484,7 +483,7 @@ function errorReply(code: ErrorCode, details?: string): Reply {
 /**
  * Sends a reply.
  *
- * @param last whether the connection closes after this response
+ * @param last whether the connection closes after this answer
  */
 function send(reply: FastifyReply, answer: Reply, last: boolean, deadlines: ConnectionLimits): void {
   const { status, headers, body, sent } = answer;
@@ -494,7 +493,7 @@ function send(reply: FastifyReply, answer: Reply, last: boolean, deadlines: Conn
   reply.header(REQUEST_ID_HEADER, requestIdOf(reply.request.id));
   for (let i = 0; i < headers.length; i += 2) {
     const [name, value] = [headers[i] as string, headers[i + 1] as string];
-    // CORS hooks set `Vary` too.
+    // CORS hooks also set `Vary`.
     reply.header(name, name === "vary" && reply.hasHeader(name) ? `${reply.getHeader(name)}, ${value}` : value);
   }
   // fastify omits it for HEAD without a body. Statuses 204 and 304 must not have it (RFC 9110 section 8.6).

@@ -1,8 +1,8 @@
 /**
- * Bounds on requests without an answer (protocol.md section 1), for every route of the standalone server.
+ * Limits the number of unanswered requests (protocol.md section 1) on every route of the standalone server.
  *
  * Node's parser emits a request for each header section in a chunk of up to 64 KiB, and Node does not limit how many
- * wait for their answers.
+ * requests wait for their answers.
  */
 
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
@@ -13,34 +13,31 @@ import { unreadBytes } from "./lingering-close.js";
 /** Number of unanswered requests at which the server stops reading from a connection. */
 export const MAX_UNANSWERED = 64;
 /**
- * Maximum number of pipelined requests of the process, those behind an unanswered one on their connection: more than
- * one chunk can contain. At about 7 KB each they take 28 MB. The limit of connections bounds the first request of each
- * connection.
+ * Maximum number of pipelined requests of the process, that is, requests that wait for an earlier one on their
+ * connection. One chunk cannot contain as many. At about 7 KB each, they take 28 MB.
  */
 export const MAX_PIPELINED = 4_096;
 
-/** A connection with requests. */
 interface Connection {
   unanswered: number;
-  /** The request that arrived last. */
   last: IncomingMessage;
   /** Whether the server has stopped reading from the connection. */
   paused: boolean;
-  /** Whether a `resume` listener that pauses it again is installed. */
+  /** Whether a `resume` listener that pauses the connection again is installed. */
   isKept: boolean;
 }
 
-/** Requests without an answer, by connection. */
+/** Counts requests without an answer, by connection. */
 export class UnansweredRequests {
   readonly #connections = new WeakMap<Socket, Connection>();
   readonly #pipelined: HeaviestConnection;
 
-  /** @param closed called for each connection closed because the process has too many pipelined requests */
+  /** @param closed called for each connection that is closed because the process has too many pipelined requests */
   constructor(closed: () => void, most = MAX_PIPELINED) {
     this.#pipelined = new HeaviestConnection(most, closed);
   }
 
-  /** Wraps a request listener so that requests are counted. */
+  /** Wraps a request listener to count its requests. */
   counted(handle: RequestListener): RequestListener {
     return (request, response) => {
       if (this.#begin(request, response)) handle(request, response);
@@ -48,10 +45,10 @@ export class UnansweredRequests {
     };
   }
 
-  /** Counts a request. Returns false when its connection is closed. */
+  /** Counts a request. Returns false if its connection is closed. */
   #begin(request: IncomingMessage, response: ServerResponse): boolean {
     const { socket } = request;
-    // A request from the rest of a chunk whose connection was closed.
+    // The request is from the rest of a chunk whose connection was closed.
     if (socket.destroyed) return false;
     let connection = this.#connections.get(socket);
     if (connection === undefined) {
@@ -65,7 +62,7 @@ export class UnansweredRequests {
     if (of.unanswered === 1) return true;
     this.#pipelined.hold(socket, 1);
     if (of.unanswered >= MAX_UNANSWERED) {
-      // A body must be read to its end; if paused it would count as too slow.
+      // A body must be read to its end: paused, it would be too slow.
       if (unreadBytes(request) === 0) pauseAtBound(socket, of);
       else request.once("end", () => of.last === request && pauseAtBound(socket, of));
     }
@@ -83,7 +80,7 @@ export class UnansweredRequests {
 
 /**
  * Keeps Node from creating requests from the rest of a chunk after its connection was closed. They would stay in memory
- * until the end of the turn, in which a chunk of every connection may be read.
+ * until the end of the turn of the event loop, which may read a chunk of every connection.
  */
 function ignoreRest(socket: Socket & { parser?: { onIncoming: () => number } | null }): void {
   if (socket.parser) socket.parser.onIncoming = () => 0;

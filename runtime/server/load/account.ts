@@ -1,16 +1,16 @@
-/** Accounts for the amounts of a bounded resource that calls hold until their runs have ended. */
+/** Counts the amounts of a limited resource that calls hold until their runs have ended. */
 
 import type { LoadReason } from "./load-options.js";
 import type { Refusals } from "./refusals.js";
 import type { Holder, Shares } from "./shares.js";
 
-/** The amounts held by calls. A call that exceeds the bound is refused. */
+/** Amounts held by calls. A call that exceeds the limit is rejected. */
 export class Account {
   readonly #shares: Shares;
   readonly #reason: LoadReason;
   readonly #refusals: Refusals;
 
-  /** @param reason reason counted for its refusals */
+  /** @param reason reason under which rejected calls are counted */
   constructor(shares: Shares, reason: LoadReason, refusals: Refusals) {
     this.#shares = shares;
     this.#reason = reason;
@@ -25,7 +25,7 @@ export class Account {
     return this.#shares.most;
   }
 
-  /** The most that one holder can get while no other holds anything. */
+  /** Maximum amount of one holder, while no other holds anything. */
   get mostOfOne(): number {
     return this.#shares.mostOfOne;
   }
@@ -43,10 +43,10 @@ export class Account {
   }
 
   /**
-   * Opens a holding that grows, without taking anything.
+   * Opens a holding that can grow. Takes nothing yet.
    *
-   * @param expected the amount that it will take
-   * @throws {@link RequestError} `overloaded` without room for it
+   * @param expected amount that the holding will take
+   * @throws {@link RequestError} `overloaded` if there is no room for it
    */
   open(holder: Holder, expected: number): Holding {
     this.#requireRoom(holder, expected);
@@ -69,9 +69,8 @@ export class Account {
   }
 }
 
-/** A part of an {@link Account}. */
 export interface Holding {
-  /** @throws {@link RequestError} `overloaded` without room; nothing is charged then */
+  /** @throws {@link RequestError} `overloaded` if there is no room; then nothing is charged */
   charge(amount: number): void;
   release(): void;
 }

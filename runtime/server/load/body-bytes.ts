@@ -6,13 +6,13 @@ import { Account, type Holding } from "./account.js";
 import type { Refusals } from "./refusals.js";
 import type { Holder, Shares } from "./shares.js";
 
-/** The bytes of request bodies held in memory, from their arrival to the response of their call. */
+/** Bytes of request bodies held in memory, from their arrival until their call is answered. */
 export class BodyBytes extends Account {
   constructor(shares: Shares, refusals: Refusals) {
     super(shares, "bodyBytes", refusals);
   }
 
-  /** @throws {@link RequestError} `payload_too_large` for a length without room even when nothing is held */
+  /** @throws {@link RequestError} `payload_too_large` if there is no room for the length even when nothing is held */
   override open(holder: Holder, length: number): Holding {
     const largest = this.mostOfOne;
     if (length > largest) throw new RequestError("payload_too_large", `the body is limited to ${largest} bytes`);
@@ -21,13 +21,13 @@ export class BodyBytes extends Account {
 }
 
 /**
- * Total limit of {@link BodyBytes} for a given size limit of single bodies. It is at least twice the size limit, so
- * that the largest body is admitted when no other is held.
+ * Total limit of {@link BodyBytes} for a given size limit of single bodies. At least twice the size limit, so that one
+ * holder, who gets at most half, can send the largest body.
  *
- * @param given the configured limit in bytes, with the name of its setting
- * @param share the default limit, in bytes
- * @param most the memory available, in bytes: a single body gets at most half of it, whatever its own limit
- * @throws RangeError for a configured total limit below twice the size limit
+ * @param given configured limit in bytes, with the name of its setting
+ * @param share default limit, in bytes
+ * @param most available memory, in bytes; a single body gets at most half of it, whatever its own limit
+ * @throws RangeError if the configured limit is below twice the size limit
  */
 export function bodyBytesBound(
   given: { readonly name: string; readonly bytes: number } | undefined,

@@ -7,7 +7,7 @@ import { Semaphore } from "./semaphore.js";
 
 /** A call in the queue. */
 export interface QueuedCall {
-  /** Resolves once a slot is taken; rejects with `overloaded` (queue full, or queue timeout) or `shutting_down`. */
+  /** Resolves when a slot is taken; rejects with `overloaded` (queue full, or queue timeout) or `shutting_down`. */
   readonly slot: Promise<void>;
   /** Leaves the queue; the promise rejects. */
   leave(): void;
@@ -18,7 +18,7 @@ export class Slots {
   readonly #semaphore: Semaphore;
   readonly #timeoutMs: number;
   readonly #refusals: Refusals;
-  /** Rejects the waiting calls. */
+  /** Functions that reject the waiting calls. */
   readonly #waiting = new Set<(error: RequestError) => void>();
   #stopped = false;
 
@@ -41,8 +41,8 @@ export class Slots {
   /**
    * Takes a slot or joins the queue. `release` returns the slot.
    *
-   * @returns undefined when a slot was free
-   * @throws {@link RequestError} `shutting_down` once stopped
+   * @returns undefined if a slot was free
+   * @throws {@link RequestError} `shutting_down` after `stop`
    */
   enter(): QueuedCall | undefined {
     if (this.#semaphore.tryTake()) return undefined;
@@ -70,12 +70,12 @@ export class Slots {
     return { slot, leave };
   }
 
-  /** Returns a slot, which goes to the call that has waited longest, if any. */
+  /** Returns a slot. The call that has waited longest gets it. */
   release(): void {
     this.#semaphore.give();
   }
 
-  /** Refuses the waiting calls, and later calls that would have to wait. */
+  /** Rejects the waiting calls, and later calls that would have to wait. */
   stop(): void {
     this.#stopped = true;
     for (const refuse of this.#waiting) refuse(new RequestError("shutting_down"));

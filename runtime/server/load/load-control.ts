@@ -1,6 +1,6 @@
 /**
- * Load control refuses calls and connections under load (protocol.md section 7: 429, 503), by sender, tool and size,
- * never by content. The limits on body bytes, inputs and runs always apply. All others are off unless set in code.
+ * Rejects calls and connections under load (protocol.md section 7: 429, 503), by sender, tool and size, never by
+ * content. The limits on body bytes, inputs and runs always apply; the others apply only if set in code.
  */
 
 import { checkedInteger } from "../../checked-integer.js";
@@ -16,7 +16,6 @@ import { Refusals } from "./refusals.js";
 import { Shares } from "./shares.js";
 import { TimeSlices } from "./time-slices.js";
 
-/** The server that load control applies to. */
 export interface LoadTarget {
   /** Names of the served tools. */
   readonly tools: readonly string[];
@@ -25,14 +24,14 @@ export interface LoadTarget {
   readonly bodyBytes: number;
   /** Maximum number of runs over all tools; {@link MAX_RUNS} by default. */
   readonly runs?: number | undefined;
-  /** Maximum bytes of heap for the inputs of calls that have not ended; unlimited when absent. */
+  /** Maximum heap bytes for the inputs of calls that have not ended; by default unlimited. */
   readonly inputBytes?: number;
   /** Whether at most one leader can call. */
   readonly hasOneLeader?: () => boolean;
   readonly log: Logger;
 }
 
-/** Default number of runs: 4,096 waiting runs of small calls take about 30 MB. */
+/** Default maximum number of runs. 4,096 waiting runs of small calls take about 30 MB. */
 export const MAX_RUNS = 4_096;
 
 const DAY_MS = 86_400_000;
@@ -67,7 +66,7 @@ export class LoadControl implements LoadStats {
   }
 
   /**
-   * Counts a call of a leader against its rate limit, if there is one.
+   * Counts a call of a leader towards its rate limit, if there is one.
    *
    * @throws {@link RequestError} `rate_limited`
    */
@@ -82,14 +81,14 @@ export class LoadControl implements LoadStats {
     return this.refusals.counts;
   }
 
-  /** Refuses the calls that wait for a slot, at shutdown. */
+  /** Rejects the calls that wait for a slot, at shutdown. */
   refuseWaiting(): void {
     for (const slots of this.tools.values()) slots.stop();
   }
 }
 
 function checkLoad(options: LoadOptions, target: LoadTarget): void {
-  // An option of earlier versions. Types do not protect callers in JavaScript.
+  // An option of earlier versions; callers in JavaScript get no type error.
   if ("overload" in options) {
     throw new RangeError(
       "load.overload: this option was removed, because overload is handled without it; leave it out",

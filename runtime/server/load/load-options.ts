@@ -2,36 +2,34 @@
 
 /** Concurrency limit of one tool. */
 export interface ConcurrencyLimits {
-  /** Maximum number of concurrent runs, at least 1. A tool that exceeds its deadline counts until it ends. */
+  /** Maximum number of concurrent runs, at least 1. Includes runs that have exceeded their deadline but not ended. */
   readonly concurrency: number;
-  /** Maximum number of calls in the first-in-first-out queue. The default 0 refuses excess calls at once. */
+  /** Maximum number of calls that wait, first in, first out. With 0, the default, excess calls are rejected at once. */
   readonly queue?: number;
   /**
-   * Maximum wait of a call in milliseconds, after which it is refused: 1,000 by default. The tool's deadline starts
-   * after the wait.
+   * Maximum waiting time of a call, in milliseconds: 1,000 by default. Then the call is rejected. The tool's deadline
+   * starts after the wait.
    */
   readonly queueTimeoutMs?: number;
 }
 
-/** Rate limit of one verified leader, over all its keys and all tools of this process. */
+/** Rate limit of each verified leader, over all its keys and all tools of this process. */
 export interface RateLimit {
-  /** Maximum number of calls in a window, regardless of outcome; exact retries count too. */
+  /** Maximum number of calls in a window, whatever their outcome and including exact retries. */
   readonly calls: number;
-  /** Length of a window in milliseconds, from its first call: 1,000 by default, at most a day. */
+  /** Length of a window in milliseconds, from its first call: 1,000 by default, at most one day. */
   readonly windowMs?: number;
 }
 
-/** Load limits set in code. An omitted limit is off. */
+/** Load limits set in code. A limit that is not set does not apply. */
 export interface LoadOptions {
-  /** Limits for each tool separately, except those named in `tools`. */
+  /** Limits that apply to each tool separately, except those in `tools`. */
   readonly limits?: ConcurrencyLimits;
-  /** Limits for individual tools, by name. */
   readonly tools?: Readonly<Record<string, ConcurrencyLimits>>;
-  /** Allowed only where signatures are required, because unsigned callers cannot be identified. */
+  /** Allowed only if signatures are required, because unsigned callers cannot be identified. */
   readonly rateLimit?: RateLimit;
 }
 
-/** Reason for a refusal. */
 export type LoadReason =
   | "connections"
   | "requests"
@@ -43,16 +41,16 @@ export type LoadReason =
   | "queueTimeout"
   | "rateLimit";
 
-/** Current load, and refusals since the start of the process. */
+/** Current load, and counts of rejected connections and calls since the process started. */
 export interface LoadStats {
   /** Bytes of request bodies held in memory now, and their limit. */
   readonly bodyBytes: { readonly inFlight: number; readonly most: number };
-  /** Estimated bytes of heap that the inputs of calls hold now, and their limit. Small inputs do not count. */
+  /** Estimated heap bytes that the inputs of calls hold now, and their limit. Excludes small inputs. */
   readonly inputBytes: { readonly inFlight: number; readonly most: number };
-  /** Runs of all tools that have not ended, and their limit. */
+  /** Number of runs of all tools that have not ended, and their limit. */
   readonly runs: { readonly inFlight: number; readonly most: number };
-  /** Runs and queued calls of the tools that have limits, by name. */
+  /** Number of runs and waiting calls of each tool with limits, by name. */
   readonly tools: ReadonlyMap<string, { readonly running: number; readonly queued: number }>;
-  /** Refused connections and calls, by reason. */
+  /** Number of rejected connections and calls, by reason. */
   readonly refused: Readonly<Record<LoadReason, number>>;
 }

@@ -1,8 +1,8 @@
 /**
- * The memory budget of a process. The limit is split into parts, each with its own bound, so that no traffic within the
- * bounds can make the operating system kill the process.
+ * Splits the memory limit of a process into parts, each with its own limit, so that no traffic can make the operating
+ * system kill the process.
  *
- * The limit is that of the container or the machine, unless one is set. V8's heap and Node itself are subtracted;
+ * The memory limit is that of the container or machine, unless one is set. V8's heap and Node itself are subtracted;
  * replay memory, bodies, connections and answers share the rest. The decoded values of calls are part of the heap.
  */
 
@@ -20,12 +20,12 @@ import { StartupError } from "../errors/startup-error.js";
 import { bodyBytesBound } from "./body-bytes.js";
 
 const MIB = 1_048_576;
-/** Memory of an idle Node process outside the heap (code, stacks, libraries); measured as 25 MB. */
+/** Memory of an idle Node process outside the heap (code, stacks, libraries); 25 MB were measured. */
 const PROCESS_BYTES = 32 * MIB;
-/** Memory of an open connection with half a request; measured as 15 KB, and 67 KB with TLS. */
+/** Memory of an open connection with half a request; 15 KB were measured, and 67 KB with TLS. */
 const CONNECTION_BYTES = 16_384;
 const TLS_CONNECTION_BYTES = 73_728;
-/** Heap reserved for other uses than decoded values: modules, requests and the garbage collector. */
+/** Heap reserved for everything except decoded values: modules, requests, garbage collection. */
 const HEAP_RESERVE = 64 * MIB;
 const MIN_LIMIT = 64 * MIB;
 
@@ -34,12 +34,12 @@ interface Bounds {
   readonly most: number;
 }
 
-/** Default size of a part: its share of the memory outside heap and process, within its bounds. */
+/** Default size of a part: its share of the memory outside heap and process, within limits. */
 interface Part extends Bounds {
   readonly share: number;
 }
 
-/** Default number of open connections, if the memory suffices. */
+/** Default maximum number of open connections, if the memory suffices. */
 const MAX_CONNECTIONS = 4_096;
 
 const PARTS = {
@@ -56,7 +56,7 @@ const PARTS = {
 const MAX = Number.MAX_SAFE_INTEGER;
 const MAX_INT = 2_147_483_647;
 
-/** Sizes set in code. Each takes precedence over its environment variable. */
+/** Sizes set in code, which override environment variables. */
 export interface MemorySettings {
   readonly memoryLimit?: number | undefined;
   readonly replayMaxBytes?: number | undefined;
@@ -64,24 +64,23 @@ export interface MemorySettings {
   readonly maxConnections?: number | undefined;
 }
 
-/** Memory needs of the server. */
 export interface MemoryUse {
-  /** Largest body of a call in bytes. */
+  /** Maximum size of a call's body, in bytes. */
   readonly bodyLimit: bigint;
-  /** Whether the server uses the replay memory, whose size the budget sets. */
+  /** Whether the server uses the replay memory whose size the budget sets. */
   readonly remembers: boolean;
   /** Bytes that the application's own replay store may take in this process. */
   readonly ownStore: number;
   /** Whether the server owns the connections; false for tools mounted in an application. */
   readonly listens: boolean;
   readonly tls: boolean;
-  /** Bytes of the heaps of all threads. */
+  /** Heap bytes of all threads. */
   readonly threads: number;
 }
 
 /** Memory of the machine, in bytes. */
 export interface HostMemory {
-  /** Limit of the container; undefined without one. */
+  /** Limit of the container; undefined if there is none. */
   readonly container: number | undefined;
   readonly machine: number;
   /** Maximum heap of the main thread. */
@@ -91,7 +90,7 @@ export interface HostMemory {
 /** The budget, in bytes. */
 export interface MemoryBudget {
   readonly limit: number;
-  /** Where the limit comes from, for messages. */
+  /** Source of the limit, for messages. */
   readonly source: string;
   readonly heap: number;
   readonly replay: number;
@@ -101,11 +100,10 @@ export interface MemoryBudget {
   readonly values: number;
   /** Maximum number of open connections. */
   readonly maxConnections: number;
-  /** Log sentence when the sum of the parts exceeds the limit. */
+  /** Sentence for the log if the parts add up to more than the limit. */
   readonly warning: string | undefined;
 }
 
-/** Reads the memory of the host. */
 export function hostMemory(): HostMemory {
   const machine = totalmem();
   const constrained = process.constrainedMemory() ?? 0;
@@ -120,8 +118,8 @@ export function hostMemory(): HostMemory {
 /**
  * Splits the memory of the process.
  *
- * @throws RangeError for an invalid setting; {@link StartupError} when replay memory, bodies and answers alone reach
- * the limit
+ * @throws RangeError for an invalid setting; {@link StartupError} if replay memory, bodies and answers alone reach the
+ * limit
  */
 export function memoryBudget(settings: MemorySettings, use: MemoryUse, host: HostMemory = hostMemory()): MemoryBudget {
   const { heap } = host;
@@ -190,7 +188,7 @@ function bodiesSetting(given: number | undefined): { name: string; bytes: number
   return bytes === undefined ? undefined : { name: ENV_MAX_BODY_BYTES_IN_FLIGHT, bytes };
 }
 
-/** @throws RangeError for a number outside the range */
+/** @throws RangeError if the number is outside its range */
 function connectionsOf(given: number | undefined): number | undefined {
   if (given === undefined) return integerFromEnv(ENV_MAX_CONNECTIONS, 1, MAX_INT, "connections");
   return checkedInteger("maxConnections", given, 1, MAX_INT, "connections");

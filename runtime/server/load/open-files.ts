@@ -2,12 +2,12 @@
 
 import { readFileSync } from "node:fs";
 
-/** Open files other than connections: listeners, Node's own, Redis, followed files, files of tools. */
+/** Open files that are not connections: listeners, Node's own, Redis, watched files, files of tools. */
 const OWN_FILES = 64;
 
 /**
- * Log sentence when the process may open fewer files than it may have connections. Node closes connections beyond the
- * limit silently, and tools then cannot open files.
+ * Sentence for the log if the process may open fewer files than connections. Node silently closes connections beyond
+ * the limit, and tools cannot open files.
  */
 export function openFilesWarning(maxConnections: number, limit = openFilesLimit()): string | undefined {
   if (limit >= maxConnections + OWN_FILES) return undefined;
@@ -19,7 +19,7 @@ export function openFilesWarning(maxConnections: number, limit = openFilesLimit(
   );
 }
 
-/** The limit in force, which Node raises to the hard limit at start-up. Known on Linux only; infinite elsewhere. */
+/** Current limit, which Node raises to the hard limit at start-up. Known only on Linux; infinite elsewhere. */
 function openFilesLimit(): number {
   try {
     const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];

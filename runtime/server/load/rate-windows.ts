@@ -14,7 +14,7 @@ export class RateWindows {
   /**
    * Counts a call of a verified leader.
    *
-   * @returns 0 within the limit, else the milliseconds until the window ends
+   * @returns 0 within the limit, otherwise the milliseconds until the window ends
    */
   count(leaderId: string): number {
     const now = performance.now();

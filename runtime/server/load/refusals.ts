@@ -1,15 +1,14 @@
-/** Refusals due to load, counted by reason and reported in the log. */
+/** Counts connections and calls that were rejected because of load, and reports them in the log. */
 
 import type { Logger } from "../../tool.js";
 import { RequestError } from "../errors/request-error.js";
 import type { LoadReason } from "./load-options.js";
 
-/** Milliseconds between two log reports. */
+/** Interval between two log lines, in milliseconds. */
 const REPORT_MS = 10_000;
 
-/** Refusal counters of one process. */
 export class Refusals {
-  /** Refused connections and calls by reason, since the start of the process. */
+  /** Number of rejected connections and calls, by reason, since the process started. */
   readonly counts: Record<LoadReason, number> = {
     connections: 0,
     requests: 0,
@@ -30,13 +29,13 @@ export class Refusals {
     this.#log = log;
   }
 
-  /** Counts a refusal and returns its error, `overloaded`. */
+  /** Counts a rejected call and returns its error, `overloaded`. */
   refuse(reason: LoadReason): RequestError {
     this.count(reason);
     return new RequestError("overloaded");
   }
 
-  /** Counts a refusal. The first is logged at once, further ones as a sum every ten seconds. */
+  /** Counts a rejection. Logs the first at once, and the sum of later ones every ten seconds. */
   count(reason: LoadReason): void {
     this.counts[reason]++;
     this.#unreported.set(reason, (this.#unreported.get(reason) ?? 0) + 1);

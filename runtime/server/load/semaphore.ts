@@ -25,14 +25,14 @@ export class Semaphore {
     return this.#waiting.size;
   }
 
-  /** Takes a permit, which {@link give} returns; false when none is free. */
+  /** Takes a permit, to be returned by {@link give}; false if none is free. */
   tryTake(): boolean {
     if (this.#taken === this.#permits) return false;
     this.#taken++;
     return true;
   }
 
-  /** Queues a taker, which is called once it has a permit; false when the queue is full. */
+  /** Queues a taker, which is called when it gets a permit; false if the queue is full. */
   wait(taker: () => void): boolean {
     if (this.#waiting.size >= this.#maxWaiting) return false;
     this.#waiting.add(taker);
@@ -43,7 +43,7 @@ export class Semaphore {
     this.#waiting.delete(taker);
   }
 
-  /** Releases a permit. The taker that has waited longest gets it. */
+  /** Returns a permit. The taker that has waited longest gets it. */
   give(): void {
     const [next] = this.#waiting;
     if (next === undefined) this.#taken--;

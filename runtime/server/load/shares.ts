@@ -1,11 +1,11 @@
 /** Shares of a bounded resource. */
 
-/** A verified leader, by its id, or an unsigned connection. */
+/** A verified leader by its id, or an unsigned connection. */
 export type Holder = string | object;
 
 /**
- * Amounts of a bounded resource by holder. One holder may hold at most as much as remains for all others, so there is
- * always room for another holder. Where only one holder can exist, it may hold everything.
+ * Amounts of a limited resource, by holder. One holder may hold at most as much as remains for all others, so there is
+ * always room for another holder. If only one holder can exist, it may hold everything.
  */
 export class Shares {
   /** Total of all holders. */
@@ -15,7 +15,7 @@ export class Shares {
   readonly #isOnly: () => boolean;
 
   /**
-   * @param most bound of the total, at most 2^53 − 1 so that sums are exact
+   * @param most maximum total, at most 2^53 − 1 so that sums are exact
    * @param isOnly whether only one holder can exist, such as a single leader in the allow-list
    */
   constructor(
@@ -25,7 +25,7 @@ export class Shares {
     this.#isOnly = isOnly;
   }
 
-  /** The most that one holder can get while no other holds anything. */
+  /** Maximum amount of one holder, while no other holds anything. */
   get mostOfOne(): number {
     return this.#isOnly() ? this.most : Math.floor(this.most / 2);
   }

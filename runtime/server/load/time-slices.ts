@@ -1,20 +1,20 @@
 /**
- * Time slices of calls. One turn of the event loop reads every ready connection, hundreds in an overloaded server, and
- * accepts one new connection. Probes, signals and timers wait for the end of the turn. Therefore calls start only
- * within a slice of each turn, and the others wait in order for the next turn. Without overload no call waits.
+ * Delays the start of calls, so that probes, signals and timers are not delayed under overload: these wait for the end
+ * of each turn of the event loop, and one turn can read hundreds of connections. Calls start only in the first
+ * milliseconds of a turn; the others wait in order for the next turn. Without overload, no call waits.
  */
 
-/** Milliseconds of each turn in which calls start. */
+/** Milliseconds of each turn in which calls may start. */
 const SLICE_MS = 10;
 /**
- * While no call has waited this many milliseconds, accepting connections has priority: a turn that has accepted one
- * starts a single call. A connection costs a fraction of a call. Once calls have waited longer, new connections would
- * only add callers that time out, so they stay in the queue of the operating system.
+ * While no call has waited this many milliseconds, a turn that has accepted a connection starts only one call, so that
+ * more connections are accepted. When calls have waited longer, additional callers would only time out, so new
+ * connections stay in the operating system's queue.
  */
 const CROWDED_MS = 500;
 /** Maximum bytes of a body that a connection has read before its call starts: one read by Node. */
 const READ_AHEAD_BYTES = 65_536;
-/** Maximum bytes read ahead by all waiting calls. A call beyond it starts at once, which accounts for its bytes. */
+/** Maximum bytes read ahead for all waiting calls. Beyond it, a call starts at once, and its bytes are counted. */
 const MAX_READ_AHEAD_BYTES = 16_777_216;
 
 interface WaitingCall {
@@ -23,19 +23,18 @@ interface WaitingCall {
   readonly begin: () => void;
 }
 
-/** Decides when the calls of a server start. */
 export class TimeSlices {
   readonly #waiting: WaitingCall[] = [];
   #readAhead = 0;
   /** Start time of the last slice. */
   #began = Number.NEGATIVE_INFINITY;
-  /** Whether a callback for the end of this turn is scheduled. Only a slice that is used up schedules one. */
+  /** Whether a callback for the end of this turn is scheduled; only a slice that is used up schedules one. */
   #awaitsTurn = false;
   #sliceMs = SLICE_MS;
 
   readonly #now: () => number;
 
-  /** @param now the clock, in milliseconds */
+  /** @param now clock in milliseconds */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
@@ -48,8 +47,8 @@ export class TimeSlices {
   /**
    * Starts a call or makes it wait.
    *
-   * @param length the declared length of its body in bytes
-   * @returns undefined when the call starts at once
+   * @param length declared length of its body, in bytes
+   * @returns undefined if the call starts at once
    */
   enter(length: number): Promise<void> | undefined {
     const since = this.#now();
@@ -67,7 +66,7 @@ export class TimeSlices {
     });
   }
 
-  /** Records that a connection was accepted or dropped in this turn. More connections may be waiting. */
+  /** Records that a connection was accepted or dropped in this turn; more may be waiting. */
   accepted(): void {
     const [oldest] = this.#waiting;
     if (oldest === undefined || this.#now() - oldest.since < CROWDED_MS) this.#sliceMs = 0;

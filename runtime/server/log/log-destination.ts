@@ -1,33 +1,32 @@
 /**
- * Standard error as the destination of log lines. A write neither blocks nor throws. Lines wait in a bounded buffer
- * until the operating system accepts them. When the buffer is full, further lines are dropped and counted.
+ * Writes log lines to standard error without blocking or throwing. Lines wait in a bounded buffer until the operating
+ * system accepts them. If the buffer is full, additional lines are dropped and counted.
  */
 
 import { constants, fstatSync, openSync, write, writeSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 import type { DroppedLines } from "./safe-logger.js";
 
-/** Maximum number of bytes of lines that wait to be written. */
+/** Maximum number of bytes that wait to be written. */
 const MAX_WAITING_BYTES = 1_048_576;
-/** Free bytes that the buffer needs for the report of dropped lines. */
+/** Free bytes that the buffer must have before dropped lines are reported. */
 const REPORT_BYTES = 4_096;
 /** Delay before a failed write is retried, in milliseconds: doubled after each failure, up to the maximum. */
 const MIN_RETRY_MS = 10;
 const MAX_RETRY_MS = 1_000;
-/** Time limit for flushing at the end of the process, in milliseconds. It includes a blocked write. */
+/** Time limit for flushing at the end of the process, in milliseconds, including a blocked write. */
 const FLUSH_MS = 2_000;
-/** Milliseconds between two attempts to write to a full pipe at the end of the process. */
+/** Pause between attempts to write to a full pipe at the end of the process, in milliseconds. */
 const PAUSE_MS = 10;
 
 /** Bounded, asynchronous writes to a file descriptor. */
 export class LogDestination implements DroppedLines {
   /** Number of dropped lines. */
   dropped = 0;
-  /** Called with the number of newly dropped lines once lines can be written again. It must log that number. */
+  /** Called with the number of newly dropped lines when lines can be written again. Must log that number. */
   onDropped: ((lines: number) => void) | undefined;
   #reported = 0;
   readonly #lines: string[] = [];
-  /** The bytes of the write in flight. */
   #chunk: Buffer | undefined;
   /** Bytes of `#lines` and `#chunk` together. */
   #bytes = 0;
@@ -41,7 +40,7 @@ export class LogDestination implements DroppedLines {
   readonly #fd: number;
   readonly #neverBlocks: boolean;
 
-  /** @param neverBlocks whether writes to the descriptor never block; lines are then written synchronously */
+  /** @param neverBlocks whether writes to the descriptor cannot block; then lines are written synchronously */
   constructor(fd: number, neverBlocks = false) {
     this.#fd = fd;
     this.#neverBlocks = neverBlocks;
@@ -71,7 +70,7 @@ export class LogDestination implements DroppedLines {
     write(this.#fd, chunk, (error, bytes) => this.#ended(chunk, error === null ? bytes : 0));
   }
 
-  /** Continues after a write of `bytes` bytes. A write of no bytes is retried after a delay. */
+  /** Continues after a write of `bytes` bytes. If none were written, retries after a delay. */
   #ended(chunk: Buffer, bytes: number): void {
     if (bytes > 0) {
       this.#retryMs = MIN_RETRY_MS;
@@ -98,12 +97,12 @@ export class LogDestination implements DroppedLines {
     this.onDropped?.(lines);
   }
 
-  /** Writes the waiting lines at the end of the process, and every later line synchronously. Stops at an error. */
+  /** At the end of the process: writes the waiting lines, and all later lines synchronously. Stops at an error. */
   flushSync(): void {
     if (this.#state === "writing") {
       // A blocked write would keep the process from ending.
       if (isMainThread && performance.now() - this.#since > FLUSH_MS) process.kill(process.pid, "SIGKILL");
-      // Node finishes any other write before the process ends, so the whole chunk counts as written.
+      // Node finishes any other write before the process ends, so the whole chunk will be written.
       sleep(PAUSE_MS);
       this.#state = "idle";
       this.#written(this.#chunk as Buffer, (this.#chunk as Buffer).length);
@@ -120,7 +119,7 @@ export class LogDestination implements DroppedLines {
   }
 }
 
-/** Number of bytes written; 0 when the pipe is full or the write fails. */
+/** Number of bytes written; 0 if the pipe is full or the write fails. */
 function tryWrite(fd: number, chunk: Buffer): number {
   try {
     return writeSync(fd, chunk);
@@ -145,15 +144,15 @@ export function standardErrorLog(): LogDestination {
   return standardError;
 }
 
-/** Opens standard error. A pipe or socket is made non-blocking, so that one without a reader cannot block the exit. */
+/** Opens standard error. Makes a pipe or socket non-blocking, so that it cannot block the exit if nothing reads it. */
 function openStandardError(): LogDestination {
   if (!isMainThread) return new LogDestination(2);
   try {
     const stat = fstatSync(2);
     if (!stat.isFIFO() && !stat.isSocket()) return new LogDestination(2);
-    // Reading the property makes the descriptor non-blocking, until the process starts a child that inherits it.
+    // Reading this property makes the descriptor non-blocking, until the process starts a child that inherits it.
     void process.stderr;
-    // A second descriptor, which children do not share. This works on Linux only, and not for sockets.
+    // Opens another descriptor that children do not share. Works only on Linux, and not for sockets.
     return new LogDestination(openSync("/proc/self/fd/2", constants.O_WRONLY | constants.O_NONBLOCK), true);
   } catch {
     return new LogDestination(2);

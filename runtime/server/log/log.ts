@@ -1,4 +1,4 @@
-/** The log: JSON lines on standard error, written with pino. */
+/** JSON log lines on standard error, written by pino. */
 
 import { pino } from "pino";
 import { ENV_LOG_LEVEL } from "../../config/environment.js";
@@ -8,7 +8,7 @@ import { standardErrorLog } from "./log-destination.js";
 import { SafeLogger, type ServerLogger } from "./safe-logger.js";
 import { verbosity } from "./verbosity.js";
 
-/** Members that are redacted in every line. */
+/** Names of members that are redacted in every line. */
 const REDACTED: ReadonlySet<string> = new Set([
   "headers",
   "rawHeaders",
@@ -23,7 +23,7 @@ const MAX_DEPTH = 5;
 
 /**
  * Creates the log of the process. Its methods neither throw nor block: lines wait for standard error in a buffer of 1
- * MiB. When the buffer is full, further lines are dropped and counted.
+ * MiB. If the buffer is full, additional lines are dropped and counted.
  *
  * @throws {@link StartupError} for an unknown level
  */
@@ -35,12 +35,11 @@ export function initLogger(env: Readonly<Record<string, string | undefined>> = p
   }
   const log = (fields: object) => printable(fields, 0) as Record<string, unknown>;
   const err = (thrown: unknown) => printable(serialized(thrown), 1);
-  // Filtering happens elsewhere: the level may be raised later, but pino's child loggers keep the level of their
-  // creation.
+  // `levelFilter` filters instead, because pino's child loggers keep the level at which they were created.
   const options = { level: "trace", base: null, formatters: { log }, serializers: { err } };
   const destination = standardErrorLog();
   const logger = pino(options, destination);
-  // pino applies `formatters.bindings` to the first logger only. This override redacts the fields of all child loggers.
+  // pino applies `formatters.bindings` only to the first logger; this override redacts the fields of all child loggers.
   const { child } = logger;
   logger.child = function (this: typeof logger, fields: object, more?: object) {
     return child.call(this, log(fields), more);
@@ -51,8 +50,8 @@ export function initLogger(env: Readonly<Record<string, string | undefined>> = p
 }
 
 /**
- * Returns a function that checks whether lines of a level are written, at the configured level or at `debug` while
- * raised.
+ * Returns a function that tells whether lines of a level are written: those of the configured level, or of `debug`
+ * while the level is raised.
  */
 function levelFilter(configured: string): (level: string) => boolean {
   const { values } = pino.levels;
@@ -85,8 +84,8 @@ function serialized(thrown: unknown): unknown {
 const UNPRINTABLE = "[cannot be printed]";
 
 /**
- * A copy of a value for JSON, with secrets replaced. Never throws: a getter of a tool may throw, and that error must
- * not hide the error that the line reports.
+ * Copies a value for JSON and redacts secrets. Never throws, because a tool's getter that throws must not hide the
+ * error that the line reports.
  */
 function printable(value: unknown, depth: number): unknown {
   if (value === null || typeof value !== "object" || depth > MAX_DEPTH) return value;
@@ -108,7 +107,7 @@ function printable(value: unknown, depth: number): unknown {
 let shared: ServerLogger | undefined;
 
 /**
- * Writes a line to the log of the process at level `debug`, with the arguments of `log.debug`; shown when
+ * Writes a line with level `debug` to the log of the process. Arguments are those of `log.debug`. Shown if
  * `SVC_LOG_LEVEL` is `debug` or `trace`.
  */
 export const debug: Logger["debug"] = (fieldsOrMessage: object | string, message?: string): void => {

@@ -1,20 +1,19 @@
-/** A logger that never throws. The server and its tools write only through it. */
+/** Logger that never throws. The server and its tools log only through it. */
 
 import type { Logger } from "../../tool.js";
 
-/** A logger with child loggers, for the server. Any pino logger is one. */
+/** Logger with child loggers, for the server. Any pino logger is suitable. */
 export interface ServerLogger extends Logger {
   child(fields: Readonly<Record<string, unknown>>): ServerLogger;
-  /** Whether lines of a level are written. A logger without this method writes every level. */
+  /** Whether lines of a level are written. If absent, lines of all levels are written. */
   isLevelEnabled?(level: string): boolean;
 }
 
-/** A count of lost log lines. */
 export interface DroppedLines {
   dropped: number;
 }
 
-/** Forwards lines to a logger. A line for which the logger throws or rejects is counted as dropped. */
+/** Forwards lines to a logger. Counts a line as dropped if the logger throws or rejects. */
 export class SafeLogger implements ServerLogger {
   readonly #logger: ServerLogger | Logger;
   readonly #isWritten: ((level: string) => boolean) | undefined;
@@ -29,8 +28,8 @@ export class SafeLogger implements ServerLogger {
   }
 
   /**
-   * @param lines counter to which dropped lines are added, such as that of the logger's destination
-   * @param isWritten level filter for a logger that has none of its own
+   * @param lines counter for dropped lines, such as that of the logger's destination
+   * @param isWritten level filter, for a logger without its own
    */
   static of(
     logger: ServerLogger | Logger,
@@ -89,7 +88,6 @@ export class SafeLogger implements ServerLogger {
   }
 }
 
-/** Whether a value is a promise or another thenable. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }

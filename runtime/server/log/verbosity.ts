@@ -1,6 +1,6 @@
 /**
- * Switch that raises the log level to `debug` in a running process. All threads and all loaded copies of the runtime
- * share it.
+ * Raises the log level to `debug` in a running process. All threads and all loaded copies of the runtime share this
+ * state.
  */
 
 /** 1 while the level is raised. */
@@ -14,7 +14,7 @@ export function verbosity(): Verbosity {
   return holder[KEY];
 }
 
-/** Makes a thread use the switch of the main thread. Call it before the thread creates a logger. */
+/** Makes a thread share the state of the main thread. Call it before the thread creates a logger. */
 export function shareVerbosity(shared: Verbosity): void {
   holder[KEY] = shared;
 }

@@ -1,4 +1,4 @@
-/** Admin listener with probes and metrics, separate from the callers' listener. It never serves a tool. */
+/** Admin listener with probes and metrics, separate from the callers' listener. It never serves tools. */
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -8,9 +8,8 @@ import { isLoopback } from "../../loopback.js";
 import type { ListenAddress } from "../http/address.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
-/** Sources of the admin responses. */
 export interface AdminSources {
-  /** Reason why the server is not ready; undefined when it is ready. */
+  /** Reason why the server is not ready; undefined if it is ready. */
   readonly readiness: { readonly unready: string | undefined };
   readonly reload: { readonly stats: Reloads };
   readonly metrics: { readonly contentType: string; text(): Promise<string> };
@@ -25,7 +24,6 @@ interface AdminAnswer {
 
 const PLAIN = "text/plain; charset=utf-8";
 
-/** The admin HTTP server. */
 export class AdminListener {
   readonly #server: Server;
 
@@ -40,7 +38,7 @@ export class AdminListener {
     this.#server.maxConnections = 64;
   }
 
-  /** @throws the error of node's `listen` */
+  /** @throws the error of Node's `listen` */
   static async listen(endpoint: ListenAddress, sources: AdminSources): Promise<AdminListener> {
     const listener = new AdminListener(sources);
     const server = listener.#server.listen({ ...endpoint });
@@ -104,16 +102,15 @@ export class AdminListener {
 }
 
 /**
- * Whether a request is the only one on its connection. Probes do not pipeline, and a chunk of 64 KiB can contain 1,900
- * requests for metrics, each a millisecond of work. A second request before the first is answered closes the
- * connection.
+ * Whether a request is the only one on its connection; otherwise closes the connection. Probes do not pipeline, but a
+ * chunk of 64 KiB can contain 1,900 requests for metrics that take a millisecond each.
  */
 function isAlone({ socket }: IncomingMessage, { socket: assigned }: ServerResponse): boolean {
   if (assigned === null) socket.destroy();
   return !socket.destroyed;
 }
 
-/** Problems for the operator's attention that do not affect readiness. */
+/** Problems that the operator should know but that do not affect readiness. */
 function concernsOf({ config, allowList, certificate, certificateExpiresAt }: Reloads): string[] {
   const faults = [config, allowList, certificate].flatMap((stats) => stats?.fault ?? []);
   const concerns = faults.map((fault) => `${fault}; the previous version stays in force`);

@@ -1,19 +1,18 @@
-/** The caller named by the headers of a request. It is unverified unless the {@link Observation} has a caller. */
+/** Caller that the headers of a request claim. Unverified unless the {@link Observation} has a caller. */
 
 import type { LeaderResolver } from "../../config/leader-resolver.js";
 import type { SignatureHeaders } from "../../wire/protocol.js";
 import { shown } from "../call/call-log.js";
 import type { RequestHeaders } from "../call/messages.js";
 
-/** A claimed caller. Its texts are safe to log. */
+/** Claimed caller. Its texts are safe to log. */
 export interface ClaimedCaller {
   readonly leader: string | undefined;
   readonly key: string | undefined;
-  /** The exact leader id if it is in the allow-list: only such an id may become a metric label. */
+  /** Exact leader id if it is in the allow-list; only such an id may become a metric label. */
   readonly listed: string | undefined;
 }
 
-/** Reads the claims of requests. */
 export class Claims {
   readonly #leaderId: string;
   readonly #leaderKeyId: string;
@@ -40,7 +39,7 @@ export class Claims {
   }
 }
 
-/** Log fields of a claim. Absent members are omitted. */
+/** Log fields of a claim; omits members that are undefined. */
 export function claimFields({ leader, key }: ClaimedCaller): Record<string, string> {
   return { ...(leader !== undefined && { claimedLeader: leader }), ...(key !== undefined && { claimedKey: key }) };
 }

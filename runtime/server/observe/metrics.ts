@@ -1,5 +1,5 @@
 /**
- * Metrics in the Prometheus text format. Gauges read the server's state at each scrape, so that a call updates only a
+ * Metrics in the Prometheus text format. Gauges read the server's state at each scrape, so a call updates only a
  * counter and two histograms. prom-client is loaded only if metrics are used.
  */
 
@@ -19,7 +19,6 @@ import type { DroppedLines } from "../log/safe-logger.js";
 import type { ReplayStore, SharedReplayStats } from "../replay/store.js";
 import type { Claims } from "./claims.js";
 
-/** Parts of the server that the gauges read. */
 export interface MetricSources {
   readonly tools: readonly ServedTool[];
   readonly config: ToolkitRuntimeConfig;
@@ -30,17 +29,17 @@ export interface MetricSources {
   readonly server: Server;
   readonly memory: MemoryBudget;
   readonly claims: Claims;
-  /** The readiness reported by the admin listener. */
+  /** Readiness that the admin listener reports. */
   readonly readiness: { readonly unready: string | undefined };
   readonly log: Readonly<DroppedLines>;
 }
 
-/** Maximum number of leaders used as labels. Each adds at most one series per code. */
+/** Maximum number of leaders that are used as labels. Each adds at most one series for each code. */
 const MAX_LEADERS = 1_000;
-/** Label of all further leaders. A leader id contains no space. */
+/** Label of all other leaders. Cannot collide, because a leader id contains no space. */
 const OTHER_LEADERS = "other leaders";
 
-/** Bucket bounds in seconds; the default timeout of a call is 10. */
+/** Upper bounds of the buckets, in seconds. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 const SHARED_GAUGES = [
@@ -151,8 +150,8 @@ export class Metrics implements Observer {
   }
 
   /**
-   * The label of a listed leader. The number of labels is limited, because lists may be long and removed leaders keep
-   * their label.
+   * Label of a listed leader. The number of labels is limited, because lists may be long and removed leaders keep their
+   * label.
    */
   #leaderLabel(leader: string): string {
     if (!this.#leaders.has(leader)) {
@@ -171,12 +170,12 @@ export class Metrics implements Observer {
     this.#refused.inc({ code });
   }
 
-  /** Counts an operation on a shared replay state. */
+  /** Counts an operation on a shared replay store. */
   replayOperation(operation: string, ms: number): void {
     this.#storeOperations().observe({ operation }, ms / 1000);
   }
 
-  /** Renders the current values of all metrics. */
+  /** Values of all metrics, in the Prometheus text format. */
   async text(): Promise<string> {
     return (await this.registry.metrics()) + ((await this.#process?.metrics()) ?? "");
   }

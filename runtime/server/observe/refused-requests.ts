@@ -1,6 +1,6 @@
 /**
- * Counts and logs requests that were answered without running a tool: each at debug, and a summary at info, at once for
- * the first and then every minute.
+ * Counts and logs requests that were answered without running a tool: each with level debug, and a summary with level
+ * info. The first is summarised at once, later ones every minute.
  */
 
 import { shown } from "../call/call-log.js";
@@ -8,17 +8,17 @@ import type { Refusal } from "../call/messages.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import { type ClaimedCaller, type Claims, claimFields } from "./claims.js";
 
-/** Milliseconds between two summaries. */
+/** Interval between two summaries, in milliseconds. */
 const REPORT_MS = 60_000;
-/** Maximum number of pairs of code and leader in a summary. Refusals of further leaders are counted by code only. */
+/** Maximum number of pairs of code and leader in a summary. Requests of further leaders are counted only by code. */
 const MAX_PAIRS = 100;
 
-/** Refusals with one code, of one listed leader or all unlisted callers. */
+/** Rejected requests with one code, from one listed leader or from all unlisted callers. */
 interface Group {
   readonly code: string;
   readonly leader?: string;
   count: number;
-  /** Fields of the last refusal. */
+  /** Fields of the last rejected request. */
   last: object;
 }
 
@@ -30,7 +30,7 @@ export class RefusedRequests {
   readonly #claims: Claims;
   readonly #counted: (code: string) => void;
 
-  /** @param counted called with the code of each refusal */
+  /** @param counted called with the code of each rejected request */
   constructor(log: ServerLogger, claims: Claims, counted: (code: string) => void) {
     this.#log = log;
     this.#claims = claims;
@@ -49,7 +49,7 @@ export class RefusedRequests {
     if (this.#report === undefined) this.#reportNow();
   }
 
-  /** Logs the refusals that no summary contains yet. */
+  /** Logs the rejected requests that are not in a summary yet. */
   close(): void {
     clearTimeout(this.#report);
     this.#summarize();

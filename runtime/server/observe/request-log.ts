@@ -1,4 +1,7 @@
-/** Request log: a debug line for each call with caller, outcome and durations, but never a signature, key or input. */
+/**
+ * Request log: a debug line for each call with caller, outcome and durations. Never contains signatures, keys or
+ * inputs.
+ */
 
 import { shown } from "../call/call-log.js";
 import { detailsOf, isRefusal, type Reply } from "../call/messages.js";
@@ -40,5 +43,5 @@ export class RequestLog implements Observer {
   }
 }
 
-/** Rounds milliseconds to microseconds. */
+/** Rounds milliseconds to three decimal places. */
 const rounded = (ms: number) => Math.round(ms * 1000) / 1000;

@@ -1,6 +1,6 @@
 /**
- * OpenTelemetry spans, if the application has registered a provider: a server span for each call, with a child span for
- * the tool's own code. Spans started by the tool are children of the latter.
+ * OpenTelemetry spans, if the application has registered a provider: a server span for each call, and a child span for
+ * the tool's own code, which is the parent of spans that the tool starts.
  */
 
 import type { Context, Span, Tracer } from "@opentelemetry/api";
@@ -15,7 +15,7 @@ type Api = typeof import("@opentelemetry/api");
 /**
  * Creates the observer that traces calls.
  *
- * @returns undefined, without loading the API, when the application has registered no provider
+ * @returns undefined, without loading the API, if the application has registered no provider
  */
 export async function loadTracing(scheme: "http" | "https", log: ServerLogger): Promise<Observer | undefined> {
   const api = await loadOpenTelemetry("trace", log);

@@ -1,7 +1,7 @@
 /**
- * Cached signatures. The signature of a result is stored in its replay entry, as a seal. Ed25519 is deterministic (RFC
- * 8032 section 5.1.6): the same key and message give the same signature. An exact retry carries the leader signature of
- * the first request, so it gets the stored signature of the first answer (protocol.md section 8).
+ * Stores the signature of a result in its replay entry, as a seal. Ed25519 is deterministic (RFC 8032 section 5.1.6),
+ * and an exact retry carries the leader signature of the first request, so the stored signature is valid for it
+ * (protocol.md section 8).
  */
 
 import { copyBytes } from "../../wire/bcs/bcs-writer.js";
@@ -9,23 +9,23 @@ import { asBuffer, base64url } from "../../wire/bytes.js";
 import type { SigningKey } from "../../wire/crypto/ed25519-keys.js";
 import type { ReplayCaller } from "./store.js";
 
-// Layout: the leader's signature, the tool's signature, and a prefix of the tool's public key, which detects a change
-// of the key. A shared store adds the caller, if it fits: key id (u64) and leader id.
+// Layout: the leader's signature, the tool's signature, and a prefix of the tool's public key, which reveals a change
+// of the key. For a shared store, the caller follows if it fits: key id (u64) and leader id.
 const TOOL_SIGNATURE = 64;
 const KEY = 128;
 const KEY_BYTES = 16;
 /** Bytes of a seal without a caller. */
 export const SEAL_BYTES = KEY + KEY_BYTES;
 const LEADER_ID = SEAL_BYTES + 8;
-/** The longest seal that a store keeps. */
+/** Maximum size of a seal that a store keeps, in bytes. */
 export const MAX_SEAL_BYTES = 256;
 
 /**
- * Makes the seal for the signature by `key` over the answer to the request with `leaderSignature`.
+ * Creates the seal for the signature by `key` of the answer to the request with `leaderSignature`.
  *
  * @param leaderSignature 64 bytes
  * @param toolSignature 64 bytes
- * @param caller leader and key that signed the request; omitted when the id is too long
+ * @param caller leader and key that signed the request; left out of the seal if the id is too long
  */
 export function sealOf(
   key: SigningKey,
@@ -46,9 +46,9 @@ export function sealOf(
 }
 
 /**
- * Reads the signature by `key` over the answer to the request with `leaderSignature` from a seal.
+ * Reads, from a seal, the signature by `key` of the answer to the request with `leaderSignature`.
  *
- * @returns 64 bytes as base64url; undefined when the seal does not contain that signature, so the answer must be signed
+ * @returns 64 bytes as base64url; undefined if the seal has no such signature, so the answer must be signed
  */
 export function unsealed(
   seal: Uint8Array | undefined,
@@ -67,18 +67,17 @@ function isSeal(seal: unknown): seal is Uint8Array {
   return seal instanceof Uint8Array && (seal.length === SEAL_BYTES || seal.length > LEADER_ID);
 }
 
-/** The parts of a seal. */
 export interface SealedSignature {
   /** 64 bytes each. */
   readonly leaderSignature: Buffer;
   readonly toolSignature: Buffer;
-  /** The caller of the request; undefined when the seal does not name it. */
+  /** Caller of the request; undefined if the seal does not contain it. */
   readonly caller: ReplayCaller | undefined;
-  /** Whether the seal names this public key of the tool. */
+  /** Whether the seal contains this public key of the tool. */
   isBy(publicKey: Uint8Array): boolean;
 }
 
-/** Reads a seal; undefined for one of another form. */
+/** Reads a seal; undefined for any other value. */
 export function readSeal(seal: Uint8Array | undefined): SealedSignature | undefined {
   if (!isSeal(seal)) return undefined;
   const bytes = asBuffer(seal);

@@ -1,4 +1,6 @@
-/** Claims runs from any replay store, custom ones included. Every claim has a time limit, and its result is validated. */
+/**
+ * Claims runs from any replay store, including custom ones. Every claim has a time limit, and its result is validated.
+ */
 
 import { endsWithin } from "../../time-limit.js";
 import type { Logger } from "../../tool.js";
@@ -27,7 +29,7 @@ export interface ClaimOptions {
 /**
  * Claims the run of a request.
  *
- * @throws {@link RequestError} `replay_store_unavailable` when the store fails, exceeds the time limit or returns an
+ * @throws {@link RequestError} `replay_store_unavailable` if the store fails, exceeds the time limit or returns an
  * invalid claim
  */
 export async function claimRun(request: ReplayRequest, options: ClaimOptions): Promise<Claim> {
@@ -41,7 +43,7 @@ export async function claimRun(request: ReplayRequest, options: ClaimOptions): P
   } catch (error) {
     throw unavailable(error, options);
   }
-  // The caller got an error, so a run that is claimed late is released. Otherwise its entry would stay in flight.
+  // The caller gets an error, so a run that is claimed late is released. Otherwise its entry would stay in flight.
   made.then(
     (given) => (given.state === "run" ? endLease(log, () => given.lease.release()) : undefined),
     () => {},
@@ -49,7 +51,7 @@ export async function claimRun(request: ReplayRequest, options: ClaimOptions): P
   throw unavailable(new Error(`the replay store did not respond within ${limitMs} ms`), options);
 }
 
-/** Refuses a run that a store without a name claims for a repeat, because the first attempt may have run. */
+/** Rejects a repeated request if a store without a name claims a run for it, because the first attempt may have run. */
 function ofNamed(claim: Claim, { repeat }: ReplayRequest, { store, log }: ClaimOptions): MaybePromise<Claim> {
   if (repeat === undefined || claim.state !== "run" || store.memoryName !== undefined) return claim;
   const lost: Claim = { state: "lost" };
@@ -58,7 +60,7 @@ function ofNamed(claim: Claim, { repeat }: ReplayRequest, { store, log }: ClaimO
 
 function unavailable(cause: unknown, { log }: ClaimOptions): RequestError {
   if (cause instanceof ReplayStoreUnavailable) {
-    // Only at debug level: the store itself logs when it becomes unavailable.
+    // Debug level is sufficient: the store logs when it becomes unavailable.
     log.debug({ reason: cause.reason }, "the replay store could not claim a run; the call was refused");
     return new RequestError("replay_store_unavailable", undefined, { retryAfterMs: cause.retryAfterMs });
   }
@@ -66,14 +68,14 @@ function unavailable(cause: unknown, { log }: ClaimOptions): RequestError {
   return new RequestError("replay_store_unavailable");
 }
 
-/** Time limit for storing the end of a run, in milliseconds. A write that takes longer continues in the background. */
+/** Time limit for storing the end of a run, in milliseconds. A slower write continues in the background. */
 export const END_LIMIT_MS = 5_000;
 
 /**
- * Ends a lease. An error of the store is logged and otherwise ignored.
+ * Ends a lease. Logs an error of the store and otherwise ignores it.
  *
- * @returns undefined when the end was stored at once; else a promise that resolves when it is stored or the time limit
- * is over
+ * @returns undefined if the end was stored at once; otherwise a promise that resolves when it is stored or the time
+ * limit has passed
  */
 export function endLease(log: Logger, end: () => MaybePromise<boolean>): Promise<unknown> | undefined {
   const failed = (error: unknown) =>
@@ -87,7 +89,7 @@ export function endLease(log: Logger, end: () => MaybePromise<boolean>): Promise
   }
 }
 
-/** @throws TypeError for a value that is not a claim */
+/** @throws TypeError if the value is not a claim */
 function checkedClaim(value: unknown): Claim {
   const claim = Object(value) as Claim;
   switch (claim.state) {
@@ -110,7 +112,7 @@ function isLease(value: unknown): value is ReplayLease {
   return [lease.complete, lease.timeOut, lease.settle, lease.release].every((end) => typeof end === "function");
 }
 
-/** Whether a run can end with this answer: a result (200) or an error of the protocol (400 to 599). */
+/** Whether a run can end with this answer: a result (200) or an error (400 to 599). */
 function isAnswer(value: unknown): value is CachedAnswer {
   const { status, code, signable, body } = Object(value) as CachedAnswer;
   const isError = Number.isInteger(status) && status >= 400 && status <= 599;

@@ -1,4 +1,4 @@
-/** The bytes of the replay memory: segments, the layout of records, and the bytes held by each leader. */
+/** Bytes of the replay memory: segments, layout of records, and bytes held by each leader. */
 
 import { MAX_RESULT_BYTES } from "../../wire/protocol.js";
 import { Shares } from "../load/shares.js";
@@ -7,13 +7,13 @@ import type { CachedAnswer, ReplayCaller } from "./store.js";
 
 const SWEEP_MS = 1000;
 /**
- * Maximum number of expired entries removed in one turn of the event loop: up to 5 ms of work. If there are more, the
+ * Maximum number of expired entries removed in one turn of the event loop: up to 5 ms of work. If more are left, the
  * timer continues in the next turn, so that expiry keeps up with any rate.
  */
 export const RECLAIM_BY_TURN = 2_000;
-/** Number of expired entries that a claim removes per step from a full store, until there is room. */
+/** Number of expired entries that a claim removes at a time from a full store, until there is room. */
 const RECLAIM_FOR_ROOM = 256;
-/** Delay until the timer continues while there are more expired entries, in milliseconds. */
+/** Delay, in milliseconds, until the timer continues if expired entries are left. */
 const NEXT_TURN_MS = 1;
 
 // Layout of a record, 8-byte aligned: completion time (f64), position of the next record in its bucket (f64), hash
@@ -27,37 +27,37 @@ export const recordBytes = (length: number) => (BODY + length + 7) & ~7;
 
 export const SEGMENT = 65_536;
 export const SMALLEST_SEGMENT = 4096;
-/** A longer record gets its own segment, so that at most an eighth of a shared segment is wasted at its end. */
+/** Records above this size get their own segment, so that a shared segment wastes at most an eighth at its end. */
 export const MAX_SHARED_RECORD = SEGMENT / 8;
-/** Bytes of the JavaScript objects of a segment, measured by "memory held" in `test/runtime/replay.test.ts`. */
+/** Bytes of a segment's JavaScript objects, measured by "memory held" in `test/runtime/replay.test.ts`. */
 export const SEGMENT_OBJECTS = 700;
 export const PAGE = 512;
 export const PAGE_BYTES = PAGE * 8 + 300;
 
 /**
- * Bytes reserved for a run: the most that storing its end can allocate, a segment for the largest body and an index
- * page.
+ * Bytes reserved for a run: the maximum that storing its end can allocate, which is a segment for the largest body and
+ * an index page.
  */
 export const RUN_BYTES = recordBytes(MAX_RESULT_BYTES + MAX_SEAL_BYTES) + SEGMENT_OBJECTS + PAGE_BYTES;
 /**
- * Bytes reserved for the held 504 of a tool that is still running, without its body: the most that `settle` can
+ * Bytes reserved for the stored 504 of a tool that is still running, without its body: the maximum that `settle` can
  * allocate.
  */
 export const HELD_BYTES = recordBytes(0) + 8 + SEGMENT_OBJECTS + PAGE_BYTES;
 
-/** Position that means "no record". A record's position is segment slot · 8192 + offset / 8; slot 0 is never used. */
+/** Position for "no record". The position of a record is segment slot · 8192 + offset / 8; slot 0 is never used. */
 export const NONE = 0;
 export const NO_SEAL = new Uint8Array(0);
-/** The kind of a deleted record. Its bytes remain until `reclaim` reaches it. */
+/** Kind of a deleted record, whose bytes remain until `reclaim` reaches it. */
 export const DEAD = 0;
 
-/** A part of a tool's log: consecutive records, freed together when the last of them has expired. */
+/** Part of a tool's log: consecutive records, freed together after the last of them has expired. */
 export class Segment {
   readonly bytes: Buffer;
   readonly words: Uint32Array;
   readonly doubles: Float64Array;
   used = 0;
-  /** Records in the index, and the completion time of the last record. */
+  /** Number of records in the index, and the completion time of the last record. */
   live = 0;
   lastAt = 0;
   next: Segment | undefined;
@@ -73,13 +73,12 @@ export class Segment {
   }
 }
 
-/** The log of one tool. */
 export interface Log {
-  /** Removes up to `limit` expired or dead records. Returns their number. */
+  /** Removes up to `limit` expired or dead records and returns their number. */
   reclaim(now: number, limit: number): number;
 }
 
-/** The kind of a record, stored as one number: the caller and all parts of the answer except body and seal. */
+/** Kind of a record, stored as one number: the caller, and all parts of the answer except body and seal. */
 interface Kind extends ReplayCaller {
   readonly status: number;
   readonly code: string | undefined;
@@ -89,15 +88,15 @@ interface Kind extends ReplayCaller {
 }
 
 /**
- * State shared by all tools: the bytes in use and their bound, the clock, the segments by slot, the kinds by number,
- * and the timer. The timer runs while a segment exists and does not keep the process alive.
+ * State shared by all tools: bytes in use and their limit, clock, segments by slot, kinds by number, and a timer. The
+ * timer runs while a segment exists and does not keep the process alive.
  */
 export class Arena {
   readonly maxBytes: number;
   readonly now: () => number;
   readonly logs = new Set<Log>();
   bytes = 0;
-  /** Bytes of the runs and records of each leader; segments and index belong to no leader. */
+  /** Bytes of the runs and records of each leader. Segments and the index belong to no leader. */
   readonly leaders: Shares;
   records = 0;
   readonly #segments: (Segment | undefined)[] = [undefined];
@@ -114,8 +113,8 @@ export class Arena {
   }
 
   /**
-   * Reserves the bytes of a run. If necessary it removes expired entries, but only until there is room. Returns false
-   * when the leader would still hold more than remains for all others.
+   * Reserves the bytes of a run, and removes expired entries if that is necessary. Returns false if the leader would
+   * hold more than remains for all others.
    */
   reserve(leaderId: string, now: number): boolean {
     while (!this.leaders.allows(leaderId, RUN_BYTES, this.bytes)) {
@@ -125,13 +124,13 @@ export class Arena {
     return true;
   }
 
-  /** Counts bytes of a leader outside the records; a negative number releases. */
+  /** Counts bytes of a leader outside the records; a negative number releases bytes. */
   hold(leaderId: string, bytes: number): void {
     this.bytes += bytes;
     this.leaders.add(leaderId, bytes);
   }
 
-  /** Removes up to `limit` expired or dead records. Returns their number. */
+  /** Removes up to `limit` expired or dead records and returns their number. */
   reclaim(now: number, limit: number): number {
     let left = limit;
     for (const log of this.logs) left -= log.reclaim(now, left);
@@ -139,7 +138,7 @@ export class Arena {
     return limit - left;
   }
 
-  /** Clears slots and kinds once no segment is left to refer to them. */
+  /** Clears slots and kinds if no segment is left that refers to them. */
   #forgetKinds(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -179,8 +178,8 @@ export class Arena {
   }
 
   /**
-   * The number of a kind. The number of kinds is bounded by allow-listed keys times possible answers, with and without
-   * a seal.
+   * Number of a kind. There are at most as many kinds as keys in the allow-list times possible answers, with and
+   * without a seal.
    */
   kindNumber({ status, code, signable, seal }: CachedAnswer, { leaderId, leaderKeyId }: ReplayCaller): number {
     const sealBytes = seal?.length ?? 0;

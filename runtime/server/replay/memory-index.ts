@@ -2,15 +2,15 @@
 
 import { type Arena, HASH, KEY, NONE, PAGE, PAGE_BYTES } from "./memory-arena.js";
 
-/** The key of the current lookup: nonce, then input hash. One buffer suffices, because a claim is synchronous. */
+/** Key of the current look-up: nonce, then input hash. One buffer is sufficient because claims are synchronous. */
 export const pair = Buffer.alloc(64);
 const pairWords = new Uint32Array(pair.buffer, pair.byteOffset, 16);
 const pairHalves = new Uint16Array(pair.buffer, pair.byteOffset, 32);
 const hashKeys = Float64Array.from(crypto.getRandomValues(new Uint32Array(32)));
 
 /**
- * A keyed universal hash, so that a leader cannot choose nonces that share a bucket. The sum is exact because it stays
- * below 2^53.
+ * Keyed universal hash, so that a leader cannot choose nonces that share a bucket. The sum stays below 2^53, so it is
+ * exact.
  */
 export function hashOfPair(): number {
   let sum = 0;
@@ -20,11 +20,11 @@ export function hashOfPair(): number {
   return (spread ^ (spread >>> 15)) >>> 0;
 }
 
-/** An index by linear hashing: an insertion splits at most one bucket, and a removal merges at most one. */
+/** Hash table with linear hashing: an insertion splits at most one bucket, a removal merges at most one. */
 export class Index {
   readonly #arena: Arena;
   readonly #pages: Float64Array[] = [];
-  /** Number of buckets in use; `#low` is the largest power of two that is not greater. */
+  /** Number of buckets in use, and the largest power of two that is not greater. */
   #buckets = 0;
   #low = PAGE;
   size = 0;
@@ -33,7 +33,7 @@ export class Index {
     this.#arena = arena;
   }
 
-  /** Returns the position of the record of `pair`, whose hash is `hash`, or NONE. */
+  /** Position of the record of `pair`, whose hash is `hash`; NONE if there is none. */
   find(hash: number): number {
     if (this.size === 0) return NONE;
     let position = this.#head(this.#bucketOf(hash));
@@ -74,7 +74,7 @@ export class Index {
     if (this.#buckets % PAGE === 0) {
       this.#pages.push(new Float64Array(PAGE));
       this.#arena.bytes += PAGE_BYTES;
-      // Before the first page there are no records to move.
+      // Before the first page, there are no records to move.
       if (this.#buckets === 0) {
         this.#buckets = PAGE;
         return;

@@ -2,12 +2,12 @@
  * The replay store in the memory of one process.
  *
  * Completed entries are appended to byte segments in the order of completion. They expire in the same order for any
- * TTL, so expiry examines only the head of a tool's log. The segments are outside the JavaScript heap: 512 MiB of
- * entries neither slow down garbage collection nor reach the heap limit of a small container. Runs in flight, and the
- * 504s of tools that are still running, are ordinary objects.
+ * TTL, so expiry examines only the oldest records of a tool's log. Segments are outside the JavaScript heap, so entries
+ * neither slow down garbage collection nor count towards the heap limit. Runs in flight, and the 504s of tools that are
+ * still running, are ordinary objects.
  *
- * A hash index finds the completed entries. It grows and shrinks by one bucket at a time, so that no request waits for
- * a rehash of the whole index.
+ * A hash index finds completed entries. It grows and shrinks one bucket at a time, so that no request waits for a
+ * rehash.
  */
 
 import { DEFAULT_REPLAY_CACHE_TTL_MS } from "../../wire/protocol.js";
@@ -49,10 +49,10 @@ import {
 
 /** Options of `ReplayMemory`. */
 export interface ReplayMemoryOptions {
-  /** Maximum bytes over all tools, for entries, bodies and index: 512 MiB by default, at least 1 MiB. */
+  /** Maximum bytes for all tools, including entries, bodies and index: 512 MiB by default, at least 1 MiB. */
   readonly maxBytes?: number;
   /**
-   * Returns the current TTL of a tool in milliseconds, by default that of the server's configuration. Called at each
+   * Returns the current TTL of a tool in milliseconds; by default that of the server's configuration. Called at each
    * use, so that a reload takes effect at once.
    */
   readonly ttlMs?: (tool: string) => number;
@@ -62,8 +62,8 @@ export interface ReplayMemoryOptions {
 
 const MIN_BOUND = 1_048_576;
 /**
- * Maximum number of expired entries removed by one claim: more than the one that it may add, and few enough for a
- * negligible delay.
+ * Maximum number of expired entries removed by one claim: more than the one that it may add, few enough to take
+ * negligible time.
  */
 const RECLAIM_BY_CLAIM = 8;
 
@@ -72,18 +72,20 @@ const LOST: Claim = Object.freeze({ state: "lost" });
 const FULL: Claim = Object.freeze({ state: "full" });
 
 /**
- * The entries of one tool: runs in flight by nonce, held 504s (deadline passed, tool still running) by nonce and input
- * hash, and the log of completed entries.
+ * Entries of one tool: runs in flight by nonce, stored 504s of tools that are still running by nonce and input hash,
+ * and the log of completed entries.
  */
 class ToolEntries {
   readonly arena: Arena;
-  /** Runs by nonce. A nonce has at most one run in flight. */
+  /** Runs in flight, by nonce; a nonce has at most one. */
   readonly running = new Map<string, Lease>();
   readonly held = new Map<string, Lease>();
   readonly #index: Index;
   readonly #ttlMs: () => number;
   readonly #lifetimes = new Lifetimes();
-  /** The log: its oldest segment, the offset of the oldest record there, its newest segment, the bytes of all segments. */
+  /**
+   * Log: its oldest segment, the offset of the oldest record there, its newest segment, and the bytes of all segments.
+   */
   #oldest: Segment | undefined;
   #start = 0;
   #newest: Segment | undefined;
@@ -98,7 +100,7 @@ class ToolEntries {
   /**
    * Claims the run of `pair`.
    *
-   * @param age milliseconds since the first attempt of a repeat; infinite when that attempt may be in another memory
+   * @param age for a repeated request, milliseconds since its first attempt; infinite if that may be in another memory
    */
   claim(caller: ReplayCaller, age: number | undefined): Claim {
     const now = this.arena.now();
@@ -107,7 +109,7 @@ class ToolEntries {
     const key = pair.toString("latin1");
     const nonce = key.slice(0, 32);
     const running = this.running.get(nonce);
-    // This includes a run that replaces a cached 403 or a mark: every caller gets 409 until it ends.
+    // Also applies to a run that will replace a stored 403 or a mark: every caller gets 409 until it ends.
     if (running?.key === key) return IN_FLIGHT;
     const found = this.#findHeld(key, caller) ?? this.#findRecord(hash, caller, now);
     const isMark = found?.answer.status === INTERRUPTED_STATUS;
@@ -121,12 +123,12 @@ class ToolEntries {
     return { state: "run", lease };
   }
 
-  /** The lifetime in force. It is recorded, because `#mayHaveExpired` needs the history. */
+  /** Current lifetime. Recorded, because `#mayHaveExpired` needs the history. */
   #ttl(now: number): number {
     return this.#lifetimes.use(this.#ttlMs(), now);
   }
 
-  /** Whether an entry of a request that was first sent `age` milliseconds ago may have expired. */
+  /** Whether the entry of a request first sent `age` milliseconds ago may have expired. */
   #mayHaveExpired(age: number, now: number): boolean {
     this.#ttl(now);
     return age >= this.#lifetimes.shortestSince(now - age);
@@ -145,7 +147,8 @@ class ToolEntries {
     const { bytes, words, doubles } = this.arena.segment(position);
     const at = position & 8191;
     if (now - doubles[at]! >= this.#ttl(now)) {
-      // If an expired record stayed, raising the TTL could revive it, and the pair would have two live records.
+      // If an expired record stayed in the index, a longer TTL could revive it, and the pair would have two live
+      // records.
       this.#kill(hash, position);
       return undefined;
     }
@@ -187,7 +190,9 @@ class ToolEntries {
     this.arena.leaders.add(caller.leaderId, size);
   }
 
-  /** Size of the next segment: that of the log so far, within bounds, so that a rarely called tool holds little memory. */
+  /**
+   * Size of the next segment: that of the log so far, within limits, so that a rarely called tool holds little memory.
+   */
   #segmentBytes(record: number, room: number): number {
     if (record > MAX_SHARED_RECORD) return record;
     const wanted = Math.min(SEGMENT, Math.max(SMALLEST_SEGMENT, this.#size));
@@ -202,7 +207,7 @@ class ToolEntries {
     if (position !== NONE) this.#kill(hash, position);
   }
 
-  /** Deletes a record from the index and marks it dead; `reclaim` frees its bytes later. */
+  /** Deletes a record from the index and marks it as dead; `reclaim` frees its bytes later. */
   #kill(hash: number, position: number): void {
     this.#remove(hash, position);
     this.arena.segment(position).words[(position & 8191) * 2 + KIND] = DEAD;
@@ -219,7 +224,7 @@ class ToolEntries {
     this.arena.leaders.add(this.arena.kind(words[at + KIND]!).leaderId, -recordBytes(words[at + LENGTH]!));
   }
 
-  /** Number of expired records not removed yet. Counts whole segments, and reads the records of only one. */
+  /** Number of expired records that are still stored. Counts whole segments, and reads the records of only one. */
   countExpired(now: number): number {
     if (this.#oldest === undefined) return 0;
     const ttl = this.#ttl(now);
@@ -238,7 +243,7 @@ class ToolEntries {
     return count;
   }
 
-  /** Removes up to `limit` expired or dead records, oldest first. Returns their number. */
+  /** Removes up to `limit` expired or dead records, oldest first, and returns their number. */
   reclaim(now: number, limit: number): number {
     if (this.#oldest === undefined) return 0;
     const ttl = this.#ttl(now);
@@ -274,16 +279,16 @@ function isSameCaller(a: ReplayCaller, b: ReplayCaller): boolean {
   return a.leaderKeyId === b.leaderKeyId && a.leaderId === b.leaderId;
 }
 
-/** A run in flight, which may become a held entry. */
+/** A run in flight. After its deadline, it holds its 504 until the tool ends. */
 class Lease implements ReplayLease {
   readonly key: string;
   readonly hash: number;
   readonly caller: ReplayCaller;
-  /** The answer of a held entry; undefined while the run is in flight and after the entry has ended. */
+  /** The 504 while it is held; undefined before the deadline and after the tool has ended. */
   answer: CachedAnswer | undefined;
   readonly #entries: ToolEntries;
   readonly #nonce: string;
-  /** Whether the end of this run replaces a cached 403 or a mark that has not expired by then. */
+  /** Whether this run, when it ends, replaces a stored 403 or mark. */
   readonly #replaces: boolean;
   #running = true;
 
@@ -336,7 +341,7 @@ class Lease implements ReplayLease {
     return true;
   }
 
-  /** Removes a held entry without appending a record. */
+  /** Removes a held 504 without appending a record. */
   drop(): void {
     if (this.answer === undefined) return;
     this.#entries.held.delete(this.key);
@@ -346,24 +351,24 @@ class Lease implements ReplayLease {
 }
 
 /**
- * The replay store in the memory of this process (protocol.md section 8). Every method is synchronous and takes
- * amortised constant time, except that `stats` visits every tool and segment. Each claim removes a few expired entries.
- * While there are entries, a timer removes the others every second, in bounded steps.
+ * The replay store in the memory of this process (protocol.md section 8). All methods are synchronous and take
+ * amortised constant time, except `stats`, which visits every tool and segment. Each claim removes a few expired
+ * entries; a timer removes the others, every second and in bounded steps.
  */
 export class ReplayMemory implements ReplayStore {
   readonly scope = "process";
-  /** The name of this memory: 16 random bytes in base64url. */
+  /** Name of this memory: 16 random bytes in base64url. */
   readonly memoryName: string = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("base64url");
-  /** The bound in bytes over all tools. */
+  /** Maximum bytes for all tools. */
   readonly maxBytes: number;
   readonly #tools = new Map<string, ToolEntries>();
   readonly #arena: Arena;
   readonly #ttlMs: ((tool: string) => number) | undefined;
-  /** The lifetime of each tool, set by the last registration that shares this store. */
+  /** Lifetimes of each tool, from the last registration that shares this store. */
   readonly #registered = new Map<string, ReplayContext["ttlMs"]>();
   #hasOneLeader: ReplayContext["hasOneLeader"];
 
-  /** @throws RangeError when `maxBytes` is not a safe integer of at least 1 MiB */
+  /** @throws RangeError unless `maxBytes` is a safe integer of at least 1 MiB */
   constructor({ maxBytes = 536_870_912, ttlMs, now = () => performance.now() }: ReplayMemoryOptions = {}) {
     if (!Number.isSafeInteger(maxBytes) || maxBytes < MIN_BOUND) {
       throw new RangeError(
@@ -375,7 +380,7 @@ export class ReplayMemory implements ReplayStore {
     this.#arena = new Arena(maxBytes, now, () => this.#hasOneLeader?.() ?? false);
   }
 
-  /** Takes over the lifetimes of the server, unless the options contain `ttlMs`. */
+  /** Uses the lifetimes of the server, unless the options contain `ttlMs`. */
   start({ tools, ttlMs, hasOneLeader }: ReplayContext): void {
     // Several registrations that share this store may have different leaders.
     this.#hasOneLeader = this.#registered.size === 0 ? hasOneLeader : undefined;
@@ -401,8 +406,8 @@ export class ReplayMemory implements ReplayStore {
   }
 
   /**
-   * Number of completed entries within their TTL, number of runs in flight, and bytes in use, which never exceed
-   * `maxBytes` and include expired entries that are not removed yet. Removes some of these first.
+   * Number of completed entries within their TTL, number of runs in flight, and bytes in use. The bytes never exceed
+   * `maxBytes`; they include expired entries that are not removed yet.
    */
   stats(): Required<Omit<ReplayStats, "shared">> {
     const now = this.#arena.now();
@@ -417,15 +422,15 @@ export class ReplayMemory implements ReplayStore {
   }
 
   /**
-   * Calls per second that fill the store within a TTL of `ttlMs`, at `bytes` for body and seal together. A single
-   * leader of several can fill half of it.
+   * Number of calls per second that fill the store within a TTL of `ttlMs`, if body and seal together have `bytes`
+   * bytes. One leader of several can fill half of the store.
    */
   sustainedRate(ttlMs: number, bytes: number): number {
     const record = recordBytes(bytes);
     const shared = record > MAX_SHARED_RECORD ? 1 : Math.floor(SEGMENT / record);
     const segment = shared === 1 ? record : SEGMENT;
     const entry = (segment + SEGMENT_OBJECTS) / shared + PAGE_BYTES / PAGE;
-    // A leader may start a run only while there is room for one more run.
+    // A leader may start a run only if there is room for one more run.
     return (this.maxBytes - 2 * RUN_BYTES) / entry / (ttlMs / 1000);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Declares the part of svc-runtime-redis that a server loads. `paths` of tsconfig.json refers to it, because the
+ * Declares the part of svc-runtime-redis that a server loads. `paths` in tsconfig.json refers to this file because the
  * package is built later.
  */
 

@@ -1,15 +1,15 @@
-/** The tools that this process serves with a replay memory (protocol.md section 8). */
+/** Records the tools that this process serves with a replay memory (protocol.md section 8). */
 
 import { StartupError } from "../errors/startup-error.js";
 
 const remembered = new Set<string>();
 
 /**
- * Reserves tools for the replay memory of one registration. With a second memory a signed request could run twice.
+ * Reserves tools for the replay memory of one registration. With a second memory, a signed request could run twice.
  *
  * @param fqns names in shortest form
  * @returns a function that ends the reservation
- * @throws {@link StartupError} when another registration serves one of them
+ * @throws {@link StartupError} if another registration serves one of them
  */
 export function rememberTools(fqns: readonly string[]): () => void {
   const twice = fqns.find((fqn) => remembered.has(fqn));

@@ -1,69 +1,71 @@
 /**
- * The interfaces of replay protection (protocol.md section 8). A pair of nonce and input hash runs at most once, and
- * every retry gets the answer of that run.
+ * Interfaces of replay protection (protocol.md section 8). A pair of nonce and input hash runs at most once, and every
+ * retry gets the answer of that run.
  */
 
 import type { Repeat } from "../../wire/repeat.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
-/** A value, or a promise of it. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** The leader and key that signed a request. */
+/** Leader and key that signed a request. */
 export interface ReplayCaller {
   readonly leaderId: string;
   readonly leaderKeyId: bigint;
 }
 
-/** The answer of a run, for exact retries. */
+/** Answer of a run, stored for exact retries. */
 export interface CachedAnswer {
   readonly status: number;
-  /** The error code of the body, for logs and metrics. */
+  /** Error code of the body, for logs and metrics. */
   readonly code?: string | undefined;
-  /** True for a result, which has the result content type and is signed; false for a JSON error, which is never signed. */
+  /**
+   * True for a result, which has the result content type and is signed; false for an error in JSON, which is never
+   * signed.
+   */
   readonly signable: boolean;
   /**
    * The exact body, possibly a view of a larger buffer. The store keeps a copy and returns copies of exact size.
-   * Normally at most 262,144 bytes; a longer body is stored and counted too, but may exceed the bound of the store.
+   * Usually at most 262,144 bytes; a longer body is stored and counted too, but may exceed the limit of the store.
    */
   readonly body: Uint8Array;
   /**
    * Opaque data of a result, at most 256 bytes, with which exact retries are answered without signing again. A shared
-   * store must store it and return it unchanged. A store of one process may omit it; every retry is then signed.
+   * store must return it unchanged. A store in one process may omit it; then every retry is signed.
    */
   readonly seal?: Uint8Array | undefined;
 }
 
-/** Status of a run that a shutdown interrupted. An entry with it is a mark ({@link ReplayLease.complete}). */
+/** Status of a run that a shutdown interrupted. Its entry is a mark (see {@link ReplayLease.complete}). */
 export const INTERRUPTED_STATUS = 503;
 
 /** An authenticated request for a run. */
 export interface ReplayRequest {
-  /** The FQN, with its version in shortest form. */
+  /** FQN with its version in shortest form. */
   readonly tool: string;
-  /** 32 bytes, copied. */
+  /** 32 bytes, which the store copies. */
   readonly nonce: Uint8Array;
-  /** 32 bytes, copied. */
+  /** 32 bytes, which the store copies. */
   readonly inputHash: Uint8Array;
   readonly caller: ReplayCaller;
-  /** Lease of the claim without renewal, in milliseconds: the timeout of the tool plus 30 s. */
+  /** Duration of the lease without renewal, in milliseconds: the tool's timeout plus 30 s. */
   readonly leaseMs: number;
   /**
-   * The first attempt, as described by a caller that repeats a request; undefined for a first attempt. A `memory` that
-   * is not 22 characters of base64url matches no store.
+   * Description of the first attempt, from a caller that repeats a request; undefined for a first attempt. A `memory`
+   * that is not 22 characters of base64url matches no store.
    */
   readonly repeat?: Repeat | undefined;
 }
 
 /**
- * The result of a claim (protocol.md section 8):
+ * Result of a claim (protocol.md section 8):
  * - `run`: run the tool, then end the run through the lease;
- * - `completed`: the cached answer; `sameCaller` is false for another leader or key, which must first pass `authorize`
- *   (another leader or key never finds a cached 403);
+ * - `completed`: the stored answer; `sameCaller` is false for another leader or key, which must first pass `authorize`
+ * (another leader or key never finds a stored 403);
  * - `in-flight`: 409; this pair, or another pair with its nonce, is running;
- * - `lost`: 409; the pair of a repeat is unknown or was interrupted, so its first attempt may have run; nothing is
- *   stored;
- * - `full`: 503, the store is full of live entries.
+ * - `lost`: 409; the pair of a repeated request is unknown or was interrupted, so its first attempt may have run;
+ * nothing is stored;
+ * - `full`: 503; the store is full of live entries.
  */
 export type Claim =
   | { readonly state: "run"; readonly lease: ReplayLease }
@@ -73,36 +75,38 @@ export type Claim =
   | { readonly state: "full" };
 
 /**
- * The right to run one invocation. The run ends exactly once, by `complete`, `timeOut` or `release`; `settle` follows
- * `timeOut`. A shared store renews the lease until then. Each method returns whether it took effect. A method that is
- * called too late does nothing and returns false, so callers need not check the state first and can count late results.
+ * Right to run one call. The run ends exactly once, by `complete`, `timeOut` or `release`; `settle` follows `timeOut`.
+ * A shared store renews the lease until then. Each method returns whether it took effect; a method that is called too
+ * late does nothing and returns false.
  */
 export interface ReplayLease {
   /**
-   * Completes the entry at the end of the run. The TTL starts now. The answer to the caller waits for this method.
+   * Completes the entry when the run ends. The TTL starts now. The answer to the caller waits for this method.
    *
    * With status 503, for a run that a shutdown interrupted, the entry is a mark: no claim returns it as an answer, a
-   * repeat is `lost`, and a claim without {@link ReplayRequest.repeat} runs and replaces it.
+   * repeated request is `lost`, and a claim without {@link ReplayRequest.repeat} runs and replaces the mark.
    */
   complete(answer: CachedAnswer): MaybePromise<boolean>;
-  /** Completes the entry with this 504 when the deadline has passed. It has no seal. The TTL starts at `settle`. */
+  /** At the deadline, completes the entry with this 504, which has no seal. The TTL starts at `settle`. */
   timeOut(answer: CachedAnswer): MaybePromise<boolean>;
-  /** Starts the TTL of the entry when the tool of a timed out run has ended. The late result is discarded. */
+  /** Starts the TTL of the entry when the tool of a timed-out run has ended. The late result is discarded. */
   settle(): MaybePromise<boolean>;
-  /** Restores the state before the claim when nothing ran, for example because no thread was free. */
+  /** Restores the state before the claim if nothing ran, for example because no thread was free. */
   release(): MaybePromise<boolean>;
 }
 
-/** Reasons why a store cannot claim runs. */
 export type ReplayUnavailability = "disconnected" | "timeout" | "grace" | "refused";
 
-/** The store cannot claim runs now. The caller gets 503 `replay_store_unavailable` with `Retry-After`, and nothing runs. */
+/**
+ * Thrown if the store cannot claim runs now. The caller gets 503 `replay_store_unavailable` with `Retry-After`, and
+ * nothing runs.
+ */
 export class ReplayStoreUnavailable extends Error {
   override readonly name = "ReplayStoreUnavailable";
 
   constructor(
     readonly reason: ReplayUnavailability,
-    /** Milliseconds after which a retry makes sense. */
+    /** Milliseconds after which a retry may succeed. */
     readonly retryAfterMs: number,
     options?: { readonly cause?: unknown },
   ) {
@@ -110,51 +114,49 @@ export class ReplayStoreUnavailable extends Error {
   }
 }
 
-/** Information that a server passes to its store before it listens. */
 export interface ReplayContext {
   readonly tools: readonly { readonly fqn: string; readonly timeoutMs: number }[];
   /** Returns the current lifetime of a tool's completed entries, in milliseconds. */
   ttlMs(tool: string): number;
   readonly log: ServerLogger;
-  /** Whether only one leader can call now. It need not leave room for others. */
+  /** Whether only one leader can call now, so that it need not leave room for others. */
   readonly hasOneLeader?: (() => boolean) | undefined;
-  /** Records an operation on a shared store and its duration in milliseconds, for metrics. */
+  /** Records an operation on a shared store, and its duration in milliseconds, for metrics. */
   readonly observe?: ((operation: string, ms: number) => void) | undefined;
 }
 
-/** Metrics of a shared store. Counts start at the start of the process, unless stated otherwise. */
+/** Metrics of a shared store. Counts begin when the process starts, unless stated otherwise. */
 export interface SharedReplayStats {
   /** Whether runs can be claimed now. */
   readonly up: boolean;
-  /** Claims by tool and outcome. */
+  /** Number of claims, by tool and outcome. */
   readonly claims: ReadonlyMap<string, Readonly<Record<string, number>>>;
-  /** Failed operations by reason. */
+  /** Number of failed operations, by reason. */
   readonly errors: ReadonlyMap<string, number>;
-  /** Runs of this process that hold a claim now. */
+  /** Number of this process's runs that hold a claim now. */
   readonly running: number;
   readonly renewals: number;
-  /** Writes waiting to be retried. */
+  /** Number of writes that wait to be retried. */
   readonly pendingWrites: number;
-  /** Abandoned writes. */
+  /** Number of writes that were given up. */
   readonly droppedWrites: number;
-  /** Claims whose reply was lost and that were released later. */
+  /** Number of claims whose reply was lost and that were released later. */
   readonly takeBacks: number;
-  /** Detected data losses and server changes. */
+  /** Number of detected data losses and server changes. */
   readonly losses: number;
-  /** Lost claims and answers that were written again. */
+  /** Numbers of lost claims and of lost answers that were written again. */
   readonly reclaimed: number;
   readonly restored: number;
-  /** Calls that also ran in another process. */
+  /** Number of calls that also ran in another process. */
   readonly conflicts: number;
-  /** Unresponsive connections that were replaced. */
+  /** Number of unresponsive connections that were replaced. */
   readonly replacedConnections: number;
 }
 
-/** Metrics of a store. */
 export interface ReplayStats {
-  /** Completed entries of this process within their lifetime. */
+  /** Number of this process's completed entries within their lifetime. */
   readonly entries?: number;
-  /** Runs of this process that have not ended. */
+  /** Number of this process's runs that have not ended. */
   readonly inFlight?: number;
   /** Bytes in use by this process. */
   readonly bytes?: number;
@@ -162,49 +164,51 @@ export interface ReplayStats {
   readonly shared?: SharedReplayStats;
 }
 
-/** Storage of replay entries. An in-process store may return plain values; a shared store returns promises. */
+/** Storage of replay entries. A store in the process may return plain values; a shared store returns promises. */
 export interface ReplayStore {
   /**
-   * With `shared`, other processes can write to the same state. A cached result is then signed again only if the seal
-   * contains a valid signature of the tool itself.
+   * With `shared`, other processes can write to the same state. A stored result is then signed again only if the seal
+   * contains a valid signature of the tool.
    */
   readonly scope: "process" | "shared";
 
   /**
-   * The name of the memory: 16 random bytes in base64url, created with the memory and replaced after a loss of data.
-   * Processes that share a state have one name. Every answer contains it, and a repeat sends it back. The store must not
-   * claim a run for a repeat of an unknown pair whose `memory` is another name, or whose `ageMs` is not below the
-   * shortest lifetime of entries in that time, because the entry may be lost; nor for a repeat of a pair whose run was
-   * interrupted. The check must be atomic with the claim.
+   * Name of the memory: 16 random bytes in base64url, created with the memory and replaced after a loss of data.
+   * Processes that share state have the same name. Every answer contains the name, and a repeated request sends it
+   * back.
    *
-   * A store without a name does not support repeats: answers have no such header, and a run that it claims for a repeat
-   * is released and answered with 409 `replay_memory_lost`.
+   * The store must not claim a run for a repeated request, because an entry may be lost, if the pair is unknown and
+   * `memory` is another name or `ageMs` is not below the shortest lifetime of entries in that time; nor if the run of
+   * the pair was interrupted. The check must be atomic with the claim.
+   *
+   * A store without a name does not support repeated requests: answers have no such header, and a run that it claims
+   * for a repeated request is released and answered with 409 `replay_memory_lost`.
    */
   readonly memoryName?: string | undefined;
 
   /**
    * Prepares the store. Called before a signed server listens, once for each registration that shares the store.
    *
-   * @throws StartupError when the store cannot be used
+   * @throws StartupError if the store cannot be used
    */
   start?(context: ReplayContext): MaybePromise<void>;
 
   /**
    * Looks up an authenticated request, and claims its run unless an entry prevents it.
    *
-   * A cached 403 of another leader or key does not prevent a run; a run in flight with the same nonce does. During the
+   * A stored 403 of another leader or key does not prevent a run; a run in flight with the same nonce does. During the
    * new run the pair is in flight for every caller. Only the end of the new run replaces the 403; after `release` the
    * 403 remains for its own leader until its TTL has passed. The same applies to the mark of an interrupted run.
    *
-   * When a claim throws, rejects or takes longer than 5 s, the caller gets 503 `replay_store_unavailable` and nothing
+   * If a claim throws, rejects or takes longer than 5 s, the caller gets 503 `replay_store_unavailable` and nothing
    * runs. A run that is claimed later is released.
    *
-   * @throws ReplayStoreUnavailable while no run can be claimed; RangeError for a nonce or input hash that does not have
-   * 32 bytes
+   * @throws ReplayStoreUnavailable if no run can be claimed now; RangeError if nonce or input hash does not have 32
+   * bytes
    */
   claim(request: ReplayRequest): MaybePromise<Claim>;
 
-  /** Reason why claims are refused now, for the readiness probe; undefined when they are not. Must not perform I/O. */
+  /** Reason why claims are rejected now, for the readiness probe; undefined if they are not. Must not perform I/O. */
   readonly unavailable?: string | undefined;
 
   /** Maximum bytes in use by this process. */

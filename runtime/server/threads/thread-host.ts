@@ -1,6 +1,6 @@
 /**
- * Runs isolated tools on worker threads: a tool that blocks its thread, ends it or exhausts its memory fails only its
- * own call. Each tool has a pool. A thread does one job at a time, so that a crash affects no other job.
+ * Runs isolated tools on worker threads. If a tool blocks its thread, ends it or exhausts its memory, only its own call
+ * fails. Each tool has a pool, and a thread does one job at a time.
  */
 
 import { createRequire } from "node:module";
@@ -31,11 +31,11 @@ import { ToolThread } from "./tool-thread.js";
 import { packInput, type Work } from "./worker-messages.js";
 
 /**
- * Starts a thread pool for each tool that is isolated.
+ * Starts a thread pool for each isolated tool.
  *
- * @param fallback the setting for tools whose class has no setting
+ * @param fallback setting for tools whose class has none
  * @returns a function that terminates the threads and all jobs still running
- * @throws RangeError for invalid options, {@link StartupError} when a thread cannot load its tool
+ * @throws RangeError for invalid options, {@link StartupError} if a thread cannot load its tool
  */
 export async function isolateTools(
   tools: readonly ServedTool[],
@@ -62,8 +62,8 @@ export async function isolateTools(
 }
 
 /**
- * Requires the option `entry` for each isolated tool mounted in an author's application. A thread that loaded the
- * application's main module would start the application again.
+ * Requires the option `entry` for each isolated tool that is mounted in an author's application. By default, a thread
+ * would load the application's main module and start the application again.
  *
  * @throws {@link StartupError}
  */
@@ -78,7 +78,7 @@ export function requireEntries(tools: readonly ServedTool[], fallback: Fallback)
 }
 
 /**
- * Maximum total bytes of the heaps of all threads.
+ * Maximum total heap bytes of all threads.
  *
  * @throws RangeError for invalid options
  */
@@ -94,7 +94,7 @@ export function threadHeaps(tools: readonly ServedTool[], fallback: Fallback): n
 
 type Fallback = boolean | IsolateOptions | undefined;
 
-/** The isolation options of a tool: those of its class, else those for all tools. Undefined when it is not isolated. */
+/** Isolation options of a tool: those of its class, otherwise those for all tools. Undefined if it is not isolated. */
 function isolationOf({ tool }: ServedTool, fallback: Fallback): IsolateOptions | undefined {
   const given = tool.isolate?.() ?? fallback ?? false;
   return given === false ? undefined : given === true ? {} : given;
@@ -108,7 +108,7 @@ interface Settings {
   readonly entry: string;
 }
 
-/** @throws RangeError for invalid options, {@link StartupError} without an entry module */
+/** @throws RangeError for invalid options, {@link StartupError} if there is no entry module */
 function settingsOf({ threads, memoryMb, graceMs, queue, entry }: IsolateOptions): Settings {
   return {
     threads: checkedInteger(
@@ -144,14 +144,13 @@ function entryOf(given: IsolateOptions["entry"]): string {
 }
 
 /**
- * The threads of one tool: one more than calls may use, for health checks and as a replacement for a thread that has
- * ended.
+ * Threads of one tool. There is one more than calls may use, for health checks and to replace a thread that has ended.
  */
 class Threads {
   readonly #all = new Set<ToolThread>();
-  /** Idle threads. Those that are still loading come last. */
+  /** Idle threads; those that are still loading come last. */
   readonly #free: Promise<ToolThread>[] = [];
-  /** True once termination of the threads has begun. */
+  /** True when termination of the threads has begun. */
   closed = false;
 
   readonly #tool: ServedTool;
@@ -164,7 +163,7 @@ class Threads {
     this.#log = log;
   }
 
-  /** @throws {@link StartupError} when a thread cannot load the tool */
+  /** @throws {@link StartupError} if a thread cannot load the tool */
   static async start(tool: ServedTool, settings: Settings, log: Logger): Promise<Threads> {
     const threads = new Threads(tool, settings, log);
     for (let i = 0; i <= settings.threads; i++) threads.#free.push(threads.#load());
@@ -182,13 +181,13 @@ class Threads {
     return this.#settings.graceMs;
   }
 
-  /** Takes an idle thread; waits only while it loads. Rejects when the thread cannot load the tool. */
+  /** Takes an idle thread, and waits if it is still loading. Rejects if the thread cannot load the tool. */
   async take(): Promise<ToolThread> {
     const thread = await (this.#free.shift() ?? this.#load());
     return thread.ended ? this.take() : thread;
   }
 
-  /** Returns a thread. One that has ended is replaced at once. */
+  /** Returns a thread, or replaces it if it has ended. */
   give(thread: ToolThread): void {
     if (!thread.ended) this.#free.unshift(Promise.resolve(thread));
     else if (!this.closed) this.#replace();
@@ -214,14 +213,14 @@ class Threads {
     const thread = this.#load();
     this.#free.push(thread);
     thread.catch((error: unknown) => {
-      // Work that finds no idle thread starts another one.
+      // A job that finds no idle thread starts another one.
       const at = this.#free.indexOf(thread);
       if (at !== -1) this.#free.splice(at, 1);
       if (!this.closed) this.#log.error({ err: error }, "a new thread could not load the tool");
     });
   }
 
-  /** Replaces an idle thread that ended. One that ended during work is replaced when it is given back. */
+  /** Replaces an idle thread that has ended. A thread that ends during a job is replaced when it is returned. */
   #over(ended: ToolThread): void {
     this.#all.delete(ended);
     for (const free of [...this.#free]) {
@@ -252,23 +251,23 @@ class Threads {
   }
 }
 
-/** Milliseconds beyond {@link CLOSE_LIMIT_MS} for the response of a thread. */
+/** Additional milliseconds, after {@link CLOSE_LIMIT_MS}, for a thread to respond. */
 const CLOSE_GRACE_MS = 500;
 
-/** Conversion of the end of work. */
+/** Converts the end of a job. */
 interface Ends<T> {
   /** Converts the value that the thread returned. */
   answer(end: unknown): T;
-  /** Makes the end of work without a returned value, because of an error if there was one. */
+  /** Creates the outcome of a job without a returned value, and with an error if there was one. */
   fault(code: ErrorCode, error?: unknown): T;
 }
 
-/** Work that waits for a permit, then runs on a thread. */
+/** A job that waits for a permit, then runs on a thread. */
 class ThreadWork<T> implements Execution<T> {
   readonly end: Promise<T>;
   #resolve: (end: T) => void = () => {};
   #thread: ToolThread | undefined;
-  /** Number of the work on its thread. */
+  /** Id of the job on its thread. */
   #id = 0;
   #ended = false;
   readonly #reasons: InvocationAborted["reason"][] = [];
@@ -298,7 +297,7 @@ class ThreadWork<T> implements Execution<T> {
     if (this.#ended) return;
     this.#reasons.push(reason);
     if (this.#thread === undefined) {
-      // A disconnected caller may retry and get the answer. After a timeout or shutdown the answer is not needed.
+      // A disconnected caller may retry and get the answer; after a timeout or shutdown, the answer is not needed.
       if (reason === "disconnect") return;
       this.#permits.leave(this.#begin);
       this.#settle(this.#ends.fault(reason === "timeout" ? "tool_invocation_timeout" : "shutting_down"));
@@ -309,7 +308,7 @@ class ThreadWork<T> implements Execution<T> {
   }
 
   async returned(): Promise<void> {
-    // A thread that has ended settles nothing. The values stay in the journal.
+    // If the thread has ended, the values are not settled and stay in the journal.
     await this.#thread?.run({ kind: "returned", call: this.#id }).catch(() => {});
   }
 
@@ -323,7 +322,7 @@ class ThreadWork<T> implements Execution<T> {
   async #run(): Promise<T> {
     try {
       const thread = await this.#threads.take();
-      // Aborted while the thread was loading.
+      // The job was aborted while the thread was loading.
       if (this.#ended) {
         this.#threads.give(thread);
         return this.end;
@@ -335,8 +334,8 @@ class ThreadWork<T> implements Execution<T> {
       return this.#ends.answer(await ended);
     } catch (error) {
       if (this.#killed) return this.#ends.fault("tool_invocation_timeout");
-      // The pool was closed. The caller already has a response. The progress of the work is unknown, so its replay
-      // entry stays in flight.
+      // The pool was closed, and the caller already has an answer. How far the job got is unknown, so its replay entry
+      // stays in flight.
       if (this.#threads.closed) return new Promise<never>(() => {});
       this.#log.error({ err: error }, "the thread of the tool ended during a call; a new one replaces it");
       return this.#reasons.includes("shutdown")
@@ -363,10 +362,9 @@ class ThreadWork<T> implements Execution<T> {
   }
 }
 
-/** Runs a tool on its thread pool. */
 class ThreadHost implements ToolHost {
   readonly #calls: Semaphore;
-  /** A permit that calls cannot take, so that a health check never waits for them. */
+  /** A separate permit, so that a health check never waits for calls. */
   readonly #checks = new Semaphore(1, 0);
 
   readonly #threads: Threads;

@@ -1,26 +1,23 @@
-/** The main thread's handle of one worker thread of a tool. */
-
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import type { InvocationAborted, Logger } from "../../tool.js";
 import { verbosity } from "../log/verbosity.js";
 import type { FromThread, ThreadData, ToThread, Work } from "./worker-messages.js";
 
-/** Settings of a thread. */
 export interface ThreadSettings extends Omit<ThreadData, "port" | "verbosity"> {
   readonly memoryMb: number;
 }
 
-/** Work whose result is pending. */
+/** A job whose result is pending. */
 interface Asked {
   readonly log: Logger;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** A thread of a tool. An idle thread does not keep the process alive. */
+/** A worker thread of a tool, used from the main thread. While idle, it does not keep the process alive. */
 export class ToolThread {
   readonly #worker: Worker;
-  /** A separate port, because the tool's code may post any message to `parentPort`. */
+  /** Not `parentPort`, to which the tool's code may post any message. */
   readonly #port: MessagePort;
   readonly #asked = new Map<number, Asked>();
   #lastId = 0;
@@ -30,8 +27,8 @@ export class ToolThread {
   readonly #onEnd: () => void;
 
   /**
-   * @param log for lines outside calls
-   * @param onEnd called once when the thread has ended
+   * @param log log for lines outside jobs
+   * @param onEnd called once, when the thread has ended
    */
   constructor({ memoryMb, ...data }: ThreadSettings, log: Logger, onEnd: () => void) {
     this.#log = log;
@@ -39,8 +36,8 @@ export class ToolThread {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1.on("message", (message: FromThread) => this.#receive(message));
     this.#port.unref();
-    // Source text, because threads inherit the options of the process, and with --input-type Node starts no file as a
-    // thread.
+    // The code is passed as text, because threads inherit the options of the process, and with --input-type Node does
+    // not start a file as a thread.
     this.#worker = new Worker(`import(${JSON.stringify(new URL("./tool-worker.js", import.meta.url).href)})`, {
       eval: true,
       workerData: { ...data, port: port2, verbosity: verbosity() } satisfies ThreadData,
@@ -56,12 +53,12 @@ export class ToolThread {
     return this.#error !== undefined;
   }
 
-  /** Number of the last work, for {@link Work} `returned`. */
+  /** Id of the last job, for {@link Work} `returned`. */
   get lastId(): number {
     return this.#lastId;
   }
 
-  /** Runs work on the thread; rejects when the thread ends first. */
+  /** Runs a job on the thread; rejects if the thread ends first. */
   run(work: Work, log = this.#log): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#error !== undefined) return reject(this.#error);
@@ -76,12 +73,12 @@ export class ToolThread {
     });
   }
 
-  /** Aborts the current work. */
+  /** Aborts the current job. */
   abort(reason: InvocationAborted["reason"]): void {
     this.#send({ abort: reason });
   }
 
-  /** Terminates the thread and rejects its work at once. Resolves when the thread has ended. */
+  /** Terminates the thread and rejects its jobs at once. Resolves when the thread has ended. */
   async end(): Promise<void> {
     this.#over(new Error("the thread was terminated"), true);
     await this.#worker.terminate();
@@ -107,7 +104,7 @@ export class ToolThread {
 
   #over(error: unknown, wanted = false): void {
     if (this.ended) return;
-    // Handles the results and log lines that the thread sent before its end.
+    // Handles the results and log lines that the thread sent before it ended.
     for (let sent = receiveMessageOnPort(this.#port); sent !== undefined; sent = receiveMessageOnPort(this.#port)) {
       this.#receive(sent.message as FromThread);
     }

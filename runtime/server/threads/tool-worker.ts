@@ -1,6 +1,6 @@
 /**
- * Worker thread of thread-host.ts. It loads the application's entry module once, then runs jobs of one tool in
- * sequence.
+ * Worker thread of thread-host.ts. Loads the application's entry module once, then runs jobs of one tool, one at a
+ * time.
  */
 
 import { pathToFileURL } from "node:url";
@@ -23,22 +23,25 @@ import {
   type Work,
 } from "./worker-messages.js";
 
-/** Milliseconds within which an entry module must call `bootstrap`. */
+/** Time limit, in milliseconds, for an entry module to call `bootstrap`. */
 const LOAD_MS = 30_000;
-/** Milliseconds for which the stored values of a result are kept until the message arrives that the result was sent. */
+/**
+ * Milliseconds for which the stored values of a result are kept, until the main thread reports that the result was
+ * sent.
+ */
 const KEPT_MS = 30_000;
 
 const { entry, fqn, port, verbosity } = workerData as ThreadData;
 shareVerbosity(verbosity);
-/** The running work; undefined before it has begun. */
+/** The current job; undefined before it starts. */
 let current: Execution<unknown> | undefined;
-/** Abort reasons received for the last work. */
+/** Abort reasons received for the last job. */
 let reasons: InvocationAborted["reason"][] = [];
 
-/** Runs `close()` of the tool's class. */
+/** Calls `close()` of the tool's class. */
 let closeClass = async () => {};
 
-/** Executions whose result contains stored values with a `returned` callback, by number of the call. */
+/** Executions whose result contains stored values with a `returned` callback, by id of the job. */
 const stored = new Map<number, Execution<unknown>>();
 
 for (const event of ["uncaughtException", "unhandledRejection"] as const) {
@@ -46,7 +49,7 @@ for (const event of ["uncaughtException", "unhandledRejection"] as const) {
 }
 
 async function load(): Promise<ToolHost> {
-  // The same value as in a process started with the entry module.
+  // As in a process started with the entry module.
   process.argv[1] = entry;
   const tools = receiveTools();
   const late = new Promise<never>((_, reject) => {
@@ -62,7 +65,7 @@ async function load(): Promise<ToolHost> {
   return tool.host;
 }
 
-/** Runs work for the main thread. */
+/** Runs a job for the main thread. */
 async function run(id: number, work: Work): Promise<unknown> {
   switch (work.kind) {
     case "returned":
@@ -92,7 +95,7 @@ async function execute(id: number, work: Execute): Promise<unknown> {
     stored.set(id, execution);
     setTimeout(() => stored.delete(id), KEPT_MS).unref();
   }
-  // The message copies the whole underlying buffer, so the buffer must contain only the body.
+  // Posting a message copies the whole underlying buffer, so the buffer must contain only the body.
   return { ...end, error, body: ownBytes(end.body) };
 }
 
@@ -115,8 +118,8 @@ function begin(tool: ToolHost, id: number, work: Execute): Execution<Answer | He
 const send = (message: FromThread) => port.postMessage(message);
 
 /**
- * An error as a message may contain it. One that cannot be cloned, for example because its cause is a function, loses
- * its cause.
+ * Makes an error that can be sent in a message. Drops its cause if that cannot be cloned, for example because it is a
+ * function.
  */
 function sendable(error: unknown): unknown {
   try {
@@ -130,7 +133,7 @@ function sendable(error: unknown): unknown {
   }
 }
 
-/** A property as a string; empty when its getter throws. */
+/** Reads a property as a string; empty if its getter throws. */
 function textOf(read: () => unknown): string {
   try {
     return String(read());
@@ -147,7 +150,7 @@ function logOf(id: number): Logger {
     try {
       send(line);
     } catch {
-      // Some field, such as a function, cannot be cloned.
+      // A field cannot be cloned, for example a function.
       send({ ...line, fields: printed(fields) });
     }
   };
@@ -162,7 +165,7 @@ function printedValue(value: unknown): string {
   }
 }
 
-/** Copies an object's members; those that cannot be cloned become text. */
+/** Copies an object's members; converts those that cannot be cloned to text. */
 function printed(fields: object): Record<string, unknown> {
   const member = (value: unknown) => {
     try {
@@ -174,8 +177,7 @@ function printed(fields: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, member(value)]));
 }
 
-// Must come last, because the application logs while it loads. If loading fails, every piece of work rejects with that
-// error.
+// Must come last, because the application logs while it loads. If loading fails, every job rejects with that error.
 const loaded = load();
 loaded.catch(() => {});
 port.on("message", (message: ToThread) => {

@@ -1,11 +1,11 @@
 /**
- * Passes the tools to a thread of thread-host.ts. The application's entry module calls `bootstrap`, which on such a
- * thread hands over its tools instead of serving them.
+ * Passes tools to a thread of thread-host.ts: on such a thread, `bootstrap` in the application's entry module hands
+ * over its tools instead of serving them.
  */
 
 import type { ServedTool } from "../call/run/served-tool.js";
 
-/** A global symbol, shared by all loaded copies of the runtime; tools may import a copy other than the thread's. */
+/** Global symbol, shared by all loaded copies of the runtime; tools may import another copy than the thread. */
 const TAKER = Symbol.for("svc-runtime.isolate.v1");
 const holder = globalThis as { [TAKER]?: (tools: readonly ServedTool[]) => void };
 
@@ -19,7 +19,7 @@ export function receiveTools(): Promise<readonly ServedTool[]> {
 /**
  * Hands the tools to the thread of thread-host.ts that runs this code.
  *
- * @returns false, without effect, on any other thread
+ * @returns false on any other thread, without effect
  */
 export function offerTools(tools: readonly ServedTool[]): boolean {
   holder[TAKER]?.(tools);

@@ -1,5 +1,5 @@
 /**
- * Messages between the main thread and the threads of a tool: plain data; the bytes of inputs are transferred, not
+ * Messages between the main thread and the threads of a tool. They are plain data; bytes of inputs are transferred, not
  * copied.
  */
 
@@ -9,7 +9,6 @@ import { committedBytes } from "../../wire/envelope.js";
 import type { CallInput, InputHolder } from "../call/messages.js";
 import type { Verbosity } from "../log/verbosity.js";
 
-/** Start-up data of a thread. */
 export interface ThreadData {
   /** Path of the application's entry module. */
   readonly entry: string;
@@ -18,16 +17,16 @@ export interface ThreadData {
   readonly verbosity: Verbosity;
 }
 
-/** Message to a thread: numbered work, or the abort of the running work. */
+/** Message to a thread: a job with its id, or the abort of the current job. */
 export type ToThread = { readonly id: number; readonly work: Work } | { readonly abort: InvocationAborted["reason"] };
 
-/** Message from a thread: the end of its work, or a log line. */
+/** Message from a thread: the result of a job, or a log line. */
 export type FromThread =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: unknown }
   | ThreadLog;
 
-/** Work for a thread. */
+/** A job for a thread. */
 export type Work =
   /** Waits until the entry module is loaded. */
   | { readonly kind: "load" }
@@ -36,8 +35,8 @@ export type Work =
       readonly auth: AuthContext | undefined;
       readonly json: boolean;
       /**
-       * Nanoseconds on the clock of `process.hrtime`, which all threads share. `performance.now()` has another origin
-       * in each thread.
+       * Nanoseconds on the clock of `process.hrtime`, which all threads share. `performance.now()` has a different
+       * origin in each thread.
        */
       readonly deadline: bigint;
     })
@@ -45,26 +44,24 @@ export type Work =
   | { readonly kind: "health" }
   /** Settles the stored values of a result that was sent. */
   | { readonly kind: "returned"; readonly call: number }
-  /** Runs `close()` of the tool's class. */
+  /** Calls `close()` of the tool's class. */
   | { readonly kind: "close" };
 
-/** A log line from a thread. */
 export interface ThreadLog {
   readonly level: keyof Logger;
   readonly fields: object;
   readonly message: string | undefined;
-  /** Number of the work that wrote the line; 0 outside work. */
+  /** Id of the job that wrote this log line; 0 if no job was running. */
   readonly id: number;
 }
 
-/** An input as contiguous bytes. */
 export interface PackedInput {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Byte length of each text of a signed request, for each port; undefined for an unsigned body. */
   readonly lengths: readonly (readonly number[])[] | undefined;
 }
 
-/** Packs an input into a separate buffer that can be transferred. */
+/** Packs an input into a separate buffer, which can be transferred. */
 export function packInput(input: CallInput): PackedInput {
   if ("body" in input) return { bytes: ownBytes(input.body), lengths: undefined };
   const texts = input.texts.map((port) => port.map(committedBytes));
@@ -88,7 +85,7 @@ export function unpackInput({ bytes, lengths }: PackedInput): CallInput {
   return { texts: lengths.map((port) => port.map(next)) };
 }
 
-/** Returns the bytes if they fill their buffer, else a copy that does. */
+/** Returns the bytes if they fill their buffer, otherwise a copy that does. */
 export function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const alone = bytes.buffer instanceof ArrayBuffer && bytes.length === bytes.buffer.byteLength;
   return alone ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
