@@ -27,7 +27,6 @@ const built = Object.entries(zoo.build()).filter(([path]) => path.endsWith(".ts"
 
 const FILES = new Map([
   ...readdirSync(join(REPOSITORY, "examples")).flatMap((name) => committed("examples", name)),
-  ...committed("test/typescript/6"),
   ...built.map(([path, text]) => [path.replace("src/generated", "zoo"), text] as const),
 ]);
 
