@@ -75,25 +75,6 @@ const inFlight = { state: "in-flight" };
 const empty = { entries: 0, inFlight: 0, bytes: 0 };
 
 describe("look-up (protocol.md section 8)", () => {
-  it("runs a pair once: in flight while it runs, then the cached answer", () => {
-    const { claim, run } = store();
-    const first = run(n1, h1);
-    assert.deepEqual(claim(n1, h1), inFlight);
-    assert.deepEqual(claim(n1, h1, bob), inFlight);
-    assert.equal(first.complete(answer()), true);
-    assert.deepEqual(claim(n1, h1), completed(answer()));
-    assert.deepEqual(claim(n1, h1, bob), completed(answer(), false));
-    assert.deepEqual(claim(n1, h1, aliceKey2), completed(answer(), false));
-  });
-
-  for (const status of [200, 403, 422, 500, 504]) {
-    it(`every end completes the entry: ${status}`, () => {
-      const { claim, run } = store();
-      run(n1, h1).complete(answer(status));
-      assert.deepEqual(claim(n1, h1), completed(answer(status)));
-    });
-  }
-
   it("another entry of the nonce: in flight while it runs, side by side when complete", () => {
     const { time, claim, run } = store();
     const first = run(n1, h1);
@@ -109,21 +90,6 @@ describe("look-up (protocol.md section 8)", () => {
     run(n1, h1).release();
     assert.deepEqual(claim(n1, h2), completed(answer(200, "two")), "each has its own TTL");
     proves("8.5");
-  });
-
-  it("nonces and tools do not see each other", () => {
-    const { run } = store();
-    run(n1, h1);
-    run(n2, h1);
-    run(n1, h1, alice, "other tool");
-  });
-
-  it("a held entry is complete: it answers its pair and lets another hash of the nonce run", () => {
-    const { claim, run } = store();
-    run(n1, h1).timeOut(answer(504));
-    assert.deepEqual(claim(n1, h1), completed(answer(504)));
-    assert.deepEqual(claim(n1, h1, bob), completed(answer(504), false));
-    run(n1, h2);
   });
 
   it("keys, bodies and seals are copies of exact size", () => {
@@ -174,70 +140,6 @@ describe("look-up (protocol.md section 8)", () => {
   });
 });
 
-describe("a cached 403 is never given to another leader or key", () => {
-  for (const other of [bob, aliceKey2]) {
-    it(`leader ${other.leaderId}, key ${other.leaderKeyId}: that request runs, and its end replaces the entry`, () => {
-      const { time, memory, claim, run } = store();
-      run(n1, h1).complete(answer(403));
-      assert.deepEqual(claim(n1, h1), completed(answer(403)));
-      time.now += 100;
-      const second = run(n1, h1, other);
-      assert.deepEqual(claim(n1, h1), inFlight, "the first leader waits too");
-      assert.deepEqual(claim(n1, h1, other), inFlight);
-      second.complete(answer(200));
-      assert.deepEqual(claim(n1, h1, other), completed(answer(200)));
-      assert.deepEqual(claim(n1, h1), completed(answer(200), false));
-      assert.equal(memory.stats().entries, 1);
-      time.now += TTL - 1;
-      assert.deepEqual(claim(n1, h1, other), completed(answer(200)), "the TTL counts from the second end");
-      time.now += 1;
-      assert.deepEqual(memory.stats(), empty);
-    });
-  }
-
-  it("the release of a second run keeps the 403 for its own leader", () => {
-    const { claim, run } = store();
-    run(n1, h1).complete(answer(403));
-    run(n1, h1, bob).release();
-    assert.deepEqual(claim(n1, h1), completed(answer(403)));
-    run(n1, h1, bob);
-  });
-
-  it("a 403 that expires while the second run lasts is gone; the end of that run stands alone", () => {
-    const { time, memory, claim, run } = store();
-    run(n1, h1).complete(answer(403));
-    const second = run(n1, h1, bob);
-    time.now += TTL;
-    assert.equal(memory.stats().entries, 0);
-    assert.deepEqual(claim(n1, h1), inFlight);
-    second.complete(answer(200));
-    assert.deepEqual(claim(n1, h1, bob), completed(answer(200)));
-  });
-
-  it("a second run past its deadline replaces the 403 by its held 504", () => {
-    const { time, memory, claim, run } = store();
-    run(n1, h1).complete(answer(403));
-    const second = run(n1, h1, bob);
-    second.timeOut(answer(504));
-    assert.deepEqual(claim(n1, h1), completed(answer(504), false));
-    time.now += TTL;
-    assert.equal(memory.stats().entries, 1);
-    second.settle();
-    time.now += TTL;
-    assert.deepEqual(memory.stats(), empty);
-  });
-
-  it("the nonce rule stands before the run of another leader", () => {
-    const { claim, run } = store();
-    run(n1, h1).complete(answer(403));
-    const other = run(n1, h2);
-    assert.deepEqual(claim(n1, h1, bob), inFlight);
-    assert.deepEqual(claim(n1, h1), completed(answer(403)));
-    other.complete(answer());
-    run(n1, h1, bob);
-  });
-});
-
 describe("TTL", () => {
   it("is 300,000 ms by default", () => {
     const time = { now: 1000 };
@@ -248,50 +150,6 @@ describe("TTL", () => {
     assert.equal(claim().state, "completed");
     time.now += 1;
     assert.equal(claim().state, "run");
-  });
-
-  it("counts from completion: there at TTL − 1, gone at TTL, in look-up and in memory", () => {
-    const { time, memory, claim, run } = store();
-    const first = run(n1, h1);
-    time.now += 5 * TTL;
-    assert.deepEqual(claim(n1, h1), inFlight, "a run in flight has no age");
-    first.complete(answer());
-    time.now += TTL - 1;
-    assert.deepEqual(claim(n1, h1), completed(answer()));
-    assert.equal(memory.stats().entries, 1);
-    time.now += 1;
-    run(n1, h1).release();
-    assert.deepEqual(memory.stats(), empty);
-  });
-
-  it("of a held entry counts from the settling of the tool", () => {
-    const { time, memory, claim, run } = store();
-    const first = run(n1, h1);
-    first.timeOut(answer(504));
-    time.now += 5 * TTL;
-    assert.deepEqual(claim(n1, h1), completed(answer(504)));
-    first.settle();
-    time.now += TTL - 1;
-    assert.deepEqual(claim(n1, h1), completed(answer(504)));
-    time.now += 1;
-    assert.deepEqual(memory.stats(), empty);
-    run(n1, h1);
-  });
-
-  it("in force is what counts: a shorter one ends entries at once, a longer one keeps them", () => {
-    const { time, memory, claim, run } = store();
-    run(n1, h1).complete(answer());
-    time.now += 1000;
-    run(n2, h1).complete(answer());
-    time.ttl = 1000;
-    assert.deepEqual(claim(n2, h1), completed(answer()));
-    assert.equal(memory.stats().entries, 1);
-    run(n1, h1).release();
-    time.ttl = 2 * TTL;
-    time.now += 2 * TTL - 1;
-    assert.deepEqual(claim(n2, h1), completed(answer()));
-    time.now += 1;
-    assert.deepEqual(memory.stats(), empty);
   });
 
   it("ends entries in look-up also where many wait to be cleared away", () => {
@@ -314,57 +172,6 @@ describe("TTL", () => {
     for (let i = 0; i < 3000; i++) run(digest(`more ${i}`), h1).complete(answer());
     for (const nonce of nonces.slice(95)) assert.deepEqual(claim(nonce, h1), completed(answer(200, "new")));
     assert.equal(memory.stats().entries, 100 - 5 * 8 - 5 + 5 + 3000);
-  });
-
-  it("is asked for each tool", () => {
-    let now = 0;
-    const memory = new ReplayMemory({ now: () => now, ttlMs: (tool) => (tool === "short" ? 10 : 1000) });
-    for (const tool of ["short", "long"]) lease(memory.claim(wanted(tool))).complete(answer());
-    now = 10;
-    assert.equal(memory.claim(wanted("long")).state, "completed");
-    assert.equal(memory.claim(wanted("short")).state, "run");
-  });
-
-  it("is 300 s on the monotonic clock by default", () => {
-    const memory = new ReplayMemory();
-    lease(memory.claim(wanted("tool"))).complete(answer());
-    assert.equal(memory.claim(wanted("tool")).state, "completed");
-  });
-});
-
-describe("a lease ends once", () => {
-  const ends = ["complete", "timeOut", "release"] as const;
-  for (const first of ends) {
-    it(`after ${first}, everything else is refused and changes nothing`, () => {
-      const { memory, claim, run } = store();
-      const t = run(n1, h1);
-      assert.equal(t.settle(), false, "nothing is held yet");
-      assert.equal(t[first](answer(504)), true);
-      const before = memory.stats();
-      for (const again of ends) assert.equal(t[again](answer(200, "late")), false);
-      if (first !== "timeOut") assert.equal(t.settle(), false);
-      assert.deepEqual(memory.stats(), before);
-      if (first === "release") {
-        const second = run(n1, h1);
-        t.release();
-        t.complete(answer(200, "late"));
-        assert.deepEqual(claim(n1, h1), inFlight, "an old lease does not touch a new run");
-        second.complete(answer());
-      } else assert.deepEqual(claim(n1, h1), completed(answer(504)));
-    });
-  }
-
-  it("settle takes effect once", () => {
-    const { time, memory, run } = store();
-    const t = run(n1, h1);
-    t.timeOut(answer(504));
-    assert.equal(t.settle(), true);
-    time.now += TTL - 1;
-    assert.equal(t.settle(), false);
-    time.now += 1;
-    assert.deepEqual(memory.stats(), empty);
-    assert.equal(t.settle(), false);
-    assert.deepEqual(memory.stats(), empty);
   });
 });
 
@@ -437,23 +244,6 @@ describe("the bound", () => {
     for (const h of held) {
       h.settle();
       assert.ok(memory.stats().bytes <= MIB);
-    }
-  });
-
-  it("callers whose ids and key ids join to the same text are different callers", () => {
-    const callers = [
-      { leaderId: "1x", leaderKeyId: 1n },
-      { leaderId: "x", leaderKeyId: 11n },
-      { leaderId: "1 x", leaderKeyId: 1n },
-      { leaderId: "11x", leaderKeyId: 0n },
-    ];
-    const { claim, run } = store();
-    for (const [i, caller] of callers.entries()) run(digest(`${i}`), h1, caller).complete(answer());
-    for (const i of callers.keys()) {
-      for (const [j, caller] of callers.entries()) {
-        const found = claim(digest(`${i}`), h1, caller);
-        assert.equal(found.state === "completed" && found.sameCaller, i === j, `${i} ${j}`);
-      }
     }
   });
 
