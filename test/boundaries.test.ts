@@ -1,14 +1,14 @@
 /** The imports of the source: .dependency-cruiser.mjs has the layers, and what each may import. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { after, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { cruise, type ICruiseResult } from "dependency-cruiser";
 import extractConfiguration from "dependency-cruiser/config-utl/extract-depcruise-config";
 import { TESTS } from "./mutation/tests.js";
+import { scratchFolder } from "./scratch-folder.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const { options, ...ruleSet } = await extractConfiguration(join(ROOT, ".dependency-cruiser.mjs"));
@@ -120,8 +120,7 @@ describe("boundaries", async () => {
 });
 
 describe("planted violations", async () => {
-  const root = mkdtempSync(join(tmpdir(), "svc-boundaries-"));
-  after(() => rmSync(root, { recursive: true }));
+  const root = scratchFolder();
   const FILES = {
     "runtime/wire/json.ts": "export const json = 1;\nexport type Json = 1;",
     "runtime/wire/up.ts": 'import { json } from "./json.js";\nexport { tool } from "../tool.js";\nexport default json;',

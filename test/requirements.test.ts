@@ -5,13 +5,13 @@
 
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { entryFaults, listingFaults, proofFaults } from "./manifest.js";
 import { declaredIn, proves, provesRow } from "./proves.js";
 import { REQUIREMENTS, type Requirement } from "./requirements.js";
+import { scratchFolder } from "./scratch-folder.js";
 import { isPlanned, sentencesOf } from "./sentences.js";
 
 const PROTOCOL = readFileSync(fileURLToPath(new URL("../docs/protocol.md", import.meta.url)), "utf8");
@@ -126,8 +126,7 @@ describe("the gate", () => {
 });
 
 describe("proofs", () => {
-  const folder = mkdtempSync(join(tmpdir(), "svc-requirements-"));
-  after(() => rmSync(folder, { recursive: true }));
+  const folder = scratchFolder();
   writeFileSync(
     join(folder, "1"),
     '["/a.js","at 1","1.1","1.2"]\n["/b.js","at 1","1.3"]\n["/a.js","at 2","1.2"]\n["/a.js","at 1","1.2"]\n',

@@ -2,16 +2,15 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { scratchFolder } from "./scratch-folder.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const directory = mkdtempSync(join(tmpdir(), "svc-run-"));
-after(() => rmSync(directory, { recursive: true, force: true }));
+const directory = scratchFolder();
 
 /** The runner: in a run of all tests as JavaScript, since tsx takes half a second at every start. */
 const RUNNER = process.argv[1]?.endsWith(".js")

@@ -1,8 +1,7 @@
 /** docs/deploy/monitoring/alerts.yaml: a real Prometheus fires and resolves every alert, each for its cause on a real server. */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "node:test";
 import { parse } from "yaml";
@@ -22,7 +21,7 @@ import {
   serveSigned,
   until,
 } from "../runtime/tools.js";
-import { atEnd } from "../teardown.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { leasePort } from "./process.js";
 import { Prometheus, withPrometheus } from "./prometheus.js";
 import { withRedis } from "./redis/installed.js";
@@ -223,8 +222,7 @@ async function away(): Promise<Cause> {
 
 /** A process with a certificate that ends soon, and a configuration that becomes faulty. */
 async function files(): Promise<Cause> {
-  const folder = mkdtempSync(join(tmpdir(), "svc-alerts-"));
-  atEnd(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = scratchFolder();
   const write = (name: string, text: string) => {
     writeFileSync(join(folder, name), text, { mode: 0o600 });
     return join(folder, name);

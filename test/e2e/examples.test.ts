@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type CallResult, LeaderClient, LeaderError, publicKeyOf, readMetadata } from "#runtime/leader.js";
 import { compileSchemas } from "../generator/project.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
 import { type ExampleProcess, entrypoint, startExample } from "./process.js";
 
@@ -315,8 +315,7 @@ describe("ledger", () => {
   const start = () =>
     startExample("ledger", fqns, { LEDGER_DATABASE: join(folder, "ledger.db"), LEDGER_LEADERS: "cashier" });
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), "svc-ledger-"));
-    atEnd(() => rmSync(folder, { recursive: true, force: true }));
+    folder = scratchFolder();
     server = await start();
   });
   after(async () => {

@@ -3,11 +3,10 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { Agent, createServer, request } from "node:https";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { LeaderClient, publicKeyOf } from "#runtime/leader.js";
@@ -15,6 +14,7 @@ import { LEADER_KEY, SUM, signedConfig, TOOL_SEED } from "../bench/requests.js";
 import { svcGenIn } from "../generator/run-cli.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { until } from "../runtime/tools.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
 import { makeUpstream } from "./deployment.js";
 import { type ExampleProcess, leasePort, startExample } from "./process.js";
@@ -24,8 +24,7 @@ const nginx = spawnSync("nginx", ["-v"]).status === 0 && spawnSync("openssl", ["
 const MIB = 1_048_576;
 
 /** The folder with ./upstream, as upstream-tls.sh makes it. */
-const upstreamFolder = mkdtempSync(join(tmpdir(), "svc-upstream-"));
-atEnd(() => rmSync(upstreamFolder, { recursive: true }));
+const upstreamFolder = scratchFolder();
 const upstreamFile = (name: string) => join(upstreamFolder, "upstream/tool", name);
 const TLS = { SVC_TOOL_TLS_CERT_PATH: upstreamFile("cert.pem"), SVC_TOOL_TLS_KEY_PATH: upstreamFile("key.pem") };
 
@@ -58,7 +57,7 @@ interface Gateway {
 }
 
 async function startGateway(upstream: string): Promise<Gateway> {
-  const directory = mkdtempSync(join(tmpdir(), "svc-gateway-"));
+  const directory = scratchFolder();
   // nginx's workers are another user when it is started by root.
   chmodSync(directory, 0o755);
   const { cert, key } = makeCertificate();
@@ -74,7 +73,6 @@ async function startGateway(upstream: string): Promise<Gateway> {
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     log += text;
   });
-  child.once("exit", () => rmSync(directory, { recursive: true, force: true }));
   const requests = () =>
     readFileSync(join(directory, "access.log"), "utf8")
       .split("\n")
@@ -186,8 +184,7 @@ describe("nginx in front of an example", WITHOUT, () => {
   });
 
   it("svc-gen doctor finds nothing but the certificate, which ends soon", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "svc-doctor-"));
-    atEnd(() => rmSync(folder, { recursive: true }));
+    const folder = scratchFolder();
     writeFileSync(join(folder, "ca.pem"), gateway.ca);
     writeFileSync(join(folder, "leader.key"), "07".repeat(32), { mode: 0o600 });
     const args = ["--ca", join(folder, "ca.pem"), "--leader-key", join(folder, "leader.key"), "--json"];

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import { ToolProject } from "../generator/project.js";
 import { start } from "../runtime/child.js";
 
@@ -80,7 +80,6 @@ before(async () => {
   });
   url = await server.url;
 });
-after(() => project.remove());
 
 async function call(tool: string, body: string): Promise<string> {
   const response = await fetch(`${url}/${tool}/invoke`, {

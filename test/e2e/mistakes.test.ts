@@ -9,14 +9,14 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { LeaderClient, type LeaderOptions, publicKeyOf } from "#runtime/leader.js";
 import { REPOSITORY, STRICT, ToolProject } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
 import { type ExampleProcess, entrypoint, leasePort, startExample } from "./process.js";
 
@@ -27,8 +27,7 @@ const WRITES = process.env.SVC_WRITE_DOCS === "1";
 type Mistake = readonly [done: string, shown: () => Promise<string>];
 type Files = Readonly<Record<string, string>>;
 
-const folder = realpathSync(mkdtempSync(join(tmpdir(), "svc-mistakes-")));
-atEnd(() => rmSync(folder, { recursive: true }));
+const folder = scratchFolder();
 
 /** Writes files into a new folder. */
 function folderOf(files: Files): string {
@@ -97,14 +96,10 @@ const svcGen =
   ({ args = [], options = STRICT, files = {}, prepare, lastLine }: Run) =>
   async (): Promise<string> => {
     const project = new ToolProject({ "src/tool.ts": toolWith(), ...files }, options, "svc-mistake-");
-    try {
-      await prepare?.(project);
-      const { out, err } = await svcGenIn(project.root, args);
-      const said = stable(out + err, project.root);
-      return lastLine ? (said.split("\n").at(-1) ?? "") : said;
-    } finally {
-      project.remove();
-    }
+    await prepare?.(project);
+    const { out, err } = await svcGenIn(project.root, args);
+    const said = stable(out + err, project.root);
+    return lastLine ? (said.split("\n").at(-1) ?? "") : said;
   };
 
 const tool = (parts: Partial<typeof PARTS>, files: Files = {}) =>

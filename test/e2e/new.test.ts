@@ -2,37 +2,25 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { LeaderClient } from "#runtime/leader.js";
 import { CliProcess } from "../generator/cli-process.js";
 import { REPOSITORY } from "../generator/project.js";
+/** By default a command that passed is not run a second time. */
+import { scratchFolder } from "../scratch-folder.js";
 import { PACKAGES } from "./packages.js";
 import { startServer } from "./process.js";
 
-/** By default a command that passed is not run a second time. */
 const FULL = process.env.SVC_TEST_FULL === "1";
 
 const FQN = "xyz.demo.wind-speed@1";
 /** Below both of these there is no node_modules of this repository on the way up. */
-const packs = realpathSync(mkdtempSync(join(tmpdir(), "svc-packs-")));
-const clean = realpathSync(mkdtempSync(join(tmpdir(), "svc-clean-")));
-const installer = realpathSync(mkdtempSync(join(tmpdir(), "svc-create-")));
+const packs = scratchFolder();
+const clean = scratchFolder();
+const installer = scratchFolder();
 const project = join(clean, "wind-speed");
-after(() => {
-  for (const folder of [packs, clean, installer]) rmSync(folder, { recursive: true, force: true });
-});
 
 /** As in a person's shell: npm and node leave settings to the programs that they start. */
 const env = Object.fromEntries(

@@ -2,12 +2,11 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { atEnd } from "../teardown.js";
+import { scratchFolder } from "../scratch-folder.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const COMMAND = ["generator/bin.js", "doctor"];
@@ -23,8 +22,7 @@ for (const [version, programs] of [
   ["12.22.12", [COMMAND]],
 ] as const) {
   test(`Node.js ${version}: which version is needed`, () => {
-    const folder = mkdtempSync(join(tmpdir(), "svc-old-node-"));
-    atEnd(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = scratchFolder();
     writeFileSync(join(folder, "package.json"), "{}");
     const install = ["install", "--no-audit", "--no-fund", "--prefer-offline", `node@${version}`];
     const { status, stderr } = spawnSync("npm", install, { cwd: folder, encoding: "utf8", env });

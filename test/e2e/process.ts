@@ -2,11 +2,11 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer, type ListenOptions, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -77,7 +77,7 @@ export async function startServer(
   config: object,
   env: Record<string, string> = {},
 ): Promise<ExampleProcess> {
-  const directory = mkdtempSync(join(tmpdir(), "svc-example-"));
+  const directory = scratchFolder();
   const configPath = join(directory, "config.json");
   writeFileSync(configPath, JSON.stringify(config));
   const child = spawn(process.execPath, [server], {
@@ -87,7 +87,6 @@ export async function startServer(
   let log = "";
   atEnd(() => {
     child.kill("SIGKILL");
-    rmSync(directory, { recursive: true, force: true });
   });
   const exited = once(child, "exit");
   const { url, admin } = await new Promise<{ url: string; admin?: string }>((resolve, reject) => {
@@ -106,7 +105,6 @@ export async function startServer(
     stop: async () => {
       child.kill("SIGTERM");
       const [code] = (await exited) as [number | null];
-      rmSync(directory, { recursive: true, force: true });
       return code;
     },
   };

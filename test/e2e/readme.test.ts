@@ -3,9 +3,8 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -16,6 +15,7 @@ import { CliProcess } from "../generator/cli-process.js";
 import { ToolProject } from "../generator/project.js";
 import { GUIDE, GUIDE_FILES, SNIPPETS } from "../guide.js";
 import { until } from "../runtime/tools.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
 import { leasePort } from "./process.js";
 
@@ -25,11 +25,10 @@ const port = await leasePort();
 const here = (text: string) =>
   text.replaceAll("127.0.0.1:8080", `127.0.0.1:${port}`).replaceAll("port: 8080", `port: ${port}`);
 
-const project = mkdtempSync(join(tmpdir(), "svc-readme-"));
+const project = scratchFolder();
 let server: ChildProcess | undefined;
 after(async () => {
   await stop();
-  rmSync(project, { recursive: true, force: true });
 });
 
 async function stop(): Promise<void> {

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
+import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
 
 const DEMO = fileURLToPath(new URL("../../examples/sum/dist/replicas-demo.js", import.meta.url));
@@ -26,10 +26,9 @@ after(() => {
 
 /** A folder for the files of a demo; gone with the test. */
 function folder(): string {
-  const directory = mkdtempSync(join(tmpdir(), "svc-demo-replicas-"));
+  const directory = scratchFolder();
   // nginx's workers would be another user.
   chmodSync(directory, 0o755);
-  atEnd(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
 

@@ -303,7 +303,6 @@ test("after any edits", async () => {
     }
   } finally {
     await following.close();
-    project.remove();
   }
 });
 
@@ -482,7 +481,6 @@ for (const [name, { files, tsconfig, happens }] of Object.entries(CASES)) {
       }
     } finally {
       await following.close();
-      project.remove();
     }
   });
 }
@@ -502,7 +500,6 @@ test("the configuration is saved while a run goes on", async () => {
     );
   } finally {
     await following.close();
-    project.remove();
   }
 });
 
@@ -532,6 +529,5 @@ test("a file of a referenced project comes into being and is imported", async ()
     assert.match(files.map(({ text }) => text).join(""), /name: "b"/);
   } finally {
     await following.close();
-    project.remove();
   }
 });

@@ -26,11 +26,7 @@ function generated(
   look: (result: Generated, project: ToolProject) => void,
 ): void {
   const project = new ToolProject(files);
-  try {
-    look(project.generate(), project);
-  } finally {
-    project.remove();
-  }
+  look(project.generate(), project);
 }
 
 function errorsOf({ diagnostics }: Generated): string[] {
@@ -113,24 +109,20 @@ test("names that no import can have are changed, and an export of a type alone i
     "src/c.ts": `${imports}export ${tool("Array", "xyz.test.cc@1")}`,
   };
   const project = new ToolProject(files, { ...STRICT, noEmit: true });
-  try {
-    const server = project.build()["src/generated/server.ts"] ?? "";
-    assert.match(server, /^import \{ class as class2 \} from "\.\.\/a\.js";$/m);
-    assert.match(server, /^import \{ Array \} from "\.\.\/c\.js";$/m);
-    assert.equal(compile(FASTEST, project.root), "");
-    project.write({
-      "src/a.ts": `${imports}${tool("A", "xyz.test.aa@1")}\nexport type { A };`,
-      "src/b.ts": `${imports}${tool("B", "xyz.test.bb@1")}\nexport { type B };`,
-      "src/c.ts": `${imports}export namespace N { export ${tool("C", "xyz.test.cc@1")} }`,
-    });
-    assert.deepEqual(errorsOf(project.generate()), [
-      "SVC110 src/a.ts:2:7 A",
-      "SVC110 src/b.ts:2:7 B",
-      "SVC110 src/c.ts:2:35 C",
-    ]);
-  } finally {
-    project.remove();
-  }
+  const server = project.build()["src/generated/server.ts"] ?? "";
+  assert.match(server, /^import \{ class as class2 \} from "\.\.\/a\.js";$/m);
+  assert.match(server, /^import \{ Array \} from "\.\.\/c\.js";$/m);
+  assert.equal(compile(FASTEST, project.root), "");
+  project.write({
+    "src/a.ts": `${imports}${tool("A", "xyz.test.aa@1")}\nexport type { A };`,
+    "src/b.ts": `${imports}${tool("B", "xyz.test.bb@1")}\nexport { type B };`,
+    "src/c.ts": `${imports}export namespace N { export ${tool("C", "xyz.test.cc@1")} }`,
+  });
+  assert.deepEqual(errorsOf(project.generate()), [
+    "SVC110 src/a.ts:2:7 A",
+    "SVC110 src/b.ts:2:7 B",
+    "SVC110 src/c.ts:2:35 C",
+  ]);
 });
 
 test("facts are worked out from constants, and anything else is refused at its place", () => {
@@ -410,7 +402,6 @@ export abstract class NoTool {}`;
   ]);
   loose.write({ "tsconfig.json": '{ "extends": "./missing.json" }' });
   assert.equal(loose.generate().diagnostics[0]?.code, "SVC101");
-  loose.remove();
 });
 
 test("a fault of tsconfig.json, or of a base of it, is shown at its place", () => {
@@ -422,24 +413,20 @@ test("a fault of tsconfig.json, or of a base of it, is shown at its place", () =
       return `${severity} ${code} ${place?.file}:${place?.line}:${place?.column} ${message.replace(/^.*?: /, "")}`;
     });
   };
-  try {
-    const good = JSON.stringify(STRICT);
-    assert.deepEqual(found(`{\n  "compilerOptions": ${good}\n  "include": ["src"]\n}`), [
-      "error SVC101 tsconfig.json:3:3 ',' expected.",
-    ]);
-    assert.deepEqual(found('{\n  "compilerOptions": { "strict": "true" }\n}'), [
-      "error SVC101 tsconfig.json:2:34 Compiler option 'strict' requires a value of type boolean.",
-    ]);
-    assert.deepEqual(found(`{ "extends": "./base.json", "compilerOptions": ${good} }`, '{\n  "compilerOptions": [\n'), [
-      "error SVC101 base.json:3:1 ']' expected.",
-    ]);
-    assert.deepEqual(found(`{\n  "compilerOptions": ${good.replace("{", '{ "stritc": true, ')}\n}`), [
-      "note SVC104 tsconfig.json:2:24 Unknown compiler option 'stritc'. Did you mean 'strict'?",
-    ]);
-    assert.deepEqual(found(`{\n  "compilerOptions": ${good}, // a comment,\n}`), []);
-  } finally {
-    project.remove();
-  }
+  const good = JSON.stringify(STRICT);
+  assert.deepEqual(found(`{\n  "compilerOptions": ${good}\n  "include": ["src"]\n}`), [
+    "error SVC101 tsconfig.json:3:3 ',' expected.",
+  ]);
+  assert.deepEqual(found('{\n  "compilerOptions": { "strict": "true" }\n}'), [
+    "error SVC101 tsconfig.json:2:34 Compiler option 'strict' requires a value of type boolean.",
+  ]);
+  assert.deepEqual(found(`{ "extends": "./base.json", "compilerOptions": ${good} }`, '{\n  "compilerOptions": [\n'), [
+    "error SVC101 base.json:3:1 ']' expected.",
+  ]);
+  assert.deepEqual(found(`{\n  "compilerOptions": ${good.replace("{", '{ "stritc": true, ')}\n}`), [
+    "note SVC104 tsconfig.json:2:24 Unknown compiler option 'stritc'. Did you mean 'strict'?",
+  ]);
+  assert.deepEqual(found(`{\n  "compilerOptions": ${good}, // a comment,\n}`), []);
 });
 
 test("package.json and the packages installed with it are checked before the tools", () => {
@@ -479,47 +466,39 @@ test("without svc-runtime one diagnostic says so, and TypeScript's errors becaus
       return `${code} ${place?.file}:${place?.line}:${place?.column} ${message} (${hint})`;
     });
   const modules = join(project.root, "node_modules");
-  try {
-    symlinkSync(COMPILERS[0].folder, join(modules, "typescript"));
-    project.write({ "tsconfig.json": JSON.stringify({ compilerOptions: { ...STRICT, module: "ESNext" } }) });
-    assert.match(
-      found()[0] ?? "",
-      /^SVC103 src\/a\.ts:1:37 .* does not find it \(set "module": "NodeNext" in tsconfig\.json\)$/,
-    );
-    project.write({
-      "tsconfig.json": JSON.stringify({
-        compilerOptions: { ...STRICT, module: "CommonJS", moduleResolution: "node10" },
-      }),
-    });
-    assert.match(
-      found()[0] ?? "",
-      /^SVC103 src\/a\.ts:1:37 .* does not find it \(set "module": "NodeNext" in tsconfig\.json\)$/,
-    );
-    project.write({ "tsconfig.json": JSON.stringify({ compilerOptions: { ...STRICT, types: ["node"] } }) });
-    assert.deepEqual(found(), []);
-    rmSync(modules, { recursive: true });
-    const missing = "SVC103 src/a.ts:1:37 svc-runtime is not found";
-    assert.deepEqual(found(), [`${missing} (npm install svc-runtime)`]);
-    project.write({
-      "node_modules/svc-runtime/package.json": '{ "name": "svc-runtime", "exports": "./dist/index.js" }',
-    });
-    assert.deepEqual(found(), [
-      `${missing}: node_modules/svc-runtime is there, but not built: it has no dist/index.d.ts (build it, or install it again)`,
-    ]);
-  } finally {
-    project.remove();
-  }
+  symlinkSync(COMPILERS[0].folder, join(modules, "typescript"));
+  project.write({ "tsconfig.json": JSON.stringify({ compilerOptions: { ...STRICT, module: "ESNext" } }) });
+  assert.match(
+    found()[0] ?? "",
+    /^SVC103 src\/a\.ts:1:37 .* does not find it \(set "module": "NodeNext" in tsconfig\.json\)$/,
+  );
+  project.write({
+    "tsconfig.json": JSON.stringify({
+      compilerOptions: { ...STRICT, module: "CommonJS", moduleResolution: "node10" },
+    }),
+  });
+  assert.match(
+    found()[0] ?? "",
+    /^SVC103 src\/a\.ts:1:37 .* does not find it \(set "module": "NodeNext" in tsconfig\.json\)$/,
+  );
+  project.write({ "tsconfig.json": JSON.stringify({ compilerOptions: { ...STRICT, types: ["node"] } }) });
+  assert.deepEqual(found(), []);
+  rmSync(modules, { recursive: true });
+  const missing = "SVC103 src/a.ts:1:37 svc-runtime is not found";
+  assert.deepEqual(found(), [`${missing} (npm install svc-runtime)`]);
+  project.write({
+    "node_modules/svc-runtime/package.json": '{ "name": "svc-runtime", "exports": "./dist/index.js" }',
+  });
+  assert.deepEqual(found(), [
+    `${missing}: node_modules/svc-runtime is there, but not built: it has no dist/index.d.ts (build it, or install it again)`,
+  ]);
 });
 
 test("a CommonJS package is taken as NodeNext takes it, and elsewhere told what to set", () => {
   const files = { "src/a.ts": toolSource("A", "{ a: string }"), "package.json": '{ "name": "tools" }' };
   const hintsOf = (module: string) => {
     const project = new ToolProject(files, { ...STRICT, module });
-    try {
-      return project.generate().diagnostics.map(({ code, hint }) => `${code} ${hint}`);
-    } finally {
-      project.remove();
-    }
+    return project.generate().diagnostics.map(({ code, hint }) => `${code} ${hint}`);
   };
   assert.deepEqual(hintsOf("NodeNext"), []);
   assert.deepEqual(hintsOf("Node16"), [
@@ -546,14 +525,10 @@ test("meta.json is what the generated server prints", async () => {
     ),
   };
   const project = new ToolProject(files);
-  try {
-    const texts = project.build();
-    const contracts = await project.contracts();
-    assert.match(contracts[0]?.inputSchema ?? "", /"10".*"9".*"e\\n\\""/);
-    assert.match(texts["meta.json"] ?? "", /"10": \{[\s\S]*"9": \{[\s\S]*"e\\n\\"": \{/);
-  } finally {
-    project.remove();
-  }
+  const texts = project.build();
+  const contracts = await project.contracts();
+  assert.match(contracts[0]?.inputSchema ?? "", /"10".*"9".*"e\\n\\""/);
+  assert.match(texts["meta.json"] ?? "", /"10": \{[\s\S]*"9": \{[\s\S]*"e\\n\\"": \{/);
 });
 
 test("a class that looks like a tool is an error, and each tool that goes is named", () => {
@@ -570,26 +545,22 @@ test("a class that looks like a tool is an error, and each tool that goes is nam
     if (text !== undefined) rmSync(join(project.root, path));
     return diagnostics.map(({ code, place, message }) => `${code} ${place?.file}:${place?.line}: ${message}`);
   };
-  try {
-    const alike = "the class looks like a tool, but does not extend SvcTool of svc-runtime";
-    assert.deepEqual(after("src/r.ts", own.replace("extends SvcTool", "extends Svctool")), [
-      "TS2552 src/r.ts:3: Cannot find name 'Svctool'. Did you mean 'SvcTool'?",
-      `SVC105 src/r.ts:3: ${alike}`,
-    ]);
-    const without = own.replace(' extends SvcTool<{ a: string }, "done">', "");
-    assert.deepEqual(after("src/r.ts", without), [`SVC105 src/r.ts:3: ${alike}`]);
-    assert.deepEqual(after("src/r.ts", without.replaceAll("static override ", "")), [
-      "SVC106 undefined:undefined: the tool is removed from meta.json: xyz.test.rr@1",
-    ]);
-    assert.deepEqual(after("src/r.ts", undefined), [
-      "SVC106 undefined:undefined: the tool is removed from meta.json: xyz.test.rr@1",
-    ]);
-    assert.deepEqual(after("lib/r.ts", own), [
-      'SVC107 undefined:undefined: the class of the tool is in a file that tsconfig.json does not include: xyz.test.rr@1 in "lib/r.ts"',
-    ]);
-  } finally {
-    project.remove();
-  }
+  const alike = "the class looks like a tool, but does not extend SvcTool of svc-runtime";
+  assert.deepEqual(after("src/r.ts", own.replace("extends SvcTool", "extends Svctool")), [
+    "TS2552 src/r.ts:3: Cannot find name 'Svctool'. Did you mean 'SvcTool'?",
+    `SVC105 src/r.ts:3: ${alike}`,
+  ]);
+  const without = own.replace(' extends SvcTool<{ a: string }, "done">', "");
+  assert.deepEqual(after("src/r.ts", without), [`SVC105 src/r.ts:3: ${alike}`]);
+  assert.deepEqual(after("src/r.ts", without.replaceAll("static override ", "")), [
+    "SVC106 undefined:undefined: the tool is removed from meta.json: xyz.test.rr@1",
+  ]);
+  assert.deepEqual(after("src/r.ts", undefined), [
+    "SVC106 undefined:undefined: the tool is removed from meta.json: xyz.test.rr@1",
+  ]);
+  assert.deepEqual(after("lib/r.ts", own), [
+    'SVC107 undefined:undefined: the class of the tool is in a file that tsconfig.json does not include: xyz.test.rr@1 in "lib/r.ts"',
+  ]);
 });
 
 test("a file that does not parse has errors of syntax only, before all others", () => {
@@ -597,13 +568,7 @@ test("a file that does not parse has errors of syntax only, before all others", 
     "src/a.ts": `${imports}const n: number = "text";`,
     "src/b.ts": 'const x: = "text";\nconst y: number = "text";',
   });
-  try {
-    const found = project
-      .generate()
-      .diagnostics.map(({ code, severity, place }) => `${code} ${severity} ${place?.file}`);
-    assert.deepEqual(found.slice(0, 2), ["TS1110 error src/b.ts", "TS2322 error src/a.ts"]);
-    assert.equal(found.filter((each) => each.startsWith("TS2322")).length, 1);
-  } finally {
-    project.remove();
-  }
+  const found = project.generate().diagnostics.map(({ code, severity, place }) => `${code} ${severity} ${place?.file}`);
+  assert.deepEqual(found.slice(0, 2), ["TS1110 error src/b.ts", "TS2322 error src/a.ts"]);
+  assert.equal(found.filter((each) => each.startsWith("TS2322")).length, 1);
 });

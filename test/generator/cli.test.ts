@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { readArguments } from "#generator/cli/arguments.js";
 import { COMMANDS, EXIT } from "#generator/cli/cli.js";
 import { unified } from "#generator/commands/stale-report.js";
@@ -15,7 +15,6 @@ import { type Ran, svcGenIn as runIn } from "./run-cli.js";
 const project = new ToolProject({
   "src/sum.ts": toolSource("Sum", "{ a: bigint; tags: string[] }", "{ ok: { sum: bigint } }"),
 });
-after(() => project.remove());
 
 const svcGen = (...args: string[]) => svcGenIn(project.root, ...args);
 
@@ -43,19 +42,15 @@ test("the first run writes, the second leaves every file untouched", async () =>
 
 test("a run shows the notes that the last one did not give, and counts the others", async () => {
   const other = new ToolProject({ "src/a.ts": toolSource("A", "{ one: string[] }") });
-  try {
-    assert.match((await svcGenIn(other.root)).err, /A\.Input\.one/);
-    other.write({ "src/a.ts": `\n${toolSource("A", "{ one: string[]; two: string[] }")}` });
-    const shown = `src/a.ts:4:49 - note SVC155: A.Input.two: this list cannot be empty\n`;
-    for (const args of [["--check"], []]) {
-      const { err } = await svcGenIn(other.root, ...args);
-      assert.ok(err.startsWith(shown), err);
-      assert.match(err, /^ {2}hint: .*\n1 note as before \(svc-gen --notes shows it\)\n/m);
-    }
-    assert.equal((await svcGenIn(other.root, "--check")).err, "2 notes as before (svc-gen --notes shows them)\n");
-  } finally {
-    other.remove();
+  assert.match((await svcGenIn(other.root)).err, /A\.Input\.one/);
+  other.write({ "src/a.ts": `\n${toolSource("A", "{ one: string[]; two: string[] }")}` });
+  const shown = `src/a.ts:4:49 - note SVC155: A.Input.two: this list cannot be empty\n`;
+  for (const args of [["--check"], []]) {
+    const { err } = await svcGenIn(other.root, ...args);
+    assert.ok(err.startsWith(shown), err);
+    assert.match(err, /^ {2}hint: .*\n1 note as before \(svc-gen --notes shows it\)\n/m);
   }
+  assert.equal((await svcGenIn(other.root, "--check")).err, "2 notes as before (svc-gen --notes shows them)\n");
 });
 
 test("--check is 0 when up to date, 3 with a difference when stale, and writes nothing", async () => {
@@ -316,7 +311,6 @@ test("diff: a port that moved, and a variant or a port that is new, break the co
   );
   const ports = new ToolProject({ "src/ports.ts": source });
   const [tool] = JSON.parse(ports.build()["meta.json"] ?? "") as [Tool];
-  ports.remove();
   const reversed = ({ properties }: Schema) => Object.fromEntries(Object.entries(properties).reverse());
   const against = async (change: (tools: [Tool]) => unknown) => {
     const next = structuredClone<[Tool]>([tool]);
@@ -422,7 +416,6 @@ svc-gen: 1 error in 1 file; nothing was written
 `,
     );
   } finally {
-    other.remove();
   }
 });
 
@@ -445,13 +438,9 @@ test("the executable runs without a shell around it", async () => {
 test("--project works on the project of that file or folder, wherever it is called", async () => {
   await svcGen();
   const elsewhere = new ToolProject({ "src/other.ts": "export {};" });
-  try {
-    for (const given of [project.root, join(project.root, "tsconfig.json")]) {
-      const checked = await svcGenIn(elsewhere.root, "--check", "--quiet", "--project", given);
-      assert.deepEqual(checked, { code: EXIT.done, out: "", err: "" });
-    }
-    assert.equal(existsSync(join(elsewhere.root, "meta.json")), false);
-  } finally {
-    elsewhere.remove();
+  for (const given of [project.root, join(project.root, "tsconfig.json")]) {
+    const checked = await svcGenIn(elsewhere.root, "--check", "--quiet", "--project", given);
+    assert.deepEqual(checked, { code: EXIT.done, out: "", err: "" });
   }
+  assert.equal(existsSync(join(elsewhere.root, "meta.json")), false);
 });

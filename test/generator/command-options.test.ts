@@ -5,7 +5,6 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { createServer, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { readImportable } from "#generator/import/metadata.js";
@@ -17,11 +16,11 @@ import { RESULT_CONTENT_TYPE } from "#runtime/wire/protocol.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { holdTimers } from "../runtime/held-timers.js";
 import { aliceKey2, bob, countingTool, many, one, serveSigned, TOOL_SEED } from "../runtime/tools.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
-const root = mkdtempSync(join(tmpdir(), "svc-options-"));
-after(() => rmSync(root, { recursive: true }));
+const root = scratchFolder();
 
 /** A folder with these files. */
 function folderOf(files: Readonly<Record<string, string>> = {}): string {

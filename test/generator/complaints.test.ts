@@ -81,31 +81,25 @@ const CASES: readonly (readonly [name: string, json: string, details: string])[]
 
 test("path, expected and got are said in one way, and nothing that the caller wrote", async () => {
   const project = new ToolProject({ "src/a.ts": toolSource("A", input, '"done"', before) });
-  try {
-    project.build();
-    const contracts = await project.contracts();
-    const contract = contracts[0] as Contract;
-    const decoder = new InputDecoder(contract);
-    const details = (decode: () => unknown): string => {
-      try {
-        decode();
-      } catch (error) {
-        return (error as { details?: string }).details ?? String(error);
-      }
-      return "it was taken";
-    };
-    const found = CASES.map(([name, json]) => {
-      const unsigned = details(() => decoder.decodeUnsigned(Buffer.from(`{"${name}":${json}}`)));
-      const texts = contract.input.map((port) => [{ bytes: Buffer.from(port.name === name ? json : "null") }]);
-      const signed = details(() =>
-        decoder.decodeSigned(texts as unknown as Parameters<typeof decoder.decodeSigned>[0]),
-      );
-      assert.equal(signed, unsigned, `${name} ${json}`);
-      assert.ok(!unsigned.includes(CANARY));
-      return [name, json, unsigned];
-    });
-    assert.deepEqual(found, CASES);
-  } finally {
-    project.remove();
-  }
+  project.build();
+  const contracts = await project.contracts();
+  const contract = contracts[0] as Contract;
+  const decoder = new InputDecoder(contract);
+  const details = (decode: () => unknown): string => {
+    try {
+      decode();
+    } catch (error) {
+      return (error as { details?: string }).details ?? String(error);
+    }
+    return "it was taken";
+  };
+  const found = CASES.map(([name, json]) => {
+    const unsigned = details(() => decoder.decodeUnsigned(Buffer.from(`{"${name}":${json}}`)));
+    const texts = contract.input.map((port) => [{ bytes: Buffer.from(port.name === name ? json : "null") }]);
+    const signed = details(() => decoder.decodeSigned(texts as unknown as Parameters<typeof decoder.decodeSigned>[0]));
+    assert.equal(signed, unsigned, `${name} ${json}`);
+    assert.ok(!unsigned.includes(CANARY));
+    return [name, json, unsigned];
+  });
+  assert.deepEqual(found, CASES);
 });

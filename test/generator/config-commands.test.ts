@@ -2,15 +2,14 @@
 
 import assert from "node:assert/strict";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { ToolkitRuntimeConfig } from "#runtime/config/config.js";
 import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { svcGenIn } from "./run-cli.js";
 
-const root = mkdtempSync(join(tmpdir(), "config-commands-"));
-after(() => rmSync(root, { recursive: true }));
+const root = scratchFolder();
 
 const SUM = "xyz.demo.sum@1";
 const POSIX = process.platform !== "win32";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { type Diagnostic, formatDiagnostic } from "#generator/compile/diagnostics/diagnostics.js";
 import { ts } from "#generator/compile/project/typescript.js";
 import { readJson } from "#generator/json.js";
@@ -101,7 +101,6 @@ describe("a port of DataRef", () => {
       ]),
     ),
   );
-  after(() => project.remove());
   const { diagnostics, files } = project.generate();
   project.write(Object.fromEntries(files.map(({ path, text }) => [path, text])));
   const contracts = project.contracts();
@@ -173,7 +172,6 @@ describe("where it cannot stand", () => {
       cases.map(([given, output], i) => [`src/t${i}.ts`, toolSource(`T${i}`, given, output, DECLARATIONS)]),
     ),
   );
-  after(() => project.remove());
   const { diagnostics, files } = project.generate();
 
   it("nothing is written", () => assert.deepEqual(files, []));
@@ -194,12 +192,8 @@ describe("where it cannot stand", () => {
     const empty = new ToolProject({
       "src/a.ts": toolSource("Aa", "{}", "{ ok: { a: DataRef<never> } }", DECLARATIONS),
     });
-    try {
-      const said = empty.generate().diagnostics.map(({ code, subject }) => `${code} ${subject}`);
-      assert.deepEqual(said, ["SVC137 Aa.Output.ok.a"]);
-    } finally {
-      empty.remove();
-    }
+    const said = empty.generate().diagnostics.map(({ code, subject }) => `${code} ${subject}`);
+    assert.deepEqual(said, ["SVC137 Aa.Output.ok.a"]);
   });
 });
 
@@ -249,7 +243,6 @@ const bytes = new Uint8Array(1);
   const project = new ToolProject({
     ...Object.fromEntries(lines.map((line, i) => [`src/c${i}.ts`, `${tool}${line}\nexport {};\n`])),
   });
-  after(() => project.remove());
   const config = ts.readConfigFile(join(project.root, "tsconfig.json"), ts.sys.readFile);
   const { options, fileNames } = ts.parseJsonConfigFileContent(config.config, ts.sys, project.root);
   const program = programOf(fileNames, { ...options, noEmit: true });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 import { EXIT } from "#generator/cli/cli.js";
 import { compile, FASTEST } from "../typescript/compilers.js";
 import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
@@ -14,7 +14,6 @@ let project: ToolProject;
 beforeEach(() => {
   project = new ToolProject({ "src/sum.ts": toolSource("Sum", "{ a: string }") });
 });
-afterEach(() => project.remove());
 
 async function svcGen(...args: string[]): Promise<{ code: number; said: string }> {
   const { code, out, err } = await svcGenIn(project.root, ["--quiet", ...args]);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import dns from "node:dns";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import {
   createServer,
   request as httpRequest,
@@ -12,7 +12,6 @@ import {
 } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
@@ -20,11 +19,11 @@ import { exchange } from "#generator/http-exchange.js";
 import { PermissionDenied } from "#runtime/index.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { alice, bob, type CountingTool, countingTool, many, one, serveFor, serveSigned } from "../runtime/tools.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
 import { svcGenIn } from "./run-cli.js";
 
-const folder = mkdtempSync(join(tmpdir(), "doctor-"));
-after(() => rmSync(folder, { recursive: true }));
+const folder = scratchFolder();
 
 interface Check {
   readonly name: string;

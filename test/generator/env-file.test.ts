@@ -1,14 +1,13 @@
 /** `.env` as `svc-gen dev` reads it. */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { readEnvFile } from "#generator/dev/env-file.js";
+import { scratchFolder } from "../scratch-folder.js";
 
-const root = mkdtempSync(join(tmpdir(), "svc-env-"));
-after(() => rmSync(root, { recursive: true }));
+const root = scratchFolder();
 
 const read = (text: string) => {
   writeFileSync(join(root, ".env"), text);

@@ -72,7 +72,6 @@ const project = new ToolProject({
     `{\n${members.join("\n")}\n  /** @format email */\n  list?: (string | null)[];\n  /** @format iban */\n  unknown?: string;\n}`,
   ),
 });
-test.after(() => project.remove());
 
 test("a text that does not fit its format is refused, with the path and never the text", async () => {
   project.build();

@@ -82,38 +82,34 @@ test("hostile names stay texts, and the generated project compiles under the str
     STRICTEST,
     "svc-gen é it's ",
   );
-  try {
-    const texts = project.build();
-    assert.match(texts["src/generated/server.ts"] ?? "", /from "\.\.\/deep\/er\/two\.mjs";/);
-    assert.equal(compile(FASTEST, project.root), "");
-    const served = spawnSync(process.execPath, ["dist/generated/server.js", "--meta"], {
-      cwd: project.root,
-      encoding: "utf8",
+  const texts = project.build();
+  assert.match(texts["src/generated/server.ts"] ?? "", /from "\.\.\/deep\/er\/two\.mjs";/);
+  assert.equal(compile(FASTEST, project.root), "");
+  const served = spawnSync(process.execPath, ["dist/generated/server.js", "--meta"], {
+    cwd: project.root,
+    encoding: "utf8",
+  });
+  assert.equal(served.stderr, "");
+  assert.equal(served.stdout, readFileSync(join(project.root, "meta.json"), "utf8"));
+  const [first] = JSON.parse(served.stdout) as [{ description: string; input_schema: { required: string[] } }];
+  assert.equal(first.description, JSON.parse(description));
+  assert.deepEqual(first.input_schema.required, [...HOSTILE, "exotic"]);
+  const contracts = await project.contracts();
+  for (const [index, tool] of ["Two", "One"].entries()) {
+    const { description: text, path, input } = contracts[index] as Contract;
+    assert.deepEqual([text, path], [JSON.parse(description), `${tool}/$&'/(a)`]);
+    assert.deepEqual(
+      input.map((port) => port.name),
+      [...HOSTILE, "exotic"],
+    );
+    assert.deepEqual(input.at(-1)?.codec, {
+      kind: "object",
+      members: EXOTIC.map((each) => ({ name: each, codec: { kind: "literal", values: [each] } })),
     });
-    assert.equal(served.stderr, "");
-    assert.equal(served.stdout, readFileSync(join(project.root, "meta.json"), "utf8"));
-    const [first] = JSON.parse(served.stdout) as [{ description: string; input_schema: { required: string[] } }];
-    assert.equal(first.description, JSON.parse(description));
-    assert.deepEqual(first.input_schema.required, [...HOSTILE, "exotic"]);
-    const contracts = await project.contracts();
-    for (const [index, tool] of ["Two", "One"].entries()) {
-      const { description: text, path, input } = contracts[index] as Contract;
-      assert.deepEqual([text, path], [JSON.parse(description), `${tool}/$&'/(a)`]);
-      assert.deepEqual(
-        input.map((port) => port.name),
-        [...HOSTILE, "exotic"],
-      );
-      assert.deepEqual(input.at(-1)?.codec, {
-        kind: "object",
-        members: EXOTIC.map((each) => ({ name: each, codec: { kind: "literal", values: [each] } })),
-      });
-    }
-    // Nothing but printable characters stands in the files as it is.
-    for (const path of ["contracts", "server"].map((file) => `src/generated/${file}.ts`))
-      assert.doesNotMatch(texts[path] ?? "\0", /[^\n\x20-\x7e\p{L}\p{N}\p{P}\p{S}]/u);
-  } finally {
-    project.remove();
   }
+  // Nothing but printable characters stands in the files as it is.
+  for (const path of ["contracts", "server"].map((file) => `src/generated/${file}.ts`))
+    assert.doesNotMatch(texts[path] ?? "\0", /[^\n\x20-\x7e\p{L}\p{N}\p{P}\p{S}]/u);
   proves("9.9");
 });
 
@@ -127,13 +123,9 @@ test("the other ways to compile: bundler resolution, and a project whose files a
     },
     options,
   );
-  try {
-    project.build();
-    assert.equal(compile(FASTEST, project.root), "");
-    assert.ok(existsSync(join(project.root, "dist/generated/contracts.js")));
-  } finally {
-    project.remove();
-  }
+  project.build();
+  assert.equal(compile(FASTEST, project.root), "");
+  assert.ok(existsSync(join(project.root, "dist/generated/contracts.js")));
 });
 
 test("literals print everything that could end them as escapes", () => {
@@ -159,46 +151,42 @@ test("server-options.ts beside the generated folder is passed to bootstrap, and 
     project.generate().diagnostics.map(({ code, place, message }) => {
       return `${code} ${place?.file}:${place?.line}:${place?.column} ${message.replace(/^.*?: /, "")}`;
     });
-  try {
-    const without = project.build()["src/generated/server.ts"];
-    assert.doesNotMatch(without ?? "", /options/);
-    optionsFile(`${typed}export const options: BootstrapOptions = { headerPrefix: "X-Own-", maxConnections: 5 };\n`);
-    const server = project.build()["src/generated/server.ts"] ?? "";
-    assert.match(server, /^import \{ options \} from "\.\.\/server-options\.js";$/m);
-    assert.match(server, /^bootstrap\(A, options\);$/m);
-    assert.equal(compile(FASTEST, project.root), "");
-    // A fault of the options ends the start: they have reached bootstrap.
-    optionsFile(`${typed}export const options: BootstrapOptions = { headerPrefix: "not a header" };\n`);
-    assert.equal(compile(FASTEST, project.root), "");
-    const started = spawnSync(process.execPath, [join(project.root, "dist/generated/server.js")], { encoding: "utf8" });
-    assert.equal(started.status, 1);
-    assert.match(started.stderr, /^cannot start: headerPrefix: /);
+  const without = project.build()["src/generated/server.ts"];
+  assert.doesNotMatch(without ?? "", /options/);
+  optionsFile(`${typed}export const options: BootstrapOptions = { headerPrefix: "X-Own-", maxConnections: 5 };\n`);
+  const server = project.build()["src/generated/server.ts"] ?? "";
+  assert.match(server, /^import \{ options \} from "\.\.\/server-options\.js";$/m);
+  assert.match(server, /^bootstrap\(A, options\);$/m);
+  assert.equal(compile(FASTEST, project.root), "");
+  // A fault of the options ends the start: they have reached bootstrap.
+  optionsFile(`${typed}export const options: BootstrapOptions = { headerPrefix: "not a header" };\n`);
+  assert.equal(compile(FASTEST, project.root), "");
+  const started = spawnSync(process.execPath, [join(project.root, "dist/generated/server.js")], { encoding: "utf8" });
+  assert.equal(started.status, 1);
+  assert.match(started.stderr, /^cannot start: headerPrefix: /);
 
-    optionsFile("export const options = { maxConnections: 5, shutdown: { drainMs: 1 } };\n");
-    project.write({ "src/b.ts": toolSource("options", "{ a: string }") });
-    const several = project.build()["src/generated/server.ts"] ?? "";
-    assert.match(several, /^bootstrap\(\[\n {2}A,\n {2}options2,\n\] as const, options\);$/m);
-    for (const [text, error] of [
-      ["export default {};", "1:1 it has no export options with a value"],
-      ["", "1:1 it has no export options with a value"],
-      ["export type options = {};", "1:1 it has no export options with a value"],
-      [
-        "export const options = { maxConections: 5 };",
-        '1:26 unknown option "maxConections"; did you mean maxConnections?',
-      ],
-      [
-        'export const options = {\n  maxConnections: "5",\n};',
-        "2:3 maxConnections: expected number | undefined, got string",
-      ],
-      ["export const options = 5;", "1:14 options is of type 5"],
-    ]) {
-      optionsFile(text ?? "");
-      assert.deepEqual(errors(), [`SVC124 src/server-options.ts:${error}`], text);
-    }
-    rmSync(join(project.root, "src/server-options.ts"));
-    rmSync(join(project.root, "src/b.ts"));
-    assert.equal(project.build()["src/generated/server.ts"], without);
-  } finally {
-    project.remove();
+  optionsFile("export const options = { maxConnections: 5, shutdown: { drainMs: 1 } };\n");
+  project.write({ "src/b.ts": toolSource("options", "{ a: string }") });
+  const several = project.build()["src/generated/server.ts"] ?? "";
+  assert.match(several, /^bootstrap\(\[\n {2}A,\n {2}options2,\n\] as const, options\);$/m);
+  for (const [text, error] of [
+    ["export default {};", "1:1 it has no export options with a value"],
+    ["", "1:1 it has no export options with a value"],
+    ["export type options = {};", "1:1 it has no export options with a value"],
+    [
+      "export const options = { maxConections: 5 };",
+      '1:26 unknown option "maxConections"; did you mean maxConnections?',
+    ],
+    [
+      'export const options = {\n  maxConnections: "5",\n};',
+      "2:3 maxConnections: expected number | undefined, got string",
+    ],
+    ["export const options = 5;", "1:14 options is of type 5"],
+  ]) {
+    optionsFile(text ?? "");
+    assert.deepEqual(errors(), [`SVC124 src/server-options.ts:${error}`], text);
   }
+  rmSync(join(project.root, "src/server-options.ts"));
+  rmSync(join(project.root, "src/b.ts"));
+  assert.equal(project.build()["src/generated/server.ts"], without);
 });

@@ -79,89 +79,84 @@ test("tags of the allow-list become keywords, descriptions come along", async ()
   const project = new ToolProject({
     "src/a.ts": toolSource("A", input, "{\n /** Went well. */\n ok: {\n /** A port. */\n p: string } }", before),
   });
-  try {
-    project.build();
-    const contracts = await project.contracts();
-    const contract = contracts[0] as Contract;
-    const properties = (readJson(contract.inputSchema) as JsonObject).get("properties") as JsonObject;
-    const schema = (name: string) => printJson(properties.get(name) as Json);
-    assert.equal(
-      schema("age"),
-      '{"type":"integer","minimum":0,"maximum":150,"description":"How old.\\nTwo lines, `code` and {@link Age}.","default":18,"examples":[42]}',
-    );
-    assert.equal(schema("oneLine"), '{"type":"string","minLength":2,"maxLength":5}');
-    assert.equal(
-      schema("mail"),
-      '{"type":["string","null"],"minLength":2,"maxLength":5,"pattern":"^[^@\\"`{}]+@[a-z\\\\d]+$","title":"A mail","deprecated":true}',
-    );
-    assert.equal(
-      schema("numbers"),
-      '{"type":"array","items":{"type":"number","exclusiveMinimum":0.5},"minItems":2,"uniqueItems":true}',
-    );
-    assert.equal(schema("exact"), '{"type":"integer","format":"int64","minimum":-9007199254740993,"multipleOf":3}');
-    assert.equal(schema("far"), '{"type":"number","maximum":18446744073709551617}');
-    assert.equal(schema("aliased"), '{"type":"number","minimum":1,"description":"An age."}');
-    assert.equal(schema("narrowed"), '{"type":"number","minimum":1,"maximum":9,"description":"An age."}');
-    assert.equal(schema("formatted"), '{"type":["string","null"],"format":"email"}');
-    assert.equal(
-      schema("documented"),
-      '{"type":"object","properties":{"a":{"type":"string","description":"Inside."}},"required":["a"],"additionalProperties":false,"description":"Of its own."}',
-    );
-    assert.equal(schema("small"), '{"type":"integer","format":"uint8","minimum":0,"maximum":255}');
-    assert.equal(
-      schema("list"),
-      '{"type":"array","items":{"type":"integer","format":"int16","minimum":-32768,"maximum":5}}',
-    );
-    assert.match(contract.outputSchema, /"p":\{"type":"string","description":"A port\."\}/);
-    assert.match(contract.outputSchema, /"description":"Went well\."/);
+  project.build();
+  const contracts = await project.contracts();
+  const contract = contracts[0] as Contract;
+  const properties = (readJson(contract.inputSchema) as JsonObject).get("properties") as JsonObject;
+  const schema = (name: string) => printJson(properties.get(name) as Json);
+  assert.equal(
+    schema("age"),
+    '{"type":"integer","minimum":0,"maximum":150,"description":"How old.\\nTwo lines, `code` and {@link Age}.","default":18,"examples":[42]}',
+  );
+  assert.equal(schema("oneLine"), '{"type":"string","minLength":2,"maxLength":5}');
+  assert.equal(
+    schema("mail"),
+    '{"type":["string","null"],"minLength":2,"maxLength":5,"pattern":"^[^@\\"`{}]+@[a-z\\\\d]+$","title":"A mail","deprecated":true}',
+  );
+  assert.equal(
+    schema("numbers"),
+    '{"type":"array","items":{"type":"number","exclusiveMinimum":0.5},"minItems":2,"uniqueItems":true}',
+  );
+  assert.equal(schema("exact"), '{"type":"integer","format":"int64","minimum":-9007199254740993,"multipleOf":3}');
+  assert.equal(schema("far"), '{"type":"number","maximum":18446744073709551617}');
+  assert.equal(schema("aliased"), '{"type":"number","minimum":1,"description":"An age."}');
+  assert.equal(schema("narrowed"), '{"type":"number","minimum":1,"maximum":9,"description":"An age."}');
+  assert.equal(schema("formatted"), '{"type":["string","null"],"format":"email"}');
+  assert.equal(
+    schema("documented"),
+    '{"type":"object","properties":{"a":{"type":"string","description":"Inside."}},"required":["a"],"additionalProperties":false,"description":"Of its own."}',
+  );
+  assert.equal(schema("small"), '{"type":"integer","format":"uint8","minimum":0,"maximum":255}');
+  assert.equal(
+    schema("list"),
+    '{"type":"array","items":{"type":"integer","format":"int16","minimum":-32768,"maximum":5}}',
+  );
+  assert.match(contract.outputSchema, /"p":\{"type":"string","description":"A port\."\}/);
+  assert.match(contract.outputSchema, /"description":"Went well\."/);
 
-    const decoder = new InputDecoder(contract);
-    const good = {
-      age: "42",
-      oneLine: '"abc"',
-      mail: '"a@b1"',
-      numbers: "[1,2]",
-      exact: "-9007199254740993",
-      far: "1",
-      aliased: "1",
-      narrowed: "9",
-      formatted: '"x@example.org"',
-      documented: '{"a":""}',
-      small: "255",
-      list: "[-32768,5]",
-    };
-    const decode = (changes: Partial<typeof good>) => {
-      const members = Object.entries({ ...good, ...changes }).map(([name, text]) => `"${name}":${text}`);
-      return decoder.decodeUnsigned(Buffer.from(`{${members.join(",")}}`));
-    };
-    assert.equal(decode({}).exact, -9007199254740993n);
-    const bad: Partial<typeof good>[] = [
-      { age: "1.5" },
-      { age: "-1" },
-      { age: "151" },
-      { oneLine: '"a"' },
-      { oneLine: '"abcdef"' },
-      { mail: '"a@B"' },
-      { numbers: "[1]" },
-      { numbers: "[1,1]" },
-      { numbers: "[0.5,1]" },
-      { exact: "-9007199254740996" },
-      { exact: "4" },
-      { exact: "9223372036854775808" },
-      { aliased: "0" },
-      { narrowed: "10" },
-      { formatted: '"x"' },
-      { documented: '{"a":"","b":1}' },
-      { small: "256" },
-      { small: "1.5" },
-      { list: "[6]" },
-      { list: "[-32769]" },
-    ];
-    for (const change of bad)
-      assert.throws(() => decode(change), /input_deserialization_error/, JSON.stringify(change));
-  } finally {
-    project.remove();
-  }
+  const decoder = new InputDecoder(contract);
+  const good = {
+    age: "42",
+    oneLine: '"abc"',
+    mail: '"a@b1"',
+    numbers: "[1,2]",
+    exact: "-9007199254740993",
+    far: "1",
+    aliased: "1",
+    narrowed: "9",
+    formatted: '"x@example.org"',
+    documented: '{"a":""}',
+    small: "255",
+    list: "[-32768,5]",
+  };
+  const decode = (changes: Partial<typeof good>) => {
+    const members = Object.entries({ ...good, ...changes }).map(([name, text]) => `"${name}":${text}`);
+    return decoder.decodeUnsigned(Buffer.from(`{${members.join(",")}}`));
+  };
+  assert.equal(decode({}).exact, -9007199254740993n);
+  const bad: Partial<typeof good>[] = [
+    { age: "1.5" },
+    { age: "-1" },
+    { age: "151" },
+    { oneLine: '"a"' },
+    { oneLine: '"abcdef"' },
+    { mail: '"a@B"' },
+    { numbers: "[1]" },
+    { numbers: "[1,1]" },
+    { numbers: "[0.5,1]" },
+    { exact: "-9007199254740996" },
+    { exact: "4" },
+    { exact: "9223372036854775808" },
+    { aliased: "0" },
+    { narrowed: "10" },
+    { formatted: '"x"' },
+    { documented: '{"a":"","b":1}' },
+    { small: "256" },
+    { small: "1.5" },
+    { list: "[6]" },
+    { list: "[-32769]" },
+  ];
+  for (const change of bad) assert.throws(() => decode(change), /input_deserialization_error/, JSON.stringify(change));
   proves("5.36");
 });
 
@@ -214,14 +209,10 @@ type Counts<T> = Record<string, T>;`;
 /** What a project with this input complains about, a line each: code, subject, place of what is marked, detail. */
 function complaints(input: string, before = "", files: Readonly<Record<string, string>> = {}): string[] {
   const project = new ToolProject({ "src/a.ts": toolSource("A", input, '"done"', before), ...files });
-  try {
-    return project.generate().diagnostics.map(({ code, subject, place, message }) => {
-      const at = place?.source.slice(place.column - 1, place.column - 1 + place.length);
-      return `${code} ${subject} ${place?.line} ${at}: ${message.replace(/^.*?(?:: |$)/, "")}`;
-    });
-  } finally {
-    project.remove();
-  }
+  return project.generate().diagnostics.map(({ code, subject, place, message }) => {
+    const at = place?.source.slice(place.column - 1, place.column - 1 + place.length);
+    return `${code} ${subject} ${place?.line} ${at}: ${message.replace(/^.*?(?:: |$)/, "")}`;
+  });
 }
 
 test("the comments of an enum and of its members are its description", () => {
@@ -253,30 +244,26 @@ enum Silent { A, B }
   alias: Alias;
 }`;
   const project = new ToolProject({ "src/a.ts": toolSource("A", input, '"done"', declared) });
-  try {
-    const meta = readJson(project.build()["meta.json"] ?? "") as JsonObject[];
-    const schema = (meta[0] as JsonObject).get("input_schema") as JsonObject;
-    const properties = schema.get("properties") as JsonObject;
-    const printed = Object.fromEntries([...properties.members].map(([name, each]) => [name, printJson(each)]));
-    const description = String.raw`"description":"How large.\nSmall: Fits a letter box.\nBig: Needs a van.","deprecated":true`;
-    const size = `{"type":"string","enum":["small","middle","big"],${description}}`;
-    const bare = '{"type":"number","enum":[0,1],"description":';
-    const orNull = size.replace('"string"', '["string","null"]').replace('"big"]', '"big",null]');
-    assert.deepEqual(printed, {
-      size,
-      maybe: orNull,
-      orNull,
-      sizes: `{"type":["array","null"],"items":${size}}`,
-      one: '{"type":"string","const":"big","description":"Needs a van."}',
-      two: '{"type":"string","enum":["big","small"]}',
-      own: `${bare}"Of the member."}`,
-      bare: `${bare}"Bare."}`,
-      silent: '{"type":"number","enum":[0,1]}',
-      alias: size.replace('"How large.\\nSmall: Fits a letter box.\\nBig: Needs a van."', '"Of the alias."'),
-    });
-  } finally {
-    project.remove();
-  }
+  const meta = readJson(project.build()["meta.json"] ?? "") as JsonObject[];
+  const schema = (meta[0] as JsonObject).get("input_schema") as JsonObject;
+  const properties = schema.get("properties") as JsonObject;
+  const printed = Object.fromEntries([...properties.members].map(([name, each]) => [name, printJson(each)]));
+  const description = String.raw`"description":"How large.\nSmall: Fits a letter box.\nBig: Needs a van.","deprecated":true`;
+  const size = `{"type":"string","enum":["small","middle","big"],${description}}`;
+  const bare = '{"type":"number","enum":[0,1],"description":';
+  const orNull = size.replace('"string"', '["string","null"]').replace('"big"]', '"big",null]');
+  assert.deepEqual(printed, {
+    size,
+    maybe: orNull,
+    orNull,
+    sizes: `{"type":["array","null"],"items":${size}}`,
+    one: '{"type":"string","const":"big","description":"Needs a van."}',
+    two: '{"type":"string","enum":["big","small"]}',
+    own: `${bare}"Of the member."}`,
+    bare: `${bare}"Bare."}`,
+    silent: '{"type":"number","enum":[0,1]}',
+    alias: size.replace('"How large.\\nSmall: Fits a letter box.\\nBig: Needs a van."', '"Of the alias."'),
+  });
 });
 
 test("a wrong value and a wrong place are diagnosed at the tag", () => {
@@ -339,14 +326,10 @@ test("a wrong value and a wrong place are diagnosed at the tag", () => {
 
 test("a format of 64-bit integers on a number says to declare bigint", () => {
   const project = new ToolProject({ "src/a.ts": toolSource("A", "{\n  /** @format uint64 */\n  a: number[];\n}") });
-  try {
-    assert.equal(
-      project.generate().diagnostics.find(({ code }) => code === "SVC171")?.message,
-      "the JSDoc tag does not apply to this type: @format uint64 is for a bigint, since a number is exact to ±(2^53−1) only: declare bigint",
-    );
-  } finally {
-    project.remove();
-  }
+  assert.equal(
+    project.generate().diagnostics.find(({ code }) => code === "SVC171")?.message,
+    "the JSDoc tag does not apply to this type: @format uint64 is for a bigint, since a number is exact to ±(2^53−1) only: declare bigint",
+  );
 });
 
 test("a pattern has to be there", () => {
@@ -429,23 +412,19 @@ test("numbers of tags may be larger than JavaScript's, and are then diagnosed or
   both: \`x-\${string}\`;
 }`;
   const project = new ToolProject({ "src/a.ts": toolSource("A", kept) });
-  try {
-    project.build();
-    const contracts = await project.contracts();
-    const contract = contracts[0] as Contract;
-    assert.match(contract.inputSchema, /"large":\{"type":"number","minimum":9007199254740993\}/);
-    assert.match(contract.inputSchema, /"pattern":"\^\.\{3\}\$","allOf":\[\{"pattern":"\^x-\[\\\\s\\\\S\]\*\$"\}\]/);
-    const decoder = new InputDecoder(contract);
-    const decode = (large: string, exact: string, both: string) =>
-      decoder.decodeUnsigned(Buffer.from(`{"large":${large},"exact":${exact},"both":"${both}"}`));
-    assert.equal(decode("1e16", "1000000000000000000", "x-1").exact, 10n ** 18n);
-    assert.throws(() => decode("5", "1", "x-1"), /input_deserialization_error/);
-    assert.throws(() => decode("1e16", "1000000000000000001", "x-1"), /input_deserialization_error/);
-    assert.throws(() => decode("1e16", "1", "x-12"), /input_deserialization_error/);
-    assert.throws(() => decode("1e16", "1", "abc"), /input_deserialization_error/);
-  } finally {
-    project.remove();
-  }
+  project.build();
+  const contracts = await project.contracts();
+  const contract = contracts[0] as Contract;
+  assert.match(contract.inputSchema, /"large":\{"type":"number","minimum":9007199254740993\}/);
+  assert.match(contract.inputSchema, /"pattern":"\^\.\{3\}\$","allOf":\[\{"pattern":"\^x-\[\\\\s\\\\S\]\*\$"\}\]/);
+  const decoder = new InputDecoder(contract);
+  const decode = (large: string, exact: string, both: string) =>
+    decoder.decodeUnsigned(Buffer.from(`{"large":${large},"exact":${exact},"both":"${both}"}`));
+  assert.equal(decode("1e16", "1000000000000000000", "x-1").exact, 10n ** 18n);
+  assert.throws(() => decode("5", "1", "x-1"), /input_deserialization_error/);
+  assert.throws(() => decode("1e16", "1000000000000000001", "x-1"), /input_deserialization_error/);
+  assert.throws(() => decode("1e16", "1", "x-12"), /input_deserialization_error/);
+  assert.throws(() => decode("1e16", "1", "abc"), /input_deserialization_error/);
 });
 
 test("a list port that takes no number of values that it can carry is refused", () => {
@@ -649,11 +628,7 @@ test("notes that a comment acknowledges are not given, and an acknowledgement of
   const project = new ToolProject({
     "src/a.ts": toolSource("A", lists).replace("export class", "/** @acknowledge SVC155 SVC156 */\nexport class"),
   });
-  try {
-    assert.deepEqual(project.generate().diagnostics, []);
-  } finally {
-    project.remove();
-  }
+  assert.deepEqual(project.generate().diagnostics, []);
 });
 
 test("an acknowledgement reaches what is inside its member, no other member, and no error", () => {
@@ -701,7 +676,6 @@ export interface Foreign {
   };
   const project = new ToolProject(files, { ...STRICT, lib: ["ES2023", "DOM"] });
   const [document] = JSON.parse(project.build()["meta.json"] as string);
-  project.remove();
   const { place, foreign, heir } = document.input_schema.properties;
   const { Foreign } = document.input_schema.$defs ?? { Foreign: foreign };
   assert.match(place.properties.hash.description, /MDN/);
@@ -760,22 +734,18 @@ test("nothing in a comment is executed, followed or obeyed", () => {
       'export interface Planted {\n  /** @default require("./evil.cjs")\n * @ignore\n * @$ref x */\n  b: string;\n}',
     "node_modules/planted/evil.cjs": 'require("node:fs").writeFileSync(__dirname + "/executed", "");',
   });
-  try {
-    const texts = project.build();
-    assert.equal(existsSync(join(project.root, "src/executed")), false);
-    assert.equal(existsSync(join(project.root, "node_modules/planted/executed")), false);
-    const properties = /"properties": (\{[\s\S]*?\n {6}\})/.exec(texts["meta.json"] ?? "")?.[1] ?? "";
-    assert.deepEqual(JSON.parse(properties), {
-      a: { type: "string", default: 'require("./evil.cjs")' },
-      imported: {
-        type: "object",
-        properties: { b: { type: "string", default: 'require("./evil.cjs")' } },
-        required: ["b"],
-      },
-    });
-  } finally {
-    project.remove();
-  }
+  const texts = project.build();
+  assert.equal(existsSync(join(project.root, "src/executed")), false);
+  assert.equal(existsSync(join(project.root, "node_modules/planted/executed")), false);
+  const properties = /"properties": (\{[\s\S]*?\n {6}\})/.exec(texts["meta.json"] ?? "")?.[1] ?? "";
+  assert.deepEqual(JSON.parse(properties), {
+    a: { type: "string", default: 'require("./evil.cjs")' },
+    imported: {
+      type: "object",
+      properties: { b: { type: "string", default: 'require("./evil.cjs")' } },
+      required: ["b"],
+    },
+  });
 });
 
 test("text of a type that reads like code is text", () => {
@@ -791,30 +761,22 @@ test("text of a type that reads like code is text", () => {
 }`;
   const before = `enum Named { ${literals.map((text, index) => `N${index} = ${text}`).join(", ")} }`;
   const project = new ToolProject({ "src/a.ts": toolSource("A", input, '"done"', before) });
-  try {
-    const [document] = JSON.parse(project.build()["meta.json"] as string);
-    const { one, named, single, text, ...rest } = document.input_schema.properties;
-    assert.deepEqual([...one.enum].sort(), [...texts].sort());
-    assert.deepEqual([...(named.enum ?? document.input_schema.$defs.Named.enum)].sort(), [...texts].sort());
-    assert.equal(single.const, texts[1]);
-    assert.deepEqual([text.default, text.pattern], ["require('./evil.cjs')", "require\\("]);
-    assert.deepEqual(Object.keys(rest), [texts[0]]);
-  } finally {
-    project.remove();
-  }
+  const [document] = JSON.parse(project.build()["meta.json"] as string);
+  const { one, named, single, text, ...rest } = document.input_schema.properties;
+  assert.deepEqual([...one.enum].sort(), [...texts].sort());
+  assert.deepEqual([...(named.enum ?? document.input_schema.$defs.Named.enum)].sort(), [...texts].sort());
+  assert.equal(single.const, texts[1]);
+  assert.deepEqual([text.default, text.pattern], ["require('./evil.cjs')", "require\\("]);
+  assert.deepEqual(Object.keys(rest), [texts[0]]);
 });
 
 test("a comment on the line of what is before it is refused: TypeScript attaches it to nothing", () => {
   const lines = (input: string) => {
     const project = new ToolProject({ "src/a.ts": toolSource("A", input) });
-    try {
-      return project
-        .generate()
-        .diagnostics.filter(({ severity }) => severity === "error")
-        .map(({ code, subject }) => `${code} ${subject}`);
-    } finally {
-      project.remove();
-    }
+    return project
+      .generate()
+      .diagnostics.filter(({ severity }) => severity === "error")
+      .map(({ code, subject }) => `${code} ${subject}`);
   };
   assert.deepEqual(lines("{ a: string; /** @format int64 */ b: bigint }"), ["SVC147 A.Input.b"]);
   assert.deepEqual(lines("{ /** @minLength 2 */ a: string }"), ["SVC147 A.Input.a"]);
@@ -839,34 +801,26 @@ test("a description without tags is read on the line of its member, and refused 
       "interface Wide {\n  /** Wide. */\n  a: string | number;\n}\ninterface Narrow extends Wide { /** Narrow. */ a: string }",
     ),
   });
-  try {
-    const meta = project.build()["meta.json"] ?? "";
-    for (const text of ["The a.", "The {@link b}.\\nTwo lines.", "Inside.", "Went well.", "The e.", "Narrow."]) {
-      assert.ok(meta.includes(`"description": "${text}"`), text);
-    }
-    assert.ok(!meta.includes("Wide."));
-  } finally {
-    project.remove();
+  const meta = project.build()["meta.json"] ?? "";
+  for (const text of ["The a.", "The {@link b}.\\nTwo lines.", "Inside.", "Went well.", "The e.", "Narrow."]) {
+    assert.ok(meta.includes(`"description": "${text}"`), text);
   }
+  assert.ok(!meta.includes("Wide."));
   assert.deepEqual(complaints("{\n  a: string; /** About a. */\n  b: string;\n}"), ["SVC147 A.Input.b 5 b: "]);
 });
 
 test("@default is published and never filled in, in both modes", async () => {
   const type = "{\n /** @default 10 */\n limit?: number; deep: {\n /** @default x */\n at?: string } }";
   const project = new ToolProject({ "src/a.ts": toolSource("A", type) });
-  try {
-    project.build();
-    const contracts = await project.contracts();
-    const contract = contracts[0] as Contract;
-    assert.match(contract.inputSchema, /"default":10.*"default":"x"/);
-    const decoder = new InputDecoder(contract);
-    assert.deepEqual(decoder.decodeUnsigned(Buffer.from('{"deep":{}}')), { deep: {} });
-    const text = (json: string) => [{ document: undefined, bytes: Buffer.from(json) }];
-    assert.deepEqual(decoder.decodeSigned([text("null"), text("{}")]), { deep: {} });
-    proves("2.11b");
-  } finally {
-    project.remove();
-  }
+  project.build();
+  const contracts = await project.contracts();
+  const contract = contracts[0] as Contract;
+  assert.match(contract.inputSchema, /"default":10.*"default":"x"/);
+  const decoder = new InputDecoder(contract);
+  assert.deepEqual(decoder.decodeUnsigned(Buffer.from('{"deep":{}}')), { deep: {} });
+  const text = (json: string) => [{ document: undefined, bytes: Buffer.from(json) }];
+  assert.deepEqual(decoder.decodeSigned([text("null"), text("{}")]), { deep: {} });
+  proves("2.11b");
 });
 
 test("comments that belong to no declaration of their own count: of parameters, of constants, around a class", () => {
@@ -952,7 +906,6 @@ test("@secret publishes a text as write-only with format password, and leaves po
       assert.equal(isBroken(differences), false, formatDifferences(differences));
     }
   } finally {
-    project.remove();
   }
 });
 
@@ -974,22 +927,18 @@ test("@secret is for texts of inputs without a format", () => {
   const project = new ToolProject({
     "src/a.ts": toolSource("A", input, "{ ok: { key: Key } }", "/** @secret */ type Key = string;"),
   });
-  try {
-    const found = project.generate().diagnostics.map(({ code, subject, message }) => `${code} ${subject}: ${message}`);
-    const both = "@secret and @format exclude each other: a secret has the format password";
-    const misplaced = "the JSDoc tag does not apply to this type";
-    assert.deepEqual(found, [
-      `SVC171 A.Input.a: ${misplaced}: @secret is for text, not for a number`,
-      `SVC171 A.Input.b: ${misplaced}: @secret is for text, and not every part of this union is text`,
-      `SVC171 A.Input.c: ${misplaced}: @secret is for text, not for a Uint8Array`,
-      `SVC171 A.Input.d: ${misplaced}: ${both}`,
-      `SVC171 A.Input.e: ${misplaced}: ${both}`,
-      "SVC175 A.Input.f: this format is published, but the server does not check it: password; @secret marks a secret",
-      `SVC171 A.Output.ok.key: ${misplaced}: @secret is for inputs: a result is signed and returned as it is`,
-    ]);
-  } finally {
-    project.remove();
-  }
+  const found = project.generate().diagnostics.map(({ code, subject, message }) => `${code} ${subject}: ${message}`);
+  const both = "@secret and @format exclude each other: a secret has the format password";
+  const misplaced = "the JSDoc tag does not apply to this type";
+  assert.deepEqual(found, [
+    `SVC171 A.Input.a: ${misplaced}: @secret is for text, not for a number`,
+    `SVC171 A.Input.b: ${misplaced}: @secret is for text, and not every part of this union is text`,
+    `SVC171 A.Input.c: ${misplaced}: @secret is for text, not for a Uint8Array`,
+    `SVC171 A.Input.d: ${misplaced}: ${both}`,
+    `SVC171 A.Input.e: ${misplaced}: ${both}`,
+    "SVC175 A.Input.f: this format is published, but the server does not check it: password; @secret marks a secret",
+    `SVC171 A.Output.ok.key: ${misplaced}: @secret is for inputs: a result is signed and returned as it is`,
+  ]);
 });
 
 test("a @default that is not the default of invoke is a warning, where both are literals", () => {
@@ -1006,14 +955,10 @@ test("a @default that is not the default of invoke is a warning, where both are 
     toolSource("A", "Input", '"done"', input).replace(/invoke\(\)[^{]*\{/, `invoke(${pattern}`);
   const said = (invoke: string) => {
     const project = new ToolProject({ "src/a.ts": taking(invoke) });
-    try {
-      return project
-        .generate()
-        .diagnostics.filter(({ code }) => code === "SVC179" || code.startsWith("TS"))
-        .map(({ severity, subject, message }) => `${severity} ${subject}: ${message.split(": ").at(-1)}`);
-    } finally {
-      project.remove();
-    }
+    return project
+      .generate()
+      .diagnostics.filter(({ code }) => code === "SVC179" || code.startsWith("TS"))
+      .map(({ severity, subject, message }) => `${severity} ${subject}: ${message.split(": ").at(-1)}`);
   };
   const same = `limit = 10, big = 10n, text = "10", flag = true, low = -1, computed = Math.PI, none = 3`;
   assert.deepEqual(said(`{ ${same} }: Input): Promise<"done"> {`), []);
@@ -1031,15 +976,11 @@ test("a @default that is not the default of invoke is a warning, where both are 
 test("a @default of a required port is noted: no call can use it", () => {
   const input = "interface Input {\n  /** @default 1 */\n  a: number;\n  /** @default 1 */\n  b?: number;\n}";
   const project = new ToolProject({ "src/a.ts": toolSource("A", "Input", '"done"', input) });
-  try {
-    const found = project.generate().diagnostics.filter(({ code }) => code === "SVC159");
-    assert.deepEqual(
-      found.map(({ severity, subject }) => `${severity} ${subject}`),
-      ["note A.Input.a"],
-    );
-  } finally {
-    project.remove();
-  }
+  const found = project.generate().diagnostics.filter(({ code }) => code === "SVC159");
+  assert.deepEqual(
+    found.map(({ severity, subject }) => `${severity} ${subject}`),
+    ["note A.Input.a"],
+  );
 });
 
 test("the guide has a table of all tags", () => {

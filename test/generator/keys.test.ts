@@ -7,22 +7,20 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 import { EXIT } from "#generator/cli/cli.js";
 import { KEY_FORMS } from "#generator/keys/key-forms.js";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
 import { publicKeyOf } from "#runtime/leader.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { REPOSITORY } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
@@ -34,9 +32,8 @@ const FQN = "xyz.demo.sum@1";
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "svc-keys-"));
+  folder = scratchFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const keys = (...args: string[]) => svcGenIn(folder, ["keys", ...args]);
 const at = (name: string) => join(folder, name);

@@ -58,14 +58,10 @@ test("a workspace: the runtime is hoisted, types come from a sibling package, it
     "packages/tools/tsconfig.json": config({ composite: true }, { references: [{ path: "../types" }] }),
     "packages/tools/src/sum.ts": toolSource("Sum", "Shared", '"done"', 'import type { Shared } from "@w/types";'),
   });
-  try {
-    mkdirSync(join(project.root, "node_modules/@w"), { recursive: true });
-    symlinkSync("../../packages/types", join(project.root, "node_modules/@w/types"));
-    const files = await built(project, "packages/tools", {}, ["-b"]);
-    assert.deepEqual(files, ["src/generated/contracts.ts", "src/generated/server.ts", "meta.json"]);
-  } finally {
-    project.remove();
-  }
+  mkdirSync(join(project.root, "node_modules/@w"), { recursive: true });
+  symlinkSync("../../packages/types", join(project.root, "node_modules/@w/types"));
+  const files = await built(project, "packages/tools", {}, ["-b"]);
+  assert.deepEqual(files, ["src/generated/contracts.ts", "src/generated/server.ts", "meta.json"]);
 });
 
 test("a tsconfig that only names others: the one with files is read", async () => {
@@ -74,11 +70,7 @@ test("a tsconfig that only names others: the one with files is read", async () =
     "tsconfig.src.json": config({ composite: true }),
     "src/sum.ts": toolSource("Sum", "{ a: string }"),
   });
-  try {
-    await built(project, ".", {}, ["-b"]);
-  } finally {
-    project.remove();
-  }
+  await built(project, ".", {}, ["-b"]);
 });
 
 test("tsconfigs that name each other and no files", async () => {
@@ -86,12 +78,8 @@ test("tsconfigs that name each other and no files", async () => {
     "tsconfig.json": '{ "files": [], "references": [{ "path": "./other" }] }',
     "other/tsconfig.json": '{ "files": [], "references": [{ "path": "." }, { "path": ".." }] }',
   });
-  try {
-    const [wrong] = generate({ root: project.root }).diagnostics;
-    assert.match(`${wrong?.code} ${wrong?.message}`, /^SVC101 .*other\/tsconfig\.json has no files$/);
-  } finally {
-    project.remove();
-  }
+  const [wrong] = generate({ root: project.root }).diagnostics;
+  assert.match(`${wrong?.code} ${wrong?.message}`, /^SVC101 .*other\/tsconfig\.json has no files$/);
 });
 
 test("links that lead nowhere or in a circle, beside a tool", () => {
@@ -103,30 +91,25 @@ test("links that lead nowhere or in a circle, beside a tool", () => {
   ] as const)
     symlinkSync(target, join(project.root, "src", link));
   assert.notDeepEqual(project.build(), {});
-  project.remove();
 });
 
 test("pnpm's links: the packages are in a store beside the links", async () => {
   const project = new ToolProject({
     "src/sum.ts": toolSource("Sum", "Shared", '"done"', 'import type { Shared } from "shared";'),
   });
-  try {
-    const store = join(project.root, "node_modules/.pnpm/shared@1.0.0/node_modules/shared");
-    project.write({
-      "node_modules/.pnpm/shared@1.0.0/node_modules/shared/package.json":
-        '{ "name": "shared", "version": "1.0.0", "types": "i.d.ts" }',
-      "node_modules/.pnpm/shared@1.0.0/node_modules/shared/i.d.ts": "export interface Shared { b: string; a: number }",
-    });
-    symlinkSync(store, join(project.root, "node_modules/shared"));
-    const runtime = join(project.root, "node_modules/.pnpm/svc-runtime@0.1.0/node_modules");
-    mkdirSync(runtime, { recursive: true });
-    renameSync(join(project.root, "node_modules/svc-runtime"), join(runtime, "svc-runtime"));
-    symlinkSync(join(runtime, "svc-runtime"), join(project.root, "node_modules/svc-runtime"));
-    assert.ok(realpathSync(join(project.root, "node_modules/svc-runtime")).endsWith("runtime"));
-    await built(project, ".");
-  } finally {
-    project.remove();
-  }
+  const store = join(project.root, "node_modules/.pnpm/shared@1.0.0/node_modules/shared");
+  project.write({
+    "node_modules/.pnpm/shared@1.0.0/node_modules/shared/package.json":
+      '{ "name": "shared", "version": "1.0.0", "types": "i.d.ts" }',
+    "node_modules/.pnpm/shared@1.0.0/node_modules/shared/i.d.ts": "export interface Shared { b: string; a: number }",
+  });
+  symlinkSync(store, join(project.root, "node_modules/shared"));
+  const runtime = join(project.root, "node_modules/.pnpm/svc-runtime@0.1.0/node_modules");
+  mkdirSync(runtime, { recursive: true });
+  renameSync(join(project.root, "node_modules/svc-runtime"), join(runtime, "svc-runtime"));
+  symlinkSync(join(runtime, "svc-runtime"), join(project.root, "node_modules/svc-runtime"));
+  assert.ok(realpathSync(join(project.root, "node_modules/svc-runtime")).endsWith("runtime"));
+  await built(project, ".");
 });
 
 test("sources elsewhere, output elsewhere, a named tsconfig", async () => {
@@ -138,13 +121,9 @@ test("sources elsewhere, output elsewhere, a named tsconfig", async () => {
     "lib dir/tools/sum.ts": toolSource("Sum", "{ a: string }"),
   });
   rmSync(join(project.root, "tsconfig.json"));
-  try {
-    const options = { tsconfig: "config/tsconfig.build.json", out: "lib dir/made" };
-    const files = await built(project, ".", options, ["-p", "config/tsconfig.build.json"], "dist/made/server.js");
-    assert.ok(files.includes("lib dir/made/server.ts"));
-  } finally {
-    project.remove();
-  }
+  const options = { tsconfig: "config/tsconfig.build.json", out: "lib dir/made" };
+  const files = await built(project, ".", options, ["-p", "config/tsconfig.build.json"], "dist/made/server.js");
+  assert.ok(files.includes("lib dir/made/server.ts"));
 });
 
 test("a monorepo's root, by --project; spaces and other alphabets in every path", async () => {
@@ -157,13 +136,9 @@ test("a monorepo's root, by --project; spaces and other alphabets in every path"
     STRICT,
     "svc gen ünï ",
   );
-  try {
-    const { code, err } = await svcGenIn(project.root, ["--project", "pakker/æ øl"]);
-    assert.equal(code, EXIT.done, err);
-    const root = join(project.root, "pakker/æ øl");
-    assert.equal(compile(FASTEST, root), "");
-    await serves(join(root, "dist/generated/server.js"));
-  } finally {
-    project.remove();
-  }
+  const { code, err } = await svcGenIn(project.root, ["--project", "pakker/æ øl"]);
+  assert.equal(code, EXIT.done, err);
+  const root = join(project.root, "pakker/æ øl");
+  assert.equal(compile(FASTEST, root), "");
+  await serves(join(root, "dist/generated/server.js"));
 });

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { EXIT } from "#generator/cli/cli.js";
 import { freshBuildInfo } from "#generator/compile/project/build-info.js";
@@ -30,7 +30,6 @@ const project = new ToolProject({
   "node_modules/three/package.json": '{ "name": "three", "version": "1.0.0", "types": "index.d.ts" }',
   "node_modules/three/index.d.ts": "export type Three = { deep: string };",
 });
-after(() => project.remove());
 
 /** Runs the command line and says whether it had to read the project. */
 async function svcGen(...args: string[]): Promise<{ code: number; out: string; read: boolean }> {
@@ -193,18 +192,13 @@ test("a record that is damaged or cut short is none", async () => {
 test("a project with the `node_modules` of another one has no record of its own", async () => {
   assert.equal((await svcGen()).read, false);
   const copy = new ToolProject({});
-  try {
-    rmSync(join(copy.root, "node_modules"), { recursive: true });
-    for (const name of ["src", "meta.json"])
-      cpSync(join(project.root, name), join(copy.root, name), { recursive: true });
-    cpSync(join(project.root, "tsconfig.json"), join(copy.root, "tsconfig.json"));
-    symlinkSync(join(project.root, "node_modules"), join(copy.root, "node_modules"));
-    copy.write({ "src/sum.ts": toolSource("Sum", "{ other: string }") });
-    assert.equal((await svcGenIn(copy.root, ["--check", "--quiet"])).code, 3);
-    assert.equal((await svcGen()).read, false);
-  } finally {
-    copy.remove();
-  }
+  rmSync(join(copy.root, "node_modules"), { recursive: true });
+  for (const name of ["src", "meta.json"]) cpSync(join(project.root, name), join(copy.root, name), { recursive: true });
+  cpSync(join(project.root, "tsconfig.json"), join(copy.root, "tsconfig.json"));
+  symlinkSync(join(project.root, "node_modules"), join(copy.root, "node_modules"));
+  copy.write({ "src/sum.ts": toolSource("Sum", "{ other: string }") });
+  assert.equal((await svcGenIn(copy.root, ["--check", "--quiet"])).code, 3);
+  assert.equal((await svcGen()).read, false);
 });
 
 test("a project whose packages are in a folder above has its record there", async () => {
@@ -225,34 +219,26 @@ test("a package with the name of a module of Node, as ESLint 9 brings punycode, 
     "src/names.d.ts": 'declare module "punycode/" { export function toASCII(text: string): string; }',
     "src/sum.ts": toolSource("Sum", "{ a: string }", '"done"', 'export { toASCII } from "punycode/";'),
   });
-  try {
-    assert.equal((await svcGenIn(other.root, [])).code, 0);
-    assert.notEqual(freshBuildInfo(other.root, {}), undefined);
-  } finally {
-    other.remove();
-  }
+  assert.equal((await svcGenIn(other.root, [])).code, 0);
+  assert.notEqual(freshBuildInfo(other.root, {}), undefined);
 });
 
 test("a process that began as another generator than the one on the disk says so in its record", async () => {
   const copy = new ToolProject({});
-  try {
-    for (const name of ["package.json", "templates", "dist/generator"]) {
-      cpSync(join(REPOSITORY, name), join(copy.root, name), { recursive: true });
-    }
-    const path = join(copy.root, "dist/generator/compile/project/build-info.js");
-    const { buildInfoFile } = (await import(
-      pathToFileURL(path).href
-    )) as typeof import("#generator/compile/project/build-info.js");
-    const generated = copy.generate();
-    const record = () => buildInfoFile(join(copy.root, "run.json"), {}, { ...generated, checked: false });
-    const before = record();
-    utimesSync(path, 1_000, 1_000);
-    assert.deepEqual(record(), before);
-    rmSync(join(copy.root, "dist"), { recursive: true });
-    assert.deepEqual(record(), before);
-  } finally {
-    copy.remove();
+  for (const name of ["package.json", "templates", "dist/generator"]) {
+    cpSync(join(REPOSITORY, name), join(copy.root, name), { recursive: true });
   }
+  const path = join(copy.root, "dist/generator/compile/project/build-info.js");
+  const { buildInfoFile } = (await import(
+    pathToFileURL(path).href
+  )) as typeof import("#generator/compile/project/build-info.js");
+  const generated = copy.generate();
+  const record = () => buildInfoFile(join(copy.root, "run.json"), {}, { ...generated, checked: false });
+  const before = record();
+  utimesSync(path, 1_000, 1_000);
+  assert.deepEqual(record(), before);
+  rmSync(join(copy.root, "dist"), { recursive: true });
+  assert.deepEqual(record(), before);
 });
 
 test("a manifest of TypeScript that is being written is none", async () => {
@@ -281,39 +267,35 @@ test("a file changes that nothing imports: ambient, a global of a module, types 
     },
     { ...STRICT, types: ["globe"] },
   );
-  try {
-    // A TypeScript of the project's own, without its compiler.
-    const copy = join(global.root, "node_modules/typescript");
-    mkdirSync(copy);
-    cpSync(join(COMPILERS[1].folder, "package.json"), join(copy, "package.json"));
-    const isKept = (path: string) => !path.endsWith(".js");
-    cpSync(join(COMPILERS[1].folder, "lib"), join(copy, "lib"), { recursive: true, filter: isKept });
-    const original = readFileSync(join(global.root, library), "utf8");
-    const withWord = (word: string) => `${original}\ntype Word = "${word}";\n`;
-    parts.set(library, withWord);
-    global.write({ [library]: withWord("first3") });
+  // A TypeScript of the project's own, without its compiler.
+  const copy = join(global.root, "node_modules/typescript");
+  mkdirSync(copy);
+  cpSync(join(COMPILERS[1].folder, "package.json"), join(copy, "package.json"));
+  const isKept = (path: string) => !path.endsWith(".js");
+  cpSync(join(COMPILERS[1].folder, "lib"), join(copy, "lib"), { recursive: true, filter: isKept });
+  const original = readFileSync(join(global.root, library), "utf8");
+  const withWord = (word: string) => `${original}\ntype Word = "${word}";\n`;
+  parts.set(library, withWord);
+  global.write({ [library]: withWord("first3") });
 
-    const run = async (...args: string[]) => (await svcGenIn(global.root, ["--quiet", ...args])).code;
-    const members = (): string[] => {
-      const [{ input_schema }] = JSON.parse(readFileSync(join(global.root, "meta.json"), "utf8"));
-      const { value, word } = input_schema.properties;
-      const ambient = value.$ref === undefined ? value : input_schema.$defs.Ambient;
-      return [...ambient.required, ...word.required].sort();
-    };
-    const first = await svcGenIn(global.root, ["--quiet"]);
-    assert.equal(first.code, EXIT.done, first.err);
-    const wanted = ["first0", "first1", "first2", "first3"];
-    assert.deepEqual(members(), wanted);
-    for (const [index, [path, text]] of [...parts].entries()) {
-      assert.equal(await run("--check"), EXIT.done);
-      global.write({ [path]: text(`second${index}`) });
-      assert.equal(await run("--check"), EXIT.stale, path);
-      assert.equal(await run(), EXIT.done);
-      wanted[index] = `second${index}`;
-      assert.deepEqual(members(), [...wanted].sort());
-    }
-  } finally {
-    global.remove();
+  const run = async (...args: string[]) => (await svcGenIn(global.root, ["--quiet", ...args])).code;
+  const members = (): string[] => {
+    const [{ input_schema }] = JSON.parse(readFileSync(join(global.root, "meta.json"), "utf8"));
+    const { value, word } = input_schema.properties;
+    const ambient = value.$ref === undefined ? value : input_schema.$defs.Ambient;
+    return [...ambient.required, ...word.required].sort();
+  };
+  const first = await svcGenIn(global.root, ["--quiet"]);
+  assert.equal(first.code, EXIT.done, first.err);
+  const wanted = ["first0", "first1", "first2", "first3"];
+  assert.deepEqual(members(), wanted);
+  for (const [index, [path, text]] of [...parts].entries()) {
+    assert.equal(await run("--check"), EXIT.done);
+    global.write({ [path]: text(`second${index}`) });
+    assert.equal(await run("--check"), EXIT.stale, path);
+    assert.equal(await run(), EXIT.done);
+    wanted[index] = `second${index}`;
+    assert.deepEqual(members(), [...wanted].sort());
   }
 });
 

@@ -6,7 +6,6 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -14,20 +13,20 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
-import { afterEach, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { type CliHost, EXIT } from "#generator/cli/cli.js";
 import { fqnFor, packageNameFor, toolNames } from "#generator/scaffold/names.js";
 import { packagePlaces, packageSpecs } from "#generator/scaffold/package-specs.js";
 import { projectFiles } from "#generator/scaffold/project-files.js";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
+/** Every file of a project whose tool is `my-tool`. */
+import { scratchFolder } from "../scratch-folder.js";
 import { compile, FASTEST } from "../typescript/compilers.js";
 import { REPOSITORY } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
-/** Every file of a project whose tool is `my-tool`. */
 const FILES = [
   "package.json",
   "tsconfig.json",
@@ -47,9 +46,8 @@ const GENERATED = ["src/generated/contracts.ts", "src/generated/server.ts", "met
 
 let folder: string;
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "svc-new-")));
+  folder = scratchFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const create = (args: readonly string[], host: Partial<CliHost> = {}) => svcGenIn(folder, ["new", ...args], host);
 const only = (...args: string[]) => create([...args, "--skip-install"]);

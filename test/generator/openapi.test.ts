@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { EXIT } from "#generator/cli/cli.js";
@@ -77,7 +77,6 @@ interface Result { input: { a: string } }`,
 };
 
 const hard = new ToolProject(HARD);
-after(() => hard.remove());
 
 async function documentOf(root: string, ...args: string[]): Promise<{ text: string; document: Document }> {
   const { code, out, err } = await svcGenIn(root, ["openapi", ...args]);

@@ -11,10 +11,8 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -22,12 +20,12 @@ import {
 } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { EXIT } from "#generator/cli/cli.js";
 import { devServers, makePrivateFolder, privateFolder, stateFile } from "#generator/dev/dev-state.js";
 import { replaceFiles } from "#generator/files/atomic-write.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
 import { REPOSITORY, ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
@@ -36,8 +34,7 @@ const SUM = { "src/sum.ts": toolSource("Sum", "{ a: string }") };
 
 /** A folder outside of every checkout, and what is in it by name. */
 function outside(files: Readonly<Record<string, string>> = {}) {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "svc-gen-outside-")));
-  atEnd(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = scratchFolder();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const content = () => Object.fromEntries(readdirSync(folder).map((name) => [name, textIn(join(folder, name))]));
   return { folder, at: (name: string) => join(folder, name), content };

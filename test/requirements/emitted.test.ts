@@ -70,15 +70,11 @@ describe("errEval", () => {
         Object.entries(files).map(([path, source]) => [path, source.replace("{ SvcTool,", "{ errEval, SvcTool,")]),
       ),
     );
-    try {
-      const complaints = project
-        .generate()
-        .diagnostics.filter(({ severity }) => severity === "error")
-        .map(({ code, place }) => `${code.replace(/\d+/, "")} ${place?.file}`);
-      assert.deepEqual(complaints.sort(), ["TS src/w0.ts", "TS src/w1.ts", "TS src/w2.ts"]);
-    } finally {
-      project.remove();
-    }
+    const complaints = project
+      .generate()
+      .diagnostics.filter(({ severity }) => severity === "error")
+      .map(({ code, place }) => `${code.replace(/\d+/, "")} ${place?.file}`);
+    assert.deepEqual(complaints.sort(), ["TS src/w0.ts", "TS src/w1.ts", "TS src/w2.ts"]);
     proves("2.16");
   });
 });
@@ -99,14 +95,9 @@ describe("svc-gen", () => {
         declare class URL { constructor(path: string, base: string) }
         interface ImportMeta { url: string }`,
     });
-    try {
-      const [document] = JSON.parse(project.build()["meta.json"] ?? "") as [{ fqn: string; url: string }];
-      assert.deepEqual([document.fqn, document.url], ["xyz.test.tool-tool@1", "http://localhost/Tool"]);
-      for (const path of ["src/ran", "ran", "src/generated/ran"])
-        assert.ok(!existsSync(join(project.root, path)), path);
-    } finally {
-      project.remove();
-    }
+    const [document] = JSON.parse(project.build()["meta.json"] ?? "") as [{ fqn: string; url: string }];
+    assert.deepEqual([document.fqn, document.url], ["xyz.test.tool-tool@1", "http://localhost/Tool"]);
+    for (const path of ["src/ran", "ran", "src/generated/ran"]) assert.ok(!existsSync(join(project.root, path)), path);
     proves("9.9");
   });
 
@@ -116,26 +107,22 @@ describe("svc-gen", () => {
       "  static override meta(url: string) { return { ...super.meta(url), more: 1 }; }\n  static override path()",
     );
     const project = new ToolProject({ "src/tool.ts": source });
-    try {
-      const said = project.generate().diagnostics.map(({ code, place, subject }) => {
-        return `${code} ${place?.file}:${place?.line} ${subject}`;
-      });
-      assert.deepEqual(said, ["SVC121 src/tool.ts:6 Tool.meta()"]);
-      project.build();
-      const check = (...args: string[]) => svcGenIn(project.root, ["--check", ...args]);
-      const { code, err } = await check();
-      assert.equal(code, 1);
-      assert.match(
-        err,
-        /warning SVC121: Tool\.meta\(\): meta\.json may differ from what the tool serves, because meta\(\) is overridden\n/,
-      );
-      assert.match(err, /register the output of `node dist\/generated\/server\.js --meta`/);
-      project.write({ "src/tool.ts": source.replace("export class", "/** @acknowledge SVC121 */\nexport class") });
-      project.build();
-      assert.equal((await check()).code, 0);
-    } finally {
-      project.remove();
-    }
+    const said = project.generate().diagnostics.map(({ code, place, subject }) => {
+      return `${code} ${place?.file}:${place?.line} ${subject}`;
+    });
+    assert.deepEqual(said, ["SVC121 src/tool.ts:6 Tool.meta()"]);
+    project.build();
+    const check = (...args: string[]) => svcGenIn(project.root, ["--check", ...args]);
+    const { code, err } = await check();
+    assert.equal(code, 1);
+    assert.match(
+      err,
+      /warning SVC121: Tool\.meta\(\): meta\.json may differ from what the tool serves, because meta\(\) is overridden\n/,
+    );
+    assert.match(err, /register the output of `node dist\/generated\/server\.js --meta`/);
+    project.write({ "src/tool.ts": source.replace("export class", "/** @acknowledge SVC121 */\nexport class") });
+    project.build();
+    assert.equal((await check()).code, 0);
     proves("9.9");
   });
 });

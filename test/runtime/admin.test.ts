@@ -2,11 +2,10 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, Server as NetServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import type { Reloads } from "#runtime/config/reload-stats.js";
 import { type Address, type RunningServer, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { RedisReplayStore } from "#runtime/redis/index.js";
@@ -14,6 +13,7 @@ import { AdminListener } from "#runtime/server/observe/admin.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { prepareSigningKey, publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import { proves } from "../proves.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { run, stop } from "./child.js";
 import { readExposition } from "./exposition.js";
 import { exchange, expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
@@ -146,8 +146,7 @@ describe("metrics", () => {
   });
 
   it("say what became of the files that are followed, and how old they are", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "svc-admin-"));
-    after(() => rmSync(directory, { recursive: true }));
+    const directory = scratchFolder();
     const tool = countingTool({ fqn: "xyz.test.followed@1" });
     const [path, leaders] = [join(directory, "config.json"), join(directory, "leaders.json")];
     const publicKey = Buffer.from(publicKeyOf(alice.seed)).toString("hex");

@@ -4,9 +4,8 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import fs, { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { after, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { FileLeaders } from "#runtime/config/allowed-leaders.js";
 import { ConfigError, ToolkitRuntimeConfig } from "#runtime/config/config.js";
@@ -18,6 +17,7 @@ import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import type { VerifyKey } from "#runtime/wire/crypto/ed25519-keys.js";
 import { parseJson } from "#runtime/wire/json/scan.js";
 import { proves, provesRow } from "../proves.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
 import { keptLog, until } from "./tools.js";
 
@@ -25,8 +25,7 @@ function hexOf(key: VerifyKey | undefined): string | undefined {
   return key && Buffer.from(key.bytes).toString("hex");
 }
 
-const directory = mkdtempSync(join(tmpdir(), "allow-list-"));
-after(() => rmSync(directory, { recursive: true }));
+const directory = scratchFolder();
 
 let files = 0;
 const newPath = () => join(directory, `list-${files++}.json`);

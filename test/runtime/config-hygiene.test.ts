@@ -1,17 +1,16 @@
 /** Rights of the files that hold keys or decide who may call; a configuration that two servers share. */
 
 import assert from "node:assert/strict";
-import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { ConfigError, ToolkitRuntimeConfig } from "#runtime/config/config.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { countingTool, echoCall, type LogEntry, serveFor, until } from "./tools.js";
 
-const directory = mkdtempSync(join(tmpdir(), "hygiene-"));
-after(() => rmSync(directory, { recursive: true }));
+const directory = scratchFolder();
 
 let serial = 0;
 function file(content: string, mode: number): string {

@@ -1,10 +1,9 @@
 // The configuration: recorded verdicts, exact values, the texts of its errors, and that none of them holds a key.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { after, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "#runtime/config/config.js";
@@ -12,9 +11,9 @@ import { readJson } from "#runtime/index.js";
 import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import { DEFAULT_INVOKE_MAX_BODY_BYTES } from "#runtime/wire/protocol.js";
 import { proves, provesRow } from "../proves.js";
+import { scratchFolder } from "../scratch-folder.js";
 
-const directory = mkdtempSync(join(tmpdir(), "config-"));
-after(() => rmSync(directory, { recursive: true }));
+const directory = scratchFolder();
 
 let files = 0;
 function file(content: string | Uint8Array): string {

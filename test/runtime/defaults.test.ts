@@ -1,12 +1,12 @@
 /** Every default in the documents, compared with servers that were started without options. */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";
 import { syncBuiltinESMExports } from "node:module";
 import { connect, type ListenOptions, Server, type Socket } from "node:net";
-import os, { tmpdir } from "node:os";
+import os from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { Worker } from "node:worker_threads";
@@ -44,6 +44,8 @@ import {
 // ---- what the documents say ----
 
 /** The numbers of a text, in milliseconds, bytes or by themselves. */
+import { scratchFolder } from "../scratch-folder.js";
+
 function quantities(text: string): number[] {
   const units = { ms: 1, s: 1000, KiB: 1024, MiB: 1_048_576, bytes: 1 } as const;
   return [...text.matchAll(/(\d[\d,]*)(?: (ms|s|KiB|MiB|bytes)\b)?/g)].map(
@@ -68,11 +70,10 @@ const rowsOf = (cells: readonly string[][], column: number) =>
 
 const servers: RunningServer[] = [];
 const timers: HeldTimers = holdTimers();
-const directory = mkdtempSync(join(tmpdir(), "svc-defaults-"));
+const directory = scratchFolder();
 after(async () => {
   await Promise.all(servers.map(end));
   timers.restore();
-  rmSync(directory, { recursive: true });
 });
 
 /** Ends a server, whatever its tools do: every time that it gives them is over at once. */

@@ -3,16 +3,15 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, it } from "node:test";
+import { it } from "node:test";
 import { pathToFileURL } from "node:url";
 import { entrypoint } from "../e2e/process.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
 
-const directory = mkdtempSync(join(tmpdir(), "svc-entrypoint-"));
-after(() => rmSync(directory, { recursive: true }));
+const directory = scratchFolder();
 
 /** Runs a script that must end by itself. */
 function run(script: string, ...args: string[]) {

@@ -1,7 +1,7 @@
 /** Every option of the test kit has its effect, and every default is the documented one. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +12,7 @@ import { createHarness, type HarnessOptions, LeaderError } from "svc-runtime/tes
 import { TestStore } from "svc-runtime-storage/dev";
 import { type ReplayStore, SvcTool, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { substituteBlobId } from "#runtime/storage/dev/dev-store.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { type Behaviour, type CountingTool, countingTool } from "./counting-tool.js";
 import { gate, until } from "./tools.js";
 
@@ -214,7 +215,7 @@ test("contracts: those that are given, without a project", async (t) => {
 
 test("project: the folder of the process by default, else a folder, a file in it or a tsconfig.json", async () => {
   // In place of svc-gen, whose compiler would take seconds: it gives what it was asked for.
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "svc-kit-project-")));
+  const root = scratchFolder();
   const generator = join(root, "node_modules/svc-gen");
   mkdirSync(join(generator), { recursive: true });
   mkdirSync(join(root, "src"));
@@ -241,7 +242,6 @@ test("project: the folder of the process by default, else a folder, a file in it
     assert.deepEqual(await asked({}), { root });
   } finally {
     process.chdir(from);
-    rmSync(root, { recursive: true });
   }
 });
 
@@ -290,8 +290,7 @@ test("http: only this machine reaches the port", { skip: process.platform !== "l
 // ---- the store ----
 
 test("the test store: one epoch by default, quick ids, and nothing is left of it", async (t) => {
-  const parent = mkdtempSync(join(tmpdir(), "svc-kit-store-"));
-  t.after(() => rmSync(parent, { recursive: true }));
+  const parent = scratchFolder();
   const before = tmpdir();
   process.env.TMPDIR = parent;
   t.after(() => {

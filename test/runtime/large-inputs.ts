@@ -1,10 +1,9 @@
 /** Types whose largest inputs cost the most, and a process that serves a tool of each. */
 
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Codec } from "#runtime/wire/contract.js";
-import { atEnd } from "../teardown.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { type Child, run } from "./child.js";
 
 const member = (name: string, codec: Codec, optional = false) => ({ name, codec, optional });
@@ -87,8 +86,7 @@ export function serveLargeInputs(env: Record<string, string> = {}): Child {
     codec,
   }));
   // A command line is too short for the codecs.
-  const folder = mkdtempSync(join(tmpdir(), "svc-large-"));
-  atEnd(() => rmSync(folder, { recursive: true }));
+  const folder = scratchFolder();
   const file = join(folder, "tools.json");
   writeFileSync(file, JSON.stringify({ tools, definitions: DEFINITIONS }));
   return run(

@@ -2,9 +2,8 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { closest } from "#runtime/config/nearest.js";
@@ -13,57 +12,50 @@ import { strayVariables } from "#runtime/config/stray-variables.js";
 import { UndeclaredNotice } from "#runtime/server/call/run/undeclared-notice.js";
 import type { Codec, Contract } from "#runtime/wire/contract.js";
 import { undeclaredMembers } from "#runtime/wire/decode/undeclared.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { many, one } from "./counting-tool.js";
 import { keptLog } from "./tools.js";
 
 test("a file of an operator has 64 MiB at most, and a larger one is not read", async (t) => {
-  const directory = mkdtempSync(join(tmpdir(), "svc-large-"));
-  try {
-    const path = join(directory, "config.json");
-    writeFileSync(path, "", { mode: 0o600 });
-    const faultOf = (bytes: number) => {
-      truncateSync(path, bytes);
-      const reading = readOperatorFile(path);
-      return "fault" in reading ? reading.fault : undefined;
-    };
-    assert.equal(faultOf(67_108_864), undefined);
-    assert.match(faultOf(67_108_865) ?? "", /^must be at most 64 MiB/);
-    const file = await open(path);
-    const read = t.mock.method(Object.getPrototypeOf(file) as typeof file, "read");
-    await file.close();
-    for (const bytes of [67_108_865, 500_000_000]) {
-      truncateSync(path, bytes);
-      const reading = await readOperatorFileAsync(path);
-      assert.match("fault" in reading ? reading.fault : "", /^must be at most 64 MiB/);
-    }
-    assert.equal(read.mock.callCount(), 0, "no part is read");
-    truncateSync(path, 300_000);
+  const directory = scratchFolder();
+  const path = join(directory, "config.json");
+  writeFileSync(path, "", { mode: 0o600 });
+  const faultOf = (bytes: number) => {
+    truncateSync(path, bytes);
+    const reading = readOperatorFile(path);
+    return "fault" in reading ? reading.fault : undefined;
+  };
+  assert.equal(faultOf(67_108_864), undefined);
+  assert.match(faultOf(67_108_865) ?? "", /^must be at most 64 MiB/);
+  const file = await open(path);
+  const read = t.mock.method(Object.getPrototypeOf(file) as typeof file, "read");
+  await file.close();
+  for (const bytes of [67_108_865, 500_000_000]) {
+    truncateSync(path, bytes);
     const reading = await readOperatorFileAsync(path);
-    assert.ok("bytes" in reading && reading.bytes.length === 300_000 && read.mock.callCount() > 1);
-    assert.equal(reading.digest, digestOf(Buffer.alloc(300_000)));
-  } finally {
-    rmSync(directory, { recursive: true });
+    assert.match("fault" in reading ? reading.fault : "", /^must be at most 64 MiB/);
   }
+  assert.equal(read.mock.callCount(), 0, "no part is read");
+  truncateSync(path, 300_000);
+  const reading = await readOperatorFileAsync(path);
+  assert.ok("bytes" in reading && reading.bytes.length === 300_000 && read.mock.callCount() > 1);
+  assert.equal(reading.digest, digestOf(Buffer.alloc(300_000)));
 });
 
 test("a pipe in place of a file is refused without waiting for a writer", {
   skip: process.platform === "win32",
 }, () => {
-  const directory = mkdtempSync(join(tmpdir(), "svc-pipe-"));
-  try {
-    const path = join(directory, "config.json");
-    execFileSync("mkfifo", [path]);
-    const module = new URL("../../runtime/dist/config/operator-file.js", import.meta.url).href;
-    const code = `import { readOperatorFile, readOperatorFileAsync } from ${JSON.stringify(module)};
+  const directory = scratchFolder();
+  const path = join(directory, "config.json");
+  execFileSync("mkfifo", [path]);
+  const module = new URL("../../runtime/dist/config/operator-file.js", import.meta.url).href;
+  const code = `import { readOperatorFile, readOperatorFileAsync } from ${JSON.stringify(module)};
       const path = ${JSON.stringify(path)};
       console.log(readOperatorFile(path).fault, (await readOperatorFileAsync(path)).fault);`;
-    const args = ["--input-type=module", "-e", code];
-    const { stdout, signal } = spawnSync(process.execPath, args, { timeout: 20_000, encoding: "utf8" });
-    assert.equal(signal, null, "the process waits for a writer");
-    assert.deepEqual(stdout.match(/must be a readable file, got a directory or a special file/g)?.length, 2, stdout);
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
+  const args = ["--input-type=module", "-e", code];
+  const { stdout, signal } = spawnSync(process.execPath, args, { timeout: 20_000, encoding: "utf8" });
+  assert.equal(signal, null, "the process waits for a writer");
+  assert.deepEqual(stdout.match(/must be a readable file, got a directory or a special file/g)?.length, 2, stdout);
 });
 
 test("a name is near another within two edit steps, and half of its length", () => {

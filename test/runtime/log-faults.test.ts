@@ -3,18 +3,18 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
+import { closeSync, constants, openSync } from "node:fs";
 import { Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import type { ServerLogger } from "#runtime/index.js";
+/** The environment without the variables of the tests, which a server names as unknown. */
+import { scratchFolder } from "../scratch-folder.js";
 import { PRELUDE, run } from "./child.js";
 import { exchange, expectError, type RawResponse, requestText } from "./raw.js";
 import { moduleFolder } from "./thread-entry.js";
 import { countingTool, echoCall, echoed, expectResult, gate, sendPlain, serveSigned, until } from "./tools.js";
 
-/** The environment without the variables of the tests, which a server names as unknown. */
 const OTHERS = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SVC_")));
 
 /**
@@ -68,11 +68,10 @@ const server = await bootstrap(tools);
 if (server !== undefined) process.stdout.write(JSON.stringify({ url: server.url, admin: server.adminUrl }) + "\\n");
 `;
 
-const folder = mkdtempSync(join(tmpdir(), "svc-log-"));
+const folder = scratchFolder();
 const children = new Set<ChildProcess>();
 after(() => {
   for (const child of children) child.kill("SIGKILL");
-  rmSync(folder, { recursive: true, force: true });
 });
 
 interface Served {

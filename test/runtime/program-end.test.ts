@@ -1,18 +1,17 @@
 /** A program that closes its server: nothing of the server keeps it alive, and the replay store gets the time that is left. */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it, mock } from "node:test";
 import { Shutdown, type ShutdownParts } from "#runtime/server/http/shutdown.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
-import { atEnd } from "../teardown.js";
+/** Serves a tool, closes the server while a call runs, lets the call end, and names the timers that keep the program. */
+import { scratchFolder } from "../scratch-folder.js";
 import { makeCertificate } from "./certificate.js";
 import { run } from "./child.js";
 import { countingTool, keptLog, serveSigned } from "./tools.js";
 
-/** Serves a tool, closes the server while a call runs, lets the call end, and names the timers that keep the program. */
 const PROGRAM = `
 import { serve } from "svc-runtime";
 import { request as requestHttp } from "node:http";
@@ -51,8 +50,7 @@ describe("a program that closes its server while a call runs", () => {
   });
 
   it("nor one of TLS", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "svc-end-"));
-    atEnd(() => rmSync(directory, { recursive: true, force: true }));
+    const directory = scratchFolder();
     const { cert, key } = makeCertificate();
     const paths = {
       SVC_TOOL_TLS_CERT_PATH: join(directory, "cert.pem"),

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, afterEach, beforeEach, describe, it, mock } from "node:test";
+import { afterEach, beforeEach, describe, it, mock } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import {
@@ -22,6 +22,7 @@ import { decodeRecord, encodeRecord } from "#runtime/redis/record.js";
 import { SCRIPTS } from "#runtime/redis/scripts.js";
 import { redisFromEnv } from "#runtime/redis/settings.js";
 import { parseTarget } from "#runtime/redis/target.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { type HeldTimers, holdTimers } from "./held-timers.js";
 
 const THIS_FILE = fileURLToPath(import.meta.url);
@@ -259,8 +260,7 @@ describe("a connection", () => {
   });
 
   it("reads its files: a password, and certificates for TLS", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "svc-redis-"));
-    after(() => rmSync(directory, { recursive: true }));
+    const directory = scratchFolder();
     const files = Object.fromEntries(
       ["passwordFile", "caPath", "certPath", "keyPath"].map((name) => {
         writeFileSync(join(directory, name), `text of ${name}\n`);

@@ -1,18 +1,17 @@
 /** Processes whose files change: SIGHUP, and a process without descriptors (protocol.md section 10). */
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { makeCertificate } from "./certificate.js";
 import { start } from "./child.js";
 import { RawConnection, type RawResponse, requestText } from "./raw.js";
 import { alice, bob, countingTool, echoCall, until } from "./tools.js";
 
-const directory = mkdtempSync(join(tmpdir(), "reload-process-"));
-after(() => rmSync(directory, { recursive: true }));
+const directory = scratchFolder();
 
 /** What the process serves; the test signs its calls with its own copy of the contract. */
 const tool = countingTool({ fqn: "xyz.test.one@1", path: "one" });

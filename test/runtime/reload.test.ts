@@ -1,14 +1,14 @@
 /** A running server and the files that it is configured by (protocol.md section 10). */
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { after, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type BootstrapOptions, type RunningServer, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import { proves } from "../proves.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { expectError, RawConnection } from "./raw.js";
 import {
   alice,
@@ -27,8 +27,7 @@ import {
   until,
 } from "./tools.js";
 
-const root = mkdtempSync(join(tmpdir(), "reload-"));
-after(() => rmSync(root, { recursive: true }));
+const root = scratchFolder();
 
 let serial = 0;
 const newPath = () => {

@@ -3,15 +3,16 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { request as httpsRequest } from "node:https";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/config/environment.js";
 import { InvocationAborted, type InvokeContext, serve } from "#runtime/index.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { proves } from "../proves.js";
+/** What the tool does is what it is called with; it writes down what it began. */
+import { scratchFolder } from "../scratch-folder.js";
 import { makeCertificate } from "./certificate.js";
 import { type Child, PRELUDE, ROOT, run, start } from "./child.js";
 import { type HeldTimers, holdTimers } from "./held-timers.js";
@@ -35,7 +36,6 @@ import {
   until,
 } from "./tools.js";
 
-/** What the tool does is what it is called with; it writes down what it began. */
 const TOOL = `
 One.prototype.invoke = async ({ value }) => {
   process.stdout.write("began;");
@@ -218,8 +218,7 @@ describe("a process that is told to stop", { concurrency: 2 }, () => {
   });
 
   it("under npm, which passes the signal on to a script that is `exec node …`", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "svc-shutdown-"));
-    after(() => rmSync(directory, { recursive: true }));
+    const directory = scratchFolder();
     // Within the repository's reach for the name svc-runtime, wherever the package is that npm runs.
     writeFileSync(
       join(directory, "package.json"),
@@ -476,7 +475,7 @@ describe("a server that is closed", () => {
   });
 
   it("over TLS", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "svc-shutdown-"));
+    const directory = scratchFolder();
     const { cert, key } = makeCertificate();
     const { tool, release } = heldTool();
     for (const [variable, text] of [
@@ -506,7 +505,6 @@ describe("a server that is closed", () => {
     release();
     assert.deepEqual(await answer, [200, echoed('"held"')]);
     assert.deepEqual(await summary(closed), { finished: 1, cut: 0, interrupted: 0 });
-    rmSync(directory, { recursive: true });
   });
 
   it("after the drain limit the signals of tools fire; what is cut short is answered 503", async () => {

@@ -2,9 +2,7 @@
 
 import assert from "node:assert/strict";
 import { getEventListeners, once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { BlobIdEncoder } from "#runtime/storage/blob-id.js";
@@ -22,9 +20,10 @@ import {
 } from "#runtime/storage/index.js";
 import { NexusValue } from "#runtime/wire/bcs/data.js";
 import { sha256 } from "#runtime/wire/crypto/hash.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { holdTimers } from "./held-timers.js";
 
-const directory = mkdtempSync(join(tmpdir(), "svc-storage-options-"));
+const directory = scratchFolder();
 const CONTENT = Buffer.from('"a report"');
 const REFERENCE = NexusValue.walrus(substituteBlobId(CONTENT), sha256(CONTENT));
 
@@ -38,7 +37,6 @@ before(async () => {
 });
 after(async () => {
   await store.stop();
-  rmSync(directory, { recursive: true });
 });
 beforeEach(() => {
   store.clearFaults();

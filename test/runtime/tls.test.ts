@@ -3,10 +3,9 @@
 import assert from "node:assert/strict";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { connect as connectTcp, createServer, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { type ConnectionOptions, connect, type SecureVersion, type TLSSocket } from "node:tls";
@@ -15,6 +14,7 @@ import { type BootstrapOptions, serve } from "#runtime/index.js";
 import { DEADLINES } from "#runtime/server/http/limits.js";
 import { tlsFromEnv } from "#runtime/server/http/tls.js";
 import { proves, provesRow } from "../proves.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { type Certificate, makeCertificate } from "./certificate.js";
 import { holdTimers } from "./held-timers.js";
 import { requestText } from "./raw.js";
@@ -31,11 +31,10 @@ import {
   until,
 } from "./tools.js";
 
-const directory = mkdtempSync(join(tmpdir(), "tls-"));
+const directory = scratchFolder();
 const servers: { close(): Promise<unknown> }[] = [];
 after(async () => {
   await Promise.all(servers.map((server) => server.close()));
-  rmSync(directory, { recursive: true });
 });
 
 let serial = 0;

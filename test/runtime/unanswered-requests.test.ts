@@ -2,8 +2,7 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, it } from "node:test";
@@ -14,6 +13,7 @@ import { HeaviestConnection } from "#runtime/server/http/heaviest-connection.js"
 import { MAX_UNREAD_BYTES } from "#runtime/server/http/limits.js";
 import { tlsFromEnv } from "#runtime/server/http/tls.js";
 import { MAX_PIPELINED, MAX_UNANSWERED } from "#runtime/server/http/unanswered-requests.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
 import { makeCertificate } from "./certificate.js";
 import { RawConnection, requestText } from "./raw.js";
@@ -79,7 +79,7 @@ async function slowServer({
 }
 
 function tlsSetup() {
-  const folder = mkdtempSync(join(tmpdir(), "unanswered-"));
+  const folder = scratchFolder();
   const { cert, key } = makeCertificate();
   const files = { [ENV_TLS_CERT_PATH]: join(folder, "cert"), [ENV_TLS_KEY_PATH]: join(folder, "key") };
   writeFileSync(files[ENV_TLS_CERT_PATH] ?? "", cert);

@@ -6,7 +6,6 @@ import {
   appendFileSync,
   chmodSync,
   mkdirSync,
-  mkdtempSync,
   renameSync,
   rmSync,
   statSync,
@@ -17,7 +16,6 @@ import {
 } from "node:fs";
 import fsPromises from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
-import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { after, describe, it, type TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -25,13 +23,13 @@ import { fileURLToPath } from "node:url";
 import { FileFollower, type VersionRefusal } from "#runtime/config/file-follower.js";
 import { digestOf } from "#runtime/config/operator-file.js";
 import { proves } from "../proves.js";
+import { scratchFolder } from "../scratch-folder.js";
 import { attempt, until } from "./tools.js";
 
-const root = mkdtempSync(join(tmpdir(), "watch-"));
+const root = scratchFolder();
 const followers: FileFollower[] = [];
 after(() => {
   for (const follower of followers) follower.close();
-  rmSync(root, { recursive: true });
 });
 
 let serial = 0;

@@ -56,7 +56,6 @@ function read(source: string, options: ts.CompilerOptions): { readonly errors: s
     ...sources.flatMap((file) => [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]),
   ].map(({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`);
   const files = sources.map(({ fileName }) => relative(REPOSITORY, fileName));
-  project.remove();
   return { errors, files };
 }
 

@@ -252,64 +252,60 @@ test(`${COUNT} random types of seed ${SEED}: tsc and the contract give one verdi
     },
     STRICT,
   );
-  try {
-    project.build(true);
-    // tsc finds in the generated server the types that svc-gen has seen.
-    assert.equal(compile(FASTEST, project.root, ["-p", ".", "--noEmit"]), "");
-    const contracts = await project.contracts();
-    const byFqn = new Map(contracts.map((contract) => [contract.fqn, contract]));
-    const decoded = types.map(({ values }, index) => {
-      const contract = byFqn.get(`xyz.test.tool-t${index}@1`) as Contract;
-      const decoder = new InputDecoder(contract);
-      const encoder = new OutputEncoder(contract);
-      const judge = openJudge(contract);
-      return values.map(({ json }) => {
-        judge(`{"v":${json}}`);
-        try {
-          const input = decoder.decodeUnsigned(Buffer.from(`{"v":${json}}`));
-          // What was read can be written.
-          encoder.encode({ ok: input });
-          return { text: expression(input.v) };
-        } catch (error) {
-          return { why: String(error) };
-        }
-      });
+  project.build(true);
+  // tsc finds in the generated server the types that svc-gen has seen.
+  assert.equal(compile(FASTEST, project.root, ["-p", ".", "--noEmit"]), "");
+  const contracts = await project.contracts();
+  const byFqn = new Map(contracts.map((contract) => [contract.fqn, contract]));
+  const decoded = types.map(({ values }, index) => {
+    const contract = byFqn.get(`xyz.test.tool-t${index}@1`) as Contract;
+    const decoder = new InputDecoder(contract);
+    const encoder = new OutputEncoder(contract);
+    const judge = openJudge(contract);
+    return values.map(({ json }) => {
+      judge(`{"v":${json}}`);
+      try {
+        const input = decoder.decodeUnsigned(Buffer.from(`{"v":${json}}`));
+        // What was read can be written.
+        encoder.encode({ ok: input });
+        return { text: expression(input.v) };
+      } catch (error) {
+        return { why: String(error) };
+      }
     });
-    // Two lines a value: as it was made, and as it was decoded.
-    const lines = types.map(({ type, values }, index) => [
-      `import { Colour, type Box, type Tree } from "./declarations.js"; void Colour; type T = ${type.text}; type Unused = [Box<1>, Tree];`,
-      ...values.flatMap(({ text }, at) => [
-        `{ const v: T = ${text}; }`,
-        `{ const v: T = ${decoded[index]?.[at]?.text ?? "0 as never"}; }`,
-      ]),
-    ]);
-    const verdicts = judge(
-      project.root,
-      lines.map((each) => `${each.join("\n")}\n`),
-    );
-    const disagreements: string[] = [];
-    let accepted = 0;
-    let compared = 0;
-    for (const [index, { type, values }] of types.entries()) {
-      for (const [at, { text }] of values.entries()) {
-        const result = decoded[index]?.[at];
-        compared++;
-        if (result?.text !== undefined) accepted++;
-        // The protocol's limit of a list port, which no type has.
-        const isEmptyList = result?.why?.endsWith("v: expected 1 to 256 values, got 0") === true;
-        if (result?.text === undefined && !isEmptyList && verdicts[index]?.[2 * at + 1]) {
-          disagreements.push(`${type.text}\n   ${text} is of the type, the contract says ${result?.why}`);
-        }
-        if (!verdicts[index]?.[2 * at + 2]) {
-          disagreements.push(`${type.text}\n   ${text} became ${result?.text}, which is not of the type`);
-        }
+  });
+  // Two lines a value: as it was made, and as it was decoded.
+  const lines = types.map(({ type, values }, index) => [
+    `import { Colour, type Box, type Tree } from "./declarations.js"; void Colour; type T = ${type.text}; type Unused = [Box<1>, Tree];`,
+    ...values.flatMap(({ text }, at) => [
+      `{ const v: T = ${text}; }`,
+      `{ const v: T = ${decoded[index]?.[at]?.text ?? "0 as never"}; }`,
+    ]),
+  ]);
+  const verdicts = judge(
+    project.root,
+    lines.map((each) => `${each.join("\n")}\n`),
+  );
+  const disagreements: string[] = [];
+  let accepted = 0;
+  let compared = 0;
+  for (const [index, { type, values }] of types.entries()) {
+    for (const [at, { text }] of values.entries()) {
+      const result = decoded[index]?.[at];
+      compared++;
+      if (result?.text !== undefined) accepted++;
+      // The protocol's limit of a list port, which no type has.
+      const isEmptyList = result?.why?.endsWith("v: expected 1 to 256 values, got 0") === true;
+      if (result?.text === undefined && !isEmptyList && verdicts[index]?.[2 * at + 1]) {
+        disagreements.push(`${type.text}\n   ${text} is of the type, the contract says ${result?.why}`);
+      }
+      if (!verdicts[index]?.[2 * at + 2]) {
+        disagreements.push(`${type.text}\n   ${text} became ${result?.text}, which is not of the type`);
       }
     }
-    assert.deepEqual(disagreements, []);
-    assert.ok(accepted > compared * 0.4 && accepted < compared * 0.9, `${accepted} of ${compared} accepted`);
-  } finally {
-    project.remove();
   }
+  assert.deepEqual(disagreements, []);
+  assert.ok(accepted > compared * 0.4 && accepted < compared * 0.9, `${accepted} of ${compared} accepted`);
 });
 
 /** For each file, for each line, whether tsc has nothing to say about it. */

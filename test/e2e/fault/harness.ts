@@ -5,14 +5,13 @@
 
 import assert from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { LeaderClient, LeaderError, type LeaderOptions, publicKeyOf, type SignedRequest } from "#runtime/leader.js";
 import { start } from "../../runtime/child.js";
 import { until } from "../../runtime/tools.js";
-import { atEnd } from "../../teardown.js";
+import { scratchFolder } from "../../scratch-folder.js";
 import { ECHO, FAULTY, MARKS } from "./names.js";
 
 export { until } from "../../runtime/tools.js";
@@ -100,8 +99,7 @@ export async function startFaultServer({
   nodeOptions = [],
   maxInputValues,
 }: FaultServerOptions = {}): Promise<FaultServer> {
-  const directory = mkdtempSync(join(tmpdir(), "svc-fault-"));
-  atEnd(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = scratchFolder();
   const configPath = join(directory, "config.json");
   writeFileSync(configPath, config, { mode: 0o600 });
   const [command, ...args] = [...wrap, process.execPath, ...nodeOptions, "--import", "tsx", SERVER];
@@ -131,7 +129,6 @@ export async function startFaultServer({
     stop: async () => {
       child.process.kill("SIGTERM");
       const { code } = await child.ended;
-      rmSync(directory, { recursive: true, force: true });
       for (const mark of SECRET) assert.ok(!log().includes(mark), `the log holds ${mark}`);
       return code;
     },

@@ -4,13 +4,12 @@
  */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { type LeaderClient, LeaderError } from "#runtime/leader.js";
 import { CuttingProxy } from "../../runtime/cutting-proxy.js";
-import { atEnd } from "../../teardown.js";
+import { scratchFolder } from "../../scratch-folder.js";
 import { withRedis } from "../redis/installed.js";
 import { RedisServer } from "../redis/redis-server.js";
 import { clientOf, ECHO, type FaultServer, FULL, startFaultServer, until } from "./harness.js";
@@ -49,8 +48,7 @@ const repairing = (client: LeaderClient, value: object) =>
  * @param redis the address of their replay memory; without it each has one of its own
  */
 async function chaos(count: number, redis?: string): Promise<Chaos> {
-  const directory = mkdtempSync(join(tmpdir(), "svc-chaos-"));
-  atEnd(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = scratchFolder();
   const file = join(directory, "runs");
   const shared = redis === undefined ? {} : { SVC_REPLAY_REDIS_URL: redis, SVC_REPLAY_REDIS_GRACE_MS: "0" };
   // With a memory that survives them, SIGTERM interrupts runs.

@@ -1,11 +1,11 @@
 /** Ordinary load for as long as a leak needs to show, alone and while everything that can be reloaded is reloaded. */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { makeCertificate } from "../../runtime/certificate.js";
+import { scratchFolder } from "../../scratch-folder.js";
 import {
   callAll,
   clientOf,
@@ -75,7 +75,7 @@ describe("reloads under load", () => {
   const reloads = FULL ? 200 : 16;
 
   it(`${reloads} of them, half invalid, a quarter torn, certificates too: no good call lost`, async (t) => {
-    const tls = mkdtempSync(join(tmpdir(), "svc-fault-tls-"));
+    const tls = scratchFolder();
     const [certPath, keyPath] = [join(tls, "cert.pem"), join(tls, "key.pem")];
     const certificates = [makeCertificate({ name: "one" }), makeCertificate({ name: "other" })] as const;
     const install = ({ cert, key }: (typeof certificates)[0]) => {
@@ -131,6 +131,5 @@ describe("reloads under load", () => {
     );
     await until(() => server.log().includes("a new version of"), "a line about a new version");
     assert.equal(await server.stop(), 0);
-    rmSync(tls, { recursive: true });
   });
 });

@@ -1,21 +1,20 @@
 /** A server in a small container: what traffic within the limits fills is refused, and the kernel ends nothing. */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import { PRELUDE, start } from "../../runtime/child.js";
 import { expectError, RawConnection } from "../../runtime/raw.js";
 import { alice, countingTool, echoCall, sendPlain } from "../../runtime/tools.js";
+import { scratchFolder } from "../../scratch-folder.js";
 import { belowLimit, whyNoLimit } from "./cgroup.js";
 
 const MIB = 2 ** 20;
 const skip = whyNoLimit();
 
-const directory = mkdtempSync(join(tmpdir(), "memory-limit-"));
-after(() => rmSync(directory, { recursive: true }));
+const directory = scratchFolder();
 
 const config = join(directory, "config.json");
 const key = { kid: Number(alice.kid), public_key: Buffer.from(publicKeyOf(alice.seed)).toString("hex") };

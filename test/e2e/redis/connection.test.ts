@@ -1,8 +1,7 @@
 /** How the store reaches a server: unix socket, TLS, credentials that change, rights of a user, clients of the host. */
 
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, describe, it } from "node:test";
 import { Redis } from "ioredis";
@@ -11,6 +10,7 @@ import { type RedisReplayOptions, RedisReplayStore } from "#runtime/redis/index.
 import { KeptLog } from "#runtime/testing/kept-log.js";
 import { makeCertificate } from "../../runtime/certificate.js";
 import { until } from "../../runtime/tools.js";
+import { scratchFolder } from "../../scratch-folder.js";
 import { withRedis } from "./installed.js";
 import { RedisServer } from "./redis-server.js";
 
@@ -20,7 +20,7 @@ const RIGHTS =
   "~svc:* -@all +evalsha +eval +get +getrange +set +del +exists +pexpire +pttl +time +info +ping +hello +auth";
 
 describe("the connection of a shared store", withRedis(), () => {
-  const folder = mkdtempSync(join(tmpdir(), "svc-redis-connection-"));
+  const folder = scratchFolder();
   const path = (name: string) => join(folder, name);
   const { cert, key } = makeCertificate();
   let server: RedisServer;
@@ -43,7 +43,6 @@ describe("the connection of a shared store", withRedis(), () => {
   });
   after(async () => {
     await server.end();
-    rmSync(folder, { recursive: true, force: true });
   });
   afterEach(() => Promise.all(opened.splice(0).map((store) => store.close(100))));
 
