@@ -453,6 +453,7 @@ export const CODES = {
 
 export type Code = keyof typeof CODES;
 
+/** Place in the source that explains a diagnostic. */
 export interface RelatedPlace {
   /** Description of this place. */
   readonly message: string;
@@ -464,6 +465,7 @@ export interface RelatedPlace {
 export interface Diagnostic {
   /** Stable code such as `SVC112`; all are listed in docs/diagnostics.md. */
   readonly code: Code | `TS${number}`;
+  /** An error prevents generation; a warning fails `--check`; a note does neither. */
   readonly severity: Severity;
   /** Problem, as one sentence. */
   readonly message: string;

@@ -18,6 +18,7 @@ export function displayPath(layout: Layout, path: string): string {
   return relative(layout.root, path).split(sep).join("/");
 }
 
+/** Location of a project and of its generated files. */
 export interface GenerateOptions {
   /** Package root, which also contains `meta.json`. */
   readonly root: string;
