@@ -7,7 +7,7 @@ import type { VerifyKey } from "../wire/crypto/ed25519-keys.js";
 import { isLeaderId } from "../wire/protocol.js";
 import { looksLikeKey, readPublicKey } from "./keys.js";
 import type { LeaderResolver } from "./leader-resolver.js";
-import { digestOf, type HashedFile, readOperatorFile } from "./operator-file.js";
+import { digestOf, type HashedFile, type OperatorFile, readOperatorFile } from "./operator-file.js";
 import { parseJsonAside } from "./parse-aside.js";
 import { ConfigError, DocumentNode, type DocumentSource, type Faults, notJson } from "./strict-json.js";
 
@@ -141,7 +141,7 @@ function readVerifyKey(node: DocumentNode, known: VerifyKey | undefined): Verify
 
 /** The empty resolver, for disabled signed requests. */
 export function noLeaders(): LeaderResolver {
-  return new FixedLeaders(EMPTY);
+  return new Leaders(EMPTY);
 }
 
 /**
@@ -151,7 +151,7 @@ export function noLeaders(): LeaderResolver {
  * @throws ConfigError
  */
 export function inlineLeaders(node: DocumentNode, previous?: LeaderResolver): LeaderResolver {
-  return new FixedLeaders(readAllowList(node, previous instanceof FixedLeaders ? previous.list : EMPTY));
+  return new Leaders(readAllowList(node, previous instanceof Leaders ? previous.list : EMPTY));
 }
 
 /**
@@ -173,15 +173,20 @@ export function fileLeaders(path: string, previous?: LeaderResolver): LeaderReso
 export function readLeadersFile(path: string, cwd: string, faults: Faults): LeaderResolver {
   const file = resolve(cwd, path);
   const source = listSource(path, file);
+  return new Leaders(readAllowList(DocumentNode.read(openList(file, source).bytes, source, faults), EMPTY));
+}
+
+/** @throws ConfigError when the file cannot be read */
+function openList(file: string, source: DocumentSource): OperatorFile {
   const reading = readOperatorFile(file);
   if ("fault" in reading) throw new ConfigError(reading.fault, source);
-  return new FixedLeaders(readAllowList(DocumentNode.read(reading.bytes, source, faults), EMPTY));
+  return reading;
 }
 
 /** Whether two resolvers always return the same keys. */
 export function sameLeaders(a: LeaderResolver, b: LeaderResolver): boolean {
-  if (!(a instanceof FixedLeaders && b instanceof FixedLeaders)) return a === b;
-  const [one, other] = [a.list, b.list];
+  if (a instanceof FileLeaders || b instanceof FileLeaders) return a === b;
+  const [one, other] = [(a as Leaders).list, (b as Leaders).list];
   return one.size === other.size && [...one].every(([leaderId, keys]) => sameKeys(keys, other.get(leaderId)));
 }
 
@@ -195,8 +200,9 @@ function sameKeys(a: ReadonlyMap<bigint, VerifyKey>, b: ReadonlyMap<bigint, Veri
   );
 }
 
-class FixedLeaders implements LeaderResolver {
-  readonly list: AllowedLeaders;
+/** A list that does not change, unless it is that of a file. */
+class Leaders implements LeaderResolver {
+  list: AllowedLeaders;
 
   constructor(list: AllowedLeaders) {
     this.list = list;
@@ -207,7 +213,7 @@ class FixedLeaders implements LeaderResolver {
   }
 
   get isEmpty(): boolean {
-    return hasNoKey(this.list);
+    return keysOf(this.list).next().done === true;
   }
 
   get hasOneLeader(): boolean {
@@ -227,51 +233,27 @@ function* keysOf(list: AllowedLeaders): Generator<VerifyKey> {
   for (const keys of list.values()) yield* keys.values();
 }
 
-function hasNoKey(list: AllowedLeaders): boolean {
-  return keysOf(list).next().done === true;
-}
-
 /** An allow-list in a file. It holds the version in force until {@link adopt} replaces it. */
-export class FileLeaders implements LeaderResolver {
+export class FileLeaders extends Leaders {
   /** Absolute. */
   readonly path: string;
   readonly source: DocumentSource;
-  #list: AllowedLeaders;
   #digest: string;
 
   /** @throws ConfigError when the file is missing, unreadable or invalid */
   constructor(path: string) {
-    this.path = resolve(path);
-    this.source = listSource(path, this.path);
-    const reading = readOperatorFile(this.path);
-    if ("fault" in reading) throw new ConfigError(reading.fault, this.source);
-    this.#list = readAllowList(DocumentNode.read(reading.bytes, this.source), EMPTY);
-    this.#digest = digestOf(reading.bytes);
+    const file = resolve(path);
+    const source = listSource(path, file);
+    const { bytes } = openList(file, source);
+    super(readAllowList(DocumentNode.read(bytes, source), EMPTY));
+    this.path = file;
+    this.source = source;
+    this.#digest = digestOf(bytes);
   }
 
   /** The digest of the version in force. */
   get digest(): string {
     return this.#digest;
-  }
-
-  get keys(): Iterable<VerifyKey> {
-    return keysOf(this.#list);
-  }
-
-  get isEmpty(): boolean {
-    return hasNoKey(this.#list);
-  }
-
-  get hasOneLeader(): boolean {
-    return this.#list.size === 1;
-  }
-
-  has(leaderId: string): boolean {
-    return this.#list.has(leaderId);
-  }
-
-  lookup(leaderId: string, kid: bigint): VerifyKey | undefined {
-    return this.#list.get(leaderId)?.get(kid);
   }
 
   /**
@@ -284,9 +266,9 @@ export class FileLeaders implements LeaderResolver {
     if (digest === this.#digest) return;
     const parsed = await parseJsonAside(bytes, signal);
     if ("fault" in parsed) throw notJson(parsed.fault, parsed.bytes, this.source);
-    const list = await readInSlices(DocumentNode.of(parsed.document, this.source), this.#list, signal);
+    const list = await readInSlices(DocumentNode.of(parsed.document, this.source), this.list, signal);
     if (list === undefined) return;
-    this.#list = list;
+    this.list = list;
     this.#digest = digest;
   }
 }

@@ -41,21 +41,19 @@ export interface FollowerLog {
 
 /** The followed files, and the handling of a new version. */
 export interface FollowerOptions {
-  /** Subject of the log sentences about all files together: `configuration "/etc/svc/config.json"`. */
-  readonly title: string;
+  /** Subjects of the log sentences: `configuration "/etc/svc/config.json"`. The first one names all files together. */
+  readonly titles: readonly [string, ...string[]];
   /** Absolute paths of the files, which are adopted or refused together: their contents at one time are one version. */
   readonly paths: readonly string[];
   /** Digests of the version in force, in the order of `paths`. */
   readonly digests: readonly string[];
-  /** Makes the sentence for an unreadable file from its fault. */
-  describe(fault: string, index: number): string;
   /**
    * Validates a version and puts it in force, or returns the reason for a refusal and changes nothing. Once the signal
    * is aborted, nothing may be put in force.
    */
   adopt(
-    files: readonly HashedFile[],
     signal: AbortSignal,
+    ...files: readonly HashedFile[]
   ): VersionRefusal | undefined | Promise<VersionRefusal | undefined>;
   readonly log: FollowerLog;
   /** Default {@link DEFAULT_RELOAD_INTERVAL_MS}. */
@@ -164,7 +162,10 @@ export class FileFollower {
 
   async #judge({ state, readings }: Version, forced: boolean): Promise<void> {
     this.#judged = state;
-    const { title, log } = this.#options;
+    const {
+      titles: [title],
+      log,
+    } = this.#options;
     if (state === this.#inForce) {
       const isRecovered = this.#counter.fault !== undefined;
       this.#counter.countUnchanged();
@@ -192,14 +193,14 @@ export class FileFollower {
   async #adopt(readings: readonly HashedReading[]): Promise<VersionRefusal | undefined> {
     const files: HashedFile[] = [];
     for (const [i, reading] of readings.entries()) {
-      if ("fault" in reading) return { refused: this.#options.describe(reading.fault, i) };
+      if ("fault" in reading) return { refused: `${this.#options.titles[i]} ${reading.fault}` };
       files.push(reading);
     }
     try {
-      return await this.#options.adopt(files, this.#closing.signal);
+      return await this.#options.adopt(this.#closing.signal, ...files);
     } catch {
       // The message of an unforeseen error may contain text of the file.
-      return { refused: `${this.#options.title} could not be loaded` };
+      return { refused: `${this.#options.titles[0]} could not be loaded` };
     }
   }
 

@@ -34,28 +34,21 @@ export class ReloadCounter implements ReloadStats {
   refused = 0;
   unchanged = 0;
   fault: string | undefined;
-  readonly #now: () => number;
-  #appliedAt: number;
-  #goodAt: number;
-
-  /** @param now a monotonic clock in milliseconds */
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
-    this.#appliedAt = this.#goodAt = now();
-  }
+  #appliedAt = performance.now();
+  #goodAt = this.#appliedAt;
 
   get versionAgeMs(): number {
-    return this.#now() - this.#appliedAt;
+    return performance.now() - this.#appliedAt;
   }
 
   get lastGoodAgeMs(): number {
-    return this.#now() - this.#goodAt;
+    return performance.now() - this.#goodAt;
   }
 
   /** Counts a new version in force. */
   countApplied(): void {
     this.applied++;
-    this.#appliedAt = this.#now();
+    this.#appliedAt = performance.now();
     this.seenGood();
   }
 
@@ -73,6 +66,6 @@ export class ReloadCounter implements ReloadStats {
   /** Records that the file contains the version in force. */
   seenGood(): void {
     this.fault = undefined;
-    this.#goodAt = this.#now();
+    this.#goodAt = performance.now();
   }
 }

@@ -11,18 +11,18 @@ import {
   allMembers,
   DOUBLE,
   ESCAPED_STRING,
-  FALSE,
   firstIn,
   type JsonDocument,
   kindAt,
+  LARGE_INTEGER,
   NULL,
   OBJECT,
+  SMALL_INTEGER,
   STRING,
   startAt,
-  TRUE,
 } from "../wire/json/document.js";
 import { JsonError, lineColumn } from "../wire/json/error.js";
-import { scalarOf, stringOf } from "../wire/json/read.js";
+import { entryKind, scalarOf, stringOf } from "../wire/json/read.js";
 import { parseJson } from "../wire/json/scan.js";
 import { looksLikeKey } from "./keys.js";
 import { closest } from "./nearest.js";
@@ -235,7 +235,7 @@ export class DocumentNode {
 
   /** The items of an array; each node is created when visited. */
   items(): Iterable<DocumentNode> {
-    if (this.#kind !== ARRAY) throw this.fault("an array", this.kind(), "write one in brackets");
+    if (this.#kind !== ARRAY) throw this.#otherKind("an array", "write one in brackets");
     return this.#items();
   }
 
@@ -251,7 +251,7 @@ export class DocumentNode {
   /** A string. */
   text(): string {
     const kind = this.#kind;
-    if (kind !== STRING && kind !== ESCAPED_STRING) throw this.fault("a string", this.kind(), "write it in quotes");
+    if (kind !== STRING && kind !== ESCAPED_STRING) throw this.#otherKind("a string", "write it in quotes");
     return stringOf(this.#document, this.#entry);
   }
 
@@ -265,7 +265,7 @@ export class DocumentNode {
     const value = this.#kind < DOUBLE ? scalarOf(this.#document, this.#entry) : undefined;
     const wanted = `an integer from ${min} to ${max}`;
     if (typeof value !== "bigint" && typeof value !== "number") {
-      throw this.fault(wanted, this.kind(), "write it in plain digits, without a point, exponent or quotes");
+      throw this.#otherKind(wanted, "write it in plain digits, without a point, exponent or quotes");
     }
     const integer = BigInt(value);
     if (integer < min) throw this.fault(wanted, "a smaller one", "correct it");
@@ -278,26 +278,12 @@ export class DocumentNode {
     return this.#kind === NULL ? undefined : this;
   }
 
-  /** The kind of this value, for messages. */
-  kind(): string {
-    switch (this.#kind) {
-      case NULL:
-        return "null";
-      case FALSE:
-      case TRUE:
-        return "a boolean";
-      case STRING:
-      case ESCAPED_STRING:
-        return "a string";
-      case ARRAY:
-        return "an array";
-      case OBJECT:
-        return "an object";
-      case DOUBLE:
-        return "a number that is not a 64-bit integer";
-      default:
-        return "an integer";
-    }
+  /** The fault of a value of another kind. */
+  #otherKind(wanted: string, remedy: string): ConfigError {
+    const kind = this.#kind;
+    const integer = kind === SMALL_INTEGER || kind === LARGE_INTEGER;
+    const number = kind === DOUBLE ? "a number that is not a 64-bit integer" : undefined;
+    return this.fault(wanted, integer ? "an integer" : (number ?? entryKind(this.#document, this.#entry)), remedy);
   }
 
   /** Makes the error `must be WANTED, got GOT; REMEDY` at this value. All three are fixed texts. */
@@ -329,7 +315,7 @@ export class DocumentNode {
 
   /** Key and value by name. A repeated member keeps its first position and its last key and value. */
   #members(): Map<string, { readonly key: number; readonly value: number }> {
-    if (this.#kind !== OBJECT) throw this.fault("an object", this.kind(), "write one in braces");
+    if (this.#kind !== OBJECT) throw this.#otherKind("an object", "write one in braces");
     const members = new Map<string, { readonly key: number; readonly value: number }>();
     const repeated = new Set<string>();
     for (const [key, value] of allMembers(this.#document, this.#entry)) {

@@ -9,12 +9,21 @@ import {
   pinServedTools,
   replaceConfig,
   type ToolkitRuntimeConfig,
+  type ToolSigningConfig,
 } from "../config/config.js";
-import { FileFollower, type VersionRefusal } from "../config/file-follower.js";
+import { FileFollower, type FollowerOptions, type VersionRefusal } from "../config/file-follower.js";
+import type { HashedFile } from "../config/operator-file.js";
 import type { Reloads } from "../config/reload-stats.js";
 import { ConfigError, titleOf } from "../config/strict-json.js";
 import { readPair, TlsFault, type TlsPair, type TlsServer, type TlsSetup, tlsFileTitle } from "./http/tls.js";
 import type { ServerLogger } from "./log/safe-logger.js";
+
+/** Warns of a tool without a signing key. */
+export function warnIfUnsigned(entry: ToolSigningConfig | undefined, tool: string, log: ServerLogger): void {
+  if (entry?.signingKey !== undefined) return;
+  const message = "results of the tool are not signed: add response_signing_key to its entry in the configuration";
+  log.warn({ tool }, message);
+}
 
 export interface ReloadOptions {
   readonly config: ToolkitRuntimeConfig;
@@ -64,7 +73,7 @@ export class ServerReload {
   }
 
   #followConfig(): FileFollower | undefined {
-    const { config, log, intervalMs } = this.#options;
+    const { config, log } = this.#options;
     const file = configFile(config);
     if (file === undefined) return undefined;
     const title = titleOf(file.source);
@@ -73,20 +82,12 @@ export class ServerReload {
       if (warning !== undefined) log.warn({}, `${title} ${warning}`);
     };
     warnOfRights(file.stats);
-    return new FileFollower({
-      title,
-      paths: [file.path],
-      digests: [file.digest],
-      describe: (fault) => `${title} ${fault}`,
-      adopt: ([version]) => {
-        if (version === undefined) return undefined;
-        const refusal = this.#adoptConfig(version.bytes, title);
-        if (refusal === undefined) warnOfRights(version.stats);
-        return refusal;
-      },
-      log,
-      ...(intervalMs !== undefined && { intervalMs }),
-    });
+    const adopt = (_signal: AbortSignal, version: HashedFile) => {
+      const refusal = this.#adoptConfig(version.bytes, title);
+      if (refusal === undefined) warnOfRights(version.stats);
+      return refusal;
+    };
+    return this.#follow({ titles: [title], paths: [file.path], digests: [file.digest], adopt });
   }
 
   #adoptConfig(bytes: Uint8Array, title: string): VersionRefusal | undefined {
@@ -97,14 +98,7 @@ export class ServerReload {
       this.#followList();
       log.info(change, `a new version of ${title} is in force`);
       for (const warning of configWarnings(config)) log.warn({}, `configuration: ${warning}`);
-      for (const tool of change.signingKeys) {
-        if (config.toolConfig(tool)?.signingKey === undefined) {
-          log.warn(
-            { tool },
-            "results of the tool are not signed: add response_signing_key to its entry in the configuration",
-          );
-        }
-      }
+      for (const tool of change.signingKeys) warnIfUnsigned(config.toolConfig(tool), tool, log);
       if (waitingBodyLimit !== undefined && waitingBodyLimit !== this.#waitingBodyLimit) {
         const fields = { inForce: `${config.invokeMaxBodyBytes()}`, waiting: `${waitingBodyLimit}` };
         log.warn(fields, `${title}: the new invoke_max_body_bytes takes effect after a restart`);
@@ -120,7 +114,7 @@ export class ServerReload {
 
   /** Watches the file of the allow-list in the current configuration, if any. */
   #followList(): void {
-    const { config, log, intervalMs } = this.#options;
+    const { config, log } = this.#options;
     const leaders = config.leaders instanceof FileLeaders ? config.leaders : undefined;
     if (leaders === this.#leaders) return;
     this.#list?.close();
@@ -128,58 +122,49 @@ export class ServerReload {
     this.#leaders = leaders;
     if (leaders === undefined) return;
     const title = titleOf(leaders.source);
-    this.#list = new FileFollower({
-      title,
-      paths: [leaders.path],
-      digests: [leaders.digest],
-      describe: (fault) => `${title} ${fault}`,
-      adopt: async ([version], signal) => {
-        if (version === undefined) return undefined;
-        try {
-          await leaders.adopt(version, signal);
-          if (signal.aborted) return undefined;
-          log.info({}, `a new version of ${title} is in force`);
-          if (leaders.isEmpty)
-            log.warn({}, `${title} contains no key: every call will be refused; add the key of a leader`);
-          return undefined;
-        } catch (error) {
-          // Any other error comes from the parsing thread, not from the file.
-          const refused = error instanceof ConfigError ? error.message : `${title} could not be loaded`;
-          return { refused, retry: !(error instanceof ConfigError) };
-        }
-      },
-      log,
-      ...(intervalMs !== undefined && { intervalMs }),
-    });
+    const adopt = async (signal: AbortSignal, version: HashedFile) => {
+      try {
+        await leaders.adopt(version, signal);
+        if (signal.aborted) return undefined;
+        log.info({}, `a new version of ${title} is in force`);
+        if (leaders.isEmpty)
+          log.warn({}, `${title} contains no key: every call will be refused; add the key of a leader`);
+        return undefined;
+      } catch (error) {
+        // Any other error comes from the parsing thread, not from the file.
+        const refused = error instanceof ConfigError ? error.message : `${title} could not be loaded`;
+        return { refused, retry: !(error instanceof ConfigError) };
+      }
+    };
+    this.#list = this.#follow({ titles: [title], paths: [leaders.path], digests: [leaders.digest], adopt });
   }
 
   /** Also watches the certificate and key of an HTTPS server. */
   followCertificate({ files, pair, digests }: TlsSetup, server: TlsServer): void {
+    const { log } = this.#options;
+    const titles: [string, string] = [tlsFileTitle(files, "cert"), tlsFileTitle(files, "key")];
+    const use = (next: TlsPair) => {
+      this.#pair = next;
+      for (const warning of next.warnings) log.warn({}, warning);
+    };
+    use(pair);
+    const adopt = (_signal: AbortSignal, cert: HashedFile, key: HashedFile) => {
+      try {
+        const next = readPair(files, cert, key);
+        server.setSecureContext(next.context);
+        log.info({ expires: new Date(next.expiresAt).toISOString() }, `a new version of ${titles[0]} is in force`);
+        use(next);
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof TlsFault)) throw error;
+        return { refused: error.message };
+      }
+    };
+    this.#certificate = this.#follow({ titles, paths: [files.certPath, files.keyPath], digests, adopt });
+  }
+
+  #follow(options: Pick<FollowerOptions, "titles" | "paths" | "digests" | "adopt">): FileFollower {
     const { log, intervalMs } = this.#options;
-    const title = tlsFileTitle(files, "cert");
-    this.#pair = pair;
-    for (const warning of pair.warnings) log.warn({}, warning);
-    this.#certificate = new FileFollower({
-      title,
-      paths: [files.certPath, files.keyPath],
-      digests,
-      describe: (fault, index) => `${tlsFileTitle(files, index === 0 ? "cert" : "key")} ${fault}`,
-      adopt: ([cert, key]) => {
-        if (cert === undefined || key === undefined) return undefined;
-        try {
-          const next = readPair(files, cert, key);
-          server.setSecureContext(next.context);
-          this.#pair = next;
-          log.info({ expires: new Date(next.expiresAt).toISOString() }, `a new version of ${title} is in force`);
-          for (const warning of next.warnings) log.warn({}, warning);
-          return undefined;
-        } catch (error) {
-          if (!(error instanceof TlsFault)) throw error;
-          return { refused: error.message };
-        }
-      },
-      log,
-      ...(intervalMs !== undefined && { intervalMs }),
-    });
+    return new FileFollower({ ...options, log, ...(intervalMs !== undefined && { intervalMs }) });
   }
 }

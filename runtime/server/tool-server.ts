@@ -31,7 +31,7 @@ import { RefusedRequests } from "./observe/refused-requests.js";
 import { RequestLog } from "./observe/request-log.js";
 import { loadTracing } from "./observe/tracing.js";
 import type { ToolOptions } from "./options.js";
-import { ServerReload } from "./reload.js";
+import { ServerReload, warnIfUnsigned } from "./reload.js";
 import { SEAL_BYTES } from "./replay/cached-signature.js";
 import { ReplayMemory } from "./replay/memory.js";
 import { rememberTools } from "./replay/remembered-tools.js";
@@ -302,10 +302,6 @@ function requireEntries(tools: readonly ServedTool[], config: ToolkitRuntimeConf
         `signed requests are required, but ${fqn} has no entry: add ${JSON.stringify(fqn)} to /signed_http/tools in the configuration${found}`,
       );
     }
-    if (entry.signingKey === undefined)
-      log.warn(
-        { tool: fqn },
-        "results of the tool are not signed: add response_signing_key to its entry in the configuration",
-      );
+    warnIfUnsigned(entry, fqn, log);
   }
 }

@@ -477,10 +477,6 @@ describe("invalid limits are a start-up error", () => {
       { rateLimit: { calls: 1, windowMs: 86_400_001 } },
       "load.rateLimit.windowMs: expected an integer from 1 to 86400000 milliseconds, got 86400001",
     ],
-    [
-      { overload: { eventLoopDelayMs: 100 } },
-      "load.overload: this option was removed, because overload is handled without it; leave it out",
-    ],
   ];
   for (const [load, message] of cases) {
     it(message, async () => {

@@ -9,7 +9,8 @@ import { ToolkitRuntimeConfig } from "#runtime/index.js";
 import { RequestError } from "#runtime/server/errors/request-error.js";
 import { DEADLINES, MIN_BODY_BYTES_PER_SECOND } from "#runtime/server/http/limits.js";
 import { BodyPace } from "#runtime/server/http/request-body.js";
-import { BodyBytes, bodyBytesBound } from "#runtime/server/load/body-bytes.js";
+import { Account } from "#runtime/server/load/account.js";
+import { bodyBytesBound } from "#runtime/server/load/memory-budget.js";
 import type { Refusals } from "#runtime/server/load/refusals.js";
 import { Shares } from "#runtime/server/load/shares.js";
 import { type Ed25519Engine, selectEngine } from "#runtime/wire/crypto/ed25519.js";
@@ -390,7 +391,7 @@ describe("a number that is set in code", () => {
 describe("the account of bodies", () => {
   const refusals = { refuse: () => new RequestError("overloaded") } as unknown as Refusals;
   it("gives one holder exactly as many bytes as are left for others", () => {
-    const bytes = new BodyBytes(new Shares(4_000), refusals);
+    const bytes = new Account(new Shares(4_000), "bodyBytes", refusals);
     const accounts = [2_000, 1_000, 500].map((length, holder) => {
       assert.throws(() => bytes.open(`${holder}`, length + 1), RequestError);
       const account = bytes.open(`${holder}`, length);
@@ -405,7 +406,7 @@ describe("the account of bodies", () => {
   });
 
   it("keeps no connection that has given everything back", async () => {
-    const bytes = new BodyBytes(new Shares(4_000), refusals);
+    const bytes = new Account(new Shares(4_000), "bodyBytes", refusals);
     const use = () => {
       const connection = {};
       const account = bytes.open(connection, 1_000);

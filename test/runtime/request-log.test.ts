@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import { initLogger } from "#runtime/index.js";
-import type { CallLog } from "#runtime/server/call/call-log.js";
 import { Observation } from "#runtime/server/call/observers.js";
 import type { ServedTool } from "#runtime/server/call/run/served-tool.js";
 import { run, stop } from "./child.js";
@@ -149,7 +148,7 @@ it("the time of a step is that since the end of the step before, over all its pa
     const call = new Observation(
       {} as ServedTool,
       { headers: {}, id: "", peer: () => "" },
-      {} as CallLog,
+      keptLog(),
       [],
       (_observer, work) => work(),
     );

@@ -151,7 +151,6 @@ describe("a call is traced", () => {
     const spans = await spansOf(async () => {
       const { Observers } = await import("#runtime/server/call/observers.js");
       const { loadTracing } = await import("#runtime/server/observe/tracing.js");
-      const { CallLog } = await import("#runtime/server/call/call-log.js");
       const { ServedTool } = await import("#runtime/server/call/run/served-tool.js");
       const { keptLog } = await import("./tools.js");
       const tracing = (await loadTracing("http", keptLog())) ?? assert.fail("registered");
@@ -159,7 +158,7 @@ describe("a call is traced", () => {
       context.with(trace.setSpan(ROOT_CONTEXT, outer), () => {
         const request = { id: "1", peer: () => undefined, headers: { [PARENT[0]]: PARENT[1] } };
         const observers = new Observers([tracing], keptLog());
-        const call = observers.begin(new ServedTool(tool.class), request, new CallLog(keptLog(), "1"));
+        const call = observers.begin(new ServedTool(tool.class), request, keptLog());
         call?.end({ status: 200, headers: [], body: Buffer.alloc(0) });
       });
       outer.end();

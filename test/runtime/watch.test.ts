@@ -67,11 +67,10 @@ function follow(
 ) {
   const [adopted, warnings, infos]: string[][] = [[], [], []] as [string[], string[], string[]];
   const follower = new FileFollower({
-    title: "the file",
+    titles: ["the file", "file 1"],
     paths,
     digests: contents.map((content) => digestOf(Buffer.from(content))),
-    describe: (fault, i) => `file ${i} ${fault}`,
-    adopt: (files) => {
+    adopt: (_signal, ...files) => {
       const content = files.map(({ bytes }) => bytes.toString()).join("+");
       const refusal = adopt(content);
       if (refusal === undefined) (adopted as string[]).push(content);
@@ -198,7 +197,7 @@ describe("a new version", () => {
     replace(path, "three");
     await inForce("three");
     assert.deepEqual(warnings, [
-      `file 0 must be a readable file, got ENOENT; correct the path or put the file there${KEPT}`,
+      `the file must be a readable file, got ENOENT; correct the path or put the file there${KEPT}`,
     ]);
   });
 });
@@ -290,7 +289,7 @@ describe("a fault", () => {
     const { warnings, infos } = follow([path], ["one"]);
     chmodSync(path, 0o666);
     await until(() => warnings.length > 0, "a warning");
-    assert.match(warnings[0] ?? "", /^file 0 must not be world-writable, .*chmod o-w.*previous version stays/);
+    assert.match(warnings[0] ?? "", /^the file must not be world-writable, .*chmod o-w.*previous version stays/);
     chmodSync(path, 0o644);
     await until(() => infos.length > 0, "good again");
   });
@@ -327,11 +326,10 @@ describe("a fault", () => {
       throw new Error("the log is full");
     };
     const follower = new FileFollower({
-      title: "the file",
+      titles: ["the file"],
       paths: [path],
       digests: [digestOf(Buffer.from("one"))],
-      describe: (fault) => fault,
-      adopt: ([file]) => void adopted.push(String(file?.bytes)),
+      adopt: (_signal, file) => void adopted.push(String(file?.bytes)),
       log: { info: full, warn: full },
       intervalMs: 20,
     });
@@ -418,7 +416,7 @@ it("following keeps no process alive", () => {
   const code = `
     import { FileFollower } from ${JSON.stringify(module)};
     const follower = new FileFollower({
-      title: "", paths: [${JSON.stringify(path)}], digests: [""], describe: String, log: console,
+      titles: [""], paths: [${JSON.stringify(path)}], digests: [""], log: console,
       adopt: () => void console.log("adopted"), intervalMs: 60000 });
     await follower.reload();`;
   const { status, signal, stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", code], {

@@ -15,15 +15,14 @@ import { RESULT_CONTENT_TYPE, SIGNATURE_VERSION, type SignatureHeaders } from ".
 import { type Repeat, readRepeat } from "../../wire/repeat.js";
 import { errorBody, RequestError, toRequestError } from "../errors/request-error.js";
 import type { Holding } from "../load/account.js";
-import { bodyBytesBound } from "../load/body-bytes.js";
 import { LoadControl } from "../load/load-control.js";
+import { bodyBytesBound } from "../load/memory-budget.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import { readSeal, type SealedSignature, sealOf, unsealed } from "../replay/cached-signature.js";
 import { CLAIM_LIMIT_MS, claimRun, endLease } from "../replay/claim.js";
 import type { CachedAnswer, ReplayLease, ReplayStore } from "../replay/store.js";
 import { AllowedOrigins } from "./allowed-origins.js";
 import { Authenticator } from "./auth.js";
-import { CallLog } from "./call-log.js";
 import { prefersBcs, type UnsignedResults } from "./content-negotiation.js";
 import {
   type Answer,
@@ -63,7 +62,7 @@ export interface ServiceOptions {
 interface Handled {
   readonly tool: ServedTool;
   readonly request: InvokeRequest;
-  readonly log: CallLog;
+  readonly log: ServerLogger;
   /** Observation of the call; undefined if no observer is active. */
   readonly seen: Observation | undefined;
 }
@@ -145,7 +144,7 @@ export class InvokeService {
   }
 
   handle(tool: ServedTool, request: InvokeRequest): Promise<Reply> {
-    const log = new CallLog(this.#log(tool), request.id);
+    const log = this.#log(tool).child({ request: request.id });
     const seen = this.#options.observers?.begin(tool, request, log);
     const answered = this.#answer({ tool, request, log, seen });
     request.onRefused?.((reply) => {
@@ -560,7 +559,7 @@ function eventLoopTurn(): Promise<void> {
 }
 
 /** Logs the end of a run whose call was already answered by a shutdown. */
-function logLateEnd(log: CallLog, { status, code }: Reply): void {
+function logLateEnd(log: ServerLogger, { status, code }: Reply): void {
   log.info({ status, ...(code !== undefined && { code }) }, "the run ended after the shutdown had answered its call");
 }
 

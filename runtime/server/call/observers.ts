@@ -1,7 +1,7 @@
 /** Observation of calls for the log, metrics and traces. Nothing is measured if no observer is active. */
 
 import type { AuthContext, Logger } from "../../tool.js";
-import type { CallLog } from "./call-log.js";
+import type { ServerLogger } from "../log/safe-logger.js";
 import type { InvokeRequest, Reply } from "./messages.js";
 import type { ServedTool } from "./run/served-tool.js";
 
@@ -42,7 +42,7 @@ export class Observation {
   constructor(
     readonly tool: ServedTool,
     readonly request: Pick<InvokeRequest, "headers" | "id" | "peer">,
-    readonly log: CallLog,
+    readonly log: ServerLogger,
     observers: readonly Observer[],
     guard: Guard,
   ) {
@@ -104,7 +104,7 @@ export class Observers {
   }
 
   /** Begins the observation of a call; undefined if no observer is active. */
-  begin(tool: ServedTool, request: Observation["request"], log: CallLog): Observation | undefined {
+  begin(tool: ServedTool, request: Observation["request"], log: ServerLogger): Observation | undefined {
     if (!this.#all.some(isActive)) return undefined;
     const observers = this.#all.filter(isActive);
     const call = new Observation(tool, request, log, observers, this.#guard);

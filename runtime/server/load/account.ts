@@ -1,5 +1,6 @@
 /** Counts the amounts of a limited resource that calls hold until their runs have ended. */
 
+import { RequestError } from "../errors/request-error.js";
 import type { LoadReason } from "./load-options.js";
 import type { Refusals } from "./refusals.js";
 import type { Holder, Shares } from "./shares.js";
@@ -43,13 +44,15 @@ export class Account {
   }
 
   /**
-   * Opens a holding that can grow. Takes nothing yet.
+   * Opens a holding for the bytes of a body. Takes nothing yet.
    *
-   * @param expected amount that the holding will take
-   * @throws {@link RequestError} `overloaded` if there is no room for it
+   * @param length of the body in bytes
+   * @throws {@link RequestError} `overloaded` if there is no room for it; `payload_too_large` if there can never be
    */
-  open(holder: Holder, expected: number): Holding {
-    this.#requireRoom(holder, expected);
+  open(holder: Holder, length: number): Holding {
+    const largest = this.mostOfOne;
+    if (length > largest) throw new RequestError("payload_too_large", `the body is limited to ${largest} bytes`);
+    this.#requireRoom(holder, length);
     let held = 0;
     return {
       charge: (amount) => {

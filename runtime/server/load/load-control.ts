@@ -8,7 +8,6 @@ import type { Logger } from "../../tool.js";
 import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
 import { RequestError } from "../errors/request-error.js";
 import { Account } from "./account.js";
-import { BodyBytes } from "./body-bytes.js";
 import { Slots } from "./concurrency-limit.js";
 import type { ConcurrencyLimits, LoadOptions, LoadReason, LoadStats } from "./load-options.js";
 import { RateWindows } from "./rate-windows.js";
@@ -38,7 +37,8 @@ const DAY_MS = 86_400_000;
 
 /** Load control of one process. */
 export class LoadControl implements LoadStats {
-  readonly bodyBytes: BodyBytes;
+  /** The bytes of request bodies held in memory, from their arrival to the response of their call. */
+  readonly bodyBytes: Account;
   readonly runs: Account;
   readonly inputBytes: Account;
   readonly refusals: Refusals;
@@ -53,7 +53,7 @@ export class LoadControl implements LoadStats {
     this.refusals = new Refusals(target.log);
     const shares = (most: number) => new Shares(most, target.hasOneLeader);
     const { inputBytes = Number.MAX_SAFE_INTEGER, runs = MAX_RUNS } = target;
-    this.bodyBytes = new BodyBytes(shares(target.bodyBytes), this.refusals);
+    this.bodyBytes = new Account(shares(target.bodyBytes), "bodyBytes", this.refusals);
     this.runs = new Account(shares(runs), "runs", this.refusals);
     this.inputBytes = new Account(shares(inputBytes), "inputBytes", this.refusals);
     this.tools = new Map(
@@ -88,12 +88,6 @@ export class LoadControl implements LoadStats {
 }
 
 function checkLoad(options: LoadOptions, target: LoadTarget): void {
-  // An option of earlier versions; callers in JavaScript get no type error.
-  if ("overload" in options) {
-    throw new RangeError(
-      "load.overload: this option was removed, because overload is handled without it; leave it out",
-    );
-  }
   const { limits, tools = {}, rateLimit } = options;
   if (limits !== undefined) checkConcurrency("load.limits", limits);
   for (const [fqn, own] of Object.entries(tools)) {

@@ -17,7 +17,6 @@ import {
   integerFromEnv,
 } from "../../config/environment.js";
 import { StartupError } from "../errors/startup-error.js";
-import { bodyBytesBound } from "./body-bytes.js";
 
 const MIB = 1_048_576;
 /** Memory of an idle Node process outside the heap (code, stacks, libraries); 25 MB were measured. */
@@ -192,4 +191,30 @@ function bodiesSetting(given: number | undefined): { name: string; bytes: number
 function connectionsOf(given: number | undefined): number | undefined {
   if (given === undefined) return integerFromEnv(ENV_MAX_CONNECTIONS, 1, MAX_INT, "connections");
   return checkedInteger("maxConnections", given, 1, MAX_INT, "connections");
+}
+
+/**
+ * Limit on the total bytes of bodies held in memory, for a given size limit of single bodies. It is at least twice the size limit, so
+ * that the largest body is admitted when no other is held.
+ *
+ * @param given the configured limit in bytes, with the name of its setting
+ * @param share the default limit, in bytes
+ * @param most the memory available, in bytes: a single body gets at most half of it, whatever its own limit
+ * @throws RangeError for a configured total limit below twice the size limit
+ */
+export function bodyBytesBound(
+  given: { readonly name: string; readonly bytes: number } | undefined,
+  bodyLimit: bigint,
+  share: number,
+  most: number,
+): number {
+  const twice = 2n * bodyLimit;
+  const least = twice > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(twice);
+  if (given === undefined) return Math.max(share, Math.min(least, most));
+  const { name, bytes } = given;
+  const bound = checkedInteger(name, bytes, 1, Number.MAX_SAFE_INTEGER, "bytes");
+  if (bound >= least) return bound;
+  throw new RangeError(
+    `${name}: expected at least twice invoke_max_body_bytes, ${twice} bytes, got ${bound}; a body of ${bodyLimit} bytes could never be read`,
+  );
 }

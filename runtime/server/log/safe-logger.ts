@@ -15,16 +15,21 @@ export interface DroppedLines {
 
 /** Forwards lines to a logger. Counts a line as dropped if the logger throws or rejects. */
 export class SafeLogger implements ServerLogger {
-  readonly #logger: ServerLogger | Logger;
+  /** The parent's, as long as `#fields` are set. */
+  #logger: ServerLogger | Logger;
+  /** Fields of a child that has written no line yet: most calls write none. */
+  #fields: Readonly<Record<string, unknown>> | undefined;
   readonly #isWritten: ((level: string) => boolean) | undefined;
 
   private constructor(
     logger: ServerLogger | Logger,
     readonly lines: DroppedLines,
     isWritten?: (level: string) => boolean,
+    fields?: Readonly<Record<string, unknown>>,
   ) {
     this.#logger = logger;
     this.#isWritten = isWritten;
+    this.#fields = fields;
   }
 
   /**
@@ -49,11 +54,19 @@ export class SafeLogger implements ServerLogger {
   }
 
   child(fields: Readonly<Record<string, unknown>>): SafeLogger {
+    return new SafeLogger(this.#created(), this.lines, this.#isWritten, fields);
+  }
+
+  /** The logger, with its own fields if it has children. */
+  #created(): ServerLogger | Logger {
+    const fields = this.#fields;
+    this.#fields = undefined;
     try {
-      return new SafeLogger((this.#logger as ServerLogger).child(fields), this.lines, this.#isWritten);
+      if (fields !== undefined) this.#logger = (this.#logger as ServerLogger).child(fields);
     } catch {
-      return this;
+      // Its lines are written without the fields.
     }
+    return this.#logger;
   }
 
   debug(first: object | string, message?: string): void {
@@ -73,12 +86,12 @@ export class SafeLogger implements ServerLogger {
   }
 
   #write(level: keyof Logger, first: object | string, message: string | undefined): void {
-    if (this.#isWritten?.(level) === false) return;
+    if (!this.isLevelEnabled(level)) return;
     const drop = () => {
       this.lines.dropped++;
     };
     try {
-      const logger = this.#logger;
+      const logger = this.#created();
       const written: unknown =
         message === undefined ? logger[level](first as object) : logger[level](first as object, message);
       if (isThenable(written)) Promise.resolve(written).catch(drop);

@@ -1,9 +1,17 @@
 /** Caller that the headers of a request claim. Unverified unless the {@link Observation} has a caller. */
 
 import type { LeaderResolver } from "../../config/leader-resolver.js";
+import { asciiText } from "../../wire/printable.js";
 import type { SignatureHeaders } from "../../wire/protocol.js";
-import { shown } from "../call/call-log.js";
 import type { RequestHeaders } from "../call/messages.js";
+
+/** Maximum characters of a caller's text in the log. */
+const MAX_TEXT = 64;
+
+/** A caller's text for the log: truncated, with all but visible ASCII replaced by `?`. */
+export function shown(text: string): string {
+  return asciiText(text, MAX_TEXT);
+}
 
 /** Claimed caller. Its texts are safe to log. */
 export interface ClaimedCaller {

@@ -82,7 +82,8 @@ export class Metrics implements Observer {
   readonly #leaderCalls: CounterType<"leader" | "code">;
   readonly #leaders = new Set<string>();
   #claims: Claims | undefined;
-  readonly #storeOperations: () => HistogramType<"operation">;
+  /** Created by the first operation, because most servers share no replay state. */
+  #storeOperations: HistogramType<"operation"> | undefined;
 
   /** @param registry registry of an application, which provides the process metrics itself */
   static async load(registry?: Registry): Promise<Metrics> {
@@ -93,7 +94,7 @@ export class Metrics implements Observer {
 
   private constructor(library: Prometheus, given: Registry | undefined) {
     this.#library = library;
-    const { Counter, Histogram, Registry, collectDefaultMetrics } = library;
+    const { Counter, Registry, collectDefaultMetrics } = library;
     if (given === undefined && processRegistry === undefined) {
       processRegistry = new Registry();
       collectDefaultMetrics({ register: processRegistry });
@@ -111,32 +112,22 @@ export class Metrics implements Observer {
     this.#refused = counter("svc_requests_refused_total", "Requests answered without running a tool.", ["code"]);
     const byLeader = "Answered calls that name a listed leader; code is ok for a result.";
     this.#leaderCalls = counter("svc_leader_calls_total", byLeader, ["leader", "code"]);
-    const histogram = (name: string, help: string) =>
-      new Histogram({ name, help, labelNames: ["tool"] as const, buckets: BUCKETS, registers });
-    this.#duration = histogram("svc_call_duration_seconds", "Time from a call's headers to its answer.");
-    this.#queue = histogram("svc_call_queue_seconds", "Time that calls wait for a time slice or a slot.");
-    let operations: HistogramType<"operation"> | undefined;
-    this.#storeOperations = () => {
-      operations ??= new Histogram({
-        name: "svc_replay_store_seconds",
-        help: "Operations on the shared replay state.",
-        labelNames: ["operation"] as const,
-        buckets: BUCKETS,
-        registers,
-      });
-      return operations;
-    };
+    this.#duration = this.#histogram("svc_call_duration_seconds", "Time from a call's headers to its answer.", "tool");
+    this.#queue = this.#histogram("svc_call_queue_seconds", "Time that calls wait for a time slice or a slot.", "tool");
   }
 
-  /** Registers gauges that read the server's state at each scrape. Call it once. */
+  #histogram<L extends string>(name: string, help: string, label: L): HistogramType<L> {
+    const labelNames: readonly L[] = [label];
+    return new this.#library.Histogram({ name, help, labelNames, buckets: BUCKETS, registers: [this.registry] });
+  }
+
+  /** Registers metrics that read the server's state at each scrape. Call it once. */
   read(sources: MetricSources): void {
     this.#claims = sources.claims;
     for (const { fqn: tool } of sources.tools)
       for (const counter of [this.#replayed, this.#late]) counter.inc({ tool }, 0);
-    this.#readParts(sources);
-    this.#readLog(sources);
-    this.#readLoad(sources);
-    this.#readReloads(sources);
+    const scraped = new Scraped(this.#library, this.registry);
+    for (const read of [readParts, readReplay, readLoad, readReloads]) read(scraped, sources);
   }
 
   ended({ tool: { fqn: tool }, request, caller, ms, steps, replayed }: Observation, { status, code }: Reply): void {
@@ -172,211 +163,170 @@ export class Metrics implements Observer {
 
   /** Counts an operation on a shared replay store. */
   replayOperation(operation: string, ms: number): void {
-    this.#storeOperations().observe({ operation }, ms / 1000);
+    this.#storeOperations ??= this.#histogram(
+      "svc_replay_store_seconds",
+      "Operations on the shared replay state.",
+      "operation",
+    );
+    this.#storeOperations.observe({ operation }, ms / 1000);
   }
 
   /** Values of all metrics, in the Prometheus text format. */
   async text(): Promise<string> {
     return (await this.registry.metrics()) + ((await this.#process?.metrics()) ?? "");
   }
+}
 
-  #readParts({ tools, config, store, service, server, readiness, memory }: MetricSources): void {
-    const { Gauge } = this.#library;
-    const registers = [this.registry];
-    const gauge = <L extends string>(
-      name: string,
-      help: string,
-      labelNames: readonly L[],
-      read: (gauge: GaugeType<L>) => void | Promise<void>,
-    ) =>
-      new Gauge({
-        ...{ name, help, labelNames, registers },
-        collect() {
-          return read(this);
-        },
-      });
-    gauge("svc_ready", "1 while the server is ready.", [], (gauge) =>
-      gauge.set(Number(readiness.unready === undefined)),
-    );
-    const connections = promisify(server.getConnections.bind(server));
-    gauge("svc_connections", "Open connections.", [], async (gauge) => gauge.set(await connections()));
-    gauge("svc_tools_running", "Running tools, timed out ones included.", ["tool"], (gauge) => {
-      const { running } = service;
-      for (const { fqn: tool } of tools) gauge.set({ tool }, running.get(tool) ?? 0);
-    });
-    gauge("svc_signing_key_info", "1 for the key in use.", ["tool", "public_key"], (gauge) => {
-      gauge.reset();
-      for (const { fqn: tool } of tools) {
-        const key = config.toolConfig(tool)?.signingKey;
-        if (key !== undefined) gauge.set({ tool, public_key: asBuffer(key.publicKey).toString("hex") }, 1);
-      }
-    });
-    gauge("svc_memory_budget_bytes", "Maximum of each part of the memory.", ["part"], (gauge) => {
-      const { limit, heap, replay, bodies, values, answers } = memory;
-      for (const [part, bytes] of Object.entries({ limit, heap, replay, bodies, values, answers }))
-        gauge.set({ part }, bytes);
-    });
-    const { maxBytes } = store;
-    if (maxBytes !== undefined) {
-      gauge("svc_replay_bound_bytes", "Maximum bytes of the replay memory.", [], (gauge) => gauge.set(maxBytes));
-    }
-    const stats = store.stats?.bind(store);
-    if (stats === undefined) return;
-    const figures = stats();
-    if (figures.entries !== undefined) {
-      gauge("svc_replay_entries", "Answers stored for retries.", [], (gauge) => gauge.set(stats().entries ?? 0));
-    }
-    if (figures.bytes !== undefined) {
-      gauge("svc_replay_bytes", "Bytes of the replay memory in use, runs in flight included.", [], (gauge) =>
-        gauge.set(stats().bytes ?? 0),
-      );
-    }
-    if (figures.shared !== undefined) this.#readSharedReplay(() => stats().shared as SharedReplayStats);
+/** Metrics that are read at each scrape. Counters are set to totals that the server counts itself. */
+class Scraped {
+  readonly #library: Prometheus;
+  readonly #registers: Registry[];
+
+  constructor(library: Prometheus, registry: Registry) {
+    this.#library = library;
+    this.#registers = [registry];
   }
 
-  #readSharedReplay(read: () => SharedReplayStats): void {
-    const { Counter, Gauge } = this.#library;
-    const registers = [this.registry];
-    for (const [name, help, value] of SHARED_GAUGES) {
-      new Gauge({
-        ...{ name, help, registers },
-        collect() {
-          this.set(Number(read()[value]));
-        },
-      });
-    }
-    for (const [name, help, value] of SHARED_COUNTERS) {
-      new Counter({
-        ...{ name, help, registers },
-        collect() {
-          this.reset();
-          this.inc(read()[value]);
-        },
-      });
-    }
-    new Counter({
-      name: "svc_replay_store_errors_total",
-      help: "Failed operations on the shared replay state, by reason.",
-      labelNames: ["reason"] as const,
-      registers,
+  gauge<L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[],
+    read: (gauge: GaugeType<L>) => void | Promise<void>,
+  ): void {
+    new this.#library.Gauge({
+      ...{ name, help, labelNames, registers: this.#registers },
       collect() {
-        this.reset();
-        for (const [reason, count] of read().errors) this.inc({ reason }, count);
-      },
-    });
-    new Counter({
-      name: "svc_replay_claims_total",
-      help: "Claims of runs, by outcome.",
-      labelNames: ["tool", "outcome"] as const,
-      registers,
-      collect() {
-        this.reset();
-        for (const [tool, counts] of read().claims) {
-          for (const [outcome, count] of Object.entries(counts)) this.inc({ tool, outcome }, count);
-        }
+        return read(this);
       },
     });
   }
 
-  #readLog({ log }: MetricSources): void {
-    const { Counter } = this.#library;
-    new Counter({
-      name: "svc_log_dropped_total",
-      help: "Log lines that could not be written.",
-      registers: [this.registry],
+  counter<L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[],
+    read: (counter: CounterType<L>) => void,
+  ): void {
+    new this.#library.Counter({
+      ...{ name, help, labelNames, registers: this.#registers },
       collect() {
         this.reset();
-        this.inc(log.dropped);
+        read(this);
       },
     });
   }
+}
 
-  #readLoad({ service: { load } }: MetricSources): void {
-    const { Counter, Gauge } = this.#library;
-    const registers = [this.registry];
-    new Gauge({
-      name: "svc_body_bytes_in_flight",
-      help: "Bytes of request bodies held in memory.",
-      registers,
-      collect() {
-        this.set(load.bodyBytes.inFlight);
-      },
-    });
-    new Counter({
-      name: "svc_load_refused_total",
-      help: "Connections and calls refused because of load, by reason.",
-      labelNames: ["reason"] as const,
-      registers,
-      collect() {
-        this.reset();
-        for (const [reason, count] of Object.entries(load.refused)) this.inc({ reason }, count);
-      },
-    });
-    new Gauge({
-      name: "svc_calls_queued",
-      help: "Calls that wait for a slot of a tool with a concurrency limit.",
-      labelNames: ["tool"] as const,
-      registers,
-      collect() {
-        for (const [tool, { queued }] of load.tools) this.set({ tool }, queued);
-      },
-    });
-  }
-
-  #readReloads({ reload }: MetricSources): void {
-    const { Counter, Gauge } = this.#library;
-    const registers = [this.registry];
-    const followed = (): [file: string, stats: ReloadStats][] => {
-      const { config, allowList, certificate } = reload.stats;
-      const all = { config, allow_list: allowList, certificate };
-      return Object.entries(all).flatMap(([file, stats]) => (stats === undefined ? [] : [[file, stats]]));
-    };
-    new Counter({
-      name: "svc_reloads_total",
-      help: "New versions of followed files, by outcome.",
-      labelNames: ["file", "outcome"] as const,
-      registers,
-      collect() {
-        this.reset();
-        for (const [file, stats] of followed()) {
-          for (const outcome of ["applied", "refused", "unchanged"] as const)
-            this.inc({ file, outcome }, stats[outcome]);
-        }
-      },
-    });
-    const ages = [
-      ["svc_file_version_age_seconds", "Time since the version in force was applied.", "versionAgeMs"],
-      [
-        "svc_file_last_good_age_seconds",
-        "Time since the file was last seen to contain the version in force.",
-        "lastGoodAgeMs",
-      ],
-    ] as const;
-    for (const [name, help, age] of ages) {
-      new Gauge({
-        ...{ name, help, labelNames: ["file"] as const, registers },
-        collect() {
-          for (const [file, stats] of followed()) this.set({ file }, stats[age] / 1000);
-        },
-      });
+function readParts(scraped: Scraped, { tools, config, service, server, readiness, memory, log }: MetricSources): void {
+  scraped.gauge("svc_ready", "1 while the server is ready.", [], (gauge) =>
+    gauge.set(Number(readiness.unready === undefined)),
+  );
+  const connections = promisify(server.getConnections.bind(server));
+  scraped.gauge("svc_connections", "Open connections.", [], async (gauge) => gauge.set(await connections()));
+  scraped.gauge("svc_tools_running", "Running tools, timed out ones included.", ["tool"], (gauge) => {
+    const { running } = service;
+    for (const { fqn: tool } of tools) gauge.set({ tool }, running.get(tool) ?? 0);
+  });
+  scraped.gauge("svc_signing_key_info", "1 for the key in use.", ["tool", "public_key"], (gauge) => {
+    gauge.reset();
+    for (const { fqn: tool } of tools) {
+      const key = config.toolConfig(tool)?.signingKey;
+      if (key !== undefined) gauge.set({ tool, public_key: asBuffer(key.publicKey).toString("hex") }, 1);
     }
-    new Gauge({
-      name: "svc_file_faulty",
-      help: "1 while the content of the file is refused and an earlier version is in force.",
-      labelNames: ["file"] as const,
-      registers,
-      collect() {
-        for (const [file, { fault }] of followed()) this.set({ file }, Number(fault !== undefined));
-      },
-    });
-    if (reload.stats.certificateExpiresAt === undefined) return;
-    new Gauge({
-      name: "svc_certificate_expiry_timestamp_seconds",
-      help: "Expiry of the certificate in force, since 1970.",
-      registers,
-      collect() {
-        this.set((reload.stats.certificateExpiresAt ?? Number.NaN) / 1000);
-      },
-    });
+  });
+  scraped.gauge("svc_memory_budget_bytes", "Maximum of each part of the memory.", ["part"], (gauge) => {
+    const { limit, heap, replay, bodies, values, answers } = memory;
+    for (const [part, bytes] of Object.entries({ limit, heap, replay, bodies, values, answers }))
+      gauge.set({ part }, bytes);
+  });
+  scraped.counter("svc_log_dropped_total", "Log lines that could not be written.", [], (counter) =>
+    counter.inc(log.dropped),
+  );
+}
+
+function readReplay(scraped: Scraped, { store }: MetricSources): void {
+  const { maxBytes } = store;
+  if (maxBytes !== undefined) {
+    scraped.gauge("svc_replay_bound_bytes", "Maximum bytes of the replay memory.", [], (gauge) => gauge.set(maxBytes));
   }
+  const stats = store.stats?.bind(store);
+  if (stats === undefined) return;
+  const figures = stats();
+  if (figures.entries !== undefined) {
+    scraped.gauge("svc_replay_entries", "Answers stored for retries.", [], (gauge) => gauge.set(stats().entries ?? 0));
+  }
+  if (figures.bytes !== undefined) {
+    const help = "Bytes of the replay memory in use, runs in flight included.";
+    scraped.gauge("svc_replay_bytes", help, [], (gauge) => gauge.set(stats().bytes ?? 0));
+  }
+  if (figures.shared === undefined) return;
+  const read = () => stats().shared as SharedReplayStats;
+  for (const [name, help, value] of SHARED_GAUGES) {
+    scraped.gauge(name, help, [], (gauge) => gauge.set(Number(read()[value])));
+  }
+  for (const [name, help, value] of SHARED_COUNTERS) {
+    scraped.counter(name, help, [], (counter) => counter.inc(read()[value]));
+  }
+  const errors = "Failed operations on the shared replay state, by reason.";
+  scraped.counter("svc_replay_store_errors_total", errors, ["reason"], (counter) => {
+    for (const [reason, count] of read().errors) counter.inc({ reason }, count);
+  });
+  scraped.counter("svc_replay_claims_total", "Claims of runs, by outcome.", ["tool", "outcome"], (counter) => {
+    for (const [tool, counts] of read().claims) {
+      for (const [outcome, count] of Object.entries(counts)) counter.inc({ tool, outcome }, count);
+    }
+  });
+}
+
+function readLoad(scraped: Scraped, { service: { load } }: MetricSources): void {
+  scraped.gauge("svc_body_bytes_in_flight", "Bytes of request bodies held in memory.", [], (gauge) =>
+    gauge.set(load.bodyBytes.inFlight),
+  );
+  const refused = "Connections and calls refused because of load, by reason.";
+  scraped.counter("svc_load_refused_total", refused, ["reason"], (counter) => {
+    for (const [reason, count] of Object.entries(load.refused)) counter.inc({ reason }, count);
+  });
+  const queued = "Calls that wait for a slot of a tool with a concurrency limit.";
+  scraped.gauge("svc_calls_queued", queued, ["tool"], (gauge) => {
+    for (const [tool, { queued }] of load.tools) gauge.set({ tool }, queued);
+  });
+}
+
+function readReloads(scraped: Scraped, { reload }: MetricSources): void {
+  const followed = (): [file: string, stats: ReloadStats][] => {
+    const { config, allowList, certificate } = reload.stats;
+    const all = { config, allow_list: allowList, certificate };
+    return Object.entries(all).flatMap(([file, stats]) => (stats === undefined ? [] : [[file, stats]]));
+  };
+  const reloads = "New versions of followed files, by outcome.";
+  scraped.counter("svc_reloads_total", reloads, ["file", "outcome"], (counter) => {
+    for (const [file, stats] of followed()) {
+      for (const outcome of ["applied", "refused", "unchanged"] as const)
+        counter.inc({ file, outcome }, stats[outcome]);
+    }
+  });
+  const gauge = (name: string, help: string, read: (stats: ReloadStats) => number) =>
+    scraped.gauge(name, help, ["file"], (gauge) => {
+      for (const [file, stats] of followed()) gauge.set({ file }, read(stats));
+    });
+  gauge(
+    "svc_file_version_age_seconds",
+    "Time since the version in force was applied.",
+    ({ versionAgeMs }) => versionAgeMs / 1000,
+  );
+  gauge(
+    "svc_file_last_good_age_seconds",
+    "Time since the file was last seen to contain the version in force.",
+    ({ lastGoodAgeMs }) => lastGoodAgeMs / 1000,
+  );
+  gauge(
+    "svc_file_faulty",
+    "1 while the content of the file is refused and an earlier version is in force.",
+    ({ fault }) => Number(fault !== undefined),
+  );
+  if (reload.stats.certificateExpiresAt === undefined) return;
+  const expiry = "Expiry of the certificate in force, since 1970.";
+  scraped.gauge("svc_certificate_expiry_timestamp_seconds", expiry, [], (gauge) =>
+    gauge.set((reload.stats.certificateExpiresAt ?? Number.NaN) / 1000),
+  );
 }

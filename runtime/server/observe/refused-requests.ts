@@ -3,10 +3,9 @@
  * info. The first is summarised at once, later ones every minute.
  */
 
-import { shown } from "../call/call-log.js";
 import type { Refusal } from "../call/messages.js";
 import type { ServerLogger } from "../log/safe-logger.js";
-import { type ClaimedCaller, type Claims, claimFields } from "./claims.js";
+import { type ClaimedCaller, type Claims, claimFields, shown } from "./claims.js";
 
 /** Interval between two summaries, in milliseconds. */
 const REPORT_MS = 60_000;

@@ -3,11 +3,10 @@
  * inputs.
  */
 
-import { shown } from "../call/call-log.js";
 import { detailsOf, isRefusal, type Reply } from "../call/messages.js";
 import type { Observation, Observer } from "../call/observers.js";
 import type { ServerLogger } from "../log/safe-logger.js";
-import { type Claims, claimFields } from "./claims.js";
+import { type Claims, claimFields, shown } from "./claims.js";
 
 export class RequestLog implements Observer {
   readonly #log: ServerLogger;

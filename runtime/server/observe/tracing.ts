@@ -4,11 +4,11 @@
  */
 
 import type { Context, Span, Tracer } from "@opentelemetry/api";
-import { shown } from "../call/call-log.js";
 import type { Reply } from "../call/messages.js";
 import type { Observation, Observer } from "../call/observers.js";
 import { loadOpenTelemetry } from "../call/run/open-telemetry.js";
 import type { ServerLogger } from "../log/safe-logger.js";
+import { shown } from "./claims.js";
 
 type Api = typeof import("@opentelemetry/api");
 

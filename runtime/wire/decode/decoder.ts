@@ -12,7 +12,6 @@ import {
   ARRAY,
   after,
   DOUBLE,
-  ESCAPED_STRING,
   endAt,
   FALSE,
   firstIn,
@@ -25,14 +24,13 @@ import {
   NULL,
   OBJECT,
   SMALL_INTEGER,
-  STRING,
   startAt,
   TRUE,
   valueCount,
   valueOfKey,
 } from "../json/document.js";
 import { JsonError } from "../json/error.js";
-import { scalarOf, stringOf, stringValueOf } from "../json/read.js";
+import { entryKind, scalarOf, stringOf, stringValueOf } from "../json/read.js";
 import { parseJson } from "../json/scan.js";
 import { plainValueOf, setAbsent, setMember } from "../json/untyped-json.js";
 import { repeatedItem } from "./comparable.js";
@@ -83,24 +81,6 @@ export function readInput(place: string, bytes: Uint8Array): JsonDocument {
     if (error instanceof JsonError) throw inputFault(`${place === "" ? "" : `${place}: `}not JSON: ${error.message}`);
     throw error;
   }
-}
-
-const KINDS: Readonly<Record<number, string>> = {
-  [NULL]: "null",
-  [FALSE]: "a boolean",
-  [TRUE]: "a boolean",
-  [SMALL_INTEGER]: "a number",
-  [LARGE_INTEGER]: "an integer",
-  [DOUBLE]: "a number",
-  [STRING]: "a string",
-  [ESCAPED_STRING]: "a string",
-  [ARRAY]: "an array",
-  [OBJECT]: "an object",
-};
-
-/** The kind of an entry, for messages. */
-export function entryKind(document: JsonDocument, entry: number): string {
-  return KINDS[kindAt(document, entry)] as string;
 }
 
 export const repeatedMember = () => new Mismatch("the member once", "it twice");

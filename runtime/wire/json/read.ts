@@ -90,6 +90,24 @@ export function exactScalarOf(document: JsonDocument, entry: number): ReturnType
   return /^-?[1-9]\d*$/.test(text) ? BigInt(text) : scalarOf(document, entry);
 }
 
+const KINDS: Readonly<Record<number, string>> = {
+  [NULL]: "null",
+  [FALSE]: "a boolean",
+  [TRUE]: "a boolean",
+  [SMALL_INTEGER]: "a number",
+  [LARGE_INTEGER]: "an integer",
+  [DOUBLE]: "a number",
+  [STRING]: "a string",
+  [ESCAPED_STRING]: "a string",
+  [ARRAY]: "an array",
+  [OBJECT]: "an object",
+};
+
+/** The kind of an entry, for messages. */
+export function entryKind(document: JsonDocument, entry: number): string {
+  return KINDS[document.tape[entry] as number] as string;
+}
+
 export interface TapeFold<T> {
   scalar(document: JsonDocument, entry: number): T;
   array(items: T[]): T;

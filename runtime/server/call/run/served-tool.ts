@@ -48,7 +48,7 @@ export class ServedTool implements ToolCode {
       throw new StartupError(
         `${name.text} has no contract: run svc-gen and start the generated entry point (src/generated/server.ts), or write\n` +
           `  import { provideContracts } from "svc-runtime/v1";\n` +
-          `  import { contracts } from "../generated/contracts.js";\n` +
+          `  import { contracts } from "./generated/contracts.js";\n` +
           "  provideContracts(contracts);\n" +
           "before bootstrap",
       );
