@@ -150,7 +150,7 @@ const LAYERS = [
     name: "generator/files/read-file",
     files: "generator/files/read-file",
     below: "generator/compile/diagnostics",
-    node: "fs",
+    node: "fs path",
   },
   {
     name: "generator/http-exchange",
@@ -310,7 +310,7 @@ const LAYERS = [
     below:
       "generator/compile/model generator/compile/diagnostics generator/dev generator/command-line generator/files/output-files generator/files/read-file",
     packages: "svc-runtime/internal/generator svc-runtime/leader",
-    node: "path perf_hooks",
+    node: "perf_hooks",
   },
   {
     name: "generator/dev/page-server",

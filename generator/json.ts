@@ -1,6 +1,6 @@
 /** Ordered JSON: made from pairs and literals, printed, read from text. */
 
-import { type Json, JsonObject, readOrdered } from "svc-runtime/internal/generator";
+import { type Json, JsonError, JsonObject, readOrdered } from "svc-runtime/internal/generator";
 
 export { type Json, JsonObject };
 
@@ -37,8 +37,14 @@ export function printJson(value: Json): string {
   return `{${Array.from(value.members, ([name, member]) => `${JSON.stringify(name)}:${printJson(member)}`).join(",")}}`;
 }
 
-/** @throws {@link JsonError} that names the byte */
+/** @throws {@link JsonError} that names the byte, or the line of a merge conflict */
 export function readJson(text: string): Json {
+  const conflict = /^<{7} /m.exec(text)?.index;
+  if (conflict !== undefined) {
+    const line = text.slice(0, conflict).split("\n").length;
+    const message = `line ${line} begins a merge conflict (<<<<<<<): resolve it, or let svc-gen write the file anew`;
+    throw Object.assign(new JsonError("expected no merge conflict", conflict), { message });
+  }
   return readOrdered(Buffer.from(text));
 }
 

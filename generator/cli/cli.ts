@@ -119,19 +119,15 @@ function isSet(values: Values<Options>, name: string): boolean {
 
 /** What is said of an error that its user can mend. Undefined for a defect of svc-gen. */
 function faultOf(error: unknown, help: string) {
-  if (error instanceof UsageError || error instanceof ForeignFile)
-    return { exit: EXIT.usage, code: "usage", message: error.message, hint: help };
+  if (error instanceof UsageError) return { exit: EXIT.usage, code: "usage", message: error.message, hint: help };
   // Of the parsers of TypeScript and JSON.
   if (isStackOverflow(error)) {
     const message = "a type, an expression or a document nests too deeply to be read";
     return { exit: EXIT.failure, code: "failed", message, hint: "nest less" };
   }
-  if (error instanceof UnreadableFile) {
-    return { exit: EXIT.failure, code: "failed", message: error.message, hint: "remove it, or let nothing name it" };
-  }
-  if (error instanceof CommandError) {
+  if (error instanceof UnreadableFile || error instanceof ForeignFile || error instanceof CommandError) {
     return { exit: EXIT.failure, code: "failed", message: error.message, hint: error.hint };
   }
   if (!(error instanceof UnwritableError)) return undefined;
-  return { exit: EXIT.usage, code: "disk", message: error.message, hint: "nothing was replaced" };
+  return { exit: EXIT.failure, code: "disk", message: error.message, hint: error.hint };
 }

@@ -1,9 +1,9 @@
 /** `svc-gen diff`: whether callers of the old contract can call the new one. */
 
-import { resolve } from "node:path";
 import {
   asJson,
   type CommandContext,
+  CommandError,
   defineCommand,
   EXIT,
   JSON_OPTION,
@@ -15,6 +15,7 @@ import { quoted } from "../compile/diagnostics/quote.js";
 import { freshBuildInfo } from "../compile/project/build-info.js";
 import { committedContract } from "../contract/committed-contract.js";
 import {
+  type Difference,
   diffDocuments,
   formatDifferences,
   InvalidDocument,
@@ -23,7 +24,7 @@ import {
   type NamedText,
 } from "../contract/diff.js";
 import { buildOptions, readOutput, staleFiles } from "../files/output-files.js";
-import { readRegular, UnreadableFile } from "../files/read-file.js";
+import { readNamed } from "../files/read-file.js";
 import { generateNow } from "./generate.js";
 
 export const diffCommand = defineCommand({
@@ -44,7 +45,7 @@ the schemas at the pointer as JSON texts. Members without a value are absent.`,
   ],
   run: async (call) => {
     const [old, next] = call.args.length === 0 ? await committedAndCurrent(call) : givenDocuments(call.args, call.cwd);
-    const differences = orUsageError(() => diffDocuments(old, next));
+    const differences = diffContracts(old, next);
     call.print(call.json ? asJson(listDifferences(differences)) : formatDifferences(differences));
     if (!isBroken(differences)) return EXIT.done;
     const isCertain = differences.some(({ verdict }) => verdict === "breaking");
@@ -54,11 +55,13 @@ the schemas at the pointer as JSON texts. Members without a value are absent.`,
   },
 });
 
-function orUsageError<T>(read: () => T): T {
+function diffContracts(old: NamedText, next: NamedText): Difference[] {
   try {
-    return read();
+    return diffDocuments(old, next);
   } catch (error) {
-    throw error instanceof InvalidDocument ? new UsageError(error.message) : error;
+    throw error instanceof InvalidDocument
+      ? new CommandError(error.message, "compare files that svc-gen wrote")
+      : error;
   }
 }
 
@@ -66,13 +69,7 @@ function givenDocuments(files: readonly string[], cwd: string): [NamedText, Name
   const [old, next] = files;
   if (old === undefined || next === undefined || files.length > 2)
     throw new UsageError(`diff expects two meta.json files, OLD NEW, or none; got ${files.length}`);
-  const read = (path: string): NamedText => {
-    try {
-      return { name: quoted(path), text: readRegular(resolve(cwd, path), { named: true }).toString() };
-    } catch (error) {
-      throw error instanceof UnreadableFile ? error : new UsageError(`cannot read ${quoted(path)}`);
-    }
-  };
+  const read = (path: string): NamedText => ({ name: quoted(path), text: readNamed(cwd, path).toString() });
   return [read(old), read(next)];
 }
 
@@ -81,10 +78,13 @@ async function committedAndCurrent(call: CommandContext<Options>): Promise<[Name
   const { cwd } = call;
   const committed = committedContract(cwd);
   if ("fault" in committed) {
-    throw new UsageError(`diff without files expects a meta.json committed in git HEAD; ${committed.fault}`);
+    throw new CommandError(
+      `cannot read the meta.json of git HEAD: ${committed.fault}`,
+      "commit it, or name two files: OLD NEW",
+    );
   }
   const next = readOutput(cwd, "meta.json")?.toString();
-  if (next === undefined) throw new UsageError("cannot read meta.json; run svc-gen first");
+  if (next === undefined) throw new CommandError("meta.json is missing", "run svc-gen first");
   const doubt = await staleness(cwd);
   if (doubt !== undefined) call.complain(`svc-gen: warning: ${doubt}\n`);
   return [

@@ -1,6 +1,5 @@
 /** `svc-gen doctor [URL]`: what is wrong with a project, or with the way to a served tool. */
 
-import { resolve } from "node:path";
 import { DEFAULT_INVOKE_MAX_BODY_BYTES, isLeaderId } from "svc-runtime/internal/generator";
 import {
   asJson,
@@ -19,7 +18,7 @@ import type { Generated } from "../compile/generate.js";
 import type { GenerateOptions } from "../compile/project/layout.js";
 import type { LeaderWithKey } from "../doctor/project-checks.js";
 import { readOutput, staleFiles } from "../files/output-files.js";
-import { readRegular, UnreadableFile } from "../files/read-file.js";
+import { readNamed } from "../files/read-file.js";
 import { devLeader } from "./dev-leader.js";
 import { generateNow } from "./generate.js";
 import { keyIdOf, publicKeyIn, refuseNoKeyFile } from "./keys/key-options.js";
@@ -117,7 +116,7 @@ With --json: {"checks":[{"name","ok","detail","next"}]}, ok null for -.`,
         committed: readOutput(project.root, "meta.json")?.toString(),
         leader: given ?? (await ownLeader(project.root, target, env)),
         headerPrefix: headerPrefixOf(values["header-prefix"]),
-        ca: values.ca === undefined ? undefined : readGiven("ca", values.ca, cwd),
+        ca: values.ca === undefined ? undefined : readNamed(cwd, values.ca),
         unsigned: values.unsigned === true,
         maxBody: Number(config?.invokeMaxBodyBytes() ?? DEFAULT_INVOKE_MAX_BODY_BYTES),
         size,
@@ -140,7 +139,7 @@ async function leaderOf({ values, cwd }: CommandContext<typeof OPTIONS>): Promis
   }
   await refuseNoKeyFile(file);
   const { readSigningKey } = await import("svc-runtime/internal/config");
-  const reading = readSigningKey(readGiven("leader-key", file, cwd).toString());
+  const reading = readSigningKey(readNamed(cwd, file).toString());
   if ("got" in reading) {
     const hint = "give a file with 32 bytes in hex, base64 or base64url";
     throw new CommandError(`--leader-key: expected a private key, got ${reading.got}`, hint);
@@ -165,16 +164,6 @@ async function ownLeader(
   const { readSigningKey } = await import("svc-runtime/internal/config");
   const reading = readSigningKey(own.leader.key.toString("hex"));
   return "got" in reading ? undefined : { ...own.leader, keyId: BigInt(own.leader.keyId), key: reading.key };
-}
-
-function readGiven(option: string, file: string, cwd: string): Buffer {
-  try {
-    return readRegular(resolve(cwd, file), { named: true });
-  } catch (error) {
-    if (error instanceof UnreadableFile) throw error;
-    const { code = "no file" } = error as NodeJS.ErrnoException;
-    throw new CommandError(`--${option}: cannot read ${quoted(file)}: ${code}`, "correct the path");
-  }
 }
 
 function numberOf(option: string, text: string): number {

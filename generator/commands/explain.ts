@@ -1,6 +1,5 @@
 /** `svc-gen explain [CODE]`. */
 
-import { unknownName } from "../cli/arguments.js";
 import { asJson, defineCommand, EXIT, JSON_OPTION, UsageError } from "../cli/command.js";
 import { CODES, type Code, explain } from "../compile/diagnostics/diagnostics.js";
 import { quoted } from "../compile/diagnostics/quote.js";
@@ -34,17 +33,9 @@ function explainCode([text = "", ...more]: readonly string[], json: boolean): st
   return json ? asJson({ code, ...CODES[code as Code] }) : explain(code as Code);
 }
 
-/**
- * Suggests the codes with the nearest numbers; digits alone count as a code. TypeScript's codes are documented
- * elsewhere.
- */
+/** TypeScript's codes are documented elsewhere. Each number near to an unknown one means something else. */
 function unknownCode(given: string): UsageError {
   if (/^ts\d+$/i.test(given))
     return new UsageError(`${quoted(given)} is TypeScript's; explain knows the codes of svc-gen`);
-  const known = Object.keys(CODES);
-  const [, digits] = /^(?:svc)?(\d+)$/i.exec(given) ?? [];
-  if (digits === undefined) return unknownName("code", given, known);
-  const away = (code: string) => Math.abs(Number(code.slice(3)) - Number(digits));
-  const near = known.toSorted((one, other) => away(one) - away(other)).slice(0, 3);
-  return unknownName("code", given, known, near);
+  return new UsageError(`unknown code ${quoted(given)}; svc-gen explain lists all codes, such as SVC112`);
 }

@@ -24,6 +24,7 @@ import {
 } from "./project/program.js";
 import { removedTools } from "./project/removed-tools.js";
 import type { ts } from "./project/typescript.js";
+import { unresolvedImports } from "./project/unresolved-imports.js";
 import { contractReach } from "./types/contract-reach.js";
 import { lower } from "./types/lower/lower.js";
 import { readTypes, type TypeReader } from "./types/lower/lowering.js";
@@ -91,12 +92,13 @@ export function generateFrom(program: Program, cache: ResultCache = new Map(), r
   const diagnostics = filterNotes(
     [
       ...program.notes,
-      // A missing base class also causes errors about `override`.
-      ...compiler.filter(({ code, place }) => code !== "TS4112" || !alike.has(place?.file)),
+      // A missing base class also causes errors about `override`, and SvcTool without type arguments one of TypeScript.
+      ...compiler.filter(({ code, place }) => !["TS4112", "TS2314"].includes(code) || !alike.has(place?.file)),
       // TypeScript's own error is sufficient.
       ...(hasErrors(compiler) ? found.filter(({ code }) => code !== "SVC191") : found),
       ...(nothing ? [noTools(program)] : []),
       ...duplicateTools(tools),
+      ...unresolvedImports(program),
       ...options.diagnostics,
     ],
     sources.flatMap((source) => source.acknowledged),

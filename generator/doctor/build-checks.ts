@@ -7,6 +7,7 @@ import { quoted } from "../compile/diagnostics/quote.js";
 import { displayPath } from "../compile/project/layout.js";
 import { type Project, rootsOf } from "../compile/project/program.js";
 import { ts } from "../compile/project/typescript.js";
+import { mayLackExtensions } from "../compile/project/unresolved-imports.js";
 import { readRegular } from "../files/read-file.js";
 import { bad, type Check, good, skipped } from "./check.js";
 
@@ -48,10 +49,15 @@ export function checkBuild(project: Project): Check[] {
     return [bad("build", `${detail}: the server would serve old contracts`, "npm run build")];
   }
   for (const path of roots.flatMap((root) => built(root) ?? []).filter((each) => existsSync(each))) {
-    const alias = lostAlias(path, options);
-    if (alias === undefined) continue;
-    const detail = `${displayPath(layout, path)} imports ${quoted(alias)}, which Node cannot resolve: tsc does not rewrite "paths"`;
-    const next = 'import the relative path, or declare a name that starts with # under "imports" in package.json';
+    const lost = lostImport(path, options);
+    if (lost === undefined) continue;
+    const [reason, next] = lost.startsWith(".")
+      ? ["its name has no file extension", 'write the extension; with "module": "NodeNext" tsc checks it']
+      : [
+          'tsc does not rewrite "paths"',
+          'import the relative path, or declare a name that starts with # under "imports" in package.json',
+        ];
+    const detail = `${displayPath(layout, path)} imports ${quoted(lost)}, which Node cannot resolve: ${reason}`;
     return [bad("build", detail, next)];
   }
   return [good("build", "the compiled contracts match the generated files")];
@@ -70,16 +76,19 @@ function dataOf(path: string): string | undefined {
     ?.replace(/\s/g, "");
 }
 
-/** An import specifier in a compiled file that resolves only through `paths`. */
-function lostAlias(path: string, { paths = {} }: ts.CompilerOptions): string | undefined {
-  const patterns = Object.keys(paths).map((pattern) => pattern.split("*"));
+/** An import specifier in a compiled file that resolves only through `paths`, or by a search for its extension. */
+function lostImport(path: string, options: ts.CompilerOptions): string | undefined {
+  const patterns = Object.keys(options.paths ?? {}).map((pattern) => pattern.split("*"));
   const isAlias = (name: string) =>
     patterns.some(([start = "", end]) =>
       end === undefined ? name === start : name.startsWith(start) && name.endsWith(end),
     );
-  if (patterns.length === 0) return undefined;
+  const isLost = (name: string) =>
+    name.startsWith(".")
+      ? mayLackExtensions(options) && !existsSync(resolve(dirname(path), name))
+      : isAlias(name) && !isFound(name, path);
   const { importedFiles } = ts.preProcessFile(readRegular(path).toString(), true, true);
-  return importedFiles.map(({ fileName }) => fileName).find((name) => isAlias(name) && !isFound(name, path));
+  return importedFiles.map(({ fileName }) => fileName).find(isLost);
 }
 
 function isFound(name: string, from: string): boolean {

@@ -5,11 +5,16 @@ import { lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { quoted } from "../compile/diagnostics/quote.js";
 
-/** A file cannot be written. svc-gen exits with code 2. */
+/** A file cannot be written. svc-gen exits with code 1. */
 export class UnwritableError extends Error {
+  /** What to do. */
+  readonly hint: string;
+
   constructor(target: string, cause: unknown) {
     const { code = "" } = cause as NodeJS.ErrnoException;
     super(`cannot write ${quoted(target)}: ${UNWRITABLE[code] ?? code}`, { cause });
+    const isDenied = code === "EACCES" || code === "EPERM";
+    this.hint = `${isDenied ? `make ${quoted(dirname(target))} writable; ` : ""}nothing was replaced`;
   }
 }
 

@@ -1,26 +1,54 @@
 /** Bounded reading of files in an untrusted project. Must not load the compiler. */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { resolve } from "node:path";
 import { quoted } from "../compile/diagnostics/quote.js";
 
 /** More than the generated files of thousands of tools, or any declaration file, need. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** The path is not a regular file, or the file is too large. */
-export class UnreadableFile extends Error {}
+/** A file that is missing, not a regular file, or too large. */
+export class UnreadableFile extends Error {
+  /** @param hint what to do */
+  constructor(
+    message: string,
+    readonly hint = "remove it, or let nothing name it",
+  ) {
+    super(message);
+  }
+}
 
-interface FileReadOptions {
-  /** Whether the path is from the command line, where it may be a shell's pipe: `/dev/fd/63`. */
-  readonly named?: boolean;
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "the file does not exist",
+  ENOTDIR: "a file is where its folder should be",
+  EISDIR: "it is a folder",
+  EACCES: "permission is missing",
+  EPERM: "permission is missing",
+};
+
+/**
+ * Reads a file that the command line names, which may be a shell's pipe: `/dev/fd/63`.
+ *
+ * @throws UnreadableFile
+ */
+export function readNamed(cwd: string, name: string): Buffer {
+  const path = resolve(cwd, name);
+  try {
+    return readRegular(path, path.startsWith("/dev/"));
+  } catch (error) {
+    if (error instanceof UnreadableFile) throw error;
+    const { code = "" } = error as NodeJS.ErrnoException;
+    throw new UnreadableFile(`cannot read ${quoted(name)}: ${REASONS[code] ?? code}`, "correct the path");
+  }
 }
 
 /**
  * Reads a regular file, at most {@link MAX_FILE_BYTES}.
  *
+ * @param pipe whether it may be a pipe
  * @throws UnreadableFile if it is not a regular file or too large; errors of the file system unchanged
  */
-export function readRegular(path: string, { named = false }: FileReadOptions = {}): Buffer {
-  const pipe = named && path.startsWith("/dev/");
+export function readRegular(path: string, pipe = false): Buffer {
   // O_NONBLOCK: opening a pipe must not wait for a writer.
   const file = openSync(path, constants.O_RDONLY | (pipe ? 0 : (constants.O_NONBLOCK ?? 0)));
   try {

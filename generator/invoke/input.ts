@@ -1,28 +1,21 @@
 /** The input of a call. Every value is kept as text, so that integers and decimals stay exact. */
 
-import { resolve } from "node:path";
 import { JsonError, MAX_VALUES, membersByName, parseJson } from "svc-runtime/internal/generator";
 import type { PortShape } from "svc-runtime/leader";
 import { unknownName } from "../cli/arguments.js";
-import { CommandError, UsageError } from "../cli/command.js";
+import { CommandError } from "../cli/command.js";
 import { quoted } from "../compile/diagnostics/quote.js";
-import { readRegular, UnreadableFile } from "../files/read-file.js";
+import { readNamed } from "../files/read-file.js";
 import { isKind, type PortTexts, portTexts } from "./port-texts.js";
 
 /**
  * Reads the bytes of an input: JSON text, `@file`, or `-` for standard input.
  *
- * @throws UsageError when the file cannot be read
+ * @throws UnreadableFile
  */
 export async function readInputText(given: string, cwd: string, readInput: () => Promise<Buffer>): Promise<Buffer> {
   if (given === "-") return readInput();
-  if (!given.startsWith("@")) return Buffer.from(given);
-  try {
-    return readRegular(resolve(cwd, given.slice(1)), { named: true });
-  } catch (error) {
-    if (error instanceof UnreadableFile) throw error;
-    throw new UsageError(`cannot read ${quoted(given.slice(1))}: ${(error as NodeJS.ErrnoException).code ?? "failed"}`);
-  }
+  return given.startsWith("@") ? readNamed(cwd, given.slice(1)) : Buffer.from(given);
 }
 
 /**

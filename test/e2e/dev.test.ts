@@ -447,7 +447,7 @@ describe("mistakes", () => {
         EXIT.usage,
         "--signed expects --leader-key FILE and --leader-id ID, or a project served",
       ],
-      [["invoke", "double", "@none.json"], EXIT.usage, 'cannot read "none.json": ENOENT'],
+      [["invoke", "double", "@none.json"], EXIT.failure, 'cannot read "none.json": the file does not exist'],
       [["invoke", "{}", "--timeout", "1s"], EXIT.usage, '--timeout expects a number, got "1s"'],
       [
         ["invoke", "double", "{}", "{}"],

@@ -168,6 +168,7 @@ const CLASSES: readonly Mistake[] = [
   ["`/** @minimum 5 @maximum 1 */`", input("/** @minimum 5 @maximum 1 */", "n: number;")],
   ["`m: Map<string, number>` in `Input`", input("m: Map<string, number>;")],
   ["`f: () => void` in `Input`", input("f: () => void;")],
+  ["`n: BigInt` in `Input`", input("n: BigInt;")],
   ["`type Output = { ok: string; err: string }`", tool({ output: "{ ok: string; err: string }" })],
   ["33 members in `Input`", input(...Array.from({ length: 33 }, (_, at) => `p${at}: string;`))],
   [

@@ -306,8 +306,8 @@ export const Mixed = mix(Root);
   generated(good, (result) => assert.deepEqual(errorsOf(result), []));
 });
 
-test("a method of a name of SvcTool's that is static where SvcTool's is not, or the reverse", () => {
-  const parts = `path() { return "x"; } static async health() { return 1; } private close() {} timeout = 5; ${invoke}`;
+test("a method of a name of SvcTool's that is static where SvcTool's is not, the reverse, or in another case", () => {
+  const parts = `path() { return "x"; } static async health() { return 1; } private close() {} timeout = 5; static New() {} ${invoke}`;
   const source = `${imports}export class A extends SvcTool<{ a: string }, "done"> {
   static override fqn() { return "xyz.test.aa@1"; }
   static override description() { return "A tool."; }
@@ -319,10 +319,14 @@ test("a method of a name of SvcTool's that is static where SvcTool's is not, or 
     assert.deepEqual(said(result), [
       "SVC128 warning A.path() the method is never called: it is not static",
       "SVC128 warning A.health() the method is never called: it is static",
+      "SVC128 warning A.New() the method is never called: SvcTool has new()",
     ]),
   );
   generated({ "src/a.ts": source.replace("static override fqn", "fqn") }, (result) =>
     assert.match(said(result).join(), /SVC112 error A fqn\(\) is missing: there is one that is not static/),
+  );
+  generated({ "src/a.ts": source.replace("static override fqn", "static FQN") }, (result) =>
+    assert.match(said(result).join(), /SVC112 error A fqn\(\) is missing: there is FQN\(\)/),
   );
 });
 
@@ -552,6 +556,8 @@ test("a class that looks like a tool is an error, and each tool that goes is nam
   ]);
   const without = own.replace(' extends SvcTool<{ a: string }, "done">', "");
   assert.deepEqual(after("src/r.ts", without), [`SVC105 src/r.ts:3: ${alike}`]);
+  const untyped = own.replace('<{ a: string }, "done">', "");
+  assert.deepEqual(after("src/r.ts", untyped), [`SVC105 src/r.ts:3: ${alike}: SvcTool has no <Input, Output>`]);
   assert.deepEqual(after("src/r.ts", without.replaceAll("static override ", "")), [
     "SVC106 undefined:undefined: the tool is removed from meta.json: xyz.test.rr@1",
   ]);
@@ -561,6 +567,8 @@ test("a class that looks like a tool is an error, and each tool that goes is nam
   assert.deepEqual(after("lib/r.ts", own), [
     'SVC107 undefined:undefined: the class of the tool is in a file that tsconfig.json does not include: xyz.test.rr@1 in "lib/r.ts"',
   ]);
+  assert.match(after("src/r.mjs", own)[0] ?? "", /^SVC107 .*: xyz\.test\.rr@1 in "src\/r\.mjs"$/);
+  assert.match(after("lib/r.js", own)[0] ?? "", /^SVC106 /);
 });
 
 test("a file that does not parse has errors of syntax only, before all others", () => {

@@ -56,8 +56,8 @@ test("beside the sources, which are followed; outside of rootDir; outside of the
 test("a file of somebody else is not replaced", async () => {
   project.write({ "src/server.ts": "export const mine = 1;\n" });
   const { code, said } = await svcGen("--out", "src");
-  assert.equal(code, EXIT.usage);
-  assert.match(said, /"src\/server\.ts" was not written by svc-gen; move it, or pass another folder: --out FOLDER/);
+  assert.equal(code, EXIT.failure);
+  assert.match(said, /"src\/server\.ts" was not written by svc-gen \(move it, or pass another folder: --out FOLDER\)/);
   assert.equal(readFileSync(join(project.root, "src/server.ts"), "utf8"), "export const mine = 1;\n");
   assert.equal(existsSync(join(project.root, "src/contracts.ts")), false);
 });
@@ -81,7 +81,7 @@ test("where nothing can be written, one sentence says so, and nothing is left be
   ] as const) {
     const { code, said } = await svcGen("--out", out);
     assert.match(said, sentence);
-    assert.equal(code, EXIT.usage);
+    assert.equal(code, EXIT.failure);
     assert.equal(existsSync(join(project.root, out, "contracts.ts")), false);
   }
   const names = readdirSync(project.root, { recursive: true, encoding: "utf8" });
@@ -107,7 +107,7 @@ test("a full disk leaves the old files as they were", { skip: process.platform !
       encoding: "utf8",
     },
   );
-  assert.equal(status, EXIT.usage, stderr);
+  assert.equal(status, EXIT.failure, stderr);
   assert.match(
     stderr,
     /^svc-gen: cannot write "\S+\/src\/generated\/\w+\.ts": the file is larger than the system allows \(nothing was replaced\)\n$/,

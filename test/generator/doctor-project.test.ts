@@ -150,6 +150,13 @@ describe("doctor of a project", () => {
     );
     made.write({ "dist/sum.js": 'import "./lib.js";' });
     assert.equal(await build(), "true the compiled contracts match the generated files");
+    made.write({ "tsconfig.json": config.replace('"NodeNext"', '"ESNext", "moduleResolution": "Bundler"') });
+    assert.equal(
+      await build(),
+      'false dist/sum.js imports "./lib.js", which Node cannot resolve: its name has no file extension',
+    );
+    made.write({ "dist/lib.js": "" });
+    assert.equal(await build(), "true the compiled contracts match the generated files");
     made.write({ "dist/generated/contracts.js": built.replace("@1", "@2") });
     assert.match(await build(), /^false dist\/generated\/contracts\.js differs from src\/generated\/contracts\.ts/);
   });

@@ -664,7 +664,7 @@ it("usage errors", async () => {
   );
   assert.match(
     await run("http://127.0.0.1", "--leader-key", "none"),
-    /^1 svc-gen: --leader-key: cannot read "none": ENOENT/,
+    /^1 svc-gen: cannot read "none": the file does not exist/,
   );
   writeFileSync(join(folder, "no.key"), "secret-text");
   const wrong = await run("http://127.0.0.1", "--leader-key", "no.key");

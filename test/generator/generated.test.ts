@@ -114,17 +114,26 @@ test("hostile names stay texts, and the generated project compiles under the str
 });
 
 test("the other ways to compile: bundler resolution, and a project whose files already import what is generated", () => {
-  const options = { ...STRICTEST, module: "ESNext", moduleResolution: "bundler" };
+  const options = { ...STRICTEST, verbatimModuleSyntax: false, module: "ESNext", moduleResolution: "bundler" };
   const project = new ToolProject(
     {
       "src/sum.ts": toolSource("Sum", "{ text: string; list: string[] }"),
       "src/demo.ts":
-        'import { contracts } from "./generated/contracts.js";\nexport const count: number = contracts.length;\n',
+        'import { contracts } from "./generated/contracts.js";\nimport { type Row, one } from "./lib";\nimport { Row as Other } from "./lib";\n' +
+        "export const count: number = contracts.length + one;\nexport type Rows = Row | Other;\n",
+      "src/lib/index.ts": "export const one = 1;\nexport interface Row {}\n",
     },
     options,
   );
   project.build();
   assert.equal(compile(FASTEST, project.root), "");
+  const notes = project.generate().diagnostics.filter(({ code }) => code === "SVC192");
+  assert.deepEqual(
+    notes.map(({ place, hint }) => `${place?.file}:${place?.line}:${place?.column} ${hint}`),
+    [
+      'src/demo.ts:2:31 write "./lib/index.js", unless a bundler builds the server; with "module": "NodeNext" tsc checks it',
+    ],
+  );
   assert.ok(existsSync(join(project.root, "dist/generated/contracts.js")));
 });
 

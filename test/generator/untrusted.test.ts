@@ -161,8 +161,8 @@ describe("code of the checkout is not run", () => {
         for (const variables of [{}, { PATH: `${old}${delimiter}${PATH}` }]) {
           const { code, err } = await diffIn(root, variables);
           assert.ok(!existsSync(ran), JSON.stringify(variables));
-          assert.equal(code, EXIT.usage, err);
-          assert.match(err, /^svc-gen: diff without files expects a meta\.json committed in git HEAD; git: fatal: /);
+          assert.equal(code, EXIT.failure, err);
+          assert.match(err, /^svc-gen: cannot read the meta\.json of git HEAD: git: fatal: /);
         }
       });
     }
@@ -189,8 +189,8 @@ describe("code of the checkout is not run", () => {
       }
       writeFileSync(join(bare, "meta.json"), "[]\n");
       const { code, err } = await diffIn(bare);
-      assert.equal(code, EXIT.usage);
-      assert.match(err, /; git: fatal: /);
+      assert.equal(code, EXIT.failure);
+      assert.match(err, /: git: fatal: /);
     });
 
     test("git is never a program of the checkout: node_modules/.bin, the project, the current folder", async () => {
@@ -249,7 +249,7 @@ describe("code of the checkout is not run", () => {
 
       assert.match(
         (await diffIn(root, { PATH: "/nowhere" })).err,
-        /expects a meta\.json committed in git HEAD; git is not on the PATH/,
+        /the meta\.json of git HEAD: git is not on the PATH/,
       );
       const { folder: none } = outside({ "meta.json": "[]" });
       assert.match((await diffIn(none)).err, /; git: fatal: not a git repository/);
@@ -301,7 +301,7 @@ describe("nothing outside of the checkout is written", () => {
       assert.deepEqual(victim.content(), before, link);
       if (link === "node_modules/.cache") assert.equal(code, EXIT.done, err);
       else {
-        assert.equal(code, EXIT.usage, err);
+        assert.equal(code, EXIT.failure, err);
         const shown = `"${join(project.root, link)}"`;
         assert.equal(
           err,
@@ -343,7 +343,7 @@ describe("nothing outside of the checkout is written", () => {
       ["new", "sub/tool", "--yes", "--skip-install"],
     ]) {
       const { code, err } = await svcGenIn(root, args);
-      assert.equal(code, EXIT.usage, args.join(" "));
+      assert.equal(code, EXIT.failure, args.join(" "));
       assert.match(err, /"[^"]*\/(?:keys|src|sub)": it is a symbolic link, which svc-gen does not follow; remove it/);
       assert.deepEqual(victim.content(), {}, args.join(" "));
     }

@@ -1,11 +1,10 @@
 /** The options with which a command calls tools as a leader, and the keys of development in their place. */
 
-import { resolve } from "node:path";
 import { DEFAULT_HEADER_PREFIX, isHeaderPrefix } from "svc-runtime/internal/generator";
 import type { LeaderOptions } from "svc-runtime/leader";
 import { type CommandContext, UsageError } from "../../cli/command.js";
 import { quoted } from "../../compile/diagnostics/quote.js";
-import { readRegular, UnreadableFile } from "../../files/read-file.js";
+import { readNamed } from "../../files/read-file.js";
 import { devLeader } from "../dev-leader.js";
 import { keyIdOf, publicKeyIn, refuseNoKeyFile } from "../keys/key-options.js";
 
@@ -46,7 +45,7 @@ export async function leaderOptions(
   signed: boolean,
   root = cwd,
 ): Promise<CommandLeader> {
-  const ca = values.ca === undefined ? {} : { tls: { ca: readText(cwd, values.ca) } };
+  const ca = values.ca === undefined ? {} : { tls: { ca: readNamed(cwd, values.ca).toString() } };
   const prefix = values["header-prefix"] === undefined ? {} : { headerPrefix: values["header-prefix"] };
   if (!signed) return { ...ca, ...prefix };
   const { "leader-key": key, "tool-key": toolKey } = values;
@@ -54,7 +53,7 @@ export async function leaderOptions(
   if (key !== undefined) {
     await refuseNoKeyFile(key);
     const id = values["leader-id"] ?? "leader";
-    const leader = { id, keyId: keyIdOf(values["key-id"] ?? "0"), key: readText(cwd, key) };
+    const leader = { id, keyId: keyIdOf(values["key-id"] ?? "0"), key: readNamed(cwd, key).toString() };
     // The command shows that no signature was verified.
     const trust = toolKey === undefined ? { acceptUnverified: true } : { toolKey };
     return { ...ca, ...prefix, leader, ...trust };
@@ -68,13 +67,4 @@ export async function leaderOptions(
 export function numberOf(name: string, text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new UsageError(`--${name} expects a number, got ${quoted(text)}`);
-}
-
-function readText(cwd: string, path: string): string {
-  try {
-    return readRegular(resolve(cwd, path), { named: true }).toString();
-  } catch (error) {
-    if (error instanceof UnreadableFile) throw error;
-    throw new UsageError(`cannot read ${quoted(path)}: ${(error as NodeJS.ErrnoException).code ?? "failed"}`);
-  }
 }

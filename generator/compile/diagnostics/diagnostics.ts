@@ -31,7 +31,7 @@ function note(title: string, hint: string, why: string): Entry {
 
 /**
  * Ranges of codes. 100: project, 110: class and static metadata, 130: types, 150: input, 160: output, 170: JSDoc, 180:
- * schemas (in `--check`), 190: types.
+ * schemas (in `--check`), 190: types and imports.
  */
 export const CODES = {
   SVC100: error(
@@ -176,8 +176,8 @@ export const CODES = {
   ),
   SVC128: warning(
     "the method is never called",
-    "add or remove `static`, as SvcTool declares the method; if the method is your own, rename it",
-    "path, timeout, isolate, new, create, close and meta are static methods; invoke, authorize, health and encodeOutput are instance methods. To TypeScript a static and an instance method of one name are unrelated, so it does not report this.",
+    "declare it as SvcTool does: the same letters, with or without `static`; if the method is your own, rename it",
+    "path, timeout, isolate, new, create, close, variables and meta are static methods; invoke, authorize, health and encodeOutput are instance methods. To TypeScript a static and an instance method of one name are unrelated, as are names in different case, so it does not report this.",
   ),
   SVC129: note(
     "the timeout is short",
@@ -448,6 +448,11 @@ export const CODES = {
     "TypeScript cannot resolve this type",
     "install the package that declares it, or correct the import in the file that declares the member",
     "TypeScript treats an unknown name as any, and with skipLibCheck it does not report this in declarations of packages.",
+  ),
+  SVC192: note(
+    "Node does not resolve this import",
+    'write the extension of the compiled file, unless a bundler builds the server; with "module": "NodeNext" tsc checks it',
+    "In ES modules Node resolves relative imports by their exact file name. A server that tsc has built ends at its start with ERR_MODULE_NOT_FOUND.",
   ),
 } as const satisfies Record<string, Entry>;
 

@@ -23,6 +23,8 @@ export interface Program {
   readonly layout: Layout;
   readonly notes: readonly Diagnostic[];
   readonly installed: InstalledTypeScript | undefined;
+  /** See {@link Project.emits}. */
+  readonly emits: boolean;
   readonly program: ts.Program;
   readonly checked: Checked;
   readonly checker: ts.TypeChecker;
@@ -151,7 +153,7 @@ type Checked = Pick<ts.BuilderProgram, "getGlobalDiagnostics" | "getSyntacticDia
 
 /** @param keyOf see {@link Program.keyOf}; without it, no result is reused */
 export function openProgram(
-  { layout, files, notes, installed }: Project,
+  { layout, files, notes, installed, emits }: Project,
   program: ts.Program,
   checked: Checked = program,
   keyOf: Program["keyOf"] = () => undefined,
@@ -165,6 +167,7 @@ export function openProgram(
     layout,
     notes,
     installed,
+    emits,
     program,
     checked,
     checker,

@@ -15,9 +15,9 @@ export function removedTools(program: Program, present: ReadonlySet<string>): Di
     : fqnsOf(text)
         .filter((fqn) => !present.has(fqn))
         .map((fqn) => {
-          const file = toolOutside(program, fqn);
-          if (file === undefined) return diagnostic("SVC106", {}, fqn);
-          return diagnostic("SVC107", {}, `${fqn} in ${quoted(file)}`);
+          const other = toolOutside(program, fqn);
+          if (other === undefined) return diagnostic("SVC106", {}, fqn);
+          return diagnostic("SVC107", {}, `${fqn} in ${quoted(other.path)}`, `${other.hint}; or delete it`);
         });
 }
 

@@ -1,30 +1,40 @@
 /** Finds tool classes in files that tsconfig.json excludes. */
 
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { readSource } from "../../files/read-file.js";
 import { displayPath } from "./layout.js";
 import type { Program } from "./program.js";
 import { ts } from "./typescript.js";
 
-const EXTENSIONS = [".ts", ".tsx", ".mts", ".cts"];
+const EXTENSIONS = [".ts", ".tsx", ".mts", ".cts", ".js", ".mjs", ".cjs"];
+const JAVASCRIPT = /\.([cm]?)js$/;
 const MAX_DEPTH = 4;
 const MAX_FILES = 200;
 
 /**
- * Path of a file near tsconfig.json that seems to contain a tool class but is not part of the program.
+ * Path of a file near tsconfig.json that seems to contain a tool class but is not part of the program, and what to do.
+ * JavaScript counts only beside sources, because compiled tools contain their classes too.
  *
  * @param fqn name of the tool, by default any
  */
-export function toolOutside({ layout, program }: Pick<Program, "layout" | "program">, fqn = ""): string | undefined {
-  return ts.sys
+export function toolOutside({ layout, program, sources }: Program, fqn = "") {
+  const folders = new Set([dirname(layout.out), ...sources.map(({ fileName }) => dirname(fileName))]);
+  const path = ts.sys
     .readDirectory(layout.root, EXTENSIONS, ["node_modules", "**/*.d.ts"], undefined, MAX_DEPTH)
     .slice(0, MAX_FILES)
+    .filter((path) => !JAVASCRIPT.test(path) || folders.has(dirname(path)))
     .filter((path) => program.getSourceFile(path) === undefined && isOfPackage(path, layout.root))
     .map((path) => displayPath(layout, path))
     .find((path) => {
       const text = readSource(join(layout.root, path)) ?? "";
       return /\bextends\s+SvcTool\b/.test(text) && text.includes(fqn);
     });
+  if (path === undefined) return undefined;
+  const typed = basename(path).replace(JAVASCRIPT, ".$1ts");
+  const hint = JAVASCRIPT.test(path)
+    ? `rename it to ${typed}: svc-gen reads TypeScript only`
+    : `add it to "include" in ${displayPath(layout, layout.tsconfig)}`;
+  return { path, hint };
 }
 
 /** Whether no package.json lies between a file and the root: packages of a workspace are separate projects. */

@@ -138,7 +138,9 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
   const types = node.getHeritageClauses().length === 0 ? undefined : typesOf(program, node);
   const at = nameNode(node);
   if (types === undefined) {
-    if (looksLikeTool(node)) report("SVC105", at, node.getName() ?? fileStem(node));
+    const base = baseClass(program, node);
+    const untyped = base !== undefined && isRuntimeClass(base) ? "SvcTool has no <Input, Output>" : undefined;
+    if (looksLikeTool(node)) report("SVC105", at, node.getName() ?? fileStem(node), untyped);
     return undefined;
   }
   const imported = findImport(program, node);
@@ -223,21 +225,26 @@ function fileStem(node: Node): string {
   );
 }
 
+/** Declaration of the base class that a class names. */
+function baseClass({ checker }: Program, node: ClassNode): ts.ClassDeclaration | undefined {
+  const base = node.getExtends();
+  const named = base && checker.getSymbolAtLocation(base.getExpression().compilerNode);
+  const symbol = named && named.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(named) : named;
+  return symbol?.declarations?.find(ts.isClassDeclaration);
+}
+
 /** Syntax of the Input and Output arguments of SvcTool, through generic bases. */
 function typeArguments(
   program: Program,
   node: ClassNode,
   environment: TypeArguments,
 ): readonly TypeSyntax[] | undefined {
-  const { checker, wrap } = program;
   const base = node.getExtends();
-  const named = base && checker.getSymbolAtLocation(base.getExpression().compilerNode);
-  const symbol = named && named.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(named) : named;
-  const declaration = symbol?.declarations?.find(ts.isClassDeclaration);
+  const declaration = baseClass(program, node);
   if (base === undefined || declaration === undefined) return undefined;
   const syntax = base.getTypeArguments().map(({ compilerNode }) => ({ node: compilerNode, environment }));
   if (isRuntimeClass(declaration)) return syntax;
-  const inherited = wrap(declaration);
+  const inherited = program.wrap(declaration);
   return typeArguments(program, inherited, bindTypeParameters(inherited, syntax, environment));
 }
 
@@ -328,9 +335,12 @@ function readStaticMetadata(
   if (meta !== undefined) report("SVC121", nameNode(meta), `${name}.meta()`);
 
   const canonical = typeof fqn?.value === "string" ? parseFqn(fqn.value)?.text : undefined;
-  const instance = methodOf(program, node.getSymbolOrThrow().getDeclaredType(), "fqn");
-  if (fqn === undefined && !failed) fail("SVC112", instance ?? at, name, instance && "there is one that is not static");
-  else if (fqn !== undefined && canonical === undefined) {
+  if (fqn === undefined && !failed) {
+    const instance = methodOf(program, node.getSymbolOrThrow().getDeclaredType(), "fqn");
+    const other = misspelt(program, statics, ["fqn"])[0];
+    const detail = instance ? "there is one that is not static" : other && `there is ${other.key}()`;
+    fail("SVC112", instance ?? other?.found ?? at, name, detail);
+  } else if (fqn !== undefined && canonical === undefined) {
     fail("SVC114", fqn.node, `${name}.fqn()`, fqnProblem(`${fqn.value}`));
   }
 
@@ -395,10 +405,13 @@ function checkConstruction(program: Program, node: ClassNode, statics: Type, nam
   report("SVC123", isOwn && declaration ? declaration : nameNode(node), name, detail);
 }
 
-const STATIC_METHODS = ["path", "timeout", "isolate", "new", "create", "close", "meta", "description"];
+const STATIC_METHODS = ["path", "timeout", "isolate", "new", "create", "close", "meta", "description", "variables"];
 const INSTANCE_METHODS = ["invoke", "authorize", "health", "encodeOutput"];
 
-/** Reports members with a name of SvcTool's that are static while SvcTool's are not, or the reverse. */
+/**
+ * Reports members with a name of SvcTool's that are static while SvcTool's are not, the reverse, and names in another
+ * letter case.
+ */
 function checkKinds(program: Program, node: ClassNode, statics: Type, name: string, report: Report): void {
   const instance = node.getSymbolOrThrow().getDeclaredType();
   const never = [
@@ -406,10 +419,20 @@ function checkKinds(program: Program, node: ClassNode, statics: Type, name: stri
       return { key, found: methodOf(program, instance, key), detail: "it is not static" };
     }),
     ...INSTANCE_METHODS.map((key) => ({ key, found: methodOf(program, statics, key), detail: "it is static" })),
+    ...[statics, instance].flatMap((type) => misspelt(program, type, [...STATIC_METHODS, ...INSTANCE_METHODS])),
   ];
   for (const { key, found, detail } of never) {
     if (found !== undefined) report("SVC128", nameNode(found), `${name}.${key}()`, detail);
   }
+}
+
+/** Public methods whose names differ from those of SvcTool in upper and lower case only. */
+function misspelt(program: Program, type: Type, names: readonly string[]) {
+  return program.checker.getPropertiesOfType(type.compilerType).flatMap(({ name: key }) => {
+    const meant = names.find((name) => name !== key && name.toLowerCase() === key.toLowerCase());
+    const found = meant === undefined ? undefined : methodOf(program, type, key);
+    return found === undefined ? [] : [{ key, found, detail: `SvcTool has ${meant}()` }];
+  });
 }
 
 /** Public method that the author declares. */
@@ -454,8 +477,7 @@ export function noTools(program: Program): Diagnostic {
   if (first === undefined) {
     const other = toolOutside(program);
     if (other === undefined) return diagnostic("SVC100", {}, where);
-    const detail = `${where}; ${quoted(other)} has one, and is not among them`;
-    return diagnostic("SVC100", {}, detail, `add it to "include" in ${displayPath(layout, layout.tsconfig)}`);
+    return diagnostic("SVC100", {}, `${where}; ${quoted(other.path)} has one, and is not among them`, other.hint);
   }
   const names = abstract.slice(0, MAX_NAMED_CLASSES).map((node) => node.getName() ?? "a class without a name");
   const more = abstract.length > names.length ? ` and ${abstract.length - names.length} more` : "";

@@ -197,8 +197,15 @@ function lowerBuiltIn(lowering: Lowering, name: string, type: ts.Type, use: Use)
   if (name === "Function" || name === "CallableFunction" || name === "NewableFunction")
     return lowering.refuse("SVC130", use);
   if (name === "Buffer") return lowering.refuse("SVC135", use, "Buffer; use Uint8Array, which a Buffer is");
-  return lowering.refuse("SVC135", use, name);
+  const primitive = PRIMITIVES.get(name);
+  return lowering.refuse("SVC135", use, primitive === undefined ? name : `${name} is a class; write ${primitive}`);
 }
+
+/** Types to write in place of JavaScript's wrapper classes. */
+const PRIMITIVES: ReadonlyMap<string, string> = new Map([
+  ...["String", "Number", "Boolean", "BigInt"].map((name) => [name, name.toLowerCase()] as const),
+  ["Object", "an interface, or Record<string, unknown>"],
+]);
 
 function lowerWrapped(lowering: Lowering, type: ts.TypeReference, use: Use): Shape {
   const [value] = lowering.checker.getTypeArguments(type);
