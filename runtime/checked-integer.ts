@@ -1,8 +1,8 @@
 /**
  * Checks an integer option set in code.
  *
- * @param name of the option, for the message
- * @param unit of the value, unless the name contains it
+ * @param name name of the option, for the message
+ * @param unit unit of the value, unless the name contains it
  * @throws RangeError unless it is an integer from `min` to `max`
  */
 export function checkedInteger(name: string, value: unknown, min: number, max: number, unit?: string): number {

@@ -1,4 +1,4 @@
-/** Generated contracts by FQN, under a global symbol, so that all loaded copies of the runtime share them. */
+/** Registry of generated contracts. Uses a global symbol, so that all loaded copies of the runtime share it. */
 
 import { parseFqn } from "./fqn.js";
 import type { Contract } from "./wire/contract.js";
@@ -12,22 +12,22 @@ function registry(): Map<string, Contract> {
 }
 
 /**
- * Registers the contracts that svc-gen derived. The generated entry point calls it: bundlers drop imports for side
- * effects.
+ * Registers the contracts that svc-gen derived. The generated entry point calls this function, because bundlers drop
+ * imports that have only side effects.
  */
 export function provideContracts(contracts: readonly Contract[]): void {
   for (const contract of contracts) registry().set(contract.fqn, contract);
 }
 
-/** The contract of a tool, by its FQN with any spelling of the version. */
+/** Contract of a tool, by its FQN with any spelling of the version. */
 export function contractOf(fqn: string): Contract | undefined {
   return registry().get(parseFqn(fqn)?.text ?? fqn);
 }
 
 /**
- * The registered contract of a tool.
+ * Registered contract of a tool.
  *
- * @throws TypeError for a tool without a contract
+ * @throws TypeError if the tool has no contract
  */
 export function requireContract(fqn: string): Contract {
   const contract = contractOf(fqn);

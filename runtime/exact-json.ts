@@ -18,7 +18,7 @@ export type ExactJson =
  * and indexes need no conversion. An integer beyond that, of any length, is a `bigint`. A number with a point or an
  * exponent is the nearest double, as with JSON.parse.
  *
- * Nesting is limited to 127 levels. The last of repeated members wins.
+ * Nesting is limited to 127 levels. A repeated member has its last value.
  *
  * @example
  * ```ts run

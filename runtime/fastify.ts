@@ -1,4 +1,4 @@
-/** svc-runtime/fastify: the plugin that mounts tools in a fastify application, and the fastify framework itself. */
+/** svc-runtime/fastify: the plugin that mounts tools in a fastify application, and fastify itself. */
 
 import "./internal/node-version.js";
 

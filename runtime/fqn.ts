@@ -4,7 +4,7 @@ import { quoted } from "./wire/printable.js";
 
 const PART = /^[a-z][a-z0-9_-]+$/;
 const DIGITS = /^[0-9]+$/;
-/** Characters of a name that a message quotes. */
+/** Maximum number of characters of a name that a message quotes. */
 const MAX_QUOTED = 60;
 const MAX_VERSION = 0xffff_ffff;
 
@@ -14,7 +14,7 @@ export interface ToolFqn {
   readonly name: string;
   /** 1 to 4,294,967,295. */
   readonly version: number;
-  /** `name@version` with the version in its shortest form, for metadata, look-up and comparison. */
+  /** `name@version` with the version in its shortest form; used for metadata, look-up and comparison. */
   readonly text: string;
 }
 
@@ -36,8 +36,8 @@ export function parseFqn(text: string): ToolFqn | undefined {
 }
 
 /**
- * Describes the first part of a text that is invalid in a tool's name; undefined for a valid name. The message quotes
- * the text, so the text must come from the author of the tool or of the configuration.
+ * Describes the first invalid part of a tool's name; undefined for a valid name. Quotes the text, so pass only texts
+ * from the author of the tool or the configuration.
  */
 export function fqnProblem(text: string): string | undefined {
   if (parseFqn(text) !== undefined) return undefined;

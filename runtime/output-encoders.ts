@@ -1,4 +1,4 @@
-/** Result encoders by FQN, for tool code that encodes outside the server. */
+/** Encoders of results by FQN, for tool code that encodes outside the server. */
 
 import { requireContract } from "./contracts.js";
 import type { Contract } from "./wire/contract.js";
@@ -7,9 +7,9 @@ import { OutputEncoder } from "./wire/output.js";
 const encoders = new WeakMap<Contract, OutputEncoder>();
 
 /**
- * The result encoder of a tool, created once for each contract.
+ * Encoder of a tool's results, created once for each contract.
  *
- * @throws TypeError for a tool without a contract
+ * @throws TypeError if the tool has no contract
  */
 export function outputEncoderOf(fqn: string): OutputEncoder {
   const contract = requireContract(fqn);

@@ -13,10 +13,10 @@ interface ToolOf<Output> {
 type TagOf<Output> = Output extends object ? keyof Output & string : never;
 type PayloadOf<Output, Tag extends string> = Output extends { readonly [name in Tag]: infer Payload } ? Payload : never;
 
-/** The reference type of a port, or `never`. */
+/** Reference type of a port, or `never`. */
 type ReferenceOf<Port> = Extract<Port, DataReference<unknown>>;
 
-/** The content type of a port: the T of a `DataRef<T>`; for a list the type of one item. */
+/** Content type of a port: the T of a `DataRef<T>`; for a list, the type of an item. */
 type ContentOf<Port> = [ReferenceOf<Port>] extends [never]
   ? Port extends readonly (infer Item)[]
     ? ContentOf<Item>
@@ -26,10 +26,9 @@ type ContentOf<Port> = [ReferenceOf<Port>] extends [never]
     : never;
 
 /**
- * The JSON text of one value of an output port, exactly as the runtime writes it inline: checked against the contract,
- * members in schema order, integers exact. Equal values have equal bytes and are stored once. A value that does not
- * match its port throws before an upload costs anything. The bytes are in shared memory, so an upload does not copy
- * them.
+ * JSON text of one value of an output port, exactly as the runtime writes it inline: checked against the contract, with
+ * members in schema order and exact integers. Equal values have equal bytes, so they are stored once. The bytes are in
+ * shared memory, so an upload does not copy them.
  *
  * @example
  * ```ts
@@ -40,9 +39,9 @@ type ContentOf<Port> = [ReferenceOf<Port>] extends [never]
  * export const storeSum = (storage: WalrusStorage, sum: bigint) => storage.upload(portJson(Sum, "ok", "sum", sum));
  * ```
  *
- * @param tool the tool class; its contract must be registered, as it is in every running server
+ * @param tool the tool class; its contract must be registered, as in every running server
  * @param value the value of the port; one item for a list port
- * @throws {@link WireFault} `output_serialization_error` with port and reason; TypeError for a tool without a contract
+ * @throws {@link WireFault} `output_serialization_error` with port and reason; TypeError if the tool has no contract
  */
 export function portJson<Output, Tag extends TagOf<Output>, Port extends keyof PayloadOf<Output, Tag> & string>(
   tool: ToolOf<Output>,

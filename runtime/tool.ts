@@ -1,5 +1,3 @@
-/** Base class of tools, with the arguments and exceptions of its methods (protocol.md sections 2 and 7). */
-
 import type { Registry } from "prom-client";
 import { requireContract } from "./contracts.js";
 import { outputEncoderOf } from "./output-encoders.js";
@@ -25,11 +23,11 @@ export interface Logger {
 
 /** The authenticated caller of a signed request (protocol.md section 7). */
 export interface AuthContext {
-  /** The id of the leader's capability in the allow-list. */
+  /** Id of the leader in the allow-list. */
   readonly leaderId: string;
-  /** The id of the leader's key that verified the request: a u64. */
+  /** Id of the leader's key that verified the request: a u64. */
   readonly leaderKeyId: bigint;
-  /** 32 bytes: the hash over the values of all input ports. The leader signs it and the runtime recomputes it. */
+  /** 32 bytes: hash of the values of all input ports. The leader signs it, and the runtime recomputes it. */
   readonly inputHash: Uint8Array;
   /** 64 bytes: the leader's Ed25519 signature over `inputHash`. */
   readonly leaderSignature: Uint8Array;
@@ -72,16 +70,16 @@ export class InvocationAborted extends Error {
  */
 export interface InvokeContext {
   /**
-   * Fires with an {@link InvocationAborted}: at the deadline, at shutdown, and in unsigned mode when the caller
+   * Fires with an {@link InvocationAborted}: at the deadline, at shutdown, and in unsigned mode if the caller
    * disconnects.
    */
   readonly signal: Signal;
-  /** Time at which the caller gets a 504, on this thread's `performance.now()` clock, in milliseconds. */
+  /** Time at which the caller gets a 504, in milliseconds on this thread's `performance.now()` clock. */
   readonly deadline: number;
-  /** Whole milliseconds until the deadline, 0 once it has passed. Use it as the time limit of a request. */
+  /** Whole milliseconds until the deadline; 0 after it. Use it as the time limit of a request. */
   msLeft(): number;
   readonly log: Logger;
-  /** The authenticated caller; absent when signed requests are not required. */
+  /** The authenticated caller; absent if signed requests are not required. */
   readonly auth?: AuthContext;
 }
 
@@ -106,17 +104,14 @@ export type MetricAttributes = { readonly [name: string]: string | number | bool
 
 /** The argument of `static create` and `static close`. */
 export interface ClassContext {
-  /** The log of the server. Its lines do not name the tool. */
+  /** Log of the server. Its lines do not contain the name of the tool. */
   readonly log: Logger;
   /**
-   * The prom-client registry for the tool's own metrics: that of the admin listener, or the one given to `svcTools`.
-   * Absent without either, in the threads of an isolated tool, and in the test kit.
+   * prom-client registry for the tool's own metrics: that of the admin listener, or the one passed to `svcTools`.
+   * Absent if there is neither, in the threads of an isolated tool, and in the test kit.
    */
   readonly registry?: Registry;
-  /**
-   * The OpenTelemetry meter of the tool, with the tool's name. Absent unless the application has registered a meter
-   * provider.
-   */
+  /** OpenTelemetry meter with the tool's name. Absent unless the application has registered a meter provider. */
   readonly meter?: ToolMeter;
 }
 
@@ -173,12 +168,12 @@ export class InvalidInput extends Error {
   }
 }
 
-/** Maximum characters of a refusal's text. The caller gets it, and the replay memory keeps it. */
+/** Maximum number of characters of a rejection's text, which is sent to the caller and kept in the replay memory. */
 export const MAX_REFUSAL_LENGTH = 1024;
 
 /**
- * Makes the reserved failure result: `return errEval("no such city")`. The caller gets the variant `_err_eval` with the
- * port `reason`, signed like any result (protocol.md section 2).
+ * Creates the reserved failure result: `return errEval("no such city")`. The caller gets the variant `_err_eval` with
+ * the port `reason`, signed like any result (protocol.md section 2).
  *
  * The return type `never` is assignable to every `Output`, annotated or inferred.
  *
@@ -210,7 +205,7 @@ export function errEval(reason: string): never {
  * ```
  */
 export interface IsolateOptions {
-  /** Number of threads, each for one call at a time: by default one per core, 2 to 4. */
+  /** Number of threads, each for one call at a time: by default one for each CPU core, 2 to 4. */
   readonly threads?: number;
   /**
    * Limit of the JavaScript heap of one thread, in MiB: 256 by default, at least 16. A thread that exceeds it is
@@ -219,11 +214,10 @@ export interface IsolateOptions {
   readonly memoryMb?: number;
   /** Milliseconds between the deadline of a call and the termination of its thread: 1,000 by default. */
   readonly graceMs?: number;
-  /** Maximum calls that wait for a thread: 100 by default. Further calls get 503 `overloaded`. */
+  /** Maximum number of calls that wait for a thread: 100 by default. Additional calls get 503 `overloaded`. */
   readonly queue?: number;
   /**
-   * The module that each thread loads. It must call `bootstrap` with the tool. By default the main module of the
-   * process.
+   * Module that each thread loads; by default the main module of the process. It must call `bootstrap` with the tool.
    */
   readonly entry?: string | { readonly href: string };
 }
@@ -253,8 +247,8 @@ export interface IsolateOptions {
  */
 export abstract class SvcTool<Input, Output> {
   /**
-   * Type-only member for svc-gen, which could not see all variants of an `invoke` without annotations. Never present at
-   * run time.
+   * Type-only member, from which svc-gen reads the types: an inferred `invoke` may not show all variants. Never present
+   * at run time.
    */
   declare readonly __io: { readonly input: Input; readonly output: Output };
 
@@ -303,33 +297,33 @@ export abstract class SvcTool<Input, Output> {
   }
 
   /**
-   * Creates resources that all calls share, such as a connection pool; keep them in static members. Runs once before
-   * the first call, in each process, or in each thread of an isolated tool, but not for `--meta`. An exception is a
+   * Creates resources that all calls share, such as a connection pool; keep them in static members. Called once before
+   * the first call: in each process, or in each thread of an isolated tool. Not called for `--meta`. An exception is a
    * start-up error.
    */
   static create(_context: ClassContext): void | Promise<void> {}
 
   /**
-   * Releases the resources of `create`. Runs once after the last call has ended and may take 5 s; an exception is
-   * logged. It does not run in a thread that is terminated because of its call, nor in a process that is killed.
+   * Releases the resources of `create`. Called once after the last call has ended, with a time limit of 5 s; an
+   * exception is logged. Not called in a thread that is terminated because of its call, or in a process that is killed.
    */
   static close(_context: ClassContext): void | Promise<void> {}
 
   /**
    * Builds the metadata document of `GET /meta` and `--meta`. svc-gen cannot derive `meta.json` for a class that
-   * overrides it (SVC121); `node dist/generated/server.js --meta` prints the document.
+   * overrides this method (SVC121); `node dist/generated/server.js --meta` prints the document.
    *
-   * @param url the address at which the caller reaches the tool
-   * @throws TypeError for a tool without a contract
+   * @param url address at which the caller reaches the tool
+   * @throws TypeError if the tool has no contract
    */
   static meta(url: string): MetadataDocument {
-    // biome-ignore lint/complexity/noThisInStatic: the class it is called on, not this base class
+    // biome-ignore lint/complexity/noThisInStatic: the class on which the method is called, not this base class
     return metadataDocument(requireContract(this.fqn()), url);
   }
 
   /** Creates the instance for one call or one health check. Override it to inject dependencies. */
   static async new(): Promise<SvcTool<unknown, unknown>> {
-    // biome-ignore lint/complexity/noThisInStatic: the class it is called on, not this base class
+    // biome-ignore lint/complexity/noThisInStatic: the class on which the method is called, not this base class
     return Reflect.construct(this, []) as SvcTool<unknown, unknown>;
   }
 
@@ -345,15 +339,15 @@ export abstract class SvcTool<Input, Output> {
   }
 
   /**
-   * Refuses a caller by throwing {@link PermissionDenied}; permits every caller by default. Runs in signed mode, after
-   * authentication.
+   * Rejects a caller by throwing {@link PermissionDenied}; by default permits every caller. Called in signed mode,
+   * after authentication.
    */
   authorize(_context: AuthContext): void | Promise<void> {}
 
   /**
-   * Encodes the output as the ports of the result. The default writes each port as inline JSON, in schema order. An
+   * Encodes the output as the ports of the result. By default, each port is written as inline JSON, in schema order. An
    * override can change single ports, or build all of them with `OffchainToolOutput.fromPorts`. The server checks the
-   * ports against the contract: names, order, cardinality, kinds, sizes and the types of inline values.
+   * ports against the contract: names, order, one or many values, kinds, sizes and the types of inline values.
    *
    * @example
    * ```ts

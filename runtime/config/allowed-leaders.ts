@@ -1,4 +1,4 @@
-// The allow-list of leaders, version 1, inline or in a file (protocol section 10).
+// Allow-list of leaders, version 1, inline or in a file (protocol section 10).
 
 import { resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -14,14 +14,14 @@ import { ConfigError, DocumentNode, type DocumentSource, type Faults, notJson } 
 /** A parsed allow-list: keys by leader and key id. */
 type AllowedLeaders = ReadonlyMap<string, ReadonlyMap<bigint, VerifyKey>>;
 
-/** @param path as given in the configuration; a path that may be a key is left out of messages */
+/** @param path path in the configuration; messages omit a path that may be a key */
 function listSource(path: string, resolved: string): DocumentSource {
   return { title: "allow-list", file: looksLikeKey(path) ? path : resolved };
 }
 
 const EMPTY: AllowedLeaders = new Map();
 
-/** One key of a list, with checked members and kinds, but unchecked values. */
+/** One key of a list. Members and kinds are checked, values are not. */
 interface LeaderKeyShape {
   readonly leaderId: string;
   readonly kid: bigint;
@@ -30,7 +30,7 @@ interface LeaderKeyShape {
 }
 
 /**
- * Checks only the members and kinds of an allow-list. While signed requests are disabled, values are not checked.
+ * Checks only the members and kinds of an allow-list; values are not checked while signed requests are disabled.
  *
  * @throws ConfigError
  */
@@ -58,9 +58,9 @@ function* listedKeys(leaders: DocumentNode): Generator<LeaderKeyShape | undefine
 }
 
 /**
- * Checks a whole allow-list, one key a step. Faults are added to `node.faults`.
+ * Checks a whole allow-list, one key for each step. Adds errors to `node.faults`.
  *
- * @param previous the list in force; its keys are not checked again
+ * @param previous current list, whose keys are not checked again
  */
 function* readingSteps(node: DocumentNode, previous: AllowedLeaders): Generator<void, AllowedLeaders> {
   const { faults } = node;
@@ -76,7 +76,7 @@ function* readingSteps(node: DocumentNode, previous: AllowedLeaders): Generator<
     if (shape === undefined) continue;
     const { leaderId, kid, kidNode, publicKey } = shape;
     faults.attempt(() => {
-      // Other ids fit in no header, so they never match.
+      // Other ids do not fit in a header, so they never match.
       const byLeader = isLeaderId(leaderId) ? sendable : others;
       const ofLeader = byLeader.get(leaderId) ?? new Map<bigint, VerifyKey>();
       if (ofLeader.has(kid)) throw kidNode.fault("given once for a leader", "a repeated one", "remove one of the two");
@@ -95,18 +95,20 @@ function readAllowList(node: DocumentNode, previous: AllowedLeaders): AllowedLea
   }
 }
 
-/** Length of a work slice on an idle event loop, in milliseconds. */
+/** Length of a time slice on an idle event loop, in milliseconds. */
 const SLICE_MS = 4;
-/** Maximum length of a slice. Under load a slice is a third of the time since the previous one. */
+/**
+ * Maximum length of a time slice, in milliseconds. Under load, a slice is a third of the time since the previous one.
+ */
 const MAX_SLICE_MS = 25;
-/** Steps between two readings of the clock. Checking a key takes up to 0.1 ms. */
+/** Number of steps between two readings of the clock. Checking a key takes up to 0.1 ms. */
 const STEPS = 8;
 
 /**
- * Reads an allow-list in slices and lets the event loop run between them. The slices get a minimum share of the time,
- * so that constant load cannot keep a revoked key in force.
+ * Reads an allow-list in time slices, between which the event loop runs. The slices get a minimum share of the time, so
+ * that constant load cannot delay the removal of a revoked key.
  *
- * @returns undefined once the signal is aborted
+ * @returns undefined if the signal is aborted
  */
 async function readInSlices(
   node: DocumentNode,
@@ -139,7 +141,7 @@ function readVerifyKey(node: DocumentNode, known: VerifyKey | undefined): Verify
   );
 }
 
-/** The empty resolver, for disabled signed requests. */
+/** Resolver without keys, for disabled signed requests. */
 export function noLeaders(): LeaderResolver {
   return new Leaders(EMPTY);
 }
@@ -147,7 +149,7 @@ export function noLeaders(): LeaderResolver {
 /**
  * Reads an inline allow-list.
  *
- * @param previous the resolver that is replaced; its prepared keys are reused
+ * @param previous resolver that is replaced, whose prepared keys are reused
  * @throws ConfigError
  */
 export function inlineLeaders(node: DocumentNode, previous?: LeaderResolver): LeaderResolver {
@@ -155,18 +157,18 @@ export function inlineLeaders(node: DocumentNode, previous?: LeaderResolver): Le
 }
 
 /**
- * Reads an allow-list from a file; {@link FileLeaders.adopt} takes later versions.
+ * Reads an allow-list from a file; {@link FileLeaders.adopt} reads later versions.
  *
  * @param path relative to the current working directory of the process
- * @param previous the resolver that is replaced; returned, with its last valid version, when it follows the same file
- * @throws ConfigError when the file is missing, unreadable or invalid
+ * @param previous resolver that is replaced; returned with its last valid version if it has the same file
+ * @throws ConfigError if the file is missing, unreadable or invalid
  */
 export function fileLeaders(path: string, previous?: LeaderResolver): LeaderResolver {
   return previous instanceof FileLeaders && previous.path === resolve(path) ? previous : new FileLeaders(path);
 }
 
 /**
- * Reads the file of an allow-list once, without following it.
+ * Reads an allow-list from a file once.
  *
  * @throws ConfigError
  */
@@ -233,14 +235,14 @@ function* keysOf(list: AllowedLeaders): Generator<VerifyKey> {
   for (const keys of list.values()) yield* keys.values();
 }
 
-/** An allow-list in a file. It holds the version in force until {@link adopt} replaces it. */
+/** Allow-list in a file. Contains the current version until {@link adopt} replaces it. */
 export class FileLeaders extends Leaders {
   /** Absolute. */
   readonly path: string;
   readonly source: DocumentSource;
   #digest: string;
 
-  /** @throws ConfigError when the file is missing, unreadable or invalid */
+  /** @throws ConfigError if the file is missing, unreadable or invalid */
   constructor(path: string) {
     const file = resolve(path);
     const source = listSource(path, file);
@@ -251,18 +253,18 @@ export class FileLeaders extends Leaders {
     this.#digest = digestOf(bytes);
   }
 
-  /** The digest of the version in force. */
+  /** Digest of the current version. */
   get digest(): string {
     return this.#digest;
   }
 
   /**
-   * Reads a version while calls are served, and puts it in force unless the signal is aborted first.
+   * Reads a version while calls are served, and makes it the current one unless the signal is aborted first.
    *
-   * @throws ConfigError when the version is invalid; the old one stays in force
+   * @throws ConfigError if the version is invalid; the current version stays
    */
   async adopt({ bytes, digest }: HashedFile, signal: AbortSignal): Promise<void> {
-    // Several servers may share a configuration, and each follows its file.
+    // Several servers may share a configuration, and each watches its file.
     if (digest === this.#digest) return;
     const parsed = await parseJsonAside(bytes, signal);
     if ("fault" in parsed) throw notJson(parsed.fault, parsed.bytes, this.source);

@@ -1,4 +1,4 @@
-/** Checks an operator's files with the code that a server runs at start-up, but reports all faults instead of the first. */
+/** Checks an operator's files like a server at start-up, but reports all errors instead of the first. */
 
 import { resolve } from "node:path";
 import { readLeadersFile } from "./allowed-leaders.js";
@@ -13,28 +13,27 @@ import type { LeaderResolver } from "./leader-resolver.js";
 import { readOperatorFile } from "./operator-file.js";
 import { ConfigError, type DocumentNode, type DocumentSource, Faults } from "./strict-json.js";
 
-/** Maximum faults of one check. Locating each one scans the text again. */
+/** Maximum number of errors in one check. Locating each one scans the text again. */
 const MAX_FAULTS = 50;
 
-/** Result of checking a configuration. */
 export interface ConfigCheck {
-  /** At most 50, in the order of discovery. */
+  /** At most 50, in the order in which they were found. */
   readonly faults: readonly ConfigError[];
   /** Warnings that a server would log for this configuration. */
   readonly warnings: readonly string[];
-  /** The readable entries of `tools`. */
+  /** Readable entries of `tools`. */
   readonly tools: readonly ToolEntry[];
-  /** The section `signed_http`, which contains `tools`; undefined when it is missing. */
+  /** Section `signed_http`, which contains `tools`; undefined if it is missing. */
   readonly section: DocumentNode | undefined;
-  /** Undefined when there is a fault. */
+  /** Undefined if there is an error. */
   readonly config: ToolkitRuntimeConfig | undefined;
 }
 
 /**
- * Checks a configuration and the allow-list that it names. Never throws.
+ * Checks a configuration and its allow-list. Never throws.
  *
  * @param file relative to `cwd`, as shown in messages
- * @param cwd the working directory of the server; the path of the allow-list is relative to it too
+ * @param cwd working directory of the server, to which the path of the allow-list is relative too
  */
 export function checkConfigFile(file: string, cwd: string): ConfigCheck {
   const faults = new Faults(MAX_FAULTS);

@@ -1,4 +1,4 @@
-// The runtime's configuration: one strict JSON object (protocol.md section 10).
+// Configuration of the runtime: one strict JSON object (protocol.md section 10).
 
 import { resolve } from "node:path";
 import { asBuffer } from "../wire/bytes.js";
@@ -12,7 +12,7 @@ import { ConfigError, DocumentNode, type DocumentSource, Faults } from "./strict
 
 export { ConfigError };
 
-/** The environment variable that holds the path of the configuration file. */
+/** Environment variable with the path of the configuration file. */
 export const ENV_TOOLKIT_CONFIG_PATH = "SVC_TOOLKIT_CONFIG_PATH";
 
 /** Whether `/invoke` requires signatures. */
@@ -29,11 +29,13 @@ export type SignedHttpMode = (typeof SignedHttpMode)[keyof typeof SignedHttpMode
 export interface ToolSigningConfig {
   /** Key that signs the tool's results; without it they are not signed. */
   readonly signingKey?: SigningKey;
-  /** Lifetime of completed replay entries in milliseconds, 1 to 2^53 − 1; larger settings are capped. */
+  /**
+   * Lifetime of completed replay entries in milliseconds, 1 to 2^53 − 1. Larger settings are reduced to the maximum.
+   */
   readonly replayTtlMs: number;
 }
 
-/** One validated version of a configuration, immutable. */
+/** One validated, immutable version of a configuration. */
 interface ConfigSnapshot {
   readonly invokeMaxBodyBytes: bigint;
   readonly mode: SignedHttpMode;
@@ -41,29 +43,28 @@ interface ConfigSnapshot {
   readonly leaders: LeaderResolver;
   /** Whether the document contains `"mode": "disabled"`. */
   readonly isUnsignedByName?: true;
-  /** Whether the document contains a private key, in force or not. */
+  /** Whether the document contains a private key, even an unused one. */
   readonly holdsKey: boolean;
-  /** Whether `allowed_leaders_path` is ignored in favour of an inline list. */
+  /** Whether `allowed_leaders_path` is ignored because there is an inline list. */
   readonly ignoredPath?: true;
 }
 
-/** Access rights of a file: a part of node's `BigIntStats`. */
+/** Access rights of a file: part of Node's `BigIntStats`. */
 export interface FileRights {
   readonly mode: bigint;
 }
 
-/** The file that a configuration was read from. */
 export interface ConfigFile {
   /** Absolute, because the working directory may change. */
   readonly path: string;
-  /** The path as given, for messages. */
+  /** Path as given, for messages. */
   readonly source: DocumentSource;
-  /** Digest of the first version. The bytes contain keys and are not kept. */
+  /** Digest of the first version. The bytes are not kept, because they contain keys. */
   readonly digest: string;
   readonly stats: FileRights;
 }
 
-/** The file of a configuration; undefined for one set in code and for the defaults. */
+/** File of a configuration; undefined for the defaults and a configuration set in code. */
 export let configFile: (config: ToolkitRuntimeConfig) => ConfigFile | undefined;
 let configOf: (snapshot: ConfigSnapshot) => ToolkitRuntimeConfig;
 let snapshotOf: (config: ToolkitRuntimeConfig) => ConfigSnapshot;
@@ -71,8 +72,8 @@ let servedBy: (config: ToolkitRuntimeConfig) => Set<string>;
 let replaceSnapshot: (config: ToolkitRuntimeConfig, snapshot: ConfigSnapshot) => void;
 
 /**
- * The validated configuration of a process. A configuration read from a file follows the file while a server uses it: a
- * new version that is valid as a whole replaces the old one between two look-ups.
+ * The validated configuration of a process. While a server uses a configuration from a file, the file is watched: a new
+ * version that is completely valid replaces the old one between two look-ups.
  *
  * @example
  * ```ts run
@@ -107,9 +108,9 @@ export class ToolkitRuntimeConfig {
   }
 
   /**
-   * Loads the file named by `SVC_TOOLKIT_CONFIG_PATH`, otherwise the defaults: 12 MiB, unsigned.
+   * Loads the file whose path is in `SVC_TOOLKIT_CONFIG_PATH`, otherwise the defaults: 12 MiB, unsigned.
    *
-   * @throws ConfigError when the variable is set but empty, and like {@link fromPath}
+   * @throws ConfigError if the variable is set but empty, and like {@link fromPath}
    */
   static fromEnv(env: Readonly<Record<string, string | undefined>> = process.env): ToolkitRuntimeConfig {
     const path = env[ENV_TOOLKIT_CONFIG_PATH];
@@ -123,8 +124,8 @@ export class ToolkitRuntimeConfig {
    * Loads a file.
    *
    * @param path relative to the working directory of the process
-   * @throws ConfigError when the file or its allow-list is missing, unreadable or invalid; TypeError when the path is
-   * not a string
+   * @throws ConfigError if the file or its allow-list is missing, unreadable or invalid; TypeError if the path is not a
+   * string
    */
   static fromPath(path: string): ToolkitRuntimeConfig {
     if (typeof path !== "string") throw new TypeError(`configuration path must be a string, got ${typeof path}`);
@@ -139,7 +140,7 @@ export class ToolkitRuntimeConfig {
   /**
    * Parses JSON bytes.
    *
-   * @throws ConfigError like {@link fromPath}, TypeError when the argument is not a Uint8Array
+   * @throws ConfigError like {@link fromPath}, TypeError if the argument is not a Uint8Array
    */
   static fromJsonBytes(bytes: Uint8Array): ToolkitRuntimeConfig {
     if (!(bytes instanceof Uint8Array)) {
@@ -151,7 +152,7 @@ export class ToolkitRuntimeConfig {
   /**
    * Parses a JSON string.
    *
-   * @throws ConfigError like {@link fromPath}, TypeError when the argument is not a string
+   * @throws ConfigError like {@link fromPath}, TypeError if the argument is not a string
    */
   static fromJsonStr(json: string): ToolkitRuntimeConfig {
     if (typeof json !== "string") throw new TypeError(`configuration text must be a string, got ${typeof json}`);
@@ -160,7 +161,7 @@ export class ToolkitRuntimeConfig {
     throw new ConfigError("must be well-formed text, got a lone surrogate; correct it", { title: "configuration" });
   }
 
-  /** Limit of an `/invoke` request body, in bytes: a u64. */
+  /** Maximum size of an `/invoke` request body, in bytes: a u64. */
   invokeMaxBodyBytes(): bigint {
     return this.#snapshot.invokeMaxBodyBytes;
   }
@@ -175,7 +176,7 @@ export class ToolkitRuntimeConfig {
     return this.#snapshot.tools.has(toolId);
   }
 
-  /** The entry with exactly this tool id; undefined while signed requests are disabled. */
+  /** Entry with exactly this tool id; undefined while signed requests are disabled. */
   toolConfig(toolId: string): ToolSigningConfig | undefined {
     return this.#snapshot.tools.get(toolId);
   }
@@ -192,22 +193,22 @@ export interface ConfigChange {
   readonly signingKeys: readonly string[];
   /** Served tools whose lifetime of replay entries changed. */
   readonly replayTtls: readonly string[];
-  /** Whether the allow-list changed. A list in a file is followed separately. */
+  /** Whether the inline allow-list changed; a list in a file is watched separately. */
   readonly leaders: boolean;
-  /** A new limit of bodies that takes effect after a restart. */
+  /** New body limit, which takes effect after a restart. */
   readonly waitingBodyLimit: bigint | undefined;
 }
 
-/** Pins served tools: no new version of the configuration may lack their entries. */
+/** Records served tools, so that a new version of the configuration without their entries is rejected. */
 export function pinServedTools(config: ToolkitRuntimeConfig, tools: readonly string[]): void {
   for (const fqn of tools) servedBy(config).add(fqn);
 }
 
 /**
- * Puts a new version of a configuration's file in force, completely or not at all.
+ * Replaces the configuration by a new version of its file, completely or not at all.
  *
- * @throws ConfigError when it is invalid, changes the mode, or lacks the entry of a served tool, which needs a restart;
- * the old version then stays in force
+ * @throws ConfigError if the version is invalid, changes the mode, or lacks the entry of a served tool, which requires
+ * a restart; the current version stays
  */
 export function replaceConfig(config: ToolkitRuntimeConfig, bytes: Uint8Array, source: DocumentSource): ConfigChange {
   const served = [...servedBy(config)];
@@ -222,7 +223,7 @@ export function replaceConfig(config: ToolkitRuntimeConfig, bytes: Uint8Array, s
     const fault = `must keep the entries of all served tools, got none for ${dropped.join(", ")}; put them back`;
     throw new ConfigError(`${fault}, or restart the process without these tools`, source);
   }
-  // In force until the restart.
+  // The old body limit applies until the restart.
   const { invokeMaxBodyBytes } = old;
   replaceSnapshot(config, { ...next, invokeMaxBodyBytes });
   const differing = (same: (a: ToolSigningConfig | undefined, b: ToolSigningConfig | undefined) => boolean) =>
@@ -239,18 +240,18 @@ function sameKey(a: SigningKey | undefined, b: SigningKey | undefined): boolean 
   return a === undefined || b === undefined ? a === b : asBuffer(a.publicKey).equals(b.publicKey);
 }
 
-/** Whether a configuration contains `"mode": "disabled"`, rather than no `mode` at all. */
+/** Whether a configuration contains `"mode": "disabled"`; false if it has no `mode`. */
 export function isUnsignedByName(config: ToolkitRuntimeConfig): boolean {
   return snapshotOf(config).isUnsignedByName === true;
 }
 
-/** The warning about unsafe access rights of a configuration's file, if any. */
+/** Warning about unsafe access rights of a configuration file, if any. */
 export function configFileWarning(config: ToolkitRuntimeConfig, stats: FileRights): string | undefined {
   if (!snapshotOf(config).holdsKey || !isWorldReadable(stats)) return undefined;
   return "contains a private key and is readable by every user of this machine: remove that permission (chmod o-r)";
 }
 
-/** A TTL of a day or more was probably written in another unit. */
+/** A TTL of at least one day was probably meant in another unit. */
 const DAY_MS = 86_400_000;
 
 /** Warnings about valid settings that are probably unintended. */
@@ -274,7 +275,7 @@ export function configWarnings(config: ToolkitRuntimeConfig): string[] {
   return warnings;
 }
 
-/** The entry of another version of a tool, or of its name without a version; undefined without one. */
+/** Entry of another version of a tool, or of its name without a version; undefined if there is none. */
 export function otherVersion(config: ToolkitRuntimeConfig, fqn: string): string | undefined {
   const [name] = fqn.split("@");
   return [...snapshotOf(config).tools.keys()].find((id) => id.replace(/@\d{0,10}$/, "") === name);
@@ -290,7 +291,6 @@ function defaults(): ConfigSnapshot {
   };
 }
 
-/** Callbacks of a configuration check. */
 export interface ConfigReading {
   readonly faults: Faults;
   /** Opens the file of an allow-list. */
@@ -299,15 +299,14 @@ export interface ConfigReading {
   readonly onTools?: (entries: readonly ToolEntry[], section: DocumentNode) => void;
 }
 
-/** The entry of one tool in `tools`. */
 export interface ToolEntry {
   readonly id: string;
   readonly node: DocumentNode;
 }
 
 /**
- * @param previous the leaders in force, if any
- * @throws ConfigError the first fault
+ * @param previous current leaders, if any
+ * @throws ConfigError the first error
  */
 function readConfig(bytes: Uint8Array, source: DocumentSource, previous?: LeaderResolver): ConfigSnapshot {
   const openList = (path: string) => fileLeaders(path, previous);
@@ -315,9 +314,9 @@ function readConfig(bytes: Uint8Array, source: DocumentSource, previous?: Leader
 }
 
 /**
- * Checks a configuration like {@link readConfig}, but adds its faults to those of `reading`.
+ * Checks a configuration like {@link readConfig}, but adds errors to those of `reading`.
  *
- * @returns undefined when there is a fault
+ * @returns undefined if there is an error
  */
 export function checkDocument(
   bytes: Uint8Array,
@@ -334,7 +333,7 @@ export function checkDocument(
   }
 }
 
-/** Where each member belongs, for one that is elsewhere. */
+/** For each member, the object that it belongs to, for a hint if it is in another object. */
 const elsewhere: Readonly<Record<string, string>> = {
   invoke_max_body_bytes: "the document itself",
   mode: "/signed_http",
@@ -364,7 +363,7 @@ function readDocument(
   return { ...(section ?? defaults()), invokeMaxBodyBytes };
 }
 
-/** Checks the shape in both modes, and the values only when signatures are required. */
+/** Checks the shape in both modes, and the values only if signatures are required. */
 function readSignedHttp(
   node: DocumentNode,
   { faults, openList, onTools }: ConfigReading,

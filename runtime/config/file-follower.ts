@@ -1,7 +1,7 @@
-// Follows files that operators replace while a process runs. Versions are compared by content.
+// Watches files that operators replace while a process runs. Versions are compared by content.
 //
-// A directory watcher triggers early checks. Polling covers its gaps: a watcher stops working when the directory is
-// replaced, does not follow links, does not exist on some file systems, and needs a descriptor.
+// A directory watcher triggers early checks, and polling covers its gaps: a watcher stops if the directory is replaced,
+// does not follow links, does not exist on some file systems, and needs a file descriptor.
 
 import { type BigIntStats, type FSWatcher, watch } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -9,65 +9,64 @@ import { dirname } from "node:path";
 import { type HashedFile, type HashedReading, readOperatorFileAsync } from "./operator-file.js";
 import { ReloadCounter, type ReloadStats } from "./reload-stats.js";
 
-/** Milliseconds between checks without change events. */
+/** Milliseconds between checks if there are no change events. */
 const DEFAULT_RELOAD_INTERVAL_MS = 1_000;
-/** A version is checked once two reads this many milliseconds apart are equal, so that a partial write is not checked. */
+/** Two reads this many milliseconds apart must be equal before a version is checked, so that a partial write is not. */
 const SETTLE_MS = 100;
-/** After this many milliseconds a version is checked even if the file keeps changing. */
+/** After this many milliseconds, a version is checked even if the file keeps changing. */
 const MAX_SETTLE_MS = 1_000;
 
 /**
- * Files larger than this in total, in bytes, are read only when a timestamp differs: reading and hashing 64 MiB each
- * second would cost more than the calls. Smaller files are read at each check, because not every file system has exact
- * timestamps.
+ * Files above this total size, in bytes, are read only if a timestamp differs, because hashing 64 MiB each second would
+ * cost more than the calls. Smaller files are read at each check, because timestamps are not exact on every file
+ * system.
  */
 const MAX_BYTES_EACH_CHECK = 256 * 1024;
-/** A file read within this many milliseconds of its last change may change again with the same timestamp. */
+/** A file read within this many milliseconds after its last change may change again with the same timestamp. */
 const MIN_STAMP_AGE_MS = 100;
 
-/** The reason why a version was refused. */
+/** Reason why a version was rejected. */
 export interface VersionRefusal {
-  /** A sentence for the log, without text of the file. */
+  /** Sentence for the log, without text from the file. */
   readonly refused: string;
-  /** Whether the unchanged files may become valid, because the reason lies outside them. */
+  /** Whether the same files may become valid later, because the reason lies outside them. */
   readonly retry?: boolean;
 }
 
-/** Log of the outcomes. */
 export interface FollowerLog {
   info(fields: Readonly<Record<string, unknown>>, message: string): void;
   warn(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
 
-/** The followed files, and the handling of a new version. */
+/** Watched files, and callbacks for a new version. */
 export interface FollowerOptions {
-  /** Subjects of the log sentences: `configuration "/etc/svc/config.json"`. The first one names all files together. */
+  /** Subjects of the log sentences: `configuration "/etc/svc/config.json"`. The first one is for all files together. */
   readonly titles: readonly [string, ...string[]];
-  /** Absolute paths of the files, which are adopted or refused together: their contents at one time are one version. */
+  /** Absolute paths of the files. Their contents form one version, which is adopted or rejected as a whole. */
   readonly paths: readonly string[];
-  /** Digests of the version in force, in the order of `paths`. */
+  /** Digests of the current version, in the order of `paths`. */
   readonly digests: readonly string[];
   /**
-   * Validates a version and puts it in force, or returns the reason for a refusal and changes nothing. Once the signal
-   * is aborted, nothing may be put in force.
+   * Validates a version and adopts it, or returns the reason for rejecting it and changes nothing. After the signal is
+   * aborted, must not adopt anything.
    */
   adopt(
     signal: AbortSignal,
     ...files: readonly HashedFile[]
   ): VersionRefusal | undefined | Promise<VersionRefusal | undefined>;
   readonly log: FollowerLog;
-  /** Default {@link DEFAULT_RELOAD_INTERVAL_MS}. */
+  /** Default: {@link DEFAULT_RELOAD_INTERVAL_MS}. */
   readonly intervalMs?: number;
 }
 
-/** The contents of the files, and a string that identifies these contents or their faults. */
+/** Contents of the files, and a string that identifies these contents or the reasons why they cannot be read. */
 interface Version {
   readonly state: string;
   readonly readings: readonly HashedReading[];
 }
 
 /**
- * Follows files until it is closed, without keeping the process alive. Never throws: the version in force stays until
+ * Watches files until it is closed. Does not keep the process alive. Never throws: the current version stays until
  * another one is valid.
  */
 export class FileFollower {
@@ -75,18 +74,18 @@ export class FileFollower {
   readonly #intervalMs: number;
   readonly #counter = new ReloadCounter();
   readonly #watchers = new Map<string, { watcher: FSWatcher; ino: bigint; dev: bigint }>();
-  /** The state of the version in force. */
+  /** State of the current version. */
   #inForce: string;
-  /** The state checked last; undefined forces the next check. */
+  /** State checked last; undefined forces the next check. */
   #judged: string | undefined;
-  /** Refusals logged since the files were last valid. */
+  /** Reasons logged since the files were last valid. */
   readonly #reported = new Set<string>();
-  /** Callbacks of forced reloads. */
+  /** Callbacks of `reload` calls. */
   readonly #pendingReloads: (() => void)[] = [];
   #notified = false;
   #wake: (() => void) | undefined;
   readonly #closing = new AbortController();
-  /** State and timestamps of large files at their last reading. */
+  /** State and timestamps of large files when they were last read. */
   #stamped: { readonly state: string; readonly stamps: readonly BigIntStats[] } | undefined;
 
   constructor(options: FollowerOptions) {
@@ -96,12 +95,11 @@ export class FileFollower {
     void this.#run();
   }
 
-  /** Outcomes and ages. */
   get stats(): ReloadStats {
     return this.#counter;
   }
 
-  /** Reads and checks the files now, without waiting for them to settle. */
+  /** Reads and checks the files now, even if they are still changing. */
   reload(): Promise<void> {
     if (this.#closed) return Promise.resolve();
     return new Promise((resolve) => {
@@ -110,7 +108,7 @@ export class FileFollower {
     });
   }
 
-  /** Stops following. Nothing is put in force afterwards. */
+  /** Stops watching. Nothing is adopted afterwards. */
   close(): void {
     this.#closing.abort();
     for (const { watcher } of this.#watchers.values()) watcher.close();
@@ -130,7 +128,7 @@ export class FileFollower {
       try {
         await this.#check(reloads.length > 0);
       } catch {
-        // Only a failing logger throws here. It must not end the loop.
+        // Only a failing logger throws here, which must not end the loop.
       }
       for (const done of reloads) done();
       await this.#waitForCheck();
@@ -148,7 +146,7 @@ export class FileFollower {
       const end = performance.now() + MAX_SETTLE_MS;
       for (let settled = false; !settled && performance.now() < end; ) {
         await this.#sleep(this.#settleMs());
-        // A forced reload needs its own check.
+        // A reload needs its own check.
         if (this.#pendingReloads.length > 0) return;
         const next = await this.#read();
         settled = next.state === version.state;
@@ -183,7 +181,7 @@ export class FileFollower {
     }
     const { refused, retry } = refusal;
     if (retry === true) this.#judged = undefined;
-    // A retry with the same refusal is counted only when forced.
+    // A retry with the same reason is counted only for a reload.
     if (retry !== true || forced || this.#counter.fault !== refused) this.#counter.countRefused(refused);
     if (!forced && this.#reported.has(refused)) return;
     this.#reported.add(refused);
@@ -199,7 +197,7 @@ export class FileFollower {
     try {
       return await this.#options.adopt(this.#closing.signal, ...files);
     } catch {
-      // The message of an unforeseen error may contain text of the file.
+      // The message of an unexpected error may contain text from the file.
       return { refused: `${this.#options.titles[0]} could not be loaded` };
     }
   }
@@ -216,7 +214,7 @@ export class FileFollower {
     return { state, readings };
   }
 
-  /** Whether the files have the timestamps of the version that was checked last. */
+  /** Whether the files have the same timestamps as when they were last checked. */
   async #hasKnownStamps(): Promise<boolean> {
     const { state, stamps } = this.#stamped ?? {};
     if (state === undefined || state !== this.#judged) return false;
@@ -230,7 +228,7 @@ export class FileFollower {
     return [...new Set(this.#options.paths.map(dirname))];
   }
 
-  /** Watches the directory now at the path, which may have been replaced. */
+  /** Watches the directory that is now at the path; it may have been replaced. */
   async #ensureWatcher(directory: string): Promise<void> {
     const found = await stat(directory, { bigint: true }).catch(() => undefined);
     const current = this.#watchers.get(directory);
@@ -249,17 +247,17 @@ export class FileFollower {
         if (this.#watchers.get(directory)?.watcher === watcher) this.#watchers.delete(directory);
       });
     } catch {
-      // Without descriptors or inotify, polling suffices.
+      // Without descriptors or inotify, polling is sufficient.
     }
   }
 
-  /** Waits for the next check: until a forced reload, for the settle time after a change event, else for the interval. */
+  /** Waits for the next check: until a reload, for the settle time after a change event, otherwise for the interval. */
   async #waitForCheck(): Promise<void> {
     await this.#sleep(this.#settleMs());
     await this.#sleep(this.#intervalMs - this.#settleMs(), () => this.#notified);
   }
 
-  /** Waits for some milliseconds, or until a forced reload or `isDone`. */
+  /** Waits for a number of milliseconds, or until a reload or `isDone`. */
   async #sleep(milliseconds: number, isDone: () => boolean = () => false): Promise<void> {
     const end = performance.now() + milliseconds;
     while (!this.#closed && this.#pendingReloads.length === 0 && !isDone()) {

@@ -1,4 +1,4 @@
-/** The thread of parse-aside.ts: parses one document and posts its tape, without copying either. */
+/** Thread of parse-aside.ts: parses one document and posts its tape, without copying either. */
 
 import { parentPort, workerData } from "node:worker_threads";
 import { JsonError } from "../wire/json/error.js";

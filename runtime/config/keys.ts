@@ -1,4 +1,4 @@
-// Text forms of Ed25519 keys in configurations (protocol section 10). No message contains any part of a key.
+// Text formats of Ed25519 keys in configurations (protocol section 10). Messages never contain any part of a key.
 
 import { Buffer } from "#platform/bytes";
 import { isValidPublicKey, prepareSigningKey } from "#platform/ed25519";
@@ -8,25 +8,25 @@ import { type SigningKey, VerifyKey } from "../wire/crypto/ed25519-keys.js";
 export type KeyReading<K> = { readonly key: K } | { readonly got: string };
 
 /**
- * Reads a private key: 64 or 66 hex digits with or without `0x`, else base64 or base64url (not mixed) with or without
- * padding; 32 bytes, or 33 with a leading zero flag. ASCII white space around it is dropped.
+ * Reads a private key: 64 or 66 hex digits with or without `0x`, otherwise base64 or base64url (not mixed) with or
+ * without padding. The key has 32 bytes, or 33 if it starts with a zero byte. Ignores ASCII white space around it.
  */
 export function readSigningKey(text: string): KeyReading<SigningKey> {
   const reading = readPrivateKey(text);
   return "got" in reading ? reading : { key: prepareSigningKey(reading.key) };
 }
 
-/** Reads the text of a private key in any form that a configuration may have, as its 32 bytes. */
+/** Reads a private key's text, in any format that a configuration allows, as 32 bytes. */
 export function readPrivateKey(text: string): KeyReading<Uint8Array> {
   const seed = decodeSeed(trimAscii(text));
   return typeof seed === "string" ? { got: seed } : { key: seed };
 }
 
 /**
- * Reads a public key: 64 hex digits in either case, `0x` optional. Keys that no signature can verify against are
- * refused.
+ * Reads a public key: 64 hex digits in either case, with or without `0x`. Rejects keys that no signature can verify
+ * against.
  *
- * @param known a checked key, returned when the text is that of this key
+ * @param known a checked key, returned if the text is that of this key
  */
 export function readPublicKey(text: string, known?: VerifyKey): KeyReading<VerifyKey> {
   const digits = text.startsWith("0x") ? text.slice(2) : text;
@@ -38,7 +38,7 @@ export function readPublicKey(text: string, known?: VerifyKey): KeyReading<Verif
   const bytes = Buffer.from(digits, "hex");
   if (known !== undefined && bytes.equals(known.bytes)) return { key: known };
   if (!isValidPublicKey(bytes)) return { got: "bytes that no signature can verify against" };
-  // Not copied: a separate buffer of 32 bytes takes ten times as much memory.
+  // Not copied, because a separate buffer of 32 bytes takes ten times as much memory.
   return { key: new VerifyKey(bytes) };
 }
 
@@ -54,7 +54,7 @@ function decodeSeed(text: string): Uint8Array | string {
   if (bytes?.length === 32) return bytes;
   if (bytes?.length === 33) return bytes[0] === 0 ? bytes.subarray(1) : "33 bytes whose first byte is not zero";
   if (text === "") return "an empty string";
-  // Truncated hex is usually valid base64 of other bytes.
+  // Truncated hex is usually valid base64, but of other bytes.
   const digits = /^(?:0x)?([0-9a-fA-F]+)$/.exec(text)?.[1];
   if (digits !== undefined) return `${digits.length} hex digits`;
   if (/^(?:0x)?[0-9a-z]{64}(?:[0-9a-z]{2})?$/i.test(text))
@@ -62,7 +62,7 @@ function decodeSeed(text: string): Uint8Array | string {
   return bytes === undefined ? `${text.length} characters in none of these forms` : `${bytes.length} bytes`;
 }
 
-/** Decodes base64 or base64url, padded or not, without stray bits. `Buffer.from` ignores invalid characters. */
+/** Decodes base64 or base64url with or without padding. Unlike `Buffer.from`, rejects invalid characters. */
 function decodeAnyBase64(text: string): Buffer | undefined {
   if (/[-_]/.test(text) && /[+/]/.test(text)) return undefined;
   const standard = text.replaceAll("-", "+").replaceAll("_", "/");

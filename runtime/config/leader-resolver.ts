@@ -1,4 +1,4 @@
-// What a server asks of an allow-list. The public types refer to it, so it names no type of node.
+// Interface of an allow-list for a server. Public types refer to it, so it uses no types of Node.
 
 import type { VerifyKey } from "../wire/crypto/ed25519-keys.js";
 
@@ -7,15 +7,15 @@ export interface LeaderResolver {
   /**
    * @param leaderId compared exactly
    * @param kid the leader's key id, a u64
-   * @returns undefined when the list has no such key
+   * @returns undefined if the list has no such key
    */
   lookup(leaderId: string, kid: bigint): VerifyKey | undefined;
-  /** Whether a leader is listed, with whichever key. */
+  /** Whether a leader is listed, with any key. */
   has(leaderId: string): boolean;
-  /** All keys of the list; one that is listed several times comes several times. */
+  /** All keys of the list; may contain a key several times. */
   readonly keys: Iterable<VerifyKey>;
-  /** Whether there is no key that a request could name. */
+  /** Whether no request can match a key of the list. */
   readonly isEmpty: boolean;
-  /** Whether a single leader is listed. */
+  /** Whether exactly one leader is listed. */
   readonly hasOneLeader: boolean;
 }

@@ -1,10 +1,10 @@
-/** The nearest known names, for "did you mean". */
+/** Finds similar names, for "did you mean". */
 
 import { distance } from "fastest-levenshtein";
 
 const MAX_DISTANCE = 2;
 
-/** The known names within a small edit distance of `name`, nearest first. Letter case is ignored. */
+/** Known names within a small edit distance of `name`, nearest first. Ignores case. */
 export function closest(name: string, known: readonly string[], maxDistance = MAX_DISTANCE): readonly string[] {
   if (name.length > 100) return [];
   const wanted = name.toLowerCase();
@@ -16,7 +16,7 @@ export function closest(name: string, known: readonly string[], maxDistance = MA
     .map(({ each }) => each);
 }
 
-/** `"; did you mean X?"`, or an empty text when no name is near. */
+/** `"; did you mean X?"`, or an empty text if no name is similar. */
 export function didYouMean(name: string, known: readonly string[], maxDistance?: number): string {
   const [nearest] = closest(name, known, maxDistance);
   return nearest === undefined ? "" : `; did you mean ${nearest}?`;

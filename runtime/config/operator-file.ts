@@ -1,21 +1,20 @@
-// Reads the operator's files: configuration, allow-list, certificate, key. Faults are fixed texts without any content.
+// Reads the operator's files: configuration, allow-list, certificate, key. Messages contain no text from the files.
 
 import { createHash } from "node:crypto";
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { sha256 } from "../wire/crypto/hash.js";
 
-/** The content of a file. */
 export interface OperatorFile {
   readonly bytes: Buffer;
   /** Stats of the same open file. */
   readonly stats: BigIntStats;
 }
 
-/** A file, or its fault: `must be …, got …; …`. */
+/** A file, or the reason why it cannot be used: `must be …, got …; …`. */
 export type FileReading = OperatorFile | { readonly fault: string };
 
-/** Maximum size of a file, in bytes: reading a larger one every second would cost more than the calls. */
+/** Maximum size of a file, in bytes. Reading a larger one every second would cost more than the calls. */
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** Non-blocking, so that opening a pipe does not wait for a writer. */
@@ -36,13 +35,12 @@ export function readOperatorFile(path: string): FileReading {
   }
 }
 
-/** A file read asynchronously, with its digest. */
 export interface HashedFile extends OperatorFile {
   /** Result of {@link digestOf}. */
   readonly digest: string;
 }
 
-/** A file with its digest, or its fault. */
+/** A file with its digest, or the reason why it cannot be used. */
 export type HashedReading = HashedFile | { readonly fault: string };
 
 /** Reads a file asynchronously, part by part. Never rejects. */
@@ -60,13 +58,13 @@ export async function readOperatorFileAsync(path: string): Promise<HashedReading
   }
 }
 
-/** Bytes read and hashed in one step: less than a millisecond of work. */
+/** Number of bytes read and hashed in one step: less than a millisecond of work. */
 const PART_BYTES = 256 * 1024;
 
-/** Reads to the end, which may differ from the size in `stats`, because the file may be changing. */
+/** Reads to the end, whose position may differ from the size in `stats` if the file is changing. */
 async function readHashed(file: FileHandle, stats: BigIntStats): Promise<HashedReading> {
   const hash = createHash("sha256");
-  // A separate buffer can be transferred to a thread. The extra byte detects the end.
+  // A separate buffer can be transferred to a thread. The extra byte detects the end of the file.
   let bytes = Buffer.allocUnsafeSlow(Number(stats.size) + 1);
   for (let at = 0; ; ) {
     const { bytesRead } = await file.read(bytes, at, Math.min(PART_BYTES, bytes.length - at), at);
@@ -80,12 +78,11 @@ async function readHashed(file: FileHandle, stats: BigIntStats): Promise<HashedR
 
 const TOO_LARGE = { fault: "must be at most 64 MiB, got a larger file; make it smaller" };
 
-/** Digest of a file's version. */
 export function digestOf(bytes: Uint8Array): string {
   return sha256(bytes).toString("base64");
 }
 
-/** Whether every user of the machine can read a file. Always false on Windows, whose mode has no such rights. */
+/** Whether every user of the machine can read a file. Always false on Windows, where the mode does not show this. */
 export function isWorldReadable({ mode }: Pick<BigIntStats, "mode">): boolean {
   return process.platform !== "win32" && (mode & 0o004n) !== 0n;
 }
@@ -105,13 +102,13 @@ function readFault(error: unknown): { fault: string } {
   return { fault: unreadableMessage((error as NodeJS.ErrnoException).code ?? "an unknown error") };
 }
 
-/** The fault of an unreadable file, from the system's error code. */
+/** Message for an unreadable file. */
 function unreadableMessage(got: string): string {
   return `must be a readable file, got ${got}; ${REMEDIES[got] ?? "correct the path or put the file there"}`;
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  // In a container the process often runs as another user than the owner of a mounted file.
+  // In a container, the process often runs as another user than the owner of a mounted file.
   EACCES: `let the user of this process (uid ${process.getuid?.() ?? "unknown"}) read the file and enter its directories`,
   EMFILE: "raise the limit of open files of this process",
   ENFILE: "raise the limit of open files of the system",

@@ -1,4 +1,4 @@
-/** Parses large JSON documents on a worker thread, so that calls do not wait: 12 MB take 0.2 s. */
+/** Parses large JSON documents on a worker thread, so that calls need not wait: 12 MB take 0.2 s. */
 
 import { Worker } from "node:worker_threads";
 import { asBuffer } from "../wire/bytes.js";
@@ -6,24 +6,22 @@ import type { JsonDocument } from "../wire/json/document.js";
 import { JsonError } from "../wire/json/error.js";
 import { parseJson } from "../wire/json/scan.js";
 
-/** Largest document that is parsed on the calling thread, in bytes: a few milliseconds of work. */
+/** Maximum size, in bytes, of a document that is parsed on the calling thread: a few milliseconds of work. */
 const MAX_BYTES_HERE = 256 * 1024;
 
-/** The message of a thread. */
 export type ThreadAnswer =
   | { readonly document: JsonDocument }
   | { readonly bytes: Uint8Array; readonly reason: string; readonly offset: number };
 
-/** A document, or its fault with the bytes. The bytes are returned because the given buffer is detached. */
+/** A document, or an error with the bytes. The bytes are returned because the given buffer may be detached. */
 export type ParsedAside =
   | { readonly document: JsonDocument }
   | { readonly bytes: Uint8Array; readonly fault: JsonError };
 
 /**
- * Parses a document. A large one is parsed on a thread that the signal ends. The given bytes may be detached
- * afterwards.
+ * Parses a document; a large one on a thread, which the signal terminates. The given bytes may be detached afterwards.
  *
- * @throws Error when the thread cannot be started, or ended before its answer
+ * @throws Error if the thread cannot be started, or ended before its answer
  */
 export async function parseJsonAside(bytes: Uint8Array, signal: AbortSignal): Promise<ParsedAside> {
   if (bytes.length <= MAX_BYTES_HERE) return parseHere(bytes);
@@ -42,9 +40,9 @@ function parseHere(bytes: Uint8Array): ParsedAside {
 }
 
 async function parseThere(bytes: Uint8Array, signal: AbortSignal): Promise<ThreadAnswer> {
-  // Memory that is shared with other buffers must not be detached.
+  // Memory that other buffers share must not be detached.
   const own = bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
-  // Source text instead of a file: under some options of the process, Node starts no file as a thread.
+  // The code is passed as text, because under some options of the process Node does not start a file as a thread.
   const code = `import(${JSON.stringify(new URL("./json-thread.js", import.meta.url).href)})`;
   const worker = new Worker(code, { eval: true, workerData: own, transferList: [own.buffer as ArrayBuffer] });
   worker.unref();

@@ -1,34 +1,34 @@
-/** Statistics of followed files, for metrics and readiness. */
+/** Statistics of watched files, for metrics and readiness. */
 
-/** Outcomes and ages of the versions of a file, current when read. */
+/** Results of checking a file for new versions. The values are current when read. */
 export interface ReloadStats {
-  /** Number of new versions put in force; the initial version does not count. */
+  /** Number of new versions that were adopted, not counting the initial version. */
   readonly applied: number;
-  /** Number of distinct versions and faults refused. The last valid version stayed in force. */
+  /** Number of distinct versions or errors that were rejected; the last valid version stayed in use. */
   readonly refused: number;
-  /** Number of checks that found the version in force again, after a fault or on a forced reload. */
+  /** Number of checks that found the current version again, after an error or on a requested reload. */
   readonly unchanged: number;
-  /** The current fault of the file; undefined while it contains the version in force. Never contains text of the file. */
+  /** Current problem of the file; undefined while it contains the current version. Contains no text from the file. */
   readonly fault: string | undefined;
-  /** Milliseconds since the current version was put in force. */
+  /** Milliseconds since the current version was adopted. */
   readonly versionAgeMs: number;
-  /** Milliseconds since the file last contained the version in force: at most about the interval in normal operation. */
+  /**
+   * Milliseconds since the file on disk was last confirmed to match the version in use. Normally at most the check
+   * interval.
+   */
   readonly lastGoodAgeMs: number;
 }
 
-/** Statistics of each file; undefined without such a file. */
+/** Statistics of each file; undefined if there is no such file. */
 export interface Reloads {
-  /** The configuration file. */
   readonly config: ReloadStats | undefined;
-  /** The allow-list file, when the configuration names one. */
+  /** The allow-list file, if the configuration has one. */
   readonly allowList: ReloadStats | undefined;
-  /** The certificate and key files. */
   readonly certificate: ReloadStats | undefined;
-  /** Expiry of the certificate in force, in milliseconds since 1970. */
+  /** Expiry of the current certificate, in milliseconds since 1970. */
   readonly certificateExpiresAt: number | undefined;
 }
 
-/** Counter behind {@link ReloadStats}. */
 export class ReloadCounter implements ReloadStats {
   applied = 0;
   refused = 0;
@@ -45,14 +45,14 @@ export class ReloadCounter implements ReloadStats {
     return performance.now() - this.#goodAt;
   }
 
-  /** Counts a new version in force. */
+  /** Counts a new version that was adopted. */
   countApplied(): void {
     this.applied++;
     this.#appliedAt = performance.now();
     this.seenGood();
   }
 
-  /** Counts a return to the version in force, or a forced reload without a change. */
+  /** Counts a return to the current version, or a requested reload without a change. */
   countUnchanged(): void {
     this.unchanged++;
     this.seenGood();
@@ -63,7 +63,7 @@ export class ReloadCounter implements ReloadStats {
     this.fault = fault;
   }
 
-  /** Records that the file contains the version in force. */
+  /** Records that the file contains the current version. */
   seenGood(): void {
     this.fault = undefined;
     this.#goodAt = performance.now();

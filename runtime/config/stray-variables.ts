@@ -27,25 +27,28 @@ const KNOWN: readonly string[] = [
   ...REDIS_SETTINGS,
 ];
 
-/** Prefix of the Rust toolkit, in place of `SVC_`. */
+/** Prefix of the Rust toolkit, which uses it instead of `SVC_`. */
 const FOREIGN = /^NEXUS_/;
 /** Variables that Kubernetes sets in each container for a service whose name begins with `svc-`. */
 const OF_KUBERNETES = /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT(?:_\d+_\w+)?$/;
-/** Suffix of the variable that Kubernetes sets for every service. */
+/** Suffix of a variable that Kubernetes sets for every service. */
 const HOST_OF_KUBERNETES = "_SERVICE_HOST";
-/** Names made only of these words refer to the tool configuration. `SVC_ORDERS_CONFIG` belongs to an application. */
+/**
+ * Names that consist only of these words refer to the tool configuration. `SVC_ORDERS_CONFIG` belongs to an
+ * application.
+ */
 const OF_CONFIG = /^SVC(?:_(?:TOOL|TOOLS|TOOLKIT|RUNTIME|SERVER|CONFIG|CONFIGURATION|PATH|FILE|JSON))+$/;
-/** Maximum edit distance at which a name is taken for a misspelt `SVC_TOOLKIT_CONFIG_PATH`. */
+/** Maximum edit distance of a misspelt `SVC_TOOLKIT_CONFIG_PATH`. */
 const MAX_STEPS_TO_CONFIG = 4;
-/** Maximum edit distance to the other settings, for a name that begins with `SVC_`. */
+/** Maximum edit distance to other settings, for a name that begins with `SVC_`. */
 const MAX_STEPS = 5;
 
-/** A variable that resembles a setting but is not one. */
+/** A variable with a name similar to a setting. */
 export interface StrayVariable {
   readonly name: string;
-  /** The variable that was probably meant. */
+  /** Variable that was probably meant. */
   readonly nearest: string | undefined;
-  /** Whether it can only be a misspelling of the variable that names the configuration. */
+  /** Whether it can only be a misspelling of the variable with the configuration's path. */
   readonly meansConfig: boolean;
 }
 
@@ -54,7 +57,7 @@ export function strayVariables(env: Readonly<Record<string, string | undefined>>
   return Object.keys(env).flatMap((name) => (isOfService(name, env) ? [] : (strayVariable(name) ?? [])));
 }
 
-/** Whether Kubernetes set the variable. If so, the host variable of the same service is set too. */
+/** Whether Kubernetes set the variable: then it also set the host variable of the same service. */
 function isOfService(name: string, env: Readonly<Record<string, string | undefined>>): boolean {
   return OF_KUBERNETES.test(name) && env[`${name.replace(OF_KUBERNETES, "")}${HOST_OF_KUBERNETES}`] !== undefined;
 }
@@ -78,7 +81,7 @@ function stray(name: string, nearest: string | undefined): StrayVariable {
   return { name, nearest, meansConfig: nearest === ENV_TOOLKIT_CONFIG_PATH };
 }
 
-/** A variable's name, made safe for a message: a name may contain anything but `=`. */
+/** Makes a variable's name safe for a message; a name may contain any character except `=`. */
 export function displayVariable(name: string): string {
   return /^\w{1,100}$/.test(name) ? name : JSON.stringify(name.slice(0, 100));
 }

@@ -1,6 +1,6 @@
-// Strict reader of an operator's JSON document. Every fault names its position.
+// Strict reader of an operator's JSON document. Every error has a position.
 //
-// Messages never contain values of the document, nor member names that are not plain words: a private key may have been
+// Messages never contain values of the document, or member names that are not plain words: a private key may have been
 // pasted anywhere, even as a name.
 
 import { parseFqn } from "../fqn.js";
@@ -27,39 +27,37 @@ import { parseJson } from "../wire/json/scan.js";
 import { looksLikeKey } from "./keys.js";
 import { closest } from "./nearest.js";
 
-/** The origin of a document. */
 export interface DocumentSource {
   readonly title: "configuration" | "allow-list";
-  /** The file, when there is one. */
+  /** Path of the file, if there is one. */
   readonly file?: string;
 }
 
 /** A position in a document. */
 export interface DocumentPlace {
-  /** JSON pointer; empty for the whole document. Names that may be secret are replaced by `(entry N)`. */
+  /** JSON pointer; empty for the whole document. `(entry N)` replaces names that may be secret. */
   readonly pointer: string;
-  /** From 1. */
+  /** Starts at 1. */
   readonly line: number;
-  /** From 1, in characters. */
+  /** Starts at 1, in characters. */
   readonly column: number;
 }
 
 /**
- * An invalid configuration. The message names the file, the position, the expected value, the kind of the actual value
- * (never its text) and the remedy.
+ * An invalid configuration. The message has the file, the position, the expected value, the kind of the actual value
+ * (never its text) and how to fix it.
  */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
-  /** The path of the file, unless it looks like a key. */
+  /** Path of the file, unless it looks like a key. */
   readonly file: string | undefined;
   readonly pointer: string | undefined;
   readonly line: number | undefined;
   readonly column: number | undefined;
 
-  /** The kind of document. */
   readonly title: DocumentSource["title"];
 
-  /** @param fault the predicate of the message: expected value, actual kind, remedy */
+  /** @param fault predicate of the message: expected value, actual kind, remedy */
   constructor(fault: string, source: DocumentSource, place?: DocumentPlace) {
     const at = place && `, line ${place.line}, column ${place.column}: ${place.pointer || "the document"}`;
     super(`${titleOf(source)}${at ?? ""} ${fault}`);
@@ -71,24 +69,24 @@ export class ConfigError extends Error {
   }
 }
 
-/** The name of a document in messages. */
+/** Name of a document in messages. */
 export function titleOf(source: DocumentSource): string {
   const file = displayFile(source);
   return file === undefined ? source.title : `${source.title} ${JSON.stringify(file)}`;
 }
 
-/** The path for messages; undefined when a key was given instead of a path. */
+/** Path for messages; undefined if a key was given instead of a path. */
 function displayFile({ file }: DocumentSource): string | undefined {
   return file === undefined || looksLikeKey(file) ? undefined : file;
 }
 
-/** Member names that messages may show: words of letters. No key and no part of a key matches. */
+/** Member names that messages may contain: words of letters. Never matches a key or a part of a key. */
 const READABLE_NAME = /^(?=.{1,40}$)\$?[a-z]{1,20}(?:[_-][a-z]{2,20}|[A-Z][a-z]{2,20})*$/;
 /** Maximum edit distance for "did you mean". */
 const MAX_STEPS = 3;
 
 /**
- * Collects faults of documents up to a limit. With a limit of 1 the first fault is thrown. With a higher limit, reading
+ * Collects errors of documents up to a limit. With limit 1, throws the first error. With a higher limit, reading
  * continues with the valid parts.
  */
 export class Faults {
@@ -99,22 +97,22 @@ export class Faults {
     this.#limit = limit;
   }
 
-  /** @throws the fault, once the limit is reached */
+  /** @throws the error, if the limit is reached */
   add(fault: ConfigError): void {
     this.collect(fault);
     if (this.found.length >= this.#limit) throw fault;
   }
 
-  /** Adds a fault without throwing it. */
+  /** Adds an error without throwing it. */
   collect(fault: ConfigError): void {
-    // A part that is read twice reports its fault twice.
+    // A part that is read twice reports its error twice.
     if (!this.found.some(({ message }) => message === fault.message)) this.found.push(fault);
   }
 
   /**
-   * Reads a part; undefined when it has a fault.
+   * Reads a part; undefined if it has an error.
    *
-   * @throws the fault, once the limit is reached
+   * @throws the error, if the limit is reached
    */
   attempt<T>(read: () => T): T | undefined {
     try {
@@ -127,23 +125,22 @@ export class Faults {
   }
 }
 
-/** The allowed members of an object. */
 interface MemberSpec<R extends string, O extends string> {
   readonly required?: readonly R[];
   readonly optional?: readonly O[];
-  /** Where members belong that this object does not have, by their name. */
+  /** For members that this object does not allow: the object that they belong to, by name. */
   readonly elsewhere?: Readonly<Record<string, string>>;
 }
 
-/** The parent of a node, and the node's segment in the JSON pointer. */
+/** Parent of a node, and the node's segment in the JSON pointer. */
 interface Above {
   readonly node: DocumentNode;
   readonly label: string | number;
 }
 
 /**
- * One value of a document, with its position. Every accessor throws a ConfigError for another kind of value. Nodes are
- * created when visited and positions computed only for faults, because an allow-list may have hundreds of thousands of
+ * One value of a document, with its position. All accessors throw a ConfigError for another kind of value. Nodes are
+ * created on access, and positions computed only for errors, because an allow-list may have hundreds of thousands of
  * values.
  */
 export class DocumentNode {
@@ -152,7 +149,7 @@ export class DocumentNode {
   readonly #source: DocumentSource;
   readonly #entry: number;
   readonly #above: Above | undefined;
-  /** The fault of this node when it represents a missing member. */
+  /** Error to throw if this node represents a missing member. */
   readonly #missing: ConfigError | undefined;
 
   private constructor(
@@ -174,7 +171,7 @@ export class DocumentNode {
   /**
    * Reads a document.
    *
-   * @throws ConfigError when the bytes are not one JSON document
+   * @throws ConfigError unless the bytes are one JSON document
    */
   static read(bytes: Uint8Array, source: DocumentSource, faults = new Faults()): DocumentNode {
     try {
@@ -186,15 +183,15 @@ export class DocumentNode {
   }
 
   /**
-   * The root of a parsed document.
+   * Root of a parsed document.
    *
-   * @param document a `JsonDocument`, which the public types do not name
+   * @param document a `JsonDocument`; public types cannot refer to that type
    */
   static of(document: object, source: DocumentSource, faults = new Faults()): DocumentNode {
     return new DocumentNode(document as JsonDocument, source, faults);
   }
 
-  /** The members of an object of known shape. Unknown, repeated and missing members are faults; `null` is a value. */
+  /** Members of an object of known shape. Unknown, repeated and missing members are errors; `null` is a value. */
   members<R extends string = never, O extends string = never>(
     names: MemberSpec<R, O>,
   ): Record<R, DocumentNode> & Partial<Record<O, DocumentNode>> {
@@ -226,14 +223,14 @@ export class DocumentNode {
     return found as Record<R, DocumentNode> & Partial<Record<O, DocumentNode>>;
   }
 
-  /** The members of an object with arbitrary names, in order. */
+  /** Members of an object with arbitrary names, in order. */
   entries(): [name: string, node: DocumentNode][] {
     return [...this.#members()].map(([name, { value }], i) => {
       return [name, this.#below(value, parseFqn(name) === undefined ? `(entry ${i + 1})` : name)];
     });
   }
 
-  /** The items of an array; each node is created when visited. */
+  /** Items of an array; each node is created on access. */
   items(): Iterable<DocumentNode> {
     if (this.#kind !== ARRAY) throw this.#otherKind("an array", "write one in brackets");
     return this.#items();
@@ -248,19 +245,18 @@ export class DocumentNode {
     }
   }
 
-  /** A string. */
   text(): string {
     const kind = this.#kind;
     if (kind !== STRING && kind !== ESCAPED_STRING) throw this.#otherKind("a string", "write it in quotes");
     return stringOf(this.#document, this.#entry);
   }
 
-  /** An exact integer from 0 to 2^64 − 1. */
+  /** Exact integer from 0 to 2^64 − 1. */
   u64(): bigint {
     return this.integer(0n, MAX_U64);
   }
 
-  /** An exact integer within bounds; `1.0` and `1e3` are not integers. */
+  /** Exact integer within bounds; `1.0` and `1e3` are not integers. */
   integer(min: bigint, max: bigint): bigint {
     const value = this.#kind < DOUBLE ? scalarOf(this.#document, this.#entry) : undefined;
     const wanted = `an integer from ${min} to ${max}`;
@@ -273,7 +269,7 @@ export class DocumentNode {
     return integer;
   }
 
-  /** This node, or undefined for `null`, for members where `null` means absent. */
+  /** This node, or undefined for `null`; for members where `null` means absent. */
   orAbsent(): DocumentNode | undefined {
     return this.#kind === NULL ? undefined : this;
   }
@@ -286,12 +282,12 @@ export class DocumentNode {
     return this.fault(wanted, integer ? "an integer" : (number ?? entryKind(this.#document, this.#entry)), remedy);
   }
 
-  /** Makes the error `must be WANTED, got GOT; REMEDY` at this value. All three are fixed texts. */
+  /** Creates the error `must be WANTED, got GOT; REMEDY` for this value, from three fixed texts. */
   fault(wanted: string, got: string, remedy: string): ConfigError {
     return this.#fault(`must be ${wanted}, got ${got}; ${remedy}`, this.#entry);
   }
 
-  /** A fault of this value, located at an entry of the document. */
+  /** Error of this value, located at an entry of the document. */
   #fault(text: string, entry: number): ConfigError {
     const place = lineColumn(this.#document.bytes, startAt(this.#document, entry));
     return new ConfigError(text, this.#source, { pointer: this.#pointer, ...place });
@@ -307,7 +303,7 @@ export class DocumentNode {
     return new DocumentNode(this.#document, this.#source, this.faults, entry, { node: this, label }, missing);
   }
 
-  /** @throws the fault of a missing member */
+  /** @throws the error of a missing member */
   get #kind(): number {
     if (this.#missing !== undefined) throw this.#missing;
     return kindAt(this.#document, this.#entry);
@@ -331,14 +327,14 @@ export class DocumentNode {
   }
 }
 
-/** The fault of bytes that are not JSON. */
+/** Error for bytes that are not JSON. */
 export function notJson(error: JsonError, bytes: Uint8Array, source: DocumentSource): ConfigError {
   const place = { pointer: "", ...lineColumn(bytes, error.offset) };
   const [reason, remedy] = commonMistake(bytes, error.offset) ?? [error.reason, "correct the text at this place"];
   return new ConfigError(`must be JSON: ${reason}; ${remedy}`, source, place);
 }
 
-/** Common mistakes of editors and JSON dialects, each with its remedy. */
+/** Recognizes common mistakes of editors and JSON dialects; returns the reason and how to fix it. */
 function commonMistake(bytes: Uint8Array, offset: number): readonly [reason: string, remedy: string] | undefined {
   const [first = 0, second = 0] = bytes.subarray(0, 2);
   if (offset === 0 && first === 0xef) return ["it begins with a byte order mark", "save it as UTF-8 without one"];
@@ -350,5 +346,5 @@ function commonMistake(bytes: Uint8Array, offset: number): readonly [reason: str
   return /^[}\]]/.test(text) && /,\s*$/.test(before) ? ["a comma before the end", "remove the comma"] : undefined;
 }
 
-/** Bytes searched backwards for the comma, across line ends and indentation. */
+/** Number of bytes, such as line ends and indentation, that are searched backwards for the comma. */
 const MAX_LOOK_BACK = 200;

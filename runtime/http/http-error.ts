@@ -1,13 +1,13 @@
-/** Errors of HTTP requests that tools make. */
-
 import type { HttpAnswer } from "./http-answer.js";
 
 /**
- * - `timeout`: no complete answer within the time limit of one attempt or of the call
+ * Reason of a failed request.
+ *
+ * - `timeout`: no complete answer within the time limit of the attempt or of the call
  * - `dns`: the host name has no address
- * - `connection`: the connection could not be made, or broke
+ * - `connection`: the connection could not be established, or broke
  * - `tls`: the handshake failed, or the certificate is not trusted
- * - `forbidden_address`: the host is not on the public network, with `publicOnly`
+ * - `forbidden_address`: the host is not on the public network, and `publicOnly` is set
  * - `status`: the answer has a status that is not accepted
  * - `too_large`: the answer is larger than `maxBytes`
  * - `invalid_answer`: the body does not match its headers, or a redirect was not followed
@@ -23,7 +23,7 @@ export type HttpErrorKind =
   | "invalid_answer";
 
 /**
- * A request failed. The message contains the method, the host and the reason, but no path, query, header or body, which
+ * A failed request. The message contains the method, the host and the reason, but no path, query, header or body, which
  * may contain secrets.
  *
  * @example
@@ -39,9 +39,9 @@ export class HttpError extends Error {
   override readonly name = "HttpError";
   /** Status of the last answer, if any. */
   readonly status: number | undefined;
-  /** Number of requests sent, retries included. */
+  /** Number of requests that were sent, including retries. */
   readonly attempts: number;
-  /** The answer, when `kind` is `status`. Not enumerable, so that no log prints it. */
+  /** The answer, if `kind` is `status`. Not enumerable, so that logs do not print it. */
   declare readonly answer: HttpAnswer | undefined;
 
   constructor(

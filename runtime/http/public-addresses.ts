@@ -25,7 +25,7 @@ const SPECIAL = {
   ],
 } as const;
 
-/** The IPv6 range of public addresses, and the ranges in it that are not public. */
+/** IPv6 range of public addresses, and the ranges in it that are not public. */
 const GLOBAL_UNICAST = "2000::/3";
 const NOT_PUBLIC_IN_IT = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 
@@ -43,8 +43,8 @@ function listOf(ranges: readonly string[], family: "ipv4" | "ipv6"): BlockList {
 }
 
 /**
- * Whether an IP address is on the public network. IPv6 addresses that embed an IPv4 address (mapped, NAT64, 6to4,
- * Teredo) count as not public, because a translator may forward them anywhere.
+ * Whether an IP address is on the public network. False for IPv6 addresses that embed an IPv4 address (mapped, NAT64,
+ * 6to4, Teredo), because a translator may forward them anywhere.
  */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
@@ -53,18 +53,17 @@ export function isPublicAddress(address: string): boolean {
   return family === 6 && !address.includes("%") && unicast.check(address, "ipv6") && !excluded.check(address, "ipv6");
 }
 
-/** The host is not on the public network. */
 export class ForbiddenAddress extends Error {
   readonly code = "ERR_FORBIDDEN_ADDRESS";
 }
 
-/** Refuses a URL whose host is an IP address outside the public network. Names are checked when they are resolved. */
+/** Rejects a URL whose host is an IP address outside the public network. Names are checked when they are resolved. */
 export function checkHost({ hostname }: URL): void {
   const host = hostname.replace(/^\[|\]$/g, "");
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw new ForbiddenAddress("the address is not public");
 }
 
-/** Resolves a name for a connection. The connection uses the returned addresses, so the name cannot change in between. */
+/** Resolves a name for a connection, which then uses the checked addresses, so the name cannot change in between. */
 const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return callback(error, "", 0);
@@ -78,7 +77,9 @@ const publicLookup: LookupFunction = (hostname, options, callback) => {
 
 let agent: Promise<Agent> | undefined;
 
-/** The agent for requests limited to the public network. It uses no proxy, because a proxy resolves names itself. */
+/**
+ * Agent for requests that are restricted to the public network. Uses no proxy, because a proxy resolves names itself.
+ */
 export function publicAgent(): Promise<Dispatcher> {
   agent ??= import("undici").then(
     ({ Agent }) =>

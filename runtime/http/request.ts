@@ -1,4 +1,4 @@
-/** HTTP requests that a tool makes: limited by the deadline of the call and in size, and retried where that is safe. */
+/** HTTP requests of tools: limited by the deadline of the call and in size, and retried if that is safe. */
 
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -20,7 +20,7 @@ import { checkHost, ForbiddenAddress, publicAgent } from "./public-addresses.js"
 
 /** Options of {@link http}. */
 export interface HttpOptions {
-  /** `GET` by default, `POST` with a body. */
+  /** `GET` by default; `POST` if there is a body. */
   readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Added to the query of the URL. Undefined values are omitted. */
   readonly query?: Readonly<Record<string, string | number | bigint | boolean | undefined>>;
@@ -29,27 +29,34 @@ export interface HttpOptions {
   readonly json?: unknown;
   /** Raw body. */
   readonly body?: string | Uint8Array;
-  /** Time limit of one attempt, body included, in milliseconds: 10,000 by default, and never beyond the deadline. */
+  /**
+   * Time limit of one attempt, including the body, in milliseconds: 10,000 by default, and never beyond the deadline.
+   */
   readonly timeoutMs?: number;
   /** Maximum size of the decompressed answer body, in bytes: 1 MiB by default. */
   readonly maxBytes?: number;
-  /** Maximum requests, the first one included: 3 by default. */
+  /** Maximum number of requests, including the first: 3 by default. */
   readonly attempts?: number;
   /**
-   * Whether the request may be sent again. By default true for `GET`, `HEAD`, `PUT` and `DELETE`. Set it for a `POST`
-   * that has an idempotency key. A request of which no byte was sent is always retried.
+   * Whether the request may be sent again: by default true for `GET`, `HEAD`, `PUT` and `DELETE`. Set it for a `POST`
+   * with an idempotency key. If no byte of a request was sent, it is always retried.
    */
   readonly repeatable?: boolean;
   /** Statuses outside 200 to 299 whose answers are returned instead of thrown. */
   readonly accept?: readonly number[];
-  /** Maximum redirects that a `GET` or `HEAD` follows: 0 by default. Headers are not sent to another origin. */
+  /**
+   * Maximum number of redirects that a `GET` or `HEAD` follows: 0 by default. Headers are not sent to another origin.
+   */
   readonly redirects?: number;
   /**
-   * Refuses connections to addresses outside the public network. Set it wherever the host comes from an input. Proxy
-   * settings are then ignored.
+   * Rejects connections to addresses outside the public network. Set it if the host comes from an input. Proxy settings
+   * are then ignored.
    */
   readonly publicOnly?: boolean;
-  /** An undici dispatcher in place of the shared one: `MockAgent` in tests, `ProxyAgent`, an `Agent` with certificates. */
+  /**
+   * undici dispatcher to use instead of the shared one: `MockAgent` in tests, `ProxyAgent`, an `Agent` with
+   * certificates.
+   */
   readonly dispatcher?: Dispatcher | undefined;
 }
 
@@ -63,14 +70,13 @@ const REPEATABLE: ReadonlySet<string> = new Set(["GET", "HEAD", "PUT", "DELETE"]
 const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Uses the agent that all clients of the process share, which is loaded by the first request. */
+/** Uses the agent that all clients of the process share; loaded by the first request. */
 const SHARED = new HttpClient();
 
-/** A failed attempt. */
 interface Failure {
   readonly kind: HttpErrorKind;
   readonly why: string;
-  /** Whether the request was certainly not sent, so that another attempt is safe whatever the request does. */
+  /** Whether it is certain that nothing was sent, so that another attempt is always safe. */
   readonly unsent?: boolean;
   readonly isTransient?: boolean;
   readonly response?: HttpResponse;
@@ -78,12 +84,12 @@ interface Failure {
 }
 
 /**
- * Makes an HTTP request for a call. Transient failures are retried within the call's deadline, with growing pauses that
- * are never shorter than `Retry-After`.
+ * Sends an HTTP request during a call. Retries temporary failures within the call's deadline, after growing pauses of
+ * at least `Retry-After`.
  *
  * @param context context of the call: its signal aborts the request, its deadline limits all attempts
  * @returns an answer with a status from 200 to 299, or one listed in `accept`
- * @throws {@link HttpError}; the reason of the signal when it is aborted; TypeError, RangeError for invalid options
+ * @throws {@link HttpError}; the signal's reason if it is aborted; TypeError, RangeError for invalid options
  *
  * @example
  * ```ts
@@ -290,7 +296,7 @@ function tooLarge(maxBytes: number): Failure {
   return { kind: "too_large", why: `the answer is larger than ${maxBytes} bytes` };
 }
 
-/** The kind of a failed attempt, by the code of its cause. */
+/** Kind of a failed attempt, from the code of its cause. */
 function failureOf(error: unknown, limitMs: number, maxBytes: number): Failure {
   if (error instanceof ForbiddenAddress) return { kind: "forbidden_address", why: error.message };
   if (!(error instanceof LeaderError)) throw error;

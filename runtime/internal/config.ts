@@ -1,6 +1,6 @@
 /**
- * svc-runtime/internal/config: the checks of an operator's files that svc-gen shares with servers. Only for svc-gen of
- * the same version; every export may change with any version.
+ * svc-runtime/internal/config: checks of an operator's files, shared by servers and svc-gen. Only for svc-gen of the
+ * same version; any version may change the exports.
  */
 
 export { type ConfigCheck, checkAllowListFile, checkConfigFile } from "../config/check.js";

@@ -1,6 +1,6 @@
 /**
- * svc-runtime/internal/generator: the pure code that svc-gen shares with generated servers, so that both agree. Only
- * for svc-gen of the same version; every export may change with any version.
+ * svc-runtime/internal/generator: code without I/O that servers and svc-gen share, so that both agree. Only for svc-gen
+ * of the same version; any version may change the exports.
  */
 
 export { closest, didYouMean } from "../config/nearest.js";

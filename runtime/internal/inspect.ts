@@ -1,6 +1,6 @@
 /**
- * svc-runtime/internal/inspect: the parts of a call that the development page of svc-gen shows. Only for svc-gen of the same
- * version; every export may change with any version.
+ * svc-runtime/internal/inspect: the parts of a call that svc-gen's development page shows. Only for svc-gen of the same
+ * version; any version may change the exports.
  */
 
 export { engine } from "../leader/engine.js";

@@ -1,6 +1,6 @@
 /**
- * Ends a process whose Node.js version is too old. Entry points import this module first, so that it runs before their
- * other imports. Its syntax must parse on Node 12. A test compares the version with `engines`.
+ * Ends the process if its Node.js version is too old. Entry points import this module first, so that it runs before
+ * their other imports. Its syntax must be valid for Node 12. A test compares the version with `engines`.
  */
 
 const OLDEST = [20, 20, 2];

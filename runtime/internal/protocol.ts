@@ -1,3 +1,6 @@
-/** svc-runtime/internal/protocol: names and limits of the protocol, also for pages. Only for svc-gen of the same version. */
+/**
+ * svc-runtime/internal/protocol: names and limits of the protocol. Runs in browsers. Only for svc-gen of the same
+ * version.
+ */
 
 export * from "../wire/protocol.js";

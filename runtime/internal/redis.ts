@@ -1,4 +1,4 @@
-/** svc-runtime/internal/redis: code of a server that svc-runtime-redis of the same version uses. */
+/** svc-runtime/internal/redis: code for svc-runtime-redis of the same version. */
 
 export { checkedInteger } from "../checked-integer.js";
 export {

@@ -1,4 +1,4 @@
-/** svc-runtime/internal/storage: code of servers and clients that svc-runtime-storage of the same version uses. */
+/** svc-runtime/internal/storage: code for svc-runtime-storage of the same version. */
 
 export { checkedInteger } from "../checked-integer.js";
 export type { ReadBudget, ReadOptions, ResolvedValue } from "../leader/result/resolve.js";

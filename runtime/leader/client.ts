@@ -1,5 +1,3 @@
-/** The client of one tool. */
-
 import { HttpClient } from "#platform/http-client";
 import { checkedInteger } from "../checked-integer.js";
 import { decodeBase64url } from "../wire/base64.js";
@@ -50,64 +48,67 @@ import {
   type Transport,
 } from "./transport/transport.js";
 
-/** Milliseconds added to the tool's own timeout, so that the tool's 504 still arrives. */
+/** Milliseconds added to the tool's own timeout, so that the tool's 504 can arrive. */
 export const TIMEOUT_MARGIN_MS = 5_000;
-/** Time limit of reading the metadata, in milliseconds. */
+/** Time limit for reading the metadata, in milliseconds. */
 const META_TIMEOUT_MS = 10_000;
-/** Maximum size of an answer to a call, in bytes: four times the largest result. */
+/** Maximum size of an answer to a call, in bytes: four times the maximum result. */
 export const MAX_ANSWER_BYTES = 4 * MAX_RESULT_BYTES;
 /** Maximum size of a metadata document, in bytes. */
 const MAX_META_BYTES = 4 * 1024 * 1024;
-/** Default time for which a call is repeated, in milliseconds: the default time for which a tool remembers it. */
+/**
+ * Default time, in milliseconds, during which a call is repeated: the default lifetime of a server's replay entries.
+ */
 const REPEAT_MS = DEFAULT_REPLAY_CACHE_TTL_MS;
 /** Default time for which `close` waits for running calls, in milliseconds. */
 const CLOSE_MS = 30_000;
-/** Minimum milliseconds between checks for a changed contract, which follow refused inputs. */
+/** Minimum interval between checks for a changed contract after rejected inputs, in milliseconds. */
 const CHANGE_CHECK_MS = 10_000;
 
 /** Options of a client. */
 export interface LeaderOptions {
-  /** The signer of requests. Without it only unsigned calls are possible. */
+  /** Signer of requests. Without it, only unsigned calls are possible. */
   readonly leader?: Leader;
   /**
-   * The tool's public key, several during a key rotation, or a function that returns them for each result. The result
-   * of a signed call is refused unless the tool signed it with one of them.
+   * The tool's public key, several keys during a key rotation, or a function that returns them for each result. A
+   * result of a signed call is rejected unless one of these keys signed it.
    */
   readonly toolKey?: ToolKeys;
-  /** Accepts unverified results of signed calls, in place of `toolKey`. Off by default. */
+  /**
+   * Accepts results of signed calls without verifying their signature, as an alternative to `toolKey`. Off by default.
+   */
   readonly acceptUnverified?: boolean;
   /**
-   * Sends signed requests over `http:` to other machines, although they can be read and repeated on the way. Off by
+   * Permits signed requests over `http:` to other machines, although third parties can read and repeat them. Off by
    * default.
    */
   readonly allowHttp?: boolean;
-  /** The FQN of the expected tool. Metadata of any other tool is refused. */
+  /** FQN of the expected tool. Metadata of another tool is rejected. */
   readonly fqn?: string;
   /** `X-Svc-` by default, `X-Nexus-` for tools that serve older leaders. */
   readonly headerPrefix?: string;
-  /** TLS options. Only in Node. */
+  /** TLS options; only in Node. */
   readonly tls?: TlsOptions;
   /**
-   * An undici agent, for a proxy, socket limits, pinned certificates or tests (`MockAgent`). Only in Node. By default
-   * all clients of the process share one, which reads `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. A client does not
-   * close its agent.
+   * An undici agent, for a proxy, socket limits, pinned certificates or tests (`MockAgent`); only in Node. By default,
+   * all clients of the process share an agent that reads `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. A client does not
+   * close an agent passed to it.
    */
   readonly dispatcher?: Dispatcher;
   /** Fetches the references of results: a `WalrusReader` of svc-runtime-storage. */
   readonly reader?: ValueReader;
   /**
-   * Generated contracts that include the tool's: `contracts` of `src/generated/contracts.ts`. They are needed for
-   * `output`; without them a result has only `value`.
+   * Generated contracts that include the tool's: `contracts` of `src/generated/contracts.ts`. Without them, a result
+   * has `value` but no `output`.
    */
   readonly contracts?: readonly Contract[];
   /**
-   * Called when a call begins; the function that it returns is called when the call ends. Use it for spans, counters or
-   * log lines. Exceptions are ignored.
+   * Called when a call begins. It may return a function that is called when the call ends. Use it for spans, counters
+   * or log lines. Exceptions are ignored.
    */
   readonly observe?: (call: CallStart) => ((end: CallEnd) => void) | undefined;
 }
 
-/** A call that begins. */
 export interface CallStart {
   readonly fqn: string;
   readonly url: string;
@@ -115,20 +116,19 @@ export interface CallStart {
   readonly nonce: Uint8Array | undefined;
 }
 
-/** A call that has ended. */
 export interface CallEnd {
   /** Number of HTTP requests. */
   readonly attempts: number;
-  /** The status of the last answer, if any. */
+  /** Status of the last answer, if any. */
   readonly status: number | undefined;
   readonly ran: Ran;
-  /** The variant of the result. */
+  /** Variant of the result. */
   readonly tag: string | undefined;
-  /** The code of the failure. */
+  /** Error code of the failure. */
   readonly code: LeaderErrorCode | undefined;
-  /** Bytes of the bodies of all requests. */
+  /** Total size of the bodies of all requests, in bytes. */
   readonly sentBytes: number;
-  /** Bytes of the bodies of all answers. */
+  /** Total size of the bodies of all answers, in bytes. */
   readonly receivedBytes: number;
   readonly milliseconds: number;
 }
@@ -137,7 +137,7 @@ export interface CallEnd {
 export interface CallOptions {
   /** Time limit of one attempt, in milliseconds: by default the tool's timeout plus 5 s. */
   readonly timeoutMs?: number;
-  /** End of the whole call, repeats included: a `Date`, or milliseconds since 1970. */
+  /** When to give up the whole call, including repeats: a `Date`, or milliseconds since 1970. */
   readonly deadline?: Date | number;
   readonly signal?: AbortSignal;
 }
@@ -145,8 +145,8 @@ export interface CallOptions {
 /** Options of {@link LeaderClient.invoke}. */
 export interface InvokeOptions extends CallOptions, Pick<SignOptions, "nonce"> {
   /**
-   * Repeats the signed request until it has a final outcome, at most until `deadline`, which is five minutes by
-   * default. If the server names its replay memory, the tool runs at most once, even after a crash, a shutdown or the
+   * Repeats the signed request until it has a final outcome, at most until `deadline`, by default for five minutes. If
+   * the server sends the name of its replay memory, the tool runs at most once, even after a crash, a shutdown or the
    * TTL. Off by default.
    */
   readonly repeat?: boolean;
@@ -154,7 +154,7 @@ export interface InvokeOptions extends CallOptions, Pick<SignOptions, "nonce"> {
 
 /** Options of {@link LeaderClient.close}. */
 export interface CloseOptions {
-  /** Milliseconds to wait for running calls before they are aborted: 30,000 by default. */
+  /** Milliseconds to wait for running calls before they are aborted; 30,000 by default. */
   readonly timeoutMs?: number;
 }
 
@@ -188,11 +188,11 @@ export type SignatureState = "verified" | "unverified" | "unsigned";
 export interface CallFacts {
   readonly ports: readonly ResultPort[];
   readonly signature: SignatureState;
-  /** The canonical result as received. */
+  /** The canonical result, as received. */
   readonly bcs: Uint8Array;
-  /** 32 bytes: the hash of the result, which the tool's signature covers. */
+  /** 32 bytes: hash of the result, which the tool's signature covers. */
   readonly outputHash: Uint8Array;
-  /** 64 bytes; absent when the result is unsigned. */
+  /** 64 bytes; absent if the result is unsigned. */
   readonly toolSignature?: Uint8Array;
 }
 
@@ -206,7 +206,7 @@ export interface CallFacts {
  */
 export type CallResult<Tool extends ToolType = UntypedTool> = ByVariant<OutputOf<Tool>, CallFacts>;
 
-/** The methods of a client that call the tool. {@link LeaderClient} implements it, and fakes in tests can. */
+/** Methods of a client that call the tool, for fakes in tests. {@link LeaderClient} implements it. */
 export interface ToolClient<Tool extends ToolType = UntypedTool> {
   readonly url: string;
   readonly metadata: ToolMetadata;
@@ -223,12 +223,11 @@ export interface ToolClient<Tool extends ToolType = UntypedTool> {
   destroy(): void;
 }
 
-/** One address of the tool. */
 interface Address {
   readonly url: string;
-  /** The name of the last replay memory that answered. */
+  /** Name of the replay memory that answered last. */
   memory: string | undefined;
-  /** Whether the server has answered, and would have named its replay memory. */
+  /** Whether the server has answered, so that a missing name means that it has no replay memory. */
   known: boolean;
 }
 
@@ -243,7 +242,7 @@ interface CallState {
   receivedBytes: number;
 }
 
-/** The tool's contract at its last reading. */
+/** The tool's contract when it was last read. */
 interface Known {
   readonly metadata: ToolMetadata;
   readonly ports: MetaSchema;
@@ -254,11 +253,11 @@ interface Known {
 type Connection = { readonly http: Transport; readonly urls: readonly string[] };
 
 /**
- * A client of one tool. With the tool's class as type argument and its contract, inputs and outputs have its types; the
+ * Client of one tool. With the tool's class as type argument and its contract, inputs and outputs have its types; the
  * class itself is not loaded.
  *
  * Every failed call rejects with a {@link LeaderError}, whose `ran` tells whether the tool ran. A TypeError or
- * RangeError means an invalid argument, and that nothing was sent.
+ * RangeError means that an argument is invalid and nothing was sent.
  *
  * @example
  * ```ts
@@ -310,8 +309,8 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
    * Reads the metadata of the tool at an address. The tool's class as type argument requires its contract.
    *
    * @param url the tool's address: the part before `/invoke`. Calls are sent here, not to the address in the document.
-   * Several addresses must serve the same tool: the next one is used when a call failed and certainly did not run, or
-   * when the next one shares the replay memory
+   * Several addresses must serve the same tool: the client tries the next one if a call certainly did not run, or if
+   * both share a replay memory
    * @throws {@link LeaderError}; RangeError, TypeError for invalid options
    */
   static connect<Tool extends ToolType = UntypedTool>(
@@ -380,27 +379,27 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     return new LeaderClient(document, options, { http: new HttpClient(options), urls });
   }
 
-  /** The address to which calls are sent, without a trailing slash. */
+  /** Address to which calls are sent, without a trailing slash. */
   get url(): string {
     return this.#current.url;
   }
 
-  /** The tool's metadata at its last reading. */
+  /** The tool's metadata when it was last read. */
   get metadata(): ToolMetadata {
     return this.#known.metadata;
   }
 
-  /** The ports, derived from the schemas. */
+  /** Ports, derived from the schemas. */
   get ports(): MetaSchema {
     return this.#known.ports;
   }
 
   /**
    * Calls the tool: {@link sign} and {@link send}, or {@link repeat} with the option of that name. If the first attempt
-   * is refused because the tool has a new replay memory, the request is sent again to the new one.
+   * is rejected because the tool has a new replay memory, sends the request again for that memory.
    *
    * @param input a member for each port: plain values (bigints exact, `Date`, `Uint8Array`), or {@link JsonText}s
-   * @throws {@link LeaderError}; its `request` can be repeated where the input was signed
+   * @throws {@link LeaderError}; if the input was signed, its `request` can be repeated
    */
   async invoke(input: SentInput<Tool>, options: InvokeOptions = {}): Promise<CallResult<Tool>> {
     checkNames("invoke", options, INVOKE_OPTIONS);
@@ -413,7 +412,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   /**
    * Builds and signs a request without sending it.
    *
-   * @throws {@link LeaderError} `invalid_input`; TypeError when the client has no leader
+   * @throws {@link LeaderError} `invalid_input`; TypeError if the client has no leader
    */
   sign(input: SentInput<Tool>, options: Pick<SignOptions, "nonce"> = {}): SignedRequest {
     checkNames("sign", options, { nonce: true });
@@ -428,8 +427,8 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   }
 
   /**
-   * Sends a signed request once. Sending the same request again is an exact retry: as long as the tool remembers it,
-   * the tool returns the same result without running again (protocol.md section 8).
+   * Sends a signed request once. Sending the same request again is an exact retry: while the tool remembers it, the
+   * tool returns the same result without running again (protocol.md section 8).
    *
    * @throws {@link LeaderError}; with a `toolKey` also `unsigned_result` and `wrong_signature`
    */
@@ -444,8 +443,8 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
 
   /**
    * Sends a signed request, with growing pauses, until it has a final outcome. The tool runs at most once ({@link
-   * InvokeOptions.repeat}), and a lost answer is fetched. Also use it for the `request` of a {@link LeaderError} and
-   * for stored requests.
+   * InvokeOptions.repeat}), and an answer that was lost is received again. Also use it for the `request` of a {@link
+   * LeaderError} and for stored requests.
    *
    * @param options `deadline` by default in five minutes
    * @throws {@link LeaderError} of the last attempt; its `ran` covers all attempts
@@ -479,8 +478,8 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   }
 
   /**
-   * Fetches the content of a result's references and verifies it by digest: at most 8 MiB over all ports, or the
-   * reader's budget.
+   * Fetches the content of a result's references and verifies its digest: at most 8 MiB over all ports, or the reader's
+   * budget.
    *
    * @example
    * ```ts
@@ -492,14 +491,14 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
    * }
    * ```
    *
-   * @throws {@link LeaderError} `invalid_answer` for a stored value that is not JSON; `StorageError` for one that
-   * cannot be fetched or verified; TypeError when there are references and the client has no reader
+   * @throws {@link LeaderError} `invalid_answer` for a stored value that is not JSON; `StorageError` for a value that
+   * cannot be fetched or verified; TypeError if there are references but the client has no reader
    */
   async resolve(result: Pick<ToolResult, "tag" | "ports">, options: ReadOptions = {}): Promise<ResolvedResult<Tool>> {
     return (await resolveResult(result, this.#reader, this.#outputReader, options)) as ResolvedResult<Tool>;
   }
 
-  /** The status of the tool's `/health`. */
+  /** HTTP status of the tool's `/health`. */
   async health(options: CallOptions = {}): Promise<number> {
     checkNames("health", options, CALL_OPTIONS);
     this.#checkOpen();
@@ -508,9 +507,9 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   }
 
   /**
-   * Reads the metadata again, for further calls.
+   * Reads the metadata again, for later calls.
    *
-   * @returns the changes of the ports, one text each; empty without changes
+   * @returns the changes of the ports, one text each; empty if there are none
    * @throws {@link LeaderError}
    */
   async refresh(options: CallOptions = {}): Promise<readonly string[]> {
@@ -522,8 +521,8 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   }
 
   /**
-   * Refuses further calls and waits for running ones. Connections that all clients of the process share stay open; idle
-   * ones do not keep the process alive.
+   * Rejects new calls and waits for running ones. Connections that all clients of the process share stay open; while
+   * idle, they do not keep the process alive.
    */
   async close(options: CloseOptions = {}): Promise<void> {
     checkNames("close", options, { timeoutMs: true });
@@ -538,7 +537,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     this.destroy();
   }
 
-  /** Refuses further calls and aborts running ones, which fail with `aborted`. */
+  /** Rejects new calls and aborts running ones, which fail with `aborted`. */
   destroy(): void {
     this.#isClosed = true;
     this.#cut.abort(new LeaderError("aborted", "the client was destroyed"));
@@ -590,7 +589,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     }
   }
 
-  /** @throws TypeError unless it is a request that this client can send */
+  /** @throws TypeError if this client cannot send the request */
   #checkRequest(request: SignedRequest): void {
     const { attempts, body, leaderSignature, nonce, fqn = this.metadata.fqn }: SignedRequest = Object(request);
     const isWhole = [body, leaderSignature, nonce].every((each) => each instanceof Uint8Array);
@@ -602,10 +601,10 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     }
   }
 
-  /** Sends a request to the current address, then to the others as long as the tool certainly runs at most once. */
+  /** Sends a request to the current address, then to the others while it is certain that the tool runs at most once. */
   async #inTurn(request: SignedRequest, call: CallState): Promise<CallResult<Tool>> {
     const left = new Set(this.#addresses);
-    // If one address leads to several memories, each refuses a request that names another one.
+    // If one address leads to several memories, each rejects a request that carries the name of another one.
     let renamed = 0;
     for (;;) {
       const address = this.#current;
@@ -623,16 +622,16 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   }
 
   /**
-   * Whether a repeat at another address cannot run the tool twice, because the memory is the same or its server
-   * refuses.
+   * Whether the tool cannot run twice if another address gets the request, because the memory is the same or the server
+   * rejects it.
    */
   #isShared({ attempts }: SignedRequest, memory: string | undefined): boolean {
     return attempts.memory !== undefined && (memory === undefined || memory === attempts.memory);
   }
 
   /**
-   * Reads the name of the replay memory before the first attempt, so that a repeat can name it. A repeat of a request
-   * without one names a memory that no server has, and does not run where it is unknown.
+   * Reads the name of the replay memory before the first attempt, so that a repeat can send it. A repeat without a
+   * known name sends a name that no server has, and does not run where the request is unknown.
    */
   async #learnMemory({ attempts }: SignedRequest, call: CallState): Promise<void> {
     const address = this.#current;
@@ -675,8 +674,8 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
         attempts.end("maybe");
         throw error;
       }
-      // Another memory ran nothing because of this attempt; the history covers the earlier ones. The named memory
-      // refuses a first attempt only if a gateway sent it before to a process that has shut down.
+      // Another memory ran nothing because of this attempt; `attempts` covers the earlier ones. The named memory
+      // rejects a first attempt only if a gateway sent it before to a process that has shut down.
       const isOther = error.code === "replay_memory_lost" && answeredBy !== attempts.memory;
       const ran = attempts.end(isOther ? "no" : error.ran);
       throw error.with({ ran, request });
@@ -704,7 +703,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
       const decoded = decodeResult(this.ports, bcs);
       const facts = { ...decoded, ...signature, bcs, outputHash: outputHash(bcs) };
       const output = this.#outputReader?.read(decoded);
-      // Not enumerable: JSON.stringify of a whole result would fail on its bigints.
+      // Not enumerable, because JSON.stringify of a whole result would fail on its bigints.
       return Object.defineProperty(facts, "output", { value: output }) as unknown as CallResult<Tool>;
     } catch (error) {
       // Only a verified signature proves that the result comes from the tool.
@@ -723,12 +722,12 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     return signature;
   }
 
-  /** Stores and returns the name of the replay memory that answered. */
+  /** Records and returns the name of the replay memory that answered. */
   #note(address: Address, { status, headers }: HttpResponse): string | undefined {
     const text = headers[this.#headers.replayMemory.toLowerCase()];
     const name = typeof text === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(text) ? text : undefined;
     if (name !== undefined) address.memory = name;
-    // An answer of a gateway contains nothing about the tool's memory.
+    // An answer of a gateway tells nothing about the tool's memory.
     if (text !== undefined || status === 200) address.known = true;
     return name;
   }
@@ -740,7 +739,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     return knownOf(readMetadata(answer.body, this.metadata.fqn));
   }
 
-  /** Adds contract changes to the error of a refused input or result, if they may explain it. */
+  /** Adds changes of the contract to the error of a rejected input or result, if they may explain it. */
   async #explain(error: LeaderError, { signals }: CallState): Promise<LeaderError> {
     const isMisfit = error.status === 422 || (error.code === "invalid_answer" && error.status === undefined);
     const now = performance.now();
@@ -758,7 +757,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   }
 }
 
-/** Calls a function of the application and ignores its errors, also asynchronous ones. */
+/** Calls a function of the application and ignores its errors, including asynchronous ones. */
 function quietly<T>(act: () => T): T | undefined {
   try {
     const given = act();
@@ -785,7 +784,7 @@ function newCall({ timeoutMs, deadline, signal }: CallOptions, defaultMs: number
   };
 }
 
-/** Adds `ran` of the earlier attempts to a failure before an attempt. */
+/** Adds `ran` of the earlier attempts to a failure that occurs before an attempt. */
 async function beforeAttempt<T>({ ran }: Attempts, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -794,7 +793,7 @@ async function beforeAttempt<T>({ ran }: Attempts, work: Promise<T>): Promise<T>
   }
 }
 
-/** Waits for a promise of the application, with the time limit of one request. */
+/** Waits for a promise of the application, at most for the time limit of one request. */
 function inTime<T>(work: Promise<T>, { msLeft, timeoutMs, signals }: CallState): Promise<T> {
   let end = () => {};
   return new Promise<T>((resolve, reject) => {
@@ -812,7 +811,6 @@ function inTime<T>(work: Promise<T>, { msLeft, timeoutMs, signals }: CallState):
   }).finally(() => end());
 }
 
-/** Sends one request of a call. */
 async function exchange(
   http: Transport,
   call: CallState,
@@ -829,7 +827,7 @@ async function exchange(
   return answer;
 }
 
-/** A request that runs no tool. */
+/** Sends a request that runs no tool. */
 async function get(http: Transport, url: string, maxBytes: number, call: CallState): Promise<HttpResponse> {
   const headers = { Accept: "application/json" };
   try {
@@ -859,7 +857,7 @@ function addressOf(url: string, { leader, allowHttp = false }: LeaderOptions): s
   return checkAddress(url, leader !== undefined, allowHttp);
 }
 
-/** @throws TypeError for unknown options, and when neither toolKey nor acceptUnverified is given */
+/** @throws TypeError for unknown options, and if neither toolKey nor acceptUnverified is set */
 function checkTrust({ leader, tls, toolKey, acceptUnverified = false }: LeaderOptions): void {
   if (leader !== undefined) checkNames("leader", leader, LEADER_PARTS);
   if (tls !== undefined) checkNames("tls", tls, TLS_OPTIONS);
@@ -874,7 +872,7 @@ function checkTrust({ leader, tls, toolKey, acceptUnverified = false }: LeaderOp
   }
 }
 
-/** @throws TypeError when the contracts do not include the tool's */
+/** @throws TypeError if the contracts do not include the tool's */
 function contractIn(contracts: readonly Contract[], fqn: string): Contract {
   const found = contracts.find((contract) => contract.fqn === fqn);
   if (found !== undefined) return found;
@@ -888,7 +886,7 @@ function resultBody(base: string, answer: HttpResponse): Uint8Array {
   throw new LeaderError("invalid_answer", `expected a result of type ${RESULT_CONTENT_TYPE}, got another`);
 }
 
-/** The error of a missing endpoint, with the requested address. */
+/** Error for a missing endpoint, with the requested address. */
 function notThere(base: string, endpoint: string, answer: HttpResponse): LeaderError {
   const error = responseError(answer);
   if (answer.status !== 404) return error;

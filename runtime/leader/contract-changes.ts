@@ -1,9 +1,7 @@
-/** Lists changes between two versions of a tool's ports. */
-
 import type { MetaSchema, PortShape } from "../wire/bcs/bcs-shapes.js";
 import { quote } from "../wire/json/print.js";
 
-/** Returns the changes of the ports, one text each, in the order of the new ports. */
+/** Changes between two versions of a tool's ports, one text each, in the order of the new ports. */
 export function listChanges(before: MetaSchema, after: MetaSchema): string[] {
   const names = new Set([...after.outputVariants, ...before.outputVariants].map(({ name }) => name));
   const variants = [...names].flatMap((name) => {

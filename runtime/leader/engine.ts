@@ -1,5 +1,3 @@
-/** The Ed25519 engine of all clients of this process, selected once. */
-
 import { type Ed25519Engine, selectEngine } from "#platform/ed25519";
 
 let fastest: Ed25519Engine | undefined;

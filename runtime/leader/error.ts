@@ -1,9 +1,7 @@
-/** Errors of calls by a leader. */
-
 import { ERROR_CODES, type ErrorCode, isErrorCode, type Ran } from "../wire/error-codes.js";
 import type { SignedRequest } from "./request/signed-request.js";
 
-/** Failures reported by the client itself, each with its default for whether the tool ran. */
+/** Failures that the client itself reports, each with the default for whether the tool ran. */
 export const LEADER_FAULTS = {
   /** The input does not match the ports, or has no JSON form. */
   invalid_input: "no",
@@ -11,38 +9,36 @@ export const LEADER_FAULTS = {
   invalid_metadata: "no",
   /** The client was closed before the call. */
   client_closed: "no",
-  /** DNS, the connection or its TLS handshake failed (`ran` is `no`), or the connection broke later. */
+  /** DNS, connection or TLS handshake failed (`ran` is `no`), or the connection broke later. */
   connection_failed: "maybe",
   /** No complete answer within the timeout or before the deadline. */
   timeout: "maybe",
   aborted: "maybe",
   answer_too_large: "maybe",
-  /** 502, 503 or 504 from a gateway, without an error of the protocol. */
+  /** 502, 503 or 504 from a gateway: the answer has no error of the protocol. */
   gateway_error: "maybe",
   /** An error with a code that this version of the client does not know. */
   unknown_error: "maybe",
   /** The answer is neither a result of this tool nor an error of the protocol. */
   invalid_answer: "maybe",
-  /** The result is unsigned, but a key of the tool was given. */
+  /** The result is unsigned, although `toolKey` is set. */
   unsigned_result: "maybe",
-  /** The signature of the result is not valid for a key of the tool. */
+  /** The result's signature is not valid for any key of the tool. */
   wrong_signature: "maybe",
   /** The function `toolKey` threw or returned no valid key. */
   tool_key_unavailable: "maybe",
 } as const satisfies Readonly<Record<string, Ran>>;
 
-/** Causes of failure on the leader's side. */
 export type LeaderFault = keyof typeof LEADER_FAULTS;
 
-/** The code of a {@link LeaderError}: a server's (protocol.md section 7), or a fault on the leader's side. */
+/** Code of a {@link LeaderError}: from a server (protocol.md section 7) or from the client. */
 export type LeaderErrorCode = ErrorCode | LeaderFault;
 
-/** Details of a failed call. */
 export interface LeaderErrorFacts {
   readonly status?: number | undefined;
   readonly retryAfter?: number | undefined;
   readonly cause?: unknown;
-  /** By default determined by the code. */
+  /** By default, determined by the code. */
   readonly ran?: Ran | undefined;
   readonly request?: SignedRequest | undefined;
 }
@@ -69,19 +65,19 @@ export interface LeaderErrorFacts {
 export class LeaderError extends Error {
   override readonly name = "LeaderError";
   /**
-   * Whether the tool ran because of this request, all attempts to send it included.
+   * Whether the tool ran because of this request, including all attempts to send it.
    *
-   * - `no`: certain. The client refused the call, no byte of the request was sent, or a server answered with a code
-   *   that means that nothing ran. Errors are unsigned, so the last case relies on the server
-   * - `maybe`: not known. Repeat the same {@link request}, and it never runs twice
+   * - `no`: certain. The client rejected the call, no byte of the request was sent, or the server answered with a code
+   * that means that nothing ran. Errors are unsigned, so the last case relies on the server
+   * - `maybe`: unknown. Repeat the same {@link request}, which never runs twice
    * - `yes`: the tool ran
    */
   readonly ran: Ran;
-  /** The HTTP status of an error answer. */
+  /** HTTP status of an error answer. */
   readonly status: number | undefined;
-  /** Seconds to wait before a repeat, as asked by the server or a gateway (429, 503). */
+  /** Seconds to wait before a repeat, from the `Retry-After` of the server or a gateway (429, 503). */
   readonly retryAfter: number | undefined;
-  /** The signed request, to repeat it; undefined for unsigned calls and inputs that could not be signed. */
+  /** Signed request, to repeat it; undefined for unsigned calls and inputs that could not be signed. */
   readonly request: SignedRequest | undefined;
 
   constructor(
@@ -108,12 +104,11 @@ export class LeaderError extends Error {
   }
 }
 
-/** Whether the tool ran, by a code alone. */
 function ranOf(code: LeaderErrorCode): Ran {
   return isErrorCode(code) ? ERROR_CODES[code].ran : LEADER_FAULTS[code];
 }
 
-/** Only an error of the protocol certainly comes from the tool's server. */
+/** Only errors of the protocol certainly come from the tool's server. */
 function answerer(code: LeaderErrorCode): string {
   return isErrorCode(code) || code === "unknown_error" ? "the tool" : "a gateway or another server";
 }

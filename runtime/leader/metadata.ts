@@ -1,5 +1,3 @@
-/** Reads the metadata document of a tool (protocol.md section 9). */
-
 import { Buffer } from "#platform/bytes";
 import { parseFqn } from "../fqn.js";
 import { ARRAY, itemsOf, type JsonDocument, kindAt, OBJECT } from "../wire/json/document.js";
@@ -15,12 +13,12 @@ import { LeaderError } from "./error.js";
 export interface ToolMetadata {
   /** The version is in its shortest form. */
   readonly fqn: string;
-  /** The tool's address in the document. A client uses it only when no other address is given. */
+  /** Tool's address in the document. A client uses it only if no other address is given. */
   readonly url: string;
   /** Time limit of a call, in milliseconds. */
   readonly timeout: number;
   readonly description: string;
-  /** The schema as text, because the order of its members is the order of the ports. */
+  /** Schema as text, because the order of its members is the order of the ports. */
   readonly inputSchema: string;
   readonly outputSchema: string;
 }
@@ -28,7 +26,7 @@ export interface ToolMetadata {
 /**
  * Reads a metadata document: the answer of `/meta`, or the list in `meta.json`.
  *
- * @param fqn the expected tool, which selects one of a list
+ * @param fqn expected tool, which selects one of a list
  * @throws {@link LeaderError} `invalid_metadata`
  */
 export function readMetadata(text: string | Uint8Array, fqn?: string): ToolMetadata {

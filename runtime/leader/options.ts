@@ -1,4 +1,4 @@
-/** Checks options at run time, because a misspelt one could silently disable a check. */
+/** Checks options at run time, because a misspelt option could silently disable a check. */
 
 import { checkedInteger } from "../checked-integer.js";
 import { didYouMean } from "../config/nearest.js";
@@ -7,9 +7,9 @@ import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
 import { LeaderError } from "./error.js";
 
 /**
- * Refuses unknown names.
+ * Rejects unknown names.
  *
- * @param what names the options in the message
+ * @param what name of the options in the message
  * @throws TypeError
  */
 export function checkNames(what: string, options: unknown, known: Readonly<Record<string, true>>): void {
@@ -22,12 +22,12 @@ export function checkNames(what: string, options: unknown, known: Readonly<Recor
   throw new TypeError(`${what}: no option ${JSON.stringify(unknown)}${nearest}`);
 }
 
-/** @throws RangeError unless it is a timeout in milliseconds */
+/** @throws RangeError unless the value is a timeout in milliseconds */
 export function checkTimeout(timeoutMs: unknown): number {
   return checkedInteger("timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS);
 }
 
-/** @throws TypeError unless it is the signal of some AbortController */
+/** @throws TypeError unless the value is an AbortSignal */
 export function checkSignal(signal: unknown): void {
   const { aborted, addEventListener } = Object(signal) as Partial<AbortSignal>;
   if (typeof aborted === "boolean" && typeof addEventListener === "function") return;
@@ -35,9 +35,9 @@ export function checkSignal(signal: unknown): void {
 }
 
 /**
- * The milliseconds that are left until a deadline.
+ * Milliseconds until a deadline.
  *
- * @throws TypeError for a value that is not a time; {@link LeaderError} `timeout` for a time in the past
+ * @throws TypeError if the value is not a time; {@link LeaderError} `timeout` if it is in the past
  */
 export function timeLeft(deadline: unknown): number {
   const at = deadline instanceof Date ? deadline.getTime() : deadline;
@@ -52,7 +52,7 @@ export function timeLeft(deadline: unknown): number {
 /**
  * Checks a tool's address.
  *
- * @param isSecret whether requests carry signatures of a leader
+ * @param isSecret whether requests carry a leader's signature
  * @returns the address without query, fragment and trailing slashes
  * @throws TypeError for an invalid address, and for `http:` to another machine unless `allowHttp` is set
  */

@@ -1,19 +1,20 @@
-/** Repeats a call until it has a final outcome. */
-
 import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
 import { LeaderError, type LeaderErrorCode } from "./error.js";
 import { onAbort } from "./transport/abort-listeners.js";
 import { aborted } from "./transport/transport.js";
 
-/** Pause before the first repeat in milliseconds, doubled for each further one. */
+/** Pause before the first repeat, in milliseconds; doubled for each later one. */
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
-/** Answers of other memories after which a repeat fails. A load balancer may reach the named memory only in turn. */
+/**
+ * Number of answers of other memories after which a repeat fails. A load balancer may reach the named memory only in
+ * turn.
+ */
 const MAX_LOST = 6;
 
 /**
  * Failures after which another attempt may have another outcome. All other answers are stored, or are the same for
- * every attempt. After `tool_invocation_interrupted` a repeat can only be refused.
+ * every attempt; after `tool_invocation_interrupted`, a repeat can only be rejected.
  */
 const REPEATABLE: ReadonlySet<LeaderErrorCode> = new Set<LeaderErrorCode>([
   "connection_failed",
@@ -34,13 +35,13 @@ export function isRepeatable({ code }: LeaderError): boolean {
   return REPEATABLE.has(code);
 }
 
-/** Random pause after a failure, in milliseconds, so that callers do not repeat at the same time. */
+/** Random pause after a failure, in milliseconds, so that callers do not all repeat at the same time. */
 export function backOffMs(earlierPauses: number): number {
   return Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** earlierPauses) * (0.5 + Math.random() / 2);
 }
 
 /**
- * Calls a function until it succeeds, with growing random pauses that are never shorter than `Retry-After`.
+ * Calls a function until it succeeds, with growing random pauses that are at least `Retry-After`.
  *
  * @param msLeft returns the milliseconds until the deadline
  * @throws {@link LeaderError} the last one, if it is final or the next pause would exceed the deadline; `aborted`

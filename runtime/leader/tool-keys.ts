@@ -1,24 +1,21 @@
-/** The public keys of a tool, several during a key rotation. */
-
 import type { VerifyKey } from "../wire/crypto/ed25519-keys.js";
 import { LeaderError } from "./error.js";
 import { type PublicKey, publicKey } from "./result/result.js";
 
-/** One key of a tool, several, or a function that returns them for each result. */
+/** One key of a tool, several keys during a rotation, or a function that returns them for each result. */
 export type ToolKeys =
   | PublicKey
   | readonly PublicKey[]
   | (() => PublicKey | readonly PublicKey[] | Promise<PublicKey | readonly PublicKey[]>);
 
-/** Maximum number of cached prepared keys of a function. */
+/** Maximum number of prepared keys that are cached for a function. */
 const MAX_PREPARED = 16;
 
-/** The keys of one tool. */
 export class ToolKeyRing {
   readonly #ask: () => unknown;
   readonly #prepared = new Map<string, VerifyKey>();
 
-  /** @throws RangeError, TypeError for keys that no signature can verify against, or none */
+  /** @throws RangeError, TypeError if there is no key, or one that no signature can verify against */
   constructor(keys: ToolKeys) {
     if (typeof keys === "function") {
       this.#ask = keys;
@@ -28,7 +25,7 @@ export class ToolKeyRing {
     }
   }
 
-  /** @throws {@link LeaderError} `tool_key_unavailable` when the function throws or returns no valid keys */
+  /** @throws {@link LeaderError} `tool_key_unavailable` if the function throws or returns no valid keys */
   async keys(): Promise<readonly VerifyKey[]> {
     try {
       return this.#prepare(await this.#ask());

@@ -1,24 +1,22 @@
-/** The types of a tool class as seen by its callers. Types only. */
+/** Types of a tool class for its callers. */
 
 import type { DataReference, WalrusValue } from "../wire/bcs/data.js";
 import type { JsonText } from "./request/request.js";
 
-/** A tool class, reduced to its types. */
 export interface ToolType {
   readonly prototype: { readonly __io: { readonly input: unknown; readonly output: unknown } };
 }
 
-/** The types of a tool of unknown class. */
+/** Types of a tool whose class is unknown. */
 export interface UntypedTool extends ToolType {
   readonly prototype: { readonly __io: { readonly input: object; readonly output: unknown } };
 }
 
-/** The `Input` of a tool class. */
 export type InputOf<Tool extends ToolType> = Tool["prototype"]["__io"]["input"];
 
 /**
- * The `Input` of a tool class as sent by a client: any value, or item of a list, may be a {@link JsonText}. Any object
- * for an untyped tool.
+ * `Input` of a tool class as a client sends it: any value, or item of a list, may be a {@link JsonText}. For an untyped
+ * tool, any object.
  */
 export type SentInput<Tool extends ToolType> =
   Same<InputOf<Tool>, object> extends true
@@ -27,7 +25,7 @@ export type SentInput<Tool extends ToolType> =
       ? Readonly<Record<string, never>>
       : { [Name in keyof InputOf<Tool>]: SentValue<InputOf<Tool>[Name]> };
 
-/** Whether two types are identical, not only mutually assignable. */
+/** Whether two types are identical, not only assignable to each other. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
 type SentValue<Value> =
@@ -35,14 +33,14 @@ type SentValue<Value> =
   | JsonText
   | (Value extends readonly (infer Item)[] ? readonly (Item | JsonText)[] : never);
 
-/** The reserved failure result, made by `errEval`. */
+/** Reserved failure result, created by `errEval`. */
 export interface ErrEvalOutput {
   _err_eval: { reason: string };
 }
 
 /**
- * The output that a caller receives: the `Output` of the class, with references in place of stored values, or the
- * failure result. `unknown` for an untyped tool.
+ * Output that a caller receives: the `Output` of the class, with references instead of stored values, or the failure
+ * result. For an untyped tool, `unknown`.
  */
 export type OutputOf<Tool extends ToolType> =
   unknown extends ReturnedBy<Tool> ? unknown : Received<ReturnedBy<Tool>> | ErrEvalOutput;
@@ -55,7 +53,7 @@ type Received<Output> = Output extends string
     ? { [Tag in keyof Output]: { [Name in keyof Output[Tag]]: ReceivedPort<Output[Tag][Name]> } }
     : never;
 
-/** The reference types of a port, or `never`. */
+/** Reference types of a port, or `never`. */
 type ReferenceOf<Port> = Extract<Port, DataReference<unknown>>;
 
 type ReceivedPort<Port> = [ReferenceOf<Port>] extends [never]
@@ -69,7 +67,7 @@ type ReceivedPort<Port> = [ReferenceOf<Port>] extends [never]
 type ReceivedValue<Value> = Exclude<Value, DataReference<unknown>> | WalrusValue;
 
 /**
- * A result by variant, so that `tag` narrows the rest. For an untyped tool the tag is any string, and values are
+ * Result by variant, so that `tag` narrows the other members. For an untyped tool, the tag is any string and values are
  * `unknown`.
  */
 export type ByVariant<Output, Facts> = unknown extends Output
@@ -88,7 +86,7 @@ type VariantOf<Output, Facts> = Output extends string
       }[keyof Output]
     : never;
 
-/** A value as exact JSON: integers as numbers or bigints, dates and bytes as text, absent members as null. */
+/** Value as exact JSON: integers as numbers or bigints, dates and bytes as text, absent members as null. */
 export type JsonOf<Value> = unknown extends Value
   ? unknown
   : Value extends bigint
@@ -107,7 +105,7 @@ type JsonMember<Value> = unknown extends Value
   ? unknown
   : JsonOf<Exclude<Value, undefined>> | (undefined extends Value ? null : never);
 
-/** The `Output` of a tool with the content of stored values in place of references. */
+/** `Output` of a tool, with the content of stored values instead of references. */
 export type ResolvedOutputOf<Tool extends ToolType> =
   unknown extends OutputOf<Tool> ? unknown : ResolvedVariant<OutputOf<Tool>>;
 
@@ -121,7 +119,7 @@ type ResolvedPort<Port> = Port extends readonly (infer Item)[]
     : Port
   : Exclude<Port, WalrusValue>;
 
-/** The texts of the ports of each variant, `many` ports as lists. */
+/** Texts of the ports of each variant; `many` ports as lists. */
 export type TextsOf<Output, Tag> = unknown extends Output
   ? Readonly<Record<string, JsonText | readonly JsonText[]>>
   : Output extends object

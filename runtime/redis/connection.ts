@@ -1,10 +1,10 @@
 /**
- * The connection to Redis or Valkey: ioredis 6, or an instance of it or of iovalkey. It is the only file that knows the
+ * Connection to Redis or Valkey, by ioredis 6, or by copies of an ioredis or iovalkey instance. No other file uses the
  * client library.
  *
- * Each connection is a new client with freshly read credentials. A client neither queues, resends nor reconnects: a
- * sent command gets a reply, fails at once when the connection is lost, or fails at its time limit. A watchdog replaces
- * a client that has received no reply for 10 s, whatever state it reports.
+ * Each connection is a new client that reads its credentials again. A client never queues or resends commands and never
+ * reconnects: a command that was sent gets a reply, fails at once if the connection is lost, or fails at its time
+ * limit. A watchdog replaces a client that has received no reply for 10 s, whatever state the client reports.
  */
 
 import { readFileSync } from "node:fs";
@@ -13,17 +13,16 @@ import type { ReplayUnavailability } from "svc-runtime/internal/redis";
 import { SCRIPTS, type Script } from "./scripts.js";
 import type { RedisTarget } from "./target.js";
 
-/** An instance of ioredis 6 or iovalkey. The store connects with copies of it that have other options. */
+/** Instance of ioredis 6 or iovalkey. The store connects with copies that have other options. */
 export interface RedisClient {
   duplicate(options: object): unknown;
 }
 
-/** Where to connect, and how. */
 export interface ConnectionOptions {
   readonly to: RedisTarget | RedisClient;
   /** Time limit of a command, in milliseconds. */
   readonly timeoutMs: number;
-  /** Longest pause between two attempts to connect, in milliseconds: 2,000 by default. */
+  /** Maximum pause between two attempts to connect, in milliseconds: 2,000 by default. */
   readonly maxPauseMs?: number;
   readonly passwordFile?: string | undefined;
   readonly caPath?: string | undefined;
@@ -31,32 +30,31 @@ export interface ConnectionOptions {
   readonly keyPath?: string | undefined;
 }
 
-/** Connection events. */
 export interface ConnectionEvents {
-  /** A new connection is ready, and no command of an earlier one is in flight. */
+  /** Called when a new connection is ready. No command of an earlier connection is in flight then. */
   ready(): void;
-  /** The connection is lost, or could not be made. */
+  /** Called when the connection is lost or could not be established. */
   lost(fault: RedisFault): void;
-  /** An unresponsive client was replaced. */
+  /** Called when an unresponsive client was replaced. */
   replaced(): void;
 }
 
-/** A failed command or connection. Contains neither arguments of the command nor text of the server. */
+/** A failed command or connection. Contains no arguments of the command and no text from the server. */
 export class RedisFault extends Error {
   override readonly name = "RedisFault";
 
   constructor(
     readonly reason: Exclude<ReplayUnavailability, "grace">,
-    /** Such as `OOM`, `READONLY`, `ECONNREFUSED`. */
+    /** Error code, such as `OOM`, `READONLY`, `ECONNREFUSED`. */
     readonly code: string,
-    /** Whether the command may have taken effect, or may still take effect. */
+    /** Whether the command may have taken effect, or may still do so. */
     readonly inDoubt: boolean,
   ) {
     super(`${reason}: ${code}`);
   }
 }
 
-/** Files with credentials and certificates, and their settings. */
+/** For each option with a file: name of its content, and environment variable. */
 const FILES = {
   passwordFile: ["the password", "SVC_REPLAY_REDIS_PASSWORD_FILE"],
   caPath: ["the CA certificates", "SVC_REPLAY_REDIS_CA_PATH"],
@@ -64,7 +62,7 @@ const FILES = {
   keyPath: ["the client key", "SVC_REPLAY_REDIS_KEY_PATH"],
 } as const;
 
-/** A file of the connection's settings cannot be read. */
+/** Thrown if a file in the connection's settings cannot be read. */
 export class SettingsFileError extends Error {
   override readonly name = "SettingsFileError";
 }
@@ -72,11 +70,11 @@ export class SettingsFileError extends Error {
 const CONNECT_TIMEOUT_MS = 1_000;
 /** Milliseconds without data after which a connection with commands in flight is closed. */
 const SOCKET_TIMEOUT_MS = 2_000;
-/** Error codes of a server that is a replica. */
+/** Error codes of a server that is a replica, not a primary. */
 const NOT_PRIMARY = /^(?:READONLY|MASTERDOWN)$/;
 /**
- * Error codes that Redis returns before a script changes anything. Any other error may come from a proxy that has
- * already forwarded the command.
+ * Error codes that Redis returns before a script changes anything. Other errors may come from a proxy that has already
+ * forwarded the command.
  */
 const NOT_EXECUTED = /^(?:OOM|READONLY|MASTERDOWN|LOADING|MISCONF|NOREPLICAS|NOAUTH|NOPERM|NOSCRIPT|BUSY|WRONGTYPE)$/;
 const WATCHDOG_MS = 10_000;
@@ -84,7 +82,7 @@ const WATCHDOG_INTERVAL_MS = 1_000;
 const MIN_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 2_000;
 
-/** The used part of an ioredis client. Each script is a method. */
+/** Part of an ioredis client that is used. Each script is a method. */
 interface Client {
   readonly status: string;
   readonly stream: { cork(): void; uncork(): void };
@@ -105,7 +103,7 @@ interface Client {
 }
 type RunScript = (...args: readonly (Buffer | string | number)[]) => Promise<unknown>;
 
-/** Maintains a single connection and reconnects when it is lost. */
+/** Maintains one connection, and reconnects if it is lost. */
 export class RedisConnection {
   #client: Client | undefined;
   #watchers: Client[] = [];
@@ -160,7 +158,7 @@ export class RedisConnection {
   }
 
   /**
-   * The server's facts (`INFO`).
+   * Facts about the server, from `INFO`.
    *
    * @throws {@link RedisFault}
    */
@@ -195,13 +193,15 @@ export class RedisConnection {
     } catch (error) {
       const fault = faultOf(error as Error);
       if (fault.reason === "refused") this.#alive(client);
-      // The client closes its connection to a replica. This is the reason to report.
+      // Logged as the cause: the client closes its connection to a replica.
       if (NOT_PRIMARY.test(fault.code)) this.#lastFault = fault;
       throw fault;
     }
   }
 
-  /** Sends the commands of one turn of the event loop in one write, because a system call costs as much as a command. */
+  /**
+   * Sends the commands of one turn of the event loop in one write, because a system call costs as much as a command.
+   */
   #gather({ stream }: Client): void {
     if (this.#gathering) return;
     this.#gathering = true;
@@ -232,7 +232,7 @@ export class RedisConnection {
     client.on("error", (error) => {
       if (client !== this.#client) return;
       const fault = faultOf(error);
-      // A refused handshake. After a refused SELECT the library would continue with database 0.
+      // The handshake was rejected. After a rejected SELECT, the library would continue with database 0.
       if (fault.reason === "refused") this.#failed(fault);
       else this.#lastFault = fault;
     });
@@ -257,7 +257,7 @@ export class RedisConnection {
     if (this.#closed) return;
     const { maxPauseMs = MAX_BACKOFF_MS } = this.options;
     const delay = Math.min(MIN_BACKOFF_MS * 2 ** this.#attempts++, maxPauseMs, MAX_BACKOFF_MS);
-    // Jitter, so that replicas that lost the server at the same time do not reconnect at the same time.
+    // Random, so that processes that lost the server at the same time do not reconnect at the same time.
     this.#reconnect = setTimeout(() => this.#connect(), delay * (0.75 + Math.random() / 4));
   }
 
@@ -281,7 +281,7 @@ export class RedisConnection {
       scripts: Object.fromEntries(scripts),
       lazyConnect: false,
       enableOfflineQueue: false,
-      // The ready check would delay a server that loads its data, and print an error when INFO is refused.
+      // The ready check would delay a server that is loading its data, and print an error if INFO is rejected.
       enableReadyCheck: false,
       enableAutoPipelining: false,
       stringNumbers: false,
@@ -290,14 +290,15 @@ export class RedisConnection {
       retryStrategy: null,
       sentinelRetryStrategy: null,
       connectTimeout: CONNECT_TIMEOUT_MS,
-      // A discarded connection has nothing to wait for.
+      // A discarded connection need not wait for anything.
       disconnectTimeout: 0,
       sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
       commandTimeout: timeoutMs,
       socketTimeout: Math.max(SOCKET_TIMEOUT_MS, timeoutMs),
-      // Replaced by watchSentinels: its clients would print errors that contain texts of the Sentinels.
+      // `watchSentinels` does this instead, because the library's clients would print errors with texts from the
+      // Sentinels.
       failoverDetector: false,
-      // Reconnects when the primary has become a replica, to find the new primary.
+      // Reconnects if the primary has become a replica, to find the new primary.
       reconnectOnError: (error: Error) => NOT_PRIMARY.test(codeOf(error)),
       disableClientInfo: true,
       keyPrefix: "",
@@ -334,7 +335,7 @@ function targetOptions({ at, username, password, db }: RedisTarget): object {
   return { ...place, ...(username !== undefined && { username }), ...(password !== undefined && { password }), db };
 }
 
-/** Subscribes to the Sentinels of a connection, which announce a new primary even while the old one still responds. */
+/** Subscribes to the connection's Sentinels, which announce a new primary even if the old one still responds. */
 function watchSentinels(client: Client, onSwitch: () => void): Client[] {
   const { sentinels, name, sentinelUsername = null, sentinelPassword = null, sentinelTLS: tls } = client.options;
   return (sentinels ?? []).map(({ host, port = 26379 }) => {
@@ -342,7 +343,7 @@ function watchSentinels(client: Client, onSwitch: () => void): Client[] {
     const retryStrategy = (attempt: number) => Math.min(attempt * MIN_BACKOFF_MS, MAX_BACKOFF_MS);
     const target = { sentinels: null, host, port, db: 0, ...login, retryStrategy, autoResubscribe: false };
     const watcher = client.duplicate(target) as Client;
-    // Without a listener the library prints errors. The client of an unreachable Sentinel retries.
+    // Without a listener, the library prints errors. If a Sentinel is unreachable, its client retries.
     watcher.on("error", () => {});
     watcher.on("ready", () => void watcher.subscribe("+switch-master").catch(() => {}));
     watcher.on("message", (_, announced) => {
@@ -352,7 +353,7 @@ function watchSentinels(client: Client, onSwitch: () => void): Client[] {
   });
 }
 
-/** Converts an error of the library to a fault without its arguments. */
+/** Converts an error of the library to one without the command's arguments. */
 function faultOf(error: Error & { readonly command?: { readonly name: string } }): RedisFault {
   if (error.name === "ReplyError") {
     const code = codeOf(error);
@@ -363,9 +364,9 @@ function faultOf(error: Error & { readonly command?: { readonly name: string } }
   return new RedisFault("disconnected", codeOf(error), true);
 }
 
-/** A code for the error: that of the system, or the first word of the server's reply. */
+/** Code of an error: the system's code, or the first word of the server's reply. */
 function codeOf({ name, message, code }: NodeJS.ErrnoException): string {
-  // In scripts, Redis 7.0 reports a missing permission only in the text.
+  // For scripts, Redis 7.0 reports a missing permission only in the text.
   if (name === "ReplyError" && /executing the script can't|ACL failure in script/.test(message)) return "NOPERM";
   if (name === "ReplyError") return /^-?(?<word>[A-Z]{2,24})\b/.exec(message)?.groups?.word ?? "error";
   if (typeof code === "string" && /^[A-Z_0-9]{2,48}$/.test(code)) return code;

@@ -1,11 +1,9 @@
-/** Counters of a shared store, for metrics. Each process counts its own. */
+/** Counters of this process for a shared store, for metrics. */
 
 import type { SharedReplayStats } from "svc-runtime/internal/redis";
 
-/** Outcome of a claim. */
 export type ClaimOutcome = "run" | "completed" | "in_flight" | "lost" | "full" | "unavailable";
 
-/** Counters of a store. */
 export class Figures {
   readonly claims = new Map<string, Record<ClaimOutcome, number>>();
   readonly errors = new Map<string, number>();

@@ -1,6 +1,6 @@
 /**
- * Detects that the server has lost data or is another server, and recovers: the runs and recent writes of this process
- * (answers, released claims) are written again during the grace period, in which no process starts new runs
+ * Detects that the Redis server has lost data or is another server, and recovers. During a grace period, in which no
+ * process starts new runs, each process writes its runs and recent writes (answers, released claims) again
  * (docs/replay-store.md).
  *
  * The incarnation is a key that identifies the server process. It is read on each new connection before the first
@@ -9,10 +9,10 @@
 
 import type { RecentWrite, RedisLease } from "./lease.js";
 
-/** Operations of the store that the recovery needs. */
+/** Operations of the store that are needed for recovery. */
 export interface IncarnationHost {
   /**
-   * Returns the incarnation and the rest of the grace period. Creates a new incarnation if the server is another one or
+   * Returns the incarnation and the remaining grace period. Creates a new incarnation if the server is another one or
    * has lost it.
    */
   hello(): Promise<{ readonly value: Buffer; readonly graceMs: number }>;
@@ -22,16 +22,16 @@ export interface IncarnationHost {
   recovered(): void;
 }
 
-/** Milliseconds for which writes are remembered: longer than the replication lag of a healthy server. */
+/** Milliseconds during which writes are remembered; exceeds the replication lag of a healthy server. */
 const RECENT_MS = 10_000;
 const MAX_RECENT_BYTES = 16 * 1024 * 1024;
-/** Maximum number of concurrent scripts. */
+/** Maximum number of scripts that run at the same time. */
 const BATCH = 64;
 
-/** The state of the server as this process knows it. */
+/** State of the server, as far as this process knows it. */
 export class Incarnation {
   readonly leases = new Set<RedisLease>();
-  /** Writes with their time by `performance.now()`, oldest first. */
+  /** Recent writes with their time on the `performance.now()` clock, oldest first. */
   readonly #recent = new Map<RecentWrite, number>();
   #recentBytes = 0;
   #value: Buffer | undefined;
@@ -39,7 +39,7 @@ export class Incarnation {
   #name: string | undefined;
   #graceUntil = 0;
   #checking: Promise<void> | undefined;
-  /** Connection number. Knowledge from an earlier connection is invalid. */
+  /** Number of the connection. Results from an earlier connection are ignored. */
   #connection = 0;
   #mustRegister = false;
 
@@ -51,12 +51,12 @@ export class Incarnation {
     this.#reclaim = reclaim;
   }
 
-  /** The incarnation for claims; undefined while it is unknown. */
+  /** Incarnation for claims; undefined while it is unknown. */
   get value(): Buffer | undefined {
     return this.#value;
   }
 
-  /** The name of the replay memory: the random bytes of the last known incarnation. */
+  /** Name of the replay memory: the random bytes of the last known incarnation. */
   get name(): string | undefined {
     return this.#name;
   }
@@ -66,7 +66,7 @@ export class Incarnation {
     return Math.max(0, this.#graceUntil - performance.now());
   }
 
-  /** Forgets the incarnation when the connection is lost. */
+  /** Forgets the incarnation; called when the connection is lost. */
   forget(): void {
     this.#connection++;
     this.#value = undefined;
@@ -86,7 +86,7 @@ export class Incarnation {
   }
 
   /**
-   * Reads the incarnation, and recovers when it has changed. Concurrent checks share one request.
+   * Reads the incarnation, and recovers if it has changed. Concurrent checks share one request.
    *
    * @throws RedisFault
    */
@@ -137,12 +137,12 @@ export class Incarnation {
   }
 }
 
-/** The random bytes at the end of an incarnation. */
+/** Random bytes at the end of an incarnation. */
 export function nameOf(incarnation: Buffer): string {
   return incarnation.subarray(-16).toString("base64url");
 }
 
-/** Runs the work in batches. Rejects with the first fault after its batch has ended. */
+/** Runs work in batches. Rejects with the first error after its batch has ended. */
 async function inBatches<T>(all: Iterable<T>, work: (each: T) => Promise<void>): Promise<void> {
   const items = [...all];
   for (let at = 0; at < items.length; at += BATCH) {

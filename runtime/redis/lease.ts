@@ -1,60 +1,58 @@
-/** A lease on a run, stored in Redis, and the end of the run, which is retried until it is written. */
+/** Lease on a run, stored in Redis. Writing the end of the run is retried until it succeeds. */
 
 import { type CachedAnswer, INTERRUPTED_STATUS, type ReplayLease } from "svc-runtime/internal/redis";
 import { type CallKeys, encodeRecord } from "./record.js";
 import { END, SCRIPTS, type Script } from "./scripts.js";
 
-/** Operations of the store that a lease needs. */
+/** Operations of the store that are needed by leases. */
 export interface LeaseHost {
-  /** Runs a script whose reply is one of {@link END}. Any other reply is a fault. */
+  /** Runs a script whose reply is one of {@link END}. Throws for any other reply. */
   run(script: Script, ...args: readonly (Buffer | string | number)[]): Promise<number>;
   /**
-   * Tries a write once. Returns undefined when it failed and is retried in the background, for at most `forMs`
+   * Tries a write once. Returns undefined if it failed; then it is retried in the background for at most `forMs`
    * milliseconds.
    */
   write(write: () => Promise<unknown>, bytes: number, forMs: number): Promise<unknown>;
   ttlMs(tool: string): number;
-  /** Records the lifetime of a record before the record is written. */
+  /** Stores the lifetime of a record; called before the record is written. */
   note(key: Buffer, ms: number): Promise<void>;
-  /** Called when the run has ended and its claim needs no more renewal. */
+  /** Called when the run has ended, so that its claim need not be renewed. */
   ended(lease: RedisLease): void;
-  /** Called when the server has accepted a write that ended a claim, but may still lose it. */
+  /** Called when the server has accepted a write that ended a claim; the server may still lose that write. */
   wrote(write: RecentWrite): void;
-  /** Called when another process runs, or has run, the same call. */
+  /** Called if another process runs, or has run, the same call. */
   conflict(claim: ClaimOfRun): void;
   renewed(): void;
   restored(): void;
   reclaimed(): void;
 }
 
-/** A write that ended a claim. If the server loses it, the call gets 409 until lease and TTL have passed. */
+/** A write that ended a claim. If the server loses it, the call gets 409 until lease and TTL have expired. */
 export interface RecentWrite {
   readonly bytes: number;
-  /** Writes it again after a loss of data. */
+  /** Repeats the write after a loss of data. */
   writeAgain(): Promise<void>;
 }
 
-/** One claim. */
 export interface ClaimOfRun {
   readonly tool: string;
   readonly keys: CallKeys;
-  /** Input hash ‖ token: the value of the marker. */
+  /** Value of the marker key: input hash ‖ token. */
   readonly mark: Buffer;
   readonly token: Buffer;
   readonly caller: Buffer;
   readonly leaseMs: number;
   readonly ttlMs: number;
-  /** Whether the conflict was counted, which happens once for each claim. */
+  /** Whether a conflict of this claim was already counted. */
   conflicting?: boolean;
 }
 
 const FORBIDDEN = 403;
 
-/** A lease in Redis. */
 export class RedisLease implements ReplayLease {
   #state: "running" | "held" | "ended" = "running";
   #held: RunEnd | undefined;
-  /** Time of the last renewal of the marker or held record, by `performance.now()`. */
+  /** Time of the last renewal of the marker or held record, on the `performance.now()` clock. */
   #renewedAt = performance.now();
 
   readonly #host: LeaseHost;
@@ -97,7 +95,7 @@ export class RedisLease implements ReplayLease {
     return (await this.#host.write(() => release.write(), release.bytes, this.#lifetimeMs)) !== 0;
   }
 
-  /** Renews the lease when a third of it has passed, or at once after a loss of data. */
+  /** Renews the lease after a third of its duration, or at once after a loss of data. */
   async renew(lost: boolean): Promise<void> {
     if (!lost && performance.now() - this.#renewedAt < this.claim.leaseMs / 3) return;
     this.#renewedAt = performance.now();
@@ -106,7 +104,7 @@ export class RedisLease implements ReplayLease {
     else if (this.#state === "held") await (this.#held as RunEnd).renew(lost);
   }
 
-  /** Lifetime of the claim without renewal: lease plus TTL. */
+  /** Lifetime of the claim without renewal, in milliseconds: lease plus TTL. */
   get #lifetimeMs(): number {
     return this.claim.leaseMs + this.claim.ttlMs;
   }
@@ -119,7 +117,7 @@ export class RedisLease implements ReplayLease {
   }
 }
 
-/** The end of a claim whose run never began. */
+/** Ends a claim whose run never started. */
 export class Release implements RecentWrite {
   readonly bytes = 512;
 
@@ -131,7 +129,7 @@ export class Release implements RecentWrite {
     this.#claim = claim;
   }
 
-  /** Removes the marker. Returns 0 when this claim has no marker. */
+  /** Removes the marker. Returns 0 if this claim has no marker. */
   async write(): Promise<number> {
     const found = await this.#host.run(SCRIPTS.release, this.#claim.keys.marker, this.#claim.mark);
     this.#host.wrote(this);
@@ -143,7 +141,7 @@ export class Release implements RecentWrite {
   }
 }
 
-/** The end of a run, with the answer to store. */
+/** Ends a run and stores its answer. */
 export class RunEnd implements RecentWrite {
   readonly bytes: number;
   readonly #record: Buffer;
@@ -165,9 +163,9 @@ export class RunEnd implements RecentWrite {
   }
 
   /**
-   * Writes the record. A write that does not succeed in time is retried in the background and counts as done.
+   * Writes the record. If that does not succeed in time, it is retried in the background, and this method returns true.
    *
-   * @returns false when another process runs the pair or has ended it
+   * @returns false if another process runs the pair or has ended it
    */
   async write(): Promise<boolean> {
     const reply = await this.#host.write(() => this.#write(), this.bytes, this.#claim.leaseMs + this.#claim.ttlMs);
@@ -182,7 +180,7 @@ export class RunEnd implements RecentWrite {
   async setLifetime(ms: number): Promise<boolean> {
     this.#lifetimeMs = ms;
     this.#endedAt = performance.now();
-    // A pending record will be written with the new lifetime.
+    // A record that is not written yet will be written with the new lifetime.
     if (!this.#written) return true;
     return (await this.#host.write(() => this.#touch(), 64, ms)) !== 0;
   }
@@ -203,7 +201,7 @@ export class RunEnd implements RecentWrite {
     this.#written = true;
     if (reply !== END.conflict) this.#host.wrote(this);
     if (reply === END.restored) this.#host.restored();
-    // Another run may legitimately have replaced a 403 or mark of this run.
+    // Another run may have replaced a 403 or mark of this run, which is no conflict.
     if (reply === END.conflict && !this.#isReplaceable) this.#host.conflict(this.#claim);
     if (this.#lifetimeMs !== lifetimeMs) await this.#touch();
     return reply;

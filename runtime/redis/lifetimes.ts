@@ -1,20 +1,20 @@
 /**
- * The lifetimes of records, stored in Redis before they are used, because a repeat may reach another replica than its
- * first attempt, possibly one started later with another TTL (docs/replay-store.md).
+ * Lifetimes of records. They are stored in Redis before they are used, because a repeated request may reach another
+ * replica than its first attempt, and that replica may have another TTL (docs/replay-store.md).
  */
 
 import { SCRIPTS, type Script } from "./scripts.js";
 
-/** Milliseconds for which a process uses a stored lifetime. */
+/** Milliseconds during which a process need not store a lifetime again. */
 const NOTE_MS = 20_000;
-/** Milliseconds by which a stored lifetime is valid longer, for network delays. */
+/** Milliseconds by which a stored lifetime is valid longer, to allow for network delays. */
 const MARGIN_MS = 10_000;
-/** Milliseconds for which lifetimes are stored. The outcome of an older repeat is unknown. */
+/** Milliseconds during which lifetimes are stored. The outcome of an older request is unknown. */
 export const HISTORY_MS = 30 * 86_400_000;
 
-/** The lifetimes that this process has stored. */
+/** Lifetimes that this process has stored. */
 export class NotedLifetimes {
-  /** By key and lifetime: the pending write, and the time until which it need not be repeated. */
+  /** By lifetime and key: the pending write, and the time until which it need not be repeated. */
   readonly #notes = new Map<string, { readonly written: Promise<unknown>; readonly until: number }>();
 
   readonly #run: (script: Script, ...args: readonly (Buffer | string | number)[]) => Promise<unknown>;
@@ -47,7 +47,7 @@ export class NotedLifetimes {
     await note.written;
   }
 
-  /** Forgets all stored lifetimes, because the server may have lost them. */
+  /** Forgets all stored lifetimes; called when the server may have lost them. */
   forget(): void {
     this.#notes.clear();
   }

@@ -1,7 +1,7 @@
 /**
  * Writes of a store: ends of runs, and releases of claims whose reply was lost. One loop retries failed writes until
- * they succeed or become pointless. Beyond the bound the oldest is dropped, which is safe: its pair stays in flight
- * until its lease and TTL have passed.
+ * they succeed or become pointless. If there are too many, the oldest is dropped. That is safe: its pair stays in
+ * flight until its lease and TTL have expired.
  */
 
 import { RedisFault } from "./connection.js";
@@ -9,22 +9,21 @@ import { RedisFault } from "./connection.js";
 /** A write that may be retried. */
 export interface PendingWrite {
   readonly bytes: number;
-  /** Time after which the write is pointless, by `performance.now()`. */
+  /** Time after which the write is pointless, on the `performance.now()` clock. */
   readonly until: number;
-  /** Earliest time of the next attempt, by `performance.now()`. */
+  /** Earliest time of the next attempt, on the `performance.now()` clock. */
   readonly notBefore?: number;
-  /** Rejects with {@link RedisFault} when the write must be retried. */
+  /** Rejects with {@link RedisFault} if the write must be retried. */
   write(): Promise<unknown>;
 }
 
 const MAX_ENTRIES = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Maximum number of concurrent writes. */
+/** Maximum number of writes at the same time. */
 const BATCH = 32;
 const MIN_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 2_000;
 
-/** The writes of one store. */
 export class PendingWrites {
   #queue = new Set<PendingWrite>();
   #bytes = 0;
@@ -41,8 +40,8 @@ export class PendingWrites {
   readonly #failed: (error: unknown) => void;
 
   /**
-   * @param canWrite whether an attempt makes sense now
-   * @param dropped called with the number of abandoned writes
+   * @param canWrite whether an attempt may succeed now
+   * @param dropped called with the number of writes that were given up
    * @param failed called with an error that retries cannot fix
    */
   constructor(canWrite: () => boolean, dropped: (count: number) => void, failed: (error: unknown) => void) {
@@ -55,7 +54,7 @@ export class PendingWrites {
     return this.#queue.size;
   }
 
-  /** Tries a write once. Returns undefined when it failed and was queued. */
+  /** Tries a write once. Returns undefined if it failed and was queued. */
   async attempt(write: Omit<PendingWrite, "notBefore">): Promise<unknown> {
     if (this.#canWrite()) {
       const attempt = write.write();
@@ -64,7 +63,7 @@ export class PendingWrites {
         return await attempt;
       } catch (error) {
         if (!(error instanceof RedisFault)) throw error;
-        // `stop` has already counted it.
+        // `stop` has already counted this write.
         if (this.#stopped) return undefined;
       } finally {
         this.#first.delete(attempt);
@@ -74,7 +73,10 @@ export class PendingWrites {
     return undefined;
   }
 
-  /** Queues a write for retry; after {@link stop} it is dropped. While the store closes, waiting writes are not started. */
+  /**
+   * Queues a write for retry. After {@link stop}, drops it. While the store closes, writes whose time has not come are
+   * not queued.
+   */
   add(write: PendingWrite): void {
     if (this.#finishing && (write.notBefore ?? 0) > performance.now()) return;
     if (this.#stopped) {
@@ -93,7 +95,7 @@ export class PendingWrites {
     this.#schedule(this.#backoff);
   }
 
-  /** Retries all writes now, because the store is writable again. */
+  /** Retries all writes now; called when the store is writable again. */
   kick(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -104,7 +106,7 @@ export class PendingWrites {
     return this.#draining;
   }
 
-  /** Retries all writes, waiting ones included. Resolves when none is in flight or left, or after {@link stop}. */
+  /** Retries all writes, including those that wait. Resolves when none is left or in flight, or after {@link stop}. */
   async done(): Promise<void> {
     this.#finishing = true;
     while (this.#first.size > 0 || this.#queue.size > 0) {
@@ -114,7 +116,7 @@ export class PendingWrites {
     }
   }
 
-  /** Stops the loop. Returns the number of writes left, including those in flight. */
+  /** Stops the loop. Returns the number of remaining writes, including those in flight. */
   stop(): number {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -157,13 +159,13 @@ export class PendingWrites {
     }
   }
 
-  /** Whether the write needs no further attempt. */
+  /** Tries a write. Resolves to whether it needs no further attempt. */
   async #attempt(write: PendingWrite): Promise<boolean> {
     try {
       await write.write();
     } catch (error) {
       if (error instanceof RedisFault) {
-        // Moved to the end, so that a write that the server always refuses does not block the others.
+        // Moved to the end, so that a write that the server always rejects does not block the others.
         if (this.#queue.delete(write)) this.#queue.add(write);
         return false;
       }

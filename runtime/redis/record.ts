@@ -14,7 +14,7 @@ const MAX_CODE_BYTES = 255;
 const MAX_SEAL_BYTES = 256;
 const CALLER_BYTES = 16;
 
-/** The keys of one call. */
+/** Keys of one call. */
 export interface CallKeys {
   readonly marker: Buffer;
   readonly record: Buffer;
@@ -22,7 +22,7 @@ export interface CallKeys {
   readonly lifetimes: Buffer;
 }
 
-/** Builds the keys of a store. `{00}` puts all of them into one slot of a cluster. */
+/** Builds the keys of a store. The hash tag `{00}` puts all of them into one slot of a cluster. */
 export class RecordKeys {
   readonly incarnation: Buffer;
   readonly grace: Buffer;
@@ -79,7 +79,6 @@ export function digestOf({ leaderId, leaderKeyId }: ReplayCaller): Buffer {
   return sha256(Buffer.from(`${leaderKeyId}\0${leaderId}`)).subarray(0, CALLER_BYTES);
 }
 
-/** The record of an answer. */
 export function encodeRecord(answer: CachedAnswer, token: Buffer, caller: Buffer): Buffer {
   const code = Buffer.from(answer.code ?? "").subarray(0, MAX_CODE_BYTES);
   const seal = answer.seal !== undefined && answer.seal.length <= MAX_SEAL_BYTES ? answer.seal : new Uint8Array(0);
@@ -97,7 +96,7 @@ export function encodeRecord(answer: CachedAnswer, token: Buffer, caller: Buffer
   return record;
 }
 
-/** An answer with the digest of its caller; undefined for a record of another version or form. */
+/** Answer and digest of its caller; undefined for a record of another version or format. */
 export function decodeRecord(record: Buffer): { readonly answer: CachedAnswer; readonly caller: Buffer } | undefined {
   if (record.length < HEAD || record[0] !== VERSION) return undefined;
   const flags = record[1] as number;

@@ -1,5 +1,3 @@
-/** Replay state in Redis or Valkey, shared by several processes (protocol.md section 8, docs/replay-store.md). */
-
 import {
   type Claim,
   checkedInteger,
@@ -29,19 +27,21 @@ import { addressOf, crossesNetworkInClear, parseTarget, type RedisTarget } from 
 export interface RedisReplayOptions {
   /**
    * `redis://user:password@host:port/db`, `rediss://…` for TLS, `unix:///path`, or
-   * `redis+sentinel://user:password@h1:p,h2:p/name` (`rediss+sentinel://…`). A user or password is percent-encoded.
+   * `redis+sentinel://user:password@h1:p,h2:p/name` (`rediss+sentinel://…`). User and password are percent-encoded.
    */
   readonly url?: string;
-  /** An instance of ioredis 6 or iovalkey in place of `url`. The store connects with its options. */
+  /** Instance of ioredis 6 or iovalkey, instead of `url`. The store connects with its options. */
   readonly client?: RedisClient;
-  /** File with the password. This file and those below are read for each connection, so that they can be replaced. */
+  /**
+   * File with the password. This file and the files below are read again for each connection, so they can be replaced.
+   */
   readonly passwordFile?: string;
-  /** PEM file with the certificate authorities of the server; by default those of Node. */
+  /** PEM file with certificate authorities for the server; by default those of Node. */
   readonly caPath?: string;
   /** PEM files with a client certificate and its key. */
   readonly certPath?: string;
   readonly keyPath?: string;
-  /** Prefix of all keys: `svc:` by default. Deployments that share a server need different prefixes. */
+  /** Prefix of all keys: `svc:` by default. Deployments that share a Redis server need different prefixes. */
   readonly prefix?: string;
   /** Time limit of a command in milliseconds: 1,000 by default, 10 to 4,000. */
   readonly timeoutMs?: number;
@@ -49,39 +49,41 @@ export interface RedisReplayOptions {
   readonly graceMs?: number;
 }
 
-/** Parts of the design that tests disable to prove that they are needed. */
+/** Parts of the design that tests disable, to prove that they are needed. */
 export interface RedisReplayParts {
   /** Whether claims whose reply was lost are released. */
   readonly takeBack?: boolean;
-  /** Whether runs and recent ends are written again after a loss. */
+  /** Whether runs and recent writes are written again after a loss. */
   readonly reclaim?: boolean;
-  /** Milliseconds for which a stored lifetime is not stored again. */
+  /** Milliseconds during which a stored lifetime is not stored again. */
   readonly noteMs?: number;
 }
 
 const DEFAULT_TIMEOUT_MS = 1_000;
 const DEFAULT_GRACE_MS = 5_000;
-/** Time limit of the first connection, in milliseconds. */
+/** Time limit for the first connection, in milliseconds. */
 const START_LIMIT_MS = 10_000;
 const HEARTBEAT_MS = 1_000;
 const POLICY_CHECK_MS = 60_000;
-/** Interval of renewals in milliseconds: half of a third of the shortest lease. */
+/** Interval of renewals, in milliseconds: half of a third of the shortest lease. */
 const RENEWAL_CHECK_MS = 5_000;
-/** Milliseconds of an outage after which the server becomes not ready. */
+/** Milliseconds of an outage after which the tool server is not ready. */
 const UNREADY_AFTER_MS = 2_000;
 const RETRY_AFTER_MS = 1_000;
-/** Maximum number of causes logged in one outage, because a server may send arbitrary error codes. */
+/** Maximum number of causes that are logged in one outage; a Redis server may send arbitrary error codes. */
 const MAX_LOGGED_CAUSES = 8;
-/** Pauses between attempts to release a lost claim, in milliseconds. A claim not found may still be in transit. */
+/**
+ * Pauses between attempts to release a lost claim, in milliseconds. If a claim is not found, it may still be in
+ * transit.
+ */
 const TAKE_BACK_PAUSES_MS = [300, 1_000, 3_000, 10_000, 30_000];
 /** Errors at the start that waiting cannot fix. */
 const HOPELESS =
   /^(?:SELECT \w+|WRONGPASS|NOAUTH|NOPERM|ERR_TLS_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+|CERT_\w+)$/;
 
 /**
- * A replay store for several replicas of a server. A script claims a run by creating a key with an expiry, and the
- * answer is stored in a record that every replica can read. `start` connects and checks the server. `close` finishes
- * pending writes.
+ * Replay store for several replicas of a server, in Redis or Valkey (protocol.md section 8, docs/replay-store.md). A
+ * script claims a run by creating a key that expires. The answer is stored in a record that every replica can read.
  *
  * @example
  * ```ts
@@ -108,7 +110,7 @@ export class RedisReplayStore implements ReplayStore {
   readonly #host: LeaseHost;
   readonly #takesBack: boolean;
   readonly #hasPasswordFile: boolean;
-  /** The first registration that uses the store, and the registration of each tool. */
+  /** First registration that uses the store, and registration of each tool. */
   #context: ReplayContext | undefined;
   readonly #contexts = new Map<string, ReplayContext>();
   #registrations = 0;
@@ -137,7 +139,7 @@ export class RedisReplayStore implements ReplayStore {
     this.#connection = new RedisConnection(
       {
         ...{ to: this.#target, timeoutMs: this.#timeoutMs, passwordFile, caPath, certPath, keyPath },
-        // A process that reconnects must have enough of the grace period left to write its runs again.
+        // After reconnecting, enough of the grace period must be left to write all runs again.
         ...(this.#graceMs > 0 && { maxPauseMs: this.#graceMs / 4 }),
       },
       {
@@ -184,7 +186,7 @@ export class RedisReplayStore implements ReplayStore {
   }
 
   /**
-   * Connects for the first registration. Further ones in the same process share the connection, until the last is
+   * Connects, for the first registration. Later registrations of the process share the connection until the last one is
    * closed.
    */
   async start(context: ReplayContext): Promise<void> {
@@ -212,7 +214,9 @@ export class RedisReplayStore implements ReplayStore {
     await this.#graceOver();
   }
 
-  /** Waits until runs can be claimed again. The heartbeat maintains the connection and detects another loss. */
+  /**
+   * Waits until runs can be claimed again. Meanwhile the heartbeat maintains the connection and detects another loss.
+   */
   async #graceOver(): Promise<void> {
     const { graceMs } = this.#incarnation;
     if (graceMs > 0)
@@ -303,7 +307,7 @@ export class RedisReplayStore implements ReplayStore {
     return this.#completed(reply, caller);
   }
 
-  /** Makes one attempt. A claim whose reply was lost is released. */
+  /** Tries once to claim a run. If the reply was lost, the claim is released later. */
   async #tryClaim(claim: ClaimOfRun, repeat: Repeat | undefined): Promise<unknown> {
     const { keys, mark, token, caller, leaseMs, ttlMs } = claim;
     const incarnation = this.#incarnation.value;
@@ -322,7 +326,9 @@ export class RedisReplayStore implements ReplayStore {
     }
   }
 
-  /** The server may execute a command that the client has abandoned, and no process would end that run. */
+  /**
+   * Releases a claim whose reply was lost: the server may still execute the command, and no process would end that run.
+   */
   #takeBack(claim: ClaimOfRun, attempt: number): void {
     const now = performance.now();
     const release = new Release(this.#host, claim);
@@ -399,12 +405,12 @@ export class RedisReplayStore implements ReplayStore {
   #failed({ reason, code }: RedisFault): void {
     this.#lastCode = code;
     this.#figures.failed(code === "OOM" ? "full" : reason);
-    // A full server still serves exact retries and ends.
+    // A server without free memory can still serve exact retries and end runs.
     if (code === "OOM") return;
     this.#troubled(reason, code);
   }
 
-  /** Logs each cause once in an outage, because a lost connection may be followed by, for example, a refused password. */
+  /** Logs each cause once in an outage; a lost connection may be followed by a rejected password, for example. */
   #troubled(kind: RedisFault["reason"], code: string): void {
     const reason = `${kind}: ${code}`;
     const { since, logged, refused } = this.#trouble ?? {
@@ -441,8 +447,8 @@ export class RedisReplayStore implements ReplayStore {
     const reply = await this.#run(SCRIPTS.hello, incarnation, grace, random, this.#graceMs);
     const [value, graceMs] = Array.isArray(reply) ? reply : [];
     if (!Buffer.isBuffer(value) || typeof graceMs !== "number") throw new RedisFault("refused", "reply", false);
-    // A server may accept the connection but refuse commands that calls need, for example after permissions of the user
-    // were removed.
+    // The server may accept the connection but reject commands that calls need, for example after permissions of the
+    // user were removed.
     if (this.#trouble?.refused) await this.#tryRights();
     this.#healthy();
     return { value, graceMs };
@@ -511,7 +517,7 @@ export class RedisReplayStore implements ReplayStore {
     );
   }
 
-  /** Uses every permission that a call needs, on separate keys, so that a missing one is found at the start. */
+  /** Uses every permission that calls need, on separate keys, so that a missing one is found at the start. */
   async #tryRights(): Promise<void> {
     const [nonce, token] = [crypto.getRandomValues(new Uint8Array(32)), this.#tokens.next()];
     const { marker, record, lifetimes } = this.#keys.of({ ...PROBE, nonce, inputHash: nonce });
@@ -526,8 +532,8 @@ export class RedisReplayStore implements ReplayStore {
   }
 
   /**
-   * Checks the eviction policy. Entries that may be evicted protect nothing, so no run is claimed while the policy
-   * allows it.
+   * Checks the eviction policy. Entries that may be evicted give no protection, so no run is claimed while the policy
+   * allows eviction.
    */
   async #checkPolicy(): Promise<void> {
     const fault = policyFault(await this.#connection.info());
@@ -538,7 +544,7 @@ export class RedisReplayStore implements ReplayStore {
   }
 
   #every(ms: number, work: () => Promise<unknown>): void {
-    // The fault was recorded where the command failed.
+    // The error was recorded where the command failed.
     this.#timers.push(setInterval(() => void work().catch(() => {}), ms).unref());
   }
 
@@ -561,7 +567,7 @@ export class RedisReplayStore implements ReplayStore {
   }
 }
 
-/** The call used by the check at the start. It belongs to no tool. */
+/** Call for the check at the start, which belongs to no tool. */
 const PROBE = {
   tool: "start",
   answer: { status: 503, signable: false, body: new Uint8Array(0) },
@@ -569,12 +575,12 @@ const PROBE = {
   leaseMs: 1_000,
 };
 
-/** Names of operations in metrics. */
+/** Names of operations in metrics, by script. */
 const OPERATIONS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(SCRIPTS).map(([operation, { name }]) => [name, operation]),
 );
 
-/** The age of a repeat if this memory knows its first attempt, else an age beyond every lifetime. */
+/** Age of a repeated request if this memory knows its first attempt, otherwise an age beyond every lifetime. */
 function ageHere({ memory, ageMs }: Repeat, name: string): number {
   return memory === name && ageMs < HISTORY_MS ? ageMs : Number.MAX_VALUE;
 }

@@ -1,27 +1,29 @@
 /**
- * The scripts of the shared replay store (docs/replay-store.md). Each is an atomic step on the two keys of a call.
+ * Scripts of the shared replay store (docs/replay-store.md). Each is an atomic step on the two keys of a call.
  *
- * Keys of a call: the marker of a run (input hash 32 ‖ token 16) for each nonce, the record of an answer (record.ts)
- * for each pair of nonce and input hash. Keys of a store: the incarnation, which is lost with the data; the grace
- * period after a loss; and the lifetimes of each tool's records (lifetimes.ts). Expiry is relative, by the clock of the
- * server.
+ * Keys of a call: for each nonce, the marker of a run (input hash 32 ‖ token 16); for each pair of nonce and input
+ * hash, the record of an answer (record.ts). Keys of a store: the incarnation, which is lost with the data; the grace
+ * period after a loss; and the lifetimes of each tool's records (lifetimes.ts). Expiry times are relative, on the clock
+ * of the Redis server.
  *
  * Scripts that end a run must always have room, so `allow-oom` lets them exceed `maxmemory`.
  */
 
-/** A script and the number of its keys. */
 export interface Script {
   readonly name: string;
   readonly keys: number;
   readonly lua: string;
 }
 
-/** Replies of `claim` and `look` that are not a record. */
+/** Replies of `claim` and `look`, other than a record. */
 export const CLAIM = { run: 1, inFlight: 0, lost: -1, grace: -2, full: -3, repeatLost: -4 } as const;
 /** Replies of `end` and `renew`. */
 export const END = { conflict: 0, done: 1, restored: 2, otherHash: 3 } as const;
 
-/** Whether a record prevents a run: any record but a 403 or a mark (503), and every record of an unknown version. */
+/**
+ * Whether a record prevents a run: every record except a 403 or a mark (503). A record of an unknown version always
+ * does.
+ */
 const BLOCKS = `
 local function has_status(record, status)
   return string.byte(record, 1) == 1 and string.sub(record, 3, 4) == status
@@ -36,7 +38,7 @@ local function is_by(record, token)
   return string.byte(record, 1) == 1 and string.sub(record, 5, 20) == token
 end`;
 
-/** The lifetimes of a tool's records: pairs `milliseconds:until`, by the clock of the server in milliseconds. */
+/** Lifetimes of a tool's records: pairs `milliseconds:until`, in milliseconds on the clock of the Redis server. */
 const LIFETIMES = `
 local function now()
   local time = redis.call('TIME')
@@ -47,12 +49,12 @@ local function lifetimes(key)
 end`;
 
 /**
- * Looks up a call. Only its own caller finds a cached 403; no caller finds the mark of an interrupted run. A repeat is
- * lost when its pair has a mark, or a 403 of another caller, which may have replaced a mark, or when it is unknown and
- * a record of its age may have expired.
+ * Looks up a call. Only its own caller finds a stored 403; no caller finds the mark of an interrupted run. A repeated
+ * request is lost if its pair has a mark, or a 403 of another caller, which may have replaced a mark; or if the pair is
+ * unknown and a record of its age may have expired.
  *
  * KEYS marker, record, incarnation, grace, lifetimes; ARGV hash, token, caller, milliseconds, incarnation, age of a
- * repeat in milliseconds or ''
+ * repeated request in milliseconds or ''
  */
 const LOOK_UP = `${LIFETIMES}
 local function may_have_expired(age)
@@ -81,7 +83,7 @@ redis.call('SET', KEYS[1], ARGV[1] .. ARGV[2], 'PX', ARGV[4])
 return ${CLAIM.run}`,
 };
 
-/** Looks up without claiming, so that exact retries are still answered when the memory is full. */
+/** Looks up without claiming, so that exact retries are answered even if Redis has no free memory. */
 const look: Script = {
   name: "svcLook",
   keys: 5,
@@ -90,8 +92,8 @@ return ${CLAIM.full}`,
 };
 
 /**
- * Ends a run with its record. It can be repeated safely, and sets the lifetime again. `restored` means that the claim
- * had been lost.
+ * Ends a run with its record. Can be repeated safely, and sets the lifetime again. `restored` means that the claim had
+ * been lost.
  *
  * KEYS marker, record; ARGV hash ‖ token, record, milliseconds
  */
@@ -138,7 +140,7 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return ${END.restored}`,
 };
 
-/** Releases the claim of a run. KEYS marker; ARGV hash ‖ token. Returns whether it existed. */
+/** Releases the claim of a run. KEYS marker; ARGV hash ‖ token. Returns whether the claim existed. */
 const release: Script = {
   name: "svcRelease",
   keys: 1,
@@ -147,7 +149,10 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`,
 };
 
-/** Sets the lifetime of a record of this claim. KEYS record; ARGV token, milliseconds. Returns whether it existed. */
+/**
+ * Sets the lifetime of a record of this claim. KEYS record; ARGV token, milliseconds. Returns whether the record
+ * existed.
+ */
 const touch: Script = {
   name: "svcTouch",
   keys: 1,
@@ -157,8 +162,8 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[2])`,
 };
 
 /**
- * Stores a lifetime of records. If there are more than 17, the two that ended first are merged into one with the
- * shorter lifetime and the later end.
+ * Stores a lifetime of records. If there are more than 17, merges the two that ended first into one with the shorter
+ * lifetime and the later end.
  *
  * KEYS lifetimes; ARGV lifetime, milliseconds for which it is valid, milliseconds for which lifetimes are stored
  */
@@ -183,11 +188,11 @@ return 1`,
 };
 
 /**
- * Reads the incarnation and the rest of the grace period. A new server process or a loss of data starts a new
- * incarnation with a grace period. The script reads the server's identity itself, so that both come from the same
- * server.
+ * Reads the incarnation and the remaining grace period. A new Redis process or a loss of data starts a new incarnation
+ * with a grace period. The script also reads the server's identity, so that both come from the same server.
  *
- * KEYS incarnation, grace; ARGV random bytes, milliseconds of grace. Returns the incarnation and the milliseconds left
+ * KEYS incarnation, grace; ARGV random bytes, milliseconds of grace. Returns the incarnation and the milliseconds that
+ * are left
  */
 const hello: Script = {
   name: "svcHello",

@@ -1,10 +1,9 @@
-/** Requirements on a server for replay state: a supported version, a primary, no eviction. */
+/** Checks that a Redis server is suitable for replay state: a supported version, a primary, no eviction. */
 
 import { asciiText } from "svc-runtime/internal/redis";
 
-/** Result of the check. */
 export interface ServerVerdict {
-  /** Why the server cannot be used. */
+  /** Reason why the server cannot be used. */
   readonly fault?: string;
   readonly warnings: readonly string[];
   /** Facts for the log. */
@@ -17,7 +16,7 @@ const MIN_VALKEY = [7, 2] as const;
 /**
  * Checks a server by its `INFO`.
  *
- * @param facts the lines of `INFO`
+ * @param facts lines of `INFO`
  */
 export function checkServer(facts: ReadonlyMap<string, string>): ServerVerdict {
   const valkey = facts.get("valkey_version");
@@ -40,7 +39,7 @@ export function checkServer(facts: ReadonlyMap<string, string>): ServerVerdict {
   return { ...(fault !== undefined && { fault }), warnings, summary };
 }
 
-/** Why the memory policy makes the server unusable; undefined when it does not. */
+/** Reason why the memory policy makes the server unusable; undefined if it does not. */
 export function policyFault(facts: ReadonlyMap<string, string>): string | undefined {
   const policy = facts.get("maxmemory_policy");
   return policy === undefined || policy === "noeviction"

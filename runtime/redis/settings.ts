@@ -1,4 +1,4 @@
-/** The environment variables of a shared replay store. */
+/** Environment variables of the Redis replay store. */
 
 import {
   ENV_REDIS_CA_PATH,
@@ -15,7 +15,6 @@ import { type RedisReplayOptions, RedisReplayStore } from "./redis-replay-store.
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variable of each option. */
 const VARIABLES = {
   url: ENV_REDIS_URL,
   passwordFile: ENV_REDIS_PASSWORD_FILE,
@@ -52,7 +51,7 @@ function numberOf(variable: string, text: string): number {
   return Number(text);
 }
 
-/** Replaces names of options in a message by those of variables. */
+/** Replaces names of options in a message by names of variables. */
 function inVariables(message: string): string {
   const named = Object.entries(VARIABLES).reduce(
     (text, [option, variable]) => text.replace(new RegExp(`\\b${option}\\b`, "g"), variable),

@@ -1,8 +1,8 @@
-/** The address of a Redis or Valkey server: the forms of `SVC_REPLAY_REDIS_URL`. */
+/** Address of a Redis or Valkey server, in the formats of `SVC_REPLAY_REDIS_URL`. */
 
 import { isLoopback } from "svc-runtime/internal/redis";
 
-/** The address of a server. User and password are optional. */
+/** User and password are optional. */
 export interface RedisTarget {
   readonly at:
     | { readonly host: string; readonly port: number }
@@ -20,9 +20,9 @@ const URL_FORM = /^(?<scheme>[a-z+]+):\/\/(?:(?<login>[^@/]*)@)?(?<hosts>[^@/?#]
 const HOST_FORM = /^(?<host>\[[0-9a-fA-F:.]+\]|[^:[\]]+)(?::(?<port>\d{1,5}))?$/;
 
 /**
- * Reads the address of a server.
+ * Parses the address of a server.
  *
- * @throws RangeError for any other form; the message contains nothing of the text, which may contain a password
+ * @throws RangeError for any other format; the message contains no part of the text, which may contain a password
  */
 export function parseTarget(text: string): RedisTarget {
   const { scheme = "", login, hosts = "", path = "" } = URL_FORM.exec(text)?.groups ?? {};
@@ -54,7 +54,7 @@ export function parseTarget(text: string): RedisTarget {
   throw new RangeError(FORMS);
 }
 
-/** The address for messages, without user and password. */
+/** Address for messages, without user and password. */
 export function addressOf({ at, tls }: RedisTarget): string {
   if ("path" in at) return `unix://${at.path}`;
   const hosts = "sentinels" in at ? at.sentinels : [at];

@@ -1,9 +1,11 @@
-/** Process of blob-id.ts: reads content from standard input and writes its blob id, computed by the official encoder. */
+/**
+ * Process of blob-id.ts: reads content from standard input and writes its blob id, computed by the official encoder.
+ */
 
 import { createRequire } from "node:module";
 import { buffer } from "node:stream/consumers";
 
-/** The used part of `@mysten/walrus-wasm`. */
+/** Part of `@mysten/walrus-wasm` that is used. */
 interface WalrusWasm {
   readonly BlobEncoder: new (
     shards: number,
@@ -12,7 +14,8 @@ interface WalrusWasm {
   };
 }
 
-// Ignores signals, which a supervisor may send to all processes of the server. The server ends only after its uploads.
+// Ignores signals, which a supervisor may send to all processes of the server: the server itself ends only after its
+// uploads.
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {});
 
 const [, , module = "", shards] = process.argv;

@@ -1,9 +1,9 @@
 /**
- * Computes Walrus blob ids with the official encoder (`@mysten/walrus-wasm`): with the 1,000 shards of Mainnet and
- * Testnet an id takes seconds on one core, regardless of the size.
+ * Computes Walrus blob ids with the official encoder (`@mysten/walrus-wasm`). For the 1,000 shards of Mainnet and
+ * Testnet, an id takes seconds of CPU time, whatever the size of the blob.
  *
- * Each id is computed by a separate process, which returns its memory and can be killed. A thread is not an option:
- * Node 20 crashes when a thread ends while V8 compiles WebAssembly in the background.
+ * Each id is computed by a separate process, which returns its memory and can be killed. A thread would not do: Node 20
+ * crashes if a thread ends while V8 compiles WebAssembly in the background.
  */
 
 import { execFile } from "node:child_process";
@@ -15,16 +15,15 @@ import { requireInteger, StorageError } from "./storage-error.js";
 
 const require = createRequire(import.meta.url);
 
-/** Number of shards of Mainnet and Testnet. The blob id depends on it. */
+/** Number of shards of Mainnet and Testnet, on which the blob id depends. */
 export const DEFAULT_SHARDS = 1_000;
 
-/** Maximum number of concurrent encoder processes: one core is left for calls. */
+/** Maximum number of encoder processes at the same time. One core is left for calls. */
 const MAX_PROCESSES = Math.max(1, os.availableParallelism() - 1);
 
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** Computes blob ids. */
 export class BlobIdEncoder {
   #checked: Promise<unknown> | undefined;
 
@@ -37,7 +36,7 @@ export class BlobIdEncoder {
   }
 
   /**
-   * The encoder; undefined unless `@mysten/walrus-wasm` is installed.
+   * Returns the encoder; undefined unless `@mysten/walrus-wasm` is installed.
    *
    * @param shards 1 to 65,535: a constant of the network
    * @throws {@link StorageError} `invalid_option`

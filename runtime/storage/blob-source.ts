@@ -1,5 +1,3 @@
-/** Reads and verifies blobs of an aggregator, with retries. */
-
 import { createHash } from "node:crypto";
 import {
   backoffDelay,
@@ -14,14 +12,13 @@ import { Endpoint, type EndpointOptions } from "./http/endpoint.js";
 import { exchange, type ResponseStream, readBody } from "./http/http-exchange.js";
 import { StorageError } from "./storage-error.js";
 
-/** The aggregator of blobs, with the limits of a read. */
+/** Aggregator of blobs, with the limits of a read. */
 export interface BlobSource {
   readonly aggregator: Endpoint;
   readonly deadlines: Deadlines;
   readonly retries: Retries;
 }
 
-/** Options of a {@link BlobSource}. */
 interface BlobSourceOptions {
   readonly aggregator: EndpointOptions;
   readonly deadlines?: Partial<Deadlines> | undefined;
@@ -37,14 +34,14 @@ export function blobSourceOf({ aggregator, deadlines, retries }: BlobSourceOptio
   };
 }
 
-/** Whether another try may succeed. A GET can always be retried. */
+/** Whether another attempt may succeed. GET requests can always be retried. */
 export function isTransient({ code, status }: StorageError): boolean {
   if (code === "refused") return status === 429 || (status !== undefined && status >= 500);
   return code === "connection_failed" || code === "connect_timeout" || code === "progress_timeout";
 }
 
 /**
- * Runs an operation again after transient failures, up to the number of attempts.
+ * Repeats an operation after temporary failures, up to the number of attempts.
  *
  * @param shouldRetry whether to try again after this failure; {@link isTransient} by default
  */
@@ -62,7 +59,7 @@ export async function retry<T>(
       try {
         await deadline.pause(Math.max(backoffDelay(attempt, retries), error.retryAfterMs ?? 0));
       } catch (late) {
-        // The deadline fired between two tries: the failure of the last try is more informative.
+        // The deadline passed between two attempts: the error of the last attempt says more.
         throw deadline.signal.reason instanceof StorageError && deadline.signal.reason.code === "aborted"
           ? late
           : error;
@@ -153,11 +150,13 @@ function requestBlob(
   deadline: Deadline,
   blobId: string,
 ): Promise<ResponseStream> {
-  // A blob id is base64url, which has no special characters of paths.
+  // A blob id is base64url, so it has no characters that are special in paths.
   return exchange({ endpoint: aggregator, method: "GET", path: `/v1/blobs/${blobId}`, deadlines, deadline });
 }
 
-/** Reads a body of declared length into one buffer. node:http never returns more bytes and fails on fewer. */
+/**
+ * Reads a body of declared length into one buffer. node:http never returns more bytes, and fails if there are fewer.
+ */
 async function readExactly(chunks: ResponseStream["chunks"], length: number): Promise<Buffer> {
   const content = Buffer.allocUnsafeSlow(length);
   let at = 0;

@@ -3,16 +3,16 @@
 import { MAX_TIMEOUT_MS } from "svc-runtime/internal/storage";
 import { requireInteger, StorageError } from "./storage-error.js";
 
-/** Milliseconds; each 1 to 2,147,483,647. */
+/** Time limits in milliseconds, each 1 to 2,147,483,647. */
 export interface Deadlines {
-  /** DNS, TCP connection and TLS handshake together: 5,000 by default. */
+  /** For DNS, TCP connection and TLS handshake together: 5,000 by default. */
   readonly connectMs: number;
   /**
-   * Between two chunks of a body, sent or received: 10,000 by default. The wait for the start of an answer is not
-   * counted.
+   * Between two chunks of a body that is sent or received: 10,000 by default. Does not apply to the wait for the start
+   * of an answer.
    */
   readonly progressMs: number;
-  /** The whole operation with its retries: 60,000 by default. Keep it below the tool's `timeout()`. */
+  /** For the whole operation including retries: 60,000 by default. Keep it below the tool's `timeout()`. */
   readonly totalMs: number;
 }
 
@@ -69,7 +69,7 @@ export class Deadline {
     });
   }
 
-  /** Waits for some milliseconds, at most until the deadline. */
+  /** Waits for a number of milliseconds, at most until the deadline. */
   async pause(ms: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const passed = new Promise<void>((resolve) => {
@@ -90,11 +90,10 @@ export class Deadline {
   }
 }
 
-/** Retries of idempotent requests. */
 export interface RetryOptions {
-  /** Total number of tries: 1 to 10, 3 by default. */
+  /** Total number of attempts: 1 to 10, 3 by default. */
   readonly attempts?: number;
-  /** Milliseconds before the second try: 200 by default, doubled for each further try, at most 5,000. */
+  /** Milliseconds before the second attempt: 200 by default; doubled for each later attempt, up to 5,000. */
   readonly backoffMs?: number;
 }
 
@@ -109,7 +108,10 @@ export function retriesOf({ attempts = 3, backoffMs = 200 }: RetryOptions = {}):
   };
 }
 
-/** Milliseconds to wait after a failed try, randomly shortened by up to half so that callers do not synchronise. */
+/**
+ * Milliseconds to wait after a failed attempt, randomly shortened by up to half so that callers do not all retry at the
+ * same time.
+ */
 export function backoffDelay(attempt: number, { backoffMs }: Retries): number {
   return Math.min(5_000, backoffMs * 2 ** (attempt - 1)) * (1 - Math.random() / 2);
 }

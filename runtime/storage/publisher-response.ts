@@ -3,17 +3,16 @@
 import { decodeBase64url } from "svc-runtime/internal/storage";
 import { type Paid, StorageError } from "./storage-error.js";
 
-/** Limit of a response, in bytes. */
+/** Maximum size of a response, in bytes. */
 export const MAX_RESPONSE_BYTES = 65_536;
 
-/** An upload as described by the publisher. */
 export interface PublisherResponse {
   /** Whether this request created, and paid for, a new blob object. */
   readonly newlyCreated: boolean;
   readonly blobId: string;
   /** First epoch in which the blob is no longer stored. */
   readonly endEpoch: number;
-  /** The Sui object of the blob: `0x` and 64 hex digits. */
+  /** Sui object of the blob: `0x` and 64 hex digits. */
   readonly objectId?: string;
   readonly size?: number;
   readonly deletable?: boolean;

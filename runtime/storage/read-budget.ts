@@ -1,12 +1,10 @@
-/** The byte budget of reading references. */
-
 import { INPUT_BUDGET } from "svc-runtime/internal/storage";
 import { requireInteger, StorageError } from "./storage-error.js";
 
-/** Limit of the resolved values of a call, in bytes (protocol.md section 1). */
+/** Maximum size of the resolved values of a call, in bytes (protocol.md section 1). */
 export const MAX_BUDGET_BYTES = INPUT_BUDGET;
 
-/** A byte budget, shared by reads. */
+/** Byte budget, which reads can share. */
 export class ByteBudget {
   #left: number;
 
@@ -22,7 +20,7 @@ export class ByteBudget {
     return this.#left;
   }
 
-  /** @throws {@link StorageError} `over_budget`, with the budget unchanged */
+  /** @throws {@link StorageError} `over_budget`; the budget is unchanged then */
   take(bytes: number): void {
     if (bytes > this.#left) {
       const left = this.#left === this.bytes ? "" : `, of which ${this.#left} are left`;

@@ -1,22 +1,20 @@
-/** The error of the storage: a closed set of codes and fixed messages, without credentials or server content. */
-
 import { checkedInteger } from "svc-runtime/internal/storage";
 
-/** Cause of a failure. */
+/** Cause of a failure: a fixed set of codes. */
 export type StorageFault =
   /** An invalid option: an endpoint, a limit, a deadline. */
   | "invalid_option"
-  /** Content that is not bytes, empty or too large. */
+  /** The content is not bytes, is empty or is too large. */
   | "invalid_upload"
   /** The caller's signal fired; `cause` is its reason. */
   | "aborted"
   /** No connection (name, TCP and TLS) within `connectMs`. */
   | "connect_timeout"
-  /** No progress of a body for `progressMs`. */
+  /** No bytes of a body were sent or received for `progressMs`. */
   | "progress_timeout"
-  /** The whole operation, its retries included, took longer than `totalMs`. */
+  /** The whole operation including retries took longer than `totalMs`. */
   | "total_timeout"
-  /** The connection failed, or ended before the answer did. */
+  /** The connection failed, or ended before the answer was complete. */
   | "connection_failed"
   /** A server answered with a redirect, which is never followed. */
   | "redirected"
@@ -24,9 +22,9 @@ export type StorageFault =
   | "refused"
   /** The aggregator does not have the blob. */
   | "not_found"
-  /** An answer that violates the HTTP interface. */
+  /** An answer violates the HTTP interface. */
   | "answer_invalid"
-  /** The publisher answered another blob id than the official encoder computes from the content. */
+  /** The publisher's blob id differs from the one that the official encoder computes from the content. */
   | "blob_id_mismatch"
   /** The stored content differs from the upload, or from the digest of the reference. */
   | "content_mismatch"
@@ -37,7 +35,7 @@ export type StorageFault =
   /** The journal cannot be read or written. */
   | "journal_failed";
 
-/** Whether storage was paid for. `maybe`: the whole content was sent, but no answer confirms it. */
+/** Whether storage was paid for. `maybe`: the whole content was sent, but no answer confirms that it was stored. */
 export type Paid = "no" | "maybe" | "yes";
 
 /** Details of a failure. */
@@ -50,18 +48,18 @@ export interface StorageErrorFacts {
   readonly cause?: unknown;
 }
 
-/** A failure of an upload or a read. */
+/** A failed upload or read. Messages contain no credentials and no text from a server. */
 export class StorageError extends Error {
   override readonly name = "StorageError";
-  /** Whether this operation may have cost something. `WalrusStorage.recover()` lists its purchases. */
+  /** Whether this operation may have cost something. `WalrusStorage.recover()` lists purchases. */
   readonly paid: Paid;
   /** The HTTP status of the answer. */
   readonly status: number | undefined;
-  /** Milliseconds to wait before a retry, as asked by the server (429). */
+  /** Milliseconds to wait before a retry, from the server's answer (429). */
   readonly retryAfterMs: number | undefined;
-  /** The stored blob, where known. */
+  /** Id of the stored blob, if known. */
   readonly blobId: string | undefined;
-  /** The upload's key in the journal. */
+  /** Key of the upload in the journal. */
   readonly key: string | undefined;
 
   constructor(
@@ -77,7 +75,7 @@ export class StorageError extends Error {
     this.key = facts.key;
   }
 
-  /** The same failure with additional facts. */
+  /** Copy of this error with additional facts. */
   with(facts: StorageErrorFacts): StorageError {
     return new StorageError(this.code, this.message, {
       paid: this.paid,
@@ -91,7 +89,7 @@ export class StorageError extends Error {
   }
 }
 
-/** The code of a system error in parentheses, for messages; empty when there is none. */
+/** Code of a system error in parentheses, for messages; empty if there is none. */
 export function systemCode(error: unknown): string {
   const code: unknown = (error as NodeJS.ErrnoException | undefined)?.code;
   return typeof code === "string" && /^[A-Z0-9_]{1,64}$/.test(code) ? ` (${code})` : "";

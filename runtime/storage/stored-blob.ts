@@ -1,5 +1,3 @@
-/** A stored blob, and its reference in a result. */
-
 import {
   type content,
   type DataReference,
@@ -8,7 +6,6 @@ import {
   type WalrusValue,
 } from "svc-runtime/internal/storage";
 
-/** Facts about a stored blob. */
 export interface StoredBlobFacts {
   readonly key: string;
   readonly blobId: string;
@@ -25,31 +22,31 @@ export interface StoredBlobFacts {
 }
 
 /**
- * Origin of the blob. `created`: created and paid for by this upload. `certified`: stored already, according to the
- * publisher. `recovered`: uploaded before and found by the journal.
+ * Origin of the blob. `created`: this upload created and paid for it. `certified`: it was already stored, according to
+ * the publisher. `recovered`: an earlier upload stored it, according to the journal.
  */
 export type BlobOrigin = "created" | "certified" | "recovered";
 
 /**
- * A stored and verified blob with the JSON text of a T: return it where the output has a `DataRef<T>`. The content was
- * read back and compared byte by byte; with `encoderChecked` the official encoder also confirmed the id.
+ * A stored and verified blob with the JSON text of a T. Return it where the output has a `DataRef<T>`. The content was
+ * read back and compared byte by byte; if `encoderChecked` is set, the official encoder also confirmed the id.
  */
 export class StoredBlob<out T = unknown> implements DataReference<T> {
-  /** The upload's key in the journal. */
+  /** Key of the upload in the journal. */
   readonly key: string;
   /** 43 characters of base64url. */
   readonly blobId: string;
   /** 32 bytes: the SHA-256 of the content. */
   readonly sha256: Uint8Array;
-  /** Bytes of the content. */
+  /** Size of the content, in bytes. */
   readonly size: number;
-  /** The Sui object of the blob: `0x` and 64 hex digits, where the publisher named it. */
+  /** Sui object of the blob, `0x` and 64 hex digits, if the publisher returned it. */
   readonly objectId: string | undefined;
-  /** The address that received the object (`sendObjectTo`); without one the publisher keeps or burns the object. */
+  /** Address that received the object (`sendObjectTo`). If undefined, the publisher keeps or burns the object. */
   readonly owner: string | undefined;
   /** First epoch in which the blob is no longer stored; unknown for a blob recovered without the publisher's answer. */
   readonly endEpoch: number | undefined;
-  /** Whether the owner can delete it earlier; known only for a newly created blob. */
+  /** Whether the owner can delete the blob earlier; known only for a newly created blob. */
   readonly deletable: boolean | undefined;
   readonly origin: BlobOrigin;
   readonly encoderChecked: boolean;
@@ -72,8 +69,8 @@ export class StoredBlob<out T = unknown> implements DataReference<T> {
   }
 
   /**
-   * The reference as one value. The output budget counts its size; the upload is settled after a result with it was
-   * sent.
+   * The reference as one value. Its size counts towards the output budget. The upload is settled after a result with
+   * the reference was sent.
    */
   nexusValue(): WalrusValue {
     return NexusValue.walrus(this.blobId, this.sha256, this.size, this.#returned);

@@ -1,6 +1,6 @@
 /**
- * Resolves references to bytes within a byte budget. Blobs are read one after another, and each is verified by its
- * digest before the next.
+ * Resolves references to bytes within a byte budget. Reads one blob after another, and verifies the digest of each
+ * before the next.
  */
 
 import {
@@ -16,21 +16,19 @@ import type { EndpointOptions } from "./http/endpoint.js";
 import { ByteBudget, MAX_BUDGET_BYTES } from "./read-budget.js";
 import { StorageError } from "./storage-error.js";
 
-/** Bytes counted for an object id. */
+/** Number of bytes that an object id counts. */
 const OBJECT_BYTES = 32;
 
-/** Options of a reader, set by the operator. */
 export interface WalrusReaderOptions {
   readonly aggregator: EndpointOptions;
-  /** Limit of the values of one `resolve`, in bytes: 1 to 8 MiB, 8 MiB by default. */
+  /** Maximum size of the values of one `resolve`, in bytes: 1 to 8 MiB, 8 MiB by default. */
   readonly budgetBytes?: number;
-  /** `totalMs` covers all blobs of one `resolve`. */
+  /** Time limits; `totalMs` covers all blobs of one `resolve`. */
   readonly deadlines?: Partial<Deadlines>;
-  /** Applied to each blob. */
+  /** Applies to each blob. */
   readonly retries?: RetryOptions;
 }
 
-/** Resolves references. Stateless between calls. */
 export class WalrusReader {
   readonly #source: BlobSource;
   readonly #budgetBytes: number;
@@ -42,16 +40,16 @@ export class WalrusReader {
   }
 
   /**
-   * Resolves values in order. Inline bytes, object ids (32 each) and downloaded bytes count in the budget. Known sizes
-   * over the budget fail before anything is fetched.
+   * Resolves values in order. Inline bytes, object ids (32 bytes each) and downloaded bytes count towards the budget.
+   * If the known sizes exceed the budget, fails before anything is fetched.
    *
-   * @param values of one or several ports: `NexusData.values`, or the values of a decoded result
-   * @throws {@link StorageError} `over_budget`, `content_mismatch`, `not_found` and the faults of the HTTP exchange;
+   * @param values values of one or several ports: `NexusData.values`, or the values of a decoded result
+   * @throws {@link StorageError} `over_budget`, `content_mismatch`, `not_found` and errors of the HTTP exchange;
    * `NexusDataError` for a reference that violates the protocol
    */
   async resolve(values: readonly RawValue[], options: ReadOptions = {}): Promise<ResolvedValue[]> {
     const budget = options.budget ?? new ByteBudget(this.#budgetBytes);
-    // References and known sizes are checked before the first request.
+    // Checks references and known sizes before the first request.
     const references = values.map((value) => (value.kind === "walrus" ? referenceOf(value) : undefined));
     const storedBytes = references.reduce((sum, reference) => sum + (reference?.size ?? 0), 0);
     let inlineBytes = 0;

@@ -3,7 +3,7 @@
  *
  *     intent recorded → PUT → answer recorded → id checked against the encoder → content read back → recorded → returned
  *
- * This order makes a crash harmless: at every point the journal contains everything that may have been paid for.
+ * With this order, the journal always contains everything that may have been paid for, even after a crash.
  */
 
 import {
@@ -25,89 +25,91 @@ import { MAX_RESPONSE_BYTES, type PublisherResponse, parsePublisherResponse } fr
 import { type Paid, requireInteger, StorageError, type StorageErrorFacts } from "./storage-error.js";
 import { type BlobOrigin, StoredBlob } from "./stored-blob.js";
 
-/** Limit of one upload, in bytes: the resolved output budget of a result (protocol.md section 1). */
+/** Maximum size of one upload, in bytes: the resolved output budget of a result (protocol.md section 1). */
 export const MAX_UPLOAD_BYTES = OUTPUT_BUDGET;
 /** Maximum number of epochs that Walrus sells ahead. */
 const MAX_EPOCHS = 53;
 
-/** Options of a storage, all set by the operator: price, payee and owner of blobs. */
+/** Options set by the operator. They determine the price, payee and owner of blobs. */
 export interface WalrusStorageOptions {
   /** Server that stores blobs. Its `headers` are sent only to this server. */
   readonly publisher: EndpointOptions;
-  /** Server from which blobs are read back, preferably of another operator than the publisher. */
+  /** Server from which blobs are read back. Preferably not run by the publisher's operator. */
   readonly aggregator: EndpointOptions;
   /** Number of epochs to pay for: 1 to 53. */
   readonly epochs: number;
-  /** The Sui address that receives the blob object: 1 to 64 hex digits, `0x` optional. The publisher decides by default. */
+  /**
+   * Sui address that receives the blob object: 1 to 64 hex digits, with or without `0x`. By default, the publisher
+   * decides.
+   */
   readonly sendObjectTo?: string;
-  /** Whether the owner can delete the blob before its end epoch. The publisher decides by default. */
+  /** Whether the owner can delete the blob before its end epoch. By default, the publisher decides. */
   readonly deletable?: boolean;
-  /** Limit of one upload, in bytes: 1 to 8 MiB, 8 MiB by default. */
+  /** Maximum size of one upload, in bytes: 1 to 8 MiB, 8 MiB by default. */
   readonly maxBytes?: number;
   readonly deadlines?: Partial<Deadlines>;
-  /** Applied to each request that can be retried. */
+  /** Applies to each request that can be retried. */
   readonly retries?: RetryOptions;
-  /** Records uploads, so that they survive a crash. Without it nothing is recorded. */
+  /** Records uploads, so that they survive a crash. By default, nothing is recorded. */
   readonly journal?: UploadJournal;
   /**
-   * Whether the blob id is computed locally: `auto` (the default) computes it where `@mysten/walrus-wasm` is installed;
-   * `required` and `off` are the alternatives.
+   * Whether the blob id is computed locally. `auto` (the default) computes it if `@mysten/walrus-wasm` is installed;
+   * `required` always computes it; `off` never does.
    */
   readonly encoder?: "auto" | "required" | "off";
-  /** Number of shards of the network: 1,000 (Mainnet and Testnet) by default. */
+  /** Number of shards of the network: 1,000 by default (Mainnet and Testnet). */
   readonly shards?: number;
 }
 
 /** Options of one upload. */
 export interface UploadOptions {
-  /** Aborts the upload: pass the signal of the call. `recover()` lists uploads that may already have been paid. */
+  /** Aborts the upload: pass the signal of the call. `recover()` lists uploads that may already have been paid for. */
   readonly signal?: AbortSignal;
-  /** Called with the bytes of the content handed to the system. An exception aborts the upload. */
+  /** Called with the number of content bytes that were handed to the system. If it throws, the upload is aborted. */
   readonly onProgress?: (progress: UploadProgress) => void;
 }
 
-/** Sent and total bytes of the content. A retry starts from 0. */
+/** Sent and total bytes of the content. A retry starts at 0. */
 export interface UploadProgress {
   readonly sent: number;
   readonly total: number;
 }
 
-/** An unsettled upload that was paid for, or may have been. */
+/** Upload that was paid for, or may have been, but not settled. */
 export interface UnreturnedUpload {
-  /** Argument of `settle`. */
+  /** Argument for `settle`. */
   readonly key: string;
   readonly state: UploadState;
-  /** `yes`: confirmed by the publisher. `maybe`: no answer. `no`: the blob was stored already. */
+  /** `yes`: the publisher confirmed it. `maybe`: there was no answer. `no`: the blob was already stored. */
   readonly paid: Paid;
-  /** The publisher's answer, otherwise the id computed by the encoder. */
+  /** Id in the publisher's answer, otherwise the id that the encoder computed. */
   readonly blobId: string | undefined;
-  /** Set when the computed id differs from the publisher's answer, which was rejected. */
+  /** Set if the computed id differs from the publisher's answer, which was rejected. */
   readonly computedBlobId: string | undefined;
-  /** Of the content, 64 hex digits. */
+  /** Digest of the content: 64 hex digits. */
   readonly sha256: string;
   readonly size: number;
   readonly epochs: number;
   readonly objectId: string | undefined;
-  /** Further objects bought by earlier tries of this upload. */
+  /** Additional objects that earlier attempts of this upload bought. */
   readonly earlierObjectIds: readonly string[];
   readonly owner: string | undefined;
   readonly endEpoch: number | undefined;
   readonly startedAt: Date;
 }
 
-/** One running upload. */
 interface UploadJob {
   readonly key: string;
   readonly content: Uint8Array;
   readonly sha256: Buffer;
   readonly deadline: Deadline;
   readonly onProgress: UploadOptions["onProgress"];
-  /** Computes the blob id on the first call; returns undefined without an encoder. */
+  /** Computes the blob id at the first call; returns undefined without an encoder. */
   readonly computed: () => Promise<string> | undefined;
 }
 
 /**
- * Uploads blobs. Safe to share between tools and calls; uploads of equal content run one after another.
+ * Uploads blobs. Tools and calls can share it; uploads of equal content run one after another.
  *
  * @example
  * ```ts
@@ -159,14 +161,14 @@ export class WalrusStorage {
   }
 
   /**
-   * Stores the content and returns the verified reference. An unsettled upload of the same content is found again and
-   * not sent a second time, as long as the aggregator has it.
+   * Stores the content and returns the verified reference. If there is an unsettled upload of the same content, uses it
+   * instead of sending the content again, provided that the aggregator has the blob.
    *
    * The content must not change during the upload. The runtime settles the upload after it sent a result that refers to
-   * the blob; call {@link settle} for an abandoned one.
+   * the blob; call {@link settle} for an upload that is not used.
    *
-   * @param content 1 byte to `maxBytes`: for a port, the JSON text of its value, made by `portJson` of svc-runtime
-   * @throws {@link StorageError}; `paid` says whether something may have been bought
+   * @param content 1 byte to `maxBytes`: for a port, the JSON text of its value, created by `portJson` of svc-runtime
+   * @throws {@link StorageError}; `paid` tells whether something may have been bought
    */
   async upload<T = unknown>(content: Encoded<T>, { signal, onProgress }: UploadOptions = {}): Promise<StoredBlob<T>> {
     if (!(content instanceof Uint8Array)) throw new StorageError("invalid_upload", "upload: expected bytes");
@@ -203,9 +205,9 @@ export class WalrusStorage {
 
   /**
    * Stores a value as JSON text: bigints as exact integers, a `Date` as RFC 3339 text, bytes as base64, members in the
-   * order of the object. `portJson` of svc-runtime uses the order of the schema and checks the value.
+   * order of the object. Use `portJson` of svc-runtime instead for the order of the schema and a check of the value.
    *
-   * @throws {@link StorageError} as {@link upload} does; `invalid_upload` for a value without JSON text
+   * @throws {@link StorageError} like {@link upload}; `invalid_upload` for a value without JSON text
    */
   async uploadJson<T>(value: T, options: UploadOptions = {}): Promise<StoredBlob<T>> {
     let text: string;
@@ -219,9 +221,9 @@ export class WalrusStorage {
   }
 
   /**
-   * Lists the unsettled uploads that were paid for, or may have been, for instance before a crash. Running uploads are
-   * not listed. Nothing is changed: upload the same content again to get its reference, or {@link settle} an upload
-   * that is no longer needed.
+   * Lists unsettled uploads that were paid for, or may have been, for example before a crash. Excludes running uploads.
+   * Changes nothing: upload the same content again to get its reference, or {@link settle} an upload that is no longer
+   * needed.
    */
   async recover(): Promise<readonly UnreturnedUpload[]> {
     const entries = (await this.#useJournal((journal) => journal.list())) ?? [];
@@ -232,14 +234,14 @@ export class WalrusStorage {
   }
 
   /**
-   * Marks an upload as returned or abandoned: the journal removes it. The blob stays stored until its end epoch and
-   * keeps its owner.
+   * Removes an upload, which was returned or is no longer needed, from the journal. The blob stays stored until its end
+   * epoch and keeps its owner.
    */
   async settle({ key }: { readonly key: string }): Promise<void> {
     await this.#useJournal((journal) => journal.remove(key));
   }
 
-  /** The key includes the terms: the same content with other epochs or another owner is another upload. */
+  /** Key of an upload. Includes the terms: the same content with other epochs or another owner is another upload. */
   #keyOf(digest: Uint8Array): string {
     const bought = JSON.stringify([Buffer.from(digest).toString("hex"), this.#epochs, this.#owner, this.#deletable]);
     return sha256(Buffer.from(bought)).toString("hex");
@@ -269,14 +271,14 @@ export class WalrusStorage {
   }
 
   async #store(job: UploadJob): Promise<StoredBlob<never>> {
-    // A broken encoder is detected before anything is paid.
+    // Detects a broken encoder before anything is paid.
     if (this.#encoder !== undefined) await job.deadline.race(this.#encoder.check());
     const known = await this.#useJournal((journal) => journal.get(job.key));
     if (known !== undefined) {
       const found = await this.#findEarlier(job, known);
       if (found !== undefined) return found;
     }
-    // A purchase by an earlier try stays on record until this try has an answer.
+    // A purchase by an earlier attempt stays recorded until this attempt has an answer.
     const entry: UploadEntry = {
       key: job.key,
       sha256: job.sha256.toString("hex"),
@@ -319,7 +321,7 @@ export class WalrusStorage {
       this.#checkKind(stored);
       const checked = this.#checkedId(job, stored);
       const readback = verifyStored(this.#source, job.deadline, this.#expected(job, blobId), true);
-      // A wrong id is more informative than a failed readback, so it is reported whichever fails first.
+      // A wrong id says more than a failed readback, so it is reported even if the readback fails first.
       await Promise.all([checked, readback]).catch(async (error: unknown) => {
         await checked;
         throw error;
@@ -339,7 +341,7 @@ export class WalrusStorage {
     throw new StorageError("answer_invalid", `publisher: expected the requested kind of blob, got ${got} one`);
   }
 
-  /** The computed id, checked against the answered one; undefined without an encoder. */
+  /** Computed id, which must equal the id in the answer; undefined without an encoder. */
   async #checkedId(job: UploadJob, stored: UploadEntry): Promise<string | undefined> {
     const computed = stored.computedBlobId ?? (await job.computed());
     if (computed === undefined || computed === stored.blobId) return computed;
@@ -354,7 +356,7 @@ export class WalrusStorage {
     return { blobId, sha256: job.sha256, size: job.content.length, content: job.content };
   }
 
-  /** The blob of an earlier upload of the same content, when the aggregator has it. */
+  /** Blob of an earlier upload of the same content, if the aggregator has it. */
   async #findEarlier(job: UploadJob, known: UploadEntry): Promise<StoredBlob<never> | undefined> {
     const blobId = known.computedBlobId ?? (await job.computed()) ?? known.blobId;
     if (blobId === undefined) return undefined;
@@ -368,9 +370,9 @@ export class WalrusStorage {
   }
 
   /**
-   * Adopts a stored blob. Facts from an answer with another id are dropped.
+   * Uses a blob that is already stored. Drops facts from an answer with another id.
    *
-   * @throws {@link StorageError} `answer_invalid` for an answer that was refused before, until it is settled
+   * @throws {@link StorageError} `answer_invalid` for an answer that was rejected before, until the upload is settled
    */
   async #adopt(job: UploadJob, known: UploadEntry, blobId: string): Promise<StoredBlob<never>> {
     const answered = known.blobId === blobId ? known : { ...withoutBlob(known), blobId };
@@ -381,7 +383,7 @@ export class WalrusStorage {
     return this.#blobOf(verified, job.sha256, known.size, "recovered");
   }
 
-  /** Sends the content. Retried only when the publisher cannot have stored it. */
+  /** Sends the content. Retries only if the publisher cannot have stored it. */
   #put(job: UploadJob): Promise<PublisherResponse> {
     const { deadlines, retries } = this.#source;
     const { content, deadline, onProgress } = job;
@@ -416,7 +418,7 @@ export class WalrusStorage {
     );
   }
 
-  /** Resolves a PUT without a usable answer: the aggregator shows whether the content was stored anyway. */
+  /** Handles a PUT without a usable answer: asks the aggregator whether the content was stored anyway. */
   async #resolveUnanswered(
     job: UploadJob,
     entry: UploadEntry,
@@ -425,7 +427,7 @@ export class WalrusStorage {
   ): Promise<StoredBlob<never>> {
     if (!(error instanceof StorageError)) throw error;
     if (error.paid === "no") {
-      // Not stored by this try: the previous record is restored.
+      // This attempt stored nothing, so the previous record is restored.
       if (known !== undefined) await this.#record(known);
       else await this.#useJournal((journal) => journal.remove(job.key));
       throw error;
@@ -450,7 +452,9 @@ export class WalrusStorage {
     }
   }
 
-  /** Records the computed blob id while the content is sent, so that an unanswered upload can be found by its id. */
+  /**
+   * Records the computed blob id while the content is sent, so that an upload without an answer can be found by its id.
+   */
   #recordComputedId(job: UploadJob, entry: UploadEntry): { stop(): Promise<void>; entry(): Partial<UploadEntry> } {
     let stopped = false;
     let found: Partial<UploadEntry> = {};
@@ -475,7 +479,7 @@ export class WalrusStorage {
     };
   }
 
-  /** The type of the content is the caller's claim, hence `never`. */
+  /** Returns `never` as the type of the content, because the type is the caller's claim. */
   #blobOf(entry: UploadEntry, digest: Uint8Array, size: number, origin: BlobOrigin): StoredBlob<never> {
     return new StoredBlob({
       key: entry.key,
@@ -500,7 +504,7 @@ export class WalrusStorage {
     }
   }
 
-  /** Runs a journal operation, if there is a journal. A caller's journal may throw anything. */
+  /** Runs a journal operation, if there is a journal. A custom journal may throw anything. */
   async #useJournal<T>(ask: (journal: UploadJournal) => Promise<T>): Promise<T | undefined> {
     try {
       return this.#journal && (await ask(this.#journal));
@@ -519,7 +523,7 @@ function addressOf(text: string): string {
   }
 }
 
-/** The entry without the facts of one blob; a bought object stays listed. */
+/** Entry without the facts about its blob; keeps an object that was bought. */
 function withoutBlob(entry: UploadEntry, next?: string): UploadEntry {
   const { blobId: _, objectId, owner: _owner, endEpoch: _end, deletable: _kind, newlyCreated, ...rest } = entry;
   const bought = newlyCreated === true && objectId !== undefined && objectId !== next;

@@ -1,27 +1,25 @@
-/** A fake tool for tests: a client whose calls are answered by a function of the test. */
-
 import { LeaderClient, type LeaderOptions } from "../leader/client.js";
 import type { InputOf, OutputOf, ToolType } from "../leader/tool-types.js";
 import { SvcTool } from "../tool.js";
 import type { Contract } from "../wire/contract.js";
 import { type RawResponse, TestServer } from "./test-server.js";
 
-/** A fake tool, with the client that calls it. */
+/** A fake tool and its client. */
 export interface FakeTool<Tool extends ToolType> {
-  /** A client that signs and verifies like that of a served tool. Its calls use no network port. */
+  /** Client that signs and verifies as for a served tool, without using the network. */
   readonly client: LeaderClient<Tool>;
-  /** The inputs of all runs, decoded. */
+  /** Decoded inputs of all runs. */
   readonly inputs: readonly InputOf<Tool>[];
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Options of {@link createFakeTool}: client options that do not depend on a server. */
+/** Options of {@link createFakeTool}: those client options that do not depend on a server. */
 export type FakeToolOptions = Pick<LeaderOptions, "observe" | "reader">;
 
 /**
- * Creates a client for testing code that calls a tool. Inputs and results pass through the tool's contract, in the
- * server's pipeline: an input that the tool would refuse is refused, and so is a result that does not match.
+ * Creates a client for testing code that calls a tool; a function of the test answers the calls. Inputs and results
+ * pass through the tool's contract and the server's pipeline, which rejects those that do not match.
  *
  * @param contracts generated contracts that include the tool's
  * @param fqn the tool
@@ -39,7 +37,7 @@ export type FakeToolOptions = Pick<LeaderOptions, "observe" | "reader">;
  * export const { tag } = await fake.client.invoke({ a: 1n, b: 2n, label: "x", tags: ["y"] });
  * await fake.close();
  * ```
- * @throws TypeError when the contracts do not include the tool's
+ * @throws TypeError if the contracts do not include the tool's
  */
 export async function createFakeTool<Tool extends ToolType>(
   contracts: readonly Contract[],
@@ -104,7 +102,7 @@ interface Dispatched {
   readonly body: Uint8Array;
 }
 
-/** The handler of undici's `dispatch`, which the client passes. */
+/** Handler that the client passes to undici's `dispatch`. */
 interface Handler {
   onRequestStart(control: object): void;
   onResponseStart(control: object, status: number, headers: RawResponse["headers"]): void;

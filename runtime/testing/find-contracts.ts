@@ -1,4 +1,4 @@
-/** Finds the contracts of tools under test: given, registered by generated code, or generated in memory. */
+/** Finds the contracts of tools under test: passed in, registered by generated code, or generated in memory. */
 
 import { existsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,21 +12,21 @@ import type { Contract } from "../wire/contract.js";
 
 /** Sources of contracts. */
 export interface ContractSources {
-  /** The committed contracts: `contracts` of `src/generated/contracts.ts`. */
+  /** Committed contracts: `contracts` of `src/generated/contracts.ts`. */
   readonly contracts?: readonly Contract[];
   /**
-   * The project that svc-gen reads when no contract is given: its folder, or its tsconfig.json. By default the folder of
+   * Project that svc-gen reads if no contract is passed in: its folder or its tsconfig.json. By default, the folder of
    * the nearest package.json above the current directory.
    */
   readonly project?: string | { readonly href: string };
 }
 
-/** The used part of `svc-gen/generate`. */
+/** Part of `svc-gen/generate` that is used. */
 interface Generator {
   contractsOf(options: { readonly root: string; readonly tsconfig?: string }): Promise<readonly Contract[]>;
 }
 
-/** The root of a project, and its tsconfig.json if given. */
+/** Root of a project, and its tsconfig.json if given. */
 interface Project {
   readonly root: string;
   readonly tsconfig?: string;
@@ -36,9 +36,9 @@ interface Project {
 const generated = new Map<string, { contract: Contract; project: Project; classes: WeakSet<object> }>();
 
 /**
- * Provides the contracts of tool classes.
+ * Registers the contracts of tool classes.
  *
- * @throws {@link StartupError} with a remedy when there is none; the errors of svc-gen
+ * @throws {@link StartupError} that tells what to do if there is no contract; the errors of svc-gen
  */
 export async function findContracts(
   tools: readonly SvcToolClass[],
@@ -60,7 +60,7 @@ export async function findContracts(
   for (const contract of made) {
     const { fqn } = contract;
     const last = generated.get(fqn);
-    // Keeps a contract that was registered before, because another harness may use it.
+    // A contract that was registered before stays, because another harness may use it.
     if (contractOf(fqn) !== last?.contract) continue;
     provideContracts([contract]);
     generated.set(fqn, { contract, project: from, classes: last?.classes ?? new WeakSet() });
@@ -88,7 +88,7 @@ function isReloaded(tool: object, fqn: string): boolean {
   return true;
 }
 
-/** The name of a tool; undefined for an invalid class, which is reported later. */
+/** Name of a tool; undefined for an invalid class, which is reported later. */
 function nameOf(tool: SvcToolClass): string | undefined {
   const given: unknown = tool;
   if (typeof given !== "function" || !(given.prototype instanceof SvcTool)) {
@@ -107,7 +107,7 @@ function projectOf(project: ContractSources["project"]): Project {
       ? process.cwd()
       : typeof project === "string" && !project.startsWith("file:")
         ? resolve(project)
-        : // A URL of a folder ends in a slash, and svc-gen keeps contracts by the path of their project.
+        : // The URL of a folder ends in a slash, but svc-gen caches contracts by the path of their project.
           resolve(fileURLToPath(typeof project === "string" ? project : project.href));
   const stats = statSync(given, { throwIfNoEntry: false });
   if (stats === undefined) throw new StartupError(`project: ${given} does not exist`);
@@ -121,7 +121,10 @@ function projectOf(project: ContractSources["project"]): Project {
   return stats.isDirectory() ? { root } : { root, tsconfig: relative(root, given) };
 }
 
-/** Loads svc-gen from the project. The runtime does not depend on it, because a production image has no compiler. */
+/**
+ * Loads svc-gen from the project. Not a dependency of the runtime, because a production image must not contain a
+ * compiler.
+ */
 async function generatorOf(root: string, wanted: string): Promise<Generator> {
   let path: string;
   try {

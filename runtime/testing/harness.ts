@@ -1,5 +1,3 @@
-/** Typed calls of tools under test. */
-
 import { LeaderError } from "../leader/error.js";
 import { laxBody, laxEnvelope } from "../leader/request/lax-request.js";
 import { requireObject, type SignOptions, signRequest } from "../leader/request/request.js";
@@ -23,33 +21,33 @@ import { type HarnessOptions, type RawRequest, type RawResponse, TestServer } fr
 
 /** Options of one signed call. */
 export interface SignedCallOptions extends Pick<SignOptions, "nonce"> {
-  /** The signer: the name of an allow-listed leader, or a leader with its key. By default the leader of the harness. */
+  /** Signer: the name of an allow-listed leader, or a leader with its key. By default the leader of the harness. */
   readonly leader?: LeaderChoice;
 }
 
-/** A signed call as seen by the leader. */
+/** A signed call, as the leader sees it. */
 export interface SignedCall<Output> extends ToolResult {
   /** The result with the types of the tool's class. */
   readonly output: Output;
-  /** The sent request. `invokeRaw(call.request)` is an exact retry. */
+  /** The request that was sent. `invokeRaw(call.request)` is an exact retry. */
   readonly request: SignedRequest;
   readonly response: RawResponse;
   /** `verified`: signed by the tool's key. `unsigned`: the configuration has no `response_signing_key`. */
   readonly signature: "verified" | "unsigned";
-  /** 64 bytes; absent when the result is unsigned. */
+  /** 64 bytes; absent if the result is unsigned. */
   readonly toolSignature?: Uint8Array;
-  /** 32 bytes: the hash of the result, which the tool's signature covers. */
+  /** 32 bytes: hash of the result, which the tool's signature covers. */
   readonly outputHash: Uint8Array;
 }
 
 /**
  * One tool under test.
  *
- * A refused call rejects with a {@link LeaderError}: `status`, `code` and `details` are those of the answer, and
- * `cause` is the error logged by the server, such as the tool's exception behind a 500.
+ * A call that fails rejects with a {@link LeaderError}: `status`, `code` and `details` are those of the answer, and
+ * `cause` is the error that the server logged, such as the tool's exception for a 500.
  */
 export class Harness<Tool extends SvcToolClass = SvcToolClass> {
-  /** The lines of the server's log so far, debug lines included. */
+  /** Lines of the server's log so far, including debug lines. */
   readonly logs: readonly LogLine[];
   readonly #server: TestServer;
   readonly #tool: ServedTool;
@@ -66,10 +64,10 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
   }
 
   /**
-   * Calls the tool and returns its result with the types of the class, such as `{ ok: { sum: 3n } }`. In signed mode
+   * Calls the tool and returns its result with the types of the class, such as `{ ok: { sum: 3n } }`. In signed mode,
    * the default leader signs.
    *
-   * @throws {@link LeaderError} for a refused call
+   * @throws {@link LeaderError} if the call fails
    */
   async invoke(input: InputOf<Tool>): Promise<OutputOf<Tool>> {
     if (this.#server.signed) return (await this.invokeSigned(input)).output;
@@ -82,7 +80,7 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
   /**
    * Calls the tool as a leader and verifies the tool's signature.
    *
-   * @throws {@link LeaderError} for a refused call; TypeError when the harness is unsigned
+   * @throws {@link LeaderError} if the call fails; TypeError if the harness is unsigned
    */
   async invokeSigned(input: InputOf<Tool>, options: SignedCallOptions = {}): Promise<SignedCall<OutputOf<Tool>>> {
     const request = this.sign(input, options);
@@ -101,7 +99,7 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
   /**
    * Signs a request without sending it, so that a test can change it before {@link invokeRaw}.
    *
-   * @throws TypeError when the harness is unsigned
+   * @throws TypeError if the harness is unsigned
    */
   sign(input: InputOf<Tool>, { leader, nonce }: SignedCallOptions = {}): SignedRequest {
     const { signed, leaders, options } = this.#server;
@@ -116,8 +114,8 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
   }
 
   /**
-   * Sends any headers and any body to `/invoke` and returns the answer, refusals included. HTTP framing and paths are
-   * not involved: use {@link http} to test them.
+   * Sends any headers and any body to `/invoke` and returns the answer, even if it is an error. To test HTTP framing
+   * and paths, use {@link http}.
    */
   async invokeRaw(request: RawRequest): Promise<RawResponse> {
     return (await this.#server.call(this.#tool, request)).answer;
@@ -126,21 +124,21 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
   /**
    * Starts to listen on a free port of 127.0.0.1, at the first call.
    *
-   * @returns the base URL, such as `http://127.0.0.1:40001`; the tool is below it, at its `path()`
+   * @returns base URL, such as `http://127.0.0.1:40001`; append the tool's `path()`
    */
   http(): Promise<string> {
     return this.#server.listen();
   }
 
   /**
-   * Advances the time of the server, for deadlines of running calls and the replay memory. The tool's own timers and
+   * Advances the server's time for the deadlines of running calls and for the replay memory. The tool's own timers and
    * rate limits use the real clock.
    */
   advance(ms: number): Promise<void> {
     return this.#server.advance(ms);
   }
 
-  /** Another tool of the same server. */
+  /** Harness of another tool of the same server. */
   of<Other extends SvcToolClass>(tool: Other): Harness<Other> {
     const found = this.#server.tools.find((served) => served.tool === (tool as SvcToolClass));
     if (found === undefined) throw new StartupError(`${tool.fqn()}: add its class to createHarness([…])`);
@@ -190,7 +188,7 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
   }
 }
 
-/** Replaces the references in ports by their content. */
+/** Replaces the references in ports by the content to which they refer. */
 async function resolved(
   ports: readonly ReadablePort[],
   reader: { resolve(values: never[]): Promise<readonly { readonly kind: string; readonly bytes?: Uint8Array }[]> },

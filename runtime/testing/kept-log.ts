@@ -1,23 +1,21 @@
-/** The log of a harness, kept as objects. */
+/** Log of a harness, kept as objects. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { ServerLogger } from "../server/log/safe-logger.js";
 
-/** One line of the log. */
 export interface LogLine {
   readonly level: "debug" | "info" | "warn" | "error";
   readonly message: string;
-  /** The logged fields, with `tool` and `request` for a line of a call. Errors are kept as objects. */
+  /** Logged fields; `tool` and `request` for a line of a call. Errors are kept as objects. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Keeps all lines, and the last error of each call. */
 export class KeptLog {
   readonly lines: LogLine[] = [];
   readonly logger: ServerLogger = this.#logger({});
   readonly #call = new AsyncLocalStorage<{ error?: unknown }>();
 
-  /** Runs a call. `error` of the result is the last error logged by the call. */
+  /** Runs a call. `error` in the result is the last error that the call logged. */
   async watch<T>(call: () => Promise<T>): Promise<{ readonly answer: T; readonly error: unknown }> {
     const seen: { error?: unknown } = {};
     const answer = await this.#call.run(seen, call);

@@ -5,21 +5,20 @@ import { type Leader, type PreparedLeader, prepareLeader } from "../leader/reque
 import { prepareSigningKey } from "../wire/crypto/ed25519.js";
 import { sha256 } from "../wire/crypto/hash.js";
 
-/** A leader: a name, a name with a key id, or a leader with its own key, which only your own configuration can allow. */
+/** A leader: a name, a name with a key id, or a leader with its own key, which requires your own configuration. */
 export type LeaderChoice = string | { readonly id: string; readonly keyId?: bigint | number } | Leader;
 
-/** The private key of tools in the configurations created by the test kit. */
+/** Private key of tools in configurations that the test kit creates. */
 const TOOL_KEY = sha256(Buffer.from("svc-runtime/testing tool"));
 
-/** The configuration of a harness, and its leaders. */
 export class TestLeaders {
   readonly config: ToolkitRuntimeConfig;
-  /** Allow-listed leaders by id and key id; undefined with the author's own configuration. */
+  /** Allow-listed leaders by id and key id; undefined if the author's own configuration is used. */
   readonly #known: Map<string, PreparedLeader> | undefined;
 
   readonly #tools: readonly string[];
 
-  /** @param given the author's configuration */
+  /** @param given the author's own configuration */
   constructor(tools: readonly string[], signed: boolean, given: ToolkitRuntimeConfig | undefined) {
     this.#tools = tools;
     this.config = given ?? ToolkitRuntimeConfig.fromJsonStr(signed ? this.#text([]) : "{}");
@@ -27,9 +26,9 @@ export class TestLeaders {
   }
 
   /**
-   * Returns a leader with its key. A name used for the first time is added to the allow-list.
+   * Returns a leader with its key. The first use of a name adds it to the allow-list.
    *
-   * @throws TypeError for a name without a key, when the author's configuration contains the allow-list
+   * @throws TypeError for a name without a key, if the author's configuration contains the allow-list
    */
   leader(choice: LeaderChoice): PreparedLeader {
     if (typeof choice !== "string" && "key" in choice) return prepareLeader(choice);

@@ -11,16 +11,16 @@ import type {
 } from "../server/replay/store.js";
 import { MAX_RESULT_BYTES } from "../wire/protocol.js";
 
-/** A fresh store, with hooks for the cases. */
+/** New store, with callbacks for the cases. */
 export interface StoreUnderTest {
   readonly store: ReplayStore;
-  /** Makes completed entries expire. Without it, cases about lifetimes are skipped. */
+  /** Makes completed entries expire. If absent, cases about lifetimes are skipped. */
   readonly expire?: () => Promise<void> | void;
   /** Releases the store after the case. */
   readonly close?: () => Promise<void> | void;
 }
 
-/** One rule. `run` rejects with an AssertionError when the store breaks it. */
+/** One rule. `run` rejects with an AssertionError if the store breaks it. */
 export interface ReplayStoreCase {
   readonly name: string;
   readonly run: () => Promise<void>;
@@ -34,7 +34,7 @@ const OTHERS: readonly ReplayCaller[] = [
 const RESULT = answerOf(200, 400);
 const IN_FLIGHT: Claim = { state: "in-flight" };
 const LOST: Claim = { state: "lost" };
-/** Milliseconds beyond every lifetime. */
+/** Age, in milliseconds, that exceeds every lifetime. */
 const AGES_AGO = 1e14;
 
 /**
@@ -85,7 +85,7 @@ class Subject {
     return this.store.claim(this.request(...of));
   }
 
-  /** Claims for a repeat that names a memory, by default the store's own. */
+  /** Claims for a repeated request with the name of a memory, by default the store's own. */
   async repeat(ageMs: number, memory = this.store.memoryName, ...of: Parameters<Subject["request"]>): Promise<Claim> {
     return this.store.claim({ ...this.request(...of), repeat: { memory: memory ?? "", ageMs } });
   }
@@ -199,7 +199,7 @@ const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
       const lease = await subject.run(++nonce, 1);
       assert.equal(await first(lease), true);
       for (const end of [...Object.values(ends), () => lease.timeOut(answerOf(504, 1)), () => lease.settle()]) {
-        if (first === ends.complete && end === ends.complete) continue; // a repeated write may be reported as done
+        if (first === ends.complete && end === ends.complete) continue; // a store may report a repeated write as done
         assert.equal(await end(lease), false);
       }
     }

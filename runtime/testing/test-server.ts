@@ -1,4 +1,4 @@
-/** The server of a harness: tools prepared as by `bootstrap`, but called without a listener. */
+/** Server of a harness: tools prepared as by `bootstrap`, but called without a listener. */
 
 import { checkedInteger } from "../checked-integer.js";
 import type { ToolkitRuntimeConfig } from "../config/config.js";
@@ -19,29 +19,31 @@ import { KeptLog } from "./kept-log.js";
 import type { LeaderChoice } from "./leaders.js";
 import { TestLeaders } from "./leaders.js";
 
-/** Options of a harness. Server options have the same meaning as in `bootstrap`. */
+/** Options of a harness. Server options are those of `bootstrap`. */
 export interface HarnessOptions
   extends ContractSources,
     Pick<
       ToolOptions,
       "allowedOrigins" | "engine" | "headerPrefix" | "load" | "maxBodyBytesInFlight" | "replayMaxBytes" | "replayStore"
     > {
-  /** Whether calls must be signed: true by default. With false, `invoke` sends plain JSON and `authorize` does not run. */
+  /**
+   * Whether calls must be signed; true by default. If false, `invoke` sends plain JSON and `authorize` is not called.
+   */
   readonly signed?: boolean;
-  /** Your own configuration, in place of that of the test kit. It determines whether calls are signed. */
+  /** Your own configuration, instead of that of the test kit. It determines whether calls are signed. */
   readonly config?: ToolkitRuntimeConfig;
-  /** The default leader of calls: `"leader"` by default. */
+  /** Default leader of calls; `"leader"` by default. */
   readonly leader?: LeaderChoice;
   /**
-   * Fetches stored values of results, so that `output` contains them in place of references: a `TestStore` of
-   * svc-runtime-storage/dev, for example.
+   * Fetches stored values of results, so that `output` contains them instead of references: for example a `TestStore`
+   * of svc-runtime-storage/dev.
    */
   readonly store?: { readonly reader: ValueReader };
 }
 
 /** A request without a connection. */
 export interface RawRequest {
-  /** A value may be a list, for a header that is sent several times. `Content-Length` is added unless given. */
+  /** A value may be a list, for a header that is sent several times. `Content-Length` is added if it is missing. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string | Uint8Array;
 }
@@ -54,10 +56,10 @@ export interface RawResponse {
   readonly body: Buffer;
 }
 
-/** Maximum turns of the promise queue until the tool of a call without a socket runs. */
+/** Maximum number of turns of the promise queue until the tool of a call without a socket runs. */
 const TURNS = 100;
 
-/** The tools of one harness and their shared state. */
+/** Tools of one harness and their shared state. */
 export class TestServer {
   readonly log = new KeptLog();
   readonly signed: boolean;
@@ -111,7 +113,7 @@ export class TestServer {
     };
     const log = SafeLogger.of(this.log.logger);
     this.#parts = await prepareTools(this.tools, options, { log, scheme: "http" });
-    // Does not call `start`, which would start threads for isolated tools with the test file as their entry.
+    // `start` is not called, because it would start threads that load the test file for isolated tools.
     try {
       this.#closeClasses = await createClasses(this.tools, { log });
     } catch (error) {
@@ -120,7 +122,7 @@ export class TestServer {
     }
   }
 
-  /** Answers a call in process. `error` is the last error logged by the call, such as the tool's exception. */
+  /** Answers a call in process. `error` is the last error that the call logged, such as the tool's exception. */
   async call(
     tool: ServedTool,
     request: RawRequest,
@@ -153,7 +155,7 @@ export class TestServer {
     this.#closed ??= (async () => {
       this.#parts.service.abortRuns();
       await turns();
-      // A tool that ignores its abort must not keep the process alive until its deadline.
+      // A tool that ignores its abort signal must not keep the process alive until its deadline.
       for (const tool of this.tools) tool.deadlines.advance(Number.POSITIVE_INFINITY);
       const opened = await this.#opened?.catch(() => undefined);
       opened?.app.app.server.closeAllConnections();
@@ -168,7 +170,7 @@ export class TestServer {
 /** Saved at load time, because tests may replace the timers of the process. */
 const immediate = setImmediate;
 
-/** Waits until promises have settled and calls waiting for the next turn of the event loop have begun. */
+/** Waits until promises have settled and calls that wait for the next turn of the event loop have begun. */
 async function turns(): Promise<void> {
   for (let rounds = 0; rounds < 3; rounds++) {
     for (let i = 0; i < TURNS; i++) await undefined;
@@ -178,7 +180,7 @@ async function turns(): Promise<void> {
   }
 }
 
-/** The request in the form of node:http. */
+/** The request in the format of node:http. */
 function invokeRequest({ headers = {}, body = "" }: RawRequest): InvokeRequest {
   const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(body);
   const pairs = Object.entries(headers).flatMap(([name, value]) =>

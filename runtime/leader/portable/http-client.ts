@@ -1,6 +1,6 @@
 /**
- * `#platform/http-client` without Node: the platform's `fetch`, with the same limits of time and size. `fetch` reports
- * nothing about the connection, so only a call that failed before `fetch` certainly sent nothing.
+ * `#platform/http-client` for platforms without Node: the platform's `fetch`, with the same limits of time and size.
+ * `fetch` reports nothing about the connection, so a call certainly sent nothing only if it failed before `fetch`.
  */
 
 import { Buffer } from "#platform/bytes";
@@ -18,7 +18,7 @@ import {
   tooLarge,
 } from "../transport/transport.js";
 
-/** Client of one server. The platform manages the connections. */
+/** HTTP client. The platform manages the connections. */
 export class HttpClient implements Transport {
   /** @throws TypeError for connection options, which `fetch` does not support */
   constructor(options: TransportOptions = {}) {
@@ -62,7 +62,7 @@ export class HttpClient implements Transport {
   close(): void {}
 }
 
-/** Disables cookies and cache on platforms that have them. Others refuse these members. */
+/** Disables cookies and cache on platforms that have them; other platforms reject these members. */
 const PRIVATE: RequestInit = {
   ...("credentials" in Request.prototype && { credentials: "omit" }),
   ...("cache" in Request.prototype && { cache: "no-store" }),

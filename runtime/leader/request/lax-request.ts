@@ -1,6 +1,6 @@
 /**
- * Builds request bodies from any input, even one that the tool refuses, to see the answer of the server. The leader's
- * client would refuse such an input before sending it.
+ * Builds request bodies from any input, even if the tool rejects it, to see the server's answer. The leader's client
+ * rejects such input before sending it.
  */
 
 import { Buffer } from "#platform/bytes";
@@ -13,7 +13,7 @@ import { itemText, valueText } from "./request.js";
 import type { Envelope } from "./signed-request.js";
 
 /**
- * The body of a signed request. Missing ports are sent as null, unknown members as further ports, and lists with any
+ * Body of a signed request. Missing ports are sent as null, unknown members as additional ports, and lists with any
  * number of values.
  *
  * @throws LeaderError `invalid_input` for a value that has no JSON form
@@ -39,12 +39,12 @@ export function laxEnvelope(ports: readonly PortShape[], input: object): Envelop
     members.push(member(name, value, Array.isArray(value)));
   }
   const body = Buffer.from(`{"ports":[${members.join(",")}]}`);
-  // Servers check the form of the body before its hash, so a body of another form needs no hash.
+  // Servers check the structure of the body before its hash, so a body with another structure needs no hash.
   return { body, inputHash: fits ? new InputHasher(ports).hash(hashes) : Buffer.alloc(32) };
 }
 
 /**
- * The body of an unsigned request: the input as plain JSON.
+ * Body of an unsigned request: the input as plain JSON.
  *
  * @throws LeaderError `invalid_input` for a value that has no JSON form
  */

@@ -31,12 +31,12 @@ import { Attempts, type Envelope, type SignedRequest } from "./signed-request.js
 import { storable } from "./stored-request.js";
 
 /**
- * A JSON text sent unchanged, as the value of a `one` port or an item of a `many` port. A text that is not canonical is
- * sent as base64 `bytes`, so that its formatting is signed.
+ * JSON text that is sent unchanged, as the value of a `one` port or an item of a `many` port. Text that is not
+ * canonical is sent as base64 `bytes`, so that its formatting is signed too.
  */
 export class JsonText {
   readonly bytes: Uint8Array;
-  /** Makes a JsonText inside a value invalid, because it would be sent as an object with its bytes. */
+  /** Makes `plainText` reject a JsonText inside a value, which would be sent as an object with its bytes. */
   get [Symbol.toStringTag]() {
     return "JsonText";
   }
@@ -47,20 +47,20 @@ export class JsonText {
 
 /** The signer of requests (protocol.md section 5). */
 export interface Leader {
-  /** The id in the tool's allow-list: visible ASCII characters. */
+  /** Id in the tool's allow-list: visible ASCII characters. */
   readonly id: string;
-  /** The id of the leader's key: a u64. */
+  /** Id of the leader's key: a u64. */
   readonly keyId: bigint | number;
-  /** The private key: prepared, as 32 bytes, or as text in any form that the configuration accepts. */
+  /** Private key: prepared, as 32 bytes, or as text in any format that the configuration accepts. */
   readonly key: SigningKey | Uint8Array | string;
 }
 
 /**
- * Builds the body of a signed request and its hash (protocol.md sections 4 and 5). A value is sent as `data` when its
- * text is canonical, at most 61,440 bytes long and not too deep inside the envelope; otherwise as `bytes`.
+ * Builds the body of a signed request and its hash (protocol.md sections 4 and 5). A value is sent as `data` if its
+ * text is canonical, at most 61,440 bytes long and not nested too deeply inside the envelope; otherwise as `bytes`.
  *
  * @param ports the tool's input ports in schema order
- * @param input a member for each port: plain values, bigints exact, or {@link JsonText}s. A missing `one` port is sent
+ * @param input a member for each port: plain values (bigints exact) or {@link JsonText}s. A missing `one` port is sent
  * as null
  * @param hasher hasher of the same ports, to reuse it for many inputs
  * @throws {@link LeaderError} `invalid_input`
@@ -72,7 +72,7 @@ export function buildEnvelope(
 ): Envelope {
   const texts = inputTexts(ports, input);
   const members = ports.map(({ name, many }, i) => {
-    // Nesting levels around a value in the envelope.
+    // Number of nesting levels around a value in the envelope.
     const depth = many ? 6 : 5;
     const items = (texts[i] as Uint8Array[]).map((text) => itemText(text, depth));
     return `{"port_name":${quote(name)},"value":${many ? `{"many":[${items.join(",")}]}` : `{"one":${items[0]}}`}}`;
@@ -84,7 +84,7 @@ export function buildEnvelope(
 }
 
 /**
- * Builds the body of an unsigned request: plain JSON of the input without undefined members (protocol.md section 6).
+ * Builds the body of an unsigned request: the input as plain JSON, without undefined members (protocol.md section 6).
  *
  * @throws {@link LeaderError} `invalid_input`
  */
@@ -101,7 +101,6 @@ export function buildUnsignedBody(ports: readonly PortShape[], input: object): U
   return Buffer.concat([...parts, Buffer.from("}")]);
 }
 
-/** The JSON texts of all values, by port. */
 function inputTexts(ports: readonly PortShape[], input: object): Uint8Array[][] {
   requireKnown(ports, input);
   return ports.map(({ name, many }) => {
@@ -126,7 +125,7 @@ function pick(input: object, ports: readonly PortShape[]): object {
   return Object.fromEntries(ports.map(({ name }) => [name, ownMember(input, name)]));
 }
 
-/** @throws {@link LeaderError} for an input that is not an object */
+/** @throws {@link LeaderError} if the input is not an object */
 export function requireObject(input: unknown): object {
   if (typeof input === "object" && input !== null && !Array.isArray(input)) return input;
   const got = input === null ? "null" : Array.isArray(input) ? "an array" : typeof input;
@@ -151,7 +150,7 @@ export function valueText(value: unknown, path: (string | number)[]): Uint8Array
   }
 }
 
-/** The item of a value in an envelope: inline if its text is canonical and short, else as `bytes`. */
+/** Item of a value in an envelope: inline if its text is canonical and short, otherwise as `bytes`. */
 export function itemText(text: Uint8Array, depth: number): string {
   return fitsInline(text, depth)
     ? `{"kind":"data","data":${asBuffer(text).toString("utf8")}}`
@@ -176,22 +175,21 @@ function nestingDepth(document: JsonDocument): number {
   return foldTape<number>(document, 0, { scalar: () => 0, array: above, object: (_names, depths) => above(depths) });
 }
 
-/** Options of signing a request. */
 export interface SignOptions {
   /**
-   * 32 bytes, or the invocation from which the nonce is derived (protocol.md section 4); random by default. Of two
-   * calls with the same nonce and input, the second gets the answer of the first.
+   * 32 bytes, or the invocation from which the nonce is derived (protocol.md section 4); random by default. If two
+   * calls have the same nonce and input, the second gets the answer of the first.
    */
   readonly nonce?: Uint8Array | Invocation;
   /** `X-Svc-` by default. */
   readonly headerPrefix?: string;
-  /** The fastest available engine by default. */
+  /** By default, the fastest available engine. */
   readonly engine?: Ed25519Engine;
 }
 
 /**
- * Signs a body and makes the headers of the request (protocol.md section 5). The signature covers the inputs only, not
- * the nonce, the leader's id, the tool or the time: send the request over authenticated HTTPS.
+ * Signs a body and creates the headers of the request (protocol.md section 5). The signature covers only the inputs,
+ * not the nonce, the leader's id, the tool or the time: send the request over authenticated HTTPS.
  *
  * @throws RangeError, TypeError for an invalid leader
  */
@@ -223,7 +221,6 @@ function nonceOf(nonce: Uint8Array | Invocation | undefined): Uint8Array {
   return nonce instanceof Uint8Array ? Buffer.from(exactBytes("nonce", nonce, 32)) : invocationNonce(nonce);
 }
 
-/** A leader with a prepared key. */
 export interface PreparedLeader extends Leader {
   readonly keyId: bigint;
   readonly key: SigningKey;

@@ -1,9 +1,9 @@
-/** A signed request, with the history that prevents a repeat from running twice (protocol.md section 8). */
+/** Signed request, with the history that prevents a repeat from running twice (protocol.md section 8). */
 
 import type { Ran } from "../../wire/error-codes.js";
 import { repeatText } from "../../wire/repeat.js";
 
-/** The body of a signed request, and the signed hash. */
+/** Body of a signed request, and the hash that is signed. */
 export interface Envelope {
   readonly body: Uint8Array;
   /** 32 bytes. */
@@ -11,8 +11,8 @@ export interface Envelope {
 }
 
 /**
- * A signed request. Sending it again is an exact retry. `JSON.stringify` returns its stored form, which `readRequest`
- * reads.
+ * A signed request. Sending it again is an exact retry. `JSON.stringify` returns a form that can be stored and read by
+ * `readRequest`.
  */
 export interface SignedRequest extends Envelope {
   readonly headers: Readonly<Record<string, string>>;
@@ -20,20 +20,20 @@ export interface SignedRequest extends Envelope {
   readonly leaderSignature: Uint8Array;
   /** 32 bytes. */
   readonly nonce: Uint8Array;
-  /** The tool for which a client signed the request. Clients of other tools do not send it. */
+  /** Tool for which a client signed the request. Clients of other tools reject it. */
   readonly fqn?: string;
-  /** The history of the request, shared by its copies. */
+  /** History of the request, shared by its copies. */
   readonly attempts: Attempts;
 }
 
-/** A name that matches no replay memory. */
+/** Name that matches no replay memory. */
 const NO_MEMORY = "unknown";
 
-/** The attempts to send a request, in this process and, for a stored request, in others. */
+/** Attempts to send a request, in this process and, for a stored request, in others. */
 export class Attempts {
   #memory: string | undefined;
   #since: number | undefined;
-  /** Time of the first attempt by the monotonic clock; undefined if another process made it. */
+  /** Time of the first attempt on the monotonic clock; undefined if another process made it. */
   #startedAt: number | undefined;
   #ran: Ran = "no";
   #running = 0;
@@ -49,32 +49,32 @@ export class Attempts {
     return attempts;
   }
 
-  /** Whether any attempt has run the tool; `maybe` while one is in progress. */
+  /** Whether an attempt has run the tool; `maybe` while an attempt is in progress. */
   get ran(): Ran {
     return this.#ran === "no" && this.#running > 0 ? "maybe" : this.#ran;
   }
 
-  /** The name of the replay memory before the first attempt, if known. */
+  /** Name of the replay memory before the first attempt, if known. */
   get memory(): string | undefined {
     return this.#memory;
   }
 
-  /** The time of the first attempt, or of storing the request if that was earlier, in milliseconds since 1970. */
+  /** Time of the first attempt, or of storing the request if that was earlier, in milliseconds since 1970. */
   get since(): number | undefined {
     return this.#since;
   }
 
   /**
-   * Fixes the replay memory, because from now on another process may send the request.
+   * Fixes the replay memory, because another process may send the request from now on.
    *
-   * @param memory the name of the server's replay memory, where it is known
+   * @param memory name of the server's replay memory, if known
    */
   store(memory: string | undefined): void {
     this.#fix(memory);
     this.#isStored = true;
   }
 
-  /** Fixes the replay memory named by all attempts while one of them may have run the tool. */
+  /** Fixes the replay memory that all attempts name, unless one of them may already have run the tool. */
   #fix(memory: string | undefined): void {
     if (this.#isStored || this.ran !== "no") return;
     this.#memory = memory;
@@ -82,7 +82,10 @@ export class Attempts {
     this.#startedAt = performance.now();
   }
 
-  /** The greater age by two clocks: the monotonic one stops while the machine is suspended, the other may be set back. */
+  /**
+   * Age by the clock that shows more: the monotonic clock stops while the machine is suspended, the other may be set
+   * back.
+   */
   get #ageMs(): number {
     const [now, started] = [performance.now(), this.#startedAt];
     const byDate = Date.now() - (this.#since ?? Date.now());
@@ -92,8 +95,8 @@ export class Attempts {
   /**
    * Begins an attempt.
    *
-   * @param memory the name of the server's replay memory, where it is known
-   * @returns the value of the header `X-Svc-Replay-Memory`, if the attempt sends one
+   * @param memory name of the server's replay memory, if known
+   * @returns value of the header `X-Svc-Replay-Memory`, if the attempt sends one
    */
   begin(memory: string | undefined): string | undefined {
     const first = this.ran === "no";

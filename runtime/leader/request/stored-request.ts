@@ -1,5 +1,3 @@
-/** The stored form of a signed request: JSON that another process can read and send. */
-
 import { decodeBase64, decodeBase64url } from "../../wire/base64.js";
 import { asBuffer } from "../../wire/bytes.js";
 import type { SignedRequest } from "./signed-request.js";
@@ -7,24 +5,26 @@ import { Attempts } from "./signed-request.js";
 
 const VERSION = 1;
 
-/** A signed request as JSON. It contains the input with a valid signature: protect it like the input itself. */
+/**
+ * Signed request as JSON, which another process can read and send. Contains the input with a valid signature: protect
+ * it like the input.
+ */
 export interface StoredRequest {
-  /** The version of this format: 1. */
   readonly version: typeof VERSION;
-  /** The tool for which a client signed the request. */
+  /** Tool for which a client signed the request. */
   readonly fqn?: string;
-  /** The headers of the request, including signature, nonce and input hash. */
+  /** Headers of the request, including signature, nonce and input hash. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body in base64. */
+  /** Body, in base64. */
   readonly body: string;
   /** Earliest possible time of the first attempt, in milliseconds since 1970. */
   readonly since: number;
-  /** The name of the tool's replay memory at that time, if known. */
+  /** Name of the tool's replay memory at that time, if known. */
   readonly memory?: string;
 }
 
 /**
- * Adds the method that `JSON.stringify` calls. After that call another process may send the request.
+ * Adds the method `toJSON`. After its first call, another process may send the request.
  *
  * @param memory returns the name of the tool's replay memory
  */
@@ -45,10 +45,10 @@ export function storable(request: SignedRequest, memory: () => string | undefine
 }
 
 /**
- * Reads a stored request, as text or value of `JSON.stringify` of a signed request. `ran` of a failure is at least
- * `maybe`, because the process that stored it may have sent it.
+ * Reads a stored request: the text or value that `JSON.stringify` returned for a signed request. Failures have a `ran`
+ * of at least `maybe`, because the process that stored the request may have sent it.
  *
- * @throws TypeError for another value
+ * @throws TypeError for any other value
  */
 export function readRequest(stored: string | StoredRequest): SignedRequest {
   const { version, fqn, headers, body, since, memory } = parse(stored);

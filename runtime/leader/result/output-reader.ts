@@ -13,7 +13,7 @@ import { WithSerdeErrorPath } from "../../wire/with-error-path.js";
 import { LeaderError } from "../error.js";
 import type { ResultPort } from "./result.js";
 
-/** A port of a result. Stored values may already have been fetched. */
+/** Port of a result. Its stored values may already have been fetched. */
 export interface ReadablePort extends Pick<ResultPort, "name" | "many"> {
   readonly values: readonly ({ readonly kind: "inline"; readonly bytes: Uint8Array } | WalrusValue)[];
 }
@@ -29,9 +29,9 @@ const FAILURE: Variant = {
 };
 
 /**
- * Decodes results to the values that the tool returned: `bigint`, `Date` and `Uint8Array` as in the class, absent
- * optional members absent, a variant without ports as its name. A stored value remains a reference. Constraints are not
- * checked, because servers do not check them in results either.
+ * Decodes results to the values that the tool returned: `bigint`, `Date` and `Uint8Array` as in the class; absent
+ * optional members stay absent; a variant without ports is its name. Stored values stay references. Constraints are not
+ * checked, as servers do not check them either.
  */
 export class OutputReader {
   readonly #variants: ReadonlyMap<string, CompiledVariant>;
@@ -48,7 +48,7 @@ export class OutputReader {
     );
   }
 
-  /** @throws {@link LeaderError} `invalid_answer` for a result of another contract */
+  /** @throws {@link LeaderError} `invalid_answer` if the result does not match the contract */
   read({ tag, ports }: { readonly tag: string; readonly ports: readonly ReadablePort[] }): unknown {
     const variant = this.#variants.get(tag);
     if (variant === undefined) throw misfit(`the contract has no variant ${JSON.stringify(tag)}`);

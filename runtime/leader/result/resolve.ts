@@ -1,5 +1,3 @@
-/** Resolves the references of a result to their content (protocol.md sections 1 and 3). */
-
 import type { RawValue } from "../../wire/bcs/bcs-shapes.js";
 import type { InlineValue } from "../../wire/bcs/data.js";
 import { JsonError } from "../../wire/json/error.js";
@@ -11,20 +9,18 @@ import type { ByVariant, ResolvedOutputOf, TextsOf, ToolType, UntypedTool } from
 import type { OutputReader, ReadablePort } from "./output-reader.js";
 import type { ToolResult } from "./result.js";
 
-/** Options of one read. */
 export interface ReadOptions {
   readonly signal?: AbortSignal;
-  /** A `ByteBudget` shared by several reads. By default each read has the budget of the reader. */
+  /** `ByteBudget` shared by several reads. By default, each read has the budget of the reader. */
   readonly budget?: ReadBudget;
 }
 
-/** Remaining bytes for reads. `take` throws when they do not suffice. */
+/** Remaining bytes for reads. `take` throws if they do not suffice. */
 export interface ReadBudget {
   readonly left: number;
   take(bytes: number): void;
 }
 
-/** A resolved value. */
 export type ResolvedValue =
   | { readonly kind: "object"; readonly id: Uint8Array }
   /** `stored`: the bytes match the digest in the reference. Send them unchanged, as `bytes`. */
@@ -35,21 +31,21 @@ export interface ValueReader {
   resolve(values: readonly RawValue[], options?: ReadOptions): Promise<ResolvedValue[]>;
 }
 
-/** A result with all references resolved. */
 export type ResolvedResult<Tool extends ToolType = UntypedTool> = WithTexts<ByVariant<ResolvedOutputOf<Tool>, unknown>>;
 
 type WithTexts<Result> = Result extends { readonly tag: infer Tag; readonly output: infer Output }
   ? Result & {
       /**
-       * The ports as the texts that the tool signed or stored, `many` ports as arrays. Pass these to another tool,
-       * because the formatting of a stored text is part of its commitment.
+       * Ports as the texts that the tool signed or stored; `many` ports as arrays. Pass these to another tool, because
+       * the formatting of a stored text is part of its commitment.
        */
       readonly texts: TextsOf<Output, Tag>;
     }
   : never;
 
 /**
- * Fetches and verifies the content of a result's references, all ports within one byte budget.
+ * Fetches and verifies the content of a result's references, all ports within one byte budget (protocol.md sections 1
+ * and 3).
  *
  * @throws {@link LeaderError} `invalid_answer` for a stored value that is not JSON; errors of the reader
  * (`StorageError`)
@@ -84,7 +80,7 @@ export async function resolveResult(
   return Object.defineProperty(facts, "output", { value: output }) as ResolvedResult;
 }
 
-/** Reader of results without references. */
+/** Reader for results without references. */
 const IN_PLACE: ValueReader = {
   resolve: async (values) =>
     values.map((value) => ({ kind: "data", bytes: (value as InlineValue).bytes, stored: false }) as const),

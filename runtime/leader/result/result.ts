@@ -19,22 +19,21 @@ import type { SignedRequest } from "../request/signed-request.js";
 /** A public key: prepared, as 32 bytes, or as 64 hex digits. */
 export type PublicKey = VerifyKey | Uint8Array | string;
 
-/** One port of a result. */
 export interface ResultPort {
   readonly name: string;
   readonly many: boolean;
-  /** Inline values contain JSON texts; stored values are references, not yet fetched and verified. */
+  /** Inline values contain JSON texts; stored values are references that are not fetched or verified yet. */
   readonly values: readonly (InlineValue | WalrusValue)[];
 }
 
 /** The result of a call. */
 export interface ToolResult {
-  /** The variant: a declared one, or `_err_eval`. */
+  /** Variant: a declared one, or `_err_eval`. */
   readonly tag: string;
   readonly ports: readonly ResultPort[];
   /**
-   * The ports as a plain object, `many` ports as arrays. Integers beyond ±(2^53−1) are bigints, smaller ones numbers;
-   * a stored value is its {@link WalrusValue}.
+   * Ports as a plain object; `many` ports as arrays. Integers beyond ±(2^53−1) are bigints, smaller ones numbers; a
+   * stored value is its {@link WalrusValue}.
    */
   readonly value: Readonly<Record<string, unknown>>;
 }
@@ -75,7 +74,7 @@ function resultPort(name: string, many: boolean, raw: readonly RawValue[]): Resu
       ? new InlineValue(value.bytes)
       : NexusValue.walrus(value.blobId, value.contentDigest);
   });
-  // Checks the number of values of the port and their total size.
+  // Throws if the number of values or their total size exceeds the limits of a port.
   if (many) NexusData.many(values);
   else NexusData.one(values[0] as InlineValue | WalrusValue);
   return { name, many, values };
@@ -89,7 +88,7 @@ function portValue({ many, values }: ResultPort): unknown {
 /**
  * Verifies the tool's signature of a result (protocol.md section 4).
  *
- * @param request the sent request, whose leader signature and nonce are part of the signed message
+ * @param request the request that was sent; its leader signature and nonce are part of the signed message
  * @throws RangeError for a key that no signature can verify against
  */
 export function verifyToolSignature(
@@ -105,7 +104,7 @@ export function verifyToolSignature(
 /**
  * Prepares a public key.
  *
- * @throws RangeError when no signature can verify against it
+ * @throws RangeError if no signature can verify against it
  */
 export function publicKey(key: PublicKey): VerifyKey {
   if (key instanceof VerifyKey) return key;

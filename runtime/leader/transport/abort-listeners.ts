@@ -1,4 +1,4 @@
-/** Shares one listener of an abort signal among many calls. */
+/** Shares one listener of each abort signal among many calls. */
 
 interface AbortActions {
   readonly acts: Set<() => void>;
@@ -8,8 +8,8 @@ interface AbortActions {
 const waitingFor = new WeakMap<AbortSignal, AbortActions>();
 
 /**
- * Calls a function when any of several signals fires. Each signal gets one listener for all calls: Node warns of a leak
- * from the eleventh listener on, and signals derived by `AbortSignal.any` are kept as long as their source.
+ * Calls a function when any of several signals fires. All calls share one listener for each signal: Node warns of a
+ * leak at the eleventh listener, and signals derived by `AbortSignal.any` stay in memory as long as their source.
  *
  * @returns a function that removes the callback
  */

@@ -1,9 +1,9 @@
 /**
- * `#platform/http-client` in Node: undici with limits of time and size.
+ * `#platform/http-client` for Node: undici with limits of time and size.
  *
- * undici calls `onRequestStart` right before it writes the first byte of a request, after DNS, connection, proxy tunnel
- * and TLS handshake. A failure before that call means that nothing was sent. A request that starts a second time, in an
- * agent that retries, is aborted there, so that no agent can send it twice.
+ * undici calls `onRequestStart` immediately before it writes the first byte of a request, after DNS, connection, proxy
+ * tunnel and TLS handshake. If a request fails before that call, nothing was sent. If `onRequestStart` is called a
+ * second time, because an agent retries, the request is aborted, so no agent can send it twice.
  */
 
 import type { Agent, buildConnector, EnvHttpProxyAgent } from "undici";
@@ -24,15 +24,15 @@ import {
   tooLarge,
 } from "./transport.js";
 
-/** A test compares it with the version of the package. */
+/** A test compares the version with that of the package. */
 const USER_AGENT = "svc-runtime/0.1.0";
-/** Time limit of DNS, connection and TLS handshake, in milliseconds. */
+/** Time limit for DNS, connection and TLS handshake, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Shared agents, with and without the proxies of the environment. */
+/** Agents with and without the proxies of the environment. */
 type Agents = Partial<Record<"direct" | "proxied", Promise<Agent | EnvHttpProxyAgent>>>;
 
-/** Shared by all clients without TLS options. Idle connections do not keep the process alive. */
+/** Agents of all clients without TLS options. Idle connections do not keep the process alive. */
 const sharedAgents: Agents = {};
 
 export class HttpClient implements Transport {
@@ -69,10 +69,10 @@ export class HttpClient implements Transport {
     this.#own = {};
   }
 
-  /** Drops an agent that cannot be created, so that the next call tries again. */
+  /** Returns the agent for a URL. Forgets an agent that cannot be created, so that the next call tries again. */
   #agent({ hostname }: URL): Promise<Dispatcher> {
     const agents = this.#tls === undefined ? sharedAgents : this.#own;
-    // The loopback address of a proxy is another machine.
+    // For a proxy, the loopback address is the proxy's own machine.
     const kind = isLoopback(hostname) ? "direct" : "proxied";
     const known = agents[kind];
     if (known !== undefined) return known;
@@ -103,8 +103,8 @@ async function newAgent(kind: keyof Agents, { ca, ...tls }: TlsOptions): Promise
 }
 
 /**
- * Wraps a proxy's connector so that failures end the request. Otherwise undici reconnects endlessly when a proxy hangs
- * up.
+ * Wraps a proxy's connector so that failures end the request; otherwise undici reconnects forever if a proxy closes the
+ * connection.
  */
 function endingConnector(connect: unknown): buildConnector.connector {
   if (typeof connect !== "function") return connect as buildConnector.connector;
@@ -115,12 +115,12 @@ function endingConnector(connect: unknown): buildConnector.connector {
     });
 }
 
-/** undici's control of a request whose first byte is about to be sent. */
+/** undici's controller of a request whose first byte is about to be sent. */
 interface Controller {
   abort(reason: Error): void;
 }
 
-/** One request and its answer; the handler of undici's `dispatch`. */
+/** One request and its answer: the handler of undici's `dispatch`. */
 class Exchange {
   readonly #chunks: Buffer[] = [];
   #size = 0;
@@ -209,7 +209,7 @@ function lost(error: NodeJS.ErrnoException | undefined, { protocol }: URL, hasBe
       "the handshake failed: the server answers without TLS: use http:// in the url, or the server's TLS port";
     return new LeaderError("connection_failed", hint, { cause: error });
   }
-  // Error codes of undici do not describe the cause.
+  // undici's own error codes do not describe the cause.
   const what = code.startsWith("UND_") ? message : code || "the connection broke";
   const isUnanswered = protocol === "http:" && !hasBegun && /^(?:UND_ERR_SOCKET|ECONNRESET|HPE_.+)$/.test(code);
   const hint = isUnanswered

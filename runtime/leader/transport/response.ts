@@ -1,5 +1,3 @@
-/** Reads error answers (protocol.md section 7). */
-
 import { ERROR_CODES, isErrorCode } from "../../wire/error-codes.js";
 import { JsonError } from "../../wire/json/error.js";
 import { plainValue } from "../../wire/json/untyped-json.js";
@@ -9,7 +7,10 @@ import type { HttpResponse } from "./transport.js";
 
 const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/** Converts an error answer: code and details are the server's if they have the form of the protocol. */
+/**
+ * Converts an error answer (protocol.md section 7). Uses code and details of the server if they have the format of the
+ * protocol.
+ */
 export function responseError({ status, headers, body }: HttpResponse): LeaderError {
   const facts = { status, retryAfter: retryAfterOf(headers) };
   const { error: code, details } = errorMembers(body);
@@ -36,14 +37,14 @@ function errorMembers(body: Uint8Array): { error?: unknown; details?: unknown } 
   }
 }
 
-/** `Retry-After` in seconds, from either of its forms (RFC 9110 section 10.2.3). */
+/** `Retry-After` in seconds, from either format (RFC 9110 section 10.2.3). */
 export function retryAfterOf(headers: HttpResponse["headers"]): number | undefined {
   const after = headers["retry-after"];
   if (typeof after !== "string") return undefined;
   if (/^\d{1,9}$/.test(after)) return Number(after);
   const at = /GMT$/.test(after) ? Date.parse(after) : Number.NaN;
   if (Number.isNaN(at)) return undefined;
-  // Relative to the server's clock, if the answer contains it.
+  // Relative to the server's clock, if the answer contains its time.
   const now = typeof headers.date === "string" ? Date.parse(headers.date) : Number.NaN;
   return Math.max(0, Math.ceil((at - (Number.isNaN(now) ? Date.now() : now)) / 1000));
 }

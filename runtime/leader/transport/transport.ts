@@ -1,18 +1,18 @@
-/** Requests and responses of the client's transports: http-client.ts in Node, portable/http-client.ts elsewhere. */
+/** Requests and responses of the transports: http-client.ts in Node, portable/http-client.ts elsewhere. */
 
 import type { Buffer } from "#platform/bytes";
 import { LeaderError } from "../error.js";
 import type { Dispatcher } from "./dispatcher.js";
 
-/** TLS options of a client. Only in Node: elsewhere the platform determines which servers are trusted. */
+/** TLS options of a client; only in Node. On other platforms, the platform determines the trusted servers. */
 export interface TlsOptions {
-  /** Trusted certificates in PEM form, instead of the system's. */
+  /** Trusted certificates in PEM format, instead of the system's. */
   readonly ca?: string | Uint8Array | readonly (string | Uint8Array)[];
-  /** The server name to request and verify, by default the host of the URL. */
+  /** Server name to request and verify; by default the host of the URL. */
   readonly servername?: string;
-  /** The client certificate in PEM form, for servers that request one. */
+  /** Client certificate in PEM format, for servers that request one. */
   readonly cert?: string | Uint8Array;
-  /** The private key of `cert` in PEM form. */
+  /** Private key of `cert`, in PEM format. */
   readonly key?: string | Uint8Array;
 }
 
@@ -22,7 +22,6 @@ export interface TransportOptions {
   readonly dispatcher?: Dispatcher | undefined;
 }
 
-/** A request. */
 export interface HttpRequest {
   readonly method: string;
   readonly url: URL;
@@ -30,7 +29,7 @@ export interface HttpRequest {
   readonly body?: Uint8Array;
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** The request is aborted when any of them fires. */
+  /** Abort the request when any of them fires. */
   readonly signals: readonly AbortSignal[];
 }
 
@@ -45,8 +44,8 @@ export interface HttpResponse {
 /** Sends requests, each at most once. */
 export interface Transport {
   /**
-   * @throws {@link LeaderError} `connection_failed`, `timeout`, `aborted`, `answer_too_large`, with `ran: "no"` when no byte
-   * of the request was sent
+   * @throws {@link LeaderError} `connection_failed`, `timeout`, `aborted`, `answer_too_large`; with `ran: "no"` if no
+   * byte of the request was sent
    */
   send(request: HttpRequest): Promise<HttpResponse>;
   /** Closes connections that no other client uses. */

@@ -15,42 +15,42 @@ import type { WalrusStorageOptions } from "../walrus-storage.js";
 
 /** Options of a store. */
 export interface DevStoreOptions {
-  /** Directory of the blobs, created when missing. Blobs of an earlier run are served again. */
+  /** Directory of the blobs; created if missing. Blobs of an earlier run are served again. */
   readonly directory: string;
-  /** The default 0 selects a free port. Only local clients can connect. */
+  /** Port; the default 0 selects a free one. Only local clients can connect. */
   readonly port?: number;
   /**
-   * `walrus` (the default where `@mysten/walrus-wasm` is installed): ids as on the real network. `substitute`: 32 bytes
-   * of SHA-256, which are fast but valid on no network.
+   * `walrus` (the default if `@mysten/walrus-wasm` is installed): ids as on the real network. `substitute`: a SHA-256
+   * hash, which is fast but not valid on any network.
    */
   readonly blobIds?: "walrus" | "substitute";
-  /** Number of shards for computing ids: 1,000 by default, as on Mainnet and Testnet. Small numbers are fast. */
+  /** Number of shards for computing ids: 1,000 by default, as on Mainnet and Testnet. Small numbers are faster. */
   readonly shards?: number;
-  /** Limit of a blob, in bytes: 10 MiB by default, as on public publishers. */
+  /** Maximum size of a blob, in bytes: 10 MiB by default, as on public publishers. */
   readonly maxBytes?: number;
-  /** The required `Authorization` of a PUT, if any. */
+  /** `Authorization` header that a PUT must have, if any. */
   readonly authorization?: string;
 }
 
 /** A simulated fault of one request. */
 export type DevFault =
-  /** The answer starts late; a blob is stored before the delay. */
+  /** The answer starts late; a PUT stores the blob before the delay. */
   | { readonly kind: "slow"; readonly delayMs: number }
   /** The answer does not declare its length. */
   | { readonly kind: "chunked" }
   /** The answer stops after half of its body; the connection stays open. */
   | { readonly kind: "stall" }
-  /** An error answer. `stored`: the blob is stored anyway. */
+  /** An error answer. With `stored`, the blob is stored anyway. */
   | { readonly kind: "status"; readonly status: number; readonly stored?: boolean; readonly retryAfter?: number }
   /** The connection ends after half of the answer's body. */
   | { readonly kind: "truncated" }
   /** One bit of the content is flipped (GET). */
   | { readonly kind: "wrong-bytes" }
-  /** The answer names another blob id (PUT). */
+  /** The answer has another blob id (PUT). */
   | { readonly kind: "wrong-id" }
   /** The connection is reset: `before` the request's body is read, or `after` the blob is stored. */
   | { readonly kind: "reset"; readonly when: "before" | "after" }
-  /** A custom answer; a blob is stored. */
+  /** A custom answer; a PUT stores the blob. */
   | {
       readonly kind: "answer";
       readonly status: number;
@@ -58,17 +58,14 @@ export type DevFault =
       readonly body: string | Uint8Array;
     };
 
-/** One received request. */
 export interface DevRequest {
   readonly method: string;
-  /** Path and query. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Received bytes of the body. */
+  /** Number of received bytes of the body. */
   bytes: number;
 }
 
-/** The stored metadata of a blob. */
 interface DevBlob {
   readonly blobId: string;
   readonly size: number;
@@ -98,11 +95,11 @@ interface DevBlob {
  * ```
  */
 export class DevStore {
-  /** The current epoch. Raise it to expire blobs. */
+  /** Current epoch. Increase it to expire blobs. */
   epoch = 1;
   /** Received requests, oldest first. */
   readonly requests: DevRequest[] = [];
-  /** Number of blobs newly created in this run, which a real publisher would have paid for. */
+  /** Number of blobs created in this run, for which a real publisher would have paid. */
   created = 0;
   readonly #faults: { on: "PUT" | "GET"; fault: DevFault; times: number }[] = [];
   readonly #blobs = new Map<string, DevBlob>();
@@ -120,7 +117,7 @@ export class DevStore {
   /**
    * Starts a store on 127.0.0.1.
    *
-   * @throws TypeError when `blobIds` is `walrus` and the encoder is not installed; system errors of the port and the
+   * @throws TypeError if `blobIds` is `walrus` and the encoder is not installed; system errors of the port and the
    * directory
    */
   static async start(options: DevStoreOptions): Promise<DevStore> {
@@ -153,7 +150,7 @@ export class DevStore {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Options for a `WalrusStorage` that uses this store; a `WalrusReader` needs `aggregator` only. */
+  /** Options for a `WalrusStorage` that uses this store. A `WalrusReader` needs only `aggregator`. */
   connection(): Pick<WalrusStorageOptions, "publisher" | "aggregator" | "encoder" | "shards"> {
     const { authorization, shards = DEFAULT_SHARDS } = this.#options;
     return {
@@ -295,7 +292,7 @@ export class DevStore {
   }
 }
 
-/** A substitute blob id: SHA-256 over a fixed text and the content. Valid on no Walrus network. */
+/** Substitute for a blob id: SHA-256 of a fixed text and the content. Not valid on any Walrus network. */
 export function substituteBlobId(content: Uint8Array): string {
   return createHash("sha256").update("svc-runtime dev store substitute blob id\n").update(content).digest("base64url");
 }
@@ -329,7 +326,7 @@ function parseQuery(query: URLSearchParams): PutQuery | string {
 }
 
 function newlyCreated(blob: DevBlob, blobId: string, epochs: number) {
-  // Walrus stores about five times the size and 64 MB of metadata; this is only an approximation.
+  // An approximation: Walrus stores about five times the size and 64 MB of metadata.
   const storageSize = 66_034_000 + 5 * blob.size;
   return {
     newlyCreated: {
@@ -355,7 +352,7 @@ function newlyCreated(blob: DevBlob, blobId: string, epochs: number) {
 }
 
 function alreadyCertified(blob: DevBlob, blobId: string) {
-  // A publisher names its own deletable blob by its object, any other by the event of its certification.
+  // A publisher identifies its own deletable blob by its object, any other blob by the event of its certification.
   const by = blob.deletable
     ? { object: blob.objectId }
     : { event: { txDigest: "4XQHFa9S324wTzYHF3vsBSwpUZuLpmwTHYMFv9nsttSs", eventSeq: "0" } };

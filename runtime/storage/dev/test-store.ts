@@ -1,4 +1,4 @@
-/** A local Walrus for tests: publisher and aggregator with a directory that is removed at the end. */
+/** Local Walrus for tests: publisher and aggregator with a directory that is removed at the end. */
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,13 +9,13 @@ import { DevStore } from "./dev-store.js";
 
 /** A running store. */
 export class TestStore {
-  /** Reads references back. Pass the store to a harness as `store` to resolve every result. */
+  /** Reads references. Pass the store to a harness as `store` to resolve every result. */
   readonly reader: WalrusReader;
 
   readonly #directory: string;
 
   private constructor(
-    /** The underlying store: received requests, simulated faults, the epoch. */
+    /** Underlying store with received requests, simulated faults and the epoch. */
     readonly walrus: DevStore,
     directory: string,
   ) {
@@ -29,12 +29,12 @@ export class TestStore {
     return new TestStore(await DevStore.start({ directory, blobIds: "substitute" }), directory);
   }
 
-  /** The URL of publisher and aggregator, for a tool that reads it from its environment. */
+  /** URL of publisher and aggregator, for a tool that reads it from its environment. */
   get url(): string {
     return this.walrus.url;
   }
 
-  /** A storage that writes to this store, for a tool that gets its storage injected. */
+  /** Creates a storage that writes to this store, for a tool whose storage is injected. */
   storage(options: Partial<WalrusStorageOptions> = {}): WalrusStorage {
     return new WalrusStorage({ ...this.walrus.connection(), epochs: 1, ...options });
   }

@@ -1,35 +1,35 @@
 /**
- * A configured publisher or aggregator: an address, and headers sent to this server only. Neither appears in messages,
- * `util.inspect` or `JSON.stringify`.
+ * A configured publisher or aggregator: its address, and headers that are sent only to this server. Neither appears in
+ * messages, `util.inspect` or `JSON.stringify`.
  */
 
 import { type OutgoingHttpHeaders, validateHeaderName, validateHeaderValue } from "node:http";
 import { isLoopback } from "svc-runtime/internal/storage";
 import { StorageError } from "../storage-error.js";
 
-/** Kind of server, and the first word of every message about it. */
+/** Kind of server; the first word of messages about it. */
 export type Role = "publisher" | "aggregator";
 
-/** Headers of one request by name. Treated as secrets. */
+/** Headers of one request, by name. Treated as secrets. */
 export type SecretHeaders = Readonly<Record<string, string>>;
 
-/** Configuration of a server, set by the operator. Never take any of it from a tool's input. */
+/** Configuration of a server, set by the operator. Never derive it from a tool's input. */
 export interface EndpointOptions {
-  /** `https://…` or `http://…` without user information, query and fragment. A path is a prefix. */
+  /** `https://…` or `http://…` without user information, query and fragment. A path is used as a prefix. */
   readonly url: string | URL;
   /**
    * Credentials such as `{ Authorization: "Bearer …" }`, or a function that returns them for each request (the JWT of a
-   * Walrus publisher may be valid for one upload only). Sent to this server only; over plain http only to this machine,
+   * Walrus publisher may be valid for one upload only). Sent only to this server; over plain http only to this machine,
    * unless `plaintextHeaders` is set.
    */
   readonly headers?: SecretHeaders | (() => SecretHeaders | Promise<SecretHeaders>);
   /** Sends `headers` over plain http to other machines too, for a service mesh that encrypts the connection. */
   readonly plaintextHeaders?: boolean;
-  /** Trusted certificates in PEM form, instead of the system's. */
+  /** Trusted certificates in PEM format, instead of the system's. */
   readonly ca?: string | Buffer;
 }
 
-/** Headers set by the exchange itself. */
+/** Headers that http-exchange.ts sets. */
 const RESERVED: ReadonlySet<string> = new Set([
   "accept-encoding",
   "connection",
@@ -44,7 +44,6 @@ const RESERVED: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** A checked endpoint. */
 export class Endpoint {
   readonly #base: URL;
   readonly #headers: EndpointOptions["headers"];
@@ -83,7 +82,7 @@ export class Endpoint {
     return this.#ca;
   }
 
-  /** The address of a resource below the prefix. */
+  /** Address of a resource below the prefix. */
   address(path: string, query: Readonly<Record<string, string>> = {}): URL {
     const address = new URL(this.#base);
     address.pathname = `${this.#base.pathname === "/" ? "" : this.#base.pathname}${path}`;
@@ -91,14 +90,14 @@ export class Endpoint {
     return address;
   }
 
-  /** @throws {@link StorageError} `invalid_option` when the function fails or returns invalid headers */
+  /** @throws {@link StorageError} `invalid_option` if the function fails or returns invalid headers */
   async headers(): Promise<OutgoingHttpHeaders> {
     if (typeof this.#headers !== "function") return { ...this.#headers };
     let headers: SecretHeaders;
     try {
       headers = await this.#headers();
     } catch {
-      // The cause is dropped because it may contain credentials.
+      // Without the cause, which may contain credentials.
       throw new StorageError("invalid_option", `${this.role}: headers: the function that returns them failed`);
     }
     return { ...checkedHeaders(this.role, headers) };
@@ -112,7 +111,7 @@ function checkedHeaders(role: Role, headers: SecretHeaders): SecretHeaders {
       validateHeaderName(name);
       validateHeaderValue(name, value);
     } catch {
-      // The error of node:http is dropped because it may quote the value.
+      // Without the error of node:http, which may quote the value.
       throw new StorageError(
         "invalid_option",
         `${role}: headers: expected valid HTTP names and values, without headers that the storage sets itself`,

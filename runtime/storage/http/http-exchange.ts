@@ -1,11 +1,11 @@
 /**
  * One HTTP exchange with a publisher or an aggregator, over node:http and node:https.
  *
- * `fetch` reports neither the connection nor the progress of a body, its limits (300 s) cannot be set without the
- * undici package, and it follows redirects and decompresses. Here each step has a deadline, the body is sent in slices
- * of the caller's bytes, and the answer is pulled chunk by chunk, so memory does not depend on the server. Every
- * exchange uses a new connection, because a PUT that failed on a stale connection cannot be distinguished from one that
- * was processed.
+ * Not `fetch`, which reports neither the connection nor the progress of a body, has time limits (300 s) that only the
+ * undici package can change, and follows redirects and decompresses. Here each step has a deadline, the body is sent in
+ * slices of the caller's bytes, and the answer is read chunk by chunk, so memory does not depend on the server. Every
+ * exchange uses a new connection: after a failure on a stale connection, it would be unknown whether a PUT was
+ * processed.
  */
 
 import { request as httpRequest, type IncomingMessage } from "node:http";
@@ -14,7 +14,6 @@ import type { Deadline, Deadlines } from "../deadline.js";
 import { StorageError, type StorageErrorFacts, type StorageFault, systemCode } from "../storage-error.js";
 import type { Endpoint } from "./endpoint.js";
 
-/** A request. */
 export interface ExchangeOptions {
   readonly endpoint: Endpoint;
   readonly method: "GET" | "PUT";
@@ -23,25 +22,26 @@ export interface ExchangeOptions {
   readonly body?: Uint8Array;
   readonly deadlines: Deadlines;
   readonly deadline: Deadline;
-  /** Called after each slice handed to the system. */
+  /** Called after each slice that was handed to the system. */
   readonly onSent?: ((sent: number) => void) | undefined;
 }
 
-/** Size of the slices of a body, in bytes. */
+/** Size of a slice of the body, in bytes. */
 const SLICE = 128 * 1024;
 
-/** A response with status 200, its body still unread. */
+/** A response with status 200 whose body has not been read. */
 export interface ResponseStream {
-  /** The declared length of the body in bytes. */
+  /** Declared length of the body, in bytes. */
   readonly length: number | undefined;
-  /** The body. If it is not read, the connection closes when the deadline ends. */
+  /** The body. If it is not read, the connection closes at the deadline. */
   readonly chunks: AsyncGenerator<Buffer, void>;
 }
 
 /**
- * Sends a request and returns the head of a successful response.
+ * Sends a request and returns a successful response, whose body is still unread.
  *
- * The `paid` of a failure says whether the request may have been processed, which needs the last byte of its body.
+ * In an error, `paid` tells whether the request may have been processed, which is possible only after the last byte of
+ * its body.
  *
  * @throws {@link StorageError} `connect_timeout`, `progress_timeout`, `total_timeout`, `aborted`, `connection_failed`,
  * `redirected`, `refused`, `not_found`, `answer_invalid`
@@ -100,7 +100,7 @@ class Exchange {
           clearTimeout(this.#timer);
           if (body === undefined) return;
           this.#send(request, body).catch((error: unknown) => {
-            // Thrown by the caller's progress callback, which aborts the upload.
+            // The caller's progress callback threw, which aborts the upload.
             this.#fail(this.#error("aborted", "the progress callback threw", { cause: error }));
           });
         });
@@ -136,7 +136,7 @@ class Exchange {
           request.end(slice, done);
         } else request.write(slice, done);
       });
-      // An early answer or a failure ends the sending.
+      // Stop sending after an early answer or a failure.
       if (!taken || this.#rejectHead === undefined || this.#failure !== undefined) return;
       clearTimeout(this.#timer);
       onSent?.(at + slice.length);
@@ -181,7 +181,8 @@ class Exchange {
     if (status === 404 && this.#options.method === "GET") {
       return this.#error("not_found", "answered 404: it does not have the blob", facts);
     }
-    // A server that answers 4xx did not process the request; behind a 5xx of a gateway it may have.
+    // A server that answers 4xx did not process the request; a 5xx may come from a gateway in front of a server that
+    // did.
     const paid = status >= 400 && status < 500 ? ({ ...facts, paid: "no" } as const) : facts;
     return this.#error("refused", `answered ${status}, expected 200`, paid);
   }
@@ -217,7 +218,7 @@ class Exchange {
   }
 }
 
-/** Reads a body of unknown length into memory; throws `tooLong()` beyond `limit` bytes. */
+/** Reads a body of unknown length into memory. Throws `tooLong()` above `limit` bytes. */
 export async function readBody(
   chunks: ResponseStream["chunks"],
   limit: number,

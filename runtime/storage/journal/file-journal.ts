@@ -1,7 +1,7 @@
 /**
- * An upload journal in one append-only file. Each line is a checksum (16 hex digits of SHA-256) and a JSON text: an
- * entry, or `{"removed":KEY}`. A line counts once it is complete and on disk; an incomplete last line, left by a crash,
- * is dropped when the file is opened.
+ * Upload journal in one append-only file. Each line has a checksum (16 hex digits of SHA-256) and a JSON text: an
+ * entry, or `{"removed":KEY}`. A line is valid when it is complete and on disk. An incomplete last line, left by a
+ * crash, is dropped when the file is opened.
  */
 
 import { type FileHandle, open, readFile, realpath, rename, rm } from "node:fs/promises";
@@ -12,10 +12,9 @@ import type { UploadEntry, UploadJournal } from "./journal.js";
 import { acquireLock } from "./lock-file.js";
 
 const HEADER = "svc-runtime upload journal 1\n";
-/** The file is compacted when its dead lines exceed this size and the size of the live lines. */
+/** The file is compacted when its outdated lines exceed this size, in bytes, and the size of the current lines. */
 const COMPACT_BYTES = 1024 * 1024;
 
-/** An {@link UploadJournal} in a file. */
 export class FileJournal implements UploadJournal {
   readonly #entries = new Map<string, UploadEntry>();
   #queue: Promise<unknown> = Promise.resolve();
@@ -37,8 +36,8 @@ export class FileJournal implements UploadJournal {
   /**
    * Opens or creates the journal (mode 0600). Its directory must exist, on a file system with a reliable `fsync`.
    *
-   * @throws {@link StorageError} `journal_failed`: it is open already, here or in another process or container, the
-   * file is not a journal, or it is damaged before its last line
+   * @throws {@link StorageError} `journal_failed`: the journal is already open, here or in another process or
+   * container; the file is not a journal; or it is damaged before its last line
    */
   static async open(path: string): Promise<FileJournal> {
     const real = await resolvePath(path);
@@ -143,7 +142,7 @@ export class FileJournal implements UploadJournal {
     }
   }
 
-  /** Writes the live lines to a new file and renames it. On failure the old file stays in use. */
+  /** Writes the current lines to a new file and renames it. If that fails, the old file stays in use. */
   async #compact(): Promise<void> {
     const next = `${this.#path}.next`;
     let file: FileHandle | undefined;

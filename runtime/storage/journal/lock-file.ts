@@ -1,21 +1,21 @@
-/** Exclusive file locks of the operating system, through fs-native-extensions because Node has none. */
+/** Exclusive file locks of the operating system, by fs-native-extensions because Node has none. */
 
 import { type FileHandle, open } from "node:fs/promises";
 import { createRequire } from "node:module";
 
-/** The used part of fs-native-extensions, which has no types. */
+/** Part of fs-native-extensions that is used; the package has no types. */
 interface FileLocks {
-  /** Locks the whole file for the open file description of `fd`; false when another one holds the lock. */
+  /** Locks the whole file for the open file description of `fd`; false if another one holds the lock. */
   tryLock(fd: number): boolean;
 }
 
 /**
- * Locks a file, which is created (mode 0600) when missing. The file is empty and is never removed: otherwise one
- * process could hold the lock of a removed file while another locks a new one.
+ * Locks a file; creates it (mode 0600) if it is missing. The file is empty and never removed: otherwise one process
+ * could hold the lock of a removed file while another process locks a new one.
  *
- * @returns the open file, which holds the lock until it is closed or the process ends; undefined when the file is
- * locked already, by this process or another, also in another container
- * @throws errors of the file system, or of loading fs-native-extensions where it has no build for this system
+ * @returns the open file, which holds the lock until it is closed or the process ends; undefined if the file is already
+ * locked by this or another process, possibly in another container
+ * @throws errors of the file system, or of loading fs-native-extensions if it has no build for this system
  */
 export async function acquireLock(path: string): Promise<FileHandle | undefined> {
   const require = createRequire(import.meta.url);

@@ -1,9 +1,8 @@
 /**
- * Attributes asynchronous errors: finds the tool that threw an error outside its calls, in a timer or an unawaited
- * promise.
+ * Finds the tool that threw an error outside its calls, in a timer or an unawaited promise.
  *
  * Following every call through its timers and promises costs 8 % of the CPU time of a call on Node 20
- * (docs/deadlines.md), so it starts only with the first such error of a process. In a process with a single tool, the
+ * (docs/deadlines.md), so it starts with the first such error of a process. If the process has only one tool, that
  * first error is attributed too.
  */
 
@@ -20,11 +19,11 @@ export function runAsTool<T>(tool: string, work: () => T): T {
 }
 
 /**
- * Names the tool of an asynchronous error, for the error handlers of the process. The first call makes {@link
+ * Identifies the tool of an asynchronous error, for the error handlers of the process. The first call makes {@link
  * runAsTool} follow all later calls.
  *
  * @param served names of the tools of this process
- * @returns fields for the log: `tool`, or `tools` when any of them may have thrown the error
+ * @returns fields for the log: `tool`, or `tools` if any of them may have thrown the error
  */
 export function strayFields(
   served: readonly string[],

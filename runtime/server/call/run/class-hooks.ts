@@ -1,6 +1,6 @@
 /**
- * `static create()` and `static close()` of a tool class: set-up and release of resources that all its calls on one
- * thread share.
+ * Calls `static create()` and `static close()` of tool classes, which set up and release resources for all calls on one
+ * thread.
  */
 
 import { endsWithin } from "../../../time-limit.js";
@@ -9,12 +9,11 @@ import { StartupError } from "../../errors/startup-error.js";
 import { runAsTool } from "./async-errors.js";
 import { loadOpenTelemetry } from "./open-telemetry.js";
 
-/** Maximum duration of `close()` in milliseconds. A shutdown does not wait longer. */
+/** Time limit for `close()`, in milliseconds. */
 export const CLOSE_LIMIT_MS = 5_000;
 /** Milliseconds after which a start that waits for `create()` is logged. */
 const CREATE_NOTICE_MS = 10_000;
 
-/** The parts of a tool that its hooks need. */
 export interface HookedTool {
   readonly fqn: string;
   readonly tool: SvcToolClass;
@@ -25,21 +24,21 @@ export function hasClose({ tool }: HookedTool): boolean {
   return tool.close !== undefined && tool.close !== SvcTool.close;
 }
 
-/** Reference count of one class on this thread: `create()` runs for the first use, `close()` after the last. */
+/** Reference count of one class on this thread. `create()` is called for the first use, `close()` after the last. */
 interface ClassUse {
   count: number;
-  /** The last `create()` or `close()`: the next one waits for it. */
+  /** The last `create()` or `close()`, for which the next one waits. */
   last: Promise<void>;
 }
 
 const classes = new WeakMap<SvcToolClass, ClassUse>();
 
 /**
- * Runs `create()` of each class that is not in use on this thread.
+ * Calls `create()` of each class that is not in use on this thread.
  *
- * @returns a function that ends these uses and runs `close()` of each class that has no other use. It never rejects.
- * @throws {@link StartupError} when a `create()` fails. The other classes are closed first; one whose `create()` is
- * still running gets the time limit of `close()`, and is closed when it ends
+ * @returns a function that ends these uses and calls `close()` of each class that has no other use. It never rejects.
+ * @throws {@link StartupError} if a `create()` fails. The other classes are closed first; one whose `create()` is still
+ * running has the time limit of `close()` and is closed when it ends
  */
 export async function createClasses(
   tools: readonly HookedTool[],
@@ -102,7 +101,7 @@ function releaseClass(hooked: HookedTool, context: ClassContext): Promise<void> 
   return users.last;
 }
 
-/** Runs `close()` of a class. Never rejects: errors and timeouts are only logged, because no caller can handle them. */
+/** Calls `close()` of a class. Never rejects: errors and timeouts are logged, because no caller can handle them. */
 async function close({ fqn, tool }: HookedTool, given: ClassContext): Promise<void> {
   const { log } = given;
   const closed = async () => {

@@ -1,6 +1,6 @@
 /**
- * One call of a tool's own code (protocol.md section 7, steps 5 and 6): construct, authorize, decode, invoke, encode.
- * It contains no timers, replay or HTTP, because it also runs on worker threads (threads/thread-host.ts).
+ * Runs a tool's own code for one call (protocol.md section 7, steps 5 and 6): construct, authorize, decode, invoke,
+ * encode. Contains no timers, replay or HTTP, because it also runs on worker threads (threads/thread-host.ts).
  */
 
 import {
@@ -34,19 +34,18 @@ import {
 import { runAsTool } from "./async-errors.js";
 import type { UndeclaredNotice } from "./undeclared-notice.js";
 
-/** A tool's own code, with the decoder of its input and the encoder of its output. */
 export interface ToolCode {
   readonly fqn: string;
   readonly input: InputDecoder;
   readonly output: OutputEncoder;
   readonly undeclared: UndeclaredNotice;
-  /** Ports in which a probably rounded number was found. Each is logged once. */
+  /** Ports with a number that may have lost precision. Each is logged once. */
   readonly rounded: Set<string>;
-  /** Creates an instance. Returns a promise only when the class defines its own `new`. */
+  /** Creates an instance. Returns a promise only if the class defines its own `new`. */
   construct(): SvcTool<unknown, unknown> | Promise<SvcTool<unknown, unknown>>;
 }
 
-/** Runs a tool on the thread of the caller. */
+/** Runs a tool on the calling thread. */
 export class LocalHost implements ToolHost {
   readonly #tool: ToolCode;
 
@@ -90,7 +89,7 @@ export class LocalHost implements ToolHost {
   }
 }
 
-/** The context of a call. The signal is created at its first use, because most tools never use it. */
+/** Context of a call. Creates the abort signal at its first use, because most tools never use it. */
 class Context implements InvokeContext {
   #controller: AbortController | undefined;
   #aborted: InvocationAborted | undefined;
@@ -112,7 +111,7 @@ class Context implements InvokeContext {
     return Math.max(0, Math.floor(this.deadline - performance.now()));
   }
 
-  /** The abort reason when a tool threw because of its abort signal; undefined for any other error. */
+  /** Abort reason, if the tool threw because of its abort signal; undefined for any other error. */
   abortThatCaused(error: unknown): InvocationAborted["reason"] | undefined {
     const aborted = this.#aborted;
     if (aborted === undefined) return undefined;
@@ -134,7 +133,7 @@ class Context implements InvokeContext {
   }
 }
 
-/** The context in signed mode. In unsigned mode the member `auth` is absent, not undefined. */
+/** Context in signed mode. In unsigned mode, the member `auth` is absent instead of undefined. */
 class SignedContext extends Context {
   #auth: AuthContext | undefined;
   readonly #caller: AuthContext;
@@ -152,7 +151,6 @@ class SignedContext extends Context {
 
 const NONE: readonly WalrusValue[] = [];
 
-/** A call on this thread. */
 class LocalExecution implements Execution {
   readonly end: Promise<Answer>;
   readonly #context: Context;
@@ -192,7 +190,7 @@ class LocalExecution implements Execution {
     }
   }
 
-  /** Never rejects: every fault becomes an answer. */
+  /** Never rejects: every error becomes an answer. */
   async #execute(): Promise<Answer> {
     const tool = this.#tool;
     const log = this.#log;
@@ -240,7 +238,7 @@ class LocalExecution implements Execution {
     return this.#encode(result);
   }
 
-  /** @throws {@link WireFault} for an input that does not conform to the contract */
+  /** @throws {@link WireFault} if the input does not conform to the contract */
   #decode(): unknown {
     const input = takeInput(this.#call);
     const decoder = this.#tool.input;
@@ -255,7 +253,7 @@ class LocalExecution implements Execution {
     try {
       this.#tool.undeclared.look(input, this.#log);
     } catch {
-      // The input is not JSON, which the answer reports.
+      // The input is not JSON; the answer reports that.
     }
   }
 
@@ -272,7 +270,7 @@ class LocalExecution implements Execution {
         this.#log.error({ code: error.code, details: error.details }, "the tool's result does not match its contract");
         return refusal(error.code, error.details, error);
       }
-      // A getter or a `toJSON` of the tool threw.
+      // A getter or `toJSON` of the tool threw.
       this.#log.error({ err: error }, "encoding the tool's result failed");
       return this.#stopping ? INTERRUPTED : refusal("output_serialization_error", undefined, error);
     }
@@ -300,7 +298,7 @@ class LocalExecution implements Execution {
   }
 }
 
-/** The stored values of a result whose `returned` callback runs once the result is sent. */
+/** Stored values of a result that have a `returned` callback. */
 function waiting({ ports }: EncodedOutput): readonly WalrusValue[] {
   let found: WalrusValue[] | undefined;
   for (const { values } of ports) {
@@ -313,15 +311,15 @@ function waiting({ ports }: EncodedOutput): readonly WalrusValue[] {
   return found ?? NONE;
 }
 
-/** Whether an instance overrides `authorize`. The default permits every caller. */
+/** Whether an instance overrides `authorize`; the default permits every caller. */
 function asksForCaller(instance: SvcTool<unknown, unknown>): boolean {
   return instance.authorize !== SvcTool.prototype.authorize;
 }
 
 /**
- * Runs `authorize` of an instance for a caller.
+ * Calls an instance's `authorize` for a caller.
  *
- * @returns undefined when the caller is permitted, else the refusal or the fault
+ * @returns undefined if the caller is permitted, otherwise the answer with the error
  */
 export async function authorize(
   instance: SvcTool<unknown, unknown>,

@@ -1,17 +1,15 @@
-/** Loads the application's OpenTelemetry API, only if the application has registered a provider. */
-
 import type { Logger } from "../../../tool.js";
 
 type Api = typeof import("@opentelemetry/api");
 
-/** Global symbol under which every copy of the API, version 1, keeps the registered providers. */
+/** Global symbol under which all copies of version 1 of the API keep the registered providers. */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
 
 /**
- * Loads the API.
+ * Loads the application's OpenTelemetry API, if the application has registered a provider.
  *
- * @param signal the kind of provider that must be registered
- * @returns undefined when there is none
+ * @param signal kind of provider that must be registered
+ * @returns undefined if there is none
  */
 export async function loadOpenTelemetry(signal: "trace" | "metrics", log: Logger): Promise<Api | undefined> {
   const registered = (globalThis as { [REGISTERED]?: Partial<Record<typeof signal, unknown>> })[REGISTERED];

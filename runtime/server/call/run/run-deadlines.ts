@@ -2,25 +2,24 @@
 
 import { AsyncResource } from "node:async_hooks";
 
-/** Something with a deadline. */
 export interface Due {
-  /** The deadline on the clock of `performance.now()`, in milliseconds. {@link RunDeadlines.advance} moves it. */
+  /** Deadline in milliseconds, on the clock of `performance.now()`. {@link RunDeadlines.advance} changes it. */
   deadline: number;
   /** Called when the deadline passes, unless it was cancelled. */
   onExpired(): void;
 }
 
 /**
- * Open deadlines with a single timer, for the earliest of them. A timer for each deadline would cost several
- * microseconds a call.
+ * Open deadlines, with one timer for the earliest. A timer for each deadline would cost several microseconds for each
+ * call.
  */
 export class RunDeadlines {
   readonly #open = new Set<Due>();
   #timer: NodeJS.Timeout | undefined;
-  /** Detaches the timer from the `AsyncLocalStorage` context of the call that happens to start it. */
+  /** Detaches the timer from the `AsyncLocalStorage` context of the call that starts it. */
   readonly #detached = new AsyncResource("svc-runtime deadlines");
 
-  /** @param due its deadline must not be earlier than any deadline added before */
+  /** @param due its deadline must not be earlier than that of any `due` added before */
   add(due: Due): void {
     this.#open.add(due);
     if (this.#timer === undefined) this.#wait(due);
@@ -28,12 +27,13 @@ export class RunDeadlines {
   }
 
   cancel(due: Due): void {
-    // Without open deadlines the timer must not keep the process alive. Leaving it to expire is cheaper than clearing
-    // it.
+    // Without open deadlines, the timer must not keep the process alive. Letting it expire is cheaper than clearing it.
     if (this.#open.delete(due) && this.#open.size === 0) this.#timer?.unref();
   }
 
-  /** Moves all open deadlines closer, for tests that advance time. Passed deadlines expire before it returns. */
+  /**
+   * Brings all open deadlines closer, for tests. Deadlines that are then in the past expire before this method returns.
+   */
   advance(ms: number): void {
     for (const due of this.#open) due.deadline -= ms;
     clearTimeout(this.#timer);

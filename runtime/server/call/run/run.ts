@@ -1,6 +1,6 @@
 /**
- * One run of a tool under its deadline (protocol.md section 7, steps 5 and 6). A run ends with exactly one answer.
- * local-host.ts contains the steps in between.
+ * One run of a tool with its deadline (protocol.md section 7, steps 5 and 6). Every run ends with exactly one answer.
+ * local-host.ts contains the steps between start and end.
  */
 
 import { AsyncResource } from "node:async_hooks";
@@ -9,26 +9,26 @@ import { type Answer, type Call, type Execution, type Health, refusal } from "..
 import type { Due } from "./run-deadlines.js";
 import type { ServedTool } from "./served-tool.js";
 
-/** Callbacks for the end of a run. */
 export interface RunHooks {
-  /** Called when the run ends before its deadline, or later by blocking the event loop. Returns the answer to send. */
+  /**
+   * Called when the run ends before its deadline, or later because it blocked the event loop. Returns the answer to
+   * send.
+   */
   ended?(answer: Answer): Answer | Promise<Answer>;
-  /** Called with the 504 when the deadline passes. The tool may still be running. */
+  /** Called with the 504 at the deadline. The tool may still be running. */
   timedOut?(answer: Answer): void;
-  /** Called when the tool of a timed out run has ended. Its result is discarded. */
+  /** Called when the tool of a timed-out run has ended. Its result is discarded. */
   settledLate?(): void;
 }
 
-/** One invocation of a tool. */
 export class Run implements Due {
-  /** The answer of the run; never rejects. */
+  /** Answer of the run; never rejects. */
   readonly answer: Promise<Answer>;
   deadline: number;
   readonly #execution: Execution;
   #resolve!: (answer: Answer | Promise<Answer>) => void;
   /**
-   * The `AsyncLocalStorage` context of this call, such as its trace span, so that a timeout is handled as part of the
-   * call.
+   * `AsyncLocalStorage` context of this call, such as its trace span, so that a timeout is handled as part of the call.
    */
   readonly #context = new AsyncResource("svc-runtime run");
   #over = false;
@@ -53,7 +53,7 @@ export class Run implements Due {
     );
   }
 
-  /** Ends the run with a timeout. */
+  /** Ends the run because of its deadline. */
   onExpired(): void {
     this.#context.runInAsyncScope(() => this.#timeOut());
   }
@@ -74,7 +74,7 @@ export class Run implements Due {
     const hooks = this.#hooks;
     const log = this.#log;
     const tool = this.#tool;
-    // A tool that blocks the event loop past its deadline also delays the timer.
+    // A tool that blocks the event loop beyond its deadline also delays the timer.
     const overrun = performance.now() - this.deadline;
     const late = overrun >= 0;
     if (late) this.abort("timeout");
@@ -95,18 +95,17 @@ export class Run implements Due {
     await this.#execution.returned?.();
   }
 
-  /** Aborts the tool, whose result is no longer needed. */
   abort(reason: InvocationAborted["reason"]): void {
     if (!this.#over) this.#execution.abort(reason);
   }
 }
 
 /**
- * Runs `authorize` on a new instance, under the tool's deadline, for a caller that requests the cached answer of
+ * Calls `authorize` on a new instance, with the tool's deadline, for a caller that requests the stored answer of
  * another leader or key (protocol.md section 8).
  *
- * @param ended called once when `authorize` has ended, possibly after its deadline
- * @returns undefined when the caller may get the answer, else the refusal or the fault
+ * @param ended called once when `authorize` has ended, possibly after the deadline
+ * @returns undefined if the caller may get the answer, otherwise the answer with the error
  */
 export function authorizeAlone(
   tool: ServedTool,
@@ -123,17 +122,17 @@ export function authorizeAlone(
   return withDeadline(begin, tool.timeoutMs, late);
 }
 
-/** Runs `health()` on a new instance, under the tool's deadline. */
+/** Calls `health()` on a new instance, with the tool's deadline. */
 export function checkHealth(tool: ServedTool, log: Logger): Promise<Health> {
   const late = (): Health => ({ status: 503, error: new InvocationAborted("timeout") });
   return withDeadline(() => tool.host.health(log), tool.timeoutMs, late);
 }
 
 /**
- * Runs work under a time limit.
+ * Runs work with a time limit.
  *
- * @returns the result of the work, or of `late` when the work took `ms` milliseconds or more, including time in which
- * it blocked the event loop
+ * @returns the result of the work, or of `late` if the work took `ms` milliseconds or more, including time in which it
+ * blocked the event loop
  */
 export async function withDeadline<T>(begin: () => Execution<T>, ms: number, late: () => T): Promise<T> {
   const started = performance.now();

@@ -1,4 +1,4 @@
-/** A tool class with its contract: the state that all calls share, created once at start-up. */
+/** State of a tool class that all its calls share, created once at start-up. */
 
 import { contractOf } from "../../../contracts.js";
 import { parseFqn } from "../../../fqn.js";
@@ -15,26 +15,25 @@ import { LocalHost, type ToolCode } from "./local-host.js";
 import { RunDeadlines } from "./run-deadlines.js";
 import { UndeclaredNotice } from "./undeclared-notice.js";
 
-/** One tool, ready to be called. */
+/** A tool that is ready to be called. */
 export class ServedTool implements ToolCode {
   readonly fqn: string;
-  /** The path before `/invoke`: `""`, or a path such as `/a/b`. */
+  /** Path before `/invoke`: `""`, or a path such as `/a/b`. */
   readonly prefix: string;
   readonly timeoutMs: number;
   readonly contract: Contract;
   readonly envelope: EnvelopeReader;
   readonly input: InputDecoder;
-  /** Maximum heap bytes for decoding an input, from its number of values and the length of its body. */
+  /** Maximum heap bytes of a decoded input, from its number of values and the length of its body. */
   readonly heapBytesOf: ReturnType<typeof heapBytesOf>;
   readonly output: OutputEncoder;
   readonly undeclared: UndeclaredNotice;
   readonly rounded = new Set<string>();
-  /** The deadlines of this tool's runs. */
   readonly deadlines = new RunDeadlines();
-  /** Where the tool's code runs: on this thread, unless start-up assigns worker threads. */
+  /** Where the tool's code runs: on this thread, unless the tool is isolated on worker threads. */
   host: ToolHost = new LocalHost(this);
 
-  /** @throws {@link StartupError} when the class cannot be served; the message contains the remedy */
+  /** @throws {@link StartupError} if the class cannot be served; the message tells how to fix it */
   constructor(readonly tool: SvcToolClass) {
     const facts = staticFacts(tool);
     const name = parseFqn(facts.fqn);
@@ -83,14 +82,14 @@ export class ServedTool implements ToolCode {
     this.undeclared = new UndeclaredNotice(contract);
   }
 
-  /** Creates an instance. Returns a promise only when the class defines its own `new`. */
+  /** Creates an instance. Returns a promise only if the class defines its own `new`. */
   construct(): SvcTool<unknown, unknown> | Promise<SvcTool<unknown, unknown>> {
     const { tool } = this;
     return tool.new === SvcTool.new ? (Reflect.construct(tool as never, []) as SvcTool<unknown, unknown>) : tool.new();
   }
 }
 
-/** The static metadata of a class. A description from JSDoc is only in the contract. */
+/** Static metadata of a class, without a description from JSDoc, which is only in the contract. */
 function staticFacts(tool: SvcToolClass) {
   const inherited = SvcTool as unknown as SvcToolClass;
   const given: unknown = tool;
@@ -112,7 +111,7 @@ function staticFacts(tool: SvcToolClass) {
 /**
  * Creates the served tools of one process.
  *
- * @throws {@link StartupError} when a class cannot be served, or two tools have the same FQN or path
+ * @throws {@link StartupError} if a class cannot be served, or two tools have the same FQN or path
  */
 export function serveTools(classes: readonly SvcToolClass[]): ServedTool[] {
   if (classes.length === 0) throw new StartupError("bootstrap: expected at least one tool, got none");

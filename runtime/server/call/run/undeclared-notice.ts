@@ -1,4 +1,4 @@
-/** Logs members that callers send but the input of a tool does not declare, for the author of the tool. */
+/** Logs members that callers send but a tool's input does not declare, for the author of the tool. */
 
 import { closest } from "../../../config/nearest.js";
 import type { Logger } from "../../../tool.js";
@@ -7,14 +7,14 @@ import { undeclaredMembers } from "../../../wire/decode/undeclared.js";
 import { type CommittedText, committedBytes } from "../../../wire/envelope.js";
 import type { CallInput } from "../messages.js";
 
-/** Minimum number of milliseconds between two checks of a tool's inputs. */
+/** Minimum interval between two checks of a tool's inputs, in milliseconds. */
 const INTERVAL_MS = 1_000;
-/** Size of the largest body that is checked. */
+/** Maximum size of a body that is checked, in bytes. */
 const MAX_BYTES = 65_536;
-/** Maximum number of log lines for one tool in the life of a process. */
+/** Maximum number of log lines for one tool in a process. */
 const MAX_LINES = 20;
 
-/** The notices of one tool. Each position is logged once, with the nearest declared name and no text of the caller. */
+/** Notices of one tool. Logs each position once, with the nearest declared name and no text from the caller. */
 export class UndeclaredNotice {
   readonly #said = new Set<string>();
   #next = 0;
@@ -42,7 +42,7 @@ export class UndeclaredNotice {
   }
 }
 
-/** The committed texts of a signed call as the body of an unsigned one; undefined when they are too large to be checked. */
+/** Committed texts of a signed call, as the body of an unsigned one; undefined if they are too large to be checked. */
 function plainJson({ input }: Contract, texts: readonly (readonly CommittedText[])[]): Buffer | undefined {
   const values = texts.map((each) => each.map(committedBytes));
   if (values.flat().reduce((size, { length }) => size + length, 0) > MAX_BYTES) return undefined;
