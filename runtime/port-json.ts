@@ -2,7 +2,7 @@
 
 import { outputEncoderOf } from "./output-encoders.js";
 import type { DataReference, Encoded } from "./wire/bcs/data.js";
-import { sharedBytes } from "./wire/shared-bytes.js";
+import { sharedBytes } from "./wire/bytes.js";
 
 /** A tool class, reduced to its name and its output type. */
 interface ToolOf<Output> {

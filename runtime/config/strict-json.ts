@@ -4,7 +4,6 @@
 // pasted anywhere, even as a name.
 
 import { parseFqn } from "../fqn.js";
-import { MAX_U64 } from "../wire/decode/integer-bounds.js";
 import {
   ARRAY,
   after,
@@ -24,6 +23,7 @@ import {
 import { JsonError, lineColumn } from "../wire/json/error.js";
 import { entryKind, scalarOf, stringOf } from "../wire/json/read.js";
 import { parseJson } from "../wire/json/scan.js";
+import { MAX_U64 } from "../wire/protocol.js";
 import { looksLikeKey } from "./keys.js";
 import { closest } from "./nearest.js";
 

@@ -14,7 +14,7 @@ export {
   parseObjectId,
   type WalrusValue,
 } from "../wire/bcs/data.js";
+export { sharedBytes } from "../wire/bytes.js";
 export { sha256 } from "../wire/crypto/hash.js";
 export { PlainValueError, plainText } from "../wire/json/untyped-json.js";
 export { INPUT_BUDGET, MAX_TIMEOUT_MS, OUTPUT_BUDGET } from "../wire/protocol.js";
-export { sharedBytes } from "../wire/shared-bytes.js";

@@ -98,9 +98,7 @@ export class LeaderError extends Error {
 
   /** The same error with other facts. */
   with(facts: LeaderErrorFacts & { readonly details?: string }): LeaderError {
-    const { status, retryAfter, cause, ran, request } = this;
-    const all = { status, retryAfter, cause, ran, request, ...facts };
-    return new LeaderError(this.code, facts.details ?? this.details, all);
+    return new LeaderError(this.code, facts.details ?? this.details, { ...this, cause: this.cause, ...facts });
   }
 }
 

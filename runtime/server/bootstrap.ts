@@ -164,7 +164,7 @@ const LISTEN_REMEDIES: Readonly<Record<string, string>> = {
 };
 
 /** Prints a text and exits, because handles opened by a tool's module would keep the process alive. */
-function print(text: string): Promise<never> {
+export function print(text: string): Promise<never> {
   return new Promise(() => process.stdout.write(text, () => process.exit(0)));
 }
 

@@ -1,7 +1,7 @@
 /** Command line of a generated entry point. */
 
 import { basename } from "node:path";
-import { bootstrap } from "./bootstrap.js";
+import { bootstrap, print } from "./bootstrap.js";
 import { exitWith } from "./log/log-destination.js";
 
 const USAGE = `usage: node server.js [--meta | --help]
@@ -33,7 +33,3 @@ export const bootstrapEntrypoint: typeof bootstrap = (...given: unknown[]) => {
   }
   return (bootstrap as (...of: unknown[]) => ReturnType<typeof bootstrap>)(...given);
 };
-
-function print(text: string): Promise<never> {
-  return new Promise(() => process.stdout.write(text, () => process.exit(0)));
-}

@@ -77,15 +77,7 @@ export class StorageError extends Error {
 
   /** Copy of this error with additional facts. */
   with(facts: StorageErrorFacts): StorageError {
-    return new StorageError(this.code, this.message, {
-      paid: this.paid,
-      status: this.status,
-      retryAfterMs: this.retryAfterMs,
-      blobId: this.blobId,
-      key: this.key,
-      cause: this.cause,
-      ...facts,
-    });
+    return new StorageError(this.code, this.message, { ...this, cause: this.cause, ...facts });
   }
 }
 

@@ -2,6 +2,7 @@ import { LeaderClient, type LeaderOptions } from "../leader/client.js";
 import type { InputOf, OutputOf, ToolType } from "../leader/tool-types.js";
 import { SvcTool } from "../tool.js";
 import type { Contract } from "../wire/contract.js";
+import { localUrl, metadataText } from "../wire/metadata.js";
 import { type RawResponse, TestServer } from "./test-server.js";
 
 /** A fake tool and its client. */
@@ -47,6 +48,7 @@ export async function createFakeTool<Tool extends ToolType>(
 ): Promise<FakeTool<Tool>> {
   const contract = contracts.find((each) => each.fqn === fqn);
   if (contract === undefined) throw new TypeError(`createFakeTool: expected a contract of ${fqn}, got none`);
+  const document = metadataText(contract, localUrl(""));
   const inputs: InputOf<Tool>[] = [];
   const server = await TestServer.start(
     [
@@ -69,7 +71,7 @@ export async function createFakeTool<Tool extends ToolType>(
         : Promise.resolve({
             status: 200,
             headers: {},
-            body: Buffer.from(path === "/meta" ? documentOf(contract) : ""),
+            body: Buffer.from(path === "/meta" ? document : ""),
           });
     answered.then(
       ({ status, headers, body }) => {
@@ -82,7 +84,7 @@ export async function createFakeTool<Tool extends ToolType>(
     return true;
   };
   const toolKey = server.leaders.config.toolConfig(contract.fqn)?.signingKey?.publicKey as Uint8Array;
-  const client = LeaderClient.fromMetadata<Tool>(documentOf(contract), {
+  const client = LeaderClient.fromMetadata<Tool>(document, {
     ...options,
     leader: server.leaders.leader("leader"),
     toolKey,
@@ -129,9 +131,4 @@ function classOf({ fqn, path, description, timeout }: Contract, answer: (input: 
       return answer(input);
     }
   };
-}
-
-function documentOf({ fqn, timeout, description, inputSchema, outputSchema }: Contract): string {
-  const facts = JSON.stringify({ fqn, url: "http://localhost/", timeout, description });
-  return `${facts.slice(0, -1)},"input_schema":${inputSchema},"output_schema":${outputSchema}}`;
 }

@@ -11,11 +11,11 @@ import { decodeBase64 } from "./base64.js";
 import type { PortShape } from "./bcs/bcs-shapes.js";
 import { InputHasher } from "./crypto/signature.js";
 import { InputValues } from "./decode/input-values.js";
+import { MemberNames } from "./decode/member-names.js";
 import { inputFault, pathText } from "./fault.js";
 import {
   ARRAY,
   after,
-  ESCAPED_STRING,
   endAt,
   firstIn,
   itemsOf,
@@ -28,7 +28,7 @@ import {
 } from "./json/document.js";
 import { JsonError } from "./json/error.js";
 import { type TextForm, textOf } from "./json/print.js";
-import { isStringOf, stringOf, stringValueOf } from "./json/read.js";
+import { isStringOf, stringValueOf } from "./json/read.js";
 import { INPUT_BUDGET, MAX_VALUES } from "./protocol.js";
 
 /** Text that the leader's hash commits to: an entry of a parsed document, or bytes that are not parsed. */
@@ -59,8 +59,7 @@ interface Budget {
 
 /** Reads the envelopes of one tool. */
 export class EnvelopeReader {
-  readonly #names: readonly Buffer[];
-  readonly #index: ReadonlyMap<string, number>;
+  readonly #names: MemberNames;
   readonly #hasher: InputHasher;
 
   readonly #ports: readonly PortShape[];
@@ -68,8 +67,7 @@ export class EnvelopeReader {
   /** @param ports the tool's input ports, in schema order */
   constructor(ports: readonly PortShape[]) {
     this.#ports = ports;
-    this.#names = ports.map(({ name }) => Buffer.from(name));
-    this.#index = new Map(ports.map(({ name }, i) => [name, i]));
+    this.#names = new MemberNames(ports.map(({ name }) => name));
     this.#hasher = new InputHasher(ports);
   }
 
@@ -97,7 +95,6 @@ export class EnvelopeReader {
       const at: PathStep = { up: ports, step: i };
       const [nameEntry, valueEntry] = PORT.find(document, entry, at);
       const port = this.#portOf(document, nameEntry, i, at);
-      if (port === undefined) throw inputFault(`${stepsText(at)}.port_name: the tool has no such input port`);
       const { many } = this.#ports[port] as PortShape;
       if (values[port] !== undefined) throw inputFault(`${stepsText(at)}: port ${this.#label(port)} is given twice`);
       if (valueEntry === undefined) throw inputFault(`${stepsText(at)}.value: missing`);
@@ -110,12 +107,13 @@ export class EnvelopeReader {
   }
 
   /** Index of the named port. Most leaders send ports in schema order, so the expected name is compared first. */
-  #portOf(document: JsonDocument, entry: number | undefined, i: number, at: PathStep): number | undefined {
-    const next = this.#names[i];
-    if (next !== undefined && entry !== undefined && isStringOf(document, entry, next)) return i;
-    const name = stringValueOf(document, entry);
-    if (name === undefined) throw inputFault(`${stepsText(at)}.port_name: expected a string`);
-    return this.#index.get(name);
+  #portOf(document: JsonDocument, entry: number | undefined, i: number, at: PathStep): number {
+    const port = entry === undefined ? -1 : this.#names.indexOf(document, entry, i);
+    if (port >= 0) return port;
+    const isString = stringValueOf(document, entry) !== undefined;
+    throw inputFault(
+      `${stepsText(at)}.port_name: ${isString ? "the tool has no such input port" : "expected a string"}`,
+    );
   }
 
   #label(port: number): string {
@@ -207,15 +205,14 @@ function stepsText(place: PathStep | undefined): string {
   return pathText(steps);
 }
 
-/** Allowed members of an envelope object. Compares names as bytes; decodes only escaped or unknown names. */
+/** Allowed members of an envelope object. */
 class AllowedMembers {
-  readonly #bytes: readonly Buffer[];
+  readonly #names: MemberNames;
+  readonly #all: string;
 
-  readonly #names: readonly string[];
-
-  constructor(names: readonly string[]) {
-    this.#names = names;
-    this.#bytes = names.map((name) => Buffer.from(name));
+  constructor(...names: readonly string[]) {
+    this.#names = new MemberNames(names);
+    this.#all = names.join(", ");
   }
 
   /**
@@ -227,27 +224,21 @@ class AllowedMembers {
     if (kindAt(document, entry) !== OBJECT) throw inputFault(`${stepsText(at)}: expected an object`);
     const found: (number | undefined)[] = [undefined, undefined, undefined, undefined];
     const end = after(document, entry);
-    for (let key = firstIn(entry); key < end; ) {
+    for (let key = firstIn(entry), next = 0; key < end; next++) {
       const value = valueOfKey(key);
-      const name = this.#indexOf(document, key);
-      if (name === -1) throw inputFault(`${stepsText(at)}: expected only the members ${this.#names.join(", ")}`);
+      const name = this.#names.indexOf(document, key, next);
+      if (name === -1) throw inputFault(`${stepsText(at)}: expected only the members ${this.#all}`);
       found[name] = value;
       key = after(document, value);
     }
     return found;
   }
-
-  #indexOf(document: JsonDocument, key: number): number {
-    if (kindAt(document, key) === ESCAPED_STRING) return this.#names.indexOf(stringOf(document, key));
-    for (let i = 0; i < this.#bytes.length; i++) if (isStringOf(document, key, this.#bytes[i] as Buffer)) return i;
-    return -1;
-  }
 }
 
-const BODY = new AllowedMembers(["ports"]);
-const PORT = new AllowedMembers(["port_name", "value"]);
-const VALUE = new AllowedMembers(["one", "many"]);
-const ITEM = new AllowedMembers(["kind", "data", "bytes", "id"]);
+const BODY = new AllowedMembers("ports");
+const PORT = new AllowedMembers("port_name", "value");
+const VALUE = new AllowedMembers("one", "many");
+const ITEM = new AllowedMembers("kind", "data", "bytes", "id");
 const DATA = Buffer.from("data");
 
 /** The decoded bytes of a base64 string entry; undefined for anything else. */

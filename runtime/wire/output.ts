@@ -24,14 +24,13 @@ import { ResultDecoderCompiler } from "./decode/result-decoder.js";
 import { discriminatorOf } from "./decode/union/discriminator.js";
 import { branchesOverlap, chooseBranch, compileIndexes } from "./decode/union/union-choice.js";
 import { DefinitionMemo, Definitions } from "./definitions.js";
-import { ErrEval } from "./err-eval.js";
 import { type Path, pathText, WireFault } from "./fault.js";
 import { type JsonDocument, kindAt, NULL } from "./json/document.js";
 import { JsonError } from "./json/error.js";
 import { formatNumber } from "./json/numbers.js";
 import { quote } from "./json/print.js";
 import { parseJson } from "./json/scan.js";
-import { FAILURE_PORT, FAILURE_VARIANT } from "./ports.js";
+import { FAILURE, FAILURE_PORT, FAILURE_VARIANT } from "./ports.js";
 import {
   MAX_DEPTH,
   MAX_INLINE_BYTES,
@@ -43,11 +42,10 @@ import {
 
 const fault = (details: string) => new WireFault("output_serialization_error", details);
 
-/** Reserved failure variant; tools may return it without declaring it. */
-const FAILURE: Variant = {
-  name: FAILURE_VARIANT,
-  ports: [{ name: FAILURE_PORT, many: false, codec: { kind: "string" } }],
-};
+/** A result of the reserved failure variant `_err_eval`, with its single port `reason`. */
+export class ErrEval {
+  constructor(readonly reason: string) {}
+}
 
 export interface EncodedOutput extends RawOutput {
   readonly ports: readonly { readonly name: string; readonly many: boolean; readonly values: readonly NexusValue[] }[];

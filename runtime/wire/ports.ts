@@ -2,12 +2,17 @@
 
 import { Buffer } from "#platform/bytes";
 import type { MetaSchema, PortShape, VariantShape } from "./bcs/bcs-shapes.js";
+import type { Variant } from "./contract.js";
 import { type Json, JsonObject, readOrdered } from "./json/ordered-json.js";
 import { MAX_INPUT_PORTS, MAX_NAME_BYTES, MAX_VARIANT_PORTS, MAX_VARIANTS } from "./protocol.js";
 
 /** Reserved failure variant that every tool has without declaring it. */
 export const FAILURE_VARIANT = "_err_eval";
 export const FAILURE_PORT = "reason";
+export const FAILURE: Variant = {
+  name: FAILURE_VARIANT,
+  ports: [{ name: FAILURE_PORT, many: false, codec: { kind: "string" } }],
+};
 
 /** A schema that the network rejects at registration. */
 export class PortError extends Error {

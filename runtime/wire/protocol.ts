@@ -45,6 +45,11 @@ export const MAX_TIMEOUT_MS = 2_147_483_647;
 /** Default lifetime of a completed replay entry, in milliseconds. */
 export const DEFAULT_REPLAY_CACHE_TTL_MS = 300_000;
 
+/** Bounds of 64-bit integers. */
+export const MAX_U64 = 2n ** 64n - 1n;
+export const MIN_I64 = -(2n ** 63n);
+export const MAX_I64 = 2n ** 63n - 1n;
+
 /** Whether a text can be a prefix of header names (RFC 9110 section 5.1). */
 export function isHeaderPrefix(text: string): boolean {
   return /^[A-Za-z][A-Za-z0-9-]*-$/.test(text);

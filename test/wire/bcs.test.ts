@@ -2,24 +2,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { decodeOutput, encodeNoncePreimage } from "#runtime/wire/bcs/bcs.js";
-import type { PortCommitment, RawOutput, RawValue } from "#runtime/wire/bcs/bcs-shapes.js";
-import {
-  encodeNexusData,
-  encodeOutput,
-  encodePortCommitment,
-  lengthSize,
-  nexusDataSize,
-  writeLength,
-} from "#runtime/wire/bcs/bcs-writer.js";
+import type { RawOutput, RawValue } from "#runtime/wire/bcs/bcs-shapes.js";
+import { encodeNexusData, encodeOutput, lengthSize, nexusDataSize, writeLength } from "#runtime/wire/bcs/bcs-writer.js";
 import { InputHasher } from "#runtime/wire/crypto/signature.js";
 import { portName } from "./arbitraries.js";
-import {
-  encodeInputPreimage,
-  encodeNexusDataDeclared,
-  encodeOutputDeclared,
-  encodePortCommitmentDeclared,
-  inputHashOf,
-} from "./declared-bcs.js";
+import { encodeInputPreimage, encodeNexusDataDeclared, encodeOutputDeclared, inputHashOf } from "./declared-bcs.js";
 
 const FULL = process.env.SVC_TEST_FULL === "1";
 const RUNS = FULL ? 10_000 : 300;
@@ -143,18 +130,6 @@ describe("the values of a port", () => {
       { numRuns: RUNS },
     );
   });
-
-  it("have a commitment that is written by hand as by the declared layout", () => {
-    const commitment: fc.Arbitrary<PortCommitment> = fc
-      .tuple(fc.array(exactly(32), { maxLength: 130 }), exactly(32), fc.boolean(), fc.constantFrom("object", "data"))
-      .map(([of, one, many, kind]) => ({ many, kind, commitments: many ? of : [one] }));
-    fc.assert(
-      fc.property(commitment, (of) => {
-        assert.deepEqual(encodePortCommitment(of), encodePortCommitmentDeclared(of));
-      }),
-      { numRuns: RUNS },
-    );
-  });
 });
 
 describe("sizes", () => {
@@ -183,7 +158,6 @@ describe("sizes", () => {
     const one = { kind: "inline", bytes: Buffer.from("1") } as const;
     assert.throws(() => encodeNexusData([], false), /^RangeError: one: expected one value, got 0$/);
     assert.throws(() => encodeNexusData([one, one], false), /^RangeError: one: expected one value, got 2$/);
-    assert.throws(() => encodePortCommitment({ many: false, kind: "data", commitments: [] }), RangeError);
   });
 });
 

@@ -57,14 +57,6 @@ describe("NexusData", () => {
       () => NexusData.many([json, id]),
       new NexusDataError("many: expected all objects or all data, got both"),
     );
-    assert.throws(
-      () => NexusData.one(json).commitment("object"),
-      new NexusDataError("port: expected object values, got data values"),
-    );
-    assert.throws(
-      () => NexusData.one(id).commitmentBcs("data"),
-      new NexusDataError("port: expected data values, got object values"),
-    );
     proves("3.11");
   });
 

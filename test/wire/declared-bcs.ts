@@ -2,14 +2,8 @@
 
 import { bcs } from "@mysten/bcs";
 import { sha256 } from "@noble/hashes/sha2.js";
-import type {
-  MetaSchema,
-  PortCommitment,
-  PortShape,
-  RawOutput,
-  RawValue,
-  ValueKind,
-} from "#runtime/wire/bcs/bcs-shapes.js";
+import type { MetaSchema, PortShape, RawOutput, RawValue, ValueKind } from "#runtime/wire/bcs/bcs-shapes.js";
+import type { NexusData, NexusValue } from "#runtime/wire/bcs/data.js";
 import { DOMAINS } from "#runtime/wire/protocol.js";
 
 const Bytes = bcs.byteVector();
@@ -58,13 +52,30 @@ export function encodeNexusDataDeclared(values: readonly RawValue[], many: boole
   return Data.serialize(many ? { Many: inputs } : { One: only(inputs) }).toBytes();
 }
 
+/** The commitment of one port: 32 bytes for each of its values. */
+export interface PortCommitment {
+  readonly many: boolean;
+  readonly kind: ValueKind;
+  readonly commitments: readonly Uint8Array[];
+}
+
+/** The commitment of a port with this content. */
+export function commitmentOf({ values, isMany, kind }: NexusData): PortCommitment {
+  return { many: isMany, kind, commitments: values.map(valueCommitment) };
+}
+
+function valueCommitment(value: NexusValue): Uint8Array {
+  if (value.kind === "object") return value.id;
+  return value.kind === "inline" ? sha256(value.bytes) : value.contentDigest;
+}
+
 function commitmentInput({ many, kind, commitments }: PortCommitment) {
   if (many) return { Many: { kind, commitments: [...commitments] } };
   return { One: { kind, commitment: only(commitments) } };
 }
 
 /** BCS of one port commitment. */
-export function encodePortCommitmentDeclared(commitment: PortCommitment): Uint8Array {
+export function encodePortCommitment(commitment: PortCommitment): Uint8Array {
   return Commitment.serialize(commitmentInput(commitment)).toBytes();
 }
 

@@ -3,9 +3,8 @@ import { describe, it } from "node:test";
 import { errEval } from "#runtime/tool.js";
 import { InlineValue, NexusData, NexusValue, OffchainToolOutput } from "#runtime/wire/bcs/data.js";
 import type { Codec, Contract, Port, Variant } from "#runtime/wire/contract.js";
-import { ErrEval } from "#runtime/wire/err-eval.js";
 import { WireFault } from "#runtime/wire/fault.js";
-import { OutputEncoder, resultBytes, resultJson, ValueEncoder } from "#runtime/wire/output.js";
+import { ErrEval, OutputEncoder, resultBytes, resultJson, ValueEncoder } from "#runtime/wire/output.js";
 import {
   MAX_INLINE_BYTES,
   MAX_PORT_BYTES,

@@ -9,7 +9,7 @@ import { invocationNonce } from "#runtime/wire/crypto/nonce.js";
 import { InputHasher, outputHash, toolSignatureMessage } from "#runtime/wire/crypto/signature.js";
 import { SIGNATURE_VERSION } from "#runtime/wire/protocol.js";
 import { proves } from "../proves.js";
-import { encodeInputPreimage, inputHashOf } from "./declared-bcs.js";
+import { commitmentOf, encodeInputPreimage, inputHashOf } from "./declared-bcs.js";
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 
@@ -97,11 +97,10 @@ describe("the tool's message", () => {
 describe("the commitment of a value", () => {
   it("is the hash of inline bytes, the digest of a stored value, the id of an object", () => {
     const digest = Buffer.alloc(32, 9);
-    const of = (value: NexusValue, kind: "data" | "object") =>
-      hex(NexusData.one(value).commitment(kind).commitments[0] ?? Buffer.of());
-    assert.equal(of(NexusValue.json("1"), "data"), hex(sha256(Buffer.from("1"))));
-    assert.equal(of(NexusValue.walrus("A".repeat(43), digest), "data"), hex(digest));
-    assert.equal(of(NexusValue.object("0xe"), "object"), `${"0".repeat(63)}e`);
+    const of = (value: NexusValue) => hex(commitmentOf(NexusData.one(value)).commitments[0] ?? Buffer.of());
+    assert.equal(of(NexusValue.json("1")), hex(sha256(Buffer.from("1"))));
+    assert.equal(of(NexusValue.walrus("A".repeat(43), digest)), hex(digest));
+    assert.equal(of(NexusValue.object("0xe")), `${"0".repeat(63)}e`);
     proves("4.2");
   });
 });

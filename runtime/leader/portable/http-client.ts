@@ -9,7 +9,6 @@ import { LeaderError } from "../error.js";
 import { onAbort } from "../transport/abort-listeners.js";
 import {
   aborted,
-  connectionLost,
   type HttpRequest,
   type HttpResponse,
   late,
@@ -84,7 +83,7 @@ async function collect({ body }: Response, maxBytes: number): Promise<Buffer> {
   const reader = body?.getReader();
   while (reader !== undefined) {
     const { done, value } = await reader.read().catch((cause: unknown) => {
-      throw connectionLost(cause);
+      throw new LeaderError("connection_failed", "the connection ended before the answer did", { cause });
     });
     if (done) break;
     size += value.length;

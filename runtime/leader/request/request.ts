@@ -11,7 +11,6 @@ import { asBuffer } from "../../wire/bytes.js";
 import { SigningKey } from "../../wire/crypto/ed25519-keys.js";
 import { invocationNonce } from "../../wire/crypto/nonce.js";
 import { InputHasher } from "../../wire/crypto/signature.js";
-import { MAX_U64 } from "../../wire/decode/integer-bounds.js";
 import type { JsonDocument } from "../../wire/json/document.js";
 import { quote, textOf } from "../../wire/json/print.js";
 import { foldTape } from "../../wire/json/read.js";
@@ -21,6 +20,7 @@ import {
   isLeaderId,
   MAX_DEPTH,
   MAX_INLINE_BYTES,
+  MAX_U64,
   MAX_VALUES,
   SIGNATURE_VERSION,
   SignatureHeaders,

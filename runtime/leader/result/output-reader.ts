@@ -1,14 +1,14 @@
 /** Decodes results to the `Output` type of a tool, by its contract. */
 
 import type { WalrusValue } from "../../wire/bcs/data.js";
-import type { Contract, Variant } from "../../wire/contract.js";
+import type { Contract } from "../../wire/contract.js";
 import { type Decode, DecodeContext, readInput } from "../../wire/decode/decoder.js";
 import { Mismatch } from "../../wire/decode/mismatch.js";
 import { ResultDecoderCompiler } from "../../wire/decode/result-decoder.js";
 import { WireFault } from "../../wire/fault.js";
 import { kindAt, NULL } from "../../wire/json/document.js";
 import { setAbsent, setMember } from "../../wire/json/untyped-json.js";
-import { FAILURE_PORT, FAILURE_VARIANT } from "../../wire/ports.js";
+import { FAILURE } from "../../wire/ports.js";
 import { WithSerdeErrorPath } from "../../wire/with-error-path.js";
 import { LeaderError } from "../error.js";
 import type { ResultPort } from "./result.js";
@@ -22,11 +22,6 @@ interface CompiledVariant {
   readonly text: boolean;
   readonly ports: ReadonlyMap<string, { readonly optional: boolean; readonly decode: Decode }>;
 }
-
-const FAILURE: Variant = {
-  name: FAILURE_VARIANT,
-  ports: [{ name: FAILURE_PORT, many: false, codec: { kind: "string" } }],
-};
 
 /**
  * Decodes results to the values that the tool returned: `bigint`, `Date` and `Uint8Array` as in the class; absent

@@ -65,7 +65,3 @@ export function late(timeoutMs: number): LeaderError {
 export function tooLarge(maxBytes: number): LeaderError {
   return new LeaderError("answer_too_large", `the answer is limited to ${maxBytes} bytes`);
 }
-
-export function connectionLost(cause: unknown): LeaderError {
-  return new LeaderError("connection_failed", "the connection ended before the answer did", { cause });
-}

@@ -4,9 +4,7 @@ import type { LeaderResolver } from "../../config/leader-resolver.js";
 import type { AuthContext } from "../../tool.js";
 import { decodeBase64url } from "../../wire/base64.js";
 import type { Ed25519Engine } from "../../wire/crypto/ed25519.js";
-import { MAX_U64 } from "../../wire/decode/integer-bounds.js";
-import type { SignatureHeaders } from "../../wire/protocol.js";
-import { isLeaderId, SIGNATURE_VERSION } from "../../wire/protocol.js";
+import { isLeaderId, MAX_U64, SIGNATURE_VERSION, type SignatureHeaders } from "../../wire/protocol.js";
 import { RequestError } from "../errors/request-error.js";
 import type { RequestHeaders } from "./messages.js";
 

@@ -26,13 +26,6 @@ export type RawValue =
   | { readonly kind: "inline"; readonly bytes: Uint8Array }
   | { readonly kind: "walrus"; readonly blobId: Uint8Array; readonly contentDigest: Uint8Array };
 
-/** Commitment of one port: a 32-byte hash for each of its values. */
-export interface PortCommitment {
-  readonly many: boolean;
-  readonly kind: ValueKind;
-  readonly commitments: readonly Uint8Array[];
-}
-
 /** Result in wire order: variant and ports. */
 export interface RawOutput {
   readonly tag: string;

@@ -4,7 +4,7 @@
  */
 
 import { Buffer } from "#platform/bytes";
-import type { PortCommitment, RawOutput, RawValue } from "./bcs-shapes.js";
+import type { RawOutput, RawValue } from "./bcs-shapes.js";
 
 /**
  * Returns the bytes if they have this length.
@@ -114,19 +114,5 @@ export function encodeNexusData(values: readonly RawValue[], many: boolean): Uin
   target[0] = many ? 1 : 0;
   let at = many ? writeLength(target, 1, values.length) : 1;
   for (const value of values) at = writeValue(target, at, value);
-  return new Uint8Array(target.buffer);
-}
-
-/** BCS of one port commitment. */
-export function encodePortCommitment({ many, kind, commitments }: PortCommitment): Uint8Array {
-  const { length } = commitments;
-  if (!many && length !== 1) throw new RangeError(`one: expected one commitment, got ${length}`);
-  let size = many ? 2 + lengthSize(length) : 2;
-  for (const commitment of commitments) size += lengthSize(commitment.length) + commitment.length;
-  const target = Buffer.allocUnsafeSlow(size);
-  target[0] = many ? 1 : 0;
-  target[1] = kind === "object" ? 0 : 1;
-  let at = many ? writeLength(target, 2, length) : 2;
-  for (const commitment of commitments) at = writeBytes(target, at, commitment);
   return new Uint8Array(target.buffer);
 }

@@ -6,7 +6,7 @@
 import { bcs } from "@mysten/bcs";
 import { Buffer } from "#platform/bytes";
 import { asBuffer } from "../bytes.js";
-import { MAX_U64 } from "../decode/integer-bounds.js";
+import { MAX_U64 } from "../protocol.js";
 import type { RawValue } from "./bcs-shapes.js";
 import { exactBytes } from "./bcs-writer.js";
 

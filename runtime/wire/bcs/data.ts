@@ -5,7 +5,6 @@
  */
 
 import { Buffer } from "#platform/bytes";
-import { sha256 } from "#platform/hash";
 import { decodeBase64, decodeBase64url } from "../base64.js";
 import { ARRAY, itemsOf, type JsonDocument, kindAt, OBJECT, STRING } from "../json/document.js";
 import { JsonError } from "../json/error.js";
@@ -13,8 +12,8 @@ import { textOf } from "../json/print.js";
 import { membersByName, stringOf } from "../json/read.js";
 import { parseJson } from "../json/scan.js";
 import { MAX_INLINE_BYTES, MAX_PORT_BYTES, MAX_VALUES } from "../protocol.js";
-import type { PortCommitment, ValueKind } from "./bcs-shapes.js";
-import { encodeNexusData, encodePortCommitment, nexusDataSize } from "./bcs-writer.js";
+import type { ValueKind } from "./bcs-shapes.js";
+import { encodeNexusData, nexusDataSize } from "./bcs-writer.js";
 
 /** A value that violates the protocol. The message names the rule, never the value. */
 export class NexusDataError extends RangeError {
@@ -160,18 +159,6 @@ export function parseObjectId(text: string): Uint8Array {
   return Buffer.from(digits.padStart(64, "0"), "hex");
 }
 
-/** The content commitment of a value: 32 bytes (protocol.md section 4). */
-function commitmentOf(value: NexusValue): Uint8Array {
-  switch (value.kind) {
-    case "object":
-      return value.id;
-    case "inline":
-      return sha256(value.bytes);
-    case "walrus":
-      return value.contentDigest;
-  }
-}
-
 /** Content of one port: one value, or 1 to 256 values that are all objects or all data. */
 export class NexusData {
   private constructor(
@@ -244,21 +231,6 @@ export class NexusData {
   /** BCS(NexusData). */
   toBcs(): Uint8Array {
     return encodeNexusData(this.values, this.isMany);
-  }
-
-  /**
-   * Commitment of a port with this content.
-   *
-   * @throws {@link NexusDataError} if the port has the other kind
-   */
-  commitment(portKind: ValueKind): PortCommitment {
-    if (this.kind !== portKind) throw new NexusDataError(`port: expected ${portKind} values, got ${this.kind} values`);
-    return { many: this.isMany, kind: portKind, commitments: this.values.map(commitmentOf) };
-  }
-
-  /** BCS of {@link commitment}. */
-  commitmentBcs(portKind: ValueKind): Uint8Array {
-    return encodePortCommitment(this.commitment(portKind));
   }
 }
 

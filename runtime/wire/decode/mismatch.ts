@@ -1,5 +1,5 @@
 import { type Path, pathText } from "../fault.js";
-import { MAX_I64, MAX_U64, MIN_I64 } from "./integer-bounds.js";
+import { MAX_I64, MAX_U64, MIN_I64 } from "../protocol.js";
 
 /** A value that does not fit its type: path, expected kind and actual kind. Never contains the value. */
 export class Mismatch {

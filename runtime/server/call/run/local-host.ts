@@ -15,10 +15,8 @@ import {
 } from "../../../tool.js";
 import type { WalrusValue } from "../../../wire/bcs/data.js";
 import type { InputDecoder } from "../../../wire/decode/input.js";
-import { ErrEval } from "../../../wire/err-eval.js";
 import { WireFault } from "../../../wire/fault.js";
-import type { OutputEncoder } from "../../../wire/output.js";
-import { type EncodedOutput, resultBytes, resultJson } from "../../../wire/output.js";
+import { type EncodedOutput, ErrEval, type OutputEncoder, resultBytes, resultJson } from "../../../wire/output.js";
 import {
   type Answer,
   type Call,
