@@ -99,7 +99,7 @@ function missingInput({ tool }: Target): UsageError {
 
 /** What to do about a call without a result. */
 async function failure(error: LeaderError, { url, tool }: Target, { values }: InvokeCall): Promise<CommandError> {
-  const { code, status, message } = error;
+  const { code, status, message, requestId } = error;
   if (code === "connection_failed" && tool !== undefined) {
     return new CommandError(
       `no answer from ${url}: ${message}`,
@@ -121,7 +121,8 @@ async function failure(error: LeaderError, { url, tool }: Target, { values }: In
   if (status === 401) return new CommandError(message, unauthorized(error, url, values));
   if (status === 404) return new CommandError(message, `${new URL(url).origin}/tools lists the tools of a server`);
   if (values.signed && /takes unsigned calls/.test(message)) return new CommandError(message, "leave out --signed");
-  const steps = [ERROR_ANSWERS.get(code)?.caller, RAN_HINTS[error.ran]];
+  const log = requestId && status >= 500 ? `the log of the server has request ${requestId}` : undefined;
+  const steps = [ERROR_ANSWERS.get(code)?.caller, RAN_HINTS[error.ran], log];
   return new CommandError(message, HINTS[code] ?? steps.filter((step) => step !== undefined).join("; "));
 }
 

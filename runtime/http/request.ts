@@ -134,7 +134,11 @@ class Request {
     }
     this.#options = options;
     this.#context = context;
-    this.#url = new URL(typeof url === "string" ? url : url.href);
+    const text = typeof url === "string" ? url : url.href;
+    if (!URL.canParse(text)) {
+      throw new TypeError("http: expected an absolute URL, such as https://api.example/v1, got another text");
+    }
+    this.#url = new URL(text);
     if (!/^https?:$/.test(this.#url.protocol))
       throw new TypeError("http: expected an http: or https: URL, got another scheme");
     if (this.#url.username !== "" || this.#url.password !== "") {
@@ -144,8 +148,8 @@ class Request {
       if (value !== undefined) this.#url.searchParams.set(name, String(value));
     }
     this.#maxBytes = checkedInteger("maxBytes", options.maxBytes ?? MAX_BYTES, 0, 2 ** 31 - 1);
-    const text = json === undefined ? body : writeJson(json);
-    this.#body = typeof text === "string" ? Buffer.from(text) : text;
+    const content = json === undefined ? body : writeJson(json);
+    this.#body = typeof content === "string" ? Buffer.from(content) : content;
     this.#method = options.method ?? (this.#body === undefined ? "GET" : "POST");
     this.#headers = new Headers({ accept: "application/json", "accept-encoding": "gzip, br" });
     if (json !== undefined) this.#headers.set("content-type", "application/json");

@@ -1,5 +1,6 @@
 import { HttpClient } from "#platform/http-client";
 import { checkedInteger } from "../checked-integer.js";
+import { checkNames, type Names } from "../config/check-names.js";
 import { decodeBase64url } from "../wire/base64.js";
 import type { MetaSchema } from "../wire/bcs/bcs-shapes.js";
 import type { Contract } from "../wire/contract.js";
@@ -18,7 +19,7 @@ import {
 import { listChanges } from "./contract-changes.js";
 import { LeaderError, type LeaderErrorCode } from "./error.js";
 import { readMetadata, type ToolMetadata } from "./metadata.js";
-import { checkAddress, checkNames, checkSignal, checkTimeout, timeLeft } from "./options.js";
+import { checkAddress, checkSignal, checkTimeout, timeLeft } from "./options.js";
 import { isRepeatable, repeatUntil } from "./repeat.js";
 import {
   buildEnvelope,
@@ -175,7 +176,6 @@ const LEADER_OPTIONS = {
 } as const satisfies Names<LeaderOptions>;
 const LEADER_PARTS = { id: true, keyId: true, key: true } as const satisfies Names<Leader>;
 const TLS_OPTIONS = { ca: true, servername: true, cert: true, key: true } as const satisfies Names<TlsOptions>;
-type Names<Options> = Readonly<Record<keyof Options, true>>;
 
 /**
  * - `verified`: signed by a key of the tool

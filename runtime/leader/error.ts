@@ -37,6 +37,7 @@ export type LeaderErrorCode = ErrorCode | LeaderFault;
 export interface LeaderErrorFacts {
   readonly status?: number | undefined;
   readonly retryAfter?: number | undefined;
+  readonly requestId?: string | undefined;
   readonly cause?: unknown;
   /** By default, determined by the code. */
   readonly ran?: Ran | undefined;
@@ -77,13 +78,15 @@ export class LeaderError extends Error {
   readonly status: number | undefined;
   /** Seconds to wait before a repeat, from the `Retry-After` of the server or a gateway (429, 503). */
   readonly retryAfter: number | undefined;
+  /** `X-Request-Id` of an error answer, which the server's log lines about the request contain. */
+  readonly requestId: string | undefined;
   /** Signed request, to repeat it; undefined for unsigned calls and inputs that could not be signed. */
   readonly request: SignedRequest | undefined;
 
   constructor(
     readonly code: LeaderErrorCode,
     readonly details?: string,
-    { status, retryAfter, cause, ran, request }: LeaderErrorFacts = {},
+    { status, retryAfter, requestId, cause, ran, request }: LeaderErrorFacts = {},
   ) {
     const what = details === undefined ? code : `${code}: ${details}`;
     super(
@@ -93,6 +96,7 @@ export class LeaderError extends Error {
     this.ran = ran ?? ranOf(code);
     this.status = status;
     this.retryAfter = retryAfter;
+    this.requestId = requestId;
     this.request = request;
   }
 

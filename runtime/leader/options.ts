@@ -1,26 +1,9 @@
-/** Checks options at run time, because a misspelt option could silently disable a check. */
+/** Checks values of options. */
 
 import { checkedInteger } from "../checked-integer.js";
-import { didYouMean } from "../config/nearest.js";
 import { isLoopback } from "../loopback.js";
 import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
 import { LeaderError } from "./error.js";
-
-/**
- * Rejects unknown names.
- *
- * @param what name of the options in the message
- * @throws TypeError
- */
-export function checkNames(what: string, options: unknown, known: Readonly<Record<string, true>>): void {
-  if (typeof options !== "object" || options === null)
-    throw new TypeError(`${what}: expected an object, got another value`);
-  const names = Object.keys(known);
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
-  if (unknown === undefined) return;
-  const nearest = didYouMean(unknown, names) || `; it has ${names.join(", ")}`;
-  throw new TypeError(`${what}: no option ${JSON.stringify(unknown)}${nearest}`);
-}
 
 /** @throws RangeError unless the value is a timeout in milliseconds */
 export function checkTimeout(timeoutMs: unknown): number {

@@ -1,6 +1,7 @@
 /** Starts servers from tool classes (protocol.md sections 8 to 10). */
 
 import { readFileSync } from "node:fs";
+import { checkNames } from "../config/check-names.js";
 import { ConfigError, configFile, ENV_TOOLKIT_CONFIG_PATH, type ToolkitRuntimeConfig } from "../config/config.js";
 import { ENV_ADMIN_ADDR, ENV_BIND_ADDR, ENV_TLS_CERT_PATH } from "../config/environment.js";
 import type { Reloads } from "../config/reload-stats.js";
@@ -20,7 +21,7 @@ import type { LoadStats } from "./load/load-options.js";
 import { exitWith } from "./log/log-destination.js";
 import { AdminListener } from "./observe/admin.js";
 import { Metrics } from "./observe/metrics.js";
-import type { BootstrapOptions } from "./options.js";
+import { BOOTSTRAP_OPTIONS, type BootstrapOptions } from "./options.js";
 import { requireVariables } from "./required-variables.js";
 import { stopOnSignals, toggleDebugOnSignal } from "./signals.js";
 import { offerTools } from "./threads/worker-handover.js";
@@ -216,12 +217,13 @@ function metaOf(classes: readonly SvcToolClass[]): string {
  * await server.close();
  * ```
  *
- * @throws {@link StartupError}, {@link ConfigError}, RangeError for invalid options, and the errors of node's `listen`
+ * @throws {@link StartupError}, {@link ConfigError}, RangeError and TypeError for invalid options, and the errors of node's `listen`
  */
 export async function serve(
   classes: readonly SvcToolClass[],
   options: BootstrapOptions & { readonly address?: Address } = {},
 ): Promise<RunningServer> {
+  checkNames("serve", options, { ...BOOTSTRAP_OPTIONS, address: true });
   const tools = serveTools(classes);
   if (offerTools(tools)) return new Promise(() => {});
   const endpoint = endpointOf("bootstrap", options.address) ?? endpointFromEnv(ENV_BIND_ADDR) ?? DEFAULT_ENDPOINT;

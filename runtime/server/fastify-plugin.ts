@@ -3,6 +3,7 @@
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import fastifyPlugin from "fastify-plugin";
 import type { Registry } from "prom-client";
+import { checkNames } from "../config/check-names.js";
 import type { SvcToolClass } from "../tool.js";
 import { serveTools } from "./call/run/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
@@ -10,7 +11,7 @@ import type { ShutdownParts } from "./http/shutdown.js";
 import { ToolRoutes } from "./http/tool-routes.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 import { Metrics } from "./observe/metrics.js";
-import type { ToolOptions } from "./options.js";
+import { TOOL_OPTIONS, type ToolOptions } from "./options.js";
 import { requireVariables } from "./required-variables.js";
 import { requireEntries } from "./threads/thread-host.js";
 import { loggerOf, prepareTools } from "./tool-server.js";
@@ -26,7 +27,20 @@ export interface SvcToolsOptions extends ToolOptions {
   readonly registry?: Registry;
 }
 
-const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, { tools: classes, registry, ...options }) => {
+/** The last four are fastify's own. */
+const PLUGIN_OPTIONS = {
+  ...TOOL_OPTIONS,
+  tools: true,
+  registry: true,
+  prefix: true,
+  prefixTrailingSlash: true,
+  logLevel: true,
+  logSerializers: true,
+} as const;
+
+const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, given) => {
+  checkNames("svcTools", given, PLUGIN_OPTIONS);
+  const { tools: classes, registry, ...options } = given;
   if (app.initialConfig.http2 === true)
     throw new StartupError("svcTools: expected an HTTP/1.1 application, got HTTP/2; create it without http2");
   const tools = serveTools(classes);
@@ -128,6 +142,6 @@ function mountsOf(server: object): Mounts {
  * await app.close();
  * ```
  *
- * @throws StartupError, ConfigError and RangeError, at `await app.register(…)` or `app.ready()`
+ * @throws StartupError, ConfigError, RangeError and TypeError, at `await app.register(…)` or `app.ready()`
  */
 export const svcTools = fastifyPlugin(svcToolsPlugin, { fastify: "5.x", name: "svc-runtime", encapsulate: true });

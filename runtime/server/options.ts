@@ -1,5 +1,6 @@
 /** Options set in code. Public types must not refer to other packages (test/types/public.test.ts). */
 
+import type { Names } from "../config/check-names.js";
 import type { ToolkitRuntimeConfig } from "../config/config.js";
 import type { IsolateOptions } from "../tool.js";
 import type { EngineName } from "../wire/crypto/ed25519-keys.js";
@@ -100,6 +101,27 @@ export interface ToolOptions {
   readonly load?: LoadOptions;
 }
 
+export const TOOL_OPTIONS = {
+  headerPrefix: true,
+  memoryLimit: true,
+  replayMaxBytes: true,
+  replayStore: true,
+  config: true,
+  logger: true,
+  engine: true,
+  isolate: true,
+  reloadIntervalMs: true,
+  shutdown: true,
+  maxBodyBytesInFlight: true,
+  maxInputValues: true,
+  maxRuns: true,
+  minBodyBytesPerSecond: true,
+  allowedOrigins: true,
+  allowUnsigned: true,
+  unsignedResults: true,
+  load: true,
+} as const satisfies Names<ToolOptions>;
+
 /**
  * Extends the application before its tools are added. `app` is a `FastifyInstance`, which public types cannot refer to.
  */
@@ -134,3 +156,10 @@ export interface BootstrapOptions extends ToolOptions {
    */
   readonly configure?: Configure;
 }
+
+export const BOOTSTRAP_OPTIONS = {
+  ...TOOL_OPTIONS,
+  admin: true,
+  maxConnections: true,
+  configure: true,
+} as const satisfies Names<BootstrapOptions>;

@@ -1,6 +1,7 @@
 /** Server of a harness: tools prepared as by `bootstrap`, but called without a listener. */
 
 import { checkedInteger } from "../checked-integer.js";
+import { checkNames, type Names } from "../config/check-names.js";
 import type { ToolkitRuntimeConfig } from "../config/config.js";
 import type { ValueReader } from "../leader/result/resolve.js";
 import type { InvokeRequest, Reply } from "../server/call/messages.js";
@@ -41,6 +42,22 @@ export interface HarnessOptions
   readonly store?: { readonly reader: ValueReader };
 }
 
+const HARNESS_OPTIONS = {
+  allowedOrigins: true,
+  config: true,
+  contracts: true,
+  engine: true,
+  headerPrefix: true,
+  leader: true,
+  load: true,
+  maxBodyBytesInFlight: true,
+  project: true,
+  replayMaxBytes: true,
+  replayStore: true,
+  signed: true,
+  store: true,
+} as const satisfies Names<HarnessOptions>;
+
 /** A request without a connection. */
 export interface RawRequest {
   /** A value may be a list, for a header that is sent several times. `Content-Length` is added if it is missing. */
@@ -79,6 +96,7 @@ export class TestServer {
   #closeClasses: (() => Promise<void>) | undefined;
 
   static async start(classes: readonly SvcToolClass[], options: HarnessOptions): Promise<TestServer> {
+    checkNames("createHarness", options, HARNESS_OPTIONS);
     if (options.config !== undefined && options.signed !== undefined) {
       throw new TypeError(
         "createHarness: expected config or signed, got both; config determines whether calls are signed",
@@ -137,7 +155,12 @@ export class TestServer {
     if (this.#closed !== undefined) throw new Error("the harness is closed");
     this.#opened ??= (async () => {
       const app = await buildApp({ ...this.#parts, tls: undefined });
-      return { app, url: await app.app.listen({ host: "127.0.0.1", port: 0 }) };
+      // A test that does not close its harness must still end: connections of clients keep their own process alive.
+      const { server } = app.app;
+      server.on("connection", (socket) => socket.unref());
+      const url = await app.app.listen({ host: "127.0.0.1", port: 0 });
+      server.unref();
+      return { app, url };
     })();
     return (await this.#opened).url;
   }

@@ -268,6 +268,7 @@ test("a host without an address and an untrusted certificate are different error
 
 test("invalid options are refused before anything is sent", async () => {
   for (const [url, options, said] of [
+    ["undefined/rates", {}, /^TypeError: http: expected an absolute URL, such as https:/],
     ["ftp://a.example", {}, /expected an http: or https: URL/],
     ["https://u:p@a.example", {}, /without user and password/],
     ["https://a.example", { json: 1, body: "x" }, /expected json or body/],

@@ -10,7 +10,8 @@ import { pathToFileURL } from "node:url";
 import { prepareSigningKey, publicKeyOf } from "svc-runtime/leader";
 import { createHarness, type HarnessOptions, LeaderError } from "svc-runtime/testing";
 import { TestStore } from "svc-runtime-storage/dev";
-import { type ReplayStore, SvcTool, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { fastify, svcTools } from "#runtime/fastify.js";
+import { type ReplayStore, SvcTool, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { substituteBlobId } from "#runtime/storage/dev/dev-store.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { type Behaviour, type CountingTool, countingTool } from "./counting-tool.js";
@@ -285,6 +286,26 @@ test("http: only this machine reaches the port", { skip: process.platform !== "l
   });
   socket.destroy();
   assert.equal(outcome, "ECONNREFUSED");
+});
+
+test("unknown options are refused by name, of the kit, a server and the plugin", async () => {
+  const { class: tool } = countingTool({});
+  for (const [made, message] of [
+    [
+      () => createHarness(tool, { sigend: false } as HarnessOptions),
+      /createHarness: no option "sigend"; did you mean signed/,
+    ],
+    [
+      () => serve([tool], { maxConections: 1 } as object),
+      /serve: no option "maxConections"; did you mean maxConnections/,
+    ],
+    [
+      async () => fastify().register(svcTools, { tools: [tool], isolated: true } as never),
+      /svcTools: no option "isolated"/,
+    ],
+  ] as const) {
+    await assert.rejects(made, message);
+  }
 });
 
 // ---- the store ----

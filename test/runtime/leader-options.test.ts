@@ -303,13 +303,16 @@ test("tls: ca are the trusted certificates, servername the name that they must h
 test("an error answer: 1,000 characters of details, nine digits of Retry-After", async () => {
   const errorOf = async (error: string, details: string, retryAfter: string) => {
     answer = (response) => {
-      response.writeHead(429, { "Retry-After": retryAfter }).end(JSON.stringify({ error, details }));
+      response
+        .writeHead(429, { "Retry-After": retryAfter, "X-Request-Id": "id-1" })
+        .end(JSON.stringify({ error, details }));
     };
     let refused: unknown;
     await withClient({}, async (client) => {
       refused = await client.invokeUnsigned(input).catch((reason: unknown) => reason);
     });
     assert.ok(refused instanceof LeaderError);
+    assert.equal(refused.with({}).requestId, "id-1");
     return [refused.code, refused.details?.length, refused.retryAfter];
   };
   const code = "rate_limited";

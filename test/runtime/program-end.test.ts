@@ -62,6 +62,18 @@ describe("a program that closes its server while a call runs", () => {
   });
 });
 
+it("a program that does not close its harness ends all the same", async () => {
+  const program = `
+import { createHarness } from "svc-runtime/testing";
+const harness = await createHarness(One);
+const url = await harness.http();
+const answer = await fetch(url + "/one/health", { headers: { connection: "close" } });
+process.stdout.write(String(answer.status));
+`;
+  const { code, stdout } = await run(program).ended;
+  assert.deepEqual([code, stdout], [0, "200"]);
+});
+
 describe("the release of resources at a shutdown", () => {
   const DRAIN_MS = 10_000;
 

@@ -12,7 +12,9 @@ const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
  * protocol.
  */
 export function responseError({ status, headers, body }: HttpResponse): LeaderError {
-  const facts = { status, retryAfter: retryAfterOf(headers) };
+  const id = headers["x-request-id"];
+  const requestId = typeof id === "string" ? withoutControls(id, 64) : undefined;
+  const facts = { status, retryAfter: retryAfterOf(headers), requestId };
   const { error: code, details } = errorMembers(body);
   if (typeof code !== "string" || !/^[a-z_]{1,64}$/.test(code)) {
     return GATEWAY_STATUSES.has(status)

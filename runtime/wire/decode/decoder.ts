@@ -45,6 +45,9 @@ import type { UnionSteps } from "./union/union-steps.js";
 
 export { type Decode, DecodeContext } from "./decode-context.js";
 
+/** A double that the sender may have rounded from an integer. */
+const ROUNDED = "a double beyond ±(2^53-1): send all digits, in JavaScript a bigint";
+
 /** Creates a `WithSerdeErrorPath`. Passed as a parameter because that class imports this module. */
 export type Wrap = (value: unknown) => unknown;
 
@@ -250,9 +253,9 @@ export class DecoderCompiler {
     return (document, entry) => {
       const kind = kindAt(document, entry);
       if (kind === DOUBLE) {
-        return isFarInteger(document, entry)
-          ? new Mismatch(name, "an integer outside its range")
-          : new Mismatch("an integer", "a number that is no integer");
+        if (isFarInteger(document, entry)) return new Mismatch(name, "an integer outside its range");
+        const isRounded = Math.abs(scalarOf(document, entry) as number) > Number.MAX_SAFE_INTEGER;
+        return new Mismatch("an integer", isRounded ? ROUNDED : "a number that is no integer");
       }
       if (kind !== SMALL_INTEGER && kind !== LARGE_INTEGER) {
         return new Mismatch("an integer", entryKind(document, entry));
