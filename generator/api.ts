@@ -1,4 +1,4 @@
-/** svc-gen/generate: the contracts of a project as data. No file of the project is written. */
+/** svc-gen/generate: the contracts of a project as data. Writes no file of the project. */
 
 import type { Contract } from "svc-runtime/internal/generator";
 import {
@@ -13,12 +13,15 @@ import { keptContracts } from "./kept-contracts.js";
 
 export type { Diagnostic, GenerateOptions, Place, RelatedPlace, Severity };
 
-/** A project with errors. The message is what `svc-gen` prints: each error with its place, a code frame and a hint. */
+/**
+ * Thrown if a project has errors. The message is what `svc-gen` prints: each error with its place, a code frame and a
+ * hint.
+ */
 export class GenerateError extends Error {
   /** `GenerateError`. */
   override readonly name = "GenerateError";
 
-  /** @param diagnostics the errors, in the order of their places */
+  /** @param diagnostics the errors, ordered by place */
   constructor(
     /** The errors. */
     readonly diagnostics: readonly Diagnostic[],
@@ -28,9 +31,9 @@ export class GenerateError extends Error {
 }
 
 /**
- * Reads a project and returns what `svc-gen` would write to `contracts.ts`, one contract for each tool class. They are
- * kept in `node_modules/.cache/svc-gen` until the project changes. Of several processes that ask at the same time one
- * reads the project.
+ * Reads a project and returns the content that `svc-gen` would write to `contracts.ts`: one contract for each tool
+ * class. Contracts are cached in `node_modules/.cache/svc-gen` until the project changes. If several processes call
+ * this function at the same time, one of them reads the project.
  *
  * @example
  * ```ts
@@ -39,8 +42,8 @@ export class GenerateError extends Error {
  * console.log((await contractsOf({ root: process.cwd() })).map(({ fqn }) => fqn)); // ["xyz.demo.sum@1"]
  * ```
  *
- * @param options the project's folder, and its files where they have other names
- * @throws {@link GenerateError} when the project has errors
+ * @param options the project's folder, and its files if they do not have their default names
+ * @throws {@link GenerateError} if the project has errors
  */
 export async function contractsOf(options: GenerateOptions): Promise<readonly Contract[]> {
   const { contracts, diagnostics } = await keptContracts(options);

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The committed entry point of the command line: npm does not link a file that exists only after the build. Node 12 reads
-// its syntax, so that the version can be checked.
+// Committed entry point of the command line, because npm does not link a file that exists only after the build. The
+// syntax is valid for Node 12, so that the version check can run.
 import { existsSync } from "node:fs";
 import module from "node:module";
 

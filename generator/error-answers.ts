@@ -1,5 +1,5 @@
 /**
- * The table of error answers (protocol.md section 7) with their explanations, for OpenAPI, invoke, page and doctor. Tests
+ * Table of error answers (protocol.md section 7) with explanations, for OpenAPI, invoke, the page and doctor. Tests
  * compare docs/error-codes.md with it.
  */
 
@@ -17,9 +17,9 @@ interface ErrorAnswer {
   readonly status: number;
   readonly ran: Ran;
   readonly meaning: string;
-  /** The next step of the caller. */
+  /** What the caller should do next. */
   readonly caller: string;
-  /** The next step of the server's operator. */
+  /** What the server's operator should do next. */
   readonly operator: string;
   /** Sample details, with the default header prefix; undefined for codes without details. */
   readonly details?: string;

@@ -16,11 +16,11 @@ export interface ExchangeRequest {
   readonly url: URL;
   readonly headers?: readonly Header[];
   readonly body?: Uint8Array;
-  /** Sends this Content-Length without a body. */
+  /** `Content-Length` to send without a body. */
   readonly announced?: number | undefined;
   readonly timeoutMs: number;
   readonly tls?: (TlsOptions & { readonly rejectUnauthorized?: boolean }) | undefined;
-  /** Returns the part of a body that arrived before the connection ended or the limit was reached. */
+  /** Whether to return the part of a body that arrived before the connection ended or the limit was reached. */
   readonly acceptsPart?: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface ExchangeResponse {
 export interface ExchangeFailure {
   /** The code of Node.js or OpenSSL, `timeout`, or `unknown`. */
   readonly code: string;
-  /** Node's message, with the code added if it is missing. */
+  /** Node's message, followed by the code if it is not part of it. */
   readonly message: string;
 }
 
@@ -46,7 +46,7 @@ export interface HttpExchange {
   readonly failure?: ExchangeFailure;
 }
 
-/** Limit of a response body, in bytes. */
+/** Maximum size of a response body, in bytes. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /** Sends a request. Never rejects: a failed connection is reported in the exchange. */
@@ -88,7 +88,7 @@ export async function exchange(wanted: ExchangeRequest): Promise<HttpExchange> {
     if (wanted.acceptsPart && response !== undefined && late === undefined) {
       return { ...done, response: { ...response, body: Buffer.concat(chunks) } };
     }
-    // A destroyed response fails with "aborted", not with the error that destroyed it.
+    // A destroyed response fails with "aborted" instead of the error that destroyed it.
     if (late !== undefined) return { ...done, failure: { code: "timeout", message: late.message } };
     const { code, message } = error as NodeJS.ErrnoException;
     const text = code === undefined || message.includes(code) ? message : `${code}: ${message}`;

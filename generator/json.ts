@@ -1,10 +1,10 @@
-/** Ordered JSON: made from pairs and literals, printed, read from text. */
+/** Ordered JSON: created from pairs and literals, printed, parsed. */
 
 import { type Json, JsonError, JsonObject, readOrdered } from "svc-runtime/internal/generator";
 
 export { type Json, JsonObject };
 
-/** Makes an ordered object from pairs. Pairs that are `undefined` or `false` are left out. */
+/** Creates an ordered object from pairs; omits pairs that are `undefined` or `false`. */
 export function object(...pairs: readonly (readonly [string, Json] | undefined | false)[]): JsonObject {
   const members = new Map<string, Json>();
   for (const pair of pairs) if (pair) members.set(pair[0], pair[1]);
@@ -14,8 +14,8 @@ export function object(...pairs: readonly (readonly [string, Json] | undefined |
 type Plain = Json | readonly Plain[] | { readonly [name: string]: Plain | undefined };
 
 /**
- * Ordered JSON from an object literal. Members that are `undefined` are left out. JavaScript sorts names that are
- * integers, so those need {@link object}.
+ * Creates ordered JSON from an object literal; omits members that are `undefined`. Not for names that are integers,
+ * which JavaScript sorts: use {@link object} for those.
  */
 export function ordered(members: { readonly [name: string]: Plain | undefined }): JsonObject {
   return orderedValue(members) as JsonObject;
@@ -37,7 +37,7 @@ export function printJson(value: Json): string {
   return `{${Array.from(value.members, ([name, member]) => `${JSON.stringify(name)}:${printJson(member)}`).join(",")}}`;
 }
 
-/** @throws {@link JsonError} that names the byte, or the line of a merge conflict */
+/** @throws {@link JsonError} with the byte offset, or with the line of a merge conflict */
 export function readJson(text: string): Json {
   const conflict = /^<{7} /m.exec(text)?.index;
   if (conflict !== undefined) {
@@ -48,7 +48,7 @@ export function readJson(text: string): Json {
   return readOrdered(Buffer.from(text));
 }
 
-/** Whether the error is that of a recursion for which the data nests too deeply. */
+/** Whether an error is a stack overflow, because the data is nested too deeply for recursion. */
 export function isStackOverflow(error: unknown): boolean {
   return error instanceof RangeError && error.message.startsWith("Maximum call stack");
 }

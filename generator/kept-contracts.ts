@@ -1,4 +1,4 @@
-/** The contracts of a project, kept for other processes. The compiler is loaded only when the project has changed. */
+/** Contracts of a project, cached for other processes. The compiler is loaded only if the project has changed. */
 
 import { rmSync, statSync, writeFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
@@ -10,13 +10,16 @@ import { buildOptions, saveBuildInfo } from "./files/output-files.js";
 import { readRegular } from "./files/read-file.js";
 
 const POLL_MS = 50;
-/** Age of a lock after which its process is taken for lost. A second run of the generator does no harm. */
+/**
+ * Age, in milliseconds, at which a lock is ignored because its process has probably ended. A second run of the
+ * generator does no harm.
+ */
 const MAX_LOCK_MS = 60_000;
 
-/** Generates the contracts of a project, unless a run in any process has done so and nothing has changed since. */
+/** Generates the contracts of a project, unless any process has done so and nothing has changed since. */
 export async function keptContracts(options: GenerateOptions): Promise<Pick<Generated, "contracts" | "diagnostics">> {
   const { root } = options;
-  // A run of its own beside that of `svc-gen`, whose diagnostics the user has read.
+  // Cached separately from runs of `svc-gen`, because users of those have seen the diagnostics.
   const identity = { ...buildOptions(options), only: "contracts" };
   const kept = () => freshBuildInfo(root, buildOptions(options)) ?? freshBuildInfo(root, identity);
   const last = kept();
@@ -35,7 +38,7 @@ export async function keptContracts(options: GenerateOptions): Promise<Pick<Gene
   }
 }
 
-/** The path of the lock; undefined where nothing can be kept. */
+/** Path of the lock; undefined if nothing can be cached. */
 function lockOf(root: string, identity: Readonly<Record<string, string>>): string | undefined {
   const place = buildInfoPlace(root, identity);
   if (place === undefined) return undefined;

@@ -16,7 +16,7 @@ const script = new Script("run()");
 export function runWithin<T>(limitMs: number, run: () => T): T {
   holder.run = run;
   try {
-    // The limit of a script holds for what it calls, and nothing else can end synchronous code.
+    // The time limit of a script includes the functions that it calls. There is no other way to stop synchronous code.
     return script.runInContext(holder, { timeout: limitMs }) as T;
   } catch (error) {
     const isLimit = (error as NodeJS.ErrnoException).code === "ERR_SCRIPT_EXECUTION_TIMEOUT";

@@ -1,5 +1,3 @@
-/** What the manifest of svc-gen says. */
-
 import { readFileSync } from "node:fs";
 
 const manifest = new URL("../../package.json", import.meta.url);
@@ -9,8 +7,8 @@ const { version, engines } = JSON.parse(readFileSync(manifest, "utf8")) as {
   readonly engines: { readonly node: string };
 };
 
-/** The version of svc-gen, printed in generated files. */
+/** Version of svc-gen, printed in generated files. */
 export const VERSION = version;
 
-/** The versions of Node that it is made for. */
+/** Supported versions of Node. */
 export const ENGINES = engines.node;

@@ -1,4 +1,4 @@
-/** Parsing of the command line, with one-line errors. */
+/** Parses the command line, with one-line errors. */
 
 import { parseArgs } from "node:util";
 import { closest, didYouMean } from "../compile/diagnostics/did-you-mean.js";
@@ -14,7 +14,7 @@ const COMMON: Options = {
 export interface ParsedArguments {
   /** Undefined for the overview. */
   readonly command: Command | undefined;
-  /** The first word of the commands that the overview shows, such as `keys`; undefined for all of them. */
+  /** First word of the commands in the overview, such as `keys`; undefined for all commands. */
   readonly group?: string;
   readonly args: readonly string[];
   readonly values: Values<Options>;
@@ -28,7 +28,7 @@ export interface ParsedArguments {
 export function readArguments(given: readonly string[], commands: readonly Command[]): ParsedArguments {
   const options: Record<string, Option> = Object.assign({}, ...commands.map((each) => each.options), COMMON);
   const config = { args: [...given], allowPositionals: true, options } as const;
-  // Not strict: the errors of strict parsing would print the input unescaped.
+  // Not strict, because the errors of strict parsing would print the input unescaped.
   for (const token of parseArgs({ ...config, strict: false, tokens: true }).tokens) {
     if (token.kind === "option") checkOption(options, token.name, token.rawName, token.value, token.inlineValue);
   }
@@ -61,7 +61,7 @@ export function readArguments(given: readonly string[], commands: readonly Comma
   return { command, args, values };
 }
 
-/** Commands of other tools, and what they are here. */
+/** Commands of other tools, and the corresponding commands of svc-gen. */
 const OTHER_TOOLS = new Map([
   ...["init", "create"].map((name) => [name, "new"] as const),
   ...["serve", "start", "run"].map((name) => [name, "dev"] as const),

@@ -1,4 +1,4 @@
-/** The command line: the list of commands, and what every one of them does with `--help`, `--json` and errors. */
+/** The command line: the list of commands, and the handling of `--help`, `--json` and errors. */
 
 import { configCheckCommand } from "../commands/config/check.js";
 import { configInitCommand } from "../commands/config/init.js";
@@ -42,7 +42,7 @@ import { commandHelp, overview } from "./help.js";
 
 export { type CliHost, EXIT } from "./command.js";
 
-/** All commands; the first one is the default. */
+/** All commands. The first one is the default. */
 export const COMMANDS: readonly Command[] = [
   generateCommand,
   newCommand,
@@ -75,7 +75,7 @@ export const COMMANDS: readonly Command[] = [
 export async function run(given: readonly string[], surroundings: CliHost): Promise<number> {
   const { colour, print, complain } = surroundings;
   const printable = colour ? escapeAllButColours : escapeControls;
-  // The output repeats names and texts of the project, of git and of servers.
+  // Escapes the output, which contains names and texts from the project, git and servers.
   const host: CliHost = {
     ...surroundings,
     print: (text) => print(printable(text)),
@@ -104,7 +104,7 @@ export async function run(given: readonly string[], surroundings: CliHost): Prom
   }
 }
 
-/** Where the help is for what was typed, as far as it names a command. */
+/** Help command for what the user typed, as far as that is the name of a command. */
 function helpFor(given: readonly string[]): string {
   const [first = "", second = ""] = given.filter((word) => !word.startsWith("-"));
   const names = COMMANDS.slice(1).map(({ name }) => name);
@@ -117,10 +117,10 @@ function isSet(values: Values<Options>, name: string): boolean {
   return values[name] === true;
 }
 
-/** What is said of an error that its user can mend. Undefined for a defect of svc-gen. */
+/** Message of an error that the user can fix; undefined for a defect of svc-gen. */
 function faultOf(error: unknown, help: string) {
   if (error instanceof UsageError) return { exit: EXIT.usage, code: "usage", message: error.message, hint: help };
-  // Of the parsers of TypeScript and JSON.
+  // Thrown by the parsers of TypeScript and JSON.
   if (isStackOverflow(error)) {
     const message = "a type, an expression or a document nests too deeply to be read";
     return { exit: EXIT.failure, code: "failed", message, hint: "nest less" };

@@ -1,9 +1,9 @@
-/** Failures of commands that their user can mend. */
+/** Command failures that the user can fix. */
 
-/** The command line is invalid: exit code 2. The message quotes the input, control characters escaped. */
+/** The command line is invalid: exit code 2. The message quotes the input, with escaped control characters. */
 export class UsageError extends Error {}
 
-/** The command failed for a reason that its user can mend: exit code 1. */
+/** The command failed for a reason that the user can fix: exit code 1. */
 export class CommandError extends Error {
   /** @param hint what to do */
   constructor(

@@ -1,32 +1,38 @@
-/** The form of a command of svc-gen: what it is called with, what it prints of itself, and how it is run. */
+/** Definition of a command of svc-gen: arguments, help and function. */
 
-/** 0 done, 1 diagnostics or a failure, 2 usage, 3 generated files are stale, 4 a contract is broken. */
+/**
+ * Exit codes. 0: success, 1: diagnostics or a failure, 2: usage error, 3: generated files are stale, 4: a contract is
+ * broken.
+ */
 export const EXIT = { done: 0, failure: 1, usage: 2, stale: 3, broken: 4 } as const;
 
 export { CommandError, UsageError } from "./command-errors.js";
 
-/** The surroundings of a command line. Tests pass their own. */
+/** Environment of a command line; tests pass their own. */
 export interface CliHost {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether the text for people is coloured. */
+  /** Whether text output is coloured. */
   readonly colour: boolean;
-  /** Writes to standard output: results. */
+  /** Writes results, to standard output. */
   readonly print: (text: string) => void;
-  /** Writes to standard error: diagnostics, notes, progress. */
+  /** Writes diagnostics, notes and progress, to standard error. */
   readonly complain: (text: string) => void;
-  /** All of standard input. */
+  /** Reads all of standard input. */
   readonly readInput: () => Promise<Buffer>;
-  /** Asks one question and returns the line that was typed, which is not shown when hidden; undefined without a terminal. */
+  /**
+   * Asks a question and returns the typed line; with `hidden`, the line is not shown. Undefined if there is no
+   * terminal.
+   */
   readonly ask: ((question: string, hidden?: boolean) => Promise<string>) | undefined;
-  /** Resolves when the user ends the command (Ctrl-C, SIGTERM, the terminal closed). */
+  /** Resolves when the user ends the command (Ctrl-C, SIGTERM, closing the terminal). */
   readonly interrupted: () => Promise<unknown>;
 }
 
 export interface Option {
   readonly type: "boolean" | "string";
   readonly short?: string;
-  /** Whether it may be given several times. */
+  /** Whether the option may be given several times. */
   readonly multiple?: true;
   /** Name of the value in the help, such as `FILE`. */
   readonly value?: string;
@@ -35,7 +41,7 @@ export interface Option {
 
 export type Options = Readonly<Record<string, Option>>;
 
-/** Values of the given options; absent ones are left out. */
+/** Values of the options that were given. */
 export type Values<O extends Options> = {
   readonly [Name in keyof O]?: O[Name] extends { readonly multiple: true }
     ? readonly string[]
@@ -44,26 +50,26 @@ export type Values<O extends Options> = {
 
 type ValueOf<Type> = Type extends "boolean" ? boolean : string;
 
-/** One use of a command. */
+/** One call of a command. */
 export interface CommandContext<O extends Options> extends CliHost {
   readonly args: readonly string[];
   readonly values: Values<O>;
-  /** `--json`: results and errors are JSON on standard output. */
+  /** `--json`: print results and errors as JSON on standard output. */
   readonly json: boolean;
-  /** `--quiet`: no notes. */
+  /** `--quiet`: print no notes. */
   readonly quiet: boolean;
 }
 
 export interface Command<O extends Options = Options> {
   /** One word, or two: `keys new`. */
   readonly name: string;
-  /** Arguments in the help, such as `[OLD NEW]`. Without it the command takes none. */
+  /** Arguments in the help, such as `[OLD NEW]`. If absent, the command takes none. */
   readonly arguments?: string;
   readonly summary: string;
   /** Paragraphs of the command's own help. */
   readonly details?: string;
   readonly options: O;
-  /** Command lines and what each does. */
+  /** Command lines, and what each does. */
   readonly examples: readonly (readonly [line: string, what: string])[];
   /** @returns the exit code */
   readonly run: (call: CommandContext<O>) => number | Promise<number>;

@@ -1,4 +1,4 @@
-/** `svc-gen completion SHELL`: a script that completes commands and options, printed from the table of commands. */
+/** `svc-gen completion SHELL`: a script that completes commands and options, generated from the table of commands. */
 
 import { unknownName } from "./arguments.js";
 import { type Command, defineCommand, EXIT, UsageError } from "./command.js";
@@ -26,7 +26,7 @@ export function completionCommand(commands: () => readonly Command[]): Command {
   });
 }
 
-/** Words that may follow `svc-gen`, and words that may follow each first word. */
+/** Words that may follow `svc-gen`, and words that may follow each of those. */
 interface Candidates {
   readonly first: readonly string[];
   readonly after: ReadonlyMap<string, readonly string[]>;

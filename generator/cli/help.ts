@@ -1,10 +1,10 @@
-/** Help texts, printed from the table of commands. */
+/** Generates help texts from the table of commands. */
 
 import type { Command, Options } from "./command.js";
 
 const EXIT_CODES = "exit codes: 0 done, 1 failure, 2 usage, 3 generated files are stale, 4 a contract is broken\n";
 
-/** The text of `svc-gen --help`, or of `svc-gen keys --help` for some of the commands. */
+/** Text of `svc-gen --help`, or of `svc-gen keys --help` for a group of commands. */
 export function overview(version: string, commands: readonly Command[], byDefault: Command | undefined): string {
   const lines = commands.map((command) => {
     const { name, arguments: args, summary } = command;
@@ -38,7 +38,7 @@ function optionRows(options: Options): [string, string][] {
   ]);
 }
 
-/** Widest first column for which the second stays on the same line. */
+/** Maximum width of the first column for which the second stays on the same line. */
 const MAX_COLUMN = 44;
 
 function table(rows: readonly (readonly string[])[]): string {

@@ -1,4 +1,4 @@
-/** The command line of this process: its arguments, streams and signals. */
+/** Command line of this process: arguments, streams and signals. */
 
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
@@ -26,7 +26,7 @@ const outputClosed = new Promise<void>((done) => {
 const PROCESS_HOST: CliHost = {
   cwd: process.cwd(),
   env: process.env,
-  // Both streams have coloured text; a file has none.
+  // Coloured only if both streams are terminals, because both may contain coloured text.
   colour: process.stdout.isTTY === true && process.stderr.isTTY === true && !process.env.NO_COLOR,
   print: (text) => process.stdout.write(text),
   complain: (text) => process.stderr.write(text),
@@ -47,22 +47,22 @@ const PROCESS_HOST: CliHost = {
 };
 
 /**
- * Milliseconds within which a repeated signal counts as the same one: npm forwards a signal that the terminal already
- * sent to every process of the group. A later one ends the process at once.
+ * Time, in milliseconds, within which a repeated signal is ignored: npm forwards a signal that the terminal has already
+ * sent to every process of the group. A later signal ends the process at once.
  */
 const ECHO_MS = 500;
 
-/** As a shell says of a program that Ctrl-C ended. */
+/** Exit code that shells use for a program ended by Ctrl-C. */
 const CANCELLED = 130;
 
 async function ask(question: string, hidden = false): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  // With `terminal` readline takes over the echo of the typed characters, and `silent` drops it.
+  // With `terminal`, readline echoes the typed characters itself, and `silent` drops them.
   const output = hidden ? { output: silent, terminal: true, historySize: 0 } : { output: process.stderr };
   const terminal = createInterface({ input: process.stdin, ...output });
-  // Not before: what is typed at once would be shown.
+  // Printed only now, because input typed before would be shown.
   if (hidden) process.stderr.write(question);
-  // Ctrl-C and Ctrl-D end it without an answer.
+  // Ctrl-C and Ctrl-D end the question without an answer.
   const cancel = () => {
     if (hidden) process.stderr.write("\n");
     process.exit(CANCELLED);

@@ -1,8 +1,11 @@
-/** The leader of `svc-gen dev --signed`, for commands that sign with its key. */
+/** Leader of `svc-gen dev --signed`, for commands that sign with its key. */
 
 import type { CliHost } from "../cli/command.js";
 
-/** Id, key and the tool's public key; undefined before the first `svc-gen dev --signed` of the project. */
+/**
+ * Id and key of the leader, and public key of the tool; undefined before the first `svc-gen dev --signed` of the
+ * project.
+ */
 export async function devLeader(root: string, env: CliHost["env"]) {
   const { DEV_KEY_ID, DEV_LEADER_ID, devKeys } = await import("../dev/dev-keys.js");
   const { privateFolder } = await import("../dev/dev-state.js");

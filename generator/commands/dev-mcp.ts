@@ -1,4 +1,4 @@
-/** The tools of `svc-gen dev` for MCP clients, at `mcp` below the address of the page. */
+/** Serves the tools of `svc-gen dev` to MCP clients, at `mcp` below the address of the page. */
 
 import type { CommandContext, Options } from "../cli/command.js";
 import type { DevEvent } from "../dev/dev-session.js";
@@ -7,12 +7,12 @@ import { type LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js"
 
 export interface DevMcp {
   readonly answer: NonNullable<PageContent["mcp"]>;
-  /** Learns where the tools are served. */
+  /** Receives the address at which the tools are served. */
   readonly onEvent: (event: DevEvent) => void;
   readonly close: () => Promise<void>;
 }
 
-/** Signs with the development leader of the project, and with no other. */
+/** Signs with the project's development leader only. */
 export function devMcp(call: CommandContext<typeof LEADER_OPTIONS & Options>, root: string): DevMcp {
   let tools: readonly string[] = [];
   const complain = (problem: string) => call.complain(`mcp: ${problem}\n`);
@@ -26,7 +26,7 @@ export function devMcp(call: CommandContext<typeof LEADER_OPTIONS & Options>, ro
   let opened: ReturnType<typeof open> | undefined;
   return {
     answer: async (request, response) => {
-      // Keys are there once a build serves.
+      // The keys exist once a build is served.
       if (tools.length === 0) {
         response.writeHead(503, { "Content-Type": "application/json" }).end('{"error":"no build serves"}');
         return;

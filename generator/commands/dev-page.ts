@@ -1,4 +1,4 @@
-/** The development page of `svc-gen dev`: of the project, or of a running server. */
+/** Development page of `svc-gen dev`, for the project or for a running server. */
 
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
@@ -17,29 +17,27 @@ import { devMcp } from "./dev-mcp.js";
 import { type LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
 import { type PAGE_OPTIONS, readPort } from "./options/page-options.js";
 
-/** Printed once, before the first build. */
 export interface PageEvent {
   readonly event: "page";
   readonly url: string;
-  /** Where MCP clients call; undefined where they cannot. */
+  /** Address for MCP clients; undefined if there is none. */
   readonly mcp?: string;
 }
 
-/** A call that the server answered. */
 export interface CallEvent extends LoggedCall {
   readonly event: "call";
 }
 
 type LeaderCall = CommandContext<typeof LEADER_OPTIONS & typeof PAGE_OPTIONS & Options>;
 
-/** The page and the terminal show each call with the server's own times, which the log has at this level. */
+/** Log level that contains the server's own times of each call, which the page and the terminal show. */
 export const DEV_LOG_LEVEL = { SVC_LOG_LEVEL: "debug" } as const;
 
 /**
  * Opens the page of a project.
  *
- * @param settings variables of the server: a log level of the author's own prints debug lines, otherwise only the calls
- *   that they are about are printed; with a configuration of the author's own MCP clients are not answered
+ * @param settings variables of the server. If they contain a log level, debug lines are printed, otherwise only the
+ * calls. If they contain a configuration, MCP clients are not answered
  * @param tell prints events
  */
 export async function followedPage(
@@ -57,7 +55,7 @@ export async function followedPage(
   const leader = () => leaderOptions(call, call.values.signed === true, root);
   const showsDebug = settings.SVC_LOG_LEVEL !== undefined;
   const { port, signed = false, host, "leader-key": leaderKey } = call.values;
-  // Beyond this machine, and beside keys that are not those of development, no client is answered.
+  // MCP clients are answered only on this machine, and only with the development keys.
   const isOwn = signed ? leaderKey === undefined : settings.SVC_TOOLKIT_CONFIG_PATH === undefined;
   const bridge = host === undefined && isOwn ? devMcp(call, root) : undefined;
   const isAny = port === "0";
@@ -87,9 +85,9 @@ export async function followedPage(
 }
 
 /**
- * Opens the page of a running server, which is read again from the page.
+ * Opens the page of a running server. The page can reload the server's tools.
  *
- * @throws UsageError for an address that is none
+ * @throws UsageError for an invalid address
  */
 export async function openRemotePage(address: string, call: LeaderCall): Promise<DevelopmentPage> {
   if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
@@ -102,12 +100,12 @@ export async function openRemotePage(address: string, call: LeaderCall): Promise
   return page;
 }
 
-/** Ports for pages: below those that systems choose for outgoing connections. */
+/** Ports for pages, below those that systems use for outgoing connections. */
 const PORTS = { from: 20_000, count: 10_000 };
-/** Random bytes that make the path of a project's page. */
+/** File with the random bytes from which the path of a project's page is derived. */
 const PAGE_KEY = "page.key";
 
-/** @param name of what the page shows: the same name has the same port; undefined for any free port */
+/** @param name identifies the content of the page: the same name has the same port; undefined for any free port */
 function pageAddress({ values }: LeaderCall, name: string | undefined): PageAddress {
   const { host, "page-port": given } = values;
   if (given !== undefined) return { host, port: readPort("page-port", given), exact: true };
@@ -116,7 +114,7 @@ function pageAddress({ values }: LeaderCall, name: string | undefined): PageAddr
   return { host, port: PORTS.from + (number % PORTS.count), exact: false };
 }
 
-/** The token of a project's page: an open page works again after a restart. */
+/** Token of a project's page. Stays the same, so that an open page continues to work after a restart. */
 function pageToken(root: string, env: LeaderCall["env"]): string {
   const folder = makePrivateFolder(root, env);
   if (!existsSync(join(folder, PAGE_KEY))) writeKeyFile(folder, PAGE_KEY, randomBytes(32).toString("hex"));

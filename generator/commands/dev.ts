@@ -1,4 +1,4 @@
-/** `svc-gen dev`: the development server of a project, and what is printed of it. */
+/** `svc-gen dev`: the development server of a project, and its output. */
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -25,7 +25,7 @@ import { PAGE_OPTIONS, readPort } from "./options/page-options.js";
 import { generateOptions } from "./options/project-options.js";
 
 const DEFAULT_PORT = 8080;
-/** Node's own. */
+/** Node's default port. */
 const DEFAULT_INSPECT_PORT = 9229;
 
 export const devCommand = defineCommand({
@@ -114,7 +114,7 @@ serving (url, tools, restarted, newest), failed, errors, ended (reason), call (t
   },
 });
 
-/** Refuses options that would do nothing. */
+/** Rejects options that would have no effect. */
 function refuseIdleOptions({ values }: CommandContext<typeof LEADER_OPTIONS & typeof PAGE_OPTIONS & Options>): void {
   const given = (names: readonly string[]) =>
     names.find((name) => (values as Record<string, unknown>)[name] !== undefined);
@@ -133,7 +133,7 @@ function refuseIdleOptions({ values }: CommandContext<typeof LEADER_OPTIONS & ty
   }
 }
 
-/** The page alone, until the user ends it. */
+/** Runs only the page, until the user ends it. */
 async function showServer(
   url: string,
   call: CommandContext<typeof LEADER_OPTIONS & typeof PAGE_OPTIONS & Options>,
@@ -148,7 +148,7 @@ async function showServer(
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variables of `.env`; none when it cannot be read, which the first build reports. */
+/** Variables of `.env`; none if the file cannot be read, which the first build reports. */
 async function envFile(root: string): Promise<Environment> {
   const { readEnvFile } = await import("../dev/env-file.js");
   try {
@@ -158,13 +158,13 @@ async function envFile(root: string): Promise<Environment> {
   }
 }
 
-/** The port of `BIND_ADDR`. */
+/** Port in `BIND_ADDR`. */
 function boundPort({ BIND_ADDR = "" }: Environment): number | undefined {
   const [, port] = /:(\d{1,5})$/.exec(BIND_ADDR) ?? [];
   return port === undefined || Number(port) > 65_535 ? undefined : Number(port);
 }
 
-/** Notes about variables that are ignored, or only partly used. */
+/** Notes about variables that are ignored, or used only in part. */
 function idleVariables(env: Environment): string[] {
   const { BIND_ADDR, PORT } = env;
   const notes: string[] = [];
@@ -177,7 +177,6 @@ function idleVariables(env: Environment): string[] {
   return notes;
 }
 
-/** Printed before the first build. */
 interface NoteEvent {
   readonly event: "note";
   readonly message: string;
@@ -185,7 +184,7 @@ interface NoteEvent {
 
 const PROGRESS = { building: "reading and checking the project", starting: "starting the server" } as const;
 
-/** Prints events for people. */
+/** Prints events as text. */
 async function printer(
   call: CommandContext<Options>,
   port: number,
@@ -197,7 +196,7 @@ async function printer(
   const news = newsOf(call, last);
   let pageUrl = "";
   let mcpUrl: string | undefined;
-  /** The port that the next build should serve on. */
+  /** Port that the next build should use. */
   let expected = port === 0 ? undefined : `${port}`;
   const introduced = new Set<string>();
   return (event) => {
@@ -279,7 +278,7 @@ function servingLine(
   return paint(`✓ serving on ${url}${restarted ? ` after ${milliseconds} ms` : ": the build is the same"}\n`, 32);
 }
 
-/** Prints the tools that were not there before. */
+/** Prints the tools that are new. */
 function printTools(
   { tools, signed }: Extract<DevEvent, { event: "serving" }>,
   introduced: ReadonlySet<string>,
@@ -295,7 +294,7 @@ function printTools(
   print(`\n  try     npx svc-gen invoke${only} ${shellWord(first.sample)}${signed ? " --signed" : ""}\n\n`);
 }
 
-/** What to do about a broken contract of the same version. */
+/** What to do about a contract that is broken without a new version. */
 function adviceOf({ before, after, verdict }: Difference): string {
   const fails = verdict === "breaking" ? "callers fail" : verdict === "not decided" ? "callers may fail" : undefined;
   if (fails === undefined || before !== after || after === undefined) return "";

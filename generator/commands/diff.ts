@@ -1,4 +1,4 @@
-/** `svc-gen diff`: whether callers of the old contract can call the new one. */
+/** `svc-gen diff`: tells whether callers of the old contract can call the new one. */
 
 import {
   asJson,
@@ -73,7 +73,7 @@ function givenDocuments(files: readonly string[], cwd: string): [NamedText, Name
   return [read(old), read(next)];
 }
 
-/** The meta.json of git HEAD and the one on disk. Warns when that one is stale. */
+/** `meta.json` of git HEAD and on disk. Warns if the latter is out of date. */
 async function committedAndCurrent(call: CommandContext<Options>): Promise<[NamedText, NamedText]> {
   const { cwd } = call;
   const committed = committedContract(cwd);
@@ -93,7 +93,7 @@ async function committedAndCurrent(call: CommandContext<Options>): Promise<[Name
   ];
 }
 
-/** Why `meta.json` may not be what the sources say; undefined when it is. */
+/** Reason why `meta.json` may not match the sources; undefined if it does. */
 async function staleness(root: string): Promise<string | undefined> {
   if (freshBuildInfo(root, buildOptions({ root })) !== undefined) return undefined;
   const { files, diagnostics } = await generateNow({ root });

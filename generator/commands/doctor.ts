@@ -1,4 +1,4 @@
-/** `svc-gen doctor [URL]`: what is wrong with a project, or with the way to a served tool. */
+/** `svc-gen doctor [URL]`: finds problems of a project, or of the path to a served tool. */
 
 import { DEFAULT_INVOKE_MAX_BODY_BYTES, isLeaderId } from "svc-runtime/internal/generator";
 import {
@@ -48,7 +48,7 @@ const OPTIONS = {
   json: JSON_OPTION,
 } as const;
 
-/** Bytes of a probe's body, which is made in memory. */
+/** Maximum size, in bytes, of a probe's body, which is created in memory. */
 const MAX_SIZE = 2 ** 30;
 
 export const doctorCommand = defineCommand({
@@ -125,7 +125,7 @@ With --json: {"checks":[{"name","ok","detail","next"}]}, ok null for -.`,
   },
 });
 
-/** Paths of generated files that are not current; undefined when the project has errors. */
+/** Paths of generated files that are out of date; undefined if the project has errors. */
 function stalePaths({ root }: GenerateOptions, { files, diagnostics }: Generated): readonly string[] | undefined {
   return hasErrors(diagnostics) ? undefined : staleFiles(root, files).map(({ path }) => path);
 }
@@ -149,7 +149,7 @@ async function leaderOf({ values, cwd }: CommandContext<typeof OPTIONS>): Promis
   return { id, keyId: keyIdOf(values["key-id"] ?? "0"), key: reading.key };
 }
 
-/** The leader of the project's own `svc-gen dev --signed`, when the URL is of that server. */
+/** Leader of the project's own `svc-gen dev --signed`, if the URL is that server's. */
 async function ownLeader(
   root: string,
   { protocol, hostname, port }: URL,

@@ -1,4 +1,4 @@
-/** `svc-gen env`: the environment variables that the tools of a project declare. */
+/** `svc-gen env`: prints the environment variables that the tools of a project declare. */
 
 import { asJson, defineCommand, EXIT, JSON_OPTION, PROJECT_OPTIONS, UsageError } from "../cli/command.js";
 import { hasErrors } from "../compile/diagnostics/diagnostics.js";
@@ -12,7 +12,10 @@ interface Variable {
   readonly description: string;
 }
 
-/** The lines of one variable, by form. A value is never printed: it is taken from where the server is started. */
+/**
+ * Formats of a variable's line. Values are never printed; they come from the environment in which the server is
+ * started.
+ */
 const FORMS: Readonly<Record<string, (variable: Variable) => string>> = {
   env: ({ name, optional, description }) => `# ${description}\n${optional ? "# " : ""}${name}=\n`,
   compose: ({ name, optional, description }) =>

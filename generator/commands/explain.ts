@@ -1,4 +1,4 @@
-/** `svc-gen explain [CODE]`. */
+/** `svc-gen explain [CODE]`: explains diagnostics. */
 
 import { asJson, defineCommand, EXIT, JSON_OPTION, UsageError } from "../cli/command.js";
 import { CODES, type Code, explain } from "../compile/diagnostics/diagnostics.js";
@@ -25,7 +25,7 @@ function listCodes(json: boolean): string {
   return entries.map(([code, { severity, title }]) => `${code} ${severity.padEnd(7)} ${title}\n`).join("");
 }
 
-/** The page of a code, as text or as JSON. */
+/** Text about a code, or JSON. */
 function explainCode([text = "", ...more]: readonly string[], json: boolean): string {
   if (more.length > 0) throw new UsageError("explain expects one code, such as SVC112");
   const code = /^\d+$/.test(text) ? `SVC${text}` : text.toUpperCase();
@@ -33,7 +33,7 @@ function explainCode([text = "", ...more]: readonly string[], json: boolean): st
   return json ? asJson({ code, ...CODES[code as Code] }) : explain(code as Code);
 }
 
-/** TypeScript's codes are documented elsewhere. Each number near to an unknown one means something else. */
+/** Error for an unknown code. Suggests no other code, because near numbers have unrelated meanings. */
 function unknownCode(given: string): UsageError {
   if (/^ts\d+$/i.test(given))
     return new UsageError(`${quoted(given)} is TypeScript's; explain knows the codes of svc-gen`);

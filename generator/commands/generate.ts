@@ -1,4 +1,4 @@
-/** `svc-gen`, `svc-gen --check` and `svc-gen --watch`: the generator and what is printed of it. */
+/** `svc-gen`, `svc-gen --check` and `svc-gen --watch`: the generator and its output. */
 
 import {
   type CliHost,
@@ -50,7 +50,7 @@ With --json one object on one line, with --watch one a run: {"diagnostics":[…]
   },
 });
 
-/** What every run of the generator says with `--json`. */
+/** Output of a run of the generator with `--json`. */
 export interface RunReport {
   readonly diagnostics: readonly object[];
   /** Paths of the files that were written. */
@@ -61,16 +61,16 @@ export interface RunReport {
 type Reporter = Pick<CommandContext<Options>, keyof CliHost | "json" | "quiet">;
 type GenerateCall = Reporter & { readonly values: { readonly notes?: boolean } };
 
-/** Runs the generator. It is imported on demand, because TypeScript takes longer to load than everything else here. */
+/** Runs the generator. Imports it on demand, because TypeScript takes longer to load than everything else. */
 export async function generateNow(options: GenerateOptions, review?: Review): Promise<Generated> {
   const { generate } = await import("../compile/generate.js");
   return generate(options, review);
 }
 
 /**
- * Prints the diagnostics of a run and, as text, how many errors there are.
+ * Prints the diagnostics of a run and, as text, the number of errors.
  *
- * @param earlier diagnostics whose notes are counted only
+ * @param earlier diagnostics of an earlier run, whose notes are counted but not printed again
  */
 export function reportDiagnostics(
   diagnostics: readonly Diagnostic[],
@@ -98,10 +98,9 @@ function countKnown(known: number, { complain }: Reporter): void {
 }
 
 /**
- * Prints of each run of a command that goes on what the one before did not say: unchanged warnings and notes are printed
- * once.
+ * For a command that keeps running: prints of each run only what is new. Unchanged warnings and notes are printed once.
  *
- * @returns a function that gives the number of errors
+ * @returns a function that returns the number of errors
  */
 export function newsOf(reporter: Reporter, last?: Pick<BuildInfo, "diagnostics">) {
   let earlier = last?.diagnostics ?? [];
@@ -116,7 +115,7 @@ export function newsOf(reporter: Reporter, last?: Pick<BuildInfo, "diagnostics">
     lastText = text;
     if (isFirst) countKnown(visible.length - shown.length, reporter);
     isFirst = false;
-    // A run with errors does not give all notes.
+    // A run with errors does not report all notes.
     if (errors === 0) earlier = diagnostics;
     return errors;
   };
@@ -131,7 +130,7 @@ function printReport({ diagnostics, wrote, milliseconds }: RunReport, reporter: 
   reporter.print(`${JSON.stringify({ diagnostics, wrote, milliseconds })}\n`);
 }
 
-/** Starts the clock of a run; the function ends it with its report. */
+/** Starts the clock of a run. The returned function stops it and returns the report. */
 function startRun(reporter: GenerateCall, last: BuildInfo | undefined) {
   const from = performance.now();
   const earlier = reporter.values.notes ? [] : (last?.diagnostics ?? []);
@@ -171,7 +170,7 @@ async function write(options: GenerateOptions, reporter: GenerateCall): Promise<
   return EXIT.done;
 }
 
-/** Compares the generated files with a new run that also reads every type a second time. */
+/** Compares the generated files with a new run, which also reads every type with the second reader. */
 async function check(options: GenerateOptions, reporter: GenerateCall): Promise<number> {
   const last = lastBuildInfo(options.root, buildOptions(options));
   const report = startRun(reporter, last);

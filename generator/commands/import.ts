@@ -1,4 +1,4 @@
-/** `svc-gen import META.json|URL`: tool classes from the metadata of existing tools. */
+/** `svc-gen import META.json|URL`: generates tool classes from the metadata of existing tools. */
 
 import { existsSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
@@ -76,7 +76,7 @@ there is none.`,
   },
 });
 
-/** The files of a project for the tools, where there is none yet. */
+/** Files of a project for the tools, if there is no project yet. */
 async function projectAround(tools: readonly ImportedTool[], { cwd }: CommandContext<typeof OPTIONS>) {
   if (existsSync(join(cwd, "package.json")) || tools.length === 0) return [];
   const { packageNameFor, packageSpecs, projectAround } = await import("../scaffold/index.js");
@@ -89,7 +89,7 @@ async function projectAround(tools: readonly ImportedTool[], { cwd }: CommandCon
 /** A test for each tool. */
 async function testFiles({ tools, shared }: Import, { cwd }: CommandContext<typeof OPTIONS>, folder: string) {
   const { testText } = await import("../import/tool-test.js");
-  // A folder of classes has its counterpart in test; src itself is test.
+  // Each folder of classes has a corresponding folder in `test`; that of `src` is `test`.
   const inside = [relative(join(cwd, "src"), folder), relative(cwd, folder)].find((path) => !path.startsWith(".."));
   const tests = join(cwd, "test", inside ?? "");
   const module = (file: string) => {
@@ -102,7 +102,7 @@ async function testFiles({ tools, shared }: Import, { cwd }: CommandContext<type
   }));
 }
 
-/** @throws CommandError, also when every tool is refused */
+/** @throws CommandError, also if every tool is rejected */
 async function importFrom(name: string, call: CommandContext<typeof OPTIONS>): Promise<Import> {
   const { readSource } = await import("../import/read-source.js");
   const { readImportable } = await import("../import/metadata.js");

@@ -1,4 +1,4 @@
-/** `svc-gen invoke`: one call from the shell, and what was verified of it. */
+/** `svc-gen invoke`: makes one call from the shell and reports what was verified. */
 
 import { DEFAULT_HEADER_PREFIX } from "svc-runtime/internal/generator";
 import type { LeaderError } from "svc-runtime/leader";
@@ -84,7 +84,7 @@ _err_eval.`,
   },
 });
 
-/** The tool may be left out; an input is JSON, `@FILE` or `-`. */
+/** Parses the arguments. The tool is optional; an input is JSON, `@FILE` or `-`. */
 function argumentsOf(args: readonly string[]): [name: string | undefined, input: string | undefined] {
   const [first, second, ...more] = args;
   if (more.length > 0) throw new UsageError("invoke expects a tool and an input; quote the JSON for the shell");
@@ -97,7 +97,7 @@ function missingInput({ tool }: Target): UsageError {
   return new UsageError(`invoke expects an input: JSON, @FILE or - for standard input${such}`);
 }
 
-/** What to do about a call without a result. */
+/** Error message, and what to do, for a call without a result. */
 async function failure(error: LeaderError, { url, tool }: Target, { values }: InvokeCall): Promise<CommandError> {
   const { code, status, message, requestId } = error;
   if (code === "connection_failed" && tool !== undefined) {
@@ -126,7 +126,7 @@ async function failure(error: LeaderError, { url, tool }: Target, { values }: In
   return new CommandError(message, HINTS[code] ?? steps.filter((step) => step !== undefined).join("; "));
 }
 
-/** What to do about a refused signature. */
+/** What to do about a rejected signature. */
 function unauthorized({ details = "" }: LeaderError, url: string, values: InvokeCall["values"]): string {
   if (!values.signed) return "the server requires signatures: add --signed";
   const { "header-prefix": sent = DEFAULT_HEADER_PREFIX, "leader-key": key } = values;
@@ -149,7 +149,7 @@ const RAN_HINTS: Readonly<Record<LeaderError["ran"], string>> = {
   yes: "the tool ran",
 };
 
-/** For the failures that the client itself finds. */
+/** Hints for failures that the client itself detects. */
 const HINTS: Readonly<Record<string, string>> = {
   wrong_signature:
     "the result is not of the tool with this public key: take the public half of its response_signing_key",

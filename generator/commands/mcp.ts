@@ -1,4 +1,4 @@
-/** `svc-gen mcp`: tools of the network for MCP clients, over standard input and output. */
+/** `svc-gen mcp`: offers tools to MCP clients, on standard input and output. */
 
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -142,7 +142,7 @@ async function printConfig(call: McpCall, root: string): Promise<number> {
   return EXIT.done;
 }
 
-/** Where a running `svc-gen dev` of the project answers MCP clients; undefined when none does. */
+/** Address at which a running `svc-gen dev` of the project answers MCP clients; undefined if there is none. */
 async function devEndpoint(root: string, env: McpCall["env"]): Promise<string | undefined> {
   const { devServers } = await import("../dev/dev-state.js");
   return (await devServers(root, env)).find(({ mcp }) => mcp !== undefined)?.mcp;

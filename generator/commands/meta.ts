@@ -1,4 +1,4 @@
-/** `svc-gen meta`: the metadata document of one tool with its public URL, for registration. */
+/** `svc-gen meta`: prints the metadata document of one tool with its public URL, for registration. */
 
 import { parseFqn, prettyJson } from "svc-runtime/internal/generator";
 import { unknownName } from "../cli/arguments.js";

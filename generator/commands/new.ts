@@ -1,4 +1,4 @@
-/** `svc-gen new [DIR]`: a tool project, ready to run. */
+/** `svc-gen new [DIR]`: creates a tool project that is ready to run. */
 
 import { existsSync } from "node:fs";
 import { basename, join, resolve, sep } from "node:path";
@@ -19,7 +19,7 @@ import { generateNow, reportDiagnostics } from "./generate.js";
 import { projectTools } from "./options/project-tools.js";
 
 const DEFAULT_FOLDER = "my-tool";
-/** An input of the tool in the template. */
+/** Input for the tool in the template. */
 const SAMPLE_INPUT = '{"name":"Ada","times":2}';
 
 const OPTIONS = {
@@ -53,7 +53,7 @@ is asked: DIR or --yes is needed then. No file is replaced. Then npm install run
   },
 });
 
-/** A further tool in the project of this folder, named after the tools that it has. */
+/** Adds a tool to the project in this folder, with a name derived from its other tools. */
 function addTool(call: CommandContext<typeof OPTIONS>, name: string, scaffold: Scaffold): number {
   const { cwd, values } = call;
   const idle =
@@ -106,7 +106,7 @@ async function makeProject(call: CommandContext<typeof OPTIONS>, scaffold: Scaff
       : scaffold.checkPackageName(values.name);
   const specs = scaffold.packageSpecs(folder);
   const shown = scaffold.shownFolder(cwd, folder);
-  // Refused before the next question, whatever its answer: these names do not depend on it.
+  // Checked before the next question, because the result does not depend on its answer.
   scaffold.assertNew(folder, shown, ["package.json"]);
   const tool = await toolOf(scaffold.fqnFor(packageName), values.fqn, ask, scaffold);
   const files = scaffold.projectFiles(packageName, tool, specs, values.nexus);
@@ -169,7 +169,7 @@ async function folderOf({ args, values }: CommandContext<typeof OPTIONS>, ask: A
   const [given, ...more] = args;
   if (more.length > 0) throw new UsageError(`new expects one folder; got ${args.length}`);
   if (given === "") throw new UsageError("new expects the name of a folder, got an empty text");
-  // A scope is no part of the folder.
+  // The folder's name does not include the scope.
   const proposed = values.name?.replace(/^@[^/]*\//, "") ?? DEFAULT_FOLDER;
   if (given !== undefined) return given;
   if (ask !== undefined) return answer("Folder", proposed, ask);
@@ -190,7 +190,7 @@ async function isYes(question: string, ask: Ask): Promise<boolean> {
   throw new UsageError(`expected yes or no, got ${quoted(text)}`);
 }
 
-/** The answer to a question, or its default when the line is empty. */
+/** Answer to a question, or the default if the line is empty. */
 async function answer(question: string, proposed: string, ask: NonNullable<Ask>): Promise<string> {
   return (await ask(`${question} (${proposed}): `)).trim() || proposed;
 }

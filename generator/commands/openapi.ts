@@ -1,4 +1,4 @@
-/** `svc-gen openapi`: OpenAPI 3.1 of all tools of the project. */
+/** `svc-gen openapi`: prints an OpenAPI 3.1 document of all tools of the project. */
 
 import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "../cli/command.js";
 import { hasErrors } from "../compile/diagnostics/diagnostics.js";
@@ -9,7 +9,7 @@ import { HEADER_PREFIX, headerPrefixOf } from "./options/leader-options.js";
 import { generateOptions } from "./options/project-options.js";
 import { documentsOf } from "./options/project-tools.js";
 
-/** Where a server listens that is not told otherwise. */
+/** Default address of a server. */
 const DEFAULT_URL = "http://127.0.0.1:8080";
 
 export const openApiCommand = defineCommand({
@@ -43,7 +43,7 @@ reference page to read it and to call the tools at /reference. A server in produ
   },
 });
 
-/** The URL without the slashes at its end, since paths begin with one. */
+/** URL without trailing slashes, because paths begin with one. */
 function serverUrl(text: string): string {
   if (/^https?:\/\/[^\s/?#]+[^\s?#]*$/.test(text)) return text.replace(/\/+$/, "");
   throw new UsageError(`--url expects an http or https URL without a query, got ${quoted(text)}`);

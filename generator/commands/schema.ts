@@ -1,4 +1,4 @@
-/** `svc-gen schema`: the JSON Schema of what goes into a tool, or of what comes out. */
+/** `svc-gen schema`: prints the JSON Schema of a tool's input or output. */
 
 import { prettyJson } from "svc-runtime/internal/generator";
 import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "../cli/command.js";

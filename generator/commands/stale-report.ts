@@ -1,19 +1,19 @@
-/** The changes that a run would make, as a unified diff: the output of `svc-gen --check`. */
+/** Unified diff of the changes that a run would make: the output of `svc-gen --check`. */
 
 import { createTwoFilesPatch } from "diff";
 
 export interface StaleFile {
   readonly path: string;
-  /** Undefined when the file does not exist. */
+  /** Undefined if the file does not exist. */
   readonly old: string | undefined;
   readonly text: string;
 }
 
 const CONTEXT = 3;
 const MAX_LINES = 60;
-/** In characters. A schema or a table fills one long line. */
+/** Maximum number of characters of a line; a schema may fill one long line. */
 const MAX_LINE_LENGTH = 200;
-/** Added and removed lines. Beyond that the search for the smallest difference takes seconds. */
+/** Maximum number of added and removed lines. With more, finding the smallest difference takes seconds. */
 const MAX_EDITS = 2000;
 
 /** The message for stale files: the differences and the command that updates them. */
@@ -25,10 +25,10 @@ export function staleReport(files: readonly StaleFile[]): string {
   return `${parts.join("\n")}\nsvc-gen: ${count} stale; run \`svc-gen\` and commit the result\n`;
 }
 
-/** A unified diff with {@link CONTEXT} lines around each change, cut to {@link MAX_LINES} lines. */
+/** Unified diff with {@link CONTEXT} lines around each change, limited to {@link MAX_LINES} lines. */
 export function unified(path: string, old: string, next: string): string {
   const isFar = Math.abs(lineEnds(old) - lineEnds(next)) > MAX_EDITS;
-  // The comparison of millions of lines takes gigabytes, whatever the limit.
+  // Comparing millions of lines takes gigabytes of memory, whatever the limit.
   const patch = isFar
     ? undefined
     : createTwoFilesPatch(path, path, old, next, "", "as svc-gen writes it", {

@@ -1,10 +1,10 @@
-/** Check of a configuration: the faults that a server would report at start, and a comparison with the project's tools. */
+/** Checks a configuration: errors that a server would report at start, and differences from the project's tools. */
 
 import { type ConfigCheck, type ConfigError, checkConfigFile } from "svc-runtime/internal/config";
 import { parseFqn } from "svc-runtime/internal/generator";
 import { closest } from "../compile/diagnostics/did-you-mean.js";
 
-/** A fault or a questionable setting. It contains no values of the file, because any of them may be a misplaced key. */
+/** A fault or a questionable setting. Contains no values of the file, because any of them may be a misplaced key. */
 export interface Finding {
   readonly severity: "error" | "warning";
   readonly message: string;
@@ -37,7 +37,7 @@ export function checkConfig(file: string, cwd: string, served?: readonly string[
   if (served !== undefined) {
     const missing = served.filter((fqn) => !names.includes(fqn));
     const foreign = tools.filter(({ id }) => !served.includes(id));
-    // Only valid tool names are shown: any other text may be a key.
+    // Shows only valid tool names; any other text may be a key.
     const shown = foreign.map(({ id }) => id).filter((id) => parseFqn(id) !== undefined);
     if (section !== undefined && config?.signedHttpIsRequired() !== false) {
       for (const fqn of missing) {
@@ -56,7 +56,7 @@ export function checkConfig(file: string, cwd: string, served?: readonly string[
   return { findings, config, tools: names };
 }
 
-/** Sorts by file, the configuration first, then by position. */
+/** Sorts by file (the configuration first), then by position. */
 function byPlace(a: ConfigError, b: ConfigError): number {
   if (a.title !== b.title) return a.title === "configuration" ? -1 : 1;
   return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);

@@ -5,13 +5,12 @@ import { dirname, join } from "node:path";
 import { readSigningKey } from "svc-runtime/internal/config";
 import type { NewFile } from "../files/new-files.js";
 
-/** Contents of a new configuration. Keys are in hex. */
 export interface ConfigFacts {
   readonly tools: readonly string[];
   readonly leaderId: string;
-  /** The leader's public key; a new pair without it. */
+  /** Public key of the leader; if undefined, a new pair is created. */
   readonly leaderKey: string | undefined;
-  /** The private key of every tool; a new one for each without it. */
+  /** Private key of every tool; if undefined, a new one is created for each. */
   readonly toolKey: string | undefined;
 }
 
@@ -21,7 +20,10 @@ export interface NewConfig {
   readonly publicKeys: ReadonlyMap<string, string>;
 }
 
-/** A configuration that requires signatures. A new leader key pair is written to the folder `keys` next to it. */
+/**
+ * Creates a configuration that requires signatures. A new key pair of the leader is written to the folder `keys` next
+ * to it.
+ */
 export function signedConfig(target: string, { tools, leaderId, leaderKey, toolKey }: ConfigFacts): NewConfig {
   const keys = join(dirname(target), "keys");
   const leaderPrivate = newPrivateKey();

@@ -1,6 +1,6 @@
 /**
- * JSON Schemas of the configuration and of the allow-list, for editors and other programs. The server's own reader, in
- * svc-runtime, refuses more: duplicate members, numbers such as `1.0`, invalid public keys.
+ * JSON Schemas of the configuration and the allow-list, for editors and other programs. The server's reader, in
+ * svc-runtime, is stricter: it also rejects duplicate members, numbers such as `1.0` and invalid public keys.
  * `test/generator/config-schema.test.ts` compares the two.
  */
 
@@ -9,14 +9,14 @@ import { DEFAULT_INVOKE_MAX_BODY_BYTES, DEFAULT_REPLAY_CACHE_TTL_MS } from "svc-
 type ConfigSchema = Readonly<Record<string, unknown>>;
 
 const DIALECT = { $schema: "https://json-schema.org/draft/2020-12/schema" };
-/** 2^64 − 1 is not a double; validators would round it to this. */
+/** Rounded up from 2^64 − 1, which is not a double; validators would round it too. */
 const MAX_U64 = 2 ** 64;
 const U64 = { type: "integer", minimum: 0, maximum: MAX_U64 };
 const PUBLIC_KEY = "^(0x)?[0-9a-fA-F]{64}$";
 const BASE64 = "[A-Za-z0-9+/_-]";
 const PRIVATE_KEY = `^[\\t-\\r ]*((0x)?(00)?[0-9a-fA-F]{64}|${BASE64}{43}=?|A[A-P]${BASE64}{42})[\\t-\\r ]*$`;
 
-/** The schema of the file that `SVC_TOOLKIT_CONFIG_PATH` names. */
+/** Schema of the file in `SVC_TOOLKIT_CONFIG_PATH`. */
 export function configSchema(): ConfigSchema {
   return {
     ...DIALECT,
@@ -40,12 +40,12 @@ export function configSchema(): ConfigSchema {
   };
 }
 
-/** The schema of the file that `allowed_leaders_path` names. */
+/** Schema of the file in `allowed_leaders_path`. */
 export function allowListSchema(): ConfigSchema {
   return { ...DIALECT, title: "Allow-list of leaders", ...allowList("values") };
 }
 
-/** Whether only the types of members are checked, or their values too. */
+/** Whether to check only the types of members, or their values too. */
 type Extent = "form" | "values";
 
 function signedHttp(extent: Extent): ConfigSchema {

@@ -6,21 +6,21 @@ import { escapeControls } from "../compile/diagnostics/quote.js";
 import { isWithin } from "../files/atomic-write.js";
 import { MAX_FILE_BYTES } from "../files/read-file.js";
 
-/** The text, or the reason why there is none. */
+/** Text, or the reason why there is none. */
 export type CommittedContract = { readonly text: string } | { readonly fault: string };
 
 const TIMEOUT_MS = 30_000;
 
 /**
- * Overrides settings of the repository that make git run programs, and ignores bare repositories inside the project. The
- * user's own settings stay in force, because they name the folders of other owners that git may read.
+ * Overrides settings of the repository that make git run programs, and ignores bare repositories inside the project.
+ * The user's own settings still apply, because they list the folders of other owners that git may read.
  */
 const SETTINGS = ["core.fsmonitor=false", "core.hooksPath=/dev/null", "safe.bareRepository=explicit"];
 
-/** Prevents fetching for a partial clone. Versions of git without the first variable obey the second. */
+/** Prevents a partial clone from fetching. Versions of git that do not know the first variable obey the second. */
 const VARIABLES = { GIT_NO_LAZY_FETCH: "1", GIT_ALLOW_PROTOCOL: "none", GIT_OPTIONAL_LOCKS: "0", LC_ALL: "C" };
 
-/** Reads it from local objects. Runs no program except git, and writes nothing. */
+/** Reads `meta.json` from local git objects. Runs no program except git, and writes nothing. */
 export function committedContract(root: string): CommittedContract {
   const settings = SETTINGS.flatMap((setting) => ["-c", setting]);
   // `cat-file` reads neither the index nor the work tree, and runs no filters.

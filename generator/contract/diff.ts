@@ -1,7 +1,7 @@
 /**
- * Compatibility of two contracts, port by port. The leader signs the set, order and kinds of the ports, so they must not
- * change. A port's type may change if the new tool accepts every value that an old caller sends, and returns only results
- * that it expects.
+ * Compatibility of two contracts, port by port. The leader signs the set, order and kinds of the ports, so these must
+ * not change. A port's type may change if the new tool accepts every value that an old caller sends, and returns only
+ * results that an old caller expects.
  */
 
 import { derivePorts, JsonError, MAX_VALUES, PortError, truncated } from "svc-runtime/internal/generator";
@@ -19,7 +19,7 @@ import {
   resolveReference,
 } from "./schema-reader.js";
 
-/** A text that is not a `meta.json`. The message names the file. */
+/** Thrown for a text that is not a `meta.json`. The message has the name of the file. */
 export class InvalidDocument extends Error {}
 
 export interface Difference {
@@ -31,30 +31,30 @@ export interface Difference {
   readonly changes: readonly Change[];
 }
 
-/** `not decided`: neither a proof nor a counterexample was found. It counts as breaking. */
+/** `not decided`: neither a proof nor a counterexample was found; treated as breaking. */
 type Level = "compatible" | "additive" | "not decided" | "breaking";
 
-/** A difference of the tool, `input NAME`, `variant TAG` or `variant TAG port NAME`. */
+/** Difference of the tool, of `input NAME`, `variant TAG` or `variant TAG port NAME`. */
 interface Change {
   readonly kind: Level;
   readonly port?: string;
   /** Position in the old metadata document, or in the new one if the old one lacks it. */
   readonly pointer?: string;
-  /** The schemas at the pointer as JSON, without documentation. */
+  /** Schemas at the pointer as JSON, without documentation. */
   readonly old?: string;
   readonly new?: string;
-  /** The consequence for callers. */
+  /** Consequence for callers. */
   readonly change: string;
 }
 
-/** The text of a `meta.json`, and its name for messages. */
+/** Text of a `meta.json`, and its name for messages. */
 export interface NamedText {
   readonly name: string;
   readonly text: string;
 }
 
 /**
- * Compares two `meta.json` tool by tool.
+ * Compares two `meta.json` files, tool by tool.
  *
  * @throws InvalidDocument
  */
@@ -104,7 +104,7 @@ function formatChange({ kind, port, ...change }: Change): string {
   return `  ${kind}: ${port === undefined ? "" : `${port}: `}${changeText(change)}`;
 }
 
-/** Characters of a schema that are printed. */
+/** Maximum number of characters of a schema that are printed. */
 const MAX_SHOWN = 60;
 
 /** A change in one line: its position, the old and new schema, and the consequence. */
@@ -141,7 +141,7 @@ function versionOf(document: JsonObject | undefined): string {
   return String(document?.get("fqn")).split("@")[1] ?? "";
 }
 
-/** Reports errors of {@link readJson} and {@link derivePorts} as faults of the named file. */
+/** Reports errors of {@link readJson} and {@link derivePorts} as errors of the named file. */
 function orInvalidDocument<T>(name: string, read: () => T): T {
   try {
     return read();
@@ -233,7 +233,7 @@ function comparePorts(where: string, before: PortList, after: PortList, found: C
   }
   for (const { name } of after) {
     if (before.some((port) => port.name === name)) continue;
-    // The hash of a signed call covers every port in order, so a caller without this one fails.
+    // The hash of a signed call covers every port in order, so callers without this port fail.
     report(name, `added: ${where === "input" ? "callers do not send it" : "callers do not expect it"}`);
   }
   const shared = (list: PortList, other: PortList) =>
@@ -249,7 +249,6 @@ interface PortType {
   readonly documentation: string;
 }
 
-/** The old and the new type. */
 type Types = readonly [PortType, PortType];
 
 function compareTypes(side: "input" | "output", port: string, [old, next]: Types, found: Change[]): void {
@@ -257,7 +256,7 @@ function compareTypes(side: "input" | "output", port: string, [old, next]: Types
   const options = { sendsNull: side === "output", exact: false };
   const failures = findExcluded(sender.node, taker.node, options);
   const changes = byPlace(failures).map((failure) => typeChange(side, port, failure));
-  // An optional result is sent as null, which its type allows.
+  // An optional output is sent as null, so it may be absent if its type allows null.
   const mayLack = !sender.isRequired && !(side === "output" && admitsNull(sender.node));
   if (mayLack && taker.isRequired) {
     const change = side === "input" ? "callers may omit it, but it is now required" : "results may omit it";
@@ -281,10 +280,10 @@ function compareTypes(side: "input" | "output", port: string, [old, next]: Types
   found.push(...changes);
 }
 
-/** Example values printed per position. */
+/** Maximum number of example values for each position. */
 const MAX_EXAMPLES = 3;
 
-/** One failure per position. A counterexample takes precedence over an undecided comparison. */
+/** One failure for each position. A counterexample takes precedence over an undecided comparison. */
 function byPlace(failures: readonly ExcludedValue[]): ExcludedValue[] {
   const places = new Map<string, ExcludedValue[]>();
   for (const failure of failures) {
@@ -309,7 +308,7 @@ function typeChange(side: "input" | "output", port: string, failure: ExcludedVal
   return { kind, port, ...placesOf(side, failure.sent, failure.taken), change: certain ? change : what };
 }
 
-/** A value that only the receiving side has: newly accepted as an input, or no longer returned as a result. */
+/** Value that only the receiving side has: newly accepted as input, or no longer returned as output. */
 function wider(side: "input" | "output", port: string, { what, certain, sent, taken }: ExcludedValue): Change {
   const example = certain ? `, such as ${what}` : "";
   const change =
@@ -353,7 +352,7 @@ const MANY = new JsonObject(
   ]),
 );
 
-/** The types of an object's ports, by name and cardinality. A list in a `many` port has at least one item. */
+/** Types of an object's ports, by name and by `one` or `many`. A list in a `many` port has at least one item. */
 function portNodes(current: () => SchemaNodes, object: PortObject): (name: string, many: boolean) => PortType {
   const { document, schema, pointer } = object;
   return (name, many) => {
@@ -386,7 +385,7 @@ function payload(output: Json, tag: string): PortObject {
   return { document, schema: null, pointer: "" };
 }
 
-/** The schema behind a reference. Ports follow one reference. */
+/** Schema that a reference refers to. Ports follow one reference. */
 function target(place: PortObject): PortObject {
   const { document, schema } = place;
   const reference = referenceOf(schema);
@@ -395,7 +394,7 @@ function target(place: PortObject): PortObject {
   return { document, schema: found, pointer: referencePointer(document.pointer, reference) };
 }
 
-/** The documentation keywords of a type, with their paths. Titles and the positions of definitions are ignored. */
+/** Documentation keywords of a type, with their paths. Ignores titles and the positions of definitions. */
 function documentationOf(schema: Json, root: JsonObject): string {
   const found = new Set<string>();
   const seen = new Set<Json>();

@@ -3,9 +3,9 @@
 import { type Json, JsonObject } from "../json.js";
 
 /**
- * The schema that a `$ref` names: a JSON pointer within the document; undefined for any other reference.
+ * Schema that a `$ref` refers to: a JSON pointer within the document. Undefined for any other reference.
  *
- * @param document a JsonObject, or a plain object of JavaScript
+ * @param document a JsonObject, or a plain JavaScript object
  */
 export function resolveReference(document: JsonObject, reference: string): Json | undefined;
 export function resolveReference(document: object, reference: string): unknown;
@@ -20,7 +20,7 @@ export function resolveReference(document: object, reference: string): unknown {
   return at;
 }
 
-/** The steps of a reference such as `#/$defs/Line`; undefined for one that leaves the document or is no pointer. */
+/** Steps of a reference such as `#/$defs/Line`; undefined if it leads out of the document or is not a pointer. */
 export function referenceSteps(reference: string): readonly string[] | undefined {
   if (!reference.startsWith("#")) return undefined;
   let pointer: string;
@@ -34,7 +34,7 @@ export function referenceSteps(reference: string): readonly string[] | undefined
   return root === "" ? steps.map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~")) : undefined;
 }
 
-/** The JSON pointer of a referenced schema, below the pointer of its document. */
+/** JSON pointer of a referenced schema, appended to the pointer of its document. */
 export function referencePointer(document: string, reference: string): string {
   return [document, ...(referenceSteps(reference) ?? []).map(pointerStep)].join("/");
 }
@@ -44,7 +44,10 @@ export function pointerStep(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** The schema behind one reference, without the reference's sibling keywords; the schema itself if it has no reference. */
+/**
+ * Schema that a reference refers to, without the reference's sibling keywords; the schema itself if it has no
+ * reference.
+ */
 export function dereferenced(schema: Json | undefined, document: JsonObject): Json | undefined {
   const reference = referenceOf(schema);
   return reference === undefined ? schema : resolveReference(document, reference);
@@ -55,7 +58,7 @@ export function referenceOf(schema: Json | undefined): string | undefined {
   return typeof reference === "string" ? reference : undefined;
 }
 
-/** The value of a keyword; undefined for `true`, `false` and values that are not schemas. */
+/** Value of a keyword; undefined for `true`, `false` and values that are not schemas. */
 export function keyword(schema: Json | undefined, name: string): Json | undefined {
   return schema instanceof JsonObject ? schema.get(name) : undefined;
 }
@@ -72,7 +75,7 @@ export function listAt(schema: Json | undefined, name: string): readonly Json[] 
   return Array.isArray(value) ? value : [];
 }
 
-/** The only values that `const` or `enum` admits. */
+/** Values that `const` or `enum` allows. */
 export function valuesOf(schema: JsonObject): readonly Json[] | undefined {
   if (schema.members.has("const")) return [schema.get("const") as Json];
   const values = schema.get("enum");
@@ -92,7 +95,7 @@ export function withoutKeywords(schema: JsonObject, names: readonly string[]): J
   return new JsonObject(new Map([...schema.members].filter(([name]) => !names.includes(name))));
 }
 
-/** Keywords that contain schemas. The values of all others are data. */
+/** Keywords that contain schemas. The values of all other keywords are data. */
 const ONE = ["items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else"];
 const LIST = ["prefixItems", "anyOf", "oneOf", "allOf", "items"];
 const NAMED = ["properties", "patternProperties", "dependentSchemas", ...DEFINITIONS];

@@ -1,6 +1,6 @@
 /**
- * The project's own TypeScript, which decides about errors that svc-gen's compiler reports where the project has another
- * version. Only `svc-gen dev` runs it: it is code of the project.
+ * Runs the project's own TypeScript, which decides about errors of svc-gen's compiler if the two versions differ. Used
+ * only by `svc-gen dev`, because that compiler is code of the project.
  */
 
 import { spawn } from "node:child_process";
@@ -8,20 +8,20 @@ import type { Diagnostic } from "../compile/diagnostics/diagnostics.js";
 import { findUpwards } from "../compile/project/build-info.js";
 import type { Layout } from "../compile/project/layout.js";
 
-/** A build that takes longer is not waited for. */
+/** Time limit for the project's compiler, in milliseconds. */
 const TIMEOUT_MS = 120_000;
 
-/** Whether a note is an error of svc-gen's compiler that the project's own may not have. */
+/** Whether a note is an error of svc-gen's compiler that the project's own compiler may not report. */
 function isDisputed({ code, severity }: Diagnostic): boolean {
   return severity === "note" && /^TS\d+$/.test(code);
 }
 
 /**
- * Asks the project's own compiler about the disputed notes of a run.
+ * Checks the disputed notes of a run with the project's own compiler.
  *
- * @param signal ends that compiler
- * @returns the diagnostics, with the disputed notes as errors when that compiler refuses the project too; undefined without
- * such notes
+ * @param signal aborts that compiler
+ * @returns the diagnostics, with the disputed notes as errors if that compiler reports errors too; undefined if no note
+ * is disputed
  */
 export function judgeDisputed(
   { root, tsconfig }: Pick<Layout, "root" | "tsconfig">,
@@ -35,20 +35,20 @@ export function judgeDisputed(
   );
 }
 
-/** A disputed note as the error that it is, without the hint that the other compiler may take it. */
+/** Converts a disputed note to an error, without the hint that the other compiler may accept the code. */
 function asError(diagnostic: Diagnostic): Diagnostic {
   if (!isDisputed(diagnostic)) return diagnostic;
   const { hint: _, ...error } = diagnostic;
   return { ...error, severity: "error" };
 }
 
-/** Whether a compiler finds errors in a project. One that cannot be run finds none. */
+/** Whether a compiler finds errors in a project. False if it cannot be run. */
 function refuses(compiler: string, root: string, tsconfig: string, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const args = [compiler, "-p", tsconfig, "--noEmit", "--pretty", "false"];
     const child = spawn(process.execPath, args, { cwd: root, stdio: "ignore", timeout: TIMEOUT_MS, signal });
     child.once("error", () => resolve(false));
-    // 1 and 2 are tsc's codes for errors.
+    // 1 and 2 are tsc's exit codes for errors.
     child.once("exit", (code) => resolve(code === 1 || code === 2));
   });
 }

@@ -1,10 +1,10 @@
-/** The thread of {@link Builder}: it watches a project, generates and compiles. */
+/** Thread of {@link Builder}: watches a project, generates and compiles. */
 
 import module from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import type { BuilderMessage, BuilderWork } from "./builder.js";
 
-// Applies to one thread only. Node 20 does not have it.
+// Node 20 does not have this function, which applies only to the calling thread.
 (module as { readonly enableCompileCache?: () => void }).enableCompileCache?.();
 const { project, compiledFolder } = workerData as BuilderWork;
 const send = (message: BuilderMessage) => parentPort?.postMessage(message);
@@ -25,6 +25,6 @@ await watchProject(
       send({ kind: "run", ...run, ...(isGood && { compiled: { ...compile(compiledFolder), document } }) });
     },
   },
-  // Until the thread is terminated.
+  // Runs until the thread is terminated.
   new Promise(() => {}),
 );

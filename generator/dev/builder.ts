@@ -1,6 +1,6 @@
 /**
- * The generator and the compiler of `svc-gen dev`, in a thread: while they work, signals are handled and calls are
- * logged, and they can be ended at any time.
+ * Runs the generator and the compiler of `svc-gen dev` on a thread, so that meanwhile signals are handled and calls are
+ * logged. The thread can be terminated at any time.
  */
 
 import { Worker } from "node:worker_threads";
@@ -10,22 +10,21 @@ import type { GenerateOptions } from "../compile/project/layout.js";
 
 export interface BuilderWork {
   readonly project: GenerateOptions;
-  /** The output folder of a project whose tsconfig names none. */
+  /** Output folder for a project whose tsconfig has none. */
   readonly compiledFolder: string;
 }
 
-/** A run of the generator. */
+/** Result of a run of the generator. */
 export interface BuilderRun {
   readonly diagnostics: readonly Diagnostic[];
-  /** Generated files that were written. */
   readonly wrote: readonly string[];
-  /** Since the first event that caused the run. */
+  /** Milliseconds since the first event that caused the run. */
   readonly milliseconds: number;
-  /** With the text of `meta.json`; absent when there are errors. */
+  /** Compiled files and the text of `meta.json`; absent if there are errors. */
   readonly compiled?: Compiled & { readonly document: string };
 }
 
-/** `begin` is followed by one of the others. */
+/** Messages of the thread. Each `begin` is followed by one of the other kinds. */
 export type BuilderMessage =
   | { readonly kind: "begin" }
   | { readonly kind: "unchanged" }
@@ -33,7 +32,7 @@ export type BuilderMessage =
   | ({ readonly kind: "run" } & BuilderRun);
 
 export class Builder {
-  /** Rejects when the thread ends by itself, such as without memory. */
+  /** Rejects if the thread ends unexpectedly, for example because it is out of memory. */
   readonly failure: Promise<never>;
   readonly #thread: Worker;
 
@@ -46,7 +45,7 @@ export class Builder {
     });
   }
 
-  /** Ends the thread, also within a run. */
+  /** Terminates the thread, even during a run. */
   async close(): Promise<void> {
     await this.#thread.terminate();
   }

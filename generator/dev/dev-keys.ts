@@ -1,4 +1,4 @@
-/** Keys and configuration for signed calls during development. They never leave the private folder of the project. */
+/** Keys and configuration for signed calls during development. They never leave the project's private folder. */
 
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -8,7 +8,7 @@ import { signedConfig } from "../config/new-config.js";
 import { replaceFiles } from "../files/atomic-write.js";
 import { readKeyFile, writeKeyFile } from "../keys/key-file.js";
 
-/** The id of the leader in the configuration of development. */
+/** Id of the leader in the development configuration. */
 export const DEV_LEADER_ID = "dev";
 export const DEV_KEY_ID = 0;
 
@@ -16,7 +16,7 @@ const LEADER_KEY = "leader.key";
 const TOOL_KEY = "tool.key";
 
 /**
- * Makes the keys that are missing.
+ * Creates missing keys.
  *
  * @throws UnwritableError
  */
@@ -27,9 +27,9 @@ export function ensureDevKeys(folder: string): void {
 }
 
 /**
- * Writes the configuration that requires signatures by the development leader for these tools.
+ * Writes a configuration that requires signatures by the development leader, for these tools.
  *
- * @throws KeyFileError for a key that was changed by hand
+ * @throws KeyFileError if a key was changed by hand
  */
 export function writeDevConfig(folder: string, tools: readonly string[]): void {
   const config = signedConfig(join(folder, "config.json"), {
@@ -42,9 +42,10 @@ export function writeDevConfig(folder: string, tools: readonly string[]): void {
 }
 
 /**
- * What a leader needs to call the tools of a project under development; undefined before `svc-gen dev --signed`.
+ * Keys that a leader needs to call the tools of a project under development; undefined before the first `svc-gen dev
+ * --signed`.
  *
- * @param folder the private one of the project
+ * @param folder private folder of the project
  * @throws KeyFileError
  */
 export function devKeys(folder: string): { readonly leaderKey: Buffer; readonly toolPublicKey: string } | undefined {

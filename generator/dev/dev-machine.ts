@@ -1,29 +1,28 @@
 /**
- * The state machine of `svc-gen dev`: pure, without processes and files. At rest its last report says either that the
- * newest good build serves, or what is wrong.
+ * State machine of `svc-gen dev`, without processes and files. When nothing is in progress, its last report tells
+ * either that the newest good build is served, or why it is not.
  */
 
-/** A build without errors. Builds with the same key need no restart. */
+/** A build without errors. If two builds have the same key, no restart is needed. */
 export interface Startable {
   readonly key: string;
 }
 
 export interface Machine<Build extends Startable> {
-  /** Whether the previous process serves until the next one does. Otherwise it ends first. */
+  /** Whether the previous process serves until the next one does. Otherwise the previous one ends first. */
   readonly overlaps: boolean;
   readonly isBuilding: boolean;
   readonly isStopping: boolean;
-  /** The newest build without errors. */
   readonly newest: Build | undefined;
-  /** The build of the process that is starting. */
+  /** Build of the process that is starting. */
   readonly starting: Build | undefined;
-  /** Whether the starting process was asked to end. */
+  /** Whether the starting process was told to end. */
   readonly isCancelled: boolean;
   readonly serving: { readonly build: Build; readonly url: string } | undefined;
   readonly fault: Fault | undefined;
 }
 
-/** The reason why the current sources do not serve. */
+/** Reason why the current sources are not served. */
 export type Fault =
   /** The last run of the generator reported errors. */
   | { readonly kind: "errors" }
@@ -37,54 +36,53 @@ export type Fault =
 export type Phase = "starting" | "building" | "serving" | "failing" | "stopping";
 
 export type Input<Build extends Startable> =
-  /** A run of the generator begins. */
+  /** A run of the generator has begun. */
   | { readonly on: "building" }
-  /** The run found the project unchanged. Reported only if the run was announced. */
+  /** The run found the project unchanged. Reported only if the start of the run was. */
   | { readonly on: "unchanged"; readonly isAnnounced: boolean }
   /** The run reported errors. */
   | { readonly on: "errors" }
   /** The run failed without a result. */
   | { readonly on: "broken"; readonly reason: string }
-  /** The run gave a build. */
+  /** The run succeeded. */
   | { readonly on: "built"; readonly build: Build }
-  /** The newest build has other variables. */
+  /** The environment variables of the newest build have changed. */
   | { readonly on: "renewed"; readonly build: Build }
   /** A file that a build needs to start cannot be read or written. */
   | { readonly on: "unready"; readonly of: "built" | "renewed"; readonly reason: string }
   /** The compiled files were deleted. */
   | { readonly on: "lost" }
-  /** The outcomes of a start. */
+  /** Outcomes of a start. */
   | { readonly on: "serving"; readonly url: string }
   | { readonly on: "failed"; readonly reason: string }
   | { readonly on: "cancelled" }
-  /** The serving process ended by itself. */
+  /** The serving process ended unexpectedly. */
   | { readonly on: "ended"; readonly reason: string }
   | { readonly on: "stop" };
 
-/** The current state, for the user. `ended` is also reported while another process starts. */
+/** Current state, for the user. `ended` is also reported while another process starts. */
 export type Report<Build extends Startable> =
   | {
       readonly state: "serving";
       readonly build: Build;
       readonly url: string;
-      /** Whether it is a new process. */
+      /** Whether a new process serves. */
       readonly isNew: boolean;
-      /** Whether something newer is wrong. */
+      /** Whether the newest sources are not served because of a fault. */
       readonly isBehind: boolean;
     }
   | { readonly state: "failed"; readonly reason: string; readonly serving: boolean }
   | { readonly state: "ended"; readonly reason: string }
-  /** Errors of the generator, which were reported before, are still there. */
+  /** The errors that were reported before are still there. */
   | { readonly state: "errors"; readonly serving: boolean };
 
 export type Effect<Build extends Startable> =
   | { readonly do: "start"; readonly build: Build }
-  /** Asks the starting process to end. Its outcome is still an input. */
+  /** Tells the starting process to end; its outcome is still an input. */
   | { readonly do: "cancel" }
   /** Writes the compiled files again. */
   | { readonly do: "write"; readonly build: Build }
   | { readonly do: "report"; readonly report: Report<Build> }
-  /** Ends all processes. */
   | { readonly do: "close" };
 
 type Transition<Build extends Startable> = readonly [Machine<Build>, readonly Effect<Build>[]];
@@ -109,9 +107,8 @@ export function phaseOf({ isStopping, starting, isBuilding, fault }: Machine<Sta
   return fault === undefined ? "serving" : "failing";
 }
 
-/** Returns the state after an input, and the effects to carry out. */
 export function step<Build extends Startable>(machine: Machine<Build>, input: Input<Build>): Transition<Build> {
-  // The outcomes of ending processes are not reported.
+  // Outcomes of processes that end because of the stop are not reported.
   if (machine.isStopping) return [machine, []];
   const idle = { ...machine, isBuilding: false };
   switch (input.on) {
@@ -146,12 +143,12 @@ export function step<Build extends Startable>(machine: Machine<Build>, input: In
   }
 }
 
-/** Without a starting process. */
+/** The state without a starting process. */
 function settled<Build extends Startable>(machine: Machine<Build>): Machine<Build> {
   return { ...machine, starting: undefined, isCancelled: false };
 }
 
-/** Starts the newest build unless its process serves or starts already. */
+/** Starts the newest build, unless its process is serving or starting. */
 function proceed<Build extends Startable>(machine: Machine<Build>): Transition<Build> {
   const { newest, starting, serving, overlaps } = machine;
   if (newest === undefined) return [machine, []];
@@ -202,7 +199,10 @@ function afterEnd<Build extends Startable>(machine: Machine<Build>, reason: stri
   ];
 }
 
-/** Restores deleted files. A process that has loaded them goes on; any other one starts again. */
+/**
+ * Handles the deletion of compiled files. If the newest build is served, restores them, because its process has loaded
+ * them; otherwise starts again.
+ */
 function afterLoss<Build extends Startable>(machine: Machine<Build>): Transition<Build> {
   const { newest, starting, serving } = machine;
   if (newest === undefined) return [machine, []];
@@ -211,7 +211,7 @@ function afterLoss<Build extends Startable>(machine: Machine<Build>): Transition
   return proceed({ ...machine, fault: faultOfSources(machine) });
 }
 
-/** A fault that only another run of the generator ends. */
+/** A fault that only another run of the generator can end. */
 function faultOfSources({ fault }: Machine<Startable>): Fault | undefined {
   return fault?.kind === "errors" || fault?.kind === "broken" ? fault : undefined;
 }

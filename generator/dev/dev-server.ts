@@ -1,7 +1,7 @@
 /**
- * The server of `svc-gen dev`: one process a build. A new build takes over the port when it serves; until then, and if
- * it never does, the last good one keeps serving. Node's `cluster` shares the listening socket between the two. Under a
- * debugger the last process ends first, because the inspector's port cannot be shared.
+ * The server of `svc-gen dev`: one process for each build. A new build takes over the port when it serves; until then
+ * the last good build keeps serving. Node's `cluster` shares the listening socket between both processes. Under a
+ * debugger the old process ends first, because the inspector's port cannot be shared.
  */
 
 import cluster, { type Worker } from "node:cluster";
@@ -9,17 +9,16 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { portOf } from "./dev-state.js";
 
-/** What a server process does, as it happens. */
+/** Callbacks for events of a server process. */
 export interface DevServerEvents {
-  /** A line that the server wrote to its standard output or error. */
+  /** The server wrote a line to its standard output or error. */
   readonly onLine: (line: string) => void;
-  /** The serving process ended by itself: nothing serves until the next build. */
+  /** The serving process ended unexpectedly: nothing is served until the next build. */
   readonly onExit: (reason: string) => void;
-  /** The process that starts has not served for this many seconds. */
+  /** The starting process has not served for this many seconds. */
   readonly onSlow: (seconds: number) => void;
 }
 
-/** The outcome of a start. */
 export type Started =
   | { readonly state: "serving"; readonly url: string }
   /** The process ended before it served. */
@@ -29,34 +28,34 @@ export type Started =
 export interface DevServerOptions extends DevServerEvents {
   readonly cwd: string;
   readonly host: string;
-  /** Port of the tools; 0 for one that the system chooses. */
+  /** Port of the tools; 0 lets the system choose. */
   readonly port: number;
-  /** Whether a start throws {@link PortTaken} when the port cannot be listened on, instead of taking another port. */
+  /** Whether a start throws {@link PortTaken} if the port is not available, instead of using another port. */
   readonly exactPort: boolean;
-  /** The debugger's port on 127.0.0.1 and whether each process waits for it before its first line. */
+  /** Debugger's port on 127.0.0.1, and whether each process waits for the debugger before its first line. */
   readonly inspect: { readonly port: number; readonly isBreak: boolean } | undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The requested port is in use, or may not be used. */
+/** Thrown if the requested port is in use or not permitted. */
 export class PortTaken extends Error {}
 
-// Processes accept connections themselves: one that was handed to a process as it ended would hang.
+// Each process accepts connections itself: one that the primary handed to a process that is ending would hang.
 cluster.schedulingPolicy = cluster.SCHED_NONE;
 
 /** Seconds until a start is reported as slow. */
 const SLOW_START_S = 20;
-/** Milliseconds between the signal to stop and the end by force. */
+/** Milliseconds between the stop signal and SIGKILL. */
 const STOP_MS = 15_000;
 /** The same for a process without calls, and for one that may be paused in a debugger. */
 const SHORT_STOP_MS = 2_000;
 
 export class DevServer {
   readonly #options: DevServerOptions;
-  /** The port that a process is asked for. */
+  /** Port that the next process will request. */
   #port: number;
-  /** Where the last process served. */
+  /** Address of the last process that served. */
   #url: string | undefined;
   #serving: Worker | undefined;
   #starting: Worker | undefined;
@@ -70,19 +69,20 @@ export class DevServer {
   }
 
   /**
-   * Starts a process with this script. One start at a time.
+   * Starts a process with this script. Only one start may be in progress.
    *
    * @throws PortTaken
    */
   async start(script: string, env: Environment): Promise<Started> {
     if (this.#options.inspect !== undefined) await this.#stopAll();
-    // Processes share a socket when they ask for the same port, also for port 0. Without one the last port is free again.
+    // Processes share a socket if they request the same port, even port 0. If none serves, the last port is free and
+    // used again.
     if (this.#serving === undefined && this.#url !== undefined) this.#port = Number(portOf(this.#url));
     let outcome = await this.#run(script, env);
     if ("listenError" in outcome && this.#port !== 0) {
       const { host, exactPort } = this.#options;
       const reason = portFault(`port ${this.#port} of ${host}`, outcome.listenError);
-      // A port that is lost later does not end the session: the next start tries it again.
+      // If the port is lost later, the session continues and the next start tries the port again.
       if (exactPort && this.#url !== undefined) return { state: "failed", reason };
       if (exactPort) throw new PortTaken(reason);
       this.#port = 0;
@@ -91,13 +91,12 @@ export class DevServer {
     return outcome;
   }
 
-  /** Ends a process that is starting, if there is one. */
   cancelStart(): void {
     if (this.#starting !== undefined) stop(this.#starting, SHORT_STOP_MS);
     this.#starting = undefined;
   }
 
-  /** Stops all processes; resolves when they have ended. */
+  /** Stops all processes. Resolves when they have ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#stopAll();
@@ -115,7 +114,7 @@ export class DevServer {
     );
   }
 
-  /** Leaves no process behind when this one exits. */
+  /** Kills all processes when this one exits. */
   readonly #killAll = () => {
     for (const worker of this.#running) worker.process.kill("SIGKILL");
   };
@@ -125,14 +124,14 @@ export class DevServer {
     const { cwd, host, inspect } = this.#options;
     const debugging = inspect && [`--inspect${inspect.isBreak ? "-brk" : ""}=127.0.0.1:${inspect.port}`];
     const execArgv = ["--enable-source-maps", ...(debugging ?? [])];
-    // Without `inspectPort` each process would get the next port.
+    // Without `inspectPort`, each process would get the next port.
     cluster.setupPrimary({ exec: script, args: [], cwd, silent: true, execArgv, inspectPort: inspect?.port });
     const worker = cluster.fork({ ...env, BIND_ADDR: `${host}:${this.#port}` });
     this.#starting = worker;
     const outcome = await this.#outcome(worker);
     if (this.#starting !== worker) return { state: "cancelled" };
     this.#starting = undefined;
-    // Its last message may come after its exit.
+    // The last message of a process may arrive after its exit.
     if (outcome.state === "serving" && worker.isDead())
       return { state: "failed", reason: "it ended as it began to serve" };
     if (outcome.state === "serving") {
@@ -159,7 +158,7 @@ export class DevServer {
     return new Promise((settle) => {
       let reason = "it ended";
       let seconds = 0;
-      // Counts only while this process runs: it may be suspended together with the one that starts.
+      // Counts only while this process runs: it may be suspended together with the starting process.
       const timer = setInterval(() => {
         if (++seconds === SLOW_START_S && inspect === undefined && this.#starting === worker) onSlow(seconds);
       }, 1000);
@@ -176,7 +175,7 @@ export class DevServer {
         this.#serving = undefined;
         onExit(reason);
       });
-      // After the last line of its output.
+      // After the last line of output.
       worker.process.once("close", () => {
         clearInterval(timer);
         settle({ state: "failed", reason, ...(listenError !== undefined && { listenError }) });
@@ -185,10 +184,10 @@ export class DevServer {
   }
 }
 
-/** A start that failed because the port cannot be listened on: the code of the system's error. */
+/** A start that failed because the port is not available: code of the system error. */
 type ListenFailure = Extract<Started, { state: "failed" }> & { readonly listenError: string };
 
-/** The last line of a server that cannot listen: the code and the address. */
+/** Last line of a server that cannot listen: code and address. */
 const LISTEN_FAULT = /^cannot start: (?:bind|listen) (E[A-Z]+)\b.* ([\d.]+:\d+)(?:;|$)/;
 
 function portFault(port: string, code: string): string {
@@ -200,19 +199,19 @@ function exitReason(code: number | null, signal: string | null): string {
 }
 
 /**
- * Takes the port from a process, then asks it to finish its calls and end: a connection that it has not accepted goes to
+ * Takes the port from a process, then tells it to finish its calls and end. Connections that it has not accepted go to
  * the next process.
  */
 function retire(worker: Worker): void {
   worker.disconnect();
-  // At once: a process that has nothing left to do would end before it could run the close() of its tools.
+  // Immediately: a process without work would end before it could call `close()` of its tools.
   stop(worker, STOP_MS);
 }
 
-/** Processes that were asked to end: a second signal would end them without their calls. */
+/** Processes that were told to end. A second signal would end them before their calls. */
 const stopping = new WeakSet<Worker>();
 
-/** Asks a process to finish its calls and end. */
+/** Tells a process to finish its calls and end. */
 function stop(worker: Worker, limitMs: number): void {
   if (stopping.has(worker)) return;
   stopping.add(worker);

@@ -1,4 +1,4 @@
-/** `svc-gen dev`: generate, compile and serve, again after every change. */
+/** `svc-gen dev`: generates, compiles and serves, and repeats this after every change. */
 
 import { rmSync, unwatchFile, watchFile } from "node:fs";
 import { dirname, join } from "node:path";
@@ -20,56 +20,56 @@ import { DEV_FOLDER, type DevState, makePrivateFolder, removeDeadStates, stateFi
 import { ENV_FILE, readEnvFile } from "./env-file.js";
 import { type ServedDocument, servedDocuments } from "./served-documents.js";
 
-/** What happens while a project is developed, in order. */
+/** Events during the development of a project, in order. */
 export type DevEvent =
-  /** A step that takes long enough to be mentioned; `seconds` when it takes unusually long. */
+  /** A step that takes long enough to be mentioned. `seconds` is set if it takes unusually long. */
   | { readonly event: "progress"; readonly step: "building" | "starting"; readonly seconds?: number }
-  /** A run of the generator. With errors the last good build keeps serving. */
+  /** A run of the generator. If it has errors, the last good build keeps serving. */
   | {
       readonly event: "run";
       readonly diagnostics: readonly Diagnostic[];
       readonly wrote: readonly string[];
       readonly milliseconds: number;
-      /** What changed in the contracts since the last good run; without tools that are the same. */
+      /** Changes in the contracts since the last good run, without unchanged tools. */
       readonly changes: readonly Difference[];
       readonly serving: boolean;
     }
-  /** A build serves. `milliseconds` from the first event of the change to this one. */
+  /** A build is served. `milliseconds` is the time since the first event of the change. */
   | {
       readonly event: "serving";
       readonly url: string;
       readonly signed: boolean;
       readonly tools: readonly ServedDocument[];
       readonly milliseconds: number;
-      /** Whether a new process serves it, not the one that did before. */
+      /** Whether a new process serves the build. */
       readonly restarted: boolean;
-      /** Whether it is the newest build; false when newer sources have errors. */
+      /** Whether it is the newest build; false if newer sources have errors. */
       readonly newest: boolean;
     }
   /** A new build did not start, or a step before that failed. */
   | { readonly event: "failed"; readonly reason: string; readonly serving: boolean }
   /** The errors of the last run are still there. */
   | { readonly event: "errors"; readonly serving: boolean }
-  /** The serving process ended by itself. */
+  /** The serving process ended unexpectedly. */
   | { readonly event: "ended"; readonly reason: string }
   /** A line of the server's log. */
   | { readonly event: "line"; readonly line: string };
 
 export interface DevOptions {
   readonly project: GenerateOptions;
-  /** Port on 127.0.0.1; 0 for one that the system chooses. */
+  /** Port on 127.0.0.1; 0 lets the system choose. */
   readonly port: number;
-  /** Whether another port may not be used when this one is taken. */
+  /** Whether it is an error if this port is taken; otherwise another one is used. */
   readonly exactPort: boolean;
   readonly signed: boolean;
   readonly inspect: DevServerOptions["inspect"];
-  /** Address of the development page, which confirms where this process serves. */
+  /** Address of the development page, which confirms the address that this process serves. */
   readonly page: string;
-  /** Where MCP clients call; undefined where they cannot. */
+  /** Address for MCP clients; undefined if there is none. */
   readonly mcp: string | undefined;
-  /** Variables that win over those of `.env`. */
+  /** Variables that take precedence over those of `.env`. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Variables that those of `.env` win over. */
+  /** Variables over which those of `.env` take precedence. */
   readonly defaults: Readonly<Record<string, string>>;
   readonly onEvent: (event: DevEvent) => void;
   readonly end: Promise<unknown>;
@@ -80,7 +80,7 @@ export { PortTaken };
 /**
  * Serves a project until `end` resolves.
  *
- * @throws PortTaken; errors of the disk
+ * @throws PortTaken; errors of the file system
  */
 export async function develop(options: DevOptions): Promise<void> {
   const folder = makePrivateFolder(options.project.root, options.env);
@@ -93,9 +93,9 @@ export async function develop(options: DevOptions): Promise<void> {
   }
 }
 
-/** A compiled project, and when the change that led to it began. */
+/** A compiled project, and the time at which the change that led to it began. */
 interface Build extends Compiled {
-  /** Identity of its files and variables. */
+  /** Identifies its files and variables. */
   readonly key: string;
   /** Text of its `meta.json`. */
   readonly document: string;
@@ -103,13 +103,13 @@ interface Build extends Compiled {
   readonly from: number;
 }
 
-/** Milliseconds after which a step is mentioned. The first ones are mentioned at once. */
+/** Milliseconds after which a step is mentioned. Before anything is served, steps are mentioned at once. */
 const PROGRESS_MS = 400;
-/** Milliseconds between looks at the files that no build reads: `.env` and compiled ones. */
+/** Interval, in milliseconds, at which files that no build reads are checked: `.env` and compiled files. */
 const POLL_MS = 500;
 
 class DevSession {
-  /** Rejects when the session cannot go on. */
+  /** Rejects if the session cannot continue. */
   readonly failure: Promise<never>;
   readonly #options: DevOptions;
   readonly #folder: string;
@@ -117,16 +117,15 @@ class DevSession {
   readonly #server: DevServer;
   #machine: ReturnType<typeof newMachine<Build>>;
   #fail: (error: unknown) => void = () => {};
-  /** The file that names the served address. */
+  /** File with the address that is served. */
   #state: string | undefined;
   #document: string | undefined;
-  /** The last project that compiled. */
   #compiled: Omit<Build, "key" | "env"> | undefined;
-  /** Ends the judgement of a run that is no longer the newest one. */
+  /** Aborts the project's own compiler if its run is no longer the newest one. */
   #judging: AbortController | undefined;
-  /** The step that may take long, with the timer until it is mentioned. */
+  /** Step that may take long, with the timer after which it is mentioned. */
   #progress: { readonly step: string; readonly timer: NodeJS.Timeout; isAnnounced: boolean } | undefined;
-  /** The compiled file whose deletion is noticed. */
+  /** Compiled file that is watched for deletion. */
   #watched: string | undefined;
 
   constructor(options: DevOptions, folder: string) {
@@ -151,7 +150,7 @@ class DevSession {
       onExit: (reason) => this.#input({ on: "ended", reason }),
     });
     this.#mention();
-    // Only in the project's folder are its packages found.
+    // The thread starts in the project's folder, where it finds the project's packages.
     this.#builder = new Builder({ project, compiledFolder: join(root, DEV_FOLDER, "dist") }, (message) =>
       this.#handle(message),
     );
@@ -164,7 +163,6 @@ class DevSession {
     await Promise.all([this.#builder.close(), this.#server.close()]);
   }
 
-  /** Takes a step of the machine. */
   #input(input: Input<Build>): void {
     const [machine, effects] = step(this.#machine, input);
     this.#machine = machine;
@@ -196,7 +194,7 @@ class DevSession {
     }
   }
 
-  /** Mentions a step at once when nothing has served yet, else when it takes long. */
+  /** Mentions a step: at once before anything was served, otherwise if it takes long. */
   #mention(): void {
     const phase = phaseOf(this.#machine);
     const current = phase === "building" || phase === "starting" ? phase : undefined;
@@ -239,7 +237,7 @@ class DevSession {
         this.#input({ on: "building" });
         return;
       case "unchanged":
-        // While the project's own compiler judges the last run, that run is not over.
+        // A run is not over while the project's own compiler judges it.
         if (this.#judging === undefined) {
           this.#input({ on: "unchanged", isAnnounced: this.#progress?.isAnnounced === true });
         }
@@ -254,7 +252,7 @@ class DevSession {
     }
   }
 
-  /** Finishes a run once the project's own compiler has judged it, unless a newer one comes meanwhile. */
+  /** Finishes a run after the project's own compiler has judged it, unless a newer run begins first. */
   #judge(run: BuilderRun): void {
     this.#judging?.abort();
     const judging = new AbortController();
@@ -273,7 +271,6 @@ class DevSession {
       .catch(this.#fail);
   }
 
-  /** Reports a run and serves its build. */
   #finish({ diagnostics, wrote, milliseconds, compiled }: BuilderRun): void {
     const { onEvent } = this.#options;
     const isGood = compiled !== undefined && !hasErrors(diagnostics);
@@ -288,12 +285,12 @@ class DevSession {
     this.#offer("built", this.#compiled);
   }
 
-  /** Serves the newest build with the variables as they are now. */
+  /** Serves the newest build with the current variables. */
   #renew(): void {
     if (this.#compiled !== undefined) this.#offer("renewed", { ...this.#compiled, from: performance.now() });
   }
 
-  /** Gives the machine a compiled project together with its variables. */
+  /** Passes a compiled project and its variables to the state machine. */
   #offer(on: "built" | "renewed", compiled: Omit<Build, "key" | "env">): void {
     const { env: own, defaults, signed, project } = this.#options;
     const config = signed ? { SVC_TOOLKIT_CONFIG_PATH: join(this.#folder, "config.json") } : {};
@@ -328,16 +325,16 @@ class DevSession {
     else this.#options.onEvent({ event: "failed", reason: refused.reason, serving: true });
   }
 
-  /** Notices when a compiled file is deleted, as by `rm -rf dist`. */
+  /** Detects that a compiled file is deleted, for example by `rm -rf dist`. */
   #watch(path: string): void {
     if (path === this.#watched) return;
     this.#unwatch();
     this.#watched = path;
     watchFile(path, { interval: POLL_MS }, ({ nlink }) => {
       if (nlink !== 0 || path !== this.#watched) return;
-      // A second deletion is a change only for a new watcher.
+      // Only a new watcher notices another deletion.
       this.#unwatch();
-      // The command that deletes it may still be at work.
+      // The command that deleted the file may still be running.
       setTimeout(() => this.#input({ on: "lost" }), POLL_MS).unref();
     });
   }
@@ -347,14 +344,14 @@ class DevSession {
     this.#watched = undefined;
   }
 
-  /** Writes the compiled files that differ from the disk; the failure if the disk refuses them. */
+  /** Writes the compiled files that differ from those on disk; returns the failure if that is not possible. */
   #write(files: Compiled["files"]): Extract<Started, { state: "failed" }> | undefined {
     const { root } = this.#options.project;
     const own = join(root, DEV_FOLDER);
     const isOwn = files.some(({ target }) => isWithin(own, target));
     const wanted = isOwn ? [{ target: join(own, ".gitignore"), content: "*\n" }, ...files] : files;
     try {
-      // A link that leads to the outDir of the tsconfig is the author's.
+      // A symbolic link to the tsconfig's outDir belongs to the author.
       replaceFiles(wanted.filter(differs), (target) => (isOwn ? baseOf(root, dirname(target)) : dirname(target)));
     } catch (error) {
       if (error instanceof UnwritableError) return { state: "failed", reason: error.message };
@@ -363,7 +360,7 @@ class DevSession {
     return undefined;
   }
 
-  /** Writes the file by which other commands find the server. */
+  /** Writes the file from which other commands read the server's address. */
   #writeState(url: string): void {
     const state = stateFile(this.#folder, url);
     if (state === this.#state) return;
@@ -385,7 +382,7 @@ class DevSession {
     this.#state = undefined;
   }
 
-  /** What changed since the last good run. */
+  /** Changes in the contracts since the last good run. */
   #changesTo(document: string): readonly Difference[] {
     const before = this.#document;
     this.#document = document;
@@ -395,7 +392,7 @@ class DevSession {
   }
 }
 
-/** Whether the text of a file on the disk is another one. */
+/** Whether a file on disk has another text. */
 function differs({ target, content }: Compiled["files"][number]): boolean {
   try {
     return readRegular(target).toString() !== content;

@@ -1,6 +1,6 @@
 /**
- * What `svc-gen dev` keeps of a project: development keys, configuration, and where each running server listens. It lies
- * in a private folder of the user, because every file in the project may come from the checkout.
+ * State of `svc-gen dev` for a project: development keys, configuration, and addresses of running servers. It is in a
+ * private folder of the user, because any file in the project may come from the checkout.
  */
 
 import { createHash } from "node:crypto";
@@ -10,12 +10,15 @@ import { dirname, isAbsolute, join } from "node:path";
 import { UnwritableError } from "../files/atomic-write.js";
 import { readRegular } from "../files/read-file.js";
 
-/** For compiled files of a project whose tsconfig names no folder. Relative to the project's root; git ignores it. */
+/**
+ * Folder for compiled files of a project whose tsconfig has no output folder. Relative to the project's root; ignored
+ * by git.
+ */
 export const DEV_FOLDER = ".svc";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The private folder of a project. XDG_STATE_HOME names another place than the home folder. */
+/** Private folder of a project: in XDG_STATE_HOME, otherwise in the home folder. */
 export function privateFolder(root: string, { XDG_STATE_HOME: place = "" }: Environment): string {
   const states = isAbsolute(place) ? place : join(homedir(), ".local/state");
   const project = createHash("sha256").update(realpathSync(root)).digest("hex").slice(0, 16);
@@ -23,9 +26,9 @@ export function privateFolder(root: string, { XDG_STATE_HOME: place = "" }: Envi
 }
 
 /**
- * Makes the private folder of a project, unless it is there.
+ * Creates the private folder of a project if it is missing.
  *
- * @throws UnwritableError also when another user can change what is in it
+ * @throws UnwritableError, also if another user can change its content
  */
 export function makePrivateFolder(root: string, env: Environment): string {
   const folder = privateFolder(root, env);
@@ -38,7 +41,7 @@ export function makePrivateFolder(root: string, env: Environment): string {
   return folder;
 }
 
-/** Whether a folder and the one above it are this user's alone to change, and no links. */
+/** Whether a folder and its parent are no links, and only this user can change them. */
 function isPrivate(folder: string): boolean {
   return [dirname(folder), folder].every((path) => {
     const stats = lstatSync(path, { throwIfNoEntry: false });
@@ -48,30 +51,30 @@ function isPrivate(folder: string): boolean {
   });
 }
 
-/** Where one `svc-gen dev` serves. Its file exists while it runs. */
+/** Address of one `svc-gen dev`, in a file that exists while it runs. */
 export interface DevState {
   readonly url: string;
   readonly signed: boolean;
   readonly pid: number;
-  /** The development page of the process. Its path contains a random token, so only that process answers there. */
+  /** Development page of the process. Its path contains a random token, so only that process answers there. */
   readonly page: string;
-  /** Where the process answers MCP clients; absent where it does not. */
+  /** Address at which the process answers MCP clients; absent if it does not. */
   readonly mcp?: string | undefined;
 }
 
-/** The file of one running server: a project may have an unsigned and a signed one. */
+/** File of one running server: a project may have an unsigned and a signed one. */
 export function stateFile(folder: string, url: string): string {
   return join(folder, `dev-${portOf(url)}.json`);
 }
 
-/** The port of a server's address, also one that a URL parser leaves out as the scheme's own. */
+/** Port in a server's address, even if it is the scheme's default, which a URL parser drops. */
 export function portOf(url: string): string {
   return url.slice(url.lastIndexOf(":") + 1);
 }
 
 const STATE_FILE = /^dev-\d+\.json$/;
 
-/** The running `svc-gen dev` of a project, the latest first. Each confirmed that it serves there. */
+/** The running `svc-gen dev` processes of a project, the latest first. Each has confirmed its address. */
 export async function devServers(root: string, env: Environment): Promise<DevState[]> {
   const folder = privateFolder(root, env);
   if (!isPrivate(folder)) return [];
@@ -80,10 +83,10 @@ export async function devServers(root: string, env: Environment): Promise<DevSta
   return states.filter((_, index) => confirmed[index]);
 }
 
-/** Milliseconds for an answer of `svc-gen dev`, which may be compiling. */
+/** Time limit, in milliseconds, for an answer of `svc-gen dev`, which may be compiling. */
 const CONFIRMATION_MS = 10_000;
 
-/** Asks the process of a state where it serves. After its end another process may use the port. */
+/** Asks a process for the address that it serves. After the process has ended, another one may use its port. */
 async function isServing({ page, url, signed }: DevState): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(CONFIRMATION_MS);
@@ -95,7 +98,7 @@ async function isServing({ page, url, signed }: DevState): Promise<boolean> {
   }
 }
 
-/** Removes the files of processes that were killed. */
+/** Removes state files of processes that were killed. */
 export function removeDeadStates(folder: string): void {
   for (const path of stateFiles(folder)) {
     const pid = readState(path)?.pid;

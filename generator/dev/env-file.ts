@@ -1,4 +1,4 @@
-/** The `.env` of a project, for the server under development. */
+/** Reads the project's `.env` for the development server. */
 
 import { join } from "node:path";
 import { parseEnv } from "node:util";
@@ -7,9 +7,9 @@ import { readRegular, UnreadableFile } from "../files/read-file.js";
 export const ENV_FILE = ".env";
 
 /**
- * Reads the variables as Node's `--env-file` does; none without the file.
+ * Reads the variables like Node's `--env-file`; none if there is no file.
  *
- * @throws UnreadableFile; the error of the system
+ * @throws UnreadableFile; system errors
  */
 export function readEnvFile(root: string): Readonly<Record<string, string>> {
   try {
@@ -25,7 +25,7 @@ export function readEnvFile(root: string): Readonly<Record<string, string>> {
   }
 }
 
-/** The number of the first line without `=`: `parseEnv` drops it together with the line that follows. */
+/** Number of the first line without `=`, which `parseEnv` drops together with the next line. */
 function firstFault(text: string): number | undefined {
   const entry = /[^\S\n]*(?:#[^\n]*|[^=\n]*=[^\S\n]*(?:"[^"]*"|'[^']*'|`[^`]*`)?[^\n]*)?(?:\n|$)/y;
   while (entry.lastIndex < text.length) {

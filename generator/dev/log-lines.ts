@@ -1,4 +1,4 @@
-/** Log lines of a server (JSON of pino) as text for people. */
+/** Converts a server's log lines (JSON of pino) to readable text. */
 
 import { escapeControls } from "../compile/diagnostics/quote.js";
 
@@ -11,14 +11,14 @@ const LEVELS: Readonly<Record<number, string>> = {
   60: "fatal",
 };
 
-/** Lines about the start and the end of a process, which `svc-gen dev` reports itself. */
+/** Messages about the start and end of a process, which `svc-gen dev` reports itself. */
 const LIFECYCLE = new Set(["serving", "stopping", "stopped"]);
 
 /**
- * The text of a line: other lines as they are. Undefined for one that is not shown. An entry may repeat what a caller
- * sent: it neither commands the terminal nor begins a line of its own.
+ * Readable text of a log line; other lines unchanged. Undefined for a line that is not shown. Escapes text from
+ * callers, which could otherwise control the terminal or start a new line.
  *
- * @param debug whether lines of the levels trace and debug are shown
+ * @param debug whether to show lines with level trace or debug
  */
 export function readableLine(line: string, debug: boolean): string | undefined {
   const entry = entryOf(line);
@@ -26,7 +26,7 @@ export function readableLine(line: string, debug: boolean): string | undefined {
   const { level, time, msg, err, pid: _, hostname: __, ...fields } = entry;
   if (!debug && isDebug(level)) return undefined;
   if (typeof msg === "string" && LIFECYCLE.has(msg) && level === 30) return undefined;
-  // The warning of a server without signatures, which is what svc-gen dev was asked for.
+  // Drops the warning that signatures are off: the user asked svc-gen dev to run without them.
   if (fields.signed === false && level === 40) return undefined;
   const at = typeof time === "number" ? new Date(time).toTimeString().slice(0, 8) : "";
   const details = Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
@@ -36,11 +36,10 @@ export function readableLine(line: string, debug: boolean): string | undefined {
   return escapeControls(words.join(" ") + trace).replaceAll("\n", "\n  ");
 }
 
-/** A call that a server answered. */
 export interface LoggedCall {
   readonly tool: string;
   readonly status: number;
-  /** Of a refusal or a failure. */
+  /** Code of an error. */
   readonly code?: string;
   readonly milliseconds: number;
   readonly request: string;
@@ -48,7 +47,7 @@ export interface LoggedCall {
   readonly replayed: boolean;
 }
 
-/** The call that a line of the request log is about. */
+/** Call that a line of the request log describes. */
 export function loggedCall(line: string): LoggedCall | undefined {
   const { msg, tool, status, code, ms, request, replayed } = entryOf(line) ?? {};
   if ((msg !== "answered" && msg !== "refused") || typeof status !== "number") return undefined;

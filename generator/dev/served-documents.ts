@@ -1,20 +1,20 @@
-/** The tools of a `meta.json` as a server of development serves them. */
+/** The tools of a `meta.json`, as a development server serves them. */
 
 import { JsonObject, printJson, readJson } from "../json.js";
 import { sampleOf } from "../openapi/sample.js";
 
 export interface ServedDocument {
   readonly fqn: string;
-  /** Path of the endpoints, without slashes around it. */
+  /** Path of the endpoints, without leading and trailing slashes. */
   readonly path: string;
-  /** The tool's address, without a trailing slash. */
+  /** Address of the tool, without a trailing slash. */
   readonly url: string;
   readonly description: string;
-  /** An input that fits the schema, as JSON text. */
+  /** Input that fits the schema, as JSON text. */
   readonly sample: string;
 }
 
-/** @param url of the server */
+/** @param url address of the server */
 export function servedDocuments(metaJson: string, url: string): ServedDocument[] {
   const all = readJson(metaJson);
   const documents = (Array.isArray(all) ? all : []).filter((each) => each instanceof JsonObject);

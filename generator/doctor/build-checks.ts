@@ -19,10 +19,10 @@ export function checkBuild(project: Project): Check[] {
     const detail = 'tsc writes no JavaScript: "noEmit" or "emitDeclarationOnly" is set in tsconfig.json';
     return [bad("build", detail, "remove it")];
   }
-  // Without outDir a bundler builds the server, to a path that tsconfig.json does not name.
+  // Without outDir, a bundler builds the server at a path that is not in tsconfig.json.
   if (options.outDir === undefined) return [];
   const roots = rootsOf(project);
-  // Before TypeScript 6 the default was the folder that all sources have in common.
+  // Before TypeScript 6, the default was the common folder of all sources.
   const isOld = Number.parseInt(project.installed?.version ?? "6", 10) < 6;
   const rootDir = options.rootDir ?? (isOld ? commonFolder(roots) : undefined);
   const command = {
@@ -69,7 +69,7 @@ function commonFolder(paths: readonly string[]): string {
   return first.slice(0, length < 0 ? first.length : length).join(sep);
 }
 
-/** The contracts in a file, without white space, which tsc changes. */
+/** Contracts in a file, without white space, which tsc changes. */
 function dataOf(path: string): string | undefined {
   return /contracts(?:: readonly Contract\[\])? = (\[.*\]);/s
     .exec(readRegular(path).toString())?.[1]
@@ -96,7 +96,7 @@ function isFound(name: string, from: string): boolean {
     createRequire(realpathSync(from)).resolve(name);
     return true;
   } catch (error) {
-    // The package is installed and exports an `import` condition only.
+    // The package is installed but exports only an `import` condition.
     return (error as NodeJS.ErrnoException).code === "ERR_PACKAGE_PATH_NOT_EXPORTED";
   }
 }

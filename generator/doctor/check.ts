@@ -2,10 +2,10 @@
 
 export interface Check {
   readonly name: string;
-  /** Null when the check does not apply here. */
+  /** Null if the check does not apply. */
   readonly ok: boolean | null;
   readonly detail: string;
-  /** The step that corrects the fault; empty if none is needed. */
+  /** Step that fixes the problem; empty if none is needed. */
   readonly next: string;
 }
 
@@ -24,7 +24,7 @@ export function skipped(name: string, detail: string, next = ""): Check {
 const MARKS = { true: "✓", false: "✗", null: "-" };
 const COLOURS = { true: "\u001b[32m", false: "\u001b[31m", null: "\u001b[2m" };
 
-/** Formats each check as one line, followed by its next step if it has one. */
+/** Formats each check as one line, followed by what to do next, if anything. */
 export function formatChecks(checks: readonly Check[], colour: boolean): string {
   return checks
     .map(({ name, ok, detail, next }) => {

@@ -16,12 +16,12 @@ export function errorOf(answer: ExchangeResponse): { readonly code: string; read
   }
 }
 
-/** Remote text for a terminal, without characters that control it or change the direction of text. */
+/** Remote text for a terminal, without characters that control it or change the writing direction. */
 export function printable(text: string): string {
   return withoutControls(text, 300).replace(/[\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");
 }
 
-/** The meaning of a failure, and the next step. */
+/** Explanation of a failed connection, and what to do next. */
 export function explainFailure(failure: string, { protocol, host, hostname }: URL): { detail: string; next: string } {
   const [detail, next] = FAILURES[failure] ?? [];
   if (detail !== undefined && next !== undefined) {
@@ -61,7 +61,7 @@ const FAILURES: Readonly<Record<string, readonly [detail: string, next: string]>
   ],
 };
 
-/** The fault of a certificate that failed the handshake; undefined for other failures. */
+/** Certificate error behind a failed handshake; undefined for other failures. */
 export function certificateFault(failure: string): { detail: string; next: string } | undefined {
   const [detail, next] = CERTIFICATES[failure] ?? [];
   return detail === undefined || next === undefined ? undefined : { detail: `${detail} (${failure})`, next };

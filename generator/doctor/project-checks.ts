@@ -28,18 +28,18 @@ export interface ProjectQuestions {
   readonly project: GenerateOptions;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Path of the configuration; by default the environment names it. */
+  /** Path of the configuration; by default from the environment. */
   readonly config: string | undefined;
   /** Names of the tools in `meta.json`. */
   readonly tools: readonly string[] | undefined;
   /** Paths of private keys. */
   readonly keyFiles: readonly string[];
   readonly leader: LeaderWithKey | undefined;
-  /** The public key that leaders verify results with, in hex. */
+  /** Public key with which leaders verify results, in hex. */
   readonly toolKey: string | undefined;
-  /** The environment variables of the tools; undefined when the project has errors. */
+  /** Environment variables of the tools; undefined if the project has errors. */
   readonly variables: () => Promise<readonly (readonly [name: string, description: string])[] | undefined>;
-  /** The generated files that are out of date; undefined when the project has errors. */
+  /** Generated files that are out of date; undefined if the project has errors. */
   readonly stale: () => Promise<readonly string[] | undefined>;
 }
 
@@ -69,7 +69,7 @@ export async function checkProject(questions: ProjectQuestions): Promise<Check[]
   ];
 }
 
-/** Checks the variables that the tools declare. Their values are not printed. */
+/** Checks the variables that the tools declare. Does not print their values. */
 async function checkVariables({ variables, env }: ProjectQuestions): Promise<Check[]> {
   const declared = (await variables()) ?? [];
   return declared.map(([name, about]) => {
@@ -117,7 +117,7 @@ function checkTypeScript(root: string): Check {
 }
 
 async function checkTsconfig({ root, tsconfig }: GenerateOptions): Promise<Check[]> {
-  // Imported here because these load the compiler.
+  // Imported here because these modules load the compiler.
   const { readProject } = await import("../compile/project/program.js");
   const { layoutOf } = await import("../compile/project/layout.js");
   const { ts } = await import("../compile/project/typescript.js");
@@ -179,7 +179,7 @@ function checkConfiguration(file: string | undefined, checked: CheckedConfig | u
   return bad("configuration", `${first.message}${more > 0 ? ` (and ${more} more)` : ""}`, next);
 }
 
-/** Rows of docs/troubleshooting.md that match messages about configurations. */
+/** Rows of docs/troubleshooting.md for messages about configurations. */
 const ROWS = ["must be JSON: …", "must not be world-writable", "has no entry"].map(
   (row) => [row.replace(" …", ""), ` (troubleshooting: ${row})`] as const,
 );
@@ -193,7 +193,7 @@ function checkKeys(files: readonly string[], cwd: string, checked: CheckedConfig
       return bad("keys", `every user of this machine can read the private key in ${quoted(file)}`, next(file));
     }
   }
-  // Permissions of the configuration are judged by its own check.
+  // Another check covers the permissions of the configuration.
   if (files.length > 0) return good("keys", "readable by their owner and group only");
   const holds = checked?.config !== undefined && checked.tools.some((id) => checked.config?.toolConfig(id)?.signingKey);
   return holds ? good("keys", "in the configuration") : skipped("keys", "none given");
@@ -290,7 +290,7 @@ function isAddress(text: string): boolean {
   return (six === undefined ? isIP(four ?? "") === 4 : isIP(six) === 6) && Number(port) <= 65_535;
 }
 
-/** Whether a server would find libsodium. It is not loaded, because doctor runs no code of the project. */
+/** Whether a server would find libsodium. Does not load it, because doctor runs no code of the project. */
 function checkLibsodium(root: string): Check {
   const runtime = manifestOf(root, "svc-runtime");
   const platform = `${process.platform}-${process.arch}`;
@@ -305,7 +305,7 @@ function checkLibsodium(root: string): Check {
   return skipped("libsodium", "not installed: signatures take twice as long", next);
 }
 
-/** The folder of a package as Node resolves it from a file, NODE_PATH included; empty if there is none. */
+/** Folder of a package as Node resolves it from a file, including NODE_PATH; empty if there is none. */
 function folderOf(name: string, from: string): string {
   try {
     return dirname(createRequire(realpathSync(from)).resolve(`${name}/package.json`));

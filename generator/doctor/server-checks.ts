@@ -1,7 +1,6 @@
 /**
- * Checks of a running server, sent the way a leader sends its calls. No probe runs the tool: every call is refused
- * before `invoke`, because its signature, its body or its values are invalid. Some probes construct the tool, as
- * `GET /health` does.
+ * Checks a running server with requests like a leader's. No probe runs the tool: every call is rejected before
+ * `invoke`, because its signature, body or values are invalid. Some probes construct the tool, like `GET /health`.
  */
 
 import { randomBytes } from "node:crypto";
@@ -22,27 +21,27 @@ import { bad, type Check, good, skipped } from "./check.js";
 import { certificateFault, errorOf, explainFailure, printable } from "./failures.js";
 
 export interface ServerQuestions {
-  /** The text of the project's `meta.json`, if any. */
+  /** Text of the project's `meta.json`, if any. */
   readonly committed: string | undefined;
-  /** Signs the probes. Without it a random key of an unknown leader does. */
+  /** Signer of the probes; if undefined, a random key of an unknown leader. */
   readonly leader: Leader | undefined;
   readonly headerPrefix: string;
   readonly ca: Buffer | undefined;
-  /** Whether the server is meant to accept unsigned calls. */
+  /** Whether the server is expected to accept unsigned calls. */
   readonly unsigned: boolean;
-  /** The expected limit of a request body, in bytes. */
+  /** Expected limit of a request body, in bytes. */
   readonly maxBody: number;
-  /** Sends a body of this size; otherwise a `Content-Length` of `maxBody` is announced without a body. */
+  /** Size, in bytes, of a body to send. If undefined, a `Content-Length` of `maxBody` is announced without a body. */
   readonly size: number | undefined;
 }
 
 const TIMEOUT_MS = 15_000;
-/** A gateway refuses an announced length immediately, or waits for the body. */
+/** Time limit, in milliseconds, for a gateway to reject an announced length; otherwise it waits for the body. */
 const ANNOUNCED_MS = 3_000;
 const MAX_CLOCK_MS = 60_000;
 const MIN_CERTIFICATE_DAYS = 7;
 const DAY_MS = 86_400_000;
-/** Invalid JSON, so that an unsigned server refuses it too. */
+/** Invalid JSON, so that an unsigned server rejects it too. */
 const INVALID_JSON = Buffer.from("svc-gen doctor");
 
 /** The base address of a tool: the URL without `/invoke`, `/health`, `/meta` and trailing slashes. */
@@ -52,7 +51,7 @@ export function baseOf(url: URL): URL {
   return base;
 }
 
-/** Runs the checks in order. A check that depends on a failed one is left out. */
+/** Runs the checks in order. Skips checks that depend on a failed one. */
 export async function checkServer(base: URL, questions: ServerQuestions): Promise<Check[]> {
   const checks: Check[] = [];
   const doctor = new ServerDoctor(base, questions, (check) => checks.push(check));
@@ -158,7 +157,7 @@ class ServerDoctor {
     }
   }
 
-  /** The next step for an address without a tool: the tools at the same origin. */
+  /** Next step for an address without a tool: the tools at the same origin. */
   async #listTools(): Promise<string> {
     const answer = await this.#ask({ method: "GET", url: new URL("/tools", this.#base) });
     const paths = "failure" in answer || answer.status !== 200 ? undefined : textsIn(answer.body);
@@ -167,7 +166,7 @@ class ServerDoctor {
     return all.length === 0 ? "the server has no tools" : `the server has the tools ${all.slice(0, 5).join(", ")}`;
   }
 
-  /** Requests unknown paths and methods, to detect a gateway that answers in place of the server. */
+  /** Requests unknown paths and methods, to detect a gateway that answers instead of the server. */
   async #checkRouting(): Promise<void> {
     const unknown = await this.#get(`/doctor-${randomBytes(6).toString("hex")}`);
     if ("failure" in unknown) this.#report(this.#failed("unknown paths", unknown));
@@ -245,14 +244,14 @@ class ServerDoctor {
   #checkClock(health: ExchangeResponse, here: number): Check {
     const there = Date.parse(headerOf(health, "date") ?? "");
     if (Number.isNaN(there)) return skipped("clock", "the answer has no Date header");
-    // Date has a resolution of one second; add half of it.
+    // Date has a resolution of one second, so half a second is added.
     const away = Math.round((there + 500 - here) / 1000);
     if (Math.abs(away) * 1000 <= MAX_CLOCK_MS) return good("clock", `within ${Math.abs(away)} s of this machine`);
     const next = "synchronise both machines with NTP: certificates, logs and the records of leaders need it";
     return bad("clock", `${Math.abs(away)} s ${away > 0 ? "ahead of" : "behind"} this machine`, next);
   }
 
-  /** Whether signatures are required; undefined if the answer does not show it. */
+  /** Whether signatures are required; undefined if unknown. */
   async #checkMode(): Promise<boolean | undefined> {
     const answer = await this.#post(INVALID_JSON, {});
     if ("failure" in answer) return this.#none(this.#failed("signatures", answer));
@@ -274,7 +273,10 @@ class ServerDoctor {
     return false;
   }
 
-  /** Sends all signature headers over a random hash. No input has that hash, so the request cannot be replayed. */
+  /**
+   * Sends all signature headers with a random hash. No input has that hash, so the request cannot be repeated by
+   * others.
+   */
   async #checkHeaders(): Promise<boolean> {
     const { leader, headerPrefix } = this.#questions;
     const signer = leader ?? { id: "svc-gen-doctor", keyId: 0, key: randomBytes(32) };
@@ -315,7 +317,10 @@ class ServerDoctor {
     return `a gateway drops or changes the header: let it pass all headers that start with ${this.#questions.headerPrefix} ${row}`;
   }
 
-  /** Sends a call with a correct hash and an invalid first value: the server compares the hash and does not run the tool. */
+  /**
+   * Sends a call with a correct hash and an invalid first value. The server compares the hash, and rejects the value
+   * before the tool runs.
+   */
   async #checkBody(metadata: JudgedMetadata | undefined, arrived: boolean): Promise<Check> {
     const { leader, headerPrefix } = this.#questions;
     if (leader === undefined) {
@@ -327,7 +332,7 @@ class ServerDoctor {
     if (ports === undefined) return skipped("body", "the metadata does not describe ports");
     if (ports.length === 0) return skipped("body", "the tool has no input ports: every call would run it");
     const notJson = new JsonText(Buffer.from([0xff]));
-    // Canonical JSON that changes if a gateway parses and prints it.
+    // Canonical JSON that a gateway would change if it parsed and printed it.
     const sensitive = new JsonText('["é/\\u0001",1.0,1e+16,18446744073709551615]');
     const input = Object.fromEntries(
       ports.map(({ name, many }, at) => [
@@ -347,7 +352,7 @@ class ServerDoctor {
     return good("body", "arrives unchanged: the input hash matches; the tool's authorize refuses this leader");
   }
 
-  /** Sends or announces a body at the limit. The answer must come from the tool, not from a gateway. */
+  /** Sends or announces a body of the maximum size. The answer must come from the tool, not from a gateway. */
   async #checkSize(): Promise<Check> {
     const { size, maxBody } = this.#questions;
     const bytes = size ?? maxBody;
@@ -389,7 +394,7 @@ class ServerDoctor {
     return bad(name, detail, next);
   }
 
-  /** The finding for an answer that a healthy tool server does not give to this probe. */
+  /** Finding for an answer that a healthy tool server does not give to this probe. */
   #unexpected(name: string, answer: ExchangeResponse, what = ""): Check {
     const error = errorOf(answer);
     const { status } = answer;
@@ -465,7 +470,7 @@ function textsIn(body: Buffer): string[] | undefined {
   }
 }
 
-/** The next step after an answer with this code; undefined if the protocol has no such code. */
+/** What to do next after an answer with this code; undefined if the protocol has no such code. */
 function nextStep(code: string): string | undefined {
   const answer = ERROR_ANSWERS.get(code);
   return answer && `${answer.operator} (error code: ${code})`;

@@ -1,11 +1,11 @@
-/** Writes files atomically, all or none, and never through a symbolic link. Must not load the compiler. */
+/** Writes files atomically, all or none, and never through a symbolic link. This file must not load the compiler. */
 
 import { randomBytes } from "node:crypto";
 import { lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { quoted } from "../compile/diagnostics/quote.js";
 
-/** A file cannot be written. svc-gen exits with code 1. */
+/** Thrown if a file cannot be written. svc-gen exits with code 1. */
 export class UnwritableError extends Error {
   /** What to do. */
   readonly hint: string;
@@ -42,8 +42,8 @@ interface NewFile {
 }
 
 /**
- * The folder below which links are refused: the root, for a folder in it. A folder elsewhere was named by the user, so
- * links that lead to it are followed.
+ * Folder below which links are rejected. For a folder in the project, this is the project's root. For a folder
+ * elsewhere, which the user has chosen, it is that folder, so links that lead to it are followed.
  */
 export function baseOf(root: string, folder: string): string {
   return isWithin(root, folder) ? root : folder;
@@ -56,9 +56,9 @@ export function isWithin(folder: string, path: string): boolean {
 }
 
 /**
- * Refuses a path that is a link, or that passes through one below the base.
+ * Rejects a path that is a link, or that contains a link below the base.
  *
- * @throws UnwritableError that names the link
+ * @throws UnwritableError with the path of the link
  */
 export function refuseLinks(base: string, target: string): void {
   refuseLinkedFolders(base, target);
@@ -66,9 +66,9 @@ export function refuseLinks(base: string, target: string): void {
 }
 
 /**
- * Refuses a path that passes through a link below the base.
+ * Rejects a path that contains a link below the base.
  *
- * @throws UnwritableError that names the link
+ * @throws UnwritableError with the path of the link
  */
 export function refuseLinkedFolders(base: string, target: string): void {
   for (const folder of foldersBetween(base, target)) refuseLink(folder);
@@ -78,7 +78,7 @@ function refuseLink(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) throw new UnwritableError(path, fault("ELOOP"));
 }
 
-/** The folders between a base and a path in it, outermost first. */
+/** Folders between a base and a path in it, outermost first. */
 function foldersBetween(base: string, target: string): string[] {
   const names = relative(base, dirname(target)).split(sep).filter(Boolean);
   return names.map((_, at) => join(base, ...names.slice(0, at + 1)));
@@ -87,7 +87,7 @@ function foldersBetween(base: string, target: string): string[] {
 /**
  * Creates the missing folders of a file.
  *
- * @returns the outermost created folder
+ * @returns the outermost folder that was created
  * @throws UnwritableError for a link below the base; the system's error
  */
 export function makeFolders(base: string, target: string): string | undefined {
@@ -104,10 +104,10 @@ export function makeFolders(base: string, target: string): string | undefined {
 }
 
 /**
- * Replaces each file by a rename, so that no reader sees a partial file. All files are written before the first rename,
- * so a full disk changes nothing.
+ * Replaces each file by renaming, so that readers never see a partial file. All files are written before the first is
+ * renamed, so a full disk changes nothing.
  *
- * @param baseFor the folder below which links are refused (see {@link baseOf})
+ * @param baseFor returns the folder below which links are rejected (see {@link baseOf})
  * @throws UnwritableError
  */
 export function replaceFiles(files: readonly NewFile[], baseFor: (target: string) => string = dirname): void {

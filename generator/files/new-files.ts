@@ -12,8 +12,8 @@ export interface NewFile {
 }
 
 /**
- * @param root folder below which links are refused
- * @throws UnwritableError if a file cannot be written; the others and their new folders are then removed
+ * @param root folder below which links are rejected
+ * @throws UnwritableError if a file cannot be written; then the other files and new folders are removed
  */
 export function writeNewFiles(root: string, files: readonly NewFile[]): void {
   const made: string[] = [];

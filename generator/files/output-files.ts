@@ -9,7 +9,7 @@ import type { GenerateOptions } from "../compile/project/layout.js";
 import { baseOf, makeFolders, refuseLinks, replaceFiles, UnwritableError } from "./atomic-write.js";
 import { readRegular, UnreadableFile } from "./read-file.js";
 
-/** A file that svc-gen did not write is at the path of a generated file. */
+/** Thrown if a file that svc-gen did not write is at the path of a generated file. */
 export class ForeignFile extends Error {
   readonly hint = "move it, or pass another folder: --out FOLDER";
 }
@@ -48,7 +48,7 @@ export function staleFiles(root: string, files: readonly GeneratedFile[]) {
   });
 }
 
-/** The options that are part of the identity of a build info. */
+/** Options that are part of a build info's identity. */
 export function buildOptions({ root: _, ...options }: GenerateOptions): Record<string, string> {
   return options;
 }
@@ -64,9 +64,9 @@ export function saveBuildInfo(options: GenerateOptions, generated: Generated, ch
   if (place === undefined) return;
   const { base, target } = place;
   try {
-    // The folder must exist first: its identity is part of the build info.
+    // The folder must exist first, because its identity is part of the build info.
     makeFolders(base, target);
-    // That a tool was removed is said once.
+    // The note about a removed tool is printed once.
     const diagnostics = generated.diagnostics.filter(({ code }) => code !== "SVC106");
     replaceFiles([buildInfoFile(target, identity, { ...generated, diagnostics, checked })], () => base);
   } catch (error) {
@@ -75,8 +75,8 @@ export function saveBuildInfo(options: GenerateOptions, generated: Generated, ch
 }
 
 /**
- * The bytes of a generated file; undefined if it does not exist or is a link, whose target would otherwise be printed in
- * a diff.
+ * Bytes of a generated file; undefined if it does not exist or is a link, because a diff would otherwise print the
+ * link's target.
  *
  * @param path relative to the root
  * @throws UnreadableFile

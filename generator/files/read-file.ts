@@ -1,13 +1,13 @@
-/** Bounded reading of files in an untrusted project. Must not load the compiler. */
+/** Bounded reading of files in an untrusted project. This file must not load the compiler. */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import { quoted } from "../compile/diagnostics/quote.js";
 
-/** More than the generated files of thousands of tools, or any declaration file, need. */
+/** Maximum size of a file, in bytes; exceeds the generated files of thousands of tools and any declaration file. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-/** A file that is missing, not a regular file, or too large. */
+/** Thrown for a file that is missing, not a regular file, or too large. */
 export class UnreadableFile extends Error {
   /** @param hint what to do */
   constructor(
@@ -27,7 +27,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads a file that the command line names, which may be a shell's pipe: `/dev/fd/63`.
+ * Reads a file given on the command line, which may be a shell's pipe, such as `/dev/fd/63`.
  *
  * @throws UnreadableFile
  */
@@ -43,13 +43,13 @@ export function readNamed(cwd: string, name: string): Buffer {
 }
 
 /**
- * Reads a regular file, at most {@link MAX_FILE_BYTES}.
+ * Reads a regular file of at most {@link MAX_FILE_BYTES}.
  *
  * @param pipe whether it may be a pipe
- * @throws UnreadableFile if it is not a regular file or too large; errors of the file system unchanged
+ * @throws UnreadableFile if it is not a regular file or too large; errors of the file system
  */
 export function readRegular(path: string, pipe = false): Buffer {
-  // O_NONBLOCK: opening a pipe must not wait for a writer.
+  // O_NONBLOCK, so that opening a pipe does not wait for a writer.
   const file = openSync(path, constants.O_RDONLY | (pipe ? 0 : (constants.O_NONBLOCK ?? 0)));
   try {
     const stats = fstatSync(file);

@@ -17,7 +17,7 @@ import { type Json, JsonObject } from "../json.js";
 import { isSame } from "./merge-schemas.js";
 
 export interface SchemaDifference {
-  /** Position in the imported metadata, also of an added keyword. */
+  /** Position in the imported metadata, even of a keyword that was added. */
   readonly pointer: string;
   /** Undefined if the imported schema lacks it. */
   readonly imported: Json | undefined;
@@ -25,16 +25,16 @@ export interface SchemaDifference {
   readonly generated: Json | undefined;
 }
 
-/** Limit of followed references and inlined definitions. */
+/** Maximum number of references and inlined definitions that are followed. */
 const MAX_HOPS = 64;
 
 export interface SchemaComparison {
   readonly differences: readonly SchemaDifference[];
-  /** Definitions that are written where they are used, as JSON pointers. */
+  /** JSON pointers of definitions that are inlined where they are used. */
   readonly inlined: readonly string[];
 }
 
-/** @param pointer of the schemas in the metadata, such as `/input_schema` */
+/** @param pointer position of the schemas in the metadata, such as `/input_schema` */
 export function compareSchemas(imported: JsonObject, generated: JsonObject, pointer: string): SchemaComparison {
   const walk = new Walk(imported, generated, pointer);
   walk.schemas(imported, generated, pointer, 0);
@@ -44,9 +44,9 @@ export function compareSchemas(imported: JsonObject, generated: JsonObject, poin
 const UNORDERED = ["required", "type"];
 
 class Walk {
-  /** By pointer, because a definition is compared at each of its uses. */
+  /** Differences by pointer, because a definition is compared at each use. */
   readonly #found = new Map<string, SchemaDifference>();
-  /** For each imported definition, the generated ones that it was compared with. */
+  /** For each imported definition, the generated ones with which it was compared. */
   readonly #compared = new Map<Json, Set<Json>>();
   /** Definitions that are references on both sides. */
   readonly #kept = new Set<Json>();
@@ -78,7 +78,7 @@ class Walk {
     else this.#references(one, from, other, to, pointer, hops + 1);
   }
 
-  /** Compares schemas of which at least one is a reference. */
+  /** Compares schemas if at least one is a reference. */
   #references(
     one: JsonObject,
     from: string | undefined,
@@ -125,7 +125,7 @@ class Walk {
     }
     for (const name of new Set([...one.members.keys(), ...other.members.keys()])) {
       if (isRenamed && (name === "oneOf" || name === "anyOf")) continue;
-      // The definitions of the document are compared where they are used.
+      // Definitions of the document are compared where they are used.
       if (pointer === this.#root && DEFINITIONS.includes(name)) continue;
       const at = `${pointer}/${pointerStep(name)}`;
       const [from, to] = [one.get(name), other.get(name)];

@@ -1,4 +1,4 @@
-/** JSDoc of imported types. Texts are escaped, so that none ends the comment or starts a tag. */
+/** JSDoc of imported types. Escapes texts, so that none can end the comment or start a tag. */
 
 import { unicodeEscapes } from "svc-runtime/internal/generator";
 import { type Json, printJson } from "../json.js";
@@ -31,9 +31,9 @@ export function printComment({ description, tags }: Documentation, constraints: 
 }
 
 /**
- * Escapes a description for a comment. `@` at the start of a word and the end of a comment get a backslash, which
- * TypeScript keeps. Invisible characters other than spaces are written as code points, because some end a line or change
- * the direction of text.
+ * Escapes a description for a comment. Adds a backslash before `@` at the start of a word and before the end of a
+ * comment; TypeScript keeps it. Writes invisible characters except spaces as code points, because some end a line or
+ * change the writing direction.
  */
 export function commentText(text: string): string {
   return text
@@ -51,19 +51,19 @@ export function commentText(text: string): string {
     .trim();
 }
 
-/** Everything that is neither a space nor visible. */
+/** Characters that are neither a space nor visible. */
 const INVISIBLE = /[^ \p{L}\p{M}\p{N}\p{P}\p{S}]/gu;
 
 function spelledOut(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
-/** A title: one line. */
+/** Title on one line. */
 export function titleText(text: string): string {
   return commentText(text.replace(/\s+/g, " "));
 }
 
-/** A value for `@default` or `@example`: JSON of the same value. */
+/** Value for `@default` or `@example`, as JSON. */
 export function valueText(value: Json): string {
   return printJson(value)
     .replaceAll("*/", "*\\/")

@@ -13,13 +13,13 @@ import { type SourceFile, type Sources, type ToolSource, toolSources } from "./t
 
 export interface ImportedTool extends ToolSource {
   readonly fqn: string;
-  /** Differences between the imported metadata and that of the written class. */
+  /** Differences between the imported metadata and that of the generated class. */
   readonly differences: readonly SchemaDifference[];
   /** JSON pointers of inlined definitions. */
   readonly inlined: readonly string[];
-  /** Whether the ports are the same as those of the imported tool. */
+  /** Whether the ports equal those of the imported tool. */
   readonly samePorts: boolean;
-  /** Whether callers of the imported tool can call the new one, as `svc-gen diff` judges it. */
+  /** Whether callers of the imported tool can call the new one, according to `svc-gen diff`. */
   readonly verdict: ReturnType<typeof diffDocuments>[number]["verdict"];
   /** Incompatible changes, one line each. */
   readonly changes: readonly string[];
@@ -36,10 +36,10 @@ export interface Import {
   readonly refused: readonly RefusedTool[];
 }
 
-/** Rounds of removing refused tags. Each round may reveal further faults. */
+/** Maximum number of rounds in which rejected tags are removed; each round may reveal more errors. */
 const MAX_ROUNDS = 8;
 
-/** Generates the classes. A refused class does not affect the other tools. */
+/** Generates the classes. A class that svc-gen rejects does not affect the other tools. */
 export function importTools(tools: readonly ImportableTool[]): Import {
   const refused: RefusedTool[] = [];
   for (let left = tools; left.length > 0; ) {
@@ -50,7 +50,7 @@ export function importTools(tools: readonly ImportableTool[]): Import {
       );
       return { tools: imported, shared: sources.shared, refused };
     }
-    // A refused shared type affects all tools that use it.
+    // A rejected shared type affects all tools that use it.
     const faulty = left.filter((_, index) => {
       const file = inSource((sources.tools[index] as ToolSource).file);
       return errors.some(({ place }) => place === undefined || place.file === file);
@@ -76,7 +76,7 @@ interface Written {
   readonly errors: readonly Diagnostic[];
 }
 
-/** Generates sources and removes the tags that svc-gen refuses. Remaining faults are returned as errors. */
+/** Generates sources and removes tags that svc-gen rejects. Returns other errors. */
 function writeSources(tools: readonly ImportableTool[]): Written {
   let sources = toolSources(tools);
   for (let round = 0; ; round++) {
@@ -141,7 +141,7 @@ function compare(tool: ImportableTool, source: ToolSource, generated: JsonObject
   };
 }
 
-/** The imported metadata as a document with the schemas that define its ports. */
+/** Imported metadata as a document with the schemas that define its ports. */
 function documentText({ fqn, description, document, input, output }: ImportableTool): NamedText {
   const members = new Map<string, Json>([
     ...document.members,
@@ -153,7 +153,7 @@ function documentText({ fqn, description, document, input, output }: ImportableT
   return { name: "the imported metadata", text: printJson(new JsonObject(members)) };
 }
 
-/** Differences of the other members. Of the URL only the path is compared, because the host depends on the deployment. */
+/** Differences in the other members. Compares only the path of the URL, because the host depends on the deployment. */
 function documentDifferences(tool: ImportableTool, source: ToolSource, generated: JsonObject): SchemaDifference[] {
   const found: SchemaDifference[] = [];
   for (const name of new Set([...tool.document.members.keys(), ...generated.members.keys()])) {

@@ -4,7 +4,7 @@ import { ANNOTATIONS } from "../compile/keywords.js";
 import { namedSchemas } from "../contract/schema-reader.js";
 import { type Json, JsonObject, printJson } from "../json.js";
 
-/** Two schemas cannot be expressed as one schema. */
+/** Thrown if two schemas cannot be expressed as one schema. */
 export class UnmergeableSchemas extends Error {}
 
 /** @throws UnmergeableSchemas */
@@ -15,7 +15,7 @@ export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
   return more.reduce(mergeTwo, first);
 }
 
-/** Checks that a schema without additional properties declares every member of the others. */
+/** Checks that a schema that forbids additional properties declares every member of the others. */
 function checkClosed(schema: JsonObject, all: readonly JsonObject[]): void {
   const rest = schema.get("additionalProperties");
   if (rest === undefined || rest === true) return;

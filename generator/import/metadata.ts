@@ -5,7 +5,7 @@ import { type JudgedMetadata, readListing, UnreadableMetadata } from "../contrac
 import { printJson } from "../json.js";
 import { type Retagged, withTagsOutside } from "./tagged-outputs.js";
 
-/** Limit of the metadata of all tools together, in bytes. */
+/** Maximum size of the metadata of all tools together, in bytes. */
 export const MAX_METADATA_BYTES = 4 * 1024 * 1024;
 const MAX_TOOLS = 1000;
 
@@ -14,14 +14,14 @@ export interface ImportableTool extends JudgedMetadata {
   /** Path without empty segments; undefined if no tool can be served at the path of the URL. */
   readonly path: string | undefined;
   readonly ports: ReturnType<typeof derivePorts>;
-  /** The original positions of the tags, if `output` is a rewritten schema. */
+  /** Original positions of the tags, if `output` is a rewritten schema. */
   readonly retagged: Pick<Retagged, "tag" | "content"> | undefined;
 }
 
 /** A tool that cannot be imported. */
 export interface RefusedTool {
   readonly message: string;
-  /** The next step. */
+  /** What to do next. */
   readonly hint: string;
 }
 

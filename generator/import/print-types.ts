@@ -1,4 +1,4 @@
-/** Prints types as formatted TypeScript: 80 columns, two spaces, a leading `|` in a broken union. */
+/** Prints types as formatted TypeScript: 80 columns, two spaces, a leading `|` in a union over several lines. */
 
 import { literal } from "../compile/emit/print-literal.js";
 
@@ -20,7 +20,7 @@ export interface TupleItem {
 export interface ObjectNode {
   readonly kind: "object";
   readonly members: readonly MemberNode[];
-  /** The type of all undeclared members. */
+  /** Type of all undeclared members. */
   readonly rest?: TypeNode;
 }
 
@@ -99,7 +99,7 @@ function broken(type: TypeNode, indent: string): string {
   }
 }
 
-/** A part of a list or an intersection. A union that is too long is put in parentheses, on its own lines. */
+/** Part of a list or intersection. A union that is too long is printed in parentheses, on its own lines. */
 function member(type: TypeNode, indent: string): string {
   const line = flat(type);
   if (line !== undefined && indent.length + line.length < WIDTH) return grouped(type, line);

@@ -6,7 +6,7 @@ import { CommandError } from "../cli/command-errors.js";
 import { quoted } from "../compile/diagnostics/quote.js";
 import { MAX_METADATA_BYTES } from "./metadata.js";
 
-/** Time limit of an answer, in milliseconds. */
+/** Time limit for an answer, in milliseconds. */
 const TIMEOUT_MS = 10_000;
 const LESS = "import fewer tools at a time";
 const EXAMPLE = "such as https://tools.example.org/sum/meta";
@@ -76,7 +76,7 @@ function hintFor(code: string, { protocol }: URL): string {
     return "the port may speak TLS: try https://";
   }
   if (code.startsWith("ERR_SSL")) return "the port may speak plain HTTP: try http://";
-  // The codes of OpenSSL, and Node's own for a certificate of another name.
+  // OpenSSL's codes, and Node's code for a certificate with another name.
   if (/CERT|SIGNATURE|ISSUER/.test(code)) {
     return "its certificate is not trusted: set NODE_EXTRA_CA_CERTS to the certificate of its authority";
   }

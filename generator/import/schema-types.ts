@@ -1,6 +1,6 @@
 /**
- * Converts JSON Schemas to TypeScript types with JSDoc. Keywords that svc-gen's types cannot express are dropped;
- * `differences.ts` reports them by comparing the generated schemas.
+ * Converts JSON Schemas to TypeScript types with JSDoc. Drops keywords that svc-gen's types cannot express;
+ * `differences.ts` finds these when it compares the generated schemas.
  */
 
 import { literal } from "../compile/emit/print-literal.js";
@@ -38,12 +38,12 @@ import { nameFromPath, TypeNames } from "./type-names.js";
 
 /** The types of one tool. */
 export interface ToolTypes {
-  /** The types used by `Input` and `Output`, followed by those two. */
+  /** Types that `Input` and `Output` use, followed by those two. */
   readonly declarations: readonly Declaration[];
   readonly usesDataRef: boolean;
 }
 
-/** The types of the input and the output. The schemas must define ports that the network accepts. */
+/** Types of the input and the output. The schemas must define ports that the network accepts. */
 export function typesOf(input: JsonObject, output: JsonObject, className: string): ToolTypes {
   const definitions = [input, output].flatMap((schema) => [...definitionsOf(schema).keys()]);
   const types = new SchemaTypes(new TypeNames(className, definitions), input, output);
@@ -59,19 +59,18 @@ export function typesOf(input: JsonObject, output: JsonObject, className: string
 
 type Side = "input" | "output";
 
-/** The context of a schema. */
 interface SchemaPosition {
   readonly side: Side;
-  /** Path from the member or definition that the type is named after. */
+  /** Path from the member or definition after which the type is named. */
   readonly path: readonly string[];
   readonly pointer: string;
   readonly depth: number;
-  /** The definition that directly contains the type, outside objects and lists. The type must not refer to it. */
+  /** Definition that directly contains the type, outside objects and lists. The type must not refer to it. */
   readonly within: JsonObject | undefined;
   /** Definitions that are merged into the enclosing types. */
   readonly merged: readonly Json[];
   /**
-   * Whether this is a tuple that is the whole value of one port, or an element of such a tuple. Integers in it are
+   * Whether this is a tuple that is the whole value of a `one` port, or an element of such a tuple. Its integers are
    * bigints and must be converted.
    */
   readonly isOneTuple: boolean;
@@ -84,13 +83,13 @@ interface Converted {
   readonly constraints: readonly Tag[];
 }
 
-/** svc-gen reads types to 50 levels. */
+/** Maximum nesting of a type; svc-gen reads types to 50 levels. */
 const MAX_DEPTH = 40;
-/** Limit of the types of one tool, because merged schemas can be much larger than their text. */
+/** Maximum number of types of one tool; merged schemas can be much larger than their text. */
 const MAX_TYPES = 100_000;
-/** Limit of the parts of an `allOf`, including referenced definitions. */
+/** Maximum number of parts of an `allOf`, including referenced definitions. */
 const MAX_PARTS = 100;
-/** Limit of followed aliases. Longer chains are treated as circular. */
+/** Maximum number of aliases that are followed; longer chains are treated as circular. */
 const MAX_ALIASES = 1000;
 const MAX_TUPLE = 64;
 const MAX_EXAMPLES = 100;
@@ -99,7 +98,9 @@ const LIST_KEYWORDS: readonly string[] = keywordsOf("lists");
 const NUMBER_KEYWORDS: readonly string[] = keywordsOf("numbers");
 const TEXT_KEYWORDS: readonly string[] = keywordsOf("text");
 
-/** Integer formats that need a bigint. `int` and `uint` are schemars' names of Rust's isize and usize. */
+/**
+ * Integer formats that require a bigint. `int` and `uint` are the names that schemars uses for Rust's isize and usize.
+ */
 const WIDE_FORMATS: Readonly<Record<string, "int64" | "uint64">> = {
   int64: "int64",
   uint64: "uint64",
@@ -110,7 +111,7 @@ const WIDE_FORMATS: Readonly<Record<string, "int64" | "uint64">> = {
 class SchemaTypes {
   readonly declarations: Declaration[] = [];
   usesDataRef = false;
-  /** Names of the types for schemas that references name. */
+  /** Names of the types for schemas that are referenced. */
   readonly #named = new Map<JsonObject, string>();
   readonly #undeclared: { readonly name: string; readonly schema: JsonObject; readonly at: SchemaPosition }[] = [];
   readonly #declared = new Set<string>();
@@ -134,7 +135,7 @@ class SchemaTypes {
 
   // Input and output
 
-  // The network follows one reference to ports, and ignores the reference's sibling keywords.
+  // The network follows one reference to the ports, and ignores the reference's sibling keywords.
 
   input(): Declaration {
     const at = start("input");
@@ -207,7 +208,7 @@ class SchemaTypes {
     return this.#several(whole, types, at);
   }
 
-  /** The named type of a referenced definition; undefined if the reference has keywords to merge. */
+  /** Named type of a referenced definition; undefined if the reference has keywords to merge. */
   #reference(schema: JsonObject, at: SchemaPosition): Converted | undefined {
     const [alone, ...others] = schema.members.has("$ref") ? [] : listAt(schema, "allOf");
     const rest = [...schema.members.keys()].filter((name) => name !== "$ref" && name !== "allOf");
@@ -221,7 +222,7 @@ class SchemaTypes {
     return { type: text(this.#nameOf(found, target, at)), documentation: this.#documentation(schema), constraints: [] };
   }
 
-  /** Whether an alias for a definition would be an alias for another one, or for a union with it. */
+  /** Whether an alias for a definition would be an alias for another one, or for a union that contains it. */
   #leadsTo(definition: JsonObject, other: JsonObject, side: Side): boolean {
     const seen = new Set<Json>([definition]);
     for (const schema of seen) {
@@ -233,7 +234,7 @@ class SchemaTypes {
     return false;
   }
 
-  /** The name of the type of a definition, which {@link declareDefinitions} declares. */
+  /** Name of the type of a definition; {@link declareDefinitions} declares it. */
   #nameOf(definition: JsonObject, reference: string, at: SchemaPosition): string {
     const steps = referenceSteps(reference) ?? [];
     const wanted = steps.at(-1) ?? "";
@@ -290,7 +291,7 @@ class SchemaTypes {
       open.push(target);
     }
     try {
-      // The schema's own keywords come last, so that its annotations win.
+      // The schema's own keywords come last, so that its annotations take precedence.
       return { schema: mergeSchemas(parts.reverse()), from };
     } catch (error) {
       if (!(error instanceof UnmergeableSchemas)) throw error;
@@ -425,7 +426,7 @@ class SchemaTypes {
     }
     const tail = rest instanceof JsonObject && rest.members.size === 1 ? rest.get("anyOf") : undefined;
     const isMiddle = Array.isArray(tail) && prefix.length > 0 && minItems === prefix.length + tail.length - 1;
-    // svc-gen's schema for elements after a rest element.
+    // svc-gen writes this schema for elements after a rest element.
     const others = isMiddle ? (tail as readonly Json[]) : [rest ?? true];
     others.forEach((item, index) => {
       const type = this.#type(item, place(`Rest${index + 1}`, "/items"));
@@ -438,7 +439,7 @@ class SchemaTypes {
 
   #objectOrMap(schema: JsonObject, at: SchemaPosition): Converted {
     const type = this.#object(schema, at, false);
-    // An intersection with `[name: string]: never` would be equivalent, but no object literal is assignable to it.
+    // An intersection with `[name: string]: never` would be equivalent, but no object literal could be assigned to it.
     const isClosed = schema.get("additionalProperties") === false && type.kind === "object" && type.rest === undefined;
     if (isClosed) return { type, ...this.#comment(schema, [{ name: "additionalProperties", text: "false" }]) };
     const isBare = type.kind === "object" && type.members.length === 0 && type.rest === undefined;
@@ -492,14 +493,14 @@ class SchemaTypes {
     return isSame(typeNames(schema), ["array"]) && !schema.members.has("prefixItems");
   }
 
-  /** Makes a list a single value; otherwise it would be a `many` port. */
+  /** Makes a list a single value instead of a `many` port. */
   #asOneValue(type: TypeNode, side: Side): TypeNode {
     if (side === "input") return union([type, text("null")]);
     this.usesDataRef = true;
     return { kind: "generic", name: "DataRef", argument: type };
   }
 
-  /** The schema behind a reference, or the schema itself; an empty schema if there is none. */
+  /** Schema that a reference refers to, or the schema itself; an empty schema if there is none. */
   #oneHop(schema: Json, side: Side): JsonObject {
     const found = dereferenced(schema, this.#document(side));
     return found instanceof JsonObject ? found : new JsonObject(new Map());
@@ -532,7 +533,7 @@ function descriptionOf(schema: JsonObject): string {
   return typeof description === "string" ? commentText(description) : "";
 }
 
-/** The given keywords as tags. Invalid values are dropped. */
+/** The given keywords as tags, without invalid values. */
 function tagsOf(schema: JsonObject, keywords: readonly string[]): Tag[] {
   return keywords.flatMap((name) => {
     const value = schema.get(name);
@@ -598,7 +599,7 @@ function text(value: string): TypeNode {
   return { kind: "text", text: value };
 }
 
-/** A union without nested unions and duplicates. */
+/** Union without nested unions and duplicates. */
 function union(parts: readonly TypeNode[]): TypeNode {
   const texts = new Set<string>();
   const flat = parts.flatMap((part) => (part.kind === "union" ? part.parts : [part]));
@@ -625,8 +626,8 @@ function besides(members: readonly MemberNode[], rest: TypeNode): TypeNode & { k
 }
 
 /**
- * String constants with descriptions as an enum, because a union of literals cannot have descriptions; undefined for any
- * other branches.
+ * Converts string constants with descriptions to an enum, because literals in a union cannot have descriptions.
+ * Undefined for any other branches.
  */
 function documentedConstants(branches: readonly Json[]): EnumNode | undefined {
   const names = new Set<string>();
@@ -669,7 +670,7 @@ function withKeyword(schema: JsonObject, name: string, value: Json): JsonObject 
   return new JsonObject(new Map(schema.members).set(name, value));
 }
 
-/** The schema of an optional member without the default `null`, which every optional member has. */
+/** Schema of an optional member without the default `null`, which every optional member has. */
 function withoutDefault(schema: Json): Json {
   return schema instanceof JsonObject && schema.get("default") === null ? withoutKeywords(schema, ["default"]) : schema;
 }
@@ -714,7 +715,7 @@ function sharedDefinitions(input: JsonObject, output: JsonObject): ReadonlySet<s
   for (const name of same) {
     for (const used of referencesIn(one.get(name) ?? null)) append(users, used, name);
   }
-  // A definition differs too if it refers to one that differs.
+  // Definitions that refer to a different definition are different too.
   const different = [...users.keys()].filter((name) => !same.has(name));
   for (const name of different) {
     for (const user of users.get(name) ?? []) if (same.delete(user)) different.push(user);
@@ -732,7 +733,7 @@ function definitionsOf(schema: JsonObject): ReadonlyMap<string, Json> {
   return namedSchemas(schema, schema.members.has("$defs") ? "$defs" : "definitions");
 }
 
-/** The last segments of all references in a schema. */
+/** Last segments of all references in a schema. */
 function referencesIn(schema: Json): string[] {
   if (Array.isArray(schema)) return (schema as readonly Json[]).flatMap(referencesIn);
   if (!(schema instanceof JsonObject)) return [];

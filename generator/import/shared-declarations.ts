@@ -2,7 +2,7 @@
 
 import { type Declaration, printDeclaration } from "./print-types.js";
 
-/** Declarations that several tools have, and that are identical in every tool with that name. */
+/** Declarations that are identical in every tool that has a declaration with that name. */
 export function sharedDeclarations(tools: readonly (readonly Declaration[])[]): ReadonlyMap<string, Declaration> {
   const uses = new Map<string, { readonly declaration: Declaration; readonly texts: Set<string>; count: number }>();
   for (const declaration of tools.flat()) {
@@ -25,7 +25,7 @@ export function sharedDeclarations(tools: readonly (readonly Declaration[])[]): 
   return shared;
 }
 
-/** The names in a type, including those of the language. */
+/** Names in a type, including those of the language. */
 export function namesIn(type: Declaration["type"], names = new Set<string>()): ReadonlySet<string> {
   switch (type.kind) {
     case "text":

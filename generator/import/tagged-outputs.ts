@@ -17,8 +17,8 @@ export interface Retagged {
 }
 
 /**
- * Moves the tag of each variant out of its object. Undefined unless all variants are objects that share a required member
- * and each fixes it to one constant string.
+ * Moves the tag of each variant out of its object. Undefined unless all variants are objects with the same required
+ * member, which is one constant string in each.
  */
 export function withTagsOutside(output: JsonObject): Retagged | undefined {
   const root = dereferenced(output, output);
@@ -69,7 +69,7 @@ function tagOf(variants: readonly JsonObject[]): string | undefined {
   });
 }
 
-/** The content member: an object, and the only member except the tag, in every variant that has one. */
+/** Member with the content: in every variant that has it, an object and the only member except the tag. */
 function contentOf(document: JsonObject, variants: readonly JsonObject[], tag: string): string | undefined {
   const others = variants.map((variant) =>
     [...namedSchemas(variant, "properties").keys()].filter((name) => name !== tag),

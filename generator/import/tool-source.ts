@@ -9,31 +9,29 @@ import { typesOf } from "./schema-types.js";
 import { namesIn, sharedDeclarations } from "./shared-declarations.js";
 import { type ToolTest, toolTest } from "./tool-test.js";
 
-/** A source file. */
 export interface SourceFile {
-  /** The name of the file, with its extension. */
+  /** File name with extension. */
   readonly file: string;
   readonly text: string;
 }
 
-/** A tool class as text. */
 export interface ToolSource extends SourceFile {
   readonly className: string;
   readonly path: string;
-  /** Makes the test of the class. */
+  /** Generates the test of the class. */
   readonly test: () => ToolTest;
 }
 
 export interface Sources {
   readonly tools: readonly ToolSource[];
-  /** The types that several tools have; undefined without any. */
+  /** Types that several tools share; undefined if there are none. */
   readonly shared: SourceFile | undefined;
 }
 
 /** Names that the generated file imports or declares. */
 const TAKEN_CLASSES = ["Input", "Output", "SvcTool", "StatusCode", "DataRef"];
 
-/** Description of a tool without one, because svc-gen requires it. */
+/** Description of a tool that has none; svc-gen requires one. */
 const NO_DESCRIPTION = "TODO: describe this tool.";
 
 /** Generates the sources. File names and paths are unique; the name of the server options file is reserved. */
@@ -89,7 +87,7 @@ function sharedText(declarations: readonly Declaration[]): string {
   return [...imports, ...declarations.map(printDeclaration)].join("\n");
 }
 
-/** The import of the shared types that declarations name. */
+/** Import of the shared types that the declarations use. */
 function sharedImport(own: readonly Declaration[], shared: ReadonlyMap<string, Declaration>, stem: string): string {
   const named = new Set(own.flatMap(({ type }) => [...namesIn(type)]));
   const names = [...shared.keys()].filter((name) => named.has(name));

@@ -6,25 +6,25 @@ import { type Json, JsonObject } from "../json.js";
 import { sampleOf } from "../openapi/sample.js";
 import type { Declaration, EnumNode, MemberNode, TypeNode } from "./print-types.js";
 
-/** A class and the types of its file, for its test. */
+/** A class and the types in its file, for its test. */
 export interface TestedClass {
   readonly className: string;
   readonly input: JsonObject;
   readonly output: JsonObject;
-  /** The types of the class, including those in other files. */
+  /** Types of the class, including those in other files. */
   readonly declarations: readonly Declaration[];
 }
 
 /** A test without its imports, which depend on its location. */
 export interface ToolTest {
-  /** Names that it imports from the file of the class. */
+  /** Names imported from the file of the class. */
   readonly names: readonly string[];
-  /** Names that it imports from the file of shared types. */
+  /** Names imported from the file of shared types. */
   readonly sharedNames: readonly string[];
   readonly body: string;
 }
 
-/** The text of a test, with the modules of the class and of the shared types as it imports them. */
+/** Text of a test that imports the class and the shared types from the given modules. */
 export function testText({ names, sharedNames, body }: ToolTest, from: string, shared: string): string {
   const imports = sharedNames.length === 0 ? "" : `import { ${sharedNames.join(", ")} } from ${literal(shared)};\n`;
   return `import assert from "node:assert/strict";
@@ -103,7 +103,7 @@ function inputSample(schema: JsonObject, type: Declaration["type"] | undefined):
 
 const WIDTH = 100;
 
-/** An object literal with one member a line where it is too long for one line. */
+/** Object literal with one member per line if it is too long for one line. */
 function broken(text: string, indent: string): string {
   if (text.length + indent.length <= WIDTH || !text.startsWith("{ ")) return text;
   const members: string[] = [];
@@ -130,7 +130,7 @@ function misfitOf(judge: SchemaJudge, schema: JsonObject, sample: Json): string 
   try {
     return judge.compile(schema)(sample);
   } catch {
-    // Schemas of other toolkits may have keywords that ajv's strict mode refuses.
+    // Schemas of other toolkits may have keywords that ajv's strict mode rejects.
     return undefined;
   }
 }
@@ -145,7 +145,7 @@ class SamplePrinter {
     this.#types = types;
   }
 
-  /** Undefined if the value is not of the type. */
+  /** Undefined if the value does not have the type. */
   print(value: Json, type: TypeNode | EnumNode | undefined, open = 0): string | undefined {
     if (type === undefined || open > 64) return undefined;
     switch (type.kind) {

@@ -33,7 +33,7 @@ export class TypeNames {
     return this.#free(wanted, () => false);
   }
 
-  /** A new name for a type that the schemas do not name. */
+  /** New name for a type that has no name in the schemas. */
   next(wanted: string): string {
     return this.#free(wanted, (name) => this.#kept.has(name));
   }

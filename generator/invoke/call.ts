@@ -1,4 +1,4 @@
-/** One call to a tool, made and verified as a leader does. */
+/** One call to a tool, verified like a leader's. */
 
 import { performance } from "node:perf_hooks";
 import { quote as jsonQuote, prettyJson } from "svc-runtime/internal/generator";
@@ -21,11 +21,11 @@ export interface CallRequest {
   readonly input: Uint8Array;
   readonly secrets: SecretSources;
   readonly client: LeaderOptions;
-  /** Signs the request with the keys of `client`. */
+  /** Whether to sign the request with the keys of `client`. */
   readonly signed: boolean;
-  /** Sends the same request again. */
+  /** Whether to send the same request again. */
   readonly replay: boolean;
-  /** Sends the request again with a changed value in its body. */
+  /** Whether to send the request again with a changed value in its body. */
   readonly tamper: boolean;
   readonly timeoutMs?: number;
 }
@@ -37,21 +37,21 @@ export interface CallReport {
   readonly result: string;
   readonly milliseconds: number;
   readonly signature: CallResult["signature"];
-  /** The exact retry. */
+  /** Exact retry. */
   readonly replay?: {
     readonly milliseconds: number;
-    /** Whether result and signature are byte-identical to those of the first answer. */
+    /** Whether result and signature equal those of the first answer, byte for byte. */
     readonly same: boolean;
   };
-  /** The refusal of the changed request; undefined if it was accepted. */
+  /** Error answer to the changed request; undefined if the server accepted the request. */
   readonly tamper?: { readonly refusal: LeaderError | undefined };
 }
 
-/** @throws {@link LeaderError}; CommandError for an input that does not match the ports */
+/** @throws {@link LeaderError}; CommandError if the input does not match the ports */
 export async function callTool(request: CallRequest): Promise<CallReport> {
   const { timeoutMs } = request;
   const options: CallOptions = timeoutMs === undefined ? {} : { timeoutMs };
-  // A new connection: a pooled one may lead to a server that has since been replaced.
+  // Uses a new connection: a pooled one may lead to a server that has been replaced.
   const client = await LeaderClient.connect(request.url, { tls: {}, ...request.client, ...options });
   try {
     const { inputPorts } = client.ports;
@@ -86,7 +86,7 @@ function reportOf({ metadata }: LeaderClient, result: CallResult, milliseconds: 
   };
 }
 
-/** Assembles the result as JSON from the texts of its values, so that no number is reformatted. */
+/** Combines the texts of the result's values to JSON, so that no number is reformatted. */
 function resultText({ tag, ports }: CallResult): string {
   const members = ports.map(({ name, many, values }) => {
     const texts = values.map((value) =>

@@ -1,4 +1,4 @@
-/** The input of a call. Every value is kept as text, so that integers and decimals stay exact. */
+/** Input of a call. Every value is kept as text, so that integers and decimals stay exact. */
 
 import { JsonError, MAX_VALUES, membersByName, parseJson } from "svc-runtime/internal/generator";
 import type { PortShape } from "svc-runtime/leader";
@@ -21,7 +21,7 @@ export async function readInputText(given: string, cwd: string, readInput: () =>
 /**
  * Splits an input into the values of its ports.
  *
- * @throws CommandError with the position of the fault
+ * @throws CommandError with the position of the error
  */
 export function inputOf(bytes: Uint8Array, ports: readonly PortShape[]): PortTexts {
   const document = parsed(bytes);

@@ -12,7 +12,7 @@ export function isKind(document: Document, entry: number, first: "{" | "["): boo
   return textOf(document, entry, "sent")[0] === first.charCodeAt(0);
 }
 
-/** The value of each port, and the items of an array if the port is `many`. Values are not checked against the ports. */
+/** Value of each port; for a `many` port, the items of the array. Does not check values against the ports. */
 export function portTexts(document: Document, ports: readonly PortShape[]): PortTexts {
   const text = (entry: number) => new JsonText(textOf(document, entry, "sent"));
   const texts: PortTexts = Object.create(null) as PortTexts;
@@ -23,7 +23,7 @@ export function portTexts(document: Document, ports: readonly PortShape[]): Port
   return texts;
 }
 
-/** The values with the first one changed, as a proxy might change it; undefined if there are none. */
+/** Copy of the values with the first one changed, as a proxy might do; undefined if there are no values. */
 export function tampered(texts: PortTexts): PortTexts | undefined {
   const [name, value] = Object.entries(texts)[0] ?? [];
   if (name === undefined || value === undefined) return undefined;

@@ -14,8 +14,8 @@ export interface SecretSources extends Pick<CliHost, "env" | "ask"> {
 }
 
 /**
- * Adds secrets to an input: those of `--secret` first, then a prompt for each required secret that is missing.
- * Messages never contain the text after the equals sign, which may be a secret typed by mistake.
+ * Adds secrets to an input: those of `--secret` first, then prompts for each required secret that is missing. Messages
+ * never contain the text after the equals sign, which may be a secret typed by mistake.
  *
  * @throws UsageError; CommandError if a secret is missing and there is no terminal
  */
@@ -52,10 +52,10 @@ export async function withSecrets(
 }
 
 /**
- * Reads one `PORT=VARIABLE`.
+ * Parses one `PORT=VARIABLE`.
  *
  * @returns the port, and a function that reads the variable
- * @throws UsageError, as does the function; without the text after the equals sign
+ * @throws UsageError without the text after the equals sign; the function throws it too
  */
 export function readSecret(given: string, env: SecretSources["env"]) {
   const [name = "", variable = ""] = given.split(/=(.*)/s);
@@ -73,7 +73,7 @@ function requiredSecrets(ports: readonly PortShape[], inputSchema: string): Port
   return ports.filter(({ name }) => secrets.get(name) === true);
 }
 
-/** The secret ports, each with whether it is required. */
+/** Secret ports, and whether each is required. */
 export function secretPorts(inputSchema: string): ReadonlyMap<string, boolean> {
   const schema = readJson(inputSchema);
   if (!(schema instanceof JsonObject)) return new Map();

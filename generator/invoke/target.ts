@@ -1,4 +1,4 @@
-/** The tool that `svc-gen invoke` calls: a URL, or a tool of the project under development. */
+/** Tool that `svc-gen invoke` calls: a URL, or a tool of the project under development. */
 
 import { type CliHost, CommandError, UsageError } from "../cli/command.js";
 import { devServers } from "../dev/dev-state.js";
@@ -9,7 +9,7 @@ import { toolNamed } from "./tool-names.js";
 export interface Target {
   /** The tool's address, without a trailing slash. */
   readonly url: string;
-  /** Only for a tool of the project. */
+  /** Set only for a tool of the project. */
   readonly tool?: ServedDocument;
 }
 

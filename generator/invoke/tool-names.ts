@@ -11,11 +11,11 @@ export interface NamedTool {
 }
 
 /**
- * The tool of this name, or the only one.
+ * Finds the tool with this name, or the only tool.
  *
- * @param command the command, for the error
+ * @param command command, for the error
  * @param name an FQN with or without version, the last part of its name, or a path
- * @param otherwise the end of the error if there are no tools
+ * @param otherwise end of the error message if there are no tools
  * @throws UsageError
  */
 export function toolNamed<Tool extends NamedTool>(
@@ -35,7 +35,9 @@ export function toolNamed<Tool extends NamedTool>(
   return tool;
 }
 
-/** `shop.orders.quote@1`, `shop.orders.quote`, `quote`, `orders/quote`. */
+/**
+ * Names that a tool may have on the command line: `shop.orders.quote@1`, `shop.orders.quote`, `quote`, `orders/quote`.
+ */
 function namesOf({ fqn, path }: NamedTool): string[] {
   const name = fqn.replace(/@.*$/, "");
   return [fqn, name, name.split(".").at(-1) ?? name, path, `/${path}`];

@@ -20,7 +20,7 @@ import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { baseOf, refuseLinkedFolders, UnwritableError } from "../files/atomic-write.js";
 import { formOf, KEYGEN_FORM, type KeyForm, keyInKeygenFile, looksLike } from "./key-forms.js";
 
-/** A key file cannot be read or written. */
+/** Thrown if a key file cannot be read or written. */
 export class KeyFileError extends CommandError {}
 
 /** A file with a valid key. */
@@ -30,11 +30,11 @@ export interface KeyFile {
   readonly form: KeyForm;
   /** Four octal digits; undefined on Windows. */
   readonly mode: string | undefined;
-  /** Permissions that are too wide, with the command that corrects them. */
+  /** Warnings about permissions that are too wide, with the command that fixes them. */
   readonly warnings: readonly string[];
 }
 
-/** Far more than a key needs. */
+/** Maximum size of a key file, in bytes. */
 const MAX_BYTES = 4096;
 const WANTED = "a private key of 32 bytes: 64 hex digits, base64 or base64url";
 const MAKE_ONE = "create one with svc-gen keys new";
@@ -70,7 +70,7 @@ export function readKeyFile(folder: string, name: string): KeyFile {
 function readRegular(path: string, name: string): { readonly bytes: Buffer; readonly stats: Stats } {
   let file: number | undefined;
   try {
-    // O_NONBLOCK: opening a pipe must not wait for a writer.
+    // O_NONBLOCK, so that opening a pipe does not wait for a writer.
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stats = fstatSync(file);
     if (!stats.isFile())
@@ -153,7 +153,7 @@ function openNew(path: string, name: string): number {
   }
 }
 
-/** Makes the new directory entry durable, where the system can sync a folder. */
+/** Makes the new directory entry durable, if the system can sync folders. */
 function syncFolder(path: string): void {
   try {
     const folder = openSync(path, "r");
@@ -174,7 +174,7 @@ export function besideName(name: string, addition: string): string {
 }
 
 /**
- * Refuses the file of a public key by its name. Its 32 bytes cannot be told from those of a private key.
+ * Rejects the file name of a public key. The 32 bytes of a public key look like those of a private key.
  *
  * @throws KeyFileError
  */
@@ -187,7 +187,7 @@ export function refusePublicKey(name: string): void {
 }
 
 /**
- * Refuses a key given in place of a file name, because later messages would print it.
+ * Rejects a key given instead of a file name, because later messages would print it.
  *
  * @throws KeyFileError
  */

@@ -1,13 +1,13 @@
-/** Text forms of private keys that a configuration accepts (protocol section 10). */
+/** Text formats of private keys that a configuration accepts (protocol section 10). */
 
 import { publicKeyOf } from "svc-runtime/leader";
 
-/** The public key of a private key as 64 hex digits, the form in configurations and clients. */
+/** Public key of a private key as 64 hex digits, as in configurations and clients. */
 export function publicKeyText(key: Uint8Array): string {
   return Buffer.from(publicKeyOf(key)).toString("hex");
 }
 
-/** A text form: the encoding, and whether a zero flag byte precedes the 32 bytes. */
+/** Text format: the encoding, and whether a zero byte precedes the 32 bytes. */
 export interface KeyForm {
   readonly name: string;
   readonly summary: string;
@@ -19,7 +19,7 @@ const hex = (key: Buffer) => key.toString("hex");
 const base64 = (key: Buffer) => key.toString("base64");
 const base64url = (key: Buffer) => key.toString("base64url");
 
-/** All forms. New keys are written in the first one. */
+/** All formats. New keys are written in the first one. */
 export const KEY_FORMS: readonly KeyForm[] = [
   { name: "hex", summary: "64 hex digits", print: hex },
   { name: "0x-hex", summary: "0x and 64 hex digits", print: (key) => `0x${hex(key)}` },
@@ -39,14 +39,14 @@ export const KEY_FORMS: readonly KeyForm[] = [
   },
 ];
 
-/** The file of `nexus tool auth keygen`. It is accepted as a key file, but not in a configuration. */
+/** File of `nexus tool auth keygen`. Accepted as a key file, but not in a configuration. */
 export const KEYGEN_FORM: KeyForm = {
   name: "keygen",
   summary: "JSON of `nexus tool auth keygen`; for a configuration, extract the private key: svc-gen keys convert",
   print: hex,
 };
 
-/** The private key in a file of `nexus tool auth keygen`; undefined for other texts, or if the halves do not match. */
+/** Private key in a file of `nexus tool auth keygen`; undefined for other texts, or if the two keys are not a pair. */
 export function keyInKeygenFile(text: string): string | undefined {
   const digits = (name: string) => new RegExp(`"${name}"\\s*:\\s*"([0-9a-f]{64})"`).exec(text)?.[1];
   const privateKey = text.trimStart().startsWith("{") ? digits("private_key_hex") : undefined;
@@ -54,7 +54,7 @@ export function keyInKeygenFile(text: string): string | undefined {
   return digits("public_key_hex") === publicKeyText(Buffer.from(privateKey, "hex")) ? privateKey : undefined;
 }
 
-/** The form of a valid, trimmed text. If only padding distinguishes base64 from base64url, padding decides. */
+/** Format of a valid, trimmed text. If base64 and base64url differ only in padding, the padding decides. */
 export function formOf(text: string, key: Buffer): KeyForm {
   const plain = (form: KeyForm) => form.print(key).toLowerCase() === text.toLowerCase() && /hex$/.test(form.name);
   const unpadded = (form: KeyForm) => form.print(key).replace(/=+$/, "") === text.replace(/=+$/, "");
@@ -63,7 +63,7 @@ export function formOf(text: string, key: Buffer): KeyForm {
   return written;
 }
 
-/** Describes an invalid text by its format, if that says more than its length. */
+/** Describes an invalid text by its format, if that is more helpful than its length. */
 export function looksLike(text: string): string | undefined {
   if (text.startsWith("-----BEGIN")) return "PEM, which is not supported";
   if (text.startsWith('"') || text.startsWith("'")) return "a text in quotes";

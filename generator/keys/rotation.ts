@@ -1,5 +1,3 @@
-/** The steps of a key rotation (docs/keys.md). */
-
 import { shellWord } from "../compile/diagnostics/quote.js";
 import { keyEntry, type LeaderName, memberText, oneLine, textOf, toolEntry } from "./key-entries.js";
 
@@ -12,11 +10,11 @@ export interface Rotation {
   readonly target: string;
   /** The next public key. */
   readonly publicKey: string;
-  /** The next private key, if it may be shown. */
+  /** Next private key, if it may be printed. */
   readonly text: string | undefined;
 }
 
-/** The remaining steps in order, for a leader's key and for a tool's key. */
+/** Remaining steps of a key rotation in order, for a leader's key and for a tool's key (docs/keys.md). */
 export function rotationSteps({ leader, tool, file, target, publicKey, text }: Rotation) {
   const [old, next] = [shellWord(file), shellWord(target)];
   const member = memberText(toolEntry(tool, text ?? textOf(target)));

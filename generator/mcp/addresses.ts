@@ -10,7 +10,7 @@ const TIMEOUT_MS = 10_000;
 const MAX_TOOLS = 1_000;
 
 /**
- * Lists the addresses of the tools at a URL. The URL is that of one tool, or of a server, whose `/tools` is read.
+ * Lists the addresses of tools: a URL of one tool gives that tool, a URL of a server all tools in its `/tools`.
  *
  * @throws CommandError
  */

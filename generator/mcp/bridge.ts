@@ -1,4 +1,4 @@
-/** Exposes tools to MCP clients: calls them as a leader, and converts their answers. */
+/** Exposes tools to MCP clients: calls the tools as a leader, and converts their answers. */
 
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { LeaderClient, LeaderError, type LeaderOptions } from "svc-runtime/leader";
@@ -14,11 +14,11 @@ const SIGNATURE = "svc-gen/signature";
 export interface BridgeOptions {
   /** Returns the addresses of the tools. Called for each listing. */
   readonly addresses: () => Promise<readonly string[]>;
-  /** Calls are signed if it has a leader. */
+  /** Options of the calls, which are signed if there is a leader. */
   readonly client: LeaderOptions;
   /** Values of secret ports, by name. Clients neither see nor send them. */
   readonly secrets?: ReadonlyMap<string, string>;
-  /** Reports a tool that is left out, with the reason. */
+  /** Reports a tool that is omitted, and the reason. */
   readonly complain: (problem: string) => void;
 }
 
@@ -26,12 +26,12 @@ export interface BridgeOptions {
 export interface BridgeCall {
   readonly name: string;
   readonly args: Plain;
-  /** Calls with the same key, name and arguments are one call. */
+  /** Identifies the call: calls with the same key, name and arguments are one call. */
   readonly key?: { readonly text: string; readonly isExclusive: boolean };
   readonly signal: AbortSignal;
 }
 
-/** No tool has the name. */
+/** Thrown if no tool has the name. */
 export class UnknownTool extends Error {}
 
 export class Bridge {
@@ -49,7 +49,7 @@ export class Bridge {
   /**
    * Reads the contracts of all tools.
    *
-   * @returns the problems of the tools that are left out
+   * @returns the problems of tools that are omitted
    */
   async read(): Promise<readonly string[]> {
     const problems: string[] = [];
@@ -102,7 +102,7 @@ export class Bridge {
   }
 
   /**
-   * Calls a tool. Retries the same signed request while its server cannot be reached.
+   * Calls a tool. Repeats the same signed request while the server cannot be reached.
    *
    * @throws UnknownTool
    */
@@ -186,7 +186,7 @@ function explained(error: LeaderError): string {
   return `${what} (${because}). ${RAN[error.ran]}`;
 }
 
-/** Meaning and next step of each error code. */
+/** Meaning of each error code, and what to do next. */
 const MEANINGS: Readonly<Record<string, string>> = {
   invalid_input: "The arguments do not match the tool's input: correct them and call again",
   input_deserialization_error: "The arguments do not match the tool's input: correct them and call again",

@@ -7,20 +7,20 @@ import { secretPorts } from "../invoke/secrets.js";
 import { runWithin } from "../run-within.js";
 import { digitSchema, ExactIntegers, isPlain, judgeOf, type Plain } from "./exact-integers.js";
 
-/** The tool, or its result, cannot be represented in MCP. */
+/** Thrown if the tool or its result cannot be represented in MCP. */
 export class UnfitTool extends Error {}
 
-/** Longest name that all known clients accept. */
+/** Maximum length of a name that all known clients accept. */
 const MAX_NAME = 64;
-/** Limit of a tool's schemas, in bytes. Clients pass them to a model. */
+/** Maximum size of a tool's schemas, in bytes; clients pass them to a model. */
 const MAX_SCHEMA_BYTES = 1024 * 1024;
-/** Time limit of one conversion, because a hostile schema can make it exponential. */
+/** Time limit of one conversion, in milliseconds: a hostile schema can take exponential time. */
 const CONVERT_MS = 2_000;
 
-/** The variant with which a tool reports an error. */
+/** Variant with which a tool reports an error. */
 export const FAILURE = "_err_eval";
 
-/** `xyz.demo.sum@1` becomes `xyz_demo_sum_v1`, because some clients refuse dots. */
+/** Converts `xyz.demo.sum@1` to `xyz_demo_sum_v1`, because some clients reject dots. */
 export function mcpName(fqn: string): string {
   return fqn.replaceAll(".", "_").replace("@", "_v");
 }
@@ -29,11 +29,11 @@ export class BridgedTool {
   readonly name: string;
   readonly inputSchema: Plain;
   readonly outputSchema: Plain;
-  /** Ports hidden from clients, each with whether it is required. */
+  /** Ports hidden from clients, and whether each is required. */
   readonly secrets: ReadonlyMap<string, boolean>;
   readonly #input: ExactIntegers;
   readonly #outputs: ReadonlyMap<string, ExactIntegers>;
-  /** Compiled at the first result. */
+  /** Check of results, compiled at the first result. */
   #nonconformity: ((content: unknown) => string | undefined) | undefined;
 
   /** @throws UnfitTool */
@@ -74,7 +74,7 @@ export class BridgedTool {
   /**
    * Converts a result to structured content.
    *
-   * @throws UnfitTool when the result is not what the tool publishes; OutOfTime
+   * @throws UnfitTool if the result does not match the published schema; OutOfTime
    */
   structured({ tag, ports, value }: CallResult): Plain {
     const stored = ports.find(({ values }) => values.some(({ kind }) => kind !== "inline"));
@@ -92,7 +92,7 @@ export class BridgedTool {
   }
 }
 
-/** Converts values without a contract. */
+/** Converts values for which there is no contract. */
 const PLAIN = new ExactIntegers({}, {});
 
 function readSchema(text: string): Plain {
@@ -100,7 +100,10 @@ function readSchema(text: string): Plain {
   return isPlain(schema) ? schema : {};
 }
 
-/** The input schema with its ports at the root, because clients drop a tool whose root has `$ref`, `oneOf` or the like. */
+/**
+ * Input schema with its ports at the root, because clients drop a tool whose root has `$ref`, `oneOf` or similar
+ * keywords.
+ */
 function rootOf(schema: Plain, fqn: string): Plain {
   const { $schema: _, ...root } = schema;
   if (isPlain(root.properties) || !("$ref" in root)) return root;
@@ -125,7 +128,7 @@ function referenced(document: Plain, reference: unknown): Plain | undefined {
   return isPlain(found) ? found : undefined;
 }
 
-/** The variants of an output schema, each with the definitions that it uses. */
+/** Variants of an output schema, each with the definitions that it uses. */
 function variantsOf(schema: Plain, fqn: string): (readonly [tag: string, schema: Plain])[] {
   const shared = definitionsOf(schema);
   const branches = [schema.oneOf ?? schema.anyOf ?? schema].flat();

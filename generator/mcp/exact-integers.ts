@@ -1,6 +1,6 @@
 /**
- * 64-bit integers as strings of decimal digits. MCP clients read JSON numbers as doubles and would round them, so their
- * schemas and values use strings instead; everything else is as in the contract.
+ * Represents 64-bit integers as strings of decimal digits, in schemas and values for MCP clients, which read JSON
+ * numbers as doubles and would round them.
  */
 
 import { createRequire } from "node:module";
@@ -11,7 +11,7 @@ import { nestingOf, pointerStep, referenceSteps, resolveReference } from "../con
 /** A JSON object. Integers beyond ±(2^53−1) are bigints. */
 export type Plain = { readonly [name: string]: unknown };
 
-/** An integer argument that the client has rounded. The message has its path and the expected form. */
+/** Thrown for an integer argument that the client has rounded. The message has its path and the expected format. */
 export class RoundedInteger extends Error {}
 
 const DIGITS = "^-?(?:0|[1-9][0-9]*)$";
@@ -85,7 +85,7 @@ function doubles(value: unknown): unknown {
   return isPlain(value) ? mapEntries(value, doubles) : value;
 }
 
-/** An integer given as digits. It is sent with the same digits. */
+/** An integer given as digits, which is sent with the same digits. */
 class Exact {
   readonly #value: bigint;
   constructor(text: string) {
@@ -106,8 +106,8 @@ export class ExactIntegers {
   #ajv: import("ajv/dist/2020.js").Ajv2020 | undefined;
 
   /**
-   * @param schema the schema in the tool's metadata
-   * @param judged the schema of unconverted values, with the same pointers
+   * @param schema schema in the tool's metadata
+   * @param judged schema of unconverted values, with the same pointers
    */
   constructor(schema: Plain, judged: unknown) {
     this.#schema = schema;
@@ -155,7 +155,7 @@ export class ExactIntegers {
         const at = [...pointer, name, String(i)];
         return this.#fits(at, now) ? [{ to: this.#walk(branch, at, now, path, convert, seen) }] : [];
       });
-      // A string that some branch accepts unchanged stays a string.
+      // If a branch accepts the string unchanged, it stays a string.
       now = (results.find(({ to }) => to === now) ?? results[0] ?? { to: now }).to;
     }
     if (Array.isArray(now)) return this.#items(schema, pointer, now, path, convert);
@@ -216,7 +216,7 @@ export class ExactIntegers {
 }
 
 /**
- * An ajv instance that ignores `pattern`, because matching a pattern of a foreign server may take exponential time.
+ * Creates an ajv instance that ignores `pattern`, because a pattern from a foreign server may take exponential time.
  */
 function newAjv(schema: unknown) {
   const { Ajv2020 } = createRequire(import.meta.url)("ajv/dist/2020") as typeof import("ajv/dist/2020.js");
@@ -228,7 +228,7 @@ function newAjv(schema: unknown) {
   return ajv.addSchema(rest as AnySchema as Plain, "schema");
 }
 
-/** @returns a function that explains why a value does not match a schema, or returns undefined if it does */
+/** @returns a function that returns the reason why a value does not match a schema, or undefined if it matches */
 export function judgeOf(schema: unknown): (value: unknown) => string | undefined {
   const validate = newAjv(schema).getSchema("schema");
   return (value) => {
@@ -251,7 +251,7 @@ const inward: Convert = (_, value, path) => {
 const outward: Convert = (_, value) =>
   typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value)) ? String(value) : value;
 
-/** Bigints outside the contract, such as those of an `unknown` port, as digits too. */
+/** Converts bigints outside the contract, such as those of an `unknown` port, to digits. */
 function undoubled(value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
   if (Array.isArray(value)) return value.map(undoubled);

@@ -8,15 +8,15 @@ import { JsonError, readExact } from "svc-runtime/internal/generator";
 import type { Bridge } from "./bridge.js";
 import { mcpServer } from "./mcp-server.js";
 
-/** Limit of a message, in bytes. */
+/** Maximum size of a message, in bytes. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 export type McpEndpoint = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /**
- * Creates the endpoint. It parses bodies itself, because the SDK's JSON.parse rounds integers.
+ * Creates the endpoint. Parses bodies itself, because the SDK's JSON.parse rounds integers.
  *
- * @param complain reports faults of the protocol
+ * @param complain reports protocol errors
  */
 export function mcpEndpoint(bridge: Bridge, complain: (problem: string) => void): McpEndpoint {
   const handler = createMcpHandler(() => mcpServer(bridge), { onerror: ({ message }) => complain(message) });

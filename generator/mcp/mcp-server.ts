@@ -9,8 +9,8 @@ import { IDEMPOTENCY_KEY } from "./repeated-calls.js";
 /**
  * Creates a server for one connection, or for one request over HTTP.
  *
- * @param connection identifies the connection. A request with the ID and arguments of an earlier one in it is the same
- * call. Undefined over HTTP, where every client numbers its requests from one
+ * @param connection identifies the connection: a request with the id and arguments of an earlier one is the same call.
+ * Undefined over HTTP, where every client numbers its requests from one
  */
 export function mcpServer(bridge: Bridge, connection?: string): Server {
   const server = new Server(

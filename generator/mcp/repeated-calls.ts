@@ -3,14 +3,14 @@
 import { createHash } from "node:crypto";
 import type { SignedRequest } from "svc-runtime/leader";
 
-/** Key in a call's `_meta`. Calls with the same value are one call. */
+/** Key in a call's `_meta`; calls with the same value are one call. */
 export const IDEMPOTENCY_KEY = "svc-gen/idempotency-key";
 
-/** Limits of the remembered calls: their number and the bytes of their requests. The oldest are dropped first. */
+/** Maximum number of remembered calls, and maximum size of their requests in bytes. The oldest are dropped first. */
 const MAX_CALLS = 1_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** The key was used for a different call. */
+/** Thrown if the key was used for a different call. */
 export class ReusedKey extends Error {}
 
 interface Made {
@@ -23,11 +23,12 @@ export class RepeatedCalls {
   #bytes = 0;
 
   /**
-   * The signed request of a call.
+   * Signed request of a call.
    *
    * @param key key of the call; undefined if no other call is the same
    * @param call text that is equal for equal calls
-   * @param isExclusive whether a different call with the key is an error; otherwise it replaces the first
+   * @param isExclusive whether it is an error if a different call has the key; otherwise the new call replaces the
+   * first
    * @throws ReusedKey
    */
   requestOf(key: string | undefined, call: string, isExclusive: boolean, sign: () => SignedRequest): SignedRequest {

@@ -1,13 +1,13 @@
 /**
- * MCP messages over standard input and output, one per line. The SDK's transport uses JSON.parse, which rounds integers;
- * this one keeps them exact.
+ * MCP messages on standard input and output, one per line. Keeps integers exact; the SDK's transport uses JSON.parse,
+ * which rounds them.
  */
 
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { JsonError, readExact } from "svc-runtime/internal/generator";
 
-/** Limit of one message, in bytes: slightly more than the largest input. */
+/** Maximum size of one message, in bytes: slightly more than the largest input. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 

@@ -18,7 +18,7 @@ import {
 import { invokeText, OVERVIEW } from "./texts.js";
 
 export interface OpenApiOptions {
-  /** Name and version of the project. */
+  /** Name of the project. */
   readonly title: string;
   readonly version: string;
   /** Address of the server, without a trailing slash; `/` for the server that serves the document. */
@@ -183,7 +183,7 @@ function examples(judge: SchemaJudge, schema: JsonObject, samples: readonly (rea
   return entries.length === 0 ? [] : [["examples", object(...entries)] as const];
 }
 
-/** Replaces each bigint by the nearest number, because the validator ignores bigints. */
+/** Replaces bigints by the nearest numbers, because the validator ignores bigints. */
 function asNumbers(value: Json): Json {
   if (typeof value === "bigint") return Number(value);
   if (Array.isArray(value)) return value.map(asNumbers);
@@ -222,7 +222,7 @@ function serverPaths(tools: readonly DocumentedTool[]): [string, JsonObject][] {
     ordered({ get: { tags: [SERVER_TAG], operationId: `server.${id}`, summary, responses } });
   const paths = json("The paths, as returned by `path()` of each class.", ordered({ type: "array", items: TEXT }));
   const list: [string, JsonObject] = ["/tools", operation("tools", "Paths of all tools", answers(paths, 503))];
-  // If a tool is served at the root, /health is its own.
+  // A tool at the root has its own /health.
   if (tools.some(({ path }) => path === "")) return [list];
   return [
     list,

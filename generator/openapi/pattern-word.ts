@@ -7,11 +7,11 @@ const require = createRequire(import.meta.url);
 
 /** Time limit for one pattern, in milliseconds. */
 const LIMIT_MS = 1_000;
-/** Candidates tried in each alphabet. For most patterns the first one matches. */
+/** Maximum number of candidates in each alphabet. For most patterns, the first one matches. */
 const MAX_WORDS = 1_000;
 /** Alphabets to try, the most readable first. */
 const ALPHABETS = ["[a-z0-9]", "[A-Za-z0-9]", "[!-~]", "[^\\0]"];
-/** More repetitions would make too many automaton states. */
+/** Maximum number of repetitions, which limits the states of the automaton. */
 const MAX_COUNT = 1_000;
 
 /**
@@ -38,7 +38,7 @@ export function wordOf(pattern: string, min: number, max: number, plain: string)
 function search(pattern: string, min: number, max: number, fits: (text: string) => boolean): string | undefined {
   const { JS, NFA } = require("refa") as typeof import("refa");
   const automaton = (source: string) => {
-    // Assertions and backreferences are ignored here; each candidate is tested against the full pattern later.
+    // Ignores assertions and backreferences; each candidate is tested against the full pattern later.
     const parsed = JS.Parser.fromLiteral({ source, flags: "u" }).parse({
       assertions: "ignore",
       backreferences: "disable",

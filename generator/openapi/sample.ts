@@ -5,10 +5,10 @@ import { type Json, JsonObject } from "../json.js";
 import { wordOf } from "./pattern-word.js";
 
 /**
- * A small valid value for a schema; its examples and defaults are preferred.
+ * Small valid value for a schema, preferably one of its examples or its default.
  *
- * @param root the schema with the `$defs`
- * @param open the enclosing references; a list of one of them is left empty, so that recursion ends
+ * @param root schema with the `$defs`
+ * @param open enclosing references; a list of one of them stays empty, so that recursion ends
  */
 export function sampleOf(
   schema: Json | undefined,
@@ -48,7 +48,7 @@ export function sampleOf(
   }
 }
 
-/** Maximum items of a sample list, even if `minItems` is larger. */
+/** Maximum number of items in a sample list, even if `minItems` is larger. */
 const MAX_ITEMS = 256;
 
 const SAMPLE_TEXTS: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-/** Converts schemas of tools to components of an OpenAPI document: `$defs` become components of their own. */
+/** Converts schemas of tools to components of an OpenAPI document; each of their `$defs` becomes a component. */
 
 import { MAX_VALUES } from "svc-runtime/internal/generator";
 import {
@@ -43,7 +43,7 @@ export class SchemaComponents {
     for (let count = 2; this.#texts.has(name) && this.#texts.get(name) !== text; count++) name = `${wanted}_${count}`;
     if (this.#texts.has(name)) return name;
     this.#texts.set(name, text);
-    // Reserved before the definitions are added, because one may refer back to this schema.
+    // Reserved before the definitions are added, because a definition may refer back to this schema.
     this.all.set(name, schema);
     const renamed = (definition: string) => {
       const target = namedSchemas(root, "$defs").get(definition) as JsonObject;
@@ -69,8 +69,7 @@ function resultSchema(outputSchema: JsonObject): JsonObject {
 }
 
 /**
- * Adds the limits of the number of values to a schema of ports. Contracts have these limits in their ports, not in their
- * schemas.
+ * Adds limits on the number of values to a schema of ports. In contracts, the ports have these limits, not the schemas.
  */
 function withListBounds(ports: Json, root: JsonObject): JsonObject {
   const { members } = ports as JsonObject;

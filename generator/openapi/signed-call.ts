@@ -75,7 +75,10 @@ export function resultHeaders(prefix: string): JsonObject {
   });
 }
 
-/** Media type of a signed body. Servers ignore `Content-Type`; a different one keeps the two bodies apart in the document. */
+/**
+ * Media type of a signed body. Servers ignore `Content-Type`; the type distinguishes the two kinds of bodies in the
+ * document.
+ */
 export const SIGNED_BODY: JsonObject = ordered({
   schema: {
     type: "string",

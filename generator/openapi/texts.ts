@@ -45,7 +45,7 @@ export function invokeText(description: string, timeout: number, input: JsonObje
   ].join("\n\n");
 }
 
-/** Text as Markdown code. The fence is longer than any run of backticks in the text. */
+/** Formats text as Markdown code, with a fence longer than any run of backticks in the text. */
 function code(text: string): string {
   const runs = [...text.matchAll(/`+/g)].map(([run]) => run.length);
   const fence = "`".repeat(Math.max(0, ...runs) + 1);

@@ -1,4 +1,4 @@
-/** All of this folder, for the command that imports it on demand. */
+/** Exports of this folder, for the command that imports it on demand. */
 
 export * from "./names.js";
 export * from "./npm-install.js";

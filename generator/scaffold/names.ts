@@ -1,4 +1,4 @@
-/** The names in a new project, each derived from one before it: folder, package, tool, class. */
+/** Names in a new project: folder, package, tool, class. Each is derived from the previous one. */
 
 import { fqnProblem, parseFqn } from "svc-runtime/internal/generator";
 import { UsageError } from "../cli/command-errors.js";
@@ -6,18 +6,18 @@ import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 
 const PACKAGE = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 const MAX_PACKAGE_NAME = 214;
-/** npm refuses a package that depends on another one of its own name, and these two. */
+/** Names that npm rejects: a package cannot depend on another one with its own name; the last two are not allowed. */
 const TAKEN_PACKAGES = ["svc-gen", "svc-runtime", "typescript", "@types/node", "node_modules", "favicon.ico"];
 
 /**
- * The package name for a folder: its own name, with every character that npm refuses replaced.
+ * Package name for a folder: the name of the folder, with every character that npm rejects replaced.
  *
- * @param given the folder as the user calls it
+ * @param given folder as the user typed it
  */
 export function packageNameFor(folder: string, given = folder): string {
   const name = folder
     .normalize("NFKD")
-    // The accents alone.
+    // Removes accents only.
     .replace(/\p{M}+/gu, "")
     .toLowerCase()
     .replace(/[^a-z0-9._~-]+/g, "-")
@@ -31,7 +31,7 @@ export function packageNameFor(folder: string, given = folder): string {
   return checkPackageName(name);
 }
 
-/** @throws UsageError that says what npm refuses */
+/** @throws UsageError with the reason why npm rejects the name */
 export function checkPackageName(name: string): string {
   const problem = packageProblem(name);
   if (problem === undefined) return name;
@@ -48,7 +48,7 @@ function packageProblem(name: string): string | undefined {
   return wrong === undefined ? "it is neither name nor @scope/name" : `it has the character ${quoted(wrong)}`;
 }
 
-/** The FQN that is proposed for a package. */
+/** FQN that is proposed for a package. */
 export function fqnFor(packageName: string): string {
   const word = packageName
     .replace(/^.*\//, "")
@@ -57,19 +57,18 @@ export function fqnFor(packageName: string): string {
   return `xyz.demo.${word.length < 2 ? "my-tool" : word}@1`;
 }
 
-/** The names in the source of a tool. */
 export interface ToolNames {
   /** In its shortest form. */
   readonly fqn: string;
   readonly className: string;
-  /** The file of the class, without extension; also the path under which it is served. */
+  /** File of the class without extension; also the path at which the tool is served. */
   readonly file: string;
 }
 
 /**
- * @param option of the command line that gives the name
- * @param complete makes an FQN of a shorter name
- * @throws UsageError that says which part is wrong
+ * @param option command-line option with the name
+ * @param complete completes a shorter name to an FQN
+ * @throws UsageError that tells which part is invalid
  */
 export function toolNames(
   given: string,
@@ -94,7 +93,7 @@ export function toolNames(
   return { fqn: fqn.text, className: className(file), file };
 }
 
-/** What the file of the class declares or uses itself. */
+/** Names that the file of the class declares or uses. */
 const TAKEN_CLASSES = ["Input", "Output", "SvcTool"];
 
 function className(word: string): string {
@@ -102,6 +101,6 @@ function className(word: string): string {
     .split(/[_-]+/)
     .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
     .join("");
-  // A class `Promise` would hide that of the language.
+  // A class named `Promise`, for example, would hide the global one.
   return TAKEN_CLASSES.includes(name) || name in globalThis ? `${name}Tool` : name;
 }

@@ -3,8 +3,8 @@
 import { spawn } from "node:child_process";
 
 /**
- * @param interrupted ends npm
- * @returns what npm wrote when it failed or was ended, or undefined
+ * @param interrupted aborts npm when it resolves
+ * @returns npm's output if it failed or was aborted, otherwise undefined
  */
 export function npmInstall(
   folder: string,

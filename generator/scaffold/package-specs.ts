@@ -1,20 +1,20 @@
-/** Where a new project gets svc-gen and svc-runtime from: a registry, or files, while the packages are unpublished. */
+/** Sources of svc-gen and svc-runtime for a new project: a registry, or files while the packages are not published. */
 
 import { readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, posix, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { shellWord } from "../compile/diagnostics/quote.js";
 
-/** What stands in `package.json` for each package: a version, or `file:` and a path relative to the project. */
+/** Entry of each package in `package.json`: a version, or `file:` and a path relative to the project. */
 export interface PackageSpecs {
   readonly generator: string;
   readonly runtime: string;
 }
 
-/** The svc-gen that runs. */
+/** Folder of the svc-gen that is running. */
 const OWN_ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** The part of svc-gen's package.json that goes into new projects. */
+/** Part of svc-gen's package.json that new projects copy. */
 export interface OwnManifest {
   readonly version: string;
   readonly engines: { readonly node: string };
@@ -26,7 +26,7 @@ export function ownManifest(): OwnManifest {
   return JSON.parse(readFileSync(join(OWN_ROOT, "package.json"), "utf8")) as OwnManifest;
 }
 
-/** The packages of a project in `project`, as this svc-gen was installed itself. */
+/** Packages of a project in `project`, from the same source as this svc-gen. */
 export function packageSpecs(project: string): PackageSpecs {
   const folder = realFolder(project);
   const root = realpathSync(OWN_ROOT);
@@ -42,7 +42,7 @@ export function packageSpecs(project: string): PackageSpecs {
   return { generator: from("svc-gen"), runtime: from("svc-runtime") };
 }
 
-/** The folder, which may not exist yet, behind all symbolic links. npm follows paths from there. */
+/** Folder, which may not exist yet, with all symbolic links resolved. npm resolves relative paths from there. */
 function realFolder(folder: string): string {
   try {
     return realpathSync(folder);
@@ -55,7 +55,7 @@ function fileSpec(folder: string, path: string): string {
   return `file:${relative(folder, path).split(sep).join("/")}`;
 }
 
-/** The file that npm installed a package from, as its hidden lock file says. */
+/** File from which npm installed a package, according to its hidden lock file. */
 function installedFrom(modules: string, name: string): string | undefined {
   let resolved: unknown;
   try {
@@ -68,18 +68,18 @@ function installedFrom(modules: string, name: string): string | undefined {
   return resolve(dirname(modules), resolved.slice("file:".length));
 }
 
-/** A folder that a container file needs beside the project. */
+/** A folder, outside the project, that a container build needs. */
 export interface BuildContext {
   readonly name: string;
   /** Relative to the project. */
   readonly from: string;
-  /** The same as a word for a shell. */
+  /** The same, quoted for a shell. */
   readonly word: string;
-  /** In the image, in quotes. */
+  /** Path in the image, in quotes. */
   readonly to: string;
 }
 
-/** A checkout of svc, in the image and on the machine of a CI. */
+/** A checkout of svc, in the image and on a CI machine. */
 export interface Checkout {
   readonly spec: string;
   readonly folder: string;
@@ -94,10 +94,10 @@ export interface PackagePlaces {
   readonly tarballs: boolean;
 }
 
-/** The folder of the project in an image. Relative paths of packages lead from there to the same names. */
+/** Folder of the project in an image. Relative paths of packages resolve to the same names there. */
 const IMAGE_FOLDER = "/tool";
 
-/** Where a container file and a CI find packages that are files. */
+/** Places where a container build and a CI find packages that are files. */
 export function packagePlaces({ generator, runtime }: PackageSpecs): PackagePlaces {
   const [from, runtimeFrom] = [pathOf(generator), pathOf(runtime)];
   if (from !== undefined && runtimeFrom === `${from}/runtime`) {

@@ -1,4 +1,4 @@
-/** The texts of a new project, from `templates/project`. */
+/** Texts of a new project, from `templates/project`. */
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,7 +11,7 @@ export interface ProjectFile {
   readonly text: string;
 }
 
-/** Every file, in the order in which a reader meets them. */
+/** All files, in the order in which they are listed for the user. */
 export function projectFiles(packageName: string, tool: ToolNames, specs: PackageSpecs, nexus = false): ProjectFile[] {
   const names = { title: packageName, fqn: tool.fqn, className: tool.className, file: tool.file, path: tool.file };
   const around = projectAround(packageName, [tool.fqn], specs);
@@ -35,7 +35,7 @@ export function toolFiles(tool: ToolNames): ProjectFile[] {
   ];
 }
 
-/** The files around the tools of a project. */
+/** Files of a project, except its tools. */
 export function projectAround(packageName: string, fqns: readonly string[], specs: PackageSpecs): ProjectFile[] {
   const { engines, devDependencies, overrides } = ownManifest();
   const places = packagePlaces(specs);
@@ -67,7 +67,7 @@ export function projectAround(packageName: string, fqns: readonly string[], spec
   ];
 }
 
-/** What the first install and the first generation write. */
+/** Files that the first install and the first generation write. */
 export const LATER_FILES = [
   "package-lock.json",
   "node_modules",
@@ -80,12 +80,12 @@ function imageName(packageName: string): string {
   return packageName.replace(/[@~]/g, "").replace(/[^a-z0-9/]+/g, "-");
 }
 
-// The one-file build loads faster.
+// The bundled build loads faster.
 const require = createRequire(import.meta.url);
 const Handlebars = require("handlebars/dist/handlebars.js") as typeof import("handlebars");
 const handlebars = Handlebars.create();
 
-/** Renders one template. A name that the view lacks is an error. */
+/** Renders one template. Throws if the template uses a name that is not in the view. */
 function render(name: string, view: object): string {
   const template = readFileSync(new URL(`../../../templates/project/${name}.hbs`, import.meta.url), "utf8");
   return handlebars.compile(template, { strict: true, noEscape: true })(view);

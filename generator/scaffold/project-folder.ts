@@ -1,4 +1,4 @@
-/** The folder of a new project, and what may already be in it. */
+/** Checks the folder of a new project for existing files. */
 
 import { lstatSync, type Stats, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
@@ -8,10 +8,10 @@ import { quoted } from "../compile/diagnostics/quote.js";
 const HINT = "name another folder, or move them away";
 
 /**
- * Refuses a folder that has something of these names already.
+ * Rejects a folder in which one of these files exists.
  *
- * @param shown the folder as the user calls it
- * @throws CommandError that names them
+ * @param shown folder as the user typed it
+ * @throws CommandError that lists the files
  */
 export function assertNew(folder: string, shown: string, paths: readonly string[]): void {
   const stats = statsIfAny(folder, statSync);
@@ -19,7 +19,7 @@ export function assertNew(folder: string, shown: string, paths: readonly string[
     throw new CommandError(`${quoted(shown)} is a file`, "name another folder");
   }
   const taken = paths.filter((path) => statsIfAny(join(folder, path), lstatSync) !== undefined);
-  // A link would lead the files elsewhere.
+  // A link would redirect the new files.
   const blocked = foldersOf(paths).filter((path) => {
     return statsIfAny(join(folder, path), lstatSync)?.isDirectory() === false;
   });
@@ -32,12 +32,12 @@ function statsIfAny(path: string, read: (path: string) => Stats): Stats | undefi
   try {
     return read(path);
   } catch {
-    // What cannot be looked at cannot be written either, and that says why.
+    // If a path cannot be inspected, writing it will fail with the reason.
     return undefined;
   }
 }
 
-/** The folders that paths need below the root, outermost first. */
+/** Folders that paths need below the root, outermost first. */
 function foldersOf(paths: readonly string[]): string[] {
   const folders = new Set<string>();
   for (const path of paths) {
@@ -47,7 +47,7 @@ function foldersOf(paths: readonly string[]): string[] {
   return [...folders];
 }
 
-/** A folder as a person would type it here. */
+/** Folder as a user would type it in the current directory. */
 export function shownFolder(cwd: string, folder: string): string {
   const path = relative(cwd, folder).split(sep).join("/");
   return path === "" ? "." : path;

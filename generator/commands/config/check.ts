@@ -1,4 +1,4 @@
-/** `svc-gen config check`: what a server would find in a configuration, all at once. */
+/** `svc-gen config check`: reports all errors that a server would find in a configuration. */
 
 import {
   asJson,

@@ -1,4 +1,4 @@
-/** `svc-gen config init`: a configuration for the tools of the project. */
+/** `svc-gen config init`: creates a configuration for the tools of the project. */
 
 import { lstatSync } from "node:fs";
 import { relative, resolve } from "node:path";
@@ -65,7 +65,7 @@ ${EDITORS}`,
           toolKey: await privateKeyIn(values["tool-private-key"], cwd),
         });
     const shown = (path: string) => relative(cwd, path) || path;
-    // A link that leads nowhere counts too.
+    // A broken link is an existing file too.
     const existing = made.files.find((file) => lstatSync(file.target, { throwIfNoEntry: false }) !== undefined);
     if (existing !== undefined) {
       const hint = "name another file, or move it away";
@@ -86,7 +86,7 @@ ${EDITORS}`,
   },
 });
 
-/** Names of the project's tools, from `meta.json`, else from the sources. */
+/** Names of the project's tools, from `meta.json`, otherwise from the sources. */
 async function toolsOf(
   call: CommandContext<Options> & Parameters<typeof generateOptions>[0],
 ): Promise<readonly string[]> {

@@ -1,8 +1,8 @@
-/** `svc-gen config schema`. */
+/** `svc-gen config schema`: prints the JSON Schema of the configuration or the allow-list. */
 
 import { asJson, defineCommand, EXIT } from "../../cli/command.js";
 
-/** How an editor finds the schemas: the strict reader of the server refuses a member `$schema`. */
+/** Text about editors. The schemas cannot be referenced in the file, because the server rejects a member `$schema`. */
 export const EDITORS = `The configuration has no $schema member: a server refuses members that it does not know. Tell your editor which file
 a schema is for. For VS Code, in .vscode/settings.json:
 

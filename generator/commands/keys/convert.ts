@@ -1,4 +1,4 @@
-/** `svc-gen keys convert FILE --to FORM`: the same key as another text. */
+/** `svc-gen keys convert FILE --to FORM`: prints a key in another text format. */
 
 import { defineCommand, EXIT, JSON_OPTION, UsageError } from "../../cli/command.js";
 import { didYouMean } from "../../compile/diagnostics/did-you-mean.js";

@@ -1,4 +1,4 @@
-/** What the four commands of keys share: their options, their faults, the answer with the public key. */
+/** Options, errors and output that the four key commands share. */
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
@@ -10,7 +10,7 @@ import { projectTools } from "../options/project-tools.js";
 
 export const REVEAL = { type: "boolean", summary: "print the private key too" } as const;
 
-/** Options for the entries that are printed beside a key. */
+/** Options for the entries that are printed with a key. */
 export const ENTRY_OPTIONS = {
   "leader-id": { type: "string", value: "ID", summary: "the leader's id in the printed entry (default: leader)" },
   "key-id": { type: "string", value: "N", summary: "the number of the key in the printed entry" },
@@ -19,24 +19,24 @@ export const ENTRY_OPTIONS = {
 
 type Keys = typeof import("../../keys/index.js");
 
-/** Runs with the code for keys, imported on demand. */
+/** Imports the code for keys on demand. */
 export async function withKeys<T>(run: (keys: Keys) => T): Promise<T> {
   return run(await import("../../keys/index.js"));
 }
 
-/** Refuses the text of a key as the value of an option that names a file: no message may repeat it. */
+/** Rejects a key given as the value of an option for a file name: messages must not repeat it. */
 export async function refuseKeyText(file: string): Promise<void> {
   await withKeys(({ refuseKeyAsName }) => refuseKeyAsName(file));
 }
 
-/** Refuses what {@link refuseKeyText} does, and the name of a public key's file. */
+/** Also rejects the file name of a public key. */
 export async function refuseNoKeyFile(file: string): Promise<void> {
   await refuseKeyText(file);
   await withKeys(({ refusePublicKey }) => refusePublicKey(file));
 }
 
 /**
- * The public key in the value of an option, which no message repeats: a private key may look the same.
+ * Public key in the value of an option. Messages do not repeat the value, because a private key may look the same.
  *
  * @throws CommandError
  */
@@ -52,14 +52,13 @@ export async function publicKeyIn(option: string, text: string, cwd: string): Pr
   throw new CommandError(`--${option}: expected a public key of 64 hex digits, got ${got}`, hint);
 }
 
-/** The one argument FILE. What was given instead is not repeated: it may be a key. */
+/** Returns the argument FILE. Messages do not repeat other arguments, because they may be keys. */
 export function oneFile(name: string, args: readonly string[]): string {
   const [file, ...more] = args;
   if (file === undefined || more.length > 0) throw new UsageError(`${name} expects one FILE; got ${args.length}`);
   return file;
 }
 
-/** The leader of the printed entry. */
 export function leaderOf(values: Values<typeof ENTRY_OPTIONS>, defaultKid: bigint) {
   const { "leader-id": id = "leader", "key-id": kid } = values;
   if (!isLeaderId(id)) {
@@ -68,13 +67,12 @@ export function leaderOf(values: Values<typeof ENTRY_OPTIONS>, defaultKid: bigin
   return { id, kid: kid === undefined ? defaultKid : keyIdOf(kid) };
 }
 
-/** The value of `--key-id`. */
 export function keyIdOf(text: string): bigint {
   if (/^\d{1,20}$/.test(text) && BigInt(text) < 1n << 64n) return BigInt(text);
   throw new UsageError(`--key-id expects an integer from 0 to 2^64-1, got ${quoted(text)}`);
 }
 
-/** The tool of the printed entry: the given one, or the only one in ./meta.json. */
+/** Tool of the printed entry: the given one, or the only one in ./meta.json. */
 export function toolOf({ cwd, values }: CommandContext<typeof ENTRY_OPTIONS & Options>): string {
   const { tool } = values;
   if (tool === undefined) return onlyTool(cwd) ?? "xyz.demo.tool@1";
@@ -89,7 +87,7 @@ function onlyTool(root: string): string | undefined {
   return fqn === undefined || more.length > 0 ? undefined : parseFqn(fqn)?.text;
 }
 
-/** JSON on one line, whose numbers may exceed those of JavaScript. */
+/** JSON on one line. Numbers may exceed those of JavaScript. */
 export function jsonText(...members: readonly (readonly [string, Json] | false)[]): string {
   return `${printJson(object(...members))}\n`;
 }

@@ -1,4 +1,4 @@
-/** `svc-gen keys new [FILE]`: a key pair, and where its halves belong. */
+/** `svc-gen keys new [FILE]`: creates a key pair, and tells where each key belongs. */
 
 import { randomBytes } from "node:crypto";
 import { defineCommand, EXIT, JSON_OPTION, UsageError } from "../../cli/command.js";

@@ -1,4 +1,4 @@
-/** `svc-gen keys rotate FILE`: the next key beside the old one, and the steps that follow. */
+/** `svc-gen keys rotate FILE`: creates the next key next to the old one, and lists the steps that follow. */
 
 import { randomBytes } from "node:crypto";
 import { defineCommand, EXIT, JSON_OPTION, UsageError } from "../../cli/command.js";

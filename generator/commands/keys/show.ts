@@ -1,4 +1,4 @@
-/** `svc-gen keys show FILE`: what a key file holds. */
+/** `svc-gen keys show FILE`: describes the content of a key file. */
 
 import { defineCommand, EXIT, JSON_OPTION } from "../../cli/command.js";
 import { object } from "../../json.js";

@@ -1,4 +1,4 @@
-/** The options with which a command calls tools as a leader, and the keys of development in their place. */
+/** Options of commands that call tools as a leader. By default, they use the development keys. */
 
 import { DEFAULT_HEADER_PREFIX, isHeaderPrefix } from "svc-runtime/internal/generator";
 import type { LeaderOptions } from "svc-runtime/leader";
@@ -12,7 +12,7 @@ export const HEADER_PREFIX = {
   "header-prefix": { type: "string", value: "TEXT", summary: "X-Nexus- for servers of older leaders" },
 } as const;
 
-/** @throws UsageError for a text that cannot begin the names of headers */
+/** @throws UsageError if the text cannot be a prefix of header names */
 export function headerPrefixOf(prefix = DEFAULT_HEADER_PREFIX): string {
   if (isHeaderPrefix(prefix)) return prefix;
   throw new UsageError(`--header-prefix expects letters and hyphens that end in a hyphen, got ${quoted(prefix)}`);
@@ -27,18 +27,18 @@ export const LEADER_OPTIONS = {
   ca: { type: "string", value: "FILE", summary: "trusted certificates in PEM form, instead of the system's" },
 } as const;
 
-/** What the options say of a client. */
+/** Client options from the command line. */
 export interface CommandLeader extends LeaderOptions {
   /** The tool's public key as text. */
   readonly toolKey?: string;
 }
 
 /**
- * The keys of the command line, else those of development. Without either there is no leader.
+ * Keys from the command line, otherwise the development keys. Without either, there is no leader.
  *
- * @param signed whether keys are wanted at all
- * @param root the project whose keys of development are taken
- * @throws UsageError for a file that cannot be read
+ * @param signed whether keys are needed
+ * @param root project whose development keys are used
+ * @throws UsageError if a file cannot be read
  */
 export async function leaderOptions(
   { cwd, env, values }: Pick<CommandContext<typeof LEADER_OPTIONS>, "cwd" | "env" | "values">,
@@ -54,7 +54,7 @@ export async function leaderOptions(
     await refuseNoKeyFile(key);
     const id = values["leader-id"] ?? "leader";
     const leader = { id, keyId: keyIdOf(values["key-id"] ?? "0"), key: readNamed(cwd, key).toString() };
-    // The command shows that no signature was verified.
+    // Unverified results are accepted, because the command reports that no signature was verified.
     const trust = toolKey === undefined ? { acceptUnverified: true } : { toolKey };
     return { ...ca, ...prefix, leader, ...trust };
   }

@@ -1,4 +1,4 @@
-/** The options that say where the development page listens. */
+/** Options for the address of the development page. */
 
 import { UsageError } from "../../cli/command.js";
 import { quoted } from "../../compile/diagnostics/quote.js";

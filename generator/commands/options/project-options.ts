@@ -1,11 +1,11 @@
-/** The tool project that a command is about. */
+/** Tool project on which a command works. */
 
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import type { CommandContext, PROJECT_OPTIONS } from "../../cli/command.js";
 import type { GenerateOptions } from "../../compile/project/layout.js";
 
-/** The options of the generator that a command line gives. */
+/** Generator options from the command line. */
 export function generateOptions({
   cwd,
   values: { project, out },
@@ -13,7 +13,7 @@ export function generateOptions({
   return { ...projectOf(project, cwd), ...(out === undefined ? {} : { out }) };
 }
 
-/** The project of a tsconfig.json, or of the folder of one. The root is the folder of the nearest package.json. */
+/** Project of a tsconfig.json, or of a folder that contains one. The root is the folder of the nearest package.json. */
 function projectOf(project: string | undefined, cwd: string): Pick<GenerateOptions, "root" | "tsconfig"> {
   if (project === undefined) return { root: cwd };
   const given = resolve(cwd, project);

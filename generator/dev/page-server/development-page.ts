@@ -1,4 +1,4 @@
-/** The development page: follows the events of `svc-gen dev`, or shows a remote server. */
+/** The development page. It follows the events of `svc-gen dev`, or shows a remote server. */
 
 import { performance } from "node:perf_hooks";
 import { type LeaderOptions, TIMEOUT_MARGIN_MS } from "svc-runtime/leader";
@@ -22,17 +22,17 @@ export interface PageOptions {
   readonly root?: string;
   /** Address of the remote server. */
   readonly url?: string;
-  /** Keys and options of calls. Called at each start of the server, because the first start makes the keys. */
+  /** Keys and options of calls. Called at each start of the server, because the first start creates the keys. */
   readonly leader: () => Promise<LeaderOptions & { readonly toolKey?: string }>;
-  /** Where the page listens; by default 127.0.0.1 and a port that the system chooses. */
+  /** Address of the page; by default 127.0.0.1 and a port that the system chooses. */
   readonly address?: PageAddress;
   readonly mcp?: PageContent["mcp"];
 }
 
-/** Log lines sent to a newly opened page. */
+/** Maximum number of log lines sent to a newly opened page. */
 const MAX_LINES = 500;
 const MAX_SECRETS = 100;
-/** Milliseconds for which log lines are collected before they are sent. */
+/** Milliseconds during which log lines are collected before they are sent. */
 const FLUSH_MS = 30;
 const HEALTH_TIMEOUT_MS = 15_000;
 
@@ -43,13 +43,13 @@ export class DevelopmentPage {
   #flushing: NodeJS.Timeout | undefined;
   #tools: readonly ShownTool[] = [];
   #metaJson = "";
-  /** The OpenAPI document of the current build, made at the first request: with 200 tools it takes seconds. */
+  /** OpenAPI document of the current build; created at the first request, because it takes seconds for 200 tools. */
   #openApi: string | undefined;
-  /** Secrets of recent calls, to hide in log lines. */
+  /** Secrets of recent calls, which are hidden in log lines. */
   #secrets: readonly string[] = [];
   readonly #history = new CallHistory();
   #caller = new Caller({}, this.#history);
-  /** The project's server while it is running. */
+  /** The project's server, while it is running. */
   #served: { readonly url: string; readonly signed: boolean } | null = null;
   #state: PageState;
 
@@ -80,12 +80,12 @@ export class DevelopmentPage {
     });
   }
 
-  /** The address for the browser. */
+  /** Address for the browser. */
   get url(): string {
     return this.#server.url;
   }
 
-  /** @throws PageFault if the port is taken; the errors of Node's `listen` and of `leader` */
+  /** @throws PageFault if the port is taken; errors of Node's `listen` and of `leader` */
   async open(): Promise<void> {
     this.#caller = new Caller(await this.#options.leader(), this.#history);
     await this.#server.listen(this.#options.address);
@@ -139,7 +139,7 @@ export class DevelopmentPage {
     }
   }
 
-  /** Sends the collected lines together, because a tool may log thousands a second. */
+  /** Sends the collected lines together, because a tool may log thousands each second. */
   #flush(): void {
     this.#flushing = undefined;
     this.#server.send("log", this.#unsent.splice(0).slice(-MAX_LINES));

@@ -1,4 +1,4 @@
-/** Log lines for the page: assigned to a request; the last line of a call has its timings. */
+/** Log lines for the page. Each belongs to a request; the last line of a call contains its timings. */
 
 import { readableLine } from "../log-lines.js";
 import { withoutSecrets } from "./calls/hidden-secrets.js";
@@ -14,7 +14,6 @@ interface Source {
 
 const WARN = 40;
 
-/** One line; undefined if it is not for the page. */
 export function logEvent(line: string, { root, secrets }: Source): LogEvent | undefined {
   const text = readableLine(line, true);
   if (text === undefined) return undefined;

@@ -1,5 +1,3 @@
-/** The OpenAPI document of the current build. */
-
 import { DEFAULT_HEADER_PREFIX } from "svc-runtime/internal/generator";
 import { JsonObject, printJson, readJson } from "../../json.js";
 import { openApiDocument } from "../../openapi/document.js";
@@ -13,7 +11,7 @@ export interface DocumentedServer {
   readonly signed: boolean;
 }
 
-/** The document as JSON text. */
+/** OpenAPI document of the current build, as JSON text. */
 export function openApiText({ root, metaJson, url, signed }: DocumentedServer): string {
   const all = readJson(metaJson);
   const documents = (Array.isArray(all) ? all : []).filter((each) => each instanceof JsonObject);

@@ -1,6 +1,6 @@
 /** Types of the JSON documents that the development page and its server exchange. */
 
-/** The text shown in place of a secret. */
+/** Text shown instead of a secret. */
 export type Hidden = "••••••••";
 
 /** The state of the page, sent completely after every change. */
@@ -12,7 +12,9 @@ export interface PageState {
   /** Whether the server requires signatures; null while unknown. */
   readonly signed: boolean | null;
   readonly tools: readonly ToolView[];
-  /** Errors of the last build, or why the server is not running. Meanwhile the last good build keeps serving. */
+  /**
+   * Errors of the last build, or the reason why the server is not running. The last good build keeps serving meanwhile.
+   */
   readonly problems: readonly ProblemView[];
   /** Whether a server is running. */
   readonly serving: boolean;
@@ -53,7 +55,7 @@ export interface ProblemView {
   readonly text: string;
 }
 
-/** Kinds of requests whose answer the protocol prescribes. */
+/** Kinds of requests for which the protocol prescribes the answer. */
 export type CheckKind = "retry" | "tampered" | "wrong-key" | "unsigned";
 export type CallKind = "call" | CheckKind;
 
@@ -63,11 +65,11 @@ export interface PageCall {
   readonly signed: boolean;
   /** JSON text of the input. */
   readonly input: string;
-  /** The input with its secrets hidden; absent if it has none. */
+  /** The input with hidden secrets; absent if it has none. */
   readonly shown?: string;
   /** The secrets of the input, which must not be shown. */
   readonly secrets?: readonly string[];
-  /** For a retry: the ID of the call to repeat. */
+  /** For a retry: id of the call to repeat. */
   readonly of?: string;
 }
 
@@ -79,17 +81,17 @@ export interface CallEntry {
   readonly signed: boolean;
   /** Wall time, ISO 8601. */
   readonly at: string;
-  /** The start of the input, on one line. */
+  /** Beginning of the input, on one line. */
   readonly preview: string;
-  /** HTTP status; null without an answer. */
+  /** HTTP status; null if there was no answer. */
   readonly status: number | null;
-  /** The variant, the error code, or `no answer`. */
+  /** Variant, error code, or `no answer`. */
   readonly outcome: string;
   /** Milliseconds from the start of the request to the end of the answer. */
   readonly ms: number;
-  /** The verdict in one line; null if the protocol prescribes no answer. */
+  /** Verdict in one line; null if the protocol prescribes no answer. */
   readonly verdict: string | null;
-  /** Whether the answer follows the protocol; null if this call cannot prove it. */
+  /** Whether the answer follows the protocol; null if a single call cannot prove that. */
   readonly holds: boolean | null;
 }
 
@@ -100,7 +102,7 @@ export interface ExchangeReport extends CallEntry {
 }
 
 export interface ExchangeView {
-  /** Sent as `X-Request-Id`; the log lines of this exchange have it. */
+  /** Value of `X-Request-Id`; the log lines of this exchange contain it. */
   readonly requestId: string;
   readonly request: {
     readonly line: string;
@@ -112,7 +114,7 @@ export interface ExchangeView {
     readonly headers: readonly (readonly [name: string, value: string])[];
     readonly body: BytesView;
   } | null;
-  /** Why the answer is missing or incomplete. */
+  /** Reason why the answer is missing or incomplete. */
   readonly failure: string | null;
   readonly phases: readonly { readonly name: string; readonly ms: number }[];
   readonly result: ResultView | null;
@@ -125,9 +127,9 @@ export interface ExchangeView {
 
 export interface BytesView {
   readonly length: number;
-  /** The first bytes, in hex. Empty if the bytes contain a secret. */
+  /** First bytes, in hex. Empty if they contain a secret. */
   readonly hex: string;
-  /** The first bytes as text; null for binary data. */
+  /** First bytes as text; null for binary data. */
   readonly text: string | null;
 }
 
@@ -139,19 +141,19 @@ export interface ResultView {
 
 export interface ErrorView {
   readonly code: string;
-  /** The meaning of the code. */
+  /** Explanation of the code. */
   readonly title: string;
   readonly details: string | null;
-  /** The member of the input at fault, such as `tags[1]`; null if the answer names none. */
+  /** Member of the input that caused the error, such as `tags[1]`; null if the answer contains none. */
   readonly path: string | null;
-  /** The next step. */
+  /** What to do next. */
   readonly advice: string;
 }
 
 export interface HashView {
-  /** The signed hash: 64 hex digits. */
+  /** Hash that was signed: 64 hex digits. */
   readonly hash: string;
-  /** The hash of the values in the sent body; it differs from `hash` if the body was changed after signing. */
+  /** Hash of the values in the sent body. Differs from `hash` if the body was changed after signing. */
   readonly bodyHash: string;
   /** The committed values by port. */
   readonly ports: readonly {
@@ -164,15 +166,15 @@ export interface HashView {
 export interface SignatureView {
   readonly by: "leader" | "tool";
   readonly header: string;
-  /** The parts that the signature covers, in hex. */
+  /** Parts that the signature covers, in hex. */
   readonly covers: readonly { readonly name: string; readonly hex: string }[];
   readonly verdict: "verified" | "not verified" | "no key to verify it" | "absent";
-  /** 64 hex digits; null when unknown. */
+  /** 64 hex digits; null if unknown. */
   readonly key: string | null;
 }
 
 export interface ContractView {
-  /** The other side of the comparison, or why there is none. */
+  /** Other side of the comparison, or the reason why there is none. */
   readonly against: string;
   readonly differences: readonly {
     readonly tool: string;
@@ -185,16 +187,16 @@ export interface ContractView {
 
 /** A line of the server's log. */
 export interface LogEvent {
-  /** The `X-Request-Id` of its call. */
+  /** `X-Request-Id` of the call. */
   readonly request: string | null;
   readonly text: string;
-  /** Whether its level is warn or higher. */
+  /** Whether the level is warn or higher. */
   readonly alarms: boolean;
-  /** The error that the tool threw. */
+  /** Error that the tool threw. */
   readonly thrown: ThrownView | null;
   /** On the last line of a call: whether the answer came from the replay memory. */
   readonly replayed: boolean | null;
-  /** On the last line of a call: milliseconds by step, measured by the server. */
+  /** On the last line of a call: milliseconds of each step, measured by the server. */
   readonly steps: Readonly<Record<string, number>> | null;
 }
 
@@ -203,6 +205,6 @@ export interface ThrownView {
   readonly text: string;
   /** Position in a source file of the project, such as `src/sum.ts:12:11`. */
   readonly at: string | null;
-  /** The source lines around the position. */
+  /** Source lines around the position. */
   readonly frame: string | null;
 }

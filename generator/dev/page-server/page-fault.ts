@@ -1,2 +1,2 @@
-/** A failed request of the page. The page shows the message. */
+/** Failed request of the page, which shows the message. */
 export class PageFault extends Error {}

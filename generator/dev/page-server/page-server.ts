@@ -1,7 +1,7 @@
 /**
- * The HTTP server of the development page and of the reference page. It serves their files, JSON endpoints, the state
- * as server-sent events, and forwarded calls. It listens on 127.0.0.1 by default, and answers requests of its own pages
- * only (request-guard.ts).
+ * HTTP server of the development page and the reference page. Serves their files, JSON endpoints, the state as
+ * server-sent events, and forwarded calls. Listens on 127.0.0.1 by default and only answers requests of its own pages
+ * (request-guard.ts).
  */
 
 import { randomBytes } from "node:crypto";
@@ -15,36 +15,37 @@ import { CONTENT_SECURITY_POLICY, readAsset } from "./assets.js";
 import { PageFault } from "./page-fault.js";
 import { MCP_PATH, RequestGuard } from "./request-guard.js";
 
-/** Functions that answer a POST with JSON, by name. */
 export type Endpoints = Readonly<Record<string, (given: never) => unknown>>;
 
-/** Everything that the server sends, except files. */
+/** Content of the server, except files. */
 export interface PageContent {
-  /** Served at `POST /TOKEN/api/NAME`. */
+  /** Functions behind `POST /TOKEN/api/NAME`. */
   readonly endpoints: Endpoints;
-  /** Events sent to a newly opened page. */
+  /** Events that are sent to a newly opened page. */
   readonly events: () => readonly (readonly [event: string, data: unknown])[];
-  /** Answer of `GET /TOKEN/api/served`: the address of the project's server. The token identifies the process. */
+  /** Answer of `GET /TOKEN/api/served`: address of the project's server. The token identifies the process. */
   readonly served: () => object | null;
-  /** The reference page; undefined while there is no OpenAPI document. */
+  /** Content of the reference page; undefined while there is no OpenAPI document. */
   readonly reference: () => ReferenceContent | undefined;
-  /** Answers `POST /TOKEN/tools/…/invoke` by a call to that tool; undefined for any other path. */
+  /** Answers `POST /TOKEN/tools/…/invoke` by calling that tool; undefined for any other path. */
   readonly forward: (path: string, body: Buffer, accept: string) => Promise<HttpExchange | undefined>;
   /** Answers MCP clients at `/TOKEN/mcp`. */
   readonly mcp?: ((request: IncomingMessage, response: ServerResponse) => Promise<void>) | undefined;
 }
 
 export interface ReferenceContent {
-  /** The OpenAPI document as JSON text. */
+  /** OpenAPI document as JSON text. */
   readonly document: string;
-  /** The server that the page may call; empty for none. */
+  /** Server that the page may call; empty for none. */
   readonly server: string;
 }
 
 const LOOPBACK = "127.0.0.1";
-/** Unread bytes after which a page is disconnected. It gets the complete state when it reconnects. */
+/**
+ * Maximum number of unread bytes of a page, which is then disconnected. It gets the complete state when it reconnects.
+ */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
-/** Limit of a request of the page: more than twice the largest input, which may be sent twice. */
+/** Maximum size of a request of the page: more than twice the largest input, which a request may contain twice. */
 const MAX_REQUEST_BYTES = 32 * 1024 * 1024;
 
 const HEADERS = {
@@ -56,19 +57,18 @@ const HEADERS = {
   "X-Content-Type-Options": "nosniff",
 };
 
-/** Where a page listens. */
 export interface PageAddress {
-  /** A host name or address of this machine. */
+  /** Host name or address of this machine. */
   readonly host?: string | undefined;
   readonly port: number;
-  /** Whether a taken port is an error; otherwise the system chooses another one. */
+  /** Whether it is an error if the port is taken; otherwise the system chooses another one. */
   readonly exact: boolean;
-  /** The first segment of every path: at least 32 random characters. */
+  /** First segment of every path: at least 32 random characters. */
   readonly token?: string;
 }
 
 export class PageServer {
-  /** The address of the page, with its token and a trailing slash. */
+  /** Address of the page, with its token and a trailing slash. */
   url = "";
   readonly #server: Server;
   readonly #streams = new Set<ServerResponse>();
@@ -81,7 +81,7 @@ export class PageServer {
     this.#server = createServer((request, response) => void this.#answer(request, response));
   }
 
-  /** @throws PageFault if an exact port is taken; the error of Node's `listen` */
+  /** @throws PageFault if a port with `exact` is taken; errors of Node's `listen` */
   async listen({ host, port, exact, token }: PageAddress = { port: 0, exact: true }): Promise<void> {
     const own = token ?? randomBytes(24).toString("base64url");
     try {
@@ -105,7 +105,6 @@ export class PageServer {
     await once(this.#server, "listening");
   }
 
-  /** Sends an event to every open page. */
   send(event: string, data: unknown): void {
     for (const stream of this.#streams) writeEvent(stream, event, data);
   }

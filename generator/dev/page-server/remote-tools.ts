@@ -1,4 +1,4 @@
-/** The tools of a remote server, read from `/tools` and the `/meta` of each. */
+/** Reads the tools of a remote server, from `/tools` and the `/meta` of each tool. */
 
 import type { TlsOptions } from "svc-runtime/leader";
 import { exchange, type HttpExchange } from "../../http-exchange.js";
@@ -8,15 +8,15 @@ import { type ShownTool, shownTool } from "./tool-views.js";
 
 export interface RemoteServer {
   readonly tools: readonly ShownTool[];
-  /** Why some listed tools are not shown. */
+  /** Reasons why some listed tools are not shown. */
   readonly problems: readonly ProblemView[];
-  /** Whether it requires signatures; null if its answer does not show it. */
+  /** Whether the server requires signatures; null if unknown. */
   readonly signed: boolean | null;
 }
 
 const TIMEOUT_MS = 10_000;
 const MAX_TOOLS = 1000;
-/** Bytes of all metadata together. The page receives all of it. */
+/** Maximum size of all metadata together, which the page receives. */
 const MAX_METADATA_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -63,7 +63,7 @@ export async function remoteServer(url: string, tls: TlsOptions | undefined): Pr
     if (address === url && own.response.status === 200) continue;
     const meta = await get(`${address}/meta`);
     if (meta.response === undefined) {
-      // Each of the others would also wait for the timeout.
+      // Each of the other tools would also wait for the timeout.
       problems.push({
         title: `${address} and the tools listed after it are not shown`,
         text: `no answer from ${address}: ${meta.failure?.message}`,
@@ -91,7 +91,7 @@ export async function remoteServer(url: string, tls: TlsOptions | undefined): Pr
   return { tools: found, problems, signed: await requiresSignatures(first.view.url, tls) };
 }
 
-/** Sends an empty body, which runs no tool: the answer is 401 if signatures are required, else 422. */
+/** Sends an empty body, for which no tool runs. The answer is 401 if signatures are required, otherwise 422. */
 async function requiresSignatures(url: string, tls: TlsOptions | undefined): Promise<boolean | null> {
   const { response } = await exchange({
     method: "POST",
@@ -108,7 +108,7 @@ function text({ response }: HttpExchange): string {
   return response?.body.toString("utf8") ?? "";
 }
 
-/** The listed paths, without leading and trailing slashes. */
+/** Paths in the list, without leading and trailing slashes. */
 export function pathsOf(listing: string): string[] {
   try {
     const list: unknown = JSON.parse(listing);

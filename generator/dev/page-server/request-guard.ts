@@ -1,6 +1,6 @@
 /**
- * Restricts the page's server to requests of its own page. Requests from other origins, and from names that were rebound
- * to this machine (DNS rebinding), are refused before their body is read.
+ * Restricts the page's server to requests of its own page. Rejects requests from other origins, and those whose host
+ * name was rebound to this machine (DNS rebinding), before their body is read.
  */
 
 import { timingSafeEqual } from "node:crypto";
@@ -17,22 +17,22 @@ export class RequestGuard {
   readonly #host: string | { readonly names: readonly string[] };
 
   /**
-   * @param host the accepted `Host`: address and port. Given names, also any IP address and any port are accepted,
-   *   because only a name can be rebound and a port may be forwarded
-   * @param token the first segment of every path
+   * @param host accepted `Host`: address and port. If names are given, any IP address and any port are accepted as
+   * well: only a name can be rebound, and a port may be forwarded
+   * @param token first segment of every path
    */
   constructor(host: string | { readonly names: readonly string[] }, token: string) {
     this.#host = host;
     this.#token = Buffer.from(token);
   }
 
-  /** The path after the token, such as `/api/call`, or the refusal. */
+  /** Path after the token, such as `/api/call`, or the rejection. */
   check({ method, url = "", headers }: Pick<IncomingMessage, "method" | "url" | "headers">): Admission {
     if (!this.#isOwn(headers.host ?? "")) return { status: 403, why: "wrong Host" };
     const isRead = method === "GET";
     const [, token = "", path = ""] = /^\/([^/?]*)(\/[^?]*)?/.exec(url) ?? [];
     const isOpen = this.#isToken(token);
-    // Browsers send Origin with every request that is not GET or HEAD. MCP clients do not.
+    // Browsers send Origin with every request except GET and HEAD. MCP clients do not.
     const needsOrigin = !isRead && !(isOpen && path === MCP_PATH);
     if (headers.origin === undefined ? needsOrigin : headers.origin !== `http://${headers.host}`) {
       return { status: 403, why: "wrong Origin" };

@@ -17,7 +17,7 @@ export interface ShownTool {
  * Reads the documents of a `meta.json`.
  *
  * @param url address of the server
- * @throws PageFault for a document that leaders would refuse
+ * @throws PageFault for a document that leaders would reject
  */
 export function shownTools(metaJson: string, url: string): ShownTool[] {
   const list = readJson(metaJson);

@@ -23,7 +23,7 @@ export function Answer() {
   const report = shown.value;
   const place = useRef<HTMLElement>(null);
   const last = useRef(report?.id);
-  // In the one-column layout the answer is below the form: scroll to it.
+  // In the one-column layout the answer is below the form, so it is scrolled into view.
   useEffect(() => {
     const isNew = report !== undefined && last.current !== report.id;
     last.current = report?.id;
@@ -88,7 +88,7 @@ function linesOf({ exchange: { requestId } }: ExchangeReport) {
 
 function Outcome({ report }: { readonly report: ExchangeReport }) {
   const { failure, error, result } = report.exchange;
-  // The verdict of a check already explains the refusal.
+  // The verdict of a check already explains the error.
   const isExpected = report.kind !== "call" && report.holds === true;
   const thrown = linesOf(report).find((line) => line.thrown !== null)?.thrown;
   return (
@@ -126,7 +126,7 @@ function Thrown({ thrown: { text, at, frame } }: { readonly thrown: ThrownView }
   );
 }
 
-/** Focuses the control at a path, or else the nearest enclosing one. */
+/** Focuses the control at a path, or the nearest control that encloses it. */
 function focusField(path: string): void {
   const focus = () => {
     for (let at = path; at !== ""; at = at.replace(/(?:\.?[^.[\]]+|\[[^\]]*\])$/, "")) {

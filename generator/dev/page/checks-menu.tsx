@@ -95,7 +95,7 @@ function repeatable(): string | undefined {
   return (shown.value ?? history.value.find(({ fqn }) => fqn === tool.value?.fqn))?.id;
 }
 
-/** Why a check is not available. */
+/** Reason why a check is not available. */
 function reasonAgainst(kind: CheckKind): string | undefined {
   const { signer, signed } = state.value;
   if (kind === "retry") return repeatable() === undefined ? "make a call first" : undefined;

@@ -37,7 +37,7 @@ export function History() {
   );
 }
 
-/** CSS class of a call. A refusal that a check expects is neither good nor bad. */
+/** CSS class of a call. An error that a check expects is neither good nor bad. */
 export function classOf({ status, outcome, kind, holds }: CallEntry): string {
   if (holds === false) return "bad";
   if (kind !== "call" && holds === true && status !== 200) return "expected";

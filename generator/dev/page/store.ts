@@ -31,7 +31,7 @@ export const answerView = signal<"exchange" | "signatures" | "log" | "contract">
 export const wantsSigned = signal<boolean | undefined>(undefined);
 export const health = signal<ReadonlyMap<string, Health>>(new Map());
 export const logLines = signal<readonly LogEvent[]>([]);
-/** Newest first. */
+/** Calls, newest first. */
 export const history = signal<readonly CallEntry[]>([]);
 const report = signal<ExchangeReport | undefined>(undefined);
 export const running = signal<CallKind | undefined>(undefined);
@@ -63,12 +63,12 @@ export const tool = computed<ToolView | undefined>(() => {
 });
 export const fields = computed(() => (tool.value === undefined ? undefined : new Fields(tool.value.inputSchema)));
 export const draft = computed(() => (tool.value === undefined ? undefined : drafts.value.get(nameOf(tool.value.fqn))));
-/** Whether calls are signed: the user's choice, by default if the server requires signatures. */
+/** Whether calls are signed: the user's choice, or by default whether the server requires it. */
 export const signs = computed(() => state.value.signer !== null && (wantsSigned.value ?? state.value.signed !== false));
-/** The call whose answer is shown. */
+/** Call whose answer is shown. */
 export const shown = computed(() => (report.value?.fqn === tool.value?.fqn ? report.value : undefined));
 export const canCall = computed(() => running.value === undefined && draft.value?.fault === "");
-/** The error of the shown call, if it names a member of the input. */
+/** Path in the error of the shown call, if it is a member of the input. */
 export const errorAt = computed(() => {
   const error = shown.value?.exchange.error;
   return error?.path ? { path: error.path, text: error.details ?? "" } : undefined;
@@ -95,8 +95,8 @@ export async function showCall({ id, fqn }: CallEntry): Promise<void> {
 }
 
 /**
- * Shows the last call after a reload of the page. Its input is adapted to a changed contract, and dropped if the user has
- * already typed.
+ * Shows the last call after the page was reloaded. Adapts its input if the contract has changed; drops the input if the
+ * user has already typed.
  */
 async function restore({ id, fqn }: CallEntry): Promise<void> {
   selectedName.value = nameOf(fqn);
@@ -125,7 +125,7 @@ export function editValue(value: Value): void {
   setDraft((before) => ({ ...before, value, text: shownText(value), fault: "" }));
 }
 
-/** Fills in an example, but keeps the typed secrets. */
+/** Fills in an example but keeps secrets that the user typed. */
 export function editExample(value: Value): void {
   const all = fields.value;
   const before = draft.value?.value;
@@ -221,7 +221,7 @@ export async function loadContract(): Promise<void> {
   });
 }
 
-/** Reads the tools of the remote server again, and their health. */
+/** Reads the tools of the remote server and their health again. */
 export async function reload(): Promise<void> {
   await noticing(async () => {
     await post("reload", {});

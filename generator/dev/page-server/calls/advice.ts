@@ -1,4 +1,4 @@
-/** Advice on refused and failed calls. It assumes that the reader sees only the page. */
+/** Advice on calls that failed, for a reader who sees only the page. */
 
 import { capitalised, ERROR_ANSWERS } from "../../../error-answers.js";
 import type { CallKind, ErrorView } from "../page-api.js";
@@ -40,10 +40,10 @@ function authAdvice(details: string, { signed, kind }: FailedCall): string {
 }
 
 /**
- * Path of the member at fault, such as `tags[1]` in `tags[1]: expected a string, got null`. A position in the envelope
- * is translated to the name of its port.
+ * Path of the member that caused the error, such as `tags[1]` in `tags[1]: expected a string, got null`. Translates a
+ * position in the envelope to the name of its port.
  *
- * @param ports in the order of the envelope
+ * @param ports names in the order of the envelope
  */
 export function pathOf(code: string, details: string | undefined, ports: readonly string[]): string | null {
   if (code !== "input_deserialization_error" || details === undefined) return null;

@@ -6,16 +6,16 @@ import { PageFault } from "../page-fault.js";
 import type { Prepared } from "./exchange-view.js";
 
 const MAX_KEPT = 200;
-/** Characters of the input shown in the list of calls. */
+/** Maximum number of characters of the input in the list of calls. */
 const MAX_PREVIEW = 160;
 
 /** A call and its request, for a retry. */
 export interface KeptCall {
   readonly prepared: Prepared;
   readonly report: ExchangeReport;
-  /** Time of `performance.now()`. */
+  /** Time on the `performance.now()` clock. */
   readonly at: number;
-  /** Identifies the server process: the replay memory of another process does not have the call. */
+  /** Identifies the server process: another process has another replay memory, without this call. */
   readonly start: object;
 }
 

@@ -1,4 +1,4 @@
-/** Calls made from the page, valid and invalid ones, with verdicts by protocol.md, sections 5 to 8. */
+/** Valid and invalid calls from the page, with verdicts according to protocol.md sections 5 to 8. */
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
@@ -32,17 +32,17 @@ export class Caller {
     this.#history = history;
   }
 
-  /** The public part of the signer. */
+  /** Public part of the signer. */
   get signer(): SignerView | null {
     const { leader } = this.#options;
     return leader === undefined ? null : { leaderId: leader.id, keyId: String(leader.keyId) };
   }
 
   /**
-   * Makes one call of the page.
+   * Makes one call for the page.
    *
-   * @param isSigned whether the server requires signatures; null when unknown
-   * @throws PageFault for a request that cannot be sent
+   * @param isSigned whether the server requires signatures; null if unknown
+   * @throws PageFault if the request cannot be sent
    */
   async run(request: PageCall, tool: ToolView, ports: MetaSchema, isSigned: boolean | null): Promise<ExchangeReport> {
     const { kind, of, shown = request.input, secrets = [] } = request;
@@ -139,7 +139,7 @@ export class Caller {
   }
 }
 
-/** Names of the ports of an envelope: those of the tool, then what it does not know. */
+/** Names of the ports in an envelope: those of the tool, then undeclared members. */
 function sentPorts({ inputPorts }: MetaSchema, texts: PortTexts): string[] {
   const known = inputPorts.map(({ name }) => name);
   return [...known, ...Object.keys(texts).filter((name) => !known.includes(name))];
@@ -153,7 +153,7 @@ function publicKeyOfLeader({ key }: Leader): Buffer {
   throw new PageFault("the leader's key cannot be read");
 }
 
-/** @throws PageFault for a text that is no JSON object */
+/** @throws PageFault unless the text is a JSON object */
 function inputDocument(input: string): ReturnType<typeof parseJson> {
   try {
     const document = parseJson(Buffer.from(input));

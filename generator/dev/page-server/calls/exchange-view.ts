@@ -1,4 +1,4 @@
-/** What the page shows of an exchange: bytes, hashes, signatures, the result or the error. */
+/** Data of an exchange for the page: bytes, hashes, signatures, result or error. */
 
 import { createHash } from "node:crypto";
 import { DOMAINS, prettyJson, quote, RESULT_CONTENT_TYPE, SignatureHeaders } from "svc-runtime/internal/generator";
@@ -29,10 +29,10 @@ export interface Prepared {
   readonly signedTexts: PortTexts;
   /** Values of the body. */
   readonly sentTexts: PortTexts;
-  /** Texts that are hidden in the request and in the answer. */
+  /** Texts to hide in the request and the answer. */
   readonly secrets: readonly string[];
   readonly signed?: SignedRequest;
-  /** The public key that the allow-list should have for this leader. */
+  /** Public key that the allow-list should contain for this leader. */
   readonly leaderKey?: Buffer;
 }
 
@@ -44,9 +44,9 @@ interface ViewOptions {
   readonly toolKey?: PublicKey | undefined;
 }
 
-/** Bytes of a body that are shown. */
+/** Maximum number of bytes of a body that are shown. */
 const MAX_SHOWN_BYTES = 16 * 1024;
-/** Values of a port that are shown. */
+/** Maximum number of values of a port that are shown. */
 const MAX_SHOWN_VALUES = 300;
 
 export function exchangeView(done: HttpExchange, prepared: Prepared, options: ViewOptions): ExchangeView {
@@ -85,7 +85,7 @@ function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("hex");
 }
 
-/** The result, or the reason why it cannot be read. */
+/** Result, or the reason why it cannot be read. */
 function readResult(ports: MetaSchema, body: Buffer): ToolResult | string {
   try {
     return decodeResult(ports, body);
@@ -126,7 +126,10 @@ function hashView(
   };
 }
 
-/** The input hash. Invalid input has one too, such as several values for a single-value port, or one for a `many` port. */
+/**
+ * Input hash. Also computed for invalid input, such as several values for a `one` port or a single value for a `many`
+ * port.
+ */
 export function hashOf(ports: readonly PortShape[], texts: PortTexts): Uint8Array {
   return new InputHasher(ports).hash(valuesOf(ports, texts).map((values) => values.map(sha256)));
 }

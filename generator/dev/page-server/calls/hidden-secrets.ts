@@ -4,7 +4,7 @@ import type { Hidden } from "../page-api.js";
 
 const HIDDEN: Hidden = "••••••••";
 
-/** A shorter secret is hidden only as a whole JSON string, because elsewhere it may be part of a word. */
+/** A shorter secret is hidden only if it is a whole JSON string, because elsewhere it may be part of a word. */
 const MIN_LENGTH = 6;
 
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
@@ -19,7 +19,7 @@ export function hasSecret(bytes: Buffer, secrets: readonly string[]): boolean {
   return secrets.flatMap(formsOf).some((form) => bytes.includes(form));
 }
 
-/** The forms of a secret to search for: the JSON string; a long secret also unquoted, raw and escaped. */
+/** Texts to search for: the secret as a JSON string; for a long secret also without quotes, raw and escaped. */
 function formsOf(secret: string): string[] {
   const quoted = JSON.stringify(secret);
   if (secret === "" || secret === HIDDEN) return [];

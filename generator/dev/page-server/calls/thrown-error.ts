@@ -5,7 +5,7 @@ import { isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ThrownView } from "../page-api.js";
 
-/** Source lines shown before and after the line. */
+/** Number of source lines shown before and after the line. */
 const AROUND = 2;
 const PLACE = /(?:\(|at (?:async )?)((?:file:\/\/)?[^()]+?\.[cm]?tsx?):(\d+):(\d+)\)?$/;
 
@@ -26,7 +26,7 @@ export function thrownView(err: unknown, root: string | undefined): ThrownView |
   };
 }
 
-/** The position in a stack line; undefined outside the project's sources. */
+/** Position in a line of a stack; undefined outside the project's sources. */
 function placeOf(text: string, root: string) {
   const [, path, line, column] = PLACE.exec(text) ?? [];
   if (path === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Verdicts: whether the answer to each kind of call is the one that protocol.md requires (sections 5 to 8). */
+/** Verdicts: whether the answer to each kind of call is what protocol.md requires (sections 5 to 8). */
 
 import { DEFAULT_REPLAY_CACHE_TTL_MS } from "svc-runtime/internal/generator";
 import { ERROR_ANSWERS } from "../../../error-answers.js";
@@ -25,12 +25,12 @@ export function verdictOf(outcome: Outcome): Verdict {
   return outcome.kind === "call" ? ofResult(outcome.exchange) : CHECKS[outcome.kind](outcome);
 }
 
-/** The variant, the error code, or the reason why there is neither. */
+/** Variant, error code, or the reason why there is neither. */
 export function outcomeOf({ response, result, error }: ExchangeView): string {
   return response === null ? "no answer" : (result?.variant ?? error?.code ?? "unreadable result");
 }
 
-/** A valid call is judged only by the signature of its result. */
+/** For a valid call, only the signature of the result is judged. */
 function ofResult({ signatures }: ExchangeView): Verdict {
   switch (signatures.find(({ by }) => by === "tool")?.verdict) {
     case "verified":

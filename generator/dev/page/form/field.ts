@@ -46,7 +46,7 @@ export interface FieldMember {
 export const HIDDEN: Hidden = "••••••••";
 const NOTHING: Schema = new Map();
 const MAX_HOPS = 64;
-/** Depth of the initial value of a field. */
+/** Maximum nesting of a field's initial value. */
 const MAX_LEVELS = 8;
 
 function asSchema(value: Value | undefined): Schema {
@@ -246,7 +246,9 @@ export class Fields {
     );
   }
 
-  /** Adapts a value to a changed schema: keeps parts that still fit, adds new required members, removes unknown ones. */
+  /**
+   * Adapts a value to a changed schema: keeps parts that still fit, adds new required members, removes unknown members.
+   */
   reconcile(value: Value | undefined, schema: Schema, level = 0): Value {
     const field = this.field(schema);
     if (value === undefined || level > MAX_LEVELS * 4) return this.empty(schema, level === 1 ? 1 : 0, level);
@@ -348,7 +350,7 @@ function rulesOf(schema: Schema): string {
     .join(" · ");
 }
 
-/** The fault in the text of a number; undefined if there is none. The server checks it again. */
+/** Error in the text of a number; undefined if there is none. The server checks the number again. */
 export function numberProblem(
   text: string,
   { integer, min, max }: Extract<FieldShape, { kind: "number" }>,

@@ -153,7 +153,7 @@ function MemberField({ name, schema, required, value, path }: MemberProps) {
   );
 }
 
-/** Description, constraints, and the error of the last answer. */
+/** Description, constraints, and the error in the last answer. */
 function Notes({
   field,
   path,
@@ -443,7 +443,7 @@ function Row({ children }: { readonly children: ComponentChildren }) {
   return <div class="row">{children}</div>;
 }
 
-/** Bytes per `String.fromCharCode` call. */
+/** Number of bytes for each call of `String.fromCharCode`. */
 const CHUNK = 8192;
 
 function base64Of(bytes: Uint8Array): string {
