@@ -1,12 +1,11 @@
 /** What is wrong with the requirements manifest: the gate over docs/protocol.md. */
 
 import type { Requirement } from "./requirements.js";
-import { isPlanned, type Sentence } from "./sentences.js";
+import type { Sentence } from "./sentences.js";
 
-/** Sentences without an entry, entries without their sentence, and what is listed twice. Planned sentences have no entry. */
+/** Sentences without an entry, entries without their sentence, and what is listed twice. */
 export function listingFaults(sentences: readonly Sentence[], requirements: readonly Requirement[]): string[] {
-  const built = sentences.filter((each) => !isPlanned(each));
-  const texts = new Set(built.map(({ text }) => text));
+  const texts = new Set(sentences.map(({ text }) => text));
   const [ids, listed] = [new Set<string>(), new Set<string>()];
   const faults: string[] = [];
   for (const { id, text } of requirements) {
@@ -16,7 +15,7 @@ export function listingFaults(sentences: readonly Sentence[], requirements: read
     ids.add(id);
     listed.add(text);
   }
-  const unlisted = built.filter(({ text }) => !listed.has(text));
+  const unlisted = sentences.filter(({ text }) => !listed.has(text));
   return [...faults, ...unlisted.map(({ section, text }) => `section ${section}: a sentence is not listed: ${text}`)];
 }
 

@@ -886,7 +886,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "9.11",
-    text: "★ A server that requires no signatures starts on a loopback address only, unless that is asked for by name (the mode `disabled` in the configuration, `SVC_ALLOW_UNSIGNED=1`, `allowUnsigned` in code).",
+    text: "★ A server that requires no signatures starts on a loopback address only, unless that is allowed explicitly (the mode `disabled` in the configuration, `SVC_ALLOW_UNSIGNED=1`, `allowUnsigned` in code).",
     proven: { "runtime/unsigned-start": 1 },
   },
   {
@@ -973,7 +973,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   },
   {
     id: "11.5",
-    text: "Evidence of the registered-key kind needs a `response_signing_key`: a tool served in signed mode without one is named once in the log at start.",
+    text: "Evidence of the registered-key kind needs a `response_signing_key`: a tool served in signed mode without one is reported once in the log at start.",
     proven: { "runtime/invoke-auth": 1 },
   },
   {

@@ -29,10 +29,5 @@ export function sentencesOf(markdown: string): Sentence[] {
   return sentences;
 }
 
-/** Whether a sentence describes behaviour that is planned and not built yet: it has no proof. */
-export function isPlanned({ text }: Sentence): boolean {
-  return text.includes("☆");
-}
-
 /** Up to a full stop or colon before the beginning of another sentence. Code in backticks is never split. */
-const SENTENCE = /(?:`[^`]*`|[^`])+?(?:[.:](?=\s+[A-Z★☆`"])|$)/g;
+const SENTENCE = /(?:`[^`]*`|[^`])+?(?:[.:](?=\s+[A-Z★`"])|$)/g;
