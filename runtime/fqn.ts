@@ -46,20 +46,20 @@ export function fqnProblem(text: string): string | undefined {
   if (name === "") return "the name is empty";
   const parts = name.split(".");
   for (const [index, part] of parts.entries()) {
-    const which = `part ${index + 1}, ${quoted(part, MAX_QUOTED)},`;
+    const which = `part ${index + 1} (${quoted(part, MAX_QUOTED)})`;
     if (part === "") return `part ${index + 1} is empty`;
     const wrong = /[^a-z0-9_-]/u.exec(part)?.[0];
     if (wrong !== undefined && /[A-Z]/.test(wrong))
       return `${which} has the upper-case letter ${quoted(wrong, MAX_QUOTED)}`;
     if (wrong !== undefined) return `${which} has the character ${quoted(wrong, MAX_QUOTED)}`;
     if (!/^[a-z]/.test(part)) return `${which} does not begin with a letter`;
-    if (part.length < 2) return `${which} is too short: two characters or more`;
+    if (part.length < 2) return `${which} is too short: expected two characters or more`;
   }
   if (parts.length < 3)
     return `${quoted(name, MAX_QUOTED)} has ${parts.length === 1 ? "one part" : "two parts"}, expected three or more`;
   if (at < 0) return "the version is missing: add @1";
   const version = text.slice(at + 1);
-  if (version === "") return "the version behind @ is missing: write @1";
+  if (version === "") return "the version after @ is missing: write @1";
   if (!DIGITS.test(version)) return `the version ${quoted(version, MAX_QUOTED)} is not a decimal number`;
   return `the version ${quoted(version, MAX_QUOTED)} is not from 1 to ${MAX_VERSION}`;
 }

@@ -51,7 +51,7 @@ export function readArguments(given: readonly string[], commands: readonly Comma
     const own = Object.keys(command.options).find((name) => words.every((word) => name.split("-").includes(word)));
     const others = commands.filter(({ options }) => Object.hasOwn(options, idle)).map(({ name }) => name);
     const hint = own === undefined ? `it is an option of ${others.join(", ")}` : `did you mean --${own}?`;
-    throw new UsageError(`${command.name} has no --${idle}; ${hint}`);
+    throw new UsageError(`${command.name} has no option --${idle}; ${hint}`);
   }
   if (args.length > 0 && command.arguments === undefined) {
     const [first = ""] = args;

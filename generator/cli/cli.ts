@@ -122,8 +122,8 @@ function faultOf(error: unknown, help: string) {
   if (error instanceof UsageError) return { exit: EXIT.usage, code: "usage", message: error.message, hint: help };
   // Thrown by the parsers of TypeScript and JSON.
   if (isStackOverflow(error)) {
-    const message = "a type, an expression or a document nests too deeply to be read";
-    return { exit: EXIT.failure, code: "failed", message, hint: "nest less" };
+    const message = "a type, an expression or a document is nested too deeply";
+    return { exit: EXIT.failure, code: "failed", message, hint: "reduce its nesting" };
   }
   if (error instanceof UnreadableFile || error instanceof ForeignFile || error instanceof CommandError) {
     return { exit: EXIT.failure, code: "failed", message: error.message, hint: error.hint };

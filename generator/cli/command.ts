@@ -81,16 +81,16 @@ export function defineCommand<const O extends Options>(command: Command<O>): Com
 }
 
 /** The option of every command that prints data. */
-export const JSON_OPTION = { type: "boolean", summary: "results and errors as JSON on standard output" } as const;
+export const JSON_OPTION = { type: "boolean", summary: "print results and errors as JSON on standard output" } as const;
 /** Options of commands that read the tool project. */
 export const PROJECT_OPTIONS = {
   project: {
     type: "string",
     short: "p",
     value: "FILE",
-    summary: "tsconfig.json of the tool project, or its folder (default: tsconfig.json here)",
+    summary: "tsconfig.json of the tool project, or its folder (default: the current folder)",
   },
-  out: { type: "string", value: "FOLDER", summary: "where generated code goes (default: src/generated)" },
+  out: { type: "string", value: "FOLDER", summary: "folder of the generated code (default: src/generated)" },
 } as const;
 
 /** Prints JSON for programs: indented, with a final newline. */

@@ -9,7 +9,7 @@ export function completionCommand(commands: () => readonly Command[]): Command {
   return defineCommand({
     name: "completion",
     arguments: "bash|zsh|fish",
-    summary: "a script that completes commands and options in your shell",
+    summary: "print a script that completes commands and options in your shell",
     options: {},
     examples: [
       ['eval "$(svc-gen completion bash)"', "in ~/.bashrc"],

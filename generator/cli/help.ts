@@ -2,7 +2,8 @@
 
 import type { Command, Options } from "./command.js";
 
-const EXIT_CODES = "exit codes: 0 done, 1 failure, 2 usage, 3 generated files are stale, 4 a contract is broken\n";
+const EXIT_CODES =
+  "exit codes: 0 success, 1 failure, 2 invalid arguments, 3 generated files are stale, 4 breaking change of a contract\n";
 
 /** Text of `svc-gen --help`, or of `svc-gen keys --help` for a group of commands. */
 export function overview(version: string, commands: readonly Command[], byDefault: Command | undefined): string {

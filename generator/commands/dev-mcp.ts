@@ -28,7 +28,9 @@ export function devMcp(call: CommandContext<typeof LEADER_OPTIONS & Options>, ro
     answer: async (request, response) => {
       // The keys exist once a build is served.
       if (tools.length === 0) {
-        response.writeHead(503, { "Content-Type": "application/json" }).end('{"error":"no build serves"}');
+        response
+          .writeHead(503, { "Content-Type": "application/json" })
+          .end('{"error":"no server is running: see the output of svc-gen dev"}');
         return;
       }
       opened ??= open();

@@ -122,7 +122,7 @@ function pageToken(root: string, env: LeaderCall["env"]): string {
     return readKeyFile(folder, PAGE_KEY).key.toString("base64url");
   } catch (error) {
     if (!(error instanceof KeyFileError)) throw error;
-    throw new CommandError(error.message, `delete it in ${folder}: svc-gen dev makes another one`);
+    throw new CommandError(error.message, `delete this file in ${folder}: svc-gen dev will create a new one`);
   }
 }
 
@@ -132,7 +132,7 @@ async function opened(page: DevelopmentPage): Promise<void> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (error instanceof PageFault)
-      throw new CommandError(message, "name another one with --page-port, or leave it out");
+      throw new CommandError(message, "choose another port with --page-port, or omit --page-port");
     if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
       throw new UsageError(`--host expects an address of this machine: ${code}`);
     throw error;

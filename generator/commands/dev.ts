@@ -30,31 +30,34 @@ const DEFAULT_INSPECT_PORT = 9229;
 
 export const devCommand = defineCommand({
   name: "dev",
-  summary: "generate, compile and serve, again after every save, until Ctrl-C",
-  details: `While something is wrong, the last good build keeps serving. A change of a contract is shown as by diff.
-It runs the code of the project. Compiled files go to the project's own outDir, else to .svc/, which git ignores. Keys,
-configuration and address are in a private folder of yours, below XDG_STATE_HOME or ~/.local/state.
-The printed page calls the tools from a browser on this machine, and shows each call as a leader sees it. With --url it
-shows a server that runs elsewhere; nothing is generated or served then.
+  summary: "generate, compile and serve the tools, and again after every save, until Ctrl-C",
+  details: `While the code has errors, the last good build keeps serving. Changes of a contract are printed as by svc-gen diff.
+svc-gen dev runs the code of the project. Compiled files are written to the project's outDir, or to .svc/, which git ignores.
+Keys, configuration and address are in a private folder in XDG_STATE_HOME or ~/.local/state.
+Open the printed page in a browser on this machine to call the tools and to see each request and answer. With --url the
+page calls a server that is already running, and nothing is generated or served.
 
-The server gets the variables of .env in the project's folder, and starts again when they change. Variables that are set
-already win. BIND_ADDR gives the default port.
-With --inspect debuggers attach to one port, also after a restart. The last server ends before the next one starts then.
+The server receives the variables in .env of the project's folder, unless the environment sets them, and restarts when the
+file changes. The default port is that of BIND_ADDR.
+With --inspect the port of the debugger stays the same after a restart: a server ends before the next one starts.
 
-With --json one line an event: note (message), page (url, mcp), progress (step), run (diagnostics, wrote, changes),
+With --json each event is one line of JSON: note (message), page (url, mcp), progress (step), run (diagnostics, wrote, changes),
 serving (url, tools, restarted, newest), failed, errors, ended (reason), call (tool, status, milliseconds, request), line.`,
   options: {
     port: { type: "string", value: "PORT", summary: `port on 127.0.0.1 (default: ${DEFAULT_PORT}, or a free one)` },
-    signed: { type: "boolean", summary: "require signed requests, with development keys made for this project" },
-    inspect: { type: "boolean", summary: "let debuggers attach to the server" },
-    "inspect-brk": { type: "boolean", summary: "the same, and wait for one before the first line" },
-    "inspect-port": { type: "string", value: "PORT", summary: `where (default: ${DEFAULT_INSPECT_PORT})` },
-    url: { type: "string", value: "URL", summary: "only the page, for the running server at this address" },
+    signed: { type: "boolean", summary: "require signed requests; the development keys are created for this project" },
+    inspect: { type: "boolean", summary: "allow debuggers to attach to the server" },
+    "inspect-brk": {
+      type: "boolean",
+      summary: "like --inspect, and wait for a debugger before the first line of code",
+    },
+    "inspect-port": { type: "string", value: "PORT", summary: `port for debuggers (default: ${DEFAULT_INSPECT_PORT})` },
+    url: { type: "string", value: "URL", summary: "serve only the page, for the running server at this address" },
     ...PAGE_OPTIONS,
     ...LEADER_OPTIONS,
     ...PROJECT_OPTIONS,
-    json: { type: "boolean", summary: "one JSON object a line, for programs" },
-    quiet: { type: "boolean", summary: "no notes" },
+    json: { type: "boolean", summary: "print one JSON object per line, for programs" },
+    quiet: { type: "boolean", summary: "do not print notes" },
   },
   examples: [
     ["svc-gen dev", "serve unsigned calls on this machine"],
@@ -70,7 +73,7 @@ serving (url, tools, restarted, newest), failed, errors, ended (reason), call (t
     const { root, tsconfig = "tsconfig.json" } = project;
     if (!existsSync(resolve(root, tsconfig))) {
       throw new UsageError(
-        `there is no ${quoted(tsconfig)} here; run svc-gen dev in a tool project, or name it: --project`,
+        `${quoted(tsconfig)} does not exist; run svc-gen dev in a tool project, or pass --project FOLDER`,
       );
     }
     const { develop, PortTaken } = await import("../dev/dev-session.js");
@@ -104,9 +107,9 @@ serving (url, tools, restarted, newest), failed, errors, ended (reason), call (t
     } catch (error) {
       const { KeyFileError } = await import("../keys/key-file.js");
       if (error instanceof KeyFileError)
-        throw new CommandError(error.message, "delete it: svc-gen dev makes another one");
+        throw new CommandError(error.message, "delete the file: svc-gen dev will create a new one");
       if (!(error instanceof PortTaken)) throw error;
-      throw new CommandError(error.message, "name another one, or leave --port out");
+      throw new CommandError(error.message, "choose another port, or omit --port");
     } finally {
       await page.close();
     }
@@ -123,7 +126,7 @@ function refuseIdleOptions({ values }: CommandContext<typeof LEADER_OPTIONS & ty
     given(Object.keys(LEADER_OPTIONS)),
   ];
   if (values.url !== undefined && own !== undefined) {
-    throw new UsageError(`--${own} is of a project: leave it out, or --url, which shows a server that runs`);
+    throw new UsageError(`--${own} and --url exclude each other: with --url no project is built`);
   }
   if (values.url === undefined && values.signed === undefined && keys !== undefined && keys !== "ca") {
     throw new UsageError(`--${keys} expects --signed or --url`);
@@ -169,11 +172,11 @@ function idleVariables(env: Environment): string[] {
   const { BIND_ADDR, PORT } = env;
   const notes: string[] = [];
   if (BIND_ADDR !== undefined && boundPort(env) === undefined) {
-    notes.push("BIND_ADDR is ignored: it expects HOST:PORT");
+    notes.push("BIND_ADDR is ignored: expected HOST:PORT");
   } else if (BIND_ADDR !== undefined && !/^(?:127\.0\.0\.1|localhost):/.test(BIND_ADDR)) {
-    notes.push("only the port of BIND_ADDR is used: svc-gen dev serves on 127.0.0.1");
+    notes.push("only the port of BIND_ADDR is used: svc-gen dev always serves on 127.0.0.1");
   }
-  if (PORT !== undefined) notes.push("PORT is ignored, also by the built server: use --port or BIND_ADDR");
+  if (PORT !== undefined) notes.push("PORT is ignored, by the built server too: use --port or BIND_ADDR");
   return notes;
 }
 
@@ -213,7 +216,7 @@ async function printer(
         const text =
           event.seconds === undefined
             ? `${PROGRESS[event.step]} …`
-            : `the server has not started after ${event.seconds} s: does an import or a create() wait?`;
+            : `the server has not started after ${event.seconds} s: check whether an import or a create() method is waiting`;
         call.complain(paint(`${text}\n`, 2));
         return;
       }
@@ -237,7 +240,7 @@ async function printer(
         call.print(servingLine(event, paint));
         const port = portOf(event.url);
         if (expected !== undefined && port !== expected) {
-          call.print(`  port ${expected} is taken by another process; --port names one of your own\n`);
+          call.print(`  another process uses port ${expected}; choose a port with --port\n`);
         }
         expected = port;
         printTools(event, introduced, call);
@@ -274,8 +277,8 @@ function servingLine(
   { url, milliseconds, restarted, newest }: Extract<DevEvent, { event: "serving" }>,
   paint: (text: string, code: number) => string,
 ): string {
-  if (!newest) return paint(`✗ the last good build serves on ${url}, without the latest changes\n`, 31);
-  return paint(`✓ serving on ${url}${restarted ? ` after ${milliseconds} ms` : ": the build is the same"}\n`, 32);
+  if (!newest) return paint(`✗ the last good build is serving on ${url}, without the latest changes\n`, 31);
+  return paint(`✓ serving on ${url}${restarted ? ` after ${milliseconds} ms` : ": the build has not changed"}\n`, 32);
 }
 
 /** Prints the tools that are new. */

@@ -30,17 +30,17 @@ import { generateNow } from "./generate.js";
 export const diffCommand = defineCommand({
   name: "diff",
   arguments: "[OLD NEW]",
-  summary: "compare two meta.json, or git HEAD's with the one here; exit 4 when a contract is broken",
-  details: `Types are compared by their values: what callers of the old contract send must be taken, what they read must be what
-they expect. breaking: callers fail, so raise the version. not decided: neither a proof nor a counterexample was found; it
-counts as breaking. additive: a new tool. compatible: no caller fails. A breaking change under a new version of the tool is no
-broken contract.
+  summary: "compare two versions of meta.json, by default git HEAD's with the current one; exit 4 on a breaking change",
+  details: `A change is compatible if the new tool accepts all inputs that callers of the old contract may send, and returns only results
+that they expect. Kinds: compatible; additive (a new tool); breaking (calls of existing callers fail: raise the version of the
+tool); not decided (svc-gen found neither a proof nor a counterexample: treated as breaking). Any change is allowed in a new
+version of a tool.
 
-With --json: [{"tool","before","after","kind","port","pointer","old","new","change"}], one entry a change; "old" and "new" are
-the schemas at the pointer as JSON texts. Members without a value are absent.`,
+With --json: [{"tool","before","after","kind","port","pointer","old","new","change"}], one entry per change; "old" and "new" are
+the schemas at the pointer, as JSON text. Members without a value are omitted.`,
   options: { json: JSON_OPTION },
   examples: [
-    ["svc-gen diff", "git HEAD's meta.json with the one here"],
+    ["svc-gen diff", "git HEAD's meta.json with the current one"],
     ["svc-gen diff old/meta.json meta.json", "two files"],
   ],
   run: async (call) => {
@@ -49,8 +49,8 @@ the schemas at the pointer as JSON texts. Members without a value are absent.`,
     call.print(call.json ? asJson(listDifferences(differences)) : formatDifferences(differences));
     if (!isBroken(differences)) return EXIT.done;
     const isCertain = differences.some(({ verdict }) => verdict === "breaking");
-    const fault = isCertain ? "a contract is broken" : "a contract may be broken";
-    call.complain(`svc-gen: ${fault}: raise the version in fqn(), or take the change back\n`);
+    const fault = isCertain ? "breaking change" : "possibly breaking change";
+    call.complain(`svc-gen: ${fault}: raise the version in fqn(), or undo the change\n`);
     return EXIT.broken;
   },
 });
@@ -97,7 +97,7 @@ async function committedAndCurrent(call: CommandContext<Options>): Promise<[Name
 async function staleness(root: string): Promise<string | undefined> {
   if (freshBuildInfo(root, buildOptions({ root })) !== undefined) return undefined;
   const { files, diagnostics } = await generateNow({ root });
-  if (hasErrors(diagnostics)) return "the project has errors, so meta.json may be stale; see svc-gen";
+  if (hasErrors(diagnostics)) return "the project has errors, so meta.json may be stale; run svc-gen to see them";
   const isStale = staleFiles(root, files).some(({ path }) => path === "meta.json");
   return isStale ? "meta.json is stale: run svc-gen, then compare again" : undefined;
 }

@@ -27,23 +27,23 @@ import { generateOptions } from "./options/project-options.js";
 import { projectTools, variablesOf } from "./options/project-tools.js";
 
 const OPTIONS = {
-  config: { type: "string", value: "FILE", summary: "the configuration (default: that of SVC_TOOLKIT_CONFIG_PATH)" },
-  "leader-key": { type: "string", value: "FILE", summary: "private key of a leader: probes of URL are signed with it" },
-  "leader-id": { type: "string", value: "ID", summary: "id of that leader in the allow-list (default: leader)" },
-  "key-id": { type: "string", value: "N", summary: "id of that key (default: 0)" },
+  config: { type: "string", value: "FILE", summary: "configuration (default: the path in SVC_TOOLKIT_CONFIG_PATH)" },
+  "leader-key": { type: "string", value: "FILE", summary: "private key of a leader, which signs the probes of URL" },
+  "leader-id": { type: "string", value: "ID", summary: "ID of that leader in the allow-list (default: leader)" },
+  "key-id": { type: "string", value: "N", summary: "ID of that key in the allow-list (default: 0)" },
   "tool-key": {
     type: "string",
     value: "HEX",
-    summary: "public key that leaders know of the tool; compared with the configuration",
+    summary: "public key of the tool, as leaders have it; compared with the configuration",
   },
   ...HEADER_PREFIX,
-  ca: { type: "string", value: "FILE", summary: "trusted certificates in PEM form, instead of the system's" },
+  ca: { type: "string", value: "FILE", summary: "trusted certificates in PEM format, instead of the system's" },
   size: {
     type: "string",
     value: "BYTES",
-    summary: "send a body of this size, where otherwise its length is only announced",
+    summary: "send a body of this size (default: only announce a body of the server's limit)",
   },
-  unsigned: { type: "boolean", summary: "the server at URL is meant to require no signatures" },
+  unsigned: { type: "boolean", summary: "expect that the server at URL requires no signatures" },
   ...PROJECT_OPTIONS,
   json: JSON_OPTION,
 } as const;
@@ -54,21 +54,22 @@ const MAX_SIZE = 2 ** 30;
 export const doctorCommand = defineCommand({
   name: "doctor",
   arguments: "[URL]",
-  summary: "what is wrong with this project, or with the way to a served tool",
-  details: `Without URL: Node, TypeScript, tsconfig, the built server, versions, generated files, configuration, keys, environment. With
-the URL of a tool: connection, TLS, redirects, health, paths, metadata (against meta.json here), clock, signature headers, bodies, size.
+  summary: "find problems of this project, or of the path to a served tool",
+  details: `Without URL, svc-gen doctor checks Node, TypeScript, tsconfig, the built server, versions, generated files, configuration, keys and
+environment. With the URL of a tool it checks connection, TLS, redirects, health, paths, metadata (compared with meta.json of this
+folder), clock, signature headers, bodies and their size limit.
 
-No probe runs the tool: each call is refused by its signature, by a body that is no JSON, or by values that do not decode.
-Probes are signed with --leader-key, or for the URL of a running svc-gen dev --signed with the keys of the project.
-A signed probe may make an instance of the tool and ask its authorize.
+No probe runs the tool: the server refuses each because of its signature, invalid JSON or values that the contract does not allow.
+Probes are signed with --leader-key, or, if URL is a running svc-gen dev --signed, with the keys of the project. For a signed probe
+the server may create an instance of the tool and call its authorize().
 
-Each line is ✓, ✗ with the next step, or - where it does not apply; exit 1 when there is a ✗. A step names a
-heading of docs/troubleshooting.md or a code of docs/error-codes.md.
-With --json: {"checks":[{"name","ok","detail","next"}]}, ok null for -.`,
+Each line begins with ✓ (passed), ✗ (failed, followed by the next step) or - (does not apply); exit 1 if a check failed. A next step
+may refer to a heading of docs/troubleshooting.md or a code of docs/error-codes.md.
+With --json: {"checks":[{"name","ok","detail","next"}]}; ok is null for checks that do not apply.`,
   options: OPTIONS,
   examples: [
-    ["svc-gen doctor", "the project here"],
-    ["svc-gen doctor https://tools.example.org/sum", "the way to a tool"],
+    ["svc-gen doctor", "the project in this folder"],
+    ["svc-gen doctor https://tools.example.org/sum", "a served tool"],
     ["svc-gen doctor http://127.0.0.1:8080/sum --leader-key keys/leader.key", "with signed probes"],
   ],
   run: async (call) => {
@@ -76,7 +77,8 @@ With --json: {"checks":[{"name","ok","detail","next"}]}, ok null for -.`,
     const [url, ...more] = args;
     if (more.length > 0) throw new UsageError(`doctor expects one URL, got ${args.length}`);
     const idle = (["size", "unsigned", "ca", "header-prefix"] as const).find((name) => values[name] !== undefined);
-    if (url === undefined && idle !== undefined) throw new UsageError(`--${idle} is for doctor URL`);
+    if (url === undefined && idle !== undefined)
+      throw new UsageError(`--${idle} applies only with a URL: svc-gen doctor URL`);
     const project = generateOptions(call);
     const toolKey = values["tool-key"];
     if (toolKey !== undefined) await publicKeyIn("tool-key", toolKey, cwd);

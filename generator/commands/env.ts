@@ -27,16 +27,16 @@ const FORMS: Readonly<Record<string, (variable: Variable) => string>> = {
 export const envCommand = defineCommand({
   name: "env",
   summary: "print the environment variables that the tools declare, for .env, compose or Kubernetes",
-  details: `Tools declare them in static variables(). A server does not start without those that are not optional, and svc-gen doctor
-shows which are set. Forms: env for .env and docker run --env-file, compose for the environment of a service in
-compose.yaml, kubernetes for the env of a container, with values from a secret named tools.`,
+  details: `Tools declare variables in static variables(). A server does not start while a required variable is missing; svc-gen doctor
+shows which variables are set. Formats: env for .env and docker run --env-file; compose for the environment of a service in
+compose.yaml; kubernetes for the env of a container, with values from a secret named tools.`,
   options: {
-    as: { type: "string", value: "FORM", summary: "env, compose or kubernetes (default: env)" },
+    as: { type: "string", value: "FORM", summary: "format: env, compose or kubernetes (default: env)" },
     ...PROJECT_OPTIONS,
     json: JSON_OPTION,
   },
   examples: [
-    ["svc-gen env", "lines for .env, to be filled in"],
+    ["svc-gen env", "lines for .env; fill in the values"],
     ["svc-gen env --as compose", "for docs/deploy/compose.yaml"],
   ],
   run: async (call) => {

@@ -7,11 +7,11 @@ import { quoted } from "../compile/diagnostics/quote.js";
 export const explainCommand = defineCommand({
   name: "explain",
   arguments: "[CODE]",
-  summary: "what a diagnostic means; without a code, the list of all",
+  summary: "explain a diagnostic; without a code, list all diagnostics",
   options: { json: JSON_OPTION },
   examples: [
-    ["svc-gen explain SVC112", "the page of one diagnostic"],
-    ["svc-gen explain", "all codes, one line each"],
+    ["svc-gen explain SVC112", "explains one diagnostic"],
+    ["svc-gen explain", "lists all codes, one per line"],
   ],
   run: ({ args, json, print }) => {
     print(args.length === 0 ? listCodes(json) : explainCode(args, json));
@@ -36,6 +36,6 @@ function explainCode([text = "", ...more]: readonly string[], json: boolean): st
 /** Error for an unknown code. Suggests no other code, because near numbers have unrelated meanings. */
 function unknownCode(given: string): UsageError {
   if (/^ts\d+$/i.test(given))
-    return new UsageError(`${quoted(given)} is TypeScript's; explain knows the codes of svc-gen`);
+    return new UsageError(`${quoted(given)} is a code of TypeScript; explain knows only the codes of svc-gen`);
   return new UsageError(`unknown code ${quoted(given)}; svc-gen explain lists all codes, such as SVC112`);
 }

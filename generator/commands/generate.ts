@@ -22,24 +22,25 @@ import { generateOptions } from "./options/project-options.js";
 export const generateCommand = defineCommand({
   name: "generate",
   summary: "write src/generated/ and meta.json",
-  details: `The name of the command may be left out. Errors are printed with their place, and nothing is written.
+  details: `svc-gen without a command does the same. If the project has errors, they are printed with their positions and nothing is written.
 
-With --json one object on one line, with --watch one a run: {"diagnostics":[…],"wrote":[…],"milliseconds":41}.`,
+With --json each run prints one line: {"diagnostics":[…],"wrote":[…],"milliseconds":41}.`,
   options: {
     check: {
       type: "boolean",
-      summary: "write nothing; exit 3 and show the difference when files are stale; read every type a second time",
+      summary:
+        "write nothing; if files are stale, print the differences and exit 3; check every schema with a second generator",
     },
-    watch: { type: "boolean", summary: "write now and whenever a file changes that they depend on, until Ctrl-C" },
+    watch: { type: "boolean", summary: "write now, and again after every change of a source file, until Ctrl-C" },
     ...PROJECT_OPTIONS,
     json: JSON_OPTION,
-    notes: { type: "boolean", summary: "all notes, also those that the last run without errors gave already" },
-    quiet: { type: "boolean", summary: "no notes" },
+    notes: { type: "boolean", summary: "print all notes, also those that the last run without errors printed" },
+    quiet: { type: "boolean", summary: "do not print notes" },
   },
   examples: [
     ["svc-gen && tsc", "the build script of a tool project"],
     ["svc-gen --check", "for CI: fails when generated files are stale"],
-    ["svc-gen --check --json", "for programs: the paths of stale files"],
+    ["svc-gen --check --json", "for programs: prints the paths of stale files"],
     ["svc-gen --watch", "generates after every save"],
   ],
   run: (call) => {
@@ -94,7 +95,7 @@ export function visibleDiagnostics(
 
 function countKnown(known: number, { complain }: Reporter): void {
   if (known === 0) return;
-  complain(`${plural(known, "note")} as before (svc-gen --notes shows ${known === 1 ? "it" : "them"})\n`);
+  complain(`${plural(known, "note")} as before (svc-gen --notes prints ${known === 1 ? "it" : "them"})\n`);
 }
 
 /**
@@ -220,7 +221,7 @@ async function watch(options: GenerateOptions, reporter: GenerateCall): Promise<
           return printReport({ diagnostics: visibleDiagnostics(diagnostics, reporter), wrote, milliseconds }, reporter);
         }
         const errors = news(diagnostics);
-        if (errors > 0) reporter.print(`${plural(errors, "error")}; waiting\n`);
+        if (errors > 0) reporter.print(`${plural(errors, "error")}; waiting for a change\n`);
         else
           reporter.print(`${wrote.length === 0 ? "up to date" : `wrote ${wrote.join(", ")}`} in ${milliseconds} ms\n`);
       },

@@ -22,32 +22,32 @@ import type { RefusedTool } from "../import/metadata.js";
 import { printJson } from "../json.js";
 
 const OPTIONS = {
-  out: { type: "string", value: "DIR", summary: "folder of the classes (default: src)" },
-  force: { type: "boolean", summary: "replace files that are there" },
-  verbose: { type: "boolean", summary: "name each difference by its JSON pointer" },
+  out: { type: "string", value: "DIR", summary: "folder for the classes (default: src)" },
+  force: { type: "boolean", summary: "replace existing files" },
+  verbose: { type: "boolean", summary: "print each difference with its JSON pointer" },
   json: JSON_OPTION,
 } as const;
 
 export const importCommand = defineCommand({
   name: "import",
   arguments: "META.json|URL",
-  summary: "tool classes from the metadata of existing tools, whatever language they are in",
-  details: `META.json is a file with one metadata document or a list of them, URL the address of a server's /meta. Each tool
-becomes one file: types from its schemas, in their order, and a class whose invoke answers "not implemented".
+  summary: "write tool classes from the metadata of existing tools, in any language",
+  details: `META.json is a file with one metadata document or a list of them; URL is the address of a tool's /meta. Each tool becomes
+one file with the types of its schemas, and a class whose invoke returns the failure "not implemented".
 
-Types that several tools have are written once, in a file of their own. A tool that cannot be imported does not stop the
-others: all are named, and the exit code is 1.
+Types that several tools share are written once, to a separate file. If a tool cannot be imported, the others still are, and
+the exit code is 1.
 
-svc-gen generates from the classes once, in memory, and compares the metadata with the imported one. The first line of
-each tool says whether its ports are the same, and how many differences there are; --verbose names them.
+To check the result, svc-gen generates metadata from the new classes in memory and compares it with the original. For each
+tool it prints whether the ports are the same, and the number of differences; --verbose prints each of them.
 
 With --json: {"tools":[{"fqn","file","class","path","samePorts","verdict","retagged","inlined","differences"}],
-"shared","refused"}, a difference being {"pointer","imported","generated"} with its values as JSON texts, absent where
+"shared","refused"}. A difference is {"pointer","imported","generated"}; its values are JSON text, and omitted where
 there is none.`,
   options: OPTIONS,
   examples: [
-    ["svc-gen import meta.json", "src/NAME.ts for each tool in the file"],
-    ["svc-gen import https://tools.example.org/sum/meta --out src/tools", "the tool of a running server"],
+    ["svc-gen import meta.json", "writes src/NAME.ts for each tool in the file"],
+    ["svc-gen import https://tools.example.org/sum/meta --out src/tools", "a tool of a running server"],
   ],
   run: async (call) => {
     const [name, ...more] = call.args;
@@ -68,7 +68,10 @@ there is none.`,
     if (call.values.force) replaceFiles(files, () => baseOf(call.cwd, folder));
     else if (existing.length > 0) {
       const names = existing.map(({ target }) => quoted(shown(call, target))).join(", ");
-      throw new CommandError(`${names} already exists`, "name another folder with --out, or add --force");
+      throw new CommandError(
+        `${names} already exists`,
+        "choose another folder with --out, or add --force to replace the files",
+      );
     } else writeNewFiles(call.cwd, files);
     if (call.json) call.print(asJson(asData(imported, call, folder)));
     else report(imported, call, folder, around.length > 0);
@@ -162,14 +165,14 @@ function report(
     call.print(`wrote ${path(tool.file)}  ${tool.fqn}: ${verdict(tool)}\n`);
     for (const line of warnings(tool, call.values.verbose === true)) call.complain(`warning: ${tool.fqn}: ${line}\n`);
   }
-  if (shared !== undefined) call.print(`wrote ${path(shared.file)}  the types that several tools have\n`);
+  if (shared !== undefined) call.print(`wrote ${path(shared.file)}  the types that several tools share\n`);
   for (const { message, hint } of refused) call.complain(`svc-gen: ${message} (${hint})\n`);
   if (call.quiet) return;
   if (refused.length > 0) {
     call.complain(`${plural(refused.length, "tool")} of ${tools.length + refused.length} cannot be imported\n`);
   }
   const tests = `wrote test/  a test for each tool, with a stub for each variant of its results\n`;
-  call.print(isNewProject ? `wrote package.json and the files of a project around it\n${tests}` : tests);
+  call.print(isNewProject ? `wrote package.json and the other files of a new project\n${tests}` : tests);
   const first = isNewProject ? "npm install and npm test; then " : "";
   call.print(`\nNext: ${first}implement invoke and health in ${shellWord(shown(call, folder))}, then svc-gen\n`);
 }
@@ -181,33 +184,33 @@ function verdict({ samePorts, verdict: judged, differences, inlined }: ImportedT
   const notation = `${plural(count, "difference")} of notation`;
   return judged === "same" || judged === "compatible"
     ? `the ports are the same; ${notation}`
-    : `the ports are the same, their types are not; ${notation}`;
+    : `the ports are the same, but their types differ; ${notation}`;
 }
 
 function warnings(tool: ImportedTool, isVerbose: boolean): string[] {
   const { differences, inlined, samePorts, retagged, isUndescribed } = tool;
   const details = [
     ...differences.map(describe),
-    ...inlined.map((pointer) => `${place(pointer)}: is written at its use`),
+    ...inlined.map((pointer) => `${place(pointer)}: the shared type is repeated where it is used`),
   ];
   return [
     ...(samePorts ? [] : ["the ports differ from the imported ones: register the tool as a new version"]),
     ...(samePorts ? tool.changes.map((change) => escaped(change, MAX_PLACE)) : []),
     ...(retagged === undefined ? [] : [describeTags(retagged)]),
-    ...(isUndescribed ? ["it has no description, which svc-gen requires: describe it in description()"] : []),
+    ...(isUndescribed ? ["the tool has no description, which svc-gen requires: write one in description()"] : []),
     ...(isVerbose ? details : []),
   ];
 }
 
 function describeTags({ tag, content }: NonNullable<ImportedTool["retagged"]>): string {
   const was = `${place(tag)}${content === undefined ? "" : ` and ${place(content)}`}`;
-  return `the output was tagged by its member ${was}, a form without ports; results are {"VARIANT":{...}} now, so register the tool as a new version and change what reads them`;
+  return `the old output distinguishes variants by the member ${was}, which svc-gen does not support; results are now {"VARIANT":{...}}: register the tool as a new version, and change the programs that read its results`;
 }
 
 function describe({ pointer, imported, generated }: SchemaDifference): string {
   const at = place(pointer);
   if (imported === undefined) return `${at}: ${value(generated)} is added`;
-  if (generated === undefined) return `${at}: ${value(imported)} is left out`;
+  if (generated === undefined) return `${at}: ${value(imported)} is omitted`;
   return `${at}: ${value(imported)} becomes ${value(generated)}`;
 }
 

@@ -9,21 +9,28 @@ import type { Target } from "../invoke/target.js";
 import { LEADER_OPTIONS, leaderOptions, numberOf } from "./options/leader-options.js";
 
 const OPTIONS = {
-  signed: { type: "boolean", summary: "sign the request: with the keys below, or those of svc-gen dev --signed" },
-  replay: { type: "boolean", summary: "with --signed: send the same request twice; the second answer is remembered" },
-  tamper: { type: "boolean", summary: "with --signed: send it once more with a changed value, which is refused" },
+  signed: { type: "boolean", summary: "sign the request, with the keys below or those of svc-gen dev --signed" },
+  replay: { type: "boolean", summary: "with --signed: send the same request twice, and check that the tool ran once" },
+  tamper: {
+    type: "boolean",
+    summary: "with --signed: send it again with a changed value, and check that it is refused",
+  },
   ...LEADER_OPTIONS,
   secret: {
     type: "string",
     multiple: true,
     value: "PORT=VARIABLE",
-    summary: "the text of an input port from an environment variable; may be given several times",
+    summary: "read the value of an input port from an environment variable; repeatable",
   },
   "allow-http": {
     type: "boolean",
-    summary: "with --signed: send to another machine over http:, where calls can be read",
+    summary: "with --signed: send to another machine over http:, unencrypted",
   },
-  timeout: { type: "string", value: "MS", summary: "limit of the call (default: the tool's timeout and 5 s)" },
+  timeout: {
+    type: "string",
+    value: "MS",
+    summary: "time limit of the call in ms (default: the tool's timeout plus 5 s)",
+  },
   json: JSON_OPTION,
 } as const;
 
@@ -32,13 +39,12 @@ type InvokeCall = CommandContext<typeof OPTIONS>;
 export const invokeCommand = defineCommand({
   name: "invoke",
   arguments: "[TOOL|URL] JSON|@FILE|-",
-  summary: "call a tool once, unsigned or signed, and show what was verified",
-  details: `TOOL is a tool of this project: its FQN, the last part of its name, or its path; it may be left out when the project
-has only one. The call goes to the running svc-gen dev; if two are running, --signed selects the one that requires
-signatures. If none is running, it goes to port 8080 of this machine. A required input marked @secret may be left
-out of the input: it is taken from --secret, or the terminal asks for it without showing it. The result is printed
-to standard output, everything else to standard error. Exit 1 when there is no result, or when the tool answers
-_err_eval.`,
+  summary: "call a tool once, unsigned or signed, and verify the result",
+  details: `TOOL is a tool of this project: its FQN, the last part of its name, or its path. If the project has only one tool, TOOL may
+be omitted. The call is sent to the running svc-gen dev (if two are running, --signed selects the one that requires
+signatures), or else to port 8080 of this machine. A required input port marked @secret may be omitted from the input: its
+value is read from --secret, or typed at a hidden prompt. The result is printed to standard output, everything else to
+standard error. Exit 1 if there is no result, or if the result is _err_eval.`,
   options: OPTIONS,
   examples: [
     [`svc-gen invoke '{"a":1,"b":2,"label":"x","tags":["y"]}'`, "the only tool of the project"],
@@ -51,7 +57,8 @@ _err_eval.`,
     const [name, input] = argumentsOf(call.args);
     const { signed = false, replay = false, tamper = false, timeout, secret: given = [] } = call.values;
     for (const [flag, given] of Object.entries({ replay, tamper })) {
-      if (given && !signed) throw new UsageError(`--${flag} expects --signed: only signed requests are remembered`);
+      if (given && !signed)
+        throw new UsageError(`--${flag} expects --signed: the server stores only answers to signed requests`);
     }
     const key = (["leader-key", "leader-id", "key-id", "tool-key"] as const).find((option) => call.values[option]);
     if (key !== undefined && !signed) throw new UsageError(`--${key} expects --signed: an unsigned call has no keys`);
@@ -132,14 +139,14 @@ function unauthorized({ details = "" }: LeaderError, url: string, values: Invoke
   const { "header-prefix": sent = DEFAULT_HEADER_PREFIX, "leader-key": key } = values;
   const [, read] = /^([A-Za-z][A-Za-z0-9-]{0,40}-)Sig-V: missing$/.exec(details) ?? [];
   if (read !== undefined && read.toLowerCase() !== sent.toLowerCase()) {
-    return `this server reads other headers: give --header-prefix ${read}`;
+    return `this server expects another header prefix: pass --header-prefix ${read}`;
   }
-  if (read !== undefined) return `the headers were lost on the way: svc-gen doctor ${url}`;
+  if (read !== undefined) return `a proxy removed or changed the headers: run svc-gen doctor ${url}`;
   if (key === undefined && /(?:no such leader and key in the allow-list|does not verify)$/.test(details)) {
-    return "signed with the keys of svc-gen dev --signed, which this server does not know: give --leader-key and --leader-id";
+    return "the request was signed with the keys of svc-gen dev --signed, which this server does not know: pass --leader-key and --leader-id";
   }
   return /in the allow-list$|does not verify$/.test(details)
-    ? "compare the leader's id, key id and public key with the allow-list of the server"
+    ? "compare the leader ID, key ID and public key with the server's allow-list"
     : "the tool did not run";
 }
 
@@ -152,8 +159,8 @@ const RAN_HINTS: Readonly<Record<LeaderError["ran"], string>> = {
 /** Hints for failures that the client itself detects. */
 const HINTS: Readonly<Record<string, string>> = {
   wrong_signature:
-    "the result is not of the tool with this public key: take the public half of its response_signing_key",
-  unsigned_result: "the server has no response_signing_key for this tool",
+    "the result was not signed with the key that belongs to --tool-key: pass the public key of the tool's response_signing_key",
+  unsigned_result: "the server's configuration has no response_signing_key for this tool",
   invalid_input: "correct the input",
 };
 
@@ -179,14 +186,14 @@ function print(report: CallReport, call: InvokeCall): void {
   if (replay !== undefined) {
     const verdict = replay.same
       ? "the same result and signature: the tool did not run again"
-      : "ANOTHER answer: the tool ran twice";
+      : "DIFFERENT answer: the tool ran twice";
     call.complain(`${replay.same ? "✓" : "✗"} retry: 200 in ${replay.milliseconds} ms · ${verdict}\n`);
   }
   if (tamper !== undefined) {
     const { refusal: error } = tamper;
     const text =
       error === undefined ? "ACCEPTED: the signature was not checked" : `refused: ${error.status} ${error.code}`;
-    call.complain(`${error === undefined ? "✗" : "✓"} changed on the way: ${text}\n`);
+    call.complain(`${error === undefined ? "✗" : "✓"} changed after signing: ${text}\n`);
   }
 }
 
@@ -196,6 +203,6 @@ function refusalFacts(error: LeaderError | undefined) {
 
 const VERIFIED: Readonly<Record<CallReport["signature"], string>> = {
   verified: "input hash ✓ nonce ✓ result signature ✓",
-  unverified: "signed by the tool; give --tool-key to verify it",
+  unverified: "signed by the tool, not verified: pass --tool-key",
   unsigned: "unsigned",
 };

@@ -24,15 +24,15 @@ const OPTIONS = {
     summary: "servers or tools (default: the running svc-gen dev of the project)",
   },
   ...LEADER_OPTIONS,
-  "accept-unverified": { type: "boolean", summary: "take results that no --tool-key verifies" },
+  "accept-unverified": { type: "boolean", summary: "accept results that cannot be verified, without --tool-key" },
   unsigned: { type: "boolean", summary: "call servers that require no signatures" },
   secret: {
     type: "string",
     multiple: true,
     value: "PORT=VARIABLE",
-    summary: "the text of a secret port from an environment variable; may be given several times",
+    summary: "read the value of a secret input port from an environment variable; repeatable",
   },
-  "allow-http": { type: "boolean", summary: "sign calls to another machine over http:, where they can be read" },
+  "allow-http": { type: "boolean", summary: "send signed calls to another machine over http:, unencrypted" },
   "print-config": { type: "boolean", summary: "print the entry for the configuration files of MCP clients" },
   project: PROJECT_OPTIONS.project,
   json: JSON_OPTION,
@@ -42,16 +42,16 @@ type McpCall = CommandContext<typeof OPTIONS>;
 
 export const mcpCommand = defineCommand({
   name: "mcp",
-  summary: "serve tools to MCP clients: editors, desktop agents, agent frameworks",
-  details: `A stdio server of the Model Context Protocol. It reads the metadata of the tools, signs each call as a leader, verifies the
-result, and repeats the same signed request when the connection breaks. Without --url it serves the tools of the running
-svc-gen dev, with the keys of svc-gen dev --signed.
+  summary: "serve tools to MCP clients, such as editors and agents",
+  details: `An MCP client starts this command and talks to it over standard input and output. It reads the metadata of the tools, signs
+each call as a leader, verifies the result, and sends the same signed request again if the connection breaks. Without --url it
+serves the tools of the running svc-gen dev, and signs with the keys of svc-gen dev --signed.
 
-64-bit integers are strings of digits, in both directions, because MCP clients round JSON numbers.`,
+64-bit integers are strings of digits in inputs and results, because MCP clients round large JSON numbers.`,
   options: OPTIONS,
   examples: [
-    ["svc-gen mcp --print-config", "what to put into the configuration of a client"],
-    ["svc-gen mcp", "the tools of this project; a client starts it"],
+    ["svc-gen mcp --print-config", "prints the entries for clients"],
+    ["svc-gen mcp", "the tools of this project"],
     [
       "svc-gen mcp --url https://tools.example.org --leader-key agent.pem --leader-id agent --tool-key HEX",
       "any server",
@@ -82,11 +82,11 @@ async function openBridge(call: McpCall, root: string, complain: (problem: strin
     const servers = await devServers(root, call.env);
     const server = servers.find(({ signed }) => signed) ?? servers[0];
     if (server !== undefined) return server;
-    throw new CommandError("no svc-gen dev serves this project", "start it: svc-gen dev --signed; or give --url");
+    throw new CommandError("no svc-gen dev serves this project", "start it with svc-gen dev --signed, or pass --url");
   };
   const signed = call.values.unsigned !== true && (given !== undefined || (await development()).signed);
   const client = await clientOptions(call, root, signed);
-  if (!signed) complain("calls are unsigned: no result is verified, and a call that is repeated runs again");
+  if (!signed) complain("calls are unsigned: results are not verified, and a repeated call runs again");
   const addresses = async () => {
     const urls = given ?? [(await development()).url];
     return (await Promise.all(urls.map((url) => toolAddresses(url, client.tls)))).flat();
@@ -100,8 +100,7 @@ async function openBridge(call: McpCall, root: string, complain: (problem: strin
   );
   const bridge = new Bridge({ addresses, client, complain, secrets });
   const problems = await bridge.read();
-  if (problems.length > 0)
-    throw new CommandError(problems.join("; "), "leave these tools out: give --url of the others");
+  if (problems.length > 0) throw new CommandError(problems.join("; "), "pass --url with only the other tools");
   return bridge;
 }
 

@@ -12,13 +12,13 @@ import { documentsOf } from "./options/project-tools.js";
 
 export const metaCommand = defineCommand({
   name: "meta",
-  summary: "the metadata document of one tool with its public URL, for registration",
+  summary: "print the metadata document of one tool with its public URL, for registration",
   options: {
-    fqn: { type: "string", value: "FQN", summary: "the tool, where the project has several" },
+    fqn: { type: "string", value: "FQN", summary: "the tool, if the project has several" },
     url: { type: "string", value: "URL", summary: "the URL under which the tool is served" },
     ...PROJECT_OPTIONS,
   },
-  examples: [["svc-gen meta --url https://tools.example.org/sum", "the document of the only tool"]],
+  examples: [["svc-gen meta --url https://tools.example.org/sum", "the only tool of the project"]],
   run: async (call) => {
     const { fqn, url } = call.values;
     if (url === undefined) throw new UsageError("meta expects --url URL, under which the tool is served");
@@ -44,7 +44,8 @@ function registrationDocument(metaJson: string, fqn: string | undefined, url: st
   const wanted = fqn === undefined ? undefined : (parseFqn(fqn)?.text ?? fqn);
   const [found, ...more] = documents.filter((each) => wanted === undefined || each.get("fqn") === wanted);
   if (found === undefined) throw unknownName("tool", wanted ?? "", names);
-  if (more.length > 0) throw new UsageError(`several tools; name one with --fqn: ${names.join(", ")}`);
+  if (more.length > 0)
+    throw new UsageError(`the project has several tools; choose one with --fqn: ${names.join(", ")}`);
   const document = new JsonObject(new Map(found.members).set("url", url));
   return `${prettyJson(printJson(document))}\n`;
 }

@@ -23,12 +23,16 @@ const DEFAULT_FOLDER = "my-tool";
 const SAMPLE_INPUT = '{"name":"Ada","times":2}';
 
 const OPTIONS = {
-  name: { type: "string", value: "NAME", summary: "the name of the package (default: that of the folder)" },
-  fqn: { type: "string", value: "FQN", summary: "the name of the tool (default: xyz.demo.NAME@1)" },
-  tool: { type: "string", value: "NAME", summary: "add a tool to the project here: an FQN, or its last part" },
-  nexus: { type: "boolean", summary: "serve leaders that send X-Nexus- headers: those of the network" },
-  yes: { type: "boolean", short: "y", summary: "ask nothing: take the defaults" },
-  "skip-install": { type: "boolean", summary: "do not run npm install, and generate nothing yet" },
+  name: { type: "string", value: "NAME", summary: "name of the package (default: the name of the folder)" },
+  fqn: { type: "string", value: "FQN", summary: "name of the tool (default: xyz.demo.NAME@1)" },
+  tool: {
+    type: "string",
+    value: "NAME",
+    summary: "add a tool to the project in this folder: its FQN, or the last part of it",
+  },
+  nexus: { type: "boolean", summary: "serve leaders of the network, which send X-Nexus- headers" },
+  yes: { type: "boolean", short: "y", summary: "do not ask; use the defaults" },
+  "skip-install": { type: "boolean", summary: "run neither npm install nor svc-gen" },
   json: JSON_OPTION,
 } as const;
 
@@ -37,15 +41,15 @@ type Scaffold = typeof import("../scaffold/index.js");
 export const newCommand = defineCommand({
   name: "new",
   arguments: "[DIR]",
-  summary: "make a tool project: a class, its tests, a container, a CI workflow",
-  details: `Asks for the folder, the name of the tool and whether to install, each with a default. Without a terminal nothing
-is asked: DIR or --yes is needed then. No file is replaced. Then npm install runs, and svc-gen for the first time.`,
+  summary: "create a tool project: a class, its tests, a container, a CI workflow",
+  details: `Asks for the folder, the name of the tool and whether to run npm install; each question has a default. Without a terminal, pass
+DIR or --yes. No file is replaced. npm install and svc-gen then run in the new project.`,
   options: OPTIONS,
   examples: [
-    ["svc-gen new my-tool", "asks for the rest"],
+    ["svc-gen new my-tool", "asks for the name of the tool"],
     ["svc-gen new my-tool --fqn org.example.my-tool@1 --yes", "asks nothing"],
     ["svc-gen new --yes --skip-install", "only the files, in ./my-tool"],
-    ["svc-gen new --tool org.example.rate@1", "src/rate.ts and test/rate.test.ts in the project here"],
+    ["svc-gen new --tool org.example.rate@1", "adds src/rate.ts and test/rate.test.ts to the project in this folder"],
   ],
   run: async (call) => {
     const scaffold = await import("../scaffold/index.js");
@@ -58,16 +62,20 @@ function addTool(call: CommandContext<typeof OPTIONS>, name: string, scaffold: S
   const { cwd, values } = call;
   const idle =
     call.args.length > 0 ? "DIR" : (["name", "fqn", "nexus"] as const).find((each) => values[each] !== undefined);
-  if (idle !== undefined) throw new UsageError(`--tool adds to the project here, and takes no ${idle}`);
+  if (idle !== undefined)
+    throw new UsageError(`--tool adds a tool to the project in this folder, and cannot be combined with ${idle}`);
   if (!existsSync(join(cwd, "package.json"))) {
-    throw new CommandError("there is no package.json here", "run it in a project, or make one: svc-gen new");
+    throw new CommandError(
+      "this folder has no package.json",
+      "run the command in a project, or create one: svc-gen new",
+    );
   }
   const taken = projectTools(cwd) ?? [];
   const domain = /^(.+)\.[^.]+@/.exec(taken[0] ?? "")?.[1] ?? "xyz.demo";
   const complete = (short: string) => (/[.@]/.test(short) ? short : `${domain}.${short}@1`);
   const tool = scaffold.toolNames(name, "--tool", complete);
   if (taken.includes(tool.fqn))
-    throw new CommandError(`the project has ${tool.fqn} already`, "name another tool, or a new version");
+    throw new CommandError(`the project already has ${tool.fqn}`, "choose another name, or a new version");
   const files = scaffold.toolFiles(tool);
   scaffold.assertNew(
     cwd,
@@ -82,7 +90,7 @@ function addTool(call: CommandContext<typeof OPTIONS>, name: string, scaffold: S
   const next = ["npm test", "npx svc-gen"];
   if (call.json) call.print(asJson({ folder: cwd, fqn: tool.fqn, wrote: paths, next }));
   else {
-    const served = `a tool without path() is at the root, where one tool can be`;
+    const served = `a tool without path() is served at the root, and only one tool can be`;
     call.print(
       `${paths.map((path) => `wrote ${path}\n`).join("")}\n${tool.fqn} will answer /${tool.file}/invoke; ${served}. Next:\n`,
     );
@@ -97,8 +105,8 @@ async function makeProject(call: CommandContext<typeof OPTIONS>, scaffold: Scaff
   const given = await folderOf(call, ask);
   const folder = resolve(cwd, given);
   if (cwd.startsWith(join(folder, sep))) {
-    const hint = "name a new folder, such as my-tool; or go there, and svc-gen new .";
-    throw new UsageError(`${quoted(given)} is a folder around this one; ${hint}`);
+    const hint = "choose a new folder, such as my-tool; or run svc-gen new . in that folder";
+    throw new UsageError(`${quoted(given)} contains the current folder; ${hint}`);
   }
   const packageName =
     values.name === undefined
@@ -126,13 +134,13 @@ async function makeProject(call: CommandContext<typeof OPTIONS>, scaffold: Scaff
     const fault = await scaffold.npmInstall(folder, call.env, call.interrupted());
     if (fault !== undefined) {
       call.complain(`${fault}\n`);
-      throw new CommandError("npm install failed; the files are there", finish);
+      throw new CommandError("npm install failed; the files were written", finish);
     }
     const generated = await generateNow({ root: folder });
     if (hasErrors(generated.diagnostics)) {
       reportDiagnostics(generated.diagnostics, call);
       throw new CommandError(
-        "the project is there, and svc-gen failed in it",
+        "the project was created, but svc-gen failed in it",
         [...enter, "npm run build"].join(" && "),
       );
     }
@@ -157,7 +165,7 @@ async function makeProject(call: CommandContext<typeof OPTIONS>, scaffold: Scaff
   } else {
     const lines = (commands: readonly string[]) => commands.map((line) => `  ${line}\n`).join("");
     call.print(
-      `\n${tool.fqn} is ready. Next:\n${lines(next)}And while it serves, in a second terminal:\n${lines(then)}`,
+      `\n${tool.fqn} is ready. Next:\n${lines(next)}While the server runs, in a second terminal:\n${lines(then)}`,
     );
   }
   return EXIT.done;
@@ -174,7 +182,7 @@ async function folderOf({ args, values }: CommandContext<typeof OPTIONS>, ask: A
   if (given !== undefined) return given;
   if (ask !== undefined) return answer("Folder", proposed, ask);
   if (values.yes || values.name !== undefined) return proposed;
-  throw new UsageError(`new expects a folder where it cannot ask: svc-gen new DIR, or --yes for ${DEFAULT_FOLDER}`);
+  throw new UsageError(`without a terminal, new expects a folder: svc-gen new DIR, or --yes for ${DEFAULT_FOLDER}`);
 }
 
 async function toolOf(proposed: string, given: string | undefined, ask: Ask, scaffold: Scaffold) {

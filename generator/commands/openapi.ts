@@ -14,17 +14,17 @@ const DEFAULT_URL = "http://127.0.0.1:8080";
 
 export const openApiCommand = defineCommand({
   name: "openapi",
-  summary: "OpenAPI 3.1 of all tools: health, meta, unsigned and signed calls, every error",
-  details: `Title and version are those of package.json. svc-gen dev serves the document of its server at /openapi.json, and a
-reference page to read it and to call the tools at /reference. A server in production serves neither.`,
+  summary: "print an OpenAPI 3.1 document of all tools, with signed and unsigned calls and all errors",
+  details: `Title and version are taken from package.json. svc-gen dev also serves the document at /openapi.json of its page, and at
+/reference a page to read it and to call the tools. A server in production serves neither.`,
   options: {
-    url: { type: "string", value: "URL", summary: `where the tools are served (default: ${DEFAULT_URL})` },
+    url: { type: "string", value: "URL", summary: `URL of the server (default: ${DEFAULT_URL})` },
     ...HEADER_PREFIX,
     ...PROJECT_OPTIONS,
   },
   examples: [
-    ["svc-gen openapi --url https://tools.example.org", "into openapi.json, for those who call the tools"],
-    ["svc-gen openapi --header-prefix X-Nexus-", "of a server that serves older leaders"],
+    ["svc-gen openapi --url https://tools.example.org", "save the output as openapi.json"],
+    ["svc-gen openapi --header-prefix X-Nexus-", "for a server that serves older leaders"],
   ],
   run: async (call) => {
     const url = serverUrl(call.values.url ?? DEFAULT_URL);

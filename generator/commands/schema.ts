@@ -11,12 +11,15 @@ import { documentsOf } from "./options/project-tools.js";
 export const schemaCommand = defineCommand({
   name: "schema",
   arguments: "[TOOL]",
-  summary: "the JSON Schema (2020-12) of a tool's input, or of its output",
-  details: `TOOL is a tool of this project: its FQN, the last part of its name, or its path; it may be left out when the project has only one.
-The schema is that of the metadata document. A variant without ports is a text in it; in the JSON of a result it is an
-object: svc-gen openapi has that form.`,
+  summary: "print the JSON Schema (2020-12) of a tool's input or output",
+  details: `TOOL is a tool of this project: its FQN, the last part of its name, or its path. If the project has only one tool, TOOL may
+be omitted. The schema is the one in the metadata document, where a variant without ports is a string. In the JSON of a result
+such a variant is an object, as in the output of svc-gen openapi.`,
   options: {
-    output: { type: "boolean", summary: "the schema of the output, one of the variants (default: that of the input)" },
+    output: {
+      type: "boolean",
+      summary: "print the schema of the output: a union of the variants (default: schema of the input)",
+    },
     ...PROJECT_OPTIONS,
   },
   examples: [

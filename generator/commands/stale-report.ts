@@ -31,12 +31,12 @@ export function unified(path: string, old: string, next: string): string {
   // Comparing millions of lines takes gigabytes of memory, whatever the limit.
   const patch = isFar
     ? undefined
-    : createTwoFilesPatch(path, path, old, next, "", "as svc-gen writes it", {
+    : createTwoFilesPatch(path, path, old, next, "", "as svc-gen would write it", {
         context: CONTEXT,
         maxEditLength: MAX_EDITS,
         headerOptions: { includeIndex: false, includeUnderline: false, includeFileHeaders: true },
       });
-  if (patch === undefined) return `${path}: differs in more than ${MAX_EDITS} lines\n`;
+  if (patch === undefined) return `${path}: more than ${MAX_EDITS} lines differ\n`;
   const lines = patch.trimEnd().split("\n").map(cut);
   const more = lines.length - MAX_LINES;
   return `${[...lines.slice(0, MAX_LINES), ...(more > 0 ? [`… ${more} more lines`] : [])].join("\n")}\n`;

@@ -229,7 +229,8 @@ function comparePorts(where: string, before: PortList, after: PortList, found: C
   for (const { name, many } of before) {
     const other = after.find((port) => port.name === name);
     if (other === undefined) report(name, "removed");
-    else if (other.many !== many) report(name, other.many ? "changed from one to many" : "changed from many to one");
+    else if (other.many !== many)
+      report(name, other.many ? "changed from one value to a list (many)" : "changed from a list (many) to one value");
   }
   for (const { name } of after) {
     if (before.some((port) => port.name === name)) continue;

@@ -88,7 +88,7 @@ export function readListing(
   return documents.map((document, at) => {
     try {
       const tool = readTool(document, isList ? `/${at}` : "", judge, refuse);
-      if (names.has(tool.fqn)) throw new UnreadableMetadata(`${name} has ${tool.fqn} twice`);
+      if (names.has(tool.fqn)) throw new UnreadableMetadata(`${name} contains ${tool.fqn} twice`);
       names.add(tool.fqn);
       return tool;
     } catch (error) {

@@ -12,7 +12,7 @@ export class UnreadableFile extends Error {
   /** @param hint what to do */
   constructor(
     message: string,
-    readonly hint = "remove it, or let nothing name it",
+    readonly hint = "remove the file, or the reference to it",
   ) {
     super(message);
   }

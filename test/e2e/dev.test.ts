@@ -230,7 +230,7 @@ describe("a project that is served signed", PATIENCE, () => {
     assert.deepEqual(JSON.parse(out).ok.words, ["x"]);
     assert.match(err, /^✓ 200 ok in \d+ ms · input hash ✓ nonce ✓ result signature ✓$/m);
     assert.match(err, /^✓ retry: 200 in \d+ ms · the same result and signature: the tool did not run again$/m);
-    assert.match(err, /^✓ changed on the way: refused: 422 input_integrity_error$/m);
+    assert.match(err, /^✓ changed after signing: refused: 422 input_integrity_error$/m);
     const { result, replay, tamper, ...facts } = JSON.parse(
       (await project.invoke(`${url}/double/invoke`, "@input.json", "--signed", "--replay", "--tamper", "--json")).out ||
         "{}",
@@ -267,10 +267,10 @@ describe("a project that is served signed", PATIENCE, () => {
     );
     assert.match(
       otherTool.err,
-      /wrong_signature.*\(the result is not of the tool with this public key: take the public half of its /,
+      /wrong_signature.*\(the result was not signed with the key that belongs to --tool-key: /,
     );
     const otherHeaders = await project.invoke(INPUT, "--signed", "--header-prefix", "X-Nexus-");
-    assert.match(otherHeaders.err, /401 .* \(this server reads other headers: give --header-prefix X-Svc-\)/);
+    assert.match(otherHeaders.err, /401 .* \(this server expects another header prefix: pass --header-prefix X-Svc-\)/);
   });
 
   test("two servers of one project: each call goes to the one that is meant; doctor signs with the keys", async () => {
@@ -310,7 +310,7 @@ describe("a project that is served signed", PATIENCE, () => {
       [EXIT.failure, "svc-gen: --tamper has no value to change: the input is empty (omit --tamper)\n"],
     );
     const words = JSON.stringify({ words: Array.from({ length: 256 }, () => "w") });
-    assert.match((await project.invoke(words, "--signed", "--tamper")).err, /^✓ changed on the way: refused: 422 /m);
+    assert.match((await project.invoke(words, "--signed", "--tamper")).err, /^✓ changed after signing: refused: 422 /m);
   });
 
   test("--header-prefix: a server of older leaders is called, signed and retried", async () => {
@@ -329,18 +329,21 @@ describe("a project that is served signed", PATIENCE, () => {
     );
     assert.equal(code, EXIT.done, err);
     assert.match(err, /^✓ 200 ok in \d+ ms · input hash ✓ nonce ✓ result signature ✓$/m);
-    assert.match(err, /^✓ changed on the way: refused: 422 input_integrity_error$/m);
+    assert.match(err, /^✓ changed after signing: refused: 422 input_integrity_error$/m);
     const without = await project.invoke(`${url}/double`, INPUT, "--signed");
-    assert.match(without.err, /401 .* \(this server reads other headers: give --header-prefix X-Nexus-\)/);
+    assert.match(without.err, /401 .* \(this server expects another header prefix: pass --header-prefix X-Nexus-\)/);
     project.write({ "other.key": "07".repeat(32) });
     const other = ["--leader-key", "other.key", "--leader-id", "other", "--header-prefix", "X-Nexus-"];
     assert.match(
       (await project.invoke(INPUT, "--signed", ...other)).err,
-      /no such leader .* \(compare the leader.s id, key id and public key /,
+      /no such leader .* \(compare the leader ID, key ID and public key with /,
     );
     writeFileSync(join(kept(project), "leader.key"), "08".repeat(32));
     const stranger = await project.invoke(INPUT, "--signed", "--header-prefix", "X-Nexus-");
-    assert.match(stranger.err, /\(signed with the keys of svc-gen dev --signed, which this server does not know: give/);
+    assert.match(
+      stranger.err,
+      /\(the request was signed with the keys of svc-gen dev --signed, which this server does not know: pass/,
+    );
   });
 
   test("a killed dev leaves keys that the next one uses, and nothing that is taken for a server", async () => {
@@ -369,7 +372,7 @@ test("printed: notes, URLs, a call to try, calls, frames, changes, new tools, an
   await process.complaint(/^only the port of BIND_ADDR is used: .*\nPORT is ignored, .* use --port or BIND_ADDR$/m);
   await process.complaint(/^reading and checking the project …\n[\s\S]*^starting the server …$/m);
   const [, url = ""] = /serving on (\S+) after/.exec(await process.line(/^✓ serving/)) ?? [];
-  assert.match(await process.line(/port 8080/), /^ {2}port 8080 is taken by another process; --port names/);
+  assert.match(await process.line(/port 8080/), /^ {2}another process uses port 8080; choose a port with --port/);
   await process.line(/^ {2}xyz\.test\.double@1$/);
   await process.line(new RegExp(`^ {4}health {2}${url}/double/health$`));
   const [, sample = ""] = /svc-gen invoke '(.*)'$/.exec(await process.line(/^ {2}try {5}npx svc-gen/)) ?? [];
@@ -433,7 +436,11 @@ describe("mistakes", () => {
 
   test("mistakes on the command line of dev and invoke", async () => {
     for (const [args, code, message] of [
-      [["dev", "--project", "src"], EXIT.usage, 'there is no "src/tsconfig.json" here'],
+      [
+        ["dev", "--project", "src"],
+        EXIT.usage,
+        '"src/tsconfig.json" does not exist; run svc-gen dev in a tool project',
+      ],
       [["dev", "--port", "http"], EXIT.usage, '--port expects a number from 0 to 65535, got "http"'],
       [["dev", "8080"], EXIT.usage, 'dev takes no argument, got "8080"; did you mean --port 8080?'],
       [["dev", "--inspect", "--inspect-port", "0"], EXIT.usage, "--inspect-port expects a number from 1 to 65535"],
@@ -470,7 +477,7 @@ describe("mistakes", () => {
     assert.equal(await process.exit(), EXIT.failure);
     assert.equal(
       process.complaints,
-      `svc-gen: port ${port} of 127.0.0.1 is taken (name another one, or leave --port out)\n`,
+      `svc-gen: port ${port} of 127.0.0.1 is taken (choose another port, or omit --port)\n`,
     );
   });
 

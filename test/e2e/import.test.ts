@@ -29,7 +29,7 @@ function compile(): void {
 before(async () => {
   for (const each of readdirSync(root)) rmSync(path(each), { recursive: true });
   const { out } = await svcGenIn(root, ["import", join(REPOSITORY, "test/generator/published/meta.json")]);
-  assert.match(out, /^wrote package\.json and the files of a project around it$/m);
+  assert.match(out, /^wrote package\.json and the other files of a new project$/m);
   mkdirSync(path("node_modules/@types"), { recursive: true });
   for (const [name, to] of [
     ["svc-runtime", "runtime"],

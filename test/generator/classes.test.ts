@@ -245,7 +245,7 @@ export class ${name} extends SvcTool<{ a: string }, "done"> {
       [
         'SVC118 6:38 not a timeout: expected milliseconds as a number, got the text "5s"; write 5000',
         'SVC118 6:38 not a timeout: expected milliseconds as a number, got the text "5_000"',
-        "SVC118 6:38 not a timeout: 1.5 is out of range or no integer",
+        "SVC118 6:38 not a timeout: 1.5 is out of range or not an integer",
         "SVC115 6:42 the description is missing or blank: expected text, got a number",
         'SVC118 6:38 not a timeout: expected milliseconds as a number, got the text "2.5 min"; write 150000',
       ],
@@ -284,9 +284,9 @@ export const Mixed = mix(Root);
     const details = result.diagnostics.map(({ message }) =>
       message.replace("the runtime cannot construct the tool: ", ""),
     );
-    assert.equal(details[0], "the constructor needs db: Map<string, string>, and new() passes nothing");
-    assert.equal(details[1], "the constructor of Needs needs db: string, and new() passes nothing");
-    assert.equal(details[3], "the constructor needs { b }: { b: string; }, and new() passes nothing");
+    assert.equal(details[0], "the constructor needs db: Map<string, string>, but new() passes no arguments");
+    assert.equal(details[1], "the constructor of Needs needs db: string, but new() passes no arguments");
+    assert.equal(details[3], "the constructor needs { b }: { b: string; }, but new() passes no arguments");
   });
   const good = {
     "src/bases.ts": imports + bases,
@@ -323,10 +323,10 @@ test("a method of a name of SvcTool's that is static where SvcTool's is not, the
     ]),
   );
   generated({ "src/a.ts": source.replace("static override fqn", "fqn") }, (result) =>
-    assert.match(said(result).join(), /SVC112 error A fqn\(\) is missing: there is one that is not static/),
+    assert.match(said(result).join(), /SVC112 error A fqn\(\) is missing: the method must be static/),
   );
   generated({ "src/a.ts": source.replace("static override fqn", "static FQN") }, (result) =>
-    assert.match(said(result).join(), /SVC112 error A fqn\(\) is missing: there is FQN\(\)/),
+    assert.match(said(result).join(), /SVC112 error A fqn\(\) is missing: the class has FQN\(\)/),
   );
 });
 
@@ -354,7 +354,7 @@ test("a tool class in a file that tsconfig.json leaves out is named", () => {
     { "src/a.ts": "export const a = 1;", "lib/tool.ts": toolSource("Sum", "{ a: number }") },
     ({ diagnostics }) => {
       const [none] = diagnostics;
-      assert.match(none?.message ?? "", /"lib\/tool\.ts" has one, and is not among them$/);
+      assert.match(none?.message ?? "", /"lib\/tool\.ts" has one, but is not included$/);
       assert.equal(none?.hint, 'add it to "include" in tsconfig.json');
     },
   );
@@ -413,7 +413,7 @@ test("a fault of tsconfig.json, or of a base of it, is shown at its place", () =
   const found = (config: string, base = "{}") => {
     project.write({ "tsconfig.json": config, "base.json": base });
     return project.generate().diagnostics.map(({ code, severity, place, message, hint }) => {
-      if (severity === "error") assert.equal(hint, "correct this file at this place");
+      if (severity === "error") assert.equal(hint, "correct the file at this position");
       return `${severity} ${code} ${place?.file}:${place?.line}:${place?.column} ${message.replace(/^.*?: /, "")}`;
     });
   };
@@ -442,7 +442,7 @@ test("package.json and the packages installed with it are checked before the too
     });
   };
   assert.deepEqual(found('{\n  "type": "module",\n}\n'), [
-    "error SVC101 3:1 the project cannot be read: package.json is not JSON",
+    "error SVC101 3:1 the project cannot be read: package.json is not valid JSON",
   ]);
   assert.deepEqual(found('\ufeff{ "type": "module", "scripts": { "build": "svc-gen && esbuild src/a.ts" } }'), []);
   const compiled = '{ "type": "module", "scripts": { "build": "svc-gen && tsc" } }';
@@ -494,7 +494,7 @@ test("without svc-runtime one diagnostic says so, and TypeScript's errors becaus
     "node_modules/svc-runtime/package.json": '{ "name": "svc-runtime", "exports": "./dist/index.js" }',
   });
   assert.deepEqual(found(), [
-    `${missing}: node_modules/svc-runtime is there, but not built: it has no dist/index.d.ts (build it, or install it again)`,
+    `${missing}: node_modules/svc-runtime exists, but is not built: it has no dist/index.d.ts (build the package, or install it again)`,
   ]);
 });
 

@@ -29,7 +29,7 @@ test("the first run writes, the second leaves every file untouched", async () =>
   assert.match(first.err, /note SVC155: Sum\.Input\.tags: this list cannot be empty/);
   for (const path of FILES) utimesSync(join(project.root, path), 1000, 1000);
   const second = await svcGen();
-  const known = "3 notes as before (svc-gen --notes shows them)\n";
+  const known = "3 notes as before (svc-gen --notes prints them)\n";
   assert.deepEqual(second, { code: EXIT.done, out: "up to date\n", err: known });
   assert.equal((await svcGen("--quiet")).err, "");
   assert.match((await svcGen("--notes")).err, /note SVC155: Sum\.Input\.tags: [\s\S]*silences it\n$/);
@@ -46,9 +46,9 @@ test("a run shows the notes that the last one did not give, and counts the other
   for (const args of [["--check"], []]) {
     const { err } = await svcGenIn(other.root, ...args);
     assert.ok(err.startsWith(shown), err);
-    assert.match(err, /^ {2}hint: .*\n1 note as before \(svc-gen --notes shows it\)\n/m);
+    assert.match(err, /^ {2}hint: .*\n1 note as before \(svc-gen --notes prints it\)\n/m);
   }
-  assert.equal((await svcGenIn(other.root, "--check")).err, "2 notes as before (svc-gen --notes shows them)\n");
+  assert.equal((await svcGenIn(other.root, "--check")).err, "2 notes as before (svc-gen --notes prints them)\n");
 });
 
 test("--check is 0 when up to date, 3 with a difference when stale, and writes nothing", async () => {
@@ -61,7 +61,7 @@ test("--check is 0 when up to date, 3 with a difference when stale, and writes n
   assert.equal(stale.code, EXIT.stale);
   assert.match(
     stale.err,
-    /^--- meta\.json\n\+\+\+ meta\.json\tas svc-gen writes it\n@@ -3,7 \+3,7 @@\n(?: .*\n){3}-.*Another tool\..*\n\+.*"A tool\..*\n(?: .*\n){3}\n/,
+    /^--- meta\.json\n\+\+\+ meta\.json\tas svc-gen would write it\n@@ -3,7 \+3,7 @@\n(?: .*\n){3}-.*Another tool\..*\n\+.*"A tool\..*\n(?: .*\n){3}\n/,
   );
   assert.match(stale.err, /1 file is stale; run `svc-gen`/);
   const listed = await svcGen("--check", "--quiet", "--json");
@@ -143,13 +143,13 @@ test("usage errors are 2, and one line that names the nearest thing there is", a
     [["check"], 'unknown command "check"; did you mean --check?'],
     [["help", "keys"], 'unknown command "help"; did you mean --help?'],
     [["generate", "x"], 'generate takes no argument, got "x"'],
-    [["--url", "x"], "generate has no --url; it is an option of dev, mcp, meta, openapi"],
+    [["--url", "x"], "generate has no option --url; it is an option of dev, mcp, meta, openapi"],
     [["explain", "SVC112", "SVC113"], "explain expects one code, such as SVC112"],
     [["completion"], "completion expects one shell: bash, zsh or fish"],
     [["explain", "SVC999"], 'unknown code "SVC999"; svc-gen explain lists all codes, such as SVC112'],
     [["init"], 'unknown command "init"; did you mean new?'],
     [["build"], 'unknown command "build"; did you mean generate, then tsc?'],
-    [["explain", "ts2322"], `"ts2322" is TypeScript's; explain knows the codes of svc-gen`],
+    [["explain", "ts2322"], `"ts2322" is a code of TypeScript; explain knows only the codes of svc-gen`],
     [["meta"], "meta expects --url URL, under which the tool is served"],
     [["diff", "x"], "diff expects two meta.json files, OLD NEW, or none; got 1"],
   ];
@@ -295,11 +295,11 @@ test("diff judges port by port: 4 when a contract is broken under its version", 
   const gone = await against((text) => text.replace('"a": {', '"b": {'));
   assert.equal(gone.code, EXIT.broken);
   assert.match(gone.out, /breaking: input a: removed/);
-  assert.equal(gone.err, "svc-gen: a contract is broken: raise the version in fqn(), or take the change back\n");
+  assert.equal(gone.err, "svc-gen: breaking change: raise the version in fqn(), or undo the change\n");
   assert.match(gone.out, /breaking: input b: added/);
   const retyped = await against((text) => text.replace('"type": "array",', '"type": ["array"],'));
   assert.equal(retyped.code, EXIT.broken);
-  assert.match(retyped.out, /input tags: changed from many to one/);
+  assert.match(retyped.out, /input tags: changed from a list \(many\) to one value/);
   const bumped = await against((text) => text.replace('"a": {', '"b": {').replace("sum@1", "sum@2"));
   assert.equal(bumped.code, EXIT.done);
   assert.match(bumped.out, /@1 -> @2: breaking/);
@@ -398,7 +398,7 @@ test("a change of a whole file is cut to what a person reads", () => {
   const other = unified("a.ts", "a\nb\nc\nd\ne\nf\ng\nh\n", `A\nb\nc\nd\ne\nf\ng\n${"h".repeat(300)}\n`);
   assert.match(other, /^-h\n\+h{199}… \(301 characters\)$/m);
   const many = (prefix: string) => Array.from({ length: 5000 }, (_, i) => `${prefix} ${i}\n`).join("");
-  assert.equal(unified("a.ts", many("a"), many("b")), "a.ts: differs in more than 2000 lines\n");
+  assert.equal(unified("a.ts", many("a"), many("b")), "a.ts: more than 2000 lines differ\n");
 });
 
 test("notes take a line each and have one hint together; TypeScript's errors have frames and related places", async () => {

@@ -530,7 +530,7 @@ describe("import", () => {
   it("a warning shows at most 200 characters of a JSON pointer", async () => {
     const folder = folderOf({ "meta.json": one("xyz.demo.sum@1").replace("{", `{"${"x".repeat(300)}":1,`) });
     const { err } = await svcGenIn(folder, ["import", "meta.json", "--verbose"]);
-    assert.match(err, /: \/x{199}…: 1 is left out$/m);
+    assert.match(err, /: \/x{199}…: 1 is omitted$/m);
   });
 
   it("at most 4 MiB of metadata and 1,000 tools", () => {

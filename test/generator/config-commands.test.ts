@@ -63,7 +63,7 @@ describe("config init", () => {
     );
     const toolKey = config.toolConfig(SUM)?.signingKey ?? assert.fail("no key");
     assert.ok(
-      out.includes(`${SUM} signs results with ${Buffer.from(toolKey.publicKey).toString("hex")} (public)`),
+      out.includes(`${SUM} signs its results; the public key is ${Buffer.from(toolKey.publicKey).toString("hex")}`),
       out,
     );
     const secrets = [
@@ -119,7 +119,7 @@ describe("config init", () => {
     assert.equal(code, 1);
     assert.equal(
       err,
-      'svc-gen: "config.json" already exists; nothing was written (name another file, or move it away)\n',
+      'svc-gen: "config.json" already exists; nothing was written (choose another file name, or move the existing file)\n',
     );
     assert.equal(readFileSync(join(folder, "config.json"), "utf8"), "{}");
     assert.deepEqual(readdirSync(folder).sort(), ["config.json", "meta.json"]);
@@ -153,7 +153,7 @@ describe("config init", () => {
     );
     assert.equal(
       (await run("--leader-public-key", "short.key")).err,
-      "svc-gen: --leader-public-key: expected a public key of 64 hex digits, got the name of a file (give the key itself: svc-gen keys show short.key prints that of a private key)\n",
+      "svc-gen: --leader-public-key: expected a public key of 64 hex digits, got the name of a file (pass the key itself: svc-gen keys show short.key prints the public key of a private key)\n",
     );
     assert.equal(
       (await run("--leader-public-key", "abcd")).err,
@@ -343,7 +343,7 @@ describe("config check", () => {
       [code, err],
       [
         2,
-        "svc-gen: config check expects a file, or SVC_TOOLKIT_CONFIG_PATH with its path (see svc-gen config check --help)\n",
+        "svc-gen: config check expects a file, or its path in SVC_TOOLKIT_CONFIG_PATH (see svc-gen config check --help)\n",
       ],
     );
   });

@@ -130,9 +130,9 @@ describe("a port of DataRef", () => {
 });
 
 describe("where it cannot stand", () => {
-  const port = "this is not a port of its own";
-  const input = "an input arrives resolved: declare the type of the data";
-  const beside = "not beside other types: write DataRef<A | B>";
+  const port = "this is not an output port";
+  const input = "the tool receives the data, not a reference: declare the type of the data";
+  const beside = "it is in a union with another type: write DataRef<A | B>";
   /** Input, Output, the member and what is said of it. */
   const cases: readonly (readonly [input: string, output: string, subject: string, detail: string])[] = [
     ["{ a: DataRef<string> }", '"done"', "Input.a", input],
@@ -152,7 +152,7 @@ describe("where it cannot stand", () => {
       "{}",
       "{ ok: { a?: DataRef<string>[] } }",
       "Output.ok.a",
-      "an optional list is one value: write DataRef<T[]>, or leave the question mark out",
+      "an optional list is sent as one value: write DataRef<T[]>, or remove the question mark",
     ],
     ["{}", "{ ok: { a: DataRef<string> | number } }", "Output.ok.a", beside],
     ["{}", "{ ok: { a: DataRef<string> | null } }", "Output.ok.a", beside],
@@ -163,9 +163,14 @@ describe("where it cannot stand", () => {
       "{}",
       "{ ok: { a: StoredBlob<Report> } }",
       "Output.ok.a",
-      "StoredBlob<Report> does not say what the data is: write DataRef<T>",
+      "StoredBlob<Report> does not state the type of the data: write DataRef<T>",
     ],
-    ["{}", "{ ok: { a: NexusData } }", "Output.ok.a", "NexusData does not say what the data is: write DataRef<T>"],
+    [
+      "{}",
+      "{ ok: { a: NexusData } }",
+      "Output.ok.a",
+      "NexusData does not state the type of the data: write DataRef<T>",
+    ],
   ];
   const project = new ToolProject(
     Object.fromEntries(

@@ -447,7 +447,7 @@ describe("a changed tool", () => {
       "an input that is many now",
       inputs({ a: LIST, b: STRING }),
       "breaking",
-      "breaking: input a: changed from one to many",
+      "breaking: input a: changed from one value to a list (many)",
     ],
     ["inputs moved", inputs({ b: STRING, a: STRING }), "breaking", `breaking: input a: ${moved}`],
     [
@@ -495,7 +495,7 @@ describe("a changed tool", () => {
       "an output port that is many now",
       tool({}, { x: STRING, y: LIST }),
       "breaking",
-      "breaking: variant ok port y: changed from one to many",
+      "breaking: variant ok port y: changed from one value to a list (many)",
     ],
     [
       "an output port of another type",
@@ -551,7 +551,10 @@ describe("a changed tool", () => {
 
   it("from many to one, and a type of list items", () => {
     const before = inputs({ a: LIST, b: STRING });
-    assert.deepEqual(changes(before, tool()), ["breaking", "breaking: input a: changed from many to one"]);
+    assert.deepEqual(changes(before, tool()), [
+      "breaking",
+      "breaking: input a: changed from a list (many) to one value",
+    ]);
     assert.deepEqual(changes(before, inputs({ a: { type: "array" }, b: STRING })), [
       "compatible",
       `compatible: input a: ${A}/items: {"type":"string"} -> {"type":"array"}: accepts more values, such as null or false or true`,

@@ -113,7 +113,7 @@ describe("doctor of a project", () => {
   it("reports a package.json that is not JSON", async () => {
     const { of, failed } = await doctor(project({ ...TOOL, "package.json": '{ "name": ' }));
     assert.deepEqual(failed.slice(0, 1), ["package.json"]);
-    assert.match(of("package.json").detail, /^package\.json:1:11 - SVC101: .*package\.json is not JSON/);
+    assert.match(of("package.json").detail, /^package\.json:1:11 - SVC101: .*package\.json is not valid JSON/);
     const marked = await doctor(project({ ...TOOL, "package.json": '\ufeff{ "name": "tools" }' }));
     assert.ok(!marked.failed.includes("package.json"));
   });

@@ -179,9 +179,9 @@ test("server-options.ts beside the generated folder is passed to bootstrap, and 
   const several = project.build()["src/generated/server.ts"] ?? "";
   assert.match(several, /^bootstrap\(\[\n {2}A,\n {2}options2,\n\] as const, options\);$/m);
   for (const [text, error] of [
-    ["export default {};", "1:1 it has no export options with a value"],
-    ["", "1:1 it has no export options with a value"],
-    ["export type options = {};", "1:1 it has no export options with a value"],
+    ["export default {};", "1:1 it does not export a constant options"],
+    ["", "1:1 it does not export a constant options"],
+    ["export type options = {};", "1:1 it does not export a constant options"],
     [
       "export const options = { maxConections: 5 };",
       '1:26 unknown option "maxConections"; did you mean maxConnections?',
@@ -190,7 +190,7 @@ test("server-options.ts beside the generated folder is passed to bootstrap, and 
       'export const options = {\n  maxConnections: "5",\n};',
       "2:3 maxConnections: expected number | undefined, got string",
     ],
-    ["export const options = 5;", "1:14 options is of type 5"],
+    ["export const options = 5;", "1:14 options has the type 5"],
   ]) {
     optionsFile(text ?? "");
     assert.deepEqual(errors(), [`SVC124 src/server-options.ts:${error}`], text);

@@ -290,7 +290,7 @@ Next: implement invoke and health in src, then svc-gen
     assert.equal(out, `wrote src/sum.ts  xyz.demo.sum@1: the ports are the same; 1 difference of notation\n${next}`);
     assert.deepEqual([code, err], [0, ""]);
     const verbose = await imported(["meta.json", "--verbose"], { "meta.json": text });
-    assert.equal(verbose.err, "warning: xyz.demo.sum@1: /extra\\u0007\\u202e: 1 is left out\n");
+    assert.equal(verbose.err, "warning: xyz.demo.sum@1: /extra\\u0007\\u202e: 1 is omitted\n");
   });
 
   it("reports different ports first", async () => {
@@ -321,7 +321,7 @@ Next: implement invoke and health in src, then svc-gen
     assert.deepEqual(more, []);
     assert.match(
       [first, second, third].sort().join("\n"),
-      /has xyz\.demo\.sum@1 twice .*\n.*is not metadata: at \/3\/fqn: .*\n.*xyz\.demo\.broken@1 .*cannot be imported: output schema: /,
+      /contains xyz\.demo\.sum@1 twice .*\n.*is not metadata: at \/3\/fqn: .*\n.*xyz\.demo\.broken@1 .*cannot be imported: output schema: /,
     );
     assert.equal(last, "3 tools of 4 cannot be imported");
   });
@@ -357,7 +357,7 @@ Next: implement invoke and health in src, then svc-gen
         continue;
       }
       assert.equal(code, 0, err);
-      assert.match(err, /the output was tagged by its member kind.*register the tool as a new version/);
+      assert.match(err, /the old output distinguishes variants by the member kind.*register the tool as a new version/);
       assert.ok(readFileSync(join(root, "src/imported.ts"), "utf8").includes(type), oneOf);
     }
   });
@@ -369,7 +369,10 @@ Next: implement invoke and health in src, then svc-gen
     };
     const { code, out, err, root } = await imported(["meta.json"], files);
     assert.deepEqual([code, out], [1, ""]);
-    assert.equal(err, 'svc-gen: "src/settle.ts" already exists (name another folder with --out, or add --force)\n');
+    assert.equal(
+      err,
+      'svc-gen: "src/settle.ts" already exists (choose another folder with --out, or add --force to replace the files)\n',
+    );
     assert.deepEqual([readdirSync(join(root, "src")), existsSync(join(root, "test"))], [["settle.ts"], false]);
     assert.equal((await svcGenIn(root, ["import", "meta.json", "--force"])).code, 0);
     assert.deepEqual(readdirSync(join(root, "src")).sort(), ["quote.ts", "settle.ts"]);
@@ -385,7 +388,7 @@ Next: implement invoke and health in src, then svc-gen
 
   it("creates a project if there is none, and says so", async () => {
     const { code, out, root } = await imported(["meta.json"], { "meta.json": sum }, { hasManifest: false });
-    assert.match(out, /^wrote package\.json and the files of a project around it\n/m);
+    assert.match(out, /^wrote package\.json and the other files of a new project\n/m);
     assert.match(out, /\nNext: npm install and npm test; then implement invoke and health in src, then svc-gen\n$/);
     const config = JSON.parse(readFileSync(join(root, "config.example.json"), "utf8"));
     assert.deepEqual([code, Object.keys(config.signed_http.tools)], [0, ["xyz.demo.sum@1"]]);

@@ -306,20 +306,20 @@ test("a wrong value and a wrong place are diagnosed at the tag", () => {
     "/** @minItems 2 */ type Aliased = number | null;",
   );
   assert.deepEqual(found, [
-    "SVC170 A.Input.a 4 @minimum low: @minimum takes a number",
-    "SVC171 A.Input.b 6 @minLength 1: @minLength is for text, not for a number",
-    "SVC170 A.Input.c 8 @pattern [: @pattern takes a regular expression (with the flag u): Unterminated character class",
-    "SVC171 A.Input.d 10 @format int64: @format int64 is for a bigint, since a number is exact to ±(2^53−1) only: declare bigint",
-    "SVC170 A.Input.e 14 @maxItems -1: @maxItems takes a whole number from 0",
-    'SVC170 A.Input.f 18 @asType string: @asType takes "integer"',
-    'SVC171 A.Input.g 20 @format int32: @format is "int64" or "uint64" on a bigint',
-    "SVC171 A.Input.g 20 @minimum 1.5: @minimum takes a whole number on a bigint",
-    "SVC170 A.Input.i 28 @multipleOf 0: @multipleOf takes a number above 0",
-    "SVC170 A.Input.i 28 @multipleOf x: @multipleOf takes a number",
-    "SVC171 A.Input.j 30 @uniqueItems: @uniqueItems is for lists, not for an object",
-    'SVC171 A.Input.l 32 @format email: @format is "date-time" on a Date',
-    "SVC171 A.Input.m 2 @minItems 2: @minItems is for lists, not for any part of this union",
-    "SVC170 A.Input.n 35 @format: @format takes the name of a format",
+    "SVC170 A.Input.a 4 @minimum low: @minimum expects a number",
+    "SVC171 A.Input.b 6 @minLength 1: @minLength applies to text, not to a number",
+    "SVC170 A.Input.c 8 @pattern [: @pattern expects a regular expression (with the flag u): Unterminated character class",
+    "SVC171 A.Input.d 10 @format int64: @format int64 needs the type bigint, because a number is exact only to ±(2^53−1)",
+    "SVC170 A.Input.e 14 @maxItems -1: @maxItems expects a whole number from 0",
+    'SVC170 A.Input.f 18 @asType string: @asType expects "integer"',
+    'SVC171 A.Input.g 20 @format int32: @format on a bigint expects "int64" or "uint64"',
+    "SVC171 A.Input.g 20 @minimum 1.5: @minimum on a bigint expects a whole number",
+    "SVC170 A.Input.i 28 @multipleOf 0: @multipleOf expects a number above 0",
+    "SVC170 A.Input.i 28 @multipleOf x: @multipleOf expects a number",
+    "SVC171 A.Input.j 30 @uniqueItems: @uniqueItems applies to lists, not to an object",
+    'SVC171 A.Input.l 32 @format email: @format on a Date expects "date-time"',
+    "SVC171 A.Input.m 2 @minItems 2: @minItems applies to lists, not to any part of this union",
+    "SVC170 A.Input.n 35 @format: @format expects the name of a format",
     "SVC154 A.Input.authToken 26 authToken: authToken",
   ]);
 });
@@ -328,13 +328,13 @@ test("a format of 64-bit integers on a number says to declare bigint", () => {
   const project = new ToolProject({ "src/a.ts": toolSource("A", "{\n  /** @format uint64 */\n  a: number[];\n}") });
   assert.equal(
     project.generate().diagnostics.find(({ code }) => code === "SVC171")?.message,
-    "the JSDoc tag does not apply to this type: @format uint64 is for a bigint, since a number is exact to ±(2^53−1) only: declare bigint",
+    "the JSDoc tag does not apply to this type: @format uint64 needs the type bigint, because a number is exact only to ±(2^53−1)",
   );
 });
 
 test("a pattern has to be there", () => {
   assert.deepEqual(complaints("{\n  /** @pattern */\n  a: string;\n}"), [
-    "SVC170 A.Input.a 4 @pattern: @pattern takes a regular expression",
+    "SVC170 A.Input.a 4 @pattern: @pattern expects a regular expression",
   ]);
 });
 
@@ -344,8 +344,8 @@ test("a pattern in slashes, and one that takes exponential time, is refused; one
       line.replace(/ A\.Input\.a/, " "),
     );
   assert.deepEqual(taggedWith(["@pattern /^a+$/", "@pattern /b/gi", "@pattern ^/a/$", "@pattern /"]), [
-    String.raw`SVC170 0 4 @pattern /^a+$/: @pattern takes a regular expression without slashes: write ^a+$, or \/^a+$\/ if the slashes are meant`,
-    String.raw`SVC170 1 6 @pattern /b/gi: @pattern takes a regular expression without slashes and flags: write b, or \/b\/ if the slashes are meant`,
+    String.raw`SVC170 0 4 @pattern /^a+$/: @pattern expects a regular expression without slashes: write ^a+$, or \/^a+$\/ if the pattern contains the slashes`,
+    String.raw`SVC170 1 6 @pattern /b/gi: @pattern expects a regular expression without slashes and flags: write b, or \/b\/ if the pattern contains the slashes`,
   ]);
   const exponential = [
     ["^(a+)+$", "(a+)+"],
@@ -398,7 +398,7 @@ test("numbers of tags may be larger than JavaScript's, and are then diagnosed or
   d: bigint;
 }`);
   assert.deepEqual(found, [
-    "SVC170 A.Input.a 4 @maximum 1e400: @maximum takes a number",
+    "SVC170 A.Input.a 4 @maximum 1e400: @maximum expects a number",
     "SVC173 A.Input.b 6 @default 1e400: expected a number, got a string",
     "SVC173 A.Input.c 8 @default 18446744073709551616: expected an integer from -2^63 to 2^64-1, got an integer outside its range",
     "SVC173 A.Input.d 10 @example -1: expected an uint64 integer, got an integer outside its range",
@@ -590,7 +590,7 @@ test("a misspelt tag and a format that is not checked are noted; other people's 
     "SVC174 A.Input.c 8 @integer: @integer; did you mean @asType integer?",
     `SVC175 A.Input.e ${11 + ordinary.split(" ").length} @format iban: iban`,
     `SVC175 A.Input.f ${13 + ordinary.split(" ").length} @format datetime: datetime; did you mean date-time?`,
-    `SVC174 A.Input.h ${16 + ordinary.split(" ").length} @maxProperties 50: @maxProperties; nothing checks it: check it in invoke`,
+    `SVC174 A.Input.h ${16 + ordinary.split(" ").length} @maxProperties 50: @maxProperties; the server does not check it: check it in invoke`,
   ]);
 });
 
@@ -614,8 +614,8 @@ test("notes that a comment acknowledges are not given, and an acknowledgement of
       "interface Lists { many: string[] }\n/** @acknowledge SVC145 */\ntype Known = Date;",
     ),
     [
-      "SVC170 A.Input.e 13 @acknowledge SVC112: @acknowledge takes codes of notes and warnings, such as SVC155",
-      "SVC170 A.Input.f 15 @acknowledge: @acknowledge takes codes of notes and warnings, such as SVC155",
+      "SVC170 A.Input.e 13 @acknowledge SVC112: @acknowledge expects codes of notes or warnings, such as SVC155",
+      "SVC170 A.Input.f 15 @acknowledge: @acknowledge expects codes of notes or warnings, such as SVC155",
       "SVC155 A.Input.b 8 b: ",
       "SVC176 A.Input.c 9 @acknowledge SVC155, SVC156: SVC155 SVC156",
       "SVC176 A.Input.d 11 @acknowledge SVC156 SVC155: SVC155",
@@ -699,10 +699,10 @@ test("formats of integers and closed objects", () => {
   f: number;
 }`);
   assert.deepEqual(wrong, [
-    "SVC171 A.Input.a 4 @format int64x: @format on a number is one of int8, int16, int32, uint8, uint16, uint32",
-    'SVC170 A.Input.b 6 @additionalProperties maybe: @additionalProperties takes "true" or "false"',
-    "SVC171 A.Input.d 8 @additionalProperties false: @additionalProperties is for objects without an index signature",
-    "SVC171 A.Input.e 10 @additionalProperties false: @additionalProperties is for objects, not for a number",
+    "SVC171 A.Input.a 4 @format int64x: @format on a number expects one of int8, int16, int32, uint8, uint16, uint32",
+    'SVC170 A.Input.b 6 @additionalProperties maybe: @additionalProperties expects "true" or "false"',
+    "SVC171 A.Input.d 8 @additionalProperties false: @additionalProperties applies to objects without an index signature only",
+    "SVC171 A.Input.e 10 @additionalProperties false: @additionalProperties applies to objects, not to a number",
     "SVC172 A.Input.f 12 @minimum 200: @minimum 200 @maximum 127",
   ]);
 });
@@ -931,13 +931,13 @@ test("@secret is for texts of inputs without a format", () => {
   const both = "@secret and @format exclude each other: a secret has the format password";
   const misplaced = "the JSDoc tag does not apply to this type";
   assert.deepEqual(found, [
-    `SVC171 A.Input.a: ${misplaced}: @secret is for text, not for a number`,
-    `SVC171 A.Input.b: ${misplaced}: @secret is for text, and not every part of this union is text`,
-    `SVC171 A.Input.c: ${misplaced}: @secret is for text, not for a Uint8Array`,
+    `SVC171 A.Input.a: ${misplaced}: @secret applies to text, not to a number`,
+    `SVC171 A.Input.b: ${misplaced}: @secret applies to text only, and a part of this union is not text`,
+    `SVC171 A.Input.c: ${misplaced}: @secret applies to text, not to a Uint8Array`,
     `SVC171 A.Input.d: ${misplaced}: ${both}`,
     `SVC171 A.Input.e: ${misplaced}: ${both}`,
-    "SVC175 A.Input.f: this format is published, but the server does not check it: password; @secret marks a secret",
-    `SVC171 A.Output.ok.key: ${misplaced}: @secret is for inputs: a result is signed and returned as it is`,
+    "SVC175 A.Input.f: this format is published, but the server does not check it: password; use @secret to mark a secret",
+    `SVC171 A.Output.ok.key: ${misplaced}: @secret applies to inputs only: callers see the whole result`,
   ]);
 });
 
@@ -964,11 +964,11 @@ test("a @default that is not the default of invoke is a warning, where both are 
   assert.deepEqual(said(`{ ${same} }: Input): Promise<"done"> {`), []);
   const others = `limit = 20, big: renamed = 11n, text = "ten", flag = false, low = 1`;
   const wanted = [
-    "warning A.Input.limit: 10 is published, invoke takes 20",
-    "warning A.Input.big: 10 is published, invoke takes 11",
-    'warning A.Input.text: "10" is published, invoke takes "ten"',
-    "warning A.Input.flag: true is published, invoke takes false",
-    "warning A.Input.low: -1 is published, invoke takes 1",
+    "warning A.Input.limit: @default is 10, the default in invoke is 20",
+    "warning A.Input.big: @default is 10, the default in invoke is 11",
+    'warning A.Input.text: @default is "10", the default in invoke is "ten"',
+    "warning A.Input.flag: @default is true, the default in invoke is false",
+    "warning A.Input.low: @default is -1, the default in invoke is 1",
   ];
   assert.deepEqual(said(`given: Input): Promise<"done"> { const { ${others} } = given;`), wanted);
 });

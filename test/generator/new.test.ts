@@ -89,7 +89,7 @@ test("writes every file, installs, generates, and says what to type next; --nexu
 xyz.demo.my-tool@1 is ready. Next:
   cd my-tool && npm test
   npm run dev
-And while it serves, in a second terminal:
+While the server runs, in a second terminal:
   npx svc-gen invoke '{"name":"Ada","times":2}'
 `,
   );
@@ -124,7 +124,7 @@ test("a failed npm install shows what npm said, and what to do", { skip: process
     `npm install …
 no network
 npm ended with exit code 7
-svc-gen: npm install failed; the files are there (cd a-tool && npm install && npm run build)
+svc-gen: npm install failed; the files were written (cd a-tool && npm install && npm run build)
 `,
   );
   assert.ok(existsSync(join(folder, "a-tool/package.json")));
@@ -140,7 +140,10 @@ test("Ctrl-C ends npm, and what is left to do is said", { skip: process.platform
   };
   const { code, err } = await create(["a-tool", "--yes"], { ...npm, interrupted });
   assert.equal(code, EXIT.failure);
-  assert.match(err, /npm ended with SIGTERM\n.*the files are there \(cd a-tool && npm install && npm run build\)\n$/);
+  assert.match(
+    err,
+    /npm ended with SIGTERM\n.*the files were written \(cd a-tool && npm install && npm run build\)\n$/,
+  );
 });
 
 test("three questions at most, each with a default; a flag answers its own", async () => {
@@ -159,7 +162,10 @@ test("three questions at most, each with a default; a flag answers its own", asy
     "Install the packages now? (yes): ",
   ]);
   assert.equal(defaults.code, EXIT.done, defaults.err);
-  assert.match(defaults.out, /Next:\n {2}cd my-tool && npm install && npm test\n {2}npm run dev\nAnd while it serves/);
+  assert.match(
+    defaults.out,
+    /Next:\n {2}cd my-tool && npm install && npm test\n {2}npm run dev\nWhile the server runs/,
+  );
   assert.deepEqual(filesIn("my-tool"), [...FILES].sort());
 
   const answered = await asking([], " other ", "org.example.wind-speed@2", "N");
@@ -193,16 +199,19 @@ test("--tool adds a class and its test to a project, under a name of its own", a
   assert.match((await add("RainFall")).err, /upper-case letter "R"; did you mean --tool rain-fall\?/);
   assert.match((await add("9")).err, /does not begin with a letter; such as --tool xyz\.demo\.my-tool@1/);
   assert.match((await add("price")).err, /has "src\/price\.ts", "test\/price\.test\.ts" already/);
-  assert.match((await add("org.example.greet@1")).err, /the project has org\.example\.greet@1 already/);
-  assert.match((await add("other", "--fqn", "a.b.c@1")).err, /--tool adds to the project here, and takes no fqn/);
-  assert.match((await svcGenIn(folder, ["new", "--tool", "rate"])).err, /there is no package\.json here/);
+  assert.match((await add("org.example.greet@1")).err, /the project already has org\.example\.greet@1/);
+  assert.match(
+    (await add("other", "--fqn", "a.b.c@1")).err,
+    /--tool adds a tool to the project in this folder, and cannot be combined with fqn/,
+  );
+  assert.match((await svcGenIn(folder, ["new", "--tool", "rate"])).err, /this folder has no package\.json/);
   rmSync(root, { recursive: true });
 });
 
 test("without a terminal nothing is asked: flags, defaults, or the missing one is named", async () => {
   const { code, err } = await only();
   assert.equal(code, EXIT.usage);
-  assert.match(err, /new expects a folder where it cannot ask: svc-gen new DIR, or --yes for my-tool/);
+  assert.match(err, /without a terminal, new expects a folder: svc-gen new DIR, or --yes for my-tool/);
   assert.deepEqual(readdirSync(folder), []);
   assert.equal((await only("--yes")).code, EXIT.done);
   assert.equal(JSON.parse(read("my-tool/package.json")).name, "my-tool");
@@ -257,7 +266,7 @@ test("names: each is derived safely, and what is wrong with a given one is said"
       ["x", "--fqn", "sum@1"],
       '"sum@1" is no name of a tool, domain.name@version: "sum" has one part, expected three or more; such as',
     ],
-    [["x", "--fqn", "xyz.demo.Sum@1"], 'part 3, "Sum", has the upper-case letter "S"'],
+    [["x", "--fqn", "xyz.demo.Sum@1"], 'part 3 ("Sum") has the upper-case letter "S"'],
     [["x", "--fqn", "xyz.demo.sum"], "the version is missing: add @1"],
     [["x", "--name", "Sum"], '"Sum" is no name for a package: it has upper-case letters; name another: --name NAME'],
     [["x", "--name", ".sum"], 'it begins with "."'],
@@ -324,7 +333,7 @@ test("a full disk leaves nothing, and no folder", { skip: process.platform !== "
       stdout,
       /^svc-gen: cannot write "\S+": the file is larger than the system allows \(nothing was replaced\)\n$/,
     );
-    assert.equal(status, EXIT.usage);
+    assert.equal(status, EXIT.failure);
   }
   assert.deepEqual(readdirSync(folder), ["kept"]);
   assert.deepEqual(readdirSync(join(folder, "kept")), []);

@@ -114,56 +114,56 @@ const FAULTS: readonly (readonly [fault: string, path: readonly string[], change
     "a dropped member",
     [],
     members((all) => all.slice(1)),
-    /^Order\.Input\.id .*svc-gen reads no such member, typescript-json-schema a required member$/,
+    /^Order\.Input\.id .*svc-gen: no such member; typescript-json-schema: a required member$/,
   ],
   [
     "a member that became optional",
     ["lines", "[]"],
     members((all) => all.map((each) => ({ ...each, optional: true }))),
-    /^Order\.Input\.lines\[\]\.amount .*svc-gen reads an optional member, .* a required member$/,
+    /^Order\.Input\.lines\[\]\.amount .*svc-gen: an optional member; .* a required member$/,
   ],
   [
     "a member that became required",
     ["lines", "[]"],
     members((all) => all.map((each) => ({ ...each, optional: false }))),
-    /^Order\.Input\.lines\[\]\.when .*reads a required member, .* an optional member$/,
+    /^Order\.Input\.lines\[\]\.when .*svc-gen: a required member; .* an optional member$/,
   ],
   [
     "a missing literal",
     ["kind"],
     () => ({ kind: "literal", values: ["a", "b"] }),
-    /^Order\.Input\.kind .*reads "a" \| "b", .* "[abc]" \| "[abc]" \| "[abc]"$/,
+    /^Order\.Input\.kind .*svc-gen: "a" \| "b"; .* "[abc]" \| "[abc]" \| "[abc]"$/,
   ],
   ["a wrong literal", ["kind"], () => ({ kind: "literal", values: ["a", "b", "d"] }), /^Order\.Input\.kind .*"d"/],
   [
     "a number for an integer",
     ["lines", "[]", "amount"],
     () => ({ kind: "number" }),
-    /^Order\.Input\.lines\[\]\.amount .*reads number, .* integer$/,
+    /^Order\.Input\.lines\[\]\.amount .*svc-gen: number; .* integer$/,
   ],
   [
     "text for a date",
     ["lines", "[]", "when"],
     () => ({ kind: "string" }),
-    /^Order\.Input\.lines\[\]\.when .*reads string \| null, .* date-time \| null$/,
+    /^Order\.Input\.lines\[\]\.when .*svc-gen: string \| null; .* date-time \| null$/,
   ],
   [
     "a tuple with one place less",
     ["pair", "at"],
     (shape) => ({ ...(shape as Shape & { kind: "tuple" }), items: [{ kind: "string" }] }),
-    /^Order\.Input\.pair\.at .*reads a list of 1 items or more, with 1 places, closed, .* 2 items/,
+    /^Order\.Input\.pair\.at .*svc-gen: a tuple of 1 items, of which 1 are required, with no further items; .* 2 items/,
   ],
   [
     "null that is not taken",
     ["note"],
     () => ({ kind: "string" }),
-    /^Order\.Input\.note .*reads string, .* null \| string$/,
+    /^Order\.Input\.note .*svc-gen: string; .* null \| string$/,
   ],
   [
     "a closed object",
     ["pair"],
     (shape) => ({ ...(shape as ObjectShape), closed: true }),
-    /^Order\.Input\.pair .*reads an object without other members, .* with any other members$/,
+    /^Order\.Input\.pair .*svc-gen: an object without other members; .* with any other members$/,
   ],
 ];
 
@@ -192,10 +192,7 @@ test("the second reading finds a lost variant", () => {
     reader.review(program, type, { ...tool, output: tool.output.slice(0, 1) }, schemas),
   );
   assert.deepEqual(messages.length, 1);
-  assert.match(
-    messages[0] ?? "",
-    /^SVC180 Order\.Output .*svc-gen reads object, typescript-json-schema object \| object$/,
-  );
+  assert.match(messages[0] ?? "", /^SVC180 Order\.Output .*svc-gen: object; typescript-json-schema: object \| object$/);
 });
 
 /** Schemas with a keyword more. */
@@ -228,7 +225,7 @@ test("ajv finds a limit that the structure does not show", () => {
   assert.equal(messages.length, 1);
   assert.match(
     messages[0] ?? "",
-    /^SVC180 Order\.Input .*svc-gen reads a type that refuses \{"id":.*, typescript-json-schema a type that takes \{"id":/,
+    /^SVC180 Order\.Input .*svc-gen: a schema that refuses \{"id":.*; typescript-json-schema: a schema that accepts \{"id":/,
   );
 });
 
@@ -277,7 +274,7 @@ test("--check fails while two readings disagree, and says where", async () => {
     assert.equal(code, 1);
     assert.match(
       err,
-      /src\/a\.ts:3:32 - warning SVC180: A\.Input\.kind: a second generator .*: svc-gen reads "x" \| "y", typescript-json-schema string\n/,
+      /src\/a\.ts:3:32 - warning SVC180: A\.Input\.kind: a second generator .*: svc-gen: "x" \| "y"; typescript-json-schema: string\n/,
     );
     assert.match(err, /hint: .*@acknowledge SVC180/);
   }

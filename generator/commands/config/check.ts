@@ -19,9 +19,9 @@ const VARIABLE = "SVC_TOOLKIT_CONFIG_PATH";
 export const configCheckCommand = defineCommand({
   name: "config check",
   arguments: "[FILE]",
-  summary: "check a configuration as a server would, with all faults at once",
-  details: `FILE is by default the one that ${VARIABLE} names. Its allow-list is read too; the path of that is relative to
-this folder, as it is to the server's. The entries of tools are compared with meta.json of the project, where there is one.
+  summary: "check a configuration as a server would, and print all errors",
+  details: `FILE defaults to the path in ${VARIABLE}. The allow-list that it refers to is checked too; a relative path
+is resolved from the current folder, as a server does. If the project has a meta.json, the tools in both files are compared.
 Keys are never printed. With --json: {"diagnostics":[{"severity","code":"config","message","file","line","column","pointer"}]}.`,
   options: {
     "allow-list": { type: "boolean", summary: "FILE is an allow-list" },
@@ -29,12 +29,12 @@ Keys are never printed. With --json: {"diagnostics":[{"severity","code":"config"
     json: JSON_OPTION,
   },
   examples: [
-    ["svc-gen config check config.json", "before it goes to a server; exit 1 on faults"],
-    ["svc-gen config check --allow-list leaders.json", "the allow-list alone"],
+    ["svc-gen config check config.json", "before you deploy it; exit 1 on errors"],
+    ["svc-gen config check --allow-list leaders.json", "only the allow-list"],
   ],
   run: async (call) => {
     const [file = call.env[VARIABLE] || undefined, ...more] = call.args;
-    if (file === undefined) throw new UsageError(`config check expects a file, or ${VARIABLE} with its path`);
+    if (file === undefined) throw new UsageError(`config check expects a file, or its path in ${VARIABLE}`);
     if (more.length > 0) throw new UsageError(`config check expects one file, got ${call.args.length}`);
     const { checkConfig, finding } = await import("../../config/check-config.js");
     if (call.values["allow-list"]) {
@@ -46,7 +46,7 @@ Keys are never printed. With --json: {"diagnostics":[{"severity","code":"config"
     const { findings, config, tools } = checkConfig(file, call.cwd, served);
     const mode = config?.signedHttpIsRequired()
       ? `signatures are required, ${plural(tools.length, "tool")}`
-      : "signatures are not required: it serves everybody who reaches it";
+      : "signatures are not required: any program that can reach the server may call the tools";
     return report(call, findings, `valid; ${mode}`);
   },
 });
@@ -63,7 +63,7 @@ function report(
     );
   } else {
     for (const { severity, message } of findings) complain(`${severity}: ${message}\n`);
-    if (errors > 0) complain(`svc-gen: ${plural(errors, "fault")}; a server would not start\n`);
+    if (errors > 0) complain(`svc-gen: ${plural(errors, "error")}; a server would not start\n`);
     else print(`${good}\n`);
   }
   return errors > 0 ? EXIT.failure : EXIT.done;

@@ -26,22 +26,25 @@ import { EDITORS } from "./schema.js";
 export const configInitCommand = defineCommand({
   name: "config init",
   arguments: "[FILE]",
-  summary: "write a configuration for the tools of this project, with new keys or with given ones",
-  details: `FILE is by default config.json. It has an entry for every tool, whose private key signs its results, and an allow-list of one
-leader, so it is readable by its owner only (mode 0600). New keys of a leader go to keys/leader.key (private) and
-keys/leader.pub beside FILE. No file is overwritten, and no private key is printed.
+  summary: "write a configuration for the tools of this project, with new or given keys",
+  details: `FILE defaults to config.json. It contains, for every tool, the private key that signs its results, and an allow-list of one
+leader; only you can read it (mode 0600). New keys of the leader are written to keys/leader.key (private) and
+keys/leader.pub, in the folder of FILE. No file is overwritten, and no private key is printed.
 
 ${EDITORS}`,
   options: {
-    "leader-id": { type: "string", value: "ID", summary: 'id of the leader (default: "leader")' },
+    "leader-id": { type: "string", value: "ID", summary: 'ID of the leader (default: "leader")' },
     "leader-public-key": { type: "string", value: "HEX", summary: "public key of the leader, instead of a new pair" },
     "tool-private-key": { type: "string", value: "FILE", summary: "private key of the tools, instead of new ones" },
-    unsigned: { type: "boolean", summary: "signatures are disabled: everybody who reaches the server may call" },
+    unsigned: {
+      type: "boolean",
+      summary: "disable signatures: any program that can reach the server may call the tools",
+    },
     project: PROJECT_OPTIONS.project,
     json: JSON_OPTION,
   },
   examples: [
-    ["svc-gen config init", "config.json and the keys of a leader, all new"],
+    ["svc-gen config init", "config.json with new keys, and new keys of a leader"],
     ["svc-gen config init --leader-id acme --leader-public-key HEX", "for a leader whose public key you have"],
     ["svc-gen config init --unsigned dev.json", "for development"],
   ],
@@ -68,7 +71,7 @@ ${EDITORS}`,
     // A broken link is an existing file too.
     const existing = made.files.find((file) => lstatSync(file.target, { throwIfNoEntry: false }) !== undefined);
     if (existing !== undefined) {
-      const hint = "name another file, or move it away";
+      const hint = "choose another file name, or move the existing file";
       throw new CommandError(`${quoted(shown(existing.target))} already exists; nothing was written`, hint);
     }
     writeNewFiles(cwd, made.files);
@@ -79,7 +82,8 @@ ${EDITORS}`,
       for (const [at, { isPrivate }] of made.files.entries()) {
         call.print(`wrote ${wrote[at]}${isPrivate ? " (holds a private key: keep it out of git)" : ""}\n`);
       }
-      for (const { tool, public_key } of publicKeys) call.print(`${tool} signs results with ${public_key} (public)\n`);
+      for (const { tool, public_key } of publicKeys)
+        call.print(`${tool} signs its results; the public key is ${public_key}\n`);
       call.print(`next: SVC_TOOLKIT_CONFIG_PATH=${wrote[0]} node dist/generated/server.js\n`);
     }
     return EXIT.done;
@@ -96,7 +100,7 @@ async function toolsOf(
   const { diagnostics, files } = await generateNow(options);
   if (hasErrors(diagnostics)) {
     reportDiagnostics(diagnostics, { ...call, quiet: true });
-    throw new CommandError("the project has errors; nothing was written", "mend them, then run svc-gen");
+    throw new CommandError("the project has errors; nothing was written", "run svc-gen to see them, and correct them");
   }
   const text = files.find(({ path }) => path === "meta.json")?.text ?? "[]";
   return (documentsOf(text) ?? []).map((document) => String(document.get("fqn")));

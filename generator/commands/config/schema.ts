@@ -3,8 +3,7 @@
 import { asJson, defineCommand, EXIT } from "../../cli/command.js";
 
 /** Text about editors. The schemas cannot be referenced in the file, because the server rejects a member `$schema`. */
-export const EDITORS = `The configuration has no $schema member: a server refuses members that it does not know. Tell your editor which file
-a schema is for. For VS Code, in .vscode/settings.json:
+export const EDITORS = `Tell your editor which files a schema applies to; a server refuses a $schema member. For VS Code, in .vscode/settings.json:
 
   "json.schemas": [
     { "fileMatch": ["/config.json"], "url": "./config.schema.json" },
@@ -13,12 +12,17 @@ a schema is for. For VS Code, in .vscode/settings.json:
 
 export const configSchemaCommand = defineCommand({
   name: "config schema",
-  summary: "the JSON Schema (2020-12) of the configuration, or of the allow-list",
+  summary: "print the JSON Schema (2020-12) of the configuration, or of the allow-list",
   details: EDITORS,
-  options: { "allow-list": { type: "boolean", summary: "of the file that allowed_leaders_path names" } },
+  options: {
+    "allow-list": {
+      type: "boolean",
+      summary: "print the schema of an allow-list in its own file (allowed_leaders_path)",
+    },
+  },
   examples: [
-    ["svc-gen config schema", "into config.schema.json, for your editor"],
-    ["svc-gen config schema --allow-list", "of an allow-list in a file of its own"],
+    ["svc-gen config schema", "save the output as config.schema.json"],
+    ["svc-gen config schema --allow-list", "save the output as leaders.schema.json"],
   ],
   run: async ({ values, print }) => {
     const { allowListSchema, configSchema } = await import("../../config/schemas.js");

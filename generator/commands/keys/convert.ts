@@ -8,13 +8,13 @@ import { jsonText, withKeys } from "./key-options.js";
 export const keysConvertCommand = defineCommand({
   name: "keys convert",
   arguments: "FILE [NEWFILE]",
-  summary: "write the same private key in another form that a configuration takes",
-  details: `The key goes to NEWFILE (default: the name of FILE with the form in it, such as leader.base64.key), which is new and
-which only its owner can read. With --reveal it is printed, and no file is written.
-Forms: hex, 0x-hex, base64, base64url, and each with a zero flag before the key: flagged-hex and so on.`,
+  summary: "write the same private key in another format",
+  details: `The key is written to the new file NEWFILE (default: FILE with the format in its name, such as leader.base64.key), which only
+you can read. With --reveal it is printed instead. Formats, all of which a configuration accepts: hex, 0x-hex, base64, base64url,
+and each with a leading zero byte (flagged-hex and so on).`,
   options: {
-    to: { type: "string", value: "FORM", summary: "the form" },
-    reveal: { type: "boolean", summary: "print the private key, in place of a new file" },
+    to: { type: "string", value: "FORM", summary: "the format" },
+    reveal: { type: "boolean", summary: "print the private key instead of writing a file" },
     json: JSON_OPTION,
   },
   examples: [

@@ -12,9 +12,9 @@ export const REVEAL = { type: "boolean", summary: "print the private key too" } 
 
 /** Options for the entries that are printed with a key. */
 export const ENTRY_OPTIONS = {
-  "leader-id": { type: "string", value: "ID", summary: "the leader's id in the printed entry (default: leader)" },
-  "key-id": { type: "string", value: "N", summary: "the number of the key in the printed entry" },
-  tool: { type: "string", value: "FQN", summary: "the tool in the printed entry (default: that of ./meta.json)" },
+  "leader-id": { type: "string", value: "ID", summary: "leader ID in the printed entry (default: leader)" },
+  "key-id": { type: "string", value: "N", summary: "key ID in the printed entry" },
+  tool: { type: "string", value: "FQN", summary: "tool in the printed entry (default: the tool in ./meta.json)" },
 } as const;
 
 type Keys = typeof import("../../keys/index.js");
@@ -46,7 +46,7 @@ export async function publicKeyIn(option: string, text: string, cwd: string): Pr
   if ("key" in reading) return text;
   const isFile = existsSync(resolve(cwd, text));
   const hint = isFile
-    ? `give the key itself: svc-gen keys show ${shellWord(text)} prints that of a private key`
+    ? `pass the key itself: svc-gen keys show ${shellWord(text)} prints the public key of a private key`
     : "svc-gen keys show FILE prints the public key of a private key";
   const got = isFile ? "the name of a file" : reading.got;
   throw new CommandError(`--${option}: expected a public key of 64 hex digits, got ${got}`, hint);

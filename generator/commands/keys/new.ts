@@ -10,13 +10,13 @@ const DEFAULT_FILE = "signing.key";
 export const keysNewCommand = defineCommand({
   name: "keys new",
   arguments: "[FILE]",
-  summary: `write a new private key to FILE (default: ${DEFAULT_FILE}) and print where its halves belong`,
-  details: `Only the owner can read FILE, and no file is replaced. The private key itself is printed with --reveal only.
-A leader signs its calls, a tool its results: make a key for each.`,
+  summary: `write a new private key to FILE (default: ${DEFAULT_FILE}) and print the entries for configurations`,
+  details: `Only you can read FILE, and no file is replaced. The private key is printed only with --reveal.
+A leader signs its calls and a tool its results: create a separate key for each.`,
   options: { ...ENTRY_OPTIONS, reveal: REVEAL, json: JSON_OPTION },
   examples: [
-    ["svc-gen keys new leader.key --leader-id alice", "the key with which alice signs calls"],
-    ["svc-gen keys new tool.key --tool xyz.demo.sum@1", "the key with which a tool signs results"],
+    ["svc-gen keys new leader.key --leader-id alice", "alice signs calls with this key"],
+    ["svc-gen keys new tool.key --tool xyz.demo.sum@1", "the tool signs results with this key"],
   ],
   run: (call) =>
     withKeys((keys) => {

@@ -9,13 +9,13 @@ import { ENTRY_OPTIONS, jsonText, leaderOf, REVEAL, toolOf, withKeys } from "./k
 export const keysRotateCommand = defineCommand({
   name: "keys rotate",
   arguments: "FILE [NEWFILE]",
-  summary: "write the next private key beside FILE and print the steps that follow",
-  details: `The next key goes to NEWFILE (default: the name of FILE with "next" in it, such as leader.next.key). FILE stays
-as it is: both keys are needed until the last step. With --leader-id or --key-id the steps are those of a leader's key, with --tool those of
-a tool's key; otherwise both lists are printed.`,
+  summary: "write the next private key to a new file and print the steps of the rotation",
+  details: `The next key is written to NEWFILE (default: FILE with "next" in its name, such as leader.next.key). Keep FILE: both keys are
+needed until the last step. Use --leader-id or --key-id for a leader's key and --tool for a tool's key; otherwise the steps for
+both are printed.`,
   options: { ...ENTRY_OPTIONS, reveal: REVEAL, json: JSON_OPTION },
   examples: [
-    ["svc-gen keys rotate leader.key --leader-id alice --key-id 1", "1: a number that no key of alice has had"],
+    ["svc-gen keys rotate leader.key --leader-id alice --key-id 1", "1 must be a key ID that alice has never used"],
     ["svc-gen keys rotate tool.key --json", "for programs"],
   ],
   run: (call) =>

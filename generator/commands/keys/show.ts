@@ -7,7 +7,7 @@ import { ENTRY_OPTIONS, jsonText, leaderOf, oneFile, REVEAL, withKeys } from "./
 export const keysShowCommand = defineCommand({
   name: "keys show",
   arguments: "FILE",
-  summary: "the public key of a private key, the form of its text, and who can read the file",
+  summary: "print the public key of a private key, the format of the file, and who can read it",
   options: {
     "leader-id": ENTRY_OPTIONS["leader-id"],
     "key-id": ENTRY_OPTIONS["key-id"],
@@ -15,7 +15,7 @@ export const keysShowCommand = defineCommand({
     json: JSON_OPTION,
   },
   examples: [
-    ["svc-gen keys show leader.key", "the public key, for allow-lists"],
+    ["svc-gen keys show leader.key", "prints the public key, for allow-lists"],
     ["svc-gen keys show tool.key --json", "for programs"],
   ],
   run: (call) =>
@@ -42,7 +42,7 @@ export const keysShowCommand = defineCommand({
       }
       call.print(`public key: ${publicKey}\n`);
       if (text !== undefined) call.print(`private key: ${text}\n`);
-      call.print(`form: ${form.name} (${form.summary})\n`);
+      call.print(`format: ${form.name} (${form.summary})\n`);
       if (mode !== undefined) call.print(`mode: ${mode}\n`);
       call.print(`in an allow-list: ${keys.oneLine(entry)}\n`);
       for (const warning of warnings) call.complain(`warning: ${warning}\n`);

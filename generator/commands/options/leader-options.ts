@@ -9,7 +9,11 @@ import { devLeader } from "../dev-leader.js";
 import { keyIdOf, publicKeyIn, refuseNoKeyFile } from "../keys/key-options.js";
 
 export const HEADER_PREFIX = {
-  "header-prefix": { type: "string", value: "TEXT", summary: "X-Nexus- for servers of older leaders" },
+  "header-prefix": {
+    type: "string",
+    value: "TEXT",
+    summary: "prefix of signature headers: X-Nexus- for servers of older leaders",
+  },
 } as const;
 
 /** @throws UsageError if the text cannot be a prefix of header names */
@@ -20,11 +24,11 @@ export function headerPrefixOf(prefix = DEFAULT_HEADER_PREFIX): string {
 
 export const LEADER_OPTIONS = {
   "leader-key": { type: "string", value: "FILE", summary: "private key of the leader" },
-  "leader-id": { type: "string", value: "ID", summary: "id of the leader in the allow-list (default: leader)" },
-  "key-id": { type: "string", value: "N", summary: "id of the leader's key (default: 0)" },
-  "tool-key": { type: "string", value: "HEX", summary: "public key of the tool; without it no signature is verified" },
+  "leader-id": { type: "string", value: "ID", summary: "ID of the leader in the allow-list (default: leader)" },
+  "key-id": { type: "string", value: "N", summary: "ID of the leader's key in the allow-list (default: 0)" },
+  "tool-key": { type: "string", value: "HEX", summary: "public key of the tool; without it results are not verified" },
   ...HEADER_PREFIX,
-  ca: { type: "string", value: "FILE", summary: "trusted certificates in PEM form, instead of the system's" },
+  ca: { type: "string", value: "FILE", summary: "trusted certificates in PEM format, instead of the system's" },
 } as const;
 
 /** Client options from the command line. */

@@ -8,7 +8,7 @@ export const PAGE_OPTIONS = {
   "page-port": {
     type: "string",
     value: "PORT",
-    summary: "port of the page (default: one of the project's own, or a free one)",
+    summary: "port of the page (default: the same port for each project, or a free one)",
   },
 } as const;
 

@@ -18,7 +18,7 @@ export function readAcknowledged(text: string): { readonly codes: readonly strin
   const isKnown = (code: string) =>
     Object.hasOwn(CODES, code) && CODES[code as keyof typeof CODES].severity !== "error";
   if (codes.length > 0 && codes.every(isKnown)) return { codes };
-  return { problem: "@acknowledge takes codes of notes and warnings, such as SVC155" };
+  return { problem: "@acknowledge expects codes of notes or warnings, such as SVC155" };
 }
 
 /**

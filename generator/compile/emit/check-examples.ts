@@ -29,7 +29,7 @@ function problemWithin(judge: () => string | undefined): string | undefined {
   try {
     return runWithin(LIMIT_MS, judge);
   } catch (error) {
-    if (error instanceof OutOfTime) return `its pattern takes longer than ${LIMIT_MS} ms for it`;
+    if (error instanceof OutOfTime) return `matching it against the pattern takes longer than ${LIMIT_MS} ms`;
     throw error;
   }
 }

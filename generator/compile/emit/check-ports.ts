@@ -19,14 +19,14 @@ export function checkPorts(tool: Tool): Diagnostic[] {
   };
   const inputs = tool.input.members;
   const extra = inputs[MAX_INPUT_PORTS];
-  if (extra !== undefined) report("SVC151", extra, `this is number ${MAX_INPUT_PORTS + 1} of ${inputs.length}`);
+  if (extra !== undefined) report("SVC151", extra, `this is port ${MAX_INPUT_PORTS + 1} of ${inputs.length}`);
   const variant = tool.output[MAX_VARIANTS];
-  if (variant !== undefined) report("SVC166", variant, `this is number ${MAX_VARIANTS + 1} of ${tool.output.length}`);
+  if (variant !== undefined) report("SVC166", variant, `this is variant ${MAX_VARIANTS + 1} of ${tool.output.length}`);
   for (const { name, payload, ...where } of tool.output) {
     if (!isPortName(name)) report("SVC152", where, portNameProblem(name));
     const over = payload.members[MAX_VARIANT_PORTS];
     if (over !== undefined)
-      report("SVC167", over, `this is number ${MAX_VARIANT_PORTS + 1} of ${payload.members.length}`);
+      report("SVC167", over, `this is port ${MAX_VARIANT_PORTS + 1} of ${payload.members.length}`);
   }
   for (const member of [...inputs, ...tool.output.flatMap(({ payload }) => payload.members)]) {
     if (!isPortName(member.name)) report("SVC152", member, portNameProblem(member.name));
@@ -41,7 +41,7 @@ export function checkPorts(tool: Tool): Diagnostic[] {
 
 function portNameProblem(name: string): string {
   const length = Buffer.byteLength(name);
-  return length === name.length ? `it has ${length} bytes` : "it has a character beyond ASCII";
+  return length === name.length ? `it has ${length} characters` : "it has a character that is not ASCII";
 }
 
 /** Minimum and maximum length of the list of a `many` port, according to its type. */

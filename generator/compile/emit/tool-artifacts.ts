@@ -46,7 +46,7 @@ function contractOf(tool: Tool, schemas: Schemas): Contract {
     inputPorts: ports(input),
     outputVariants: output.map((variant) => ({ name: variant.name, ports: ports(variant.ports) })),
   };
-  if (derived !== JSON.stringify(declared)) throw new Error(`${tool.fqn}: the schemas do not say what the types say`);
+  if (derived !== JSON.stringify(declared)) throw new Error(`${tool.fqn}: the schemas do not match the types`);
   return {
     fqn: tool.fqn,
     description: tool.description,

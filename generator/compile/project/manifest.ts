@@ -27,8 +27,8 @@ export function readManifest(layout: Layout, recorder: InputRecorder): Manifest 
     scripts = Object(text === undefined ? undefined : JSON.parse(text)?.scripts);
   } catch {
     const place = errorPlace(displayPath(layout, path), text as string);
-    const hint = "correct this file at this place; npm and Node.js cannot read it either";
-    return { scripts: {}, diagnostics: [diagnostic("SVC101", { place }, "package.json is not JSON", hint)] };
+    const hint = "correct the file; npm and Node.js cannot read it either";
+    return { scripts: {}, diagnostics: [diagnostic("SVC101", { place }, "package.json is not valid JSON", hint)] };
   }
   const found: Diagnostic[] = [];
   const runtime = installedManifest(layout.root, RUNTIME, recorder);

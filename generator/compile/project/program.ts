@@ -93,7 +93,7 @@ export function readProject(layout: Layout): Project | InvalidProject {
     const { place, problem } = config;
     return place === undefined
       ? invalid("SVC101", {}, problem)
-      : invalid("SVC101", { place }, problem, "correct this file at this place");
+      : invalid("SVC101", { place }, problem, "correct the file at this position");
   }
   const { scripts, diagnostics } = readManifest(layout, recorder);
   if (hasErrors(diagnostics)) return { diagnostics, recorder };
@@ -387,7 +387,7 @@ function firstReferenced(
     const config = readConfig({ ...layout, tsconfig }, recorder, above);
     if ("problem" in config || config.files.length > 0) return config;
   }
-  return { problem: `${displayPath(layout, layout.tsconfig)} has no files` };
+  return { problem: `${displayPath(layout, layout.tsconfig)} includes no files` };
 }
 
 const RUNTIME = "svc-runtime";
@@ -413,7 +413,12 @@ export function missingRuntime({ program, sources, checker, at, layout }: Progra
     return diagnostic("SVC103", where, ...reason);
   }
   const out = displayPath(layout, layout.out);
-  return diagnostic("SVC103", where, `no node_modules above ${out} has it`, "name a folder of the project: --out");
+  return diagnostic(
+    "SVC103",
+    where,
+    `no folder above ${out} has it in node_modules`,
+    "choose a folder inside the project: --out",
+  );
 }
 
 /** Specifiers of imports of `svc-runtime` and `svc-runtime/v1`. */
@@ -434,10 +439,10 @@ function unresolvedReason(layout: Layout, fileName: string): [] | [reason: strin
   const place = displayPath(layout, join(folder, "node_modules", RUNTIME));
   return existsSync(join(folder, "node_modules", RUNTIME, "dist/index.d.ts"))
     ? [
-        `${place} is there, but the module resolution of tsconfig.json does not find it`,
+        `${place} exists, but the module resolution of tsconfig.json does not find it`,
         'set "module": "NodeNext" in tsconfig.json',
       ]
-    : [`${place} is there, but not built: it has no dist/index.d.ts`, "build it, or install it again"];
+    : [`${place} exists, but is not built: it has no dist/index.d.ts`, "build the package, or install it again"];
 }
 
 /**
@@ -473,7 +478,7 @@ export function compilerErrors(
     const isError = isSyntax || AGREED.has(each.code) || each.file === undefined || reach(each.file, each.start ?? 0);
     const hint = isError
       ? HINTS.get(each.code)
-      : `correct it, unless tsc ${installed?.version} of this project accepts it; svc-gen reads with TypeScript ${ts.version}`;
+      : `nothing, if tsc ${installed?.version} of this project accepts this; svc-gen reads the project with TypeScript ${ts.version}`;
     const common = {
       code: `TS${each.code}`,
       severity: isError ? "error" : "note",

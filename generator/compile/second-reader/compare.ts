@@ -107,7 +107,7 @@ export function compareSchemas(ours: JsonObject, library: JsonObject, subject: s
   const comparePatterns = (one: ObjectForm, other: ObjectForm, subject: string): readonly Disagreement[] => {
     const [mine, theirs] = [[...one.patterns], [...other.patterns]];
     if (mine.length !== theirs.length) {
-      const count = ({ length }: readonly unknown[]) => `an object with ${length} patterns of names`;
+      const count = ({ length }: readonly unknown[]) => `an object with ${length} patternProperties`;
       return [{ subject: `${subject}{}`, ours: count(mine), library: count(theirs) }];
     }
     return mine.flatMap(([, schema], at) => {
@@ -131,7 +131,7 @@ export function compareSchemas(ours: JsonObject, library: JsonObject, subject: s
 
   const compareLists = (one: ListForm, other: ListForm, subject: string): readonly Disagreement[] => {
     const [mine, theirs] = [one, other].map(({ items, least, others }) => {
-      return `a list of ${least} items or more, with ${items.length} places, ${others === false ? "closed" : "open"}`;
+      return `a tuple of ${items.length} items, of which ${least} are required, with ${others === false ? "no" : "any"} further items`;
     });
     if (mine !== theirs) return [{ subject, ours: mine as string, library: theirs as string }];
     const places = one.items.flatMap((item, at) => {

@@ -70,7 +70,7 @@ export class SecondReader {
       if (reading === undefined) return [diagnostic("SVC182", { place, subject: side.subject })];
       this.#report(reading);
       return reading.disagreements.slice(0, MAX_REPORTED).map(({ subject, ours, library }) => {
-        return diagnostic("SVC180", { place, subject }, `svc-gen reads ${ours}, typescript-json-schema ${library}`);
+        return diagnostic("SVC180", { place, subject }, `svc-gen: ${ours}; typescript-json-schema: ${library}`);
       });
     });
   }
@@ -150,7 +150,7 @@ class ValueJudge {
     const wrong = values.find((value) => ours(value) !== theirs(value) || (tagged(value) && !ours(value)));
     const judged = values.length;
     if (wrong === undefined) return { disagreements: [], judged };
-    const [takes, refuses] = ["takes", "refuses"].map((verb) => `a type that ${verb} ${JSON.stringify(wrong)}`);
+    const [takes, refuses] = ["accepts", "refuses"].map((verb) => `a schema that ${verb} ${JSON.stringify(wrong)}`);
     const [one, other] = theirs(wrong) ? [refuses, takes] : [takes, refuses];
     return { disagreements: [{ subject, ours: one as string, library: other as string }], judged };
   }

@@ -37,21 +37,21 @@ function misplacedTag(shape: Shape, tag: ConstraintTag, value: Json): string {
   if (shape.kind === "wrapped" || (shape.kind === "array" && on !== "lists"))
     return misplacedTag(shape.item, tag, value);
   if (shape.kind === "union" && tag === "secret")
-    return "@secret is for text, and not every part of this union is text";
+    return "@secret applies to text only, and a part of this union is not text";
   if (shape.kind === "number" && tag === "format" && !INTEGER_FORMATS.includes(value)) {
-    return `@format on a number is one of ${Object.keys(NUMBER_FORMATS).join(", ")}`;
+    return `@format on a number expects one of ${Object.keys(NUMBER_FORMATS).join(", ")}`;
   }
   if (shape.kind === "number" && tag === "format") {
-    return `@format ${value} is for a bigint, since a number is exact to ±(2^53−1) only: declare bigint`;
+    return `@format ${value} needs the type bigint, because a number is exact only to ±(2^53−1)`;
   }
   if (shape.kind === "bigint" && on === "numbers" && tag !== "asType")
-    return `@${tag} takes a whole number on a bigint`;
-  if (shape.kind === "bigint" && tag === "format") return '@format is "int64" or "uint64" on a bigint';
-  if (shape.kind === "date" && tag === "format") return '@format is "date-time" on a Date';
+    return `@${tag} on a bigint expects a whole number`;
+  if (shape.kind === "bigint" && tag === "format") return '@format on a bigint expects "int64" or "uint64"';
+  if (shape.kind === "date" && tag === "format") return '@format on a Date expects "date-time"';
   if (shape.kind === "object" && on === "objects") {
-    return `@${tag} is for objects without an index signature`;
+    return `@${tag} applies to objects without an index signature only`;
   }
-  return `@${tag} is for ${on}, not for ${SHAPE_NAMES[shape.kind]}`;
+  return `@${tag} applies to ${on}, not to ${SHAPE_NAMES[shape.kind]}`;
 }
 
 const INTEGER_FORMATS: readonly Json[] = ["int64", "uint64"];
@@ -80,45 +80,45 @@ const SHAPE_NAMES: Readonly<Record<Shape["kind"], string>> = {
 
 /** Value of the keyword, or a message about the values that the tag accepts. */
 function parseConstraint({ tag, text }: Constraint): { value: Json } | string {
-  if (tag === "asType") return text === "integer" ? { value: text } : 'takes "integer"';
+  if (tag === "asType") return text === "integer" ? { value: text } : 'expects "integer"';
   // Text after the tag is a remark for readers, as after @notSecret.
   if (tag === "secret") return { value: true };
   const number = /^-?\d/.test(text) ? parseJsonOrText(text) : text;
   switch (CONSTRAINTS[tag].takes) {
     case "name":
-      return /^[a-z][a-z0-9-]*$/.test(text) ? { value: text } : "takes the name of a format";
+      return /^[a-z][a-z0-9-]*$/.test(text) ? { value: text } : "expects the name of a format";
     case "true":
       return text === "" || text === "true" ? { value: true } : "takes no value";
     case "boolean":
-      return text === "true" || text === "false" ? { value: text === "true" } : 'takes "true" or "false"';
+      return text === "true" || text === "false" ? { value: text === "true" } : 'expects "true" or "false"';
     case "regex":
       return parseRegex(text);
     case "count":
       return typeof number === "number" && Number.isSafeInteger(number) && number >= 0
         ? { value: number }
-        : "takes a whole number from 0";
+        : "expects a whole number from 0";
     case "positive":
-      if (typeof number !== "number" && typeof number !== "bigint") return "takes a number";
-      return number > 0 ? { value: number } : "takes a number above 0";
+      if (typeof number !== "number" && typeof number !== "bigint") return "expects a number";
+      return number > 0 ? { value: number } : "expects a number above 0";
     case "number":
-      return typeof number === "number" || typeof number === "bigint" ? { value: number } : "takes a number";
+      return typeof number === "number" || typeof number === "bigint" ? { value: number } : "expects a number";
   }
 }
 
 function parseRegex(text: string): { value: Json } | string {
-  if (text === "") return "takes a regular expression";
+  if (text === "") return "expects a regular expression";
   const literal = /^\/(.+)\/([dgimsuvy]*)$/s.exec(text);
   if (literal !== null) {
     const [, source = "", flags = ""] = literal;
     const without = flags === "" ? "slashes" : "slashes and flags";
-    return `takes a regular expression without ${without}: write ${source}, or \\/${source}\\/ if the slashes are meant`;
+    return `expects a regular expression without ${without}: write ${source}, or \\/${source}\\/ if the pattern contains the slashes`;
   }
   try {
     new RegExp(text, "u");
     return { value: text };
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^.*: /s, "") : "";
-    return `takes a regular expression (with the flag u): ${reason}`;
+    return `expects a regular expression (with the flag u): ${reason}`;
   }
 }
 

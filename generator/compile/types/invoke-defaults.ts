@@ -28,7 +28,7 @@ function checkInvokeDefaults(program: Program, { declaration }: ToolClass, input
       const member = isNamed ? input.members.find((each) => each.name === propertyName.text) : undefined;
       const published = member && defaultOf(member);
       if (member === undefined || own === undefined || published === undefined || isSame(own, published)) return [];
-      const detail = `${shown(published)} is published, invoke takes ${shown(own)}`;
+      const detail = `@default is ${shown(published)}, the default in invoke is ${shown(own)}`;
       return [diagnostic("SVC179", { place: program.at(initializer as ts.Node), subject: member.subject }, detail)];
     }),
   );

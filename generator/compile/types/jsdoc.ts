@@ -157,7 +157,7 @@ function parseComment(text: string, declarations: readonly ts.Node[], read = par
     acknowledged: own.filter(({ name }) => name === "acknowledge"),
     misspellings: own.flatMap(({ tag, name }) => {
       if (KNOWN_TAGS.includes(name)) return [];
-      if (UNCHECKED_TAGS.includes(name)) return [{ tag, problem: "nothing checks it: check it in invoke" }];
+      if (UNCHECKED_TAGS.includes(name)) return [{ tag, problem: "the server does not check it: check it in invoke" }];
       const meant = similarTag(name);
       return meant === undefined ? [] : [{ tag, problem: `did you mean @${meant}?` }];
     }),

@@ -38,7 +38,7 @@ function problemOf(program: Program, source: SourceFile): Problem | undefined {
   const { checker } = program;
   const exported = exportOf(source);
   if (exported === undefined) {
-    return { node: source.getStatements()[0] ?? source, detail: `it has no export ${EXPORT} with a value` };
+    return { node: source.getStatements()[0] ?? source, detail: `it does not export a constant ${EXPORT}` };
   }
   const stub = program.program.getSourceFile(`${program.layout.out}/server.ts`);
   const declared = stub && exportOf(program.wrap(stub));
@@ -63,7 +63,7 @@ function problemOf(program: Program, source: SourceFile): Problem | undefined {
     }
   }
   if (type.isAssignableTo(wanted)) return undefined;
-  return { node, detail: `${EXPORT} is of type ${checker.typeToString(type.compilerType)}` };
+  return { node, detail: `${EXPORT} has the type ${checker.typeToString(type.compilerType)}` };
 }
 
 /** Value that a file exports as {@link EXPORT}; undefined if there is no such export, or only a type. */

@@ -148,7 +148,7 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
     node.getName() ??
     (imported?.exportName === "default" || imported === undefined ? fileStem(node) : imported.exportName);
   if (imported === undefined) {
-    const inside = Node.isModuleBlock(node.getParent()) ? "what a namespace exports has no import" : undefined;
+    const inside = Node.isModuleBlock(node.getParent()) ? "a class inside a namespace cannot be imported" : undefined;
     report("SVC110", at, name, inside);
     return undefined;
   }
@@ -338,7 +338,7 @@ function readStaticMetadata(
   if (fqn === undefined && !failed) {
     const instance = methodOf(program, node.getSymbolOrThrow().getDeclaredType(), "fqn");
     const other = misspelt(program, statics, ["fqn"])[0];
-    const detail = instance ? "there is one that is not static" : other && `there is ${other.key}()`;
+    const detail = instance ? "the method must be static" : other && `the class has ${other.key}()`;
     fail("SVC112", instance ?? other?.found ?? at, name, detail);
   } else if (fqn !== undefined && canonical === undefined) {
     fail("SVC114", fqn.node, `${name}.fqn()`, fqnProblem(`${fqn.value}`));
@@ -357,7 +357,7 @@ function readStaticMetadata(
 
   const milliseconds = typeof timeout?.value === "number" ? timeout.value : DEFAULT_TIMEOUT_MS;
   if (!Number.isInteger(milliseconds) || milliseconds < 1 || milliseconds > MAX_TIMEOUT_MS) {
-    fail("SVC118", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds} is out of range or no integer`);
+    fail("SVC118", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds} is out of range or not an integer`);
   } else if (milliseconds < SHORT_TIMEOUT_MS)
     report("SVC129", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds} ms`);
   else if (milliseconds < MIN_REGISTERED_MS || milliseconds > MAX_REGISTERED_MS)
@@ -401,7 +401,7 @@ function checkConstruction(program: Program, node: ClassNode, statics: Type, nam
   const where = !isOwn && isClass(base) && base.getName() ? ` of ${base.getName()}` : "";
   const parameter = declaration ? nameNode(declaration).getText() : first.getName();
   const type = program.checker.typeToString(first.getTypeAtLocation(node).compilerType);
-  const detail = `the constructor${where} needs ${parameter}: ${type}, and new() passes nothing`;
+  const detail = `the constructor${where} needs ${parameter}: ${type}, but new() passes no arguments`;
   report("SVC123", isOwn && declaration ? declaration : nameNode(node), name, detail);
 }
 
@@ -477,7 +477,7 @@ export function noTools(program: Program): Diagnostic {
   if (first === undefined) {
     const other = toolOutside(program);
     if (other === undefined) return diagnostic("SVC100", {}, where);
-    return diagnostic("SVC100", {}, `${where}; ${quoted(other.path)} has one, and is not among them`, other.hint);
+    return diagnostic("SVC100", {}, `${where}; ${quoted(other.path)} has one, but is not included`, other.hint);
   }
   const names = abstract.slice(0, MAX_NAMED_CLASSES).map((node) => node.getName() ?? "a class without a name");
   const more = abstract.length > names.length ? ` and ${abstract.length - names.length} more` : "";
@@ -488,7 +488,8 @@ export function noTools(program: Program): Diagnostic {
 
 const MAX_NAMED_CLASSES = 3;
 
-const ROOT_TAKEN = 'without path() a tool is at the root: add static override path() { return "name"; } to all but one';
+const ROOT_TAKEN =
+  'a tool without path() is served at the root: add static override path() { return "name"; } to all tools but one';
 
 /**
  * Diagnostics for tools with the same FQN or path, which one process cannot serve. Skips tools with invalid metadata.
@@ -504,7 +505,7 @@ export function duplicateTools(tools: readonly Pick<Tool, "fqn" | "path" | "impo
       if (first === undefined) seen.set(text, tool);
       else {
         const { file, line, column } = first.place;
-        const detail = `${JSON.stringify(text)}, as ${first.import.className} at ${file}:${line}:${column}`;
+        const detail = `${JSON.stringify(text)}, also of ${first.import.className} at ${file}:${line}:${column}`;
         const where = { place: tool.place, subject: tool.import.className };
         diagnostics.push(diagnostic(code, where, detail, text === "" ? ROOT_TAKEN : undefined));
       }

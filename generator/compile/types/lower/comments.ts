@@ -80,7 +80,7 @@ export function addConstraints(lowering: Lowering, shape: Shape, comment: Commen
     const before = lowering.definitions.resolve(result);
     const next =
       constraint.tag === "secret" && lowering.side === "output"
-        ? { kind: "place" as const, detail: "@secret is for inputs: a result is signed and returned as it is" }
+        ? { kind: "place" as const, detail: "@secret applies to inputs only: callers see the whole result" }
         : constrain(before, constraint);
     // A dependency's tag may be meant for another tool, and the project cannot correct it.
     if (isForeign && ("detail" in next || conflictingTags(next) !== undefined)) continue;
@@ -98,7 +98,9 @@ export function addConstraints(lowering: Lowering, shape: Shape, comment: Commen
       lowering.report(
         "SVC175",
         at,
-        format === "password" ? "password; @secret marks a secret" : `${format}${didYouMean(format, FORMAT_NAMES)}`,
+        format === "password"
+          ? "password; use @secret to mark a secret"
+          : `${format}${didYouMean(format, FORMAT_NAMES)}`,
       );
   }
   return result;

@@ -23,7 +23,7 @@ export function lowerDataRef(
   if (element === undefined || !lowering.syntax.containsDataRef(element, item.syntax)) return undefined;
   // The type is a union of the list and `undefined`.
   if (list !== type) {
-    const detail = "an optional list is one value: write DataRef<T[]>, or leave the question mark out";
+    const detail = "an optional list is sent as one value: write DataRef<T[]>, or remove the question mark";
     return { by: "value", shape: lowering.refuse("SVC168", use, detail) };
   }
   return { by: "items", shape: { kind: "array", item: dataRefContent(lowering, element, item) } };
@@ -39,7 +39,7 @@ function dataRefContent(lowering: Lowering, type: ts.Type, use: Use): Shape {
   const exact =
     beside.length === 0 || (beside.length === wanted.length && beside.every((part) => wanted.includes(part)));
   if (argument === undefined || more.length > 0 || !exact) {
-    return lowering.refuse("SVC168", use, "not beside other types: write DataRef<A | B>");
+    return lowering.refuse("SVC168", use, "it is in a union with another type: write DataRef<A | B>");
   }
   return addAliasComments(
     lowering,

@@ -180,7 +180,7 @@ function lowerObjectType(lowering: Lowering, type: ts.Type, use: Use): Shape {
     return lowering.refuse(
       "SVC168",
       use,
-      `${lowering.printType(type)} does not say what the data is: write DataRef<T>`,
+      `${lowering.printType(type)} does not state the type of the data: write DataRef<T>`,
     );
   }
   if (lowering.predicates.isEmpty(type)) return { kind: "json", except: "null" };
@@ -196,7 +196,7 @@ function lowerBuiltIn(lowering: Lowering, name: string, type: ts.Type, use: Use)
   if (name === "Promise" || name === "PromiseLike") return lowering.refuse("SVC143", use, lowering.printType(type));
   if (name === "Function" || name === "CallableFunction" || name === "NewableFunction")
     return lowering.refuse("SVC130", use);
-  if (name === "Buffer") return lowering.refuse("SVC135", use, "Buffer; use Uint8Array, which a Buffer is");
+  if (name === "Buffer") return lowering.refuse("SVC135", use, "Buffer; use Uint8Array, the base class of Buffer");
   const primitive = PRIMITIVES.get(name);
   return lowering.refuse("SVC135", use, primitive === undefined ? name : `${name} is a class; write ${primitive}`);
 }

@@ -137,8 +137,8 @@ export class Lowering {
   refuseDataRef(use: Use): Shape {
     const detail =
       this.side === "input"
-        ? "an input arrives resolved: declare the type of the data"
-        : "this is not a port of its own";
+        ? "the tool receives the data, not a reference: declare the type of the data"
+        : "this is not an output port";
     return this.refuse("SVC168", use, detail);
   }
 
@@ -211,4 +211,4 @@ function foreignDiagnostic(
 }
 
 const FOREIGN_HINT =
-  "declare the members that travel in a type of your own, or take them from the package's type by Pick";
+  "declare a type of your own with only the members that are sent, or use Pick on the package's type";
