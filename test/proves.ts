@@ -9,10 +9,10 @@ const PROVEN: ReadonlySet<string> = new Set(REQUIREMENTS.filter(({ proven }) => 
 
 /**
  * Declares the sentences that a test proves, as its last statement: one declaration of each, however often the statement
- * runs. test/requirements.ts lists the number of declarations by file. In a run of test/run.ts, which names a folder in
+ * runs. test/requirements.tsv lists the number of declarations by file. In a run of test/run.ts, which names a folder in
  * `TEST_PROOFS`, they are recorded there.
  *
- * @throws RangeError for an id that test/requirements.ts does not give as proven
+ * @throws RangeError for an id that test/requirements.tsv does not give as proven
  */
 export function proves(...ids: readonly string[]): void {
   // The place of the call, the third line of a stack.
@@ -29,7 +29,7 @@ export function provesRow<R extends string>(row: R, rows: Readonly<Record<string
 
 function record(ids: readonly string[], place: string, known: readonly string[] = ids): void {
   for (const id of known) {
-    if (!PROVEN.has(id)) throw new RangeError(`test/requirements.ts has no sentence ${id} that is proven`);
+    if (!PROVEN.has(id)) throw new RangeError(`test/requirements.tsv has no sentence ${id} that is proven`);
   }
   const { TEST_PROOFS: folder } = process.env;
   // A process appends to a file of its own: one that is killed leaves whole lines, and none of another process.

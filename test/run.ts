@@ -8,7 +8,7 @@
  * so neither a failed test nor a process that it started outlives it. A file fails when it used more processor time than
  * its tier allows, and when it ended without the report of at least one test.
  *
- * Each file that passed also has to declare exactly the proofs that test/requirements.ts lists for it (proves.ts).
+ * Each file that passed also has to declare exactly the proofs that test/requirements.tsv lists for it (proves.ts).
  *
  *     node --import tsx test/run.ts [--tier=test] [--jobs=2] [--limit=300] [--cpu=30] [--verbose] [part of a path …]
  */
@@ -234,6 +234,7 @@ console.log(`${sums}, in ${secondsSince(began)}, ${totals.cpu.toFixed(1)} s of p
 if (failed.length > 0) console.log(`failed:\n  ${failed.join("\n  ")}`);
 const missing = new Set(["redis-server"].filter((program) => spawnSync(program, ["--version"]).error !== undefined));
 const misdeclared = proofFaults(REQUIREMENTS, declaredIn(proofs, passed), missing);
-if (misdeclared.length > 0) console.log(`proofs that differ from test/requirements.ts:\n  ${misdeclared.join("\n  ")}`);
+if (misdeclared.length > 0)
+  console.log(`proofs that differ from test/requirements.tsv:\n  ${misdeclared.join("\n  ")}`);
 if (notTested.size > 0) console.log(`NOT TESTED: ${[...notTested].join("; ")}`);
 process.exitCode = failed.length > 0 || misdeclared.length > 0 ? 1 : 0;
