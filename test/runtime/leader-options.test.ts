@@ -240,15 +240,7 @@ test("leader: keys of 0 to 2^64-1, ids of visible ASCII", () => {
   for (const keyId of [0, 0n, 2n ** 64n - 1n]) assert.equal(signedBy({ keyId })["X-Svc-Leader-Key-Id"], `${keyId}`);
   for (const keyId of [-1, -1n, 2n ** 64n, 0.5, 2 ** 53]) assert.throws(() => signedBy({ keyId }), RangeError);
   for (const id of ["!", "~"]) assert.equal(signedBy({ id })["X-Svc-Leader-Id"], id);
-  for (const id of ["", " ", "\x7f", "a b"]) assert.throws(() => signedBy({ id }), RangeError);
-});
-
-test("lists of 1 to 256 values, as the tool accepts them", async () => {
-  await withClient({}, (client) => {
-    const list = (length: number) => () => client.sign({ ...input, list: new Array<number>(length).fill(1) });
-    for (const length of [1, 256]) list(length)();
-    for (const length of [0, 257]) assert.throws(list(length), fails("invalid_input"));
-  });
+  for (const id of ["", " ", "\x7f", "a b"]) assert.throws(() => signedBy({ id }), /leader id: expected visible ASCII/);
 });
 
 test("reader: it gets the values of a result, and the options of resolve", async () => {

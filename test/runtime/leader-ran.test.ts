@@ -138,325 +138,207 @@ async function runsOf(id: string): Promise<number> {
 }
 
 interface Row {
-  readonly mode?: string;
+  /** The code, whether the tool ran by the error, and its runs. */
+  readonly failure: string;
   /** Makes the failing call. */
   readonly call: (given: { id: string; mode: string }) => Promise<unknown>;
-  readonly code: string;
-  readonly ran: "no" | "maybe" | "yes";
-  readonly runs: number;
-  /** The end of a repeat of the error's request, and all runs after it; none where nothing was signed. */
-  readonly repeat?: readonly [end: string, runs: number];
+  /** The end of a repeat of the error's request, and all runs after it. */
+  readonly repeat: string | undefined;
+  readonly mode: string | undefined;
 }
 
+const row = (failure: string, call: Row["call"], repeat?: string, mode?: string): Row => ({
+  failure,
+  call,
+  repeat,
+  mode,
+});
+/** One of which a repeat gets the result of a single run. */
+const repeatable = (failure: string, call: Row["call"], mode?: string) => row(failure, call, "result 1", mode);
+
 const rows: Readonly<Record<string, Row>> = {
-  "the input does not fit": {
-    call: (given) => client.invoke({ ...given, more: 1 }),
-    code: "invalid_input",
-    ran: "no",
-    runs: 0,
-  },
-  "nothing listens": {
-    call: async (given) => {
-      const gone = LeaderClient.fromMetadata(JSON.stringify(metaOf(client)), {
-        leader,
-        toolKey,
-        url: await refusingUrl(),
-      });
-      return gone.invoke(given);
-    },
-    code: "connection_failed",
-    ran: "no",
-    runs: 0,
-    repeat: ["result", 1],
-  },
-  "the TLS handshake fails": {
-    call: (given) => {
-      const url = server.url.replace("http:", "https:");
-      return LeaderClient.fromMetadata(JSON.stringify(metaOf(client)), { leader, toolKey, url }).invoke(given);
-    },
-    code: "connection_failed",
-    ran: "no",
-    runs: 0,
-    repeat: ["result", 1],
-  },
-  "the signal has fired": {
-    call: (given) => client.invoke(given, { signal: AbortSignal.abort() }),
-    code: "aborted",
-    ran: "no",
-    runs: 0,
-    repeat: ["result", 1],
-  },
-  "the deadline has passed": {
-    call: (given) => client.invoke(given, { deadline: Date.now() - 1 }),
-    code: "timeout",
-    ran: "no",
-    runs: 0,
-    repeat: ["result", 1],
-  },
-  "the client is closed": {
-    call: async (given) => {
-      const closed = await connect();
-      await closed.close();
-      return closed.invoke(given);
-    },
-    code: "client_closed",
-    ran: "no",
-    runs: 0,
-    repeat: ["result", 1],
-  },
-  "another leader's key": {
-    call: async (given) =>
-      (await connect(proxy.url, { leader: { ...leader, key: Buffer.alloc(32, 8) } })).invoke(given),
-    code: "auth_failed",
-    ran: "no",
-    runs: 0,
-    repeat: ["auth_failed no", 0],
-  },
-  "authorize refuses": {
-    call: async (given) => (await connect(proxy.url, { leader: { ...leader, id: "barred" } })).invoke(given),
-    code: "permission_denied",
-    ran: "no",
-    runs: 0,
-    repeat: ["permission_denied no", 0],
-  },
-  "the body was changed on the way": {
-    call: (given) => {
+  "the input does not fit": row("invalid_input no 0", (given) => client.invoke({ ...given, more: 1 })),
+  "nothing listens": repeatable("connection_failed no 0", async (given) => {
+    const gone = LeaderClient.fromMetadata(JSON.stringify(metaOf(client)), {
+      leader,
+      toolKey,
+      url: await refusingUrl(),
+    });
+    return gone.invoke(given);
+  }),
+  "the TLS handshake fails": repeatable("connection_failed no 0", (given) => {
+    const url = server.url.replace("http:", "https:");
+    return LeaderClient.fromMetadata(JSON.stringify(metaOf(client)), { leader, toolKey, url }).invoke(given);
+  }),
+  "the signal has fired": repeatable("aborted no 0", (given) => client.invoke(given, { signal: AbortSignal.abort() })),
+  "the deadline has passed": repeatable("timeout no 0", (given) => client.invoke(given, { deadline: Date.now() - 1 })),
+  "the client is closed": repeatable("client_closed no 0", async (given) => {
+    const closed = await connect();
+    await closed.close();
+    return closed.invoke(given);
+  }),
+  "another leader's key": row(
+    "auth_failed no 0",
+    async (given) => (await connect(proxy.url, { leader: { ...leader, key: Buffer.alloc(32, 8) } })).invoke(given),
+    "auth_failed no 0",
+  ),
+  "authorize refuses": row(
+    "permission_denied no 0",
+    async (given) => (await connect(proxy.url, { leader: { ...leader, id: "barred" } })).invoke(given),
+    "permission_denied no 0",
+  ),
+  "the body was changed on the way": row(
+    "input_integrity_error no 0",
+    (given) => {
       const request = client.sign(given);
       const body = Buffer.from(Buffer.from(request.body).toString().replace("call ", "CALL "));
       return client.send({ ...request, body });
     },
-    code: "input_integrity_error",
-    ran: "no",
-    runs: 0,
-    repeat: ["input_integrity_error no", 0],
-  },
-  "a value of another type": {
-    call: (given) => client.invoke({ ...given, mode: 1 }),
-    code: "input_deserialization_error",
-    ran: "no",
-    runs: 0,
-    repeat: ["input_deserialization_error no", 0],
-  },
-  "the tool throws": {
-    mode: "throw",
-    call: (given) => client.invoke(given),
-    code: "tool_invocation_failed",
-    ran: "maybe",
-    runs: 1,
-    repeat: ["tool_invocation_failed maybe", 1],
-  },
-  "the result has no JSON form": {
-    mode: "unencodable",
-    call: (given) => client.invoke(given),
-    code: "output_serialization_error",
-    ran: "yes",
-    runs: 1,
-    repeat: ["output_serialization_error yes", 1],
-  },
-  "the connection is cut before the request": {
-    call: (given) => {
-      cutNext("before");
-      return client.invoke(given);
-    },
-    code: "connection_failed",
-    ran: "maybe",
-    runs: 0,
-    repeat: ["result", 1],
-  },
-  "the answer is lost": {
-    call: (given) => {
-      cutNext("after");
-      return client.invoke(given);
-    },
-    code: "connection_failed",
-    ran: "maybe",
-    runs: 1,
-    repeat: ["result", 1],
-  },
-  "a gateway answers in place of the tool": {
-    call: (given) => {
-      cutNext("gateway");
-      return client.invoke(given);
-    },
-    code: "gateway_error",
-    ran: "maybe",
-    runs: 1,
-    repeat: ["result", 1],
-  },
-  "no answer within the timeout": {
-    mode: "hold",
-    call: (given) => {
+    "input_integrity_error no 0",
+  ),
+  "a value of another type": row(
+    "input_deserialization_error no 0",
+    (given) => client.invoke({ ...given, mode: 1 }),
+    "input_deserialization_error no 0",
+  ),
+  "the tool throws": row(
+    "tool_invocation_failed maybe 1",
+    (given) => client.invoke(given),
+    "tool_invocation_failed maybe 1",
+    "throw",
+  ),
+  "the result has no JSON form": row(
+    "output_serialization_error yes 1",
+    (given) => client.invoke(given),
+    "output_serialization_error yes 1",
+    "unencodable",
+  ),
+  "the connection is cut before the request": repeatable("connection_failed maybe 0", (given) => {
+    cutNext("before");
+    return client.invoke(given);
+  }),
+  "the answer is lost": repeatable("connection_failed maybe 1", (given) => {
+    cutNext("after");
+    return client.invoke(given);
+  }),
+  "a gateway answers in place of the tool": repeatable("gateway_error maybe 1", (given) => {
+    cutNext("gateway");
+    return client.invoke(given);
+  }),
+  "no answer within the timeout": repeatable(
+    "timeout maybe 1",
+    (given) => {
       hold();
       return client.invoke(given, { timeoutMs: 200 });
     },
-    code: "timeout",
-    ran: "maybe",
-    runs: 1,
-    repeat: ["result", 1],
-  },
-  "the signal fires while it runs": {
-    mode: "hold",
-    call: (given) => {
+    "hold",
+  ),
+  "the signal fires while it runs": repeatable(
+    "aborted maybe 1",
+    (given) => {
       hold();
       const controller = new AbortController();
       const call = client.invoke(given, { signal: controller.signal });
       whenRunning(given.id, () => controller.abort());
       return call;
     },
-    code: "aborted",
-    ran: "maybe",
-    runs: 1,
-    repeat: ["result", 1],
-  },
-  "the client is destroyed while it runs": {
-    mode: "hold",
-    call: async (given) => {
+    "hold",
+  ),
+  "the client is destroyed while it runs": repeatable(
+    "aborted maybe 1",
+    async (given) => {
       hold();
       const cut = await connect();
       const call = cut.invoke(given);
       whenRunning(given.id, () => cut.destroy());
       return call;
     },
-    code: "aborted",
-    ran: "maybe",
-    runs: 1,
-    repeat: ["result", 1],
-  },
-  "the same request is running": {
-    mode: "hold",
-    call: (given) => {
+    "hold",
+  ),
+  "the same request is running": repeatable(
+    "request_in_flight maybe 1",
+    (given) => {
       hold();
       const request = client.sign(given);
       client.send(request).catch(() => undefined);
       return new Promise((resolve, reject) => whenRunning(given.id, () => client.send(request).then(resolve, reject)));
     },
-    code: "request_in_flight",
-    ran: "maybe",
-    runs: 1,
-    repeat: ["result", 1],
-  },
-  "the tool's deadline passes": {
-    mode: "hold",
-    call: async (given) => {
+    "hold",
+  ),
+  "the tool's deadline passes": row(
+    "tool_invocation_timeout maybe 1",
+    async (given) => {
       hold();
       const { url } = await start({}, SIGNING, Hasty);
       return (await connect(url)).invoke(given);
     },
-    code: "tool_invocation_timeout",
-    ran: "maybe",
-    runs: 1,
-  },
-  "a shutdown ends the run": {
-    mode: "hold",
-    call: async (given) => {
+    undefined,
+    "hold",
+  ),
+  "a shutdown ends the run": row(
+    "tool_invocation_interrupted maybe 1",
+    async (given) => {
       hold();
       const ending = await start({ shutdown: { drainMs: 0 } });
       const call = (await connect(ending.url)).invoke(given);
       whenRunning(given.id, () => ending.close());
       return call;
     },
-    code: "tool_invocation_interrupted",
-    ran: "maybe",
-    runs: 1,
-  },
-  "no run is free": {
-    call: async (given) => {
-      hold();
-      const busy = await connect((await start({ maxRuns: 2 })).url);
-      const first = { id: `before ${given.id}`, mode: "hold" };
-      const running = busy.invoke(first);
-      await new Promise<void>((resolve) => whenRunning(first.id, resolve));
-      try {
-        return await busy.invoke(given);
-      } finally {
-        release();
-        await running;
-      }
-    },
-    code: "overloaded",
-    ran: "no",
-    runs: 0,
-    repeat: ["result", 1],
-  },
-  "no tool is at the address": {
-    call: (given) => {
-      const url = `${server.url}/other`;
-      return LeaderClient.fromMetadata(JSON.stringify(metaOf(client)), { leader, toolKey, url }).invoke(given);
-    },
-    code: "not_found",
-    ran: "no",
-    runs: 0,
-    repeat: ["result", 1],
-  },
-  "the replay store is away": {
-    call: async (given) => {
-      const claim = () => Promise.reject(new ReplayStoreUnavailable("disconnected", 1_000));
-      return (await connect((await start({ replayStore: { scope: "process", claim } })).url)).invoke(given);
-    },
-    code: "replay_store_unavailable",
-    ran: "no",
-    runs: 0,
-    repeat: ["result", 1],
-  },
-  "the tool's keys cannot be read after the run": {
-    call: async (given) => {
-      const keys = [publicKeyOf(Buffer.alloc(32, 3))];
-      return (await connect(proxy.url, { toolKey: () => keys.pop() ?? assert.fail("away") })).invoke(given);
-    },
-    code: "tool_key_unavailable",
-    ran: "maybe",
-    runs: 1,
-    repeat: ["result", 1],
-  },
-  "the replay memory began anew, and the request had an attempt": {
-    call: async (given) => {
+    undefined,
+    "hold",
+  ),
+  "no run is free": repeatable("overloaded no 0", async (given) => {
+    hold();
+    const busy = await connect((await start({ maxRuns: 2 })).url);
+    const first = { id: `before ${given.id}`, mode: "hold" };
+    const running = busy.invoke(first);
+    await new Promise<void>((resolve) => whenRunning(first.id, resolve));
+    try {
+      return await busy.invoke(given);
+    } finally {
+      release();
+      await running;
+    }
+  }),
+  "no tool is at the address": repeatable("not_found no 0", (given) => {
+    const url = `${server.url}/other`;
+    return LeaderClient.fromMetadata(JSON.stringify(metaOf(client)), { leader, toolKey, url }).invoke(given);
+  }),
+  "the replay store is away": repeatable("replay_store_unavailable no 0", async (given) => {
+    const claim = () => Promise.reject(new ReplayStoreUnavailable("disconnected", 1_000));
+    return (await connect((await start({ replayStore: { scope: "process", claim } })).url)).invoke(given);
+  }),
+  "the tool's keys cannot be read after the run": repeatable("tool_key_unavailable maybe 1", async (given) => {
+    const keys = [publicKeyOf(Buffer.alloc(32, 3))];
+    return (await connect(proxy.url, { toolKey: () => keys.pop() ?? assert.fail("away") })).invoke(given);
+  }),
+  "the replay memory began anew, and the request had an attempt": repeatable(
+    "replay_memory_lost maybe 0",
+    async (given) => {
       cutNext("before");
       const { request } = await failureOf(client.invoke(given));
       const renewed = await start();
       return (await connect(renewed.url)).send(request as SignedRequest);
     },
-    code: "replay_memory_lost",
-    ran: "maybe",
-    runs: 0,
-    repeat: ["result", 1],
-  },
-  "the replay memory began anew, before any attempt": {
-    call: async (given) => {
-      const renewing = await CuttingProxy.start(() => [Number(new URL(at).port)]);
-      let at = server.url;
-      const one = await connect(renewing.url);
-      const request = one.sign(given);
-      at = (await start()).url;
-      return one.send(request);
-    },
-    code: "replay_memory_lost",
-    ran: "no",
-    runs: 0,
-    repeat: ["result", 1],
-  },
-  "another tool's key": {
-    call: async (given) => (await connect(proxy.url, { toolKey: publicKeyOf(Buffer.alloc(32, 3)) })).invoke(given),
-    code: "wrong_signature",
-    ran: "maybe",
-    runs: 1,
-    repeat: ["result", 1],
-  },
-  "the tool has no key": {
-    call: async (given) => (await connect((await start({}, {})).url)).invoke(given),
-    code: "unsigned_result",
-    ran: "maybe",
-    runs: 1,
-  },
-  "the result does not match the given contract": {
-    call: async (given) => {
-      const output = [{ name: "other", ports: [] }];
-      return (await connect(proxy.url, { contracts: [{ ...contract, output }] })).invoke(given);
-    },
-    code: "invalid_answer",
-    ran: "yes",
-    runs: 1,
-    repeat: ["result", 1],
-  },
+  ),
+  "the replay memory began anew, before any attempt": repeatable("replay_memory_lost no 0", async (given) => {
+    const renewing = await CuttingProxy.start(() => [Number(new URL(at).port)]);
+    let at = server.url;
+    const one = await connect(renewing.url);
+    const request = one.sign(given);
+    at = (await start()).url;
+    return one.send(request);
+  }),
+  "another tool's key": repeatable("wrong_signature maybe 1", async (given) =>
+    (await connect(proxy.url, { toolKey: publicKeyOf(Buffer.alloc(32, 3)) })).invoke(given),
+  ),
+  "the tool has no key": row("unsigned_result maybe 1", async (given) =>
+    (await connect((await start({}, {})).url)).invoke(given),
+  ),
+  "the result does not match the given contract": repeatable("invalid_answer yes 1", async (given) => {
+    const output = [{ name: "other", ports: [] }];
+    return (await connect(proxy.url, { contracts: [{ ...contract, output }] })).invoke(given);
+  }),
 };
 
 function whenRunning(id: string, act: () => void): void {
@@ -480,25 +362,21 @@ function metaOf({ metadata }: LeaderClient) {
 }
 
 describe("whether the tool ran, by the error and by its own count", () => {
-  for (const [title, { mode, call, code, ran, runs: count, repeat }] of Object.entries(rows)) {
-    test(`${title}: ${code}, ${ran}`, async () => {
+  for (const [title, { failure, call, repeat, mode }] of Object.entries(rows)) {
+    test(`${title}: ${failure}`, async () => {
       const given = input(mode);
-      const error = await failureOf(call(given));
-      assert.deepEqual([error.code, error.ran], [code, ran], error.message);
-      assert.equal(await runsOf(given.id), count);
+      const { code, ran, message, request } = await failureOf(call(given));
+      const count = await runsOf(given.id);
+      assert.equal(`${code} ${ran} ${count}`, failure, message);
       if (ran !== "maybe") assert.equal(ran, count === 0 ? "no" : "yes");
       release();
-      if (code === "invalid_input") {
-        assert.equal(error.request, undefined);
-        return;
-      }
-      assert.ok(error.request, "the request to repeat");
-      if (repeat === undefined) return;
-      const end = await client.repeat(error.request, { deadline: Date.now() + 60_000 }).then(
+      assert.equal(request === undefined, code === "invalid_input", "the request to repeat");
+      if (request === undefined || repeat === undefined) return;
+      const end = await client.repeat(request, { deadline: Date.now() + 60_000 }).then(
         () => "result",
         ({ code, ran }: LeaderError) => `${code} ${ran}`,
       );
-      assert.deepEqual([end, await runsOf(given.id)], repeat);
+      assert.equal(`${end} ${await runsOf(given.id)}`, repeat);
     });
   }
 

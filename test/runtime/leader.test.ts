@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
-import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import {
   errEval,
@@ -27,7 +27,6 @@ import {
   JsonText,
   LeaderClient,
   LeaderError,
-  prepareSigningKey,
   publicKeyOf,
   readMetadata,
   signRequest,
@@ -41,7 +40,6 @@ import { committedBytes, EnvelopeReader } from "#runtime/wire/envelope.js";
 import { proves } from "../proves.js";
 import { readVectors } from "../vectors/read.js";
 import type { SigningCase } from "../vectors/wire-cases.js";
-import { refusingUrl } from "./raw.js";
 
 const LEADER_SEED = Buffer.alloc(32, 7);
 const OTHER_SEED = Buffer.alloc(32, 8);
@@ -309,6 +307,7 @@ describe("signed calls", () => {
     refused({ ...input, list: [] }, /"list": expected an array of 1 to 256 values, got 0/);
     refused({ ...input, list: undefined }, /"list": expected an array of 1 to 256 values, got none/);
     refused({ ...input, list: Array.from({ length: 257 }, () => 1) }, /got 257/);
+    client.sign({ ...input, list: Array.from({ length: 256 }, () => 1) });
     refused({ ...input, any: { x: [Number.NaN] } }, /any\.x\[0\]: expected a finite number, got NaN/);
     refused({ ...input, any: "\ud800" }, /any: expected well-formed text, got a lone surrogate/);
     refused({ ...input, big: 2n ** 64n }, /big: expected an integer from -2\^63 to 2\^64-1, got one outside/);
@@ -349,13 +348,6 @@ describe("signed calls", () => {
     await assert.rejects(LeaderClient.connect(`${server.url}/elsewhere`), fails("not_found", 404));
   });
 
-  test("of two concurrent calls with one nonce, the second gets 409 request_in_flight", async () => {
-    const request = client.sign({ ...input, say: "hang" });
-    const first = client.send(request);
-    await assert.rejects(client.send(request), fails("request_in_flight", 409));
-    await assert.rejects(first, fails("tool_invocation_timeout", 504));
-  });
-
   test("another tool's key refuses the result", async () => {
     const wary = await LeaderClient.connect(client.url, {
       leader,
@@ -376,16 +368,8 @@ describe("signed calls", () => {
     assert.equal(verifyToolSignature(TOOL_KEY, client.sign(input), bcs, toolSignature), false);
   });
 
-  test("time, signal and the expected name", async () => {
-    const slow = client.invoke({ ...input, say: "hang" }, { timeoutMs: 50 });
-    await assert.rejects(slow, fails("timeout"));
+  test("the longest timeout, an expected name with leading zeros, health", async () => {
     assert.equal((await client.invoke(input, { timeoutMs: 2_147_483_647 })).tag, "ok");
-    const controller = new AbortController();
-    const call = client.invoke({ ...input, say: "hang" }, { signal: controller.signal });
-    controller.abort(new Error("enough"));
-    await assert.rejects(call, (error) => fails("aborted")(error) && (error as Error).cause instanceof Error);
-    await assert.rejects(client.invoke(input, { signal: controller.signal }), fails("aborted"));
-    await assert.rejects(LeaderClient.connect(client.url, { fqn: "xyz.test.other@1" }), fails("invalid_metadata"));
     (await LeaderClient.connect(client.url, { fqn: "xyz.test.echo@001" })).close();
     assert.equal(await client.health(), 418);
   });
@@ -530,88 +514,6 @@ describe("other servers", () => {
       );
     }
   });
-
-  test("endless answers, broken connections and unreachable servers", async () => {
-    await against(
-      (_request, response) => {
-        const more = () => {
-          while (response.write(Buffer.alloc(65_536)));
-        };
-        response.on("drain", more);
-        more();
-      },
-      (client) => assert.rejects(client.invoke(input), fails("answer_too_large")),
-    );
-    await against(
-      (_request, response) => {
-        response.writeHead(200, { "Content-Length": "100" }).write("half");
-        setTimeout(() => response.destroy(), 20);
-      },
-      (client) => assert.rejects(client.invoke(input), fails("connection_failed")),
-    );
-    await against(
-      (_request, response) => {
-        response.write("a");
-      },
-      (client) => assert.rejects(client.invoke(input, { timeoutMs: 100 }), fails("timeout")),
-    );
-    await assert.rejects(LeaderClient.connect(await refusingUrl()), fails("connection_failed"));
-  });
-
-  describe("a call is sent once", () => {
-    /** Calls until the server has had its say; gives how often a request arrived, and how the last call ended. */
-    async function arrivals(
-      calls: number,
-      answer: (socket: Socket, request: number) => void,
-    ): Promise<[count: number, end: string]> {
-      let count = 0;
-      const server = createTcpServer((socket) => {
-        socket.on("error", () => undefined);
-        socket.on("data", (chunk) => {
-          if (chunk.includes("POST ")) answer(socket, ++count);
-        });
-      }).listen(0, "127.0.0.1");
-      await once(server, "listening");
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const client = LeaderClient.fromMetadata(document, { leader, url, acceptUnverified: true });
-      try {
-        let end = "";
-        for (let i = 0; i < calls; i++) {
-          end = await client.invoke(input).then(
-            ({ tag }) => tag,
-            (error: LeaderError) => error.code,
-          );
-        }
-        return [count, end];
-      } finally {
-        client.close();
-        server.close();
-      }
-    }
-    const nothing = encodeOutput({ tag: "nothing", ports: [] });
-    const head = `HTTP/1.1 200 OK\r\nContent-Type: application/vnd.nexus.canonical-tool-response+bcs\r\nContent-Length: ${nothing.length}\r\n\r\n`;
-    const answerWhole = (socket: Socket) => socket.write(Buffer.concat([Buffer.from(head), nothing]));
-
-    test("when its new connection breaks", async () => {
-      assert.deepEqual(await arrivals(1, (socket) => socket.resetAndDestroy()), [1, "connection_failed"]);
-    });
-
-    test("when the server closes an idle connection as it is used again", async () => {
-      const [count, end] = await arrivals(2, (socket, request) => {
-        if (request === 1) answerWhole(socket);
-        else socket.resetAndDestroy();
-      });
-      assert.deepEqual([count, end], [2, "connection_failed"]);
-    });
-
-    test("when its answer has begun", async () => {
-      const [count, end] = await arrivals(2, (socket, request) => {
-        if (request === 1) answerWhole(socket);
-        else socket.write(head, () => setTimeout(() => socket.resetAndDestroy(), 50));
-      });
-      assert.deepEqual([count, end], [2, "connection_failed"]);
-    });
-  });
 });
 
 describe("pieces", () => {
@@ -682,20 +584,10 @@ describe("pieces", () => {
   test("leaders that no tool would know", () => {
     const envelope = buildEnvelope([], {});
     const sign = (change: object) => () => signRequest(envelope, { ...leader, ...change });
-    assert.throws(sign({ id: "two words" }), /leader id: expected visible ASCII/);
-    assert.throws(sign({ keyId: -1 }), /leader key id: expected an integer from 0 to 2\^64-1/);
-    assert.throws(sign({ keyId: 2n ** 64n }), RangeError);
-    assert.throws(sign({ keyId: 1.5 }), RangeError);
-    assert.throws(sign({ key: Buffer.alloc(31) }), RangeError);
     for (const key of [undefined, null, { publicKey: LEADER_SEED }]) {
       assert.throws(sign({ key }), /^TypeError: leader key: expected a 32-byte private key in hex, .*, got /);
     }
     assert.throws(sign({ key: "secret text" }), (error) => !String(error).includes("secret text"));
-    const key = prepareSigningKey(LEADER_SEED);
-    assert.deepEqual(
-      signRequest(envelope, { ...leader, key, keyId: 2n ** 64n - 1n }).headers["X-Svc-Leader-Key-Id"],
-      "18446744073709551615",
-    );
     assert.throws(() => LeaderClient.fromMetadata("[]"), fails("invalid_metadata"));
   });
 
