@@ -4,16 +4,12 @@ import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { checkedInteger } from "#runtime/checked-integer.js";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
 import { RequestError } from "#runtime/server/errors/request-error.js";
-import { DEADLINES, MIN_BODY_BYTES_PER_SECOND } from "#runtime/server/http/limits.js";
 import { BodyPace } from "#runtime/server/http/request-body.js";
 import { Account } from "#runtime/server/load/account.js";
-import { bodyBytesBound } from "#runtime/server/load/memory-budget.js";
 import type { Refusals } from "#runtime/server/load/refusals.js";
 import { Shares } from "#runtime/server/load/shares.js";
-import { type Ed25519Engine, selectEngine } from "#runtime/wire/crypto/ed25519.js";
 import { proves } from "../proves.js";
 import { expectError, RawConnection, requestText } from "./raw.js";
 import {
@@ -31,14 +27,12 @@ import {
   serveHasty,
   serveSigned,
   signedCall,
-  signedConfig,
   until,
 } from "./tools.js";
 
 setFlagsFromString("--expose-gc");
 const gc = runInNewContext("gc") as () => void;
 
-const { engine } = selectEngine();
 const MIB = 1024 * 1024;
 
 /** The headers of a signed call with a body of its own length, all of them valid; the body comes later, or never. */
@@ -167,27 +161,6 @@ describe("the bytes of bodies", () => {
     });
   });
 
-  it("are held for no caller whose signature is not verified yet", async () => {
-    const tool = countingTool({ path: "sum" });
-    const held: number[] = [];
-    const work: Ed25519Engine = {
-      name: engine.name,
-      verify: () => {
-        held.push(service.load.bodyBytes.inFlight);
-        return false;
-      },
-      sign: () => assert.fail("nothing is signed"),
-    };
-    const { url, service } = await serveHasty([tool], {}, signedConfig([tool.fqn]), work);
-    await withConnections(url, 8, async (connections) => {
-      for (const connection of connections)
-        connection.send(announcement(tool, 12 * MIB, alice)).send(Buffer.alloc(MIB));
-      for (const connection of connections) expectError(await connection.response("POST"), 401, "auth_failed");
-    });
-    const { bodyBytes, refused } = service.load;
-    assert.deepEqual([held, bodyBytes.inFlight, refused.bodyBytes], [Array(8).fill(0), 0, 0]);
-  });
-
   it("are held for no caller who is not verified: a stranger is 401 where a leader finds no room", async () => {
     const tool = countingTool({ path: "sum" });
     const { url, load } = await signed(tool);
@@ -271,11 +244,6 @@ describe("a body that comes slowly", () => {
   });
 });
 
-it("the minimum rate is 5 s at 16,384 bytes/s by default", () => {
-  assert.deepEqual([DEADLINES.bodyGraceMs, MIN_BODY_BYTES_PER_SECOND], [5_000, 16_384]);
-  proves("1.20");
-});
-
 describe("the pace of bodies", () => {
   // 1,000 bytes a second, looked at ten times in it, after 500 ms.
   const paced = (test: (pace: BodyPace, tick: (times: number) => void) => void) => {
@@ -293,44 +261,6 @@ describe("the pace of bodies", () => {
     const one = pace.begin(() => ended++);
     return { one, ended: () => ended };
   };
-
-  it("lets a body go on that comes at the rate, for any time", () => {
-    paced((pace, tick) => {
-      const { one, ended } = body(pace);
-      for (let i = 0; i < 1_000; i++) {
-        pace.arrived(one, 100);
-        tick(1);
-      }
-      assert.equal(ended(), 0);
-    });
-  });
-
-  it("ends one that comes at a little less, once", () => {
-    paced((pace, tick) => {
-      const { one, ended } = body(pace);
-      let ticks = 0;
-      for (; ended() === 0 && ticks < 1_000; ticks++) {
-        pace.arrived(one, 99);
-        tick(1);
-      }
-      // The first look leaves 400 ms of the grace, each further one takes 1 ms.
-      assert.equal(ticks, 402);
-      tick(100);
-      assert.equal(ended(), 1);
-    });
-  });
-
-  it("gives nothing for a burst beyond the grace", () => {
-    paced((pace, tick) => {
-      const { one, ended } = body(pace);
-      tick(5);
-      pace.arrived(one, 1_000_000);
-      tick(5);
-      assert.equal(ended(), 0);
-      tick(1);
-      assert.equal(ended(), 1);
-    });
-  });
 
   it("forgets a body that is whole, and looks at the next", () => {
     paced((pace, tick) => {
@@ -363,27 +293,6 @@ describe("the pace of bodies", () => {
       }
     } finally {
       for (const timer of timers) timer.mock.restore();
-    }
-  });
-});
-
-describe("a number that is set in code", () => {
-  it("is an integer within its bounds", () => {
-    for (const value of [1, 5]) assert.equal(checkedInteger("most", value, 1, 5), value);
-    for (const [value, got] of [
-      [0, "0"],
-      [6, "6"],
-      [1.5, "1.5"],
-      [Number.NaN, "NaN"],
-      ["3", "string"],
-    ] as const) {
-      for (const unit of [undefined, "bytes"]) {
-        const range = `1 to 5${unit === undefined ? "" : " bytes"}`;
-        assert.throws(
-          () => checkedInteger("most", value, 1, 5, unit),
-          new RangeError(`most: expected an integer from ${range}, got ${got}`),
-        );
-      }
     }
   });
 });
@@ -421,17 +330,6 @@ describe("the account of bodies", () => {
       return reference.deref() === undefined;
     }, "it is collected");
     assert.equal(bytes.inFlight, 0);
-  });
-});
-
-describe("the bound of bodies", () => {
-  it("is twice the limit of one at least", () => {
-    const given = (bytes: number) => ({ name: "maxBodyBytesInFlight", bytes });
-    assert.equal(bodyBytesBound(given(2_000), 1_000n, 64 * MIB, 1_024 * MIB), 2_000);
-    assert.throws(() => bodyBytesBound(given(1_999), 1_000n, 64 * MIB, 1_024 * MIB), RangeError);
-    assert.equal(bodyBytesBound(undefined, 1_000n, 64 * MIB, 1_024 * MIB), 64 * MIB);
-    assert.equal(bodyBytesBound(undefined, 40_000_000n, 64 * MIB, 1_024 * MIB), 80_000_000);
-    assert.equal(bodyBytesBound(undefined, 2n ** 64n - 1n, 64 * MIB, 1_024 * MIB), 1_024 * MIB);
   });
 });
 

@@ -7,13 +7,11 @@ import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { afterEach, before, describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
-import { ToolkitRuntimeConfig } from "#runtime/index.js";
 import type { ConnectionLimits } from "#runtime/server/http/limits.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
-import { drip, expectError, openSocket, RawConnection, requestText } from "../../runtime/raw.js";
+import { expectError, openSocket, RawConnection, requestText } from "../../runtime/raw.js";
 import {
   countingTool,
-  data,
   echoCall,
   echoed,
   expectResult,
@@ -25,7 +23,6 @@ import {
   serveFor,
   serveHasty,
   serveSigned,
-  signedCall,
   signedConfig,
   until,
 } from "../../runtime/tools.js";
@@ -166,9 +163,6 @@ const BODIES: readonly Row[] = [
   ["members that are called constructor", sending('{"constructor":{"prototype":{"canary":1}},"value":1}'), ...SERVED],
 ];
 
-/** Bytes of a body that a client announces and drips, one at a time: minutes, far past any deadline here. */
-const DRIPPED = 4_096;
-
 /** Short enough not to be waited for, long enough for a machine that has other work. */
 const HASTY: Omit<ConnectionLimits, "handshakeMs"> = {
   headersMs: 1_000,
@@ -215,46 +209,6 @@ describe("hostile requests", () => {
     const answers = (await connection.closed()).toString("latin1").match(/HTTP\/1\.1 \d+/g) ?? [];
     assert.equal(answers.at(-1), "HTTP/1.1 400");
     assert.ok(tool.calls.invoked - invoked <= 1);
-  });
-});
-
-describe("hostile headers of a signed call", () => {
-  const tool = countingTool({ path: "sum" });
-  let url: string;
-  before(async () => {
-    ({ url } = await serveHasty([tool], {}, signedConfig([tool.fqn])));
-  });
-  const refused = async (text: Uint8Array, status: number, code: string) => {
-    const connection = await RawConnection.open(url);
-    expectError(await connection.send(text).response("POST"), status, code);
-    const good = echoCall(tool, "1");
-    expectResult(await connection.send(good.text()).response("POST"), echoed("1"), good);
-    connection.close();
-  };
-
-  for (const [at, [name]] of echoCall(tool, "1").headers.entries()) {
-    for (const other of [name, name.toLowerCase(), name.toUpperCase()]) {
-      it(`401 for ${name} and ${other}, equal or not`, async () => {
-        const call = echoCall(tool, "1");
-        for (const value of [call.headers[at]?.[1] ?? assert.fail(), "", "canary"]) {
-          await refused(call.text([other, value]), 401, "auth_failed");
-        }
-      });
-    }
-    it(`401 for bytes beyond ASCII in ${name}`, async () => {
-      const call = echoCall(tool, "1");
-      call.headers[at] = [name, `${call.headers[at]?.[1]}\xfc`];
-      await refused(call.text(), 401, "auth_failed");
-    });
-  }
-
-  it("422 for a port that is called __proto__", async () => {
-    const { body, hash, target } = echoCall(tool, "1");
-    const renamed = Buffer.from(body.toString().replace('"value","value"', '"__proto__","value"'));
-    assert.notDeepEqual(renamed, body);
-    const call = signedCall(tool, { value: data("1") }, { hash });
-    const text = requestText("POST", target, [...call.headers, ["Content-Length", `${renamed.length}`]], renamed);
-    await refused(text, 422, "input_deserialization_error");
   });
 });
 
@@ -319,21 +273,6 @@ describe("the five stalls", { concurrency: true }, () => {
     });
   }
 
-  it("a body that drips: 408, and what comes after that runs nothing", async () => {
-    const own = countingTool({ path: "drip" });
-    const { url, service } = await serveHasty([own], { ...HASTY, lingerMs: 1_000 });
-    const connection = await RawConnection.open(url);
-    connection.send(requestText("POST", own.target, [["Content-Length", `${DRIPPED}`]]));
-    // The announced body is longer than drips can make it, so only the deadline ends it.
-    const stop = drip(connection.socket, " ", 100);
-    expectError(await connection.response(), 408, "request_timeout");
-    stop();
-    connection.send(" ".repeat(DRIPPED)).send(BODY);
-    await connection.closed();
-    await until(() => service.load.bodyBytes.inFlight === 0, "nothing is held");
-    assert.equal(own.calls.constructed, 0);
-  });
-
   it("answers that are not read: cut, whatever is left of them, and others are served", async () => {
     const { url, server, service } = await serveHasty([tool, large], { answerMs: 500 });
     const greedy = Array.from({ length: 5 }, () => {
@@ -387,18 +326,6 @@ describe("bodies of requests that are refused", () => {
   const tool = countingTool({ path: "sum" });
   const stranger = (length: number) => requestText("POST", "/sum/invoke", [["Content-Length", `${length}`]]);
 
-  it("up to 64 KiB are discarded and the connection is kept", async () => {
-    const { url } = await serveSigned([tool]);
-    const connection = await RawConnection.open(url);
-    for (const length of [1, 65_536]) {
-      connection.send(stranger(length)).send(Buffer.alloc(length));
-      const response = await connection.response();
-      expectError(response, 401, "auth_failed");
-      assert.equal(response.headers.get("connection"), "keep-alive");
-    }
-    connection.close();
-  });
-
   it("more ends the connection, after the answer: a client that sends all 12 MiB before it reads sees the 401", async () => {
     const { url } = await serveSigned([tool], { replayStore: new ReplayMemory() });
     const connection = await RawConnection.open(url);
@@ -411,129 +338,6 @@ describe("bodies of requests that are refused", () => {
     expectError(response, 401, "auth_failed");
     assert.equal(response.headers.get("connection"), "close");
     assert.equal((await connection.closed()).length, 0);
-  });
-
-  it("one that never ends is cut", async () => {
-    const { url } = await serveHasty([tool], HASTY, signedConfig([tool.fqn]));
-    for (const headers of ["Content-Length: 1152921504606846976", "Transfer-Encoding: chunked"]) {
-      const connection = await RawConnection.open(url);
-      connection.send(`${HEAD}${headers}\r\n\r\n100000000\r\n`);
-      const status = headers.startsWith("C") ? 413 : 411;
-      assert.equal((await connection.response()).status, status);
-      const more = Buffer.alloc(MIB);
-      const push = () => {
-        while (!connection.socket.destroyed && connection.socket.write(more));
-      };
-      connection.socket.on("drain", push);
-      push();
-      await connection.closed();
-    }
-  });
-
-  it("a client that expects 100 and is refused gets no second chance on the connection", async () => {
-    const { url } = await serveHasty([tool], HASTY, signedConfig([tool.fqn]));
-    const connection = await RawConnection.open(url);
-    const length: [string, string][] = [
-      ["Content-Length", "11"],
-      ["Expect", "100-continue"],
-    ];
-    connection.send(requestText("POST", "/sum/invoke", length)).send("GET /tools HTTP/1.1\r\nHost: x\r\n\r\n");
-    const response = await connection.response();
-    expectError(response, 401, "auth_failed");
-    assert.equal(response.headers.get("connection"), "close");
-    assert.equal((await connection.closed()).length, 0);
-  });
-
-  it("20 unfinished ones of 12 MiB by strangers are refused before a byte of them is kept", async () => {
-    const { url, load } = await serveSigned([tool], { replayStore: new ReplayMemory() });
-    const strangers = await Promise.all(Array.from({ length: 20 }, () => RawConnection.open(url)));
-    await Promise.all(
-      strangers.map(async (connection, i) => {
-        const length: [string, string] = ["Content-Length", `${12 * MIB}`];
-        // Unsigned, and signed by a leader who is not listed.
-        const headers = echoCall(tool, "1", { leader: { id: "mallory", kid: 0n, seed: Buffer.alloc(32, 66) } }).headers;
-        connection.send(requestText("POST", "/sum/invoke", i % 2 === 0 ? [length] : [...headers, length]));
-        expectError(await connection.send(Buffer.alloc(MIB)).response(), 401, "auth_failed");
-        assert.equal(load().bodyBytes.inFlight, 0);
-      }),
-    );
-    const call = echoCall(tool, "1");
-    expectResult(await call.send(url), echoed("1"), call);
-    for (const connection of strangers) connection.close();
-  });
-});
-
-describe("bytes of bodies in flight", () => {
-  const config = ToolkitRuntimeConfig.fromJsonStr('{"invoke_max_body_bytes":1000}');
-  const announcing = (length: number, ...headers: [string, string][]) =>
-    requestText("POST", "/sum/invoke", [...headers, ["Content-Length", `${length}`]]);
-
-  it("are bounded: 503 before the body, then room again when a caller leaves, is served or is refused", async () => {
-    const tool = countingTool({ path: "sum" });
-    const { url, load, log } = await serveFor([tool], { config, maxBodyBytesInFlight: 2_000 });
-    const holding = await RawConnection.open(url);
-    holding.send(announcing(1_000)).send(BODY.padEnd(999));
-    await until(() => load().bodyBytes.inFlight === 999, "all but a byte of the first is there");
-    const connection = await RawConnection.open(url);
-    for (const headers of [[], [["Expect", "100-continue"]]] as [string, string][][]) {
-      const other = await RawConnection.open(url);
-      assert.equal(expectError(await other.send(announcing(501, ...headers)).response(), 503, "overloaded"), undefined);
-      other.close();
-    }
-    connection.send(announcing(500)).send(BODY.padEnd(500));
-    expectResult(await connection.response(), echoed("1"));
-    assert.equal(load().bodyBytes.inFlight, 999);
-    holding.close();
-    await until(() => load().bodyBytes.inFlight === 0, "nothing is held");
-    connection.send(announcing(1_000)).send("[".repeat(1_000));
-    expectError(await connection.response(), 422, "input_deserialization_error");
-    assert.equal(load().bodyBytes.inFlight, 0);
-    assert.deepEqual(load().refused, { ...NOTHING_REFUSED, bodyBytes: 2 });
-    assert.equal(tool.calls.invoked, 1);
-    const lines = log.filter(({ message }) => message === "connections or calls were refused because of load");
-    assert.deepEqual(
-      lines.map(({ level, fields }) => [level, fields]),
-      [["warn", { refused: { bodyBytes: 1 } }]],
-      "one line at once, further ones together later",
-    );
-    connection.close();
-  });
-
-  it("are held while the tool runs", async () => {
-    const open = gate();
-    const tool = countingTool({ path: "sum", invoke: () => open.promise.then(() => ({ ok: { value: 1 } })) });
-    const { url, load } = await serveFor([tool]);
-    const answer = sendPlain(url, tool.target, BODY);
-    await until(() => tool.calls.invoked === 1, "it runs");
-    assert.deepEqual(load().bodyBytes.inFlight, 11);
-    open.open();
-    expectResult(await answer, echoed("1"));
-    assert.equal(load().bodyBytes.inFlight, 0);
-  });
-
-  it("are 64 MiB by default, or two bodies of the limit; a smaller bound is a start-up error", async () => {
-    const tool = countingTool({ path: "sum" });
-    assert.equal((await serveFor([tool])).load().bodyBytes.most, 64 * MIB);
-    const wide = ToolkitRuntimeConfig.fromJsonStr(`{"invoke_max_body_bytes":${100 * MIB}}`);
-    assert.equal((await serveFor([tool], { config: wide })).load().bodyBytes.most, 200 * MIB);
-    await assert.rejects(
-      serveFor([tool], { config, maxBodyBytesInFlight: 1_999 }),
-      new RangeError(
-        "maxBodyBytesInFlight: expected at least twice invoke_max_body_bytes, 2000 bytes, got 1999; a body of 1000 bytes could never be read",
-      ),
-    );
-  });
-
-  it("have a minimum rate, which is checked at start", async () => {
-    const tool = countingTool({ path: "sum" });
-    for (const given of [0, 1.5, Number.NaN, 2 ** 53]) {
-      await assert.rejects(
-        serveFor([tool], { minBodyBytesPerSecond: given }),
-        new RangeError(
-          `minBodyBytesPerSecond: expected an integer from 1 to 9007199254740991 bytes a second, got ${given}`,
-        ),
-      );
-    }
   });
 });
 
@@ -554,51 +358,6 @@ describe("connections", () => {
     for (const answer of await Promise.all(good)) expectResult(answer, echoed("1"));
     assert.deepEqual(load().refused, NOTHING_REFUSED);
     for (const socket of idle) socket.destroy();
-  });
-
-  it("too many are closed as they come, counted and logged; one that ends makes room", async () => {
-    const { url, load, log } = await serveFor([tool], { maxConnections: 2 });
-    const [first, second] = [await RawConnection.open(url), await RawConnection.open(url)];
-    for (const connection of [first, second]) expectResult(await connection.send(GOOD).response(), echoed("1"));
-    for (let i = 1; i <= 3; i++) {
-      assert.equal((await (await RawConnection.open(url)).closed()).length, 0);
-      assert.equal(load().refused.connections, i);
-    }
-    expectResult(await first.send(GOOD).response(), echoed("1"));
-    assert.equal(
-      log.filter(({ message }) => message === "connections or calls were refused because of load").length,
-      1,
-    );
-    second.close();
-    await until(() => true, "");
-    let answer: Buffer | undefined;
-    while (answer === undefined) {
-      const next = await RawConnection.open(url);
-      answer = await next
-        .send(GOOD)
-        .response()
-        .then(
-          ({ body }) => body,
-          () => undefined,
-        );
-      next.close();
-    }
-    assert.deepEqual(answer, echoed("1"));
-    first.close();
-  });
-
-  it("their number is checked at start", async () => {
-    for (const [given, got] of [
-      [0, "0"],
-      [1.5, "1.5"],
-      [2 ** 31, "2147483648"],
-      ["5", "string"],
-    ] as const) {
-      await assert.rejects(
-        serveFor([tool], { maxConnections: given as number }),
-        new RangeError(`maxConnections: expected an integer from 1 to 2147483647 connections, got ${got}`),
-      );
-    }
   });
 });
 
