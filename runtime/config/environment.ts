@@ -89,3 +89,21 @@ export function integerFromEnv(variable: string, min: number, max: number, unit:
   }
   return checkedInteger(variable, Number(digits) * (BINARY_UNITS[suffix ?? ""] ?? 1), min, max, unit);
 }
+
+/**
+ * Reads a whole number that is set in code, else by a variable.
+ *
+ * @param name of the option in code, for the message
+ * @returns undefined if neither is set
+ * @throws RangeError for another text, or a number outside the range
+ */
+export function integerSetting(
+  name: string,
+  given: number | undefined,
+  variable: string,
+  min: number,
+  max: number,
+  unit: string,
+): number | undefined {
+  return given === undefined ? integerFromEnv(variable, min, max, unit) : checkedInteger(name, given, min, max, unit);
+}

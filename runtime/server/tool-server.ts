@@ -2,11 +2,18 @@
 
 import { checkedInteger } from "../checked-integer.js";
 import { configWarnings, ENV_TOOLKIT_CONFIG_PATH, otherVersion, ToolkitRuntimeConfig } from "../config/config.js";
-import { ENV_MAX_RUNS, ENV_REDIS_URL, integerFromEnv, REDIS_SETTINGS } from "../config/environment.js";
+import {
+  ENV_MAX_INPUT_VALUES,
+  ENV_MAX_RUNS,
+  ENV_REDIS_URL,
+  integerSetting,
+  REDIS_SETTINGS,
+} from "../config/environment.js";
 import { displayVariable, strayVariables } from "../config/stray-variables.js";
 import { endsWithin } from "../time-limit.js";
 import { type EngineSelection, selectEngine } from "../wire/crypto/ed25519.js";
 import type { EngineName } from "../wire/crypto/ed25519-keys.js";
+import { DEFAULT_MAX_INPUT_VALUES } from "../wire/decode/input-values.js";
 import { DEFAULT_REPLAY_CACHE_TTL_MS, MAX_TIMEOUT_MS, SignatureHeaders } from "../wire/protocol.js";
 import { AllowedOrigins } from "./call/allowed-origins.js";
 import { InvokeService } from "./call/invoke-service.js";
@@ -19,7 +26,6 @@ import { StartupError } from "./errors/startup-error.js";
 import type { ListenAddress } from "./http/address.js";
 import type { Pages } from "./http/cors.js";
 import { Shutdown } from "./http/shutdown.js";
-import { inputValuesLimit } from "./input-values-limit.js";
 import { LoadControl } from "./load/load-control.js";
 import { type MemoryBudget, memoryBudget } from "./load/memory-budget.js";
 import { openFilesWarning } from "./load/open-files.js";
@@ -103,11 +109,17 @@ export async function prepareTools(
   if (signed) requireEntries(tools, config, log);
   for (const warning of configWarnings(config)) log.warn({}, `configuration: ${warning}`);
   const served = tools.map(({ fqn }) => fqn);
-  const intervalMs = intervalOf(options.reloadIntervalMs);
+  const intervalMs = checked("reloadIntervalMs", options.reloadIntervalMs, 10, MAX_TIMEOUT_MS, "milliseconds");
   const shutdown = new Shutdown(options.shutdown);
   const allowedOrigins = new AllowedOrigins(options.allowedOrigins);
-  const minBodyBytesPerSecond = bodyRateOf(options.minBodyBytesPerSecond);
-  const runs = runsOf(options.maxRuns);
+  const minBodyBytesPerSecond = checked(
+    "minBodyBytesPerSecond",
+    options.minBodyBytesPerSecond,
+    1,
+    Number.MAX_SAFE_INTEGER,
+    "bytes a second",
+  );
+  const runs = integerSetting("maxRuns", options.maxRuns, ENV_MAX_RUNS, 2, Number.MAX_SAFE_INTEGER, "runs");
   const hasOneLeader = () => signed && config.leaders.hasOneLeader;
   const { bodies: bodyBytes, values: inputBytes } = memory;
   const target = { tools: served, signed, bodyBytes, inputBytes, runs, hasOneLeader, log };
@@ -248,23 +260,24 @@ export function loggerOf(options: Pick<ToolOptions, "logger"> | undefined): Safe
   return SafeLogger.of(options?.logger ?? initLogger());
 }
 
-/** @throws RangeError if the number is outside its range */
-const runsOf = (given: number | undefined) =>
-  given === undefined
-    ? integerFromEnv(ENV_MAX_RUNS, 2, Number.MAX_SAFE_INTEGER, "runs")
-    : checkedInteger("maxRuns", given, 2, Number.MAX_SAFE_INTEGER, "runs");
+const MIN_INPUT_VALUES = 1_000;
+/** Largest limit for which value indexes fit their integer type. */
+const MAX_INPUT_VALUES = 100_000_000;
 
-/** @throws RangeError if the number is outside its range */
-const bodyRateOf = (bytes: number | undefined) =>
-  bytes === undefined
-    ? undefined
-    : checkedInteger("minBodyBytesPerSecond", bytes, 1, Number.MAX_SAFE_INTEGER, "bytes a second");
+/**
+ * Limit on the number of values of one call, from code or the environment.
+ *
+ * @throws RangeError if the number is outside its range, or the environment variable is not a number
+ */
+export function inputValuesLimit(given: number | undefined): number {
+  const range = [MIN_INPUT_VALUES, MAX_INPUT_VALUES] as const;
+  return integerSetting("maxInputValues", given, ENV_MAX_INPUT_VALUES, ...range, "values") ?? DEFAULT_MAX_INPUT_VALUES;
+}
 
-/** @throws RangeError if the number is outside its range */
-const intervalOf = (milliseconds: number | undefined) =>
-  milliseconds === undefined
-    ? undefined
-    : checkedInteger("reloadIntervalMs", milliseconds, 10, MAX_TIMEOUT_MS, "milliseconds");
+/** @throws RangeError for a number outside the range */
+function checked(name: keyof ToolOptions, given: number | undefined, min: number, max: number, unit: string) {
+  return given === undefined ? undefined : checkedInteger(name, given, min, max, unit);
+}
 
 /**
  * Returns the engine with this name, or the fastest one.

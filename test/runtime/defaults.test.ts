@@ -21,7 +21,7 @@ import {
 import { CLOSE_LIMIT_MS } from "#runtime/server/call/run/class-hooks.js";
 import { MAX_UNREAD_BYTES } from "#runtime/server/http/limits.js";
 import { MAX_PIPELINED, MAX_UNANSWERED } from "#runtime/server/http/unanswered-requests.js";
-import { inputValuesLimit } from "#runtime/server/input-values-limit.js";
+import { inputValuesLimit } from "#runtime/server/tool-server.js";
 import { BASE_STEPS } from "#runtime/wire/decode/union/union-steps.js";
 import { makeCertificate } from "./certificate.js";
 import { ROOT } from "./child.js";

@@ -15,6 +15,7 @@ import {
   ENV_MEMORY_LIMIT,
   ENV_REPLAY_MAX_BYTES,
   integerFromEnv,
+  integerSetting,
 } from "../../config/environment.js";
 import { StartupError } from "../errors/startup-error.js";
 
@@ -135,7 +136,7 @@ export function memoryBudget(settings: MemorySettings, use: MemoryUse, host: Hos
   const answers = part(PARTS.answers);
   const perConnection = use.tls ? TLS_CONNECTION_BYTES : CONNECTION_BYTES;
   const maxConnections =
-    connectionsOf(settings.maxConnections) ??
+    integerSetting("maxConnections", settings.maxConnections, ENV_MAX_CONNECTIONS, 1, MAX_INT, "connections") ??
     Math.floor(part(PARTS.connections[use.tls ? "tls" : "plain"]) / perConnection);
   const connections = use.listens ? maxConnections * perConnection : 0;
   const replay =
@@ -185,12 +186,6 @@ function bodiesSetting(given: number | undefined): { name: string; bytes: number
   if (given !== undefined) return { name: "maxBodyBytesInFlight", bytes: given };
   const bytes = integerFromEnv(ENV_MAX_BODY_BYTES_IN_FLIGHT, 1, MAX, "bytes");
   return bytes === undefined ? undefined : { name: ENV_MAX_BODY_BYTES_IN_FLIGHT, bytes };
-}
-
-/** @throws RangeError if the number is outside its range */
-function connectionsOf(given: number | undefined): number | undefined {
-  if (given === undefined) return integerFromEnv(ENV_MAX_CONNECTIONS, 1, MAX_INT, "connections");
-  return checkedInteger("maxConnections", given, 1, MAX_INT, "connections");
 }
 
 /**
