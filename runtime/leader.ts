@@ -5,23 +5,18 @@
 
 export { prepareSigningKey, prepareVerifyKey, publicKeyOf } from "#platform/ed25519";
 export { type KeyReading, readPrivateKey } from "./config/keys.js";
+export { MAX_ANSWER_BYTES } from "./leader/call.js";
 export {
-  type CallEnd,
   type CallFacts,
-  type CallOptions,
   type CallResult,
-  type CallStart,
-  type CloseOptions,
-  type InvokeOptions,
   LeaderClient,
-  type LeaderOptions,
-  MAX_ANSWER_BYTES,
   type SignatureState,
   TIMEOUT_MARGIN_MS,
   type ToolClient,
 } from "./leader/client.js";
 export { LeaderError, type LeaderErrorCode, type LeaderErrorFacts, type LeaderFault } from "./leader/error.js";
 export { readMetadata, type ToolMetadata } from "./leader/metadata.js";
+export type { CallEnd, CallOptions, CallStart, CloseOptions, InvokeOptions, LeaderOptions } from "./leader/options.js";
 export {
   buildEnvelope,
   buildUnsignedBody,

@@ -1,30 +1,50 @@
 import { HttpClient } from "#platform/http-client";
 import { checkedInteger } from "../checked-integer.js";
-import { checkNames, type Names } from "../config/check-names.js";
+import { checkNames } from "../config/check-names.js";
 import { decodeBase64url } from "../wire/base64.js";
 import type { MetaSchema } from "../wire/bcs/bcs-shapes.js";
 import type { Contract } from "../wire/contract.js";
 import { InputHasher, outputHash } from "../wire/crypto/signature.js";
-import type { Ran } from "../wire/error-codes.js";
 import { derivePorts, PortError } from "../wire/ports.js";
 import {
   DEFAULT_HEADER_PREFIX,
   DEFAULT_REPLAY_CACHE_TTL_MS,
-  MAX_RESULT_BYTES,
   MAX_TIMEOUT_MS,
   RESULT_CONTENT_TYPE,
   SIGNATURE_VERSION,
   SignatureHeaders,
 } from "../wire/protocol.js";
+import {
+  beforeAttempt,
+  type CallState,
+  exchange,
+  get,
+  getMeta,
+  inTime,
+  MAX_ANSWER_BYTES,
+  newCall,
+  resultBody,
+} from "./call.js";
 import { listChanges } from "./contract-changes.js";
-import { LeaderError, type LeaderErrorCode } from "./error.js";
+import { LeaderError } from "./error.js";
 import { readMetadata, type ToolMetadata } from "./metadata.js";
-import { checkAddress, checkSignal, checkTimeout, timeLeft } from "./options.js";
+import {
+  addressOf,
+  CALL_OPTIONS,
+  type CallEnd,
+  type CallOptions,
+  type CloseOptions,
+  checkTrust,
+  contractIn,
+  INVOKE_OPTIONS,
+  type InvokeOptions,
+  LEADER_OPTIONS,
+  type LeaderOptions,
+} from "./options.js";
 import { isRepeatable, repeatUntil } from "./repeat.js";
 import {
   buildEnvelope,
   buildUnsignedBody,
-  type Leader,
   type PreparedLeader,
   prepareLeader,
   type SignOptions,
@@ -35,28 +55,14 @@ import { storable } from "./request/stored-request.js";
 import { OutputReader } from "./result/output-reader.js";
 import { type ReadOptions, type ResolvedResult, resolveResult, type ValueReader } from "./result/resolve.js";
 import { decodeResult, type ResultPort, type ToolResult, verifyToolSignature } from "./result/result.js";
-import { ToolKeyRing, type ToolKeys } from "./tool-keys.js";
+import { toolKeyRing } from "./tool-keys.js";
 import type { ByVariant, OutputOf, SentInput, ToolType, UntypedTool } from "./tool-types.js";
-import { onAbort } from "./transport/abort-listeners.js";
-import type { Dispatcher } from "./transport/dispatcher.js";
-import { responseError } from "./transport/response.js";
-import {
-  aborted,
-  type HttpRequest,
-  type HttpResponse,
-  late,
-  type TlsOptions,
-  type Transport,
-} from "./transport/transport.js";
+import type { HttpResponse, Transport } from "./transport/transport.js";
 
 /** Milliseconds added to the tool's own timeout, so that the tool's 504 can arrive. */
 export const TIMEOUT_MARGIN_MS = 5_000;
 /** Time limit for reading the metadata, in milliseconds. */
 const META_TIMEOUT_MS = 10_000;
-/** Maximum size of an answer to a call, in bytes: four times the maximum result. */
-export const MAX_ANSWER_BYTES = 4 * MAX_RESULT_BYTES;
-/** Maximum size of a metadata document, in bytes. */
-const MAX_META_BYTES = 4 * 1024 * 1024;
 /**
  * Default time, in milliseconds, during which a call is repeated: the default lifetime of a server's replay entries.
  */
@@ -65,117 +71,6 @@ const REPEAT_MS = DEFAULT_REPLAY_CACHE_TTL_MS;
 const CLOSE_MS = 30_000;
 /** Minimum interval between checks for a changed contract after rejected inputs, in milliseconds. */
 const CHANGE_CHECK_MS = 10_000;
-
-/** Options of a client. */
-export interface LeaderOptions {
-  /** Signer of requests. Without it, only unsigned calls are possible. */
-  readonly leader?: Leader;
-  /**
-   * The tool's public key, several keys during a key rotation, or a function that returns them for each result. A
-   * result of a signed call is rejected unless one of these keys signed it.
-   */
-  readonly toolKey?: ToolKeys;
-  /**
-   * Accepts results of signed calls without verifying their signature, as an alternative to `toolKey`. Off by default.
-   */
-  readonly acceptUnverified?: boolean;
-  /**
-   * Permits signed requests over `http:` to other machines, although third parties can read and repeat them. Off by
-   * default.
-   */
-  readonly allowHttp?: boolean;
-  /** FQN of the expected tool. Metadata of another tool is rejected. */
-  readonly fqn?: string;
-  /** `X-Svc-` by default, `X-Nexus-` for tools that serve older leaders. */
-  readonly headerPrefix?: string;
-  /** TLS options; only in Node. */
-  readonly tls?: TlsOptions;
-  /**
-   * An undici agent, for a proxy, socket limits, pinned certificates or tests (`MockAgent`); only in Node. By default,
-   * all clients of the process share an agent that reads `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. A client does not
-   * close an agent passed to it.
-   */
-  readonly dispatcher?: Dispatcher;
-  /** Fetches the references of results: a `WalrusReader` of svc-runtime-storage. */
-  readonly reader?: ValueReader;
-  /**
-   * Generated contracts that include the tool's: `contracts` of `src/generated/contracts.ts`. Without them, a result
-   * has `value` but no `output`.
-   */
-  readonly contracts?: readonly Contract[];
-  /**
-   * Called when a call begins. It may return a function that is called when the call ends. Use it for spans, counters
-   * or log lines. Exceptions are ignored.
-   */
-  readonly observe?: (call: CallStart) => ((end: CallEnd) => void) | undefined;
-}
-
-export interface CallStart {
-  readonly fqn: string;
-  readonly url: string;
-  /** 32 bytes; undefined for unsigned calls. */
-  readonly nonce: Uint8Array | undefined;
-}
-
-export interface CallEnd {
-  /** Number of HTTP requests. */
-  readonly attempts: number;
-  /** Status of the last answer, if any. */
-  readonly status: number | undefined;
-  readonly ran: Ran;
-  /** Variant of the result. */
-  readonly tag: string | undefined;
-  /** Error code of the failure. */
-  readonly code: LeaderErrorCode | undefined;
-  /** Total size of the bodies of all requests, in bytes. */
-  readonly sentBytes: number;
-  /** Total size of the bodies of all answers, in bytes. */
-  readonly receivedBytes: number;
-  readonly milliseconds: number;
-}
-
-/** Options of one request. */
-export interface CallOptions {
-  /** Time limit of one attempt, in milliseconds: by default the tool's timeout plus 5 s. */
-  readonly timeoutMs?: number;
-  /** When to give up the whole call, including repeats: a `Date`, or milliseconds since 1970. */
-  readonly deadline?: Date | number;
-  readonly signal?: AbortSignal;
-}
-
-/** Options of {@link LeaderClient.invoke}. */
-export interface InvokeOptions extends CallOptions, Pick<SignOptions, "nonce"> {
-  /**
-   * Repeats the signed request until it has a final outcome, at most until `deadline`, by default for five minutes. If
-   * the server sends the name of its replay memory, the tool runs at most once, even after a crash, a shutdown or the
-   * TTL. Off by default.
-   */
-  readonly repeat?: boolean;
-}
-
-/** Options of {@link LeaderClient.close}. */
-export interface CloseOptions {
-  /** Milliseconds to wait for running calls before they are aborted; 30,000 by default. */
-  readonly timeoutMs?: number;
-}
-
-const CALL_OPTIONS = { timeoutMs: true, deadline: true, signal: true } as const satisfies Names<CallOptions>;
-const INVOKE_OPTIONS = { ...CALL_OPTIONS, nonce: true, repeat: true } as const satisfies Names<InvokeOptions>;
-const LEADER_OPTIONS = {
-  leader: true,
-  toolKey: true,
-  acceptUnverified: true,
-  allowHttp: true,
-  fqn: true,
-  headerPrefix: true,
-  tls: true,
-  dispatcher: true,
-  reader: true,
-  contracts: true,
-  observe: true,
-} as const satisfies Names<LeaderOptions>;
-const LEADER_PARTS = { id: true, keyId: true, key: true } as const satisfies Names<Leader>;
-const TLS_OPTIONS = { ca: true, servername: true, cert: true, key: true } as const satisfies Names<TlsOptions>;
 
 /**
  * - `verified`: signed by a key of the tool
@@ -231,17 +126,6 @@ interface Address {
   known: boolean;
 }
 
-/** State shared by all attempts of a call. */
-interface CallState {
-  readonly msLeft: () => number;
-  readonly timeoutMs: number;
-  readonly signals: readonly AbortSignal[];
-  attempts: number;
-  status: number | undefined;
-  sentBytes: number;
-  receivedBytes: number;
-}
-
 /** The tool's contract when it was last read. */
 interface Known {
   readonly metadata: ToolMetadata;
@@ -280,7 +164,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   readonly #headerPrefix: string;
   readonly #headers: SignatureHeaders;
   readonly #leader: PreparedLeader | undefined;
-  readonly #toolKeys: ToolKeyRing | undefined;
+  readonly #toolKeys: ReturnType<typeof toolKeyRing> | undefined;
   readonly #reader: ValueReader | undefined;
   readonly #outputReader: OutputReader | undefined;
   readonly #observe: LeaderOptions["observe"];
@@ -299,7 +183,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
     this.#headerPrefix = headerPrefix;
     this.#headers = new SignatureHeaders(headerPrefix);
     this.#leader = leader && prepareLeader(leader);
-    this.#toolKeys = toolKey === undefined ? undefined : new ToolKeyRing(toolKey);
+    this.#toolKeys = toolKey === undefined ? undefined : toolKeyRing(toolKey);
     this.#reader = options.reader;
     this.#outputReader = contracts && new OutputReader(contractIn(contracts, this.#known.metadata.fqn));
     this.#observe = options.observe;
@@ -642,7 +526,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   /** Sends a request once. */
   async #attempt(request: SignedRequest, address: Address, call: CallState, named = true): Promise<CallResult<Tool>> {
     const { attempts } = request;
-    const keys = this.#toolKeys && (await beforeAttempt(attempts, inTime(this.#toolKeys.keys(), call)));
+    const keys = this.#toolKeys && (await beforeAttempt(attempts, inTime(this.#toolKeys(), call)));
     const memory = attempts.begin(named ? address.memory : undefined);
     let answeredBy: string | undefined;
     const headers =
@@ -661,7 +545,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
         }
         const verifies = (list = keys) => list.some((key) => verifyToolSignature(key, request, bcs, toolSignature));
         // The key may have been replaced while the tool ran.
-        if (!verifies() && !verifies(this.#toolKeys && (await inTime(this.#toolKeys.keys(), call)))) {
+        if (!verifies() && !verifies(this.#toolKeys && (await inTime(this.#toolKeys(), call)))) {
           throw new LeaderError("wrong_signature", "the signature is not the tool's signature of this result");
         }
       }
@@ -768,81 +652,6 @@ function quietly<T>(act: () => T): T | undefined {
   }
 }
 
-/** @throws TypeError, RangeError, {@link LeaderError} for invalid options of a call */
-function newCall({ timeoutMs, deadline, signal }: CallOptions, defaultMs: number, cut?: AbortSignal): CallState {
-  const limit = timeoutMs === undefined ? defaultMs : checkTimeout(timeoutMs);
-  if (signal !== undefined) checkSignal(signal);
-  const until = deadline === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeLeft(deadline);
-  return {
-    msLeft: () => until - performance.now(),
-    timeoutMs: limit,
-    signals: [signal, cut].filter((each) => each !== undefined),
-    attempts: 0,
-    status: undefined,
-    sentBytes: 0,
-    receivedBytes: 0,
-  };
-}
-
-/** Adds `ran` of the earlier attempts to a failure that occurs before an attempt. */
-async function beforeAttempt<T>({ ran }: Attempts, work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw error instanceof LeaderError ? error.with({ ran }) : error;
-  }
-}
-
-/** Waits for a promise of the application, at most for the time limit of one request. */
-function inTime<T>(work: Promise<T>, { msLeft, timeoutMs, signals }: CallState): Promise<T> {
-  let end = () => {};
-  return new Promise<T>((resolve, reject) => {
-    const ms = Math.min(timeoutMs, Math.max(0, msLeft()), MAX_TIMEOUT_MS);
-    const timer = setTimeout(() => reject(late(ms)), ms);
-    const stop = (signal: AbortSignal) => reject(aborted(signal));
-    const ignore = onAbort(signals, stop);
-    end = () => {
-      clearTimeout(timer);
-      ignore();
-    };
-    work.then(resolve, reject);
-    const fired = signals.find(({ aborted }) => aborted);
-    if (fired !== undefined) stop(fired);
-  }).finally(() => end());
-}
-
-async function exchange(
-  http: Transport,
-  call: CallState,
-  request: Omit<HttpRequest, "timeoutMs" | "signals">,
-): Promise<HttpResponse> {
-  const { timeoutMs, signals } = call;
-  const left = call.msLeft();
-  if (left <= 0) throw new LeaderError("timeout", "the deadline has passed", { ran: "no" });
-  call.attempts++;
-  call.status = undefined;
-  const answer = await http.send({ ...request, timeoutMs: Math.min(timeoutMs, Math.ceil(left)), signals });
-  call.status = answer.status;
-  call.receivedBytes += answer.body.length;
-  return answer;
-}
-
-/** Sends a request that runs no tool. */
-async function get(http: Transport, url: string, maxBytes: number, call: CallState): Promise<HttpResponse> {
-  const headers = { Accept: "application/json" };
-  try {
-    return await exchange(http, call, { method: "GET", url: new URL(url), headers, maxBytes });
-  } catch (error) {
-    throw error instanceof LeaderError ? error.with({ ran: "no" }) : error;
-  }
-}
-
-async function getMeta(http: Transport, base: string, call: CallState): Promise<HttpResponse> {
-  const answer = await get(http, `${base}/meta`, MAX_META_BYTES, call);
-  if (answer.status === 200) return answer;
-  throw notThere(base, "meta", answer).with({ ran: "no" });
-}
-
 function knownOf(metadata: ToolMetadata): Known {
   try {
     const ports = derivePorts(metadata.inputSchema, metadata.outputSchema);
@@ -851,47 +660,4 @@ function knownOf(metadata: ToolMetadata): Known {
     if (!(error instanceof PortError)) throw error;
     throw new LeaderError("invalid_metadata", error.message, { cause: error });
   }
-}
-
-function addressOf(url: string, { leader, allowHttp = false }: LeaderOptions): string {
-  return checkAddress(url, leader !== undefined, allowHttp);
-}
-
-/** @throws TypeError for unknown options, and if neither toolKey nor acceptUnverified is set */
-function checkTrust({ leader, tls, toolKey, acceptUnverified = false }: LeaderOptions): void {
-  if (leader !== undefined) checkNames("leader", leader, LEADER_PARTS);
-  if (tls !== undefined) checkNames("tls", tls, TLS_OPTIONS);
-  if (typeof acceptUnverified !== "boolean") throw new TypeError("acceptUnverified: expected true or false");
-  if (leader !== undefined && toolKey === undefined && !acceptUnverified) {
-    throw new TypeError(
-      "toolKey: expected the tool's public key, got none; `acceptUnverified: true` accepts results without it",
-    );
-  }
-  if (toolKey !== undefined && acceptUnverified) {
-    throw new TypeError("acceptUnverified: cannot be combined with a toolKey: leave one of them out");
-  }
-}
-
-/** @throws TypeError if the contracts do not include the tool's */
-function contractIn(contracts: readonly Contract[], fqn: string): Contract {
-  const found = contracts.find((contract) => contract.fqn === fqn);
-  if (found !== undefined) return found;
-  const names = contracts.map((contract) => contract.fqn).join(", ") || "none";
-  throw new TypeError(`contracts: expected one of ${fqn}, got ${names}`);
-}
-
-function resultBody(base: string, answer: HttpResponse): Uint8Array {
-  if (answer.status !== 200) throw notThere(base, "invoke", answer);
-  if (answer.headers["content-type"] === RESULT_CONTENT_TYPE) return answer.body;
-  throw new LeaderError("invalid_answer", `expected a result of type ${RESULT_CONTENT_TYPE}, got another`);
-}
-
-/** Error for a missing endpoint, with the requested address. */
-function notThere(base: string, endpoint: string, answer: HttpResponse): LeaderError {
-  const error = responseError(answer);
-  if (answer.status !== 404) return error;
-  const { details = "no tool at this address" } = error;
-  const end = /^(.*)(\/(?:invoke|meta|health))$/.exec(base);
-  const hint = end === null ? "" : `; the url ends in ${end[2]}: give the tool's address, ${end[1]}`;
-  return error.with({ details: `${details}; requested ${base}/${endpoint}${hint}` });
 }

@@ -1,9 +1,128 @@
-/** Checks values of options. */
+/** Options of a client and of its calls, checked at run time, because a misspelt option could silently disable a check. */
 
 import { checkedInteger } from "../checked-integer.js";
+import { checkNames, type Names } from "../config/check-names.js";
 import { isLoopback } from "../loopback.js";
+import type { Contract } from "../wire/contract.js";
+import type { Ran } from "../wire/error-codes.js";
 import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
-import { LeaderError } from "./error.js";
+import { LeaderError, type LeaderErrorCode } from "./error.js";
+import type { Leader, SignOptions } from "./request/request.js";
+import type { ValueReader } from "./result/resolve.js";
+import type { ToolKeys } from "./tool-keys.js";
+import type { Dispatcher } from "./transport/dispatcher.js";
+import type { TlsOptions } from "./transport/transport.js";
+
+/** Options of a client. */
+export interface LeaderOptions {
+  /** Signer of requests. Without it, only unsigned calls are possible. */
+  readonly leader?: Leader;
+  /**
+   * The tool's public key, several keys during a key rotation, or a function that returns them for each result. A
+   * result of a signed call is rejected unless one of these keys signed it.
+   */
+  readonly toolKey?: ToolKeys;
+  /**
+   * Accepts results of signed calls without verifying their signature, as an alternative to `toolKey`. Off by default.
+   */
+  readonly acceptUnverified?: boolean;
+  /**
+   * Permits signed requests over `http:` to other machines, although third parties can read and repeat them. Off by
+   * default.
+   */
+  readonly allowHttp?: boolean;
+  /** FQN of the expected tool. Metadata of another tool is rejected. */
+  readonly fqn?: string;
+  /** `X-Svc-` by default, `X-Nexus-` for tools that serve older leaders. */
+  readonly headerPrefix?: string;
+  /** TLS options; only in Node. */
+  readonly tls?: TlsOptions;
+  /**
+   * An undici agent, for a proxy, socket limits, pinned certificates or tests (`MockAgent`); only in Node. By default,
+   * all clients of the process share an agent that reads `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. A client does not
+   * close an agent passed to it.
+   */
+  readonly dispatcher?: Dispatcher;
+  /** Fetches the references of results: a `WalrusReader` of svc-runtime-storage. */
+  readonly reader?: ValueReader;
+  /**
+   * Generated contracts that include the tool's: `contracts` of `src/generated/contracts.ts`. Without them, a result
+   * has `value` but no `output`.
+   */
+  readonly contracts?: readonly Contract[];
+  /**
+   * Called when a call begins. It may return a function that is called when the call ends. Use it for spans, counters
+   * or log lines. Exceptions are ignored.
+   */
+  readonly observe?: (call: CallStart) => ((end: CallEnd) => void) | undefined;
+}
+
+export interface CallStart {
+  readonly fqn: string;
+  readonly url: string;
+  /** 32 bytes; undefined for unsigned calls. */
+  readonly nonce: Uint8Array | undefined;
+}
+
+export interface CallEnd {
+  /** Number of HTTP requests. */
+  readonly attempts: number;
+  /** Status of the last answer, if any. */
+  readonly status: number | undefined;
+  readonly ran: Ran;
+  /** Variant of the result. */
+  readonly tag: string | undefined;
+  /** Error code of the failure. */
+  readonly code: LeaderErrorCode | undefined;
+  /** Total size of the bodies of all requests, in bytes. */
+  readonly sentBytes: number;
+  /** Total size of the bodies of all answers, in bytes. */
+  readonly receivedBytes: number;
+  readonly milliseconds: number;
+}
+
+/** Options of one request. */
+export interface CallOptions {
+  /** Time limit of one attempt, in milliseconds: by default the tool's timeout plus 5 s. */
+  readonly timeoutMs?: number;
+  /** When to give up the whole call, including repeats: a `Date`, or milliseconds since 1970. */
+  readonly deadline?: Date | number;
+  readonly signal?: AbortSignal;
+}
+
+/** Options of {@link LeaderClient.invoke}. */
+export interface InvokeOptions extends CallOptions, Pick<SignOptions, "nonce"> {
+  /**
+   * Repeats the signed request until it has a final outcome, at most until `deadline`, by default for five minutes. If
+   * the server sends the name of its replay memory, the tool runs at most once, even after a crash, a shutdown or the
+   * TTL. Off by default.
+   */
+  readonly repeat?: boolean;
+}
+
+/** Options of {@link LeaderClient.close}. */
+export interface CloseOptions {
+  /** Milliseconds to wait for running calls before they are aborted; 30,000 by default. */
+  readonly timeoutMs?: number;
+}
+
+export const CALL_OPTIONS = { timeoutMs: true, deadline: true, signal: true } as const satisfies Names<CallOptions>;
+export const INVOKE_OPTIONS = { ...CALL_OPTIONS, nonce: true, repeat: true } as const satisfies Names<InvokeOptions>;
+export const LEADER_OPTIONS = {
+  leader: true,
+  toolKey: true,
+  acceptUnverified: true,
+  allowHttp: true,
+  fqn: true,
+  headerPrefix: true,
+  tls: true,
+  dispatcher: true,
+  reader: true,
+  contracts: true,
+  observe: true,
+} as const satisfies Names<LeaderOptions>;
+const LEADER_PARTS = { id: true, keyId: true, key: true } as const satisfies Names<Leader>;
+const TLS_OPTIONS = { ca: true, servername: true, cert: true, key: true } as const satisfies Names<TlsOptions>;
 
 /** @throws RangeError unless the value is a timeout in milliseconds */
 export function checkTimeout(timeoutMs: unknown): number {
@@ -35,21 +154,43 @@ export function timeLeft(deadline: unknown): number {
 /**
  * Checks a tool's address.
  *
- * @param isSecret whether requests carry a leader's signature
  * @returns the address without query, fragment and trailing slashes
  * @throws TypeError for an invalid address, and for `http:` to another machine unless `allowHttp` is set
  */
-export function checkAddress(text: string, isSecret: boolean, allowHttp: boolean): string {
+export function addressOf(text: string, { leader, allowHttp = false }: LeaderOptions): string {
   if (!URL.canParse(text)) throw new TypeError("url: expected an absolute URL, such as https://tools.example/sum");
   const { protocol, host, hostname, pathname } = new URL(text);
   let end = pathname.length;
   while (pathname[end - 1] === "/") end--;
   if (protocol !== "https:" && protocol !== "http:")
     throw new TypeError("url: expected https or http, got another scheme");
-  if (protocol === "http:" && isSecret && !allowHttp && !isLoopback(hostname)) {
+  if (protocol === "http:" && leader !== undefined && !allowHttp && !isLoopback(hostname)) {
     throw new TypeError(
       "url: expected https, because a signed request that is read on the way can be repeated under another nonce; set `allowHttp: true` to send it over http",
     );
   }
   return `${protocol}//${host}${pathname.slice(0, end)}`;
+}
+
+/** @throws TypeError for unknown options, and if neither toolKey nor acceptUnverified is set */
+export function checkTrust({ leader, tls, toolKey, acceptUnverified = false }: LeaderOptions): void {
+  if (leader !== undefined) checkNames("leader", leader, LEADER_PARTS);
+  if (tls !== undefined) checkNames("tls", tls, TLS_OPTIONS);
+  if (typeof acceptUnverified !== "boolean") throw new TypeError("acceptUnverified: expected true or false");
+  if (leader !== undefined && toolKey === undefined && !acceptUnverified) {
+    throw new TypeError(
+      "toolKey: expected the tool's public key, got none; `acceptUnverified: true` accepts results without it",
+    );
+  }
+  if (toolKey !== undefined && acceptUnverified) {
+    throw new TypeError("acceptUnverified: cannot be combined with a toolKey: leave one of them out");
+  }
+}
+
+/** @throws TypeError if the contracts do not include the tool's */
+export function contractIn(contracts: readonly Contract[], fqn: string): Contract {
+  const found = contracts.find((contract) => contract.fqn === fqn);
+  if (found !== undefined) return found;
+  const names = contracts.map((contract) => contract.fqn).join(", ") || "none";
+  throw new TypeError(`contracts: expected one of ${fqn}, got ${names}`);
 }

@@ -1,7 +1,5 @@
-import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
 import { LeaderError, type LeaderErrorCode } from "./error.js";
-import { onAbort } from "./transport/abort-listeners.js";
-import { aborted } from "./transport/transport.js";
+import { waitFor } from "./transport/abort-listeners.js";
 
 /** Pause before the first repeat, in milliseconds; doubled for each later one. */
 const FIRST_PAUSE_MS = 100;
@@ -63,29 +61,11 @@ export async function repeatUntil<T>(
     if (failure.code === "replay_memory_lost" && failure.ran !== "no" && ++lost === MAX_LOST) throw failure;
     const pauseMs = Math.max(backOffMs(pauses), (failure.retryAfter ?? 0) * 1_000);
     if (pauseMs >= msLeft()) throw failure;
-    await pause(pauseMs, signals, failure);
+    try {
+      await waitFor(new Promise<void>(() => {}), pauseMs, signals, () => undefined);
+    } catch (stopped) {
+      const { ran, request } = failure;
+      throw (stopped as LeaderError).with({ ran, request });
+    }
   }
-}
-
-function pause(ms: number, signals: readonly AbortSignal[], { ran, request }: LeaderError): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const end = () => {
-      clearTimeout(timer);
-      ignore();
-    };
-    const stop = (signal: AbortSignal) => {
-      end();
-      reject(aborted(signal).with({ ran, request }));
-    };
-    const timer = setTimeout(
-      () => {
-        end();
-        resolve();
-      },
-      Math.min(ms, MAX_TIMEOUT_MS),
-    );
-    const ignore = onAbort(signals, stop);
-    const fired = signals.find(({ aborted }) => aborted);
-    if (fired !== undefined) stop(fired);
-  });
 }

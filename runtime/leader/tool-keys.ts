@@ -11,41 +11,37 @@ export type ToolKeys =
 /** Maximum number of prepared keys that are cached for a function. */
 const MAX_PREPARED = 16;
 
-export class ToolKeyRing {
-  readonly #ask: () => unknown;
-  readonly #prepared = new Map<string, VerifyKey>();
-
-  /** @throws RangeError, TypeError if there is no key, or one that no signature can verify against */
-  constructor(keys: ToolKeys) {
-    if (typeof keys === "function") {
-      this.#ask = keys;
-    } else {
-      const known = this.#prepare(keys);
-      this.#ask = () => known;
-    }
+/**
+ * Returns a function that returns the prepared keys, each time anew from a function of the application. It rejects with
+ * a {@link LeaderError} `tool_key_unavailable` if that function throws or returns no valid keys.
+ *
+ * @throws RangeError, TypeError if there is no key, or one that no signature can verify against
+ */
+export function toolKeyRing(keys: ToolKeys): () => Promise<readonly VerifyKey[]> {
+  const cache = new Map<string, VerifyKey>();
+  const prepared = (given: PublicKey | readonly PublicKey[]): VerifyKey[] => {
+    const list = Array.isArray(given) ? (given as PublicKey[]) : [given as PublicKey];
+    if (list.length === 0) throw new TypeError("toolKey: expected at least one key, got none");
+    return list.map((key) => {
+      if (typeof key !== "string") return publicKey(key);
+      let known = cache.get(key);
+      if (known === undefined) {
+        known = publicKey(key);
+        if (cache.size >= MAX_PREPARED) cache.clear();
+        cache.set(key, known);
+      }
+      return known;
+    });
+  };
+  if (typeof keys !== "function") {
+    const known = Promise.resolve(prepared(keys));
+    return () => known;
   }
-
-  /** @throws {@link LeaderError} `tool_key_unavailable` if the function throws or returns no valid keys */
-  async keys(): Promise<readonly VerifyKey[]> {
+  return async () => {
     try {
-      return this.#prepare(await this.#ask());
+      return prepared(await keys());
     } catch (cause) {
       throw new LeaderError("tool_key_unavailable", "the function `toolKey` returned no valid key", { cause });
     }
-  }
-
-  #prepare(given: unknown): VerifyKey[] {
-    const list: unknown[] = Array.isArray(given) ? given : [given];
-    if (list.length === 0) throw new TypeError("toolKey: expected at least one key, got none");
-    return list.map((key) => {
-      if (typeof key !== "string") return publicKey(key as PublicKey);
-      let prepared = this.#prepared.get(key);
-      if (prepared === undefined) {
-        prepared = publicKey(key);
-        if (this.#prepared.size >= MAX_PREPARED) this.#prepared.clear();
-        this.#prepared.set(key, prepared);
-      }
-      return prepared;
-    });
-  }
+  };
 }

@@ -1,4 +1,5 @@
-import { LeaderClient, type LeaderOptions } from "../leader/client.js";
+import { LeaderClient } from "../leader/client.js";
+import type { LeaderOptions } from "../leader/options.js";
 import type { InputOf, OutputOf, ToolType } from "../leader/tool-types.js";
 import { SvcTool } from "../tool.js";
 import type { Contract } from "../wire/contract.js";

@@ -1,5 +1,8 @@
 /** Shares one listener of each abort signal among many calls. */
 
+import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
+import { aborted } from "./transport.js";
+
 interface AbortActions {
   readonly acts: Set<() => void>;
   readonly fire: () => void;
@@ -38,4 +41,31 @@ function onOne(signal: AbortSignal, act: () => void): () => void {
     waitingFor.delete(signal);
     signal.removeEventListener("abort", fire);
   };
+}
+
+/**
+ * Waits for a promise, at most for `ms` milliseconds.
+ *
+ * @param overdue result, or exception, if the time is over
+ * @throws {@link LeaderError} `aborted` if a signal fires
+ */
+export function waitFor<T>(
+  work: Promise<T>,
+  ms: number,
+  signals: readonly AbortSignal[],
+  overdue: () => T,
+): Promise<T> {
+  let end = () => {};
+  return new Promise<T>((resolve, reject) => {
+    const timer = setTimeout(() => resolve(new Promise((settle) => settle(overdue()))), Math.min(ms, MAX_TIMEOUT_MS));
+    const stop = (signal: AbortSignal) => reject(aborted(signal));
+    const ignore = onAbort(signals, stop);
+    end = () => {
+      clearTimeout(timer);
+      ignore();
+    };
+    work.then(resolve, reject);
+    const fired = signals.find(({ aborted }) => aborted);
+    if (fired !== undefined) stop(fired);
+  }).finally(() => end());
 }
