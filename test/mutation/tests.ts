@@ -14,7 +14,7 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
     ...wire("input", "constraints"),
     ...runtime("invoke-values", "input-release", "unsigned"),
   ],
-  "runtime/wire/output.ts": wire("output", "constraints"),
+  "runtime/wire/output.ts": [...wire("output", "constraints"), ...runtime("invoke-results")],
   "runtime/wire/json/numbers.ts": wire("json", "input", "envelope", "hostile"),
   "runtime/wire/json/print.ts": wire("json", "input", "envelope", "hostile"),
   "runtime/wire/json/read.ts": wire("json", "input", "envelope", "hostile"),

@@ -45,8 +45,8 @@ const DATE: Codec = { kind: "date" };
 const BYTES: Codec = { kind: "bytes" };
 
 describe("values in, signed and unsigned alike, and back", () => {
-  const text64 = { min: `${-(2n ** 63n)}`, max: `${2n ** 63n - 1n}`, umax: `${2n ** 64n - 1n}` };
-  // [codec, accepted: text to value, refused: text to complaint]
+  const text64 = { min: `${-(2n ** 63n)}`, umax: `${2n ** 64n - 1n}` };
+  // [codec, accepted: text to value, refused: text to complaint]; all values: test/wire/input.test.ts.
   const CASES: readonly [
     name: string,
     codec: Codec,
@@ -58,115 +58,57 @@ describe("values in, signed and unsigned alike, and back", () => {
       INT64,
       [
         [text64.min, -(2n ** 63n)],
-        [text64.max, 2n ** 63n - 1n],
-        ["0", 0n],
-        ["-1", -1n],
         ["9007199254740993", 9007199254740993n],
       ],
       [
-        [`${2n ** 63n}`, "value: expected an int64 integer, got an integer outside its range"],
         [text64.umax, "value: expected an int64 integer, got an integer outside its range"],
-        [`${-(2n ** 63n) - 1n}`, "value: expected an int64 integer, got an integer outside its range"],
         ["1.0", /^value: expected an integer, got a number/],
-        ["1e3", /^value: expected an integer, got a number/],
-        ["-0", /^value: expected an integer, got a number/],
-        ["1.5", /^value: expected an integer, got a number/],
-        ['"1"', "value: expected an integer, got a string"],
-        ["true", "value: expected an integer, got a boolean"],
         ["null", "value: expected a value, got nothing"],
       ],
     ],
     [
       "uint64",
       UINT64,
-      [
-        ["0", 0n],
-        [text64.umax, 2n ** 64n - 1n],
-        [`${2n ** 63n}`, 2n ** 63n],
-      ],
-      [
-        ["-1", "value: expected an uint64 integer, got an integer outside its range"],
-        [text64.min, "value: expected an uint64 integer, got an integer outside its range"],
-        [`${2n ** 64n}`, "value: expected an uint64 integer, got an integer outside its range"],
-      ],
+      [[text64.umax, 2n ** 64n - 1n]],
+      [["-1", "value: expected an uint64 integer, got an integer outside its range"]],
     ],
     [
       "bigint without a format",
       BIGINT,
-      [
-        [text64.min, -(2n ** 63n)],
-        [text64.umax, 2n ** 64n - 1n],
-      ],
-      [
-        [`${2n ** 64n}`, "value: expected an integer from -2^63 to 2^64-1, got an integer outside its range"],
-        [`${-(2n ** 63n) - 1n}`, "value: expected an integer from -2^63 to 2^64-1, got an integer outside its range"],
-      ],
+      [[text64.min, -(2n ** 63n)]],
+      [[`${2n ** 64n}`, "value: expected an integer from -2^63 to 2^64-1, got an integer outside its range"]],
     ],
     [
       "number",
       NUMBER,
       [
-        ["9007199254740991", 2 ** 53 - 1],
         ["-9007199254740991", -(2 ** 53) + 1],
-        ["1.5", 1.5],
         ["-0", -0, "-0.0"],
-        ["0", 0],
-        ["1.0", 1, "1"],
         ["1e3", 1000, "1000"],
         ["1e16", 1e16, "1e+16"],
-        ["1.8446744073709552e+19", 2 ** 64],
-        ["5e-324", 5e-324],
       ],
-      [
-        ["9007199254740992", "value: expected a number within ±(2^53-1), got an integer beyond it"],
-        ["-9007199254740993", "value: expected a number within ±(2^53-1), got an integer beyond it"],
-        [text64.umax, "value: expected a number within ±(2^53-1), got an integer beyond it"],
-        ["18446744073709551616", "value: expected a number within ±(2^53-1), got an integer beyond it"],
-        ["123456789012345678901", "value: expected a number within ±(2^53-1), got an integer beyond it"],
-        ['"1"', "value: expected a number, got a string"],
-        ["null", "value: expected a value, got nothing"],
-        ["[1]", "value: expected a number, got an array"],
-        ["{}", "value: expected a number, got an object"],
-      ],
+      [["9007199254740992", "value: expected a number within ±(2^53-1), got an integer beyond it"]],
     ],
     [
       "any JSON",
       { kind: "json" },
       [
-        ["9007199254740993", 9007199254740993n],
         [`[${text64.umax},{"x":${text64.min}}]`, [2n ** 64n - 1n, { x: -(2n ** 63n) }]],
         ["null", null],
-        ['{"a":[null,true,1.5,""]}', { a: [null, true, 1.5, ""] }],
       ],
       [],
     ],
     [
       "Date",
       DATE,
-      [
-        ['"2024-02-29T12:34:56.789Z"', new Date("2024-02-29T12:34:56.789Z")],
-        ['"2024-02-29T12:34:56+02:00"', new Date("2024-02-29T10:34:56Z"), '"2024-02-29T10:34:56.000Z"'],
-      ],
-      [
-        ['"2023-02-29T00:00:00Z"', "value: expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a string"],
-        ['"2024-02-29"', "value: expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a string"],
-        ['"canary"', "value: expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a string"],
-        ["1709210096789", "value: expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a number"],
-      ],
+      [['"2024-02-29T12:34:56+02:00"', new Date("2024-02-29T10:34:56Z"), '"2024-02-29T10:34:56.000Z"']],
+      [["1709210096789", "value: expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a number"]],
     ],
     [
       "Uint8Array",
       BYTES,
-      [
-        ['"AAH/"', Uint8Array.of(0, 1, 255)],
-        ['""', new Uint8Array()],
-      ],
-      [
-        ['"AAH"', "value: expected standard base64 with padding, got a string"],
-        ['"AAH_"', "value: expected standard base64 with padding, got a string"],
-        ['"AB=="', "value: expected standard base64 with padding, got a string"],
-        ["[0,1,255]", "value: expected standard base64 with padding, got an array"],
-      ],
+      [['"AAH/"', Uint8Array.of(0, 1, 255)]],
+      [['"AAH_"', "value: expected standard base64 with padding, got a string"]],
     ],
     [
       "an object with bigints, a list and an optional member",
@@ -180,20 +122,9 @@ describe("values in, signed and unsigned alike, and back", () => {
       },
       [
         ['{"at":9223372036854775807,"list":[1],"note":"x"}', { at: 2n ** 63n - 1n, list: [1], note: "x" }],
-        ['{"list":[],"at":1,"note":null}', { at: 1n, list: [] }, '{"at":1,"list":[],"note":null}'],
-        ['{"at":1,"list":[]}', { at: 1n, list: [] }, '{"at":1,"list":[],"note":null}'],
-        ['{"at":1,"list":[],"canary":2}', { at: 1n, list: [] }, '{"at":1,"list":[],"note":null}'],
+        ['{"list":[],"at":1,"note":null,"canary":2}', { at: 1n, list: [] }, '{"at":1,"list":[],"note":null}'],
       ],
-      [
-        ['{"at":1,"list":[1,"canary"]}', "value.list[1]: expected a number, got a string"],
-        ['{"at":"canary","list":[]}', "value.at: expected an integer, got a string"],
-        ['{"at":9223372036854775808,"list":[]}', /^value\.at: expected an int64 integer/],
-        ['{"at":1,"list":[9007199254740993]}', /^value\.list\[0\]: expected a number within/],
-        ['{"at":1,"list":[],"note":7}', "value.note: expected a string, got a number"],
-        ['{"at":1}', "value.list: expected a value, got nothing"],
-        ['{"at":1,"list":null}', "value.list: expected an array, got null"],
-        ["[]", "value: expected an object, got an array"],
-      ],
+      [['{"at":1,"list":[1,"canary"]}', "value.list[1]: expected a number, got a string"]],
     ],
   ];
   for (const [name, codec, fits, refused] of CASES) {
@@ -297,20 +228,10 @@ describe("a repeated member of a declared object", () => {
 });
 
 describe("values out that the type does not have (500, with port and reason)", () => {
+  // All values: test/wire/output.test.ts.
   for (const [codec, value, details] of [
     [INT64, 2n ** 63n, "ok.value: expected an int64 integer, got one outside its range"],
-    [INT64, -(2n ** 63n) - 1n, "ok.value: expected an int64 integer, got one outside its range"],
-    [INT64, 1, "ok.value: expected a bigint, got a number"],
-    [UINT64, -1n, "ok.value: expected an uint64 integer, got one outside its range"],
-    [UINT64, 2n ** 64n, "ok.value: expected an uint64 integer, got one outside its range"],
-    [BIGINT, 2n ** 64n, /^ok\.value: expected an integer from/],
-    [NUMBER, 1n, "ok.value: expected a number, got an integer"],
-    [NUMBER, "canary", "ok.value: expected a number, got a string"],
     [DATE, new Date(Number.NaN), "ok.value: expected a Date of the years 0 to 9999, got an invalid Date"],
-    [DATE, new Date(8.64e15), "ok.value: expected a Date of the years 0 to 9999, got another"],
-    [DATE, "2024-01-01T00:00:00Z", "ok.value: expected a Date, got a string"],
-    [BYTES, "AAH/", "ok.value: expected a Uint8Array, got a string"],
-    [BYTES, [0], "ok.value: expected a Uint8Array, got an array"],
     [{ kind: "literal", values: ["a", 1] }, "canary", 'ok.value: expected "a" or 1, got another string'],
   ] as const) {
     it(`${typeof value} for ${JSON.stringify(codec)}`, async () => {
@@ -324,22 +245,6 @@ describe("values out that the type does not have (500, with port and reason)", (
       proves("5.36");
     });
   }
-
-  it("int64 and uint64 bounds leave as they are", async () => {
-    for (const [codec, value] of [
-      [INT64, 2n ** 63n - 1n],
-      [INT64, -(2n ** 63n)],
-      [UINT64, 2n ** 64n - 1n],
-      [UINT64, 0n],
-    ] as const) {
-      const tool = countingTool({
-        output: [{ name: "ok", ports: [one("value", codec)] }],
-        invoke: () => ({ ok: { value } }),
-      });
-      const { url } = await serveFor([tool]);
-      expectResult(await sendPlain(url, tool.target, '{"value":1}'), resultBcs("ok", [["value", `${value}`]]));
-    }
-  });
 });
 
 describe("ports in schema order, whatever their names", () => {
