@@ -485,7 +485,7 @@ for (const [name, { files, tsconfig, happens }] of Object.entries(CASES)) {
   });
 }
 
-test("the configuration is saved while a run goes on", async () => {
+test("the configuration is saved during a run", async () => {
   const project = new ToolProject({
     "src/a.ts": `${ONE["src/a.ts"]}export function f(x: 1 | 2) { if (x === 1) return 1; }\n`,
   });
@@ -503,7 +503,7 @@ test("the configuration is saved while a run goes on", async () => {
   }
 });
 
-test("a file of a referenced project comes into being and is imported", async () => {
+test("a file of a referenced project is created and imported", async () => {
   const config = (more: object) =>
     JSON.stringify({ compilerOptions: { ...STRICT, composite: true }, include: ["src"], ...more });
   const project = new ToolProject({

@@ -55,7 +55,7 @@ test("a class that a CommonJS module exports by `export =` is imported as its de
   }
 });
 
-test("tools are found by what they extend, wherever that is", () => {
+test("tools are found by the class that they extend, wherever it is declared", () => {
   const files = {
     "src/direct.ts": toolSource("Direct", "{ a: string }"),
     "src/base.ts": `${imports}
@@ -100,7 +100,7 @@ export class Generic extends Middle<Secret> ${body("xyz.test.generic@1", "async 
   });
 });
 
-test("names that no import can have are changed, and an export of a type alone is none", () => {
+test("names that an import cannot have are replaced, and a type-only export is not an export", () => {
   const tool = (name: string, base: string) =>
     `class ${name} extends SvcTool<{ list: string[] }, "done"> ${body(base, invoke)}`;
   const files = {
@@ -125,7 +125,7 @@ test("names that no import can have are changed, and an export of a type alone i
   ]);
 });
 
-test("facts are worked out from constants, and anything else is refused at its place", () => {
+test("metadata is evaluated from constants; any other expression is an error at its position", () => {
   const facts = (name: string, members: string, before = "") => `${imports}${before}
 /** Documented. */
 export class ${name} extends SvcTool<{ a: string }, "done"> {
@@ -220,7 +220,7 @@ export class ${name} extends SvcTool<{ a: string }, "done"> {
   proves("1.23", "9.9");
 });
 
-test("a static value of the wrong type is told what was expected", () => {
+test("the error for a static value of the wrong type contains the expected type", () => {
   const wrong = (name: string, member: string) =>
     `${imports}/** Documented. */
 export class ${name} extends SvcTool<{ a: string }, "done"> {
@@ -253,7 +253,7 @@ export class ${name} extends SvcTool<{ a: string }, "done"> {
   });
 });
 
-test("a constructor whose arguments nothing passes is refused at its place", () => {
+test("a constructor with arguments that nothing passes is an error at its position", () => {
   const base = 'SvcTool<{ a: string }, "done">';
   const tool = (name: string, members: string, extended = base, before = "") =>
     `${imports}${before}export class ${name} extends ${extended} ${body(`xyz.test.made-${name.toLowerCase()}@1`, `${invoke}\n  ${members}`)}`;
@@ -306,7 +306,7 @@ export const Mixed = mix(Root);
   generated(good, (result) => assert.deepEqual(errorsOf(result), []));
 });
 
-test("a method of a name of SvcTool's that is static where SvcTool's is not, the reverse, or in another case", () => {
+test("a method named like one of SvcTool's that is static while SvcTool's is not, or the reverse, or has another case", () => {
   const parts = `path() { return "x"; } static async health() { return 1; } private close() {} timeout = 5; static New() {} ${invoke}`;
   const source = `${imports}export class A extends SvcTool<{ a: string }, "done"> {
   static override fqn() { return "xyz.test.aa@1"; }
@@ -330,7 +330,7 @@ test("a method of a name of SvcTool's that is static where SvcTool's is not, the
   );
 });
 
-test("a timeout that seems to be in seconds is noted, and one that the network does not register", () => {
+test("a timeout that seems to be in seconds, or that the network does not register, causes a note", () => {
   const timeout = (value: number) =>
     `${imports}export class A extends SvcTool<{ a: string }, "done"> ${body("xyz.test.aa@1", `static override timeout() { return ${value}; } ${invoke}`)}`;
   for (const [value, codes] of [
@@ -349,7 +349,7 @@ test("a timeout that seems to be in seconds is noted, and one that the network d
   }
 });
 
-test("a tool class in a file that tsconfig.json leaves out is named", () => {
+test("a tool class in a file that tsconfig.json excludes is reported", () => {
   generated(
     { "src/a.ts": "export const a = 1;", "lib/tool.ts": toolSource("Sum", "{ a: number }") },
     ({ diagnostics }) => {
@@ -408,7 +408,7 @@ export abstract class NoTool {}`;
   assert.equal(loose.generate().diagnostics[0]?.code, "SVC101");
 });
 
-test("a fault of tsconfig.json, or of a base of it, is shown at its place", () => {
+test("an error in tsconfig.json or in its base is shown at its position", () => {
   const project = new ToolProject({ "src/a.ts": toolSource("A", "{ a: string }") });
   const found = (config: string, base = "{}") => {
     project.write({ "tsconfig.json": config, "base.json": base });
@@ -462,7 +462,7 @@ test("package.json and the packages installed with it are checked before the too
   ]);
 });
 
-test("without svc-runtime one diagnostic says so, and TypeScript's errors because of it are left out", () => {
+test("without svc-runtime there is one diagnostic instead of TypeScript's errors", () => {
   const files = { "src/a.ts": toolSource("A", "{ a: string }"), "src/b.ts": toolSource("B", "{ b: string }") };
   const project = new ToolProject(files, { ...STRICT, types: ["node"] });
   const found = () =>
@@ -498,7 +498,7 @@ test("without svc-runtime one diagnostic says so, and TypeScript's errors becaus
   ]);
 });
 
-test("a CommonJS package is taken as NodeNext takes it, and elsewhere told what to set", () => {
+test("a CommonJS package is accepted under NodeNext, and otherwise causes a hint about the setting", () => {
   const files = { "src/a.ts": toolSource("A", "{ a: string }"), "package.json": '{ "name": "tools" }' };
   const hintsOf = (module: string) => {
     const project = new ToolProject(files, { ...STRICT, module });
@@ -510,7 +510,7 @@ test("a CommonJS package is taken as NodeNext takes it, and elsewhere told what 
   ]);
 });
 
-test("TypeScript's own errors come first and in its form", () => {
+test("TypeScript's own errors come first, in TypeScript's format", () => {
   const files = { "src/a.ts": `${toolSource("A", "{ a: Map<string, string> }")}\nconst x: number = "x";\n` };
   generated(files, ({ diagnostics }) => {
     assert.deepEqual(
@@ -535,7 +535,7 @@ test("meta.json is what the generated server prints", async () => {
   assert.match(texts["meta.json"] ?? "", /"10": \{[\s\S]*"9": \{[\s\S]*"e\\n\\"": \{/);
 });
 
-test("a class that looks like a tool is an error, and each tool that goes is named", () => {
+test("a class that resembles a tool is an error, and each removed tool is reported", () => {
   const tool = (name: string) =>
     `${imports}\nexport class ${name.toUpperCase()} extends SvcTool<{ a: string }, "done"> ${body(`xyz.test.${name}${name}@1`, invoke)}`;
   const [other, own] = [tool("o"), tool("r")];
@@ -571,7 +571,7 @@ test("a class that looks like a tool is an error, and each tool that goes is nam
   assert.match(after("lib/r.js", own)[0] ?? "", /^SVC106 /);
 });
 
-test("a file that does not parse has errors of syntax only, before all others", () => {
+test("a file that does not parse has only syntax errors, before all other errors", () => {
   const project = new ToolProject({
     "src/a.ts": `${imports}const n: number = "text";`,
     "src/b.ts": 'const x: = "text";\nconst y: number = "text";',

@@ -22,7 +22,7 @@ const svcGenIn = (cwd: string, ...args: string[]): Promise<Ran> => runIn(cwd, ar
 
 const FILES = ["src/generated/contracts.ts", "src/generated/server.ts", "meta.json"];
 
-test("the first run writes, the second leaves every file untouched", async () => {
+test("the first run writes files, the second changes none", async () => {
   const first = await svcGen();
   assert.equal(first.code, EXIT.done);
   assert.equal(first.out, FILES.map((path) => `wrote ${path}\n`).join(""));
@@ -38,7 +38,7 @@ test("the first run writes, the second leaves every file untouched", async () =>
   assert.deepEqual(readdirSync(join(project.root, "src/generated")).sort(), ["contracts.ts", "server.ts"]);
 });
 
-test("a run shows the notes that the last one did not give, and counts the others", async () => {
+test("a run prints notes that are new since the last run, and counts the others", async () => {
   const other = new ToolProject({ "src/a.ts": toolSource("A", "{ one: string[] }") });
   assert.match((await svcGenIn(other.root)).err, /A\.Input\.one/);
   other.write({ "src/a.ts": `\n${toolSource("A", "{ one: string[]; two: string[] }")}` });
@@ -74,7 +74,7 @@ test("--check is 0 when up to date, 3 with a difference when stale, and writes n
   assert.equal(readFileSync(path, "utf8"), text);
 });
 
-test("errors are 1, nothing is written, and --json says the same as data", async () => {
+test("errors exit with 1 and write nothing; --json prints the same as data", async () => {
   const before = readFileSync(join(project.root, "src/generated/contracts.ts"), "utf8");
   project.write({
     "src/bad.ts": toolSource("Bad", "{ items: { when: Map<string, string> }[] }", "{ ok: {}; err: {} }"),
@@ -129,7 +129,7 @@ test("docs/guide/commands.md has a heading for each command, and names options t
   }
 });
 
-test("usage errors are 2, and one line that names the nearest thing there is", async () => {
+test("usage errors exit with 2 and one line with the nearest known name", async () => {
   const cases: [args: string[], message: string][] = [
     [["--chekc"], 'unknown option "--chekc"; did you mean --check?'],
     [["--nonsense"], 'unknown option "--nonsense"'],
@@ -183,7 +183,7 @@ test("usage errors are 2, and one line that names the nearest thing there is", a
   });
 });
 
-test("files that are missing or invalid are 1, and one line that says what to do", async () => {
+test("missing or invalid files exit with 1 and one line that says what to do", async () => {
   const conflict = "line 2 begins a merge conflict (<<<<<<<): resolve it, or let svc-gen write the file anew";
   project.write({ "conflict.json": "[\n<<<<<<< HEAD\n=======\n>>>>>>> other\n]\n" });
   const wrote = "compare files that svc-gen wrote";
@@ -200,7 +200,7 @@ test("files that are missing or invalid are 1, and one line that says what to do
   }
 });
 
-test("--help and -v say what there is, each command with examples that parse", async () => {
+test("--help lists all commands, each with examples that parse; -v prints the version", async () => {
   const all = await svcGen("--help");
   assert.equal(all.code, EXIT.done);
   for (const command of COMMANDS) {
@@ -243,14 +243,14 @@ test("completion prints a script that the shell runs", async () => {
   assert.equal((await svcGen("completion", "bsh")).code, EXIT.usage);
 });
 
-test("what was given is quoted, escaped and cut, and paths are whole", async () => {
+test("messages quote, escape and truncate arguments, but not paths", async () => {
   const { err } = await svcGen(`\u001b[31m\u202e${"x".repeat(300)}`);
   assert.equal(err, `svc-gen: unknown command "\\u001b[31m\\u202e${"x".repeat(250)}…" (see svc-gen --help)\n`);
   const path = `${"deep/".repeat(30)}config.json`;
   assert.match((await svcGen("keys", "show", path)).err, new RegExp(`cannot read "${path}": `));
 });
 
-test("explain prints the page of a code, and docs/diagnostics.md holds them all", async () => {
+test("explain prints the text about a code, and docs/diagnostics.md contains all of them", async () => {
   const { code, out } = await svcGen("explain", "svc112");
   assert.equal(code, EXIT.done);
   assert.match(out, /^SVC112 \(error\): fqn\(\) is missing/);
@@ -261,7 +261,7 @@ test("explain prints the page of a code, and docs/diagnostics.md holds them all"
   assert.deepEqual(JSON.parse(json.out), { code: "SVC112", ...CODES.SVC112 });
 });
 
-test("meta prints the single document at its address", async () => {
+test("meta prints the document of the only tool with its address", async () => {
   const { code, out } = await svcGen(
     "meta",
     "--fqn",
@@ -282,7 +282,7 @@ test("meta prints the single document at its address", async () => {
   assert.equal((await svcGen("meta", "--url", "file:///x")).code, EXIT.usage);
 });
 
-test("diff judges port by port: 4 when a contract is broken under its version", async () => {
+test("diff compares port by port, and exits with 4 if a contract is broken without a new version", async () => {
   const meta = readFileSync(join(project.root, "meta.json"), "utf8");
   const against = async (change: (text: string) => string) => {
     project.write({ "old.json": meta, "new.json": change(meta) });
@@ -311,7 +311,7 @@ test("diff judges port by port: 4 when a contract is broken under its version", 
   ]);
 });
 
-test("diff: a port that moved, and a variant or a port that is new, break the contract; a new tool does not", async () => {
+test("diff: a moved port, a new port or a new variant breaks the contract; a new tool does not", async () => {
   type Schema = { properties: Record<string, object> };
   type Tool = { fqn: string; input_schema: Schema; output_schema: { oneOf: Schema[] } };
   const source = toolSource(
@@ -383,14 +383,14 @@ test("diff without files compares with git HEAD", async () => {
   project.write({ "meta.json": meta });
 });
 
-test("diagnostics print in colour only when asked", async () => {
+test("diagnostics are coloured only on request", async () => {
   const place = { file: "a.ts", line: 12, column: 2, length: 3, source: "\tabc: x" };
   const each = { code: "SVC134", severity: "error", message: "no", hint: "do", subject: "A.b", place } as const;
   assert.equal(formatDiagnostic(each), "a.ts:12:2 - error SVC134: A.b: no\n\n12 | \tabc: x\n   | \t~~~\n\n  hint: do");
   assert.ok(formatDiagnostic(each, true).includes("\u001b[31merror\u001b[0m"));
 });
 
-test("a change of a whole file is cut to what a person reads", () => {
+test("the diff of a whole file is truncated", () => {
   const lines = (prefix: string) => Array.from({ length: 100 }, (_, i) => `${prefix} ${i}\n`).join("");
   const text = unified("a.ts", lines("old"), lines("x".repeat(300)));
   assert.equal(text.split("\n").length, 62);
@@ -401,7 +401,7 @@ test("a change of a whole file is cut to what a person reads", () => {
   assert.equal(unified("a.ts", many("a"), many("b")), "a.ts: more than 2000 lines differ\n");
 });
 
-test("notes take a line each and have one hint together; TypeScript's errors have frames and related places", async () => {
+test("notes have one line each and a common hint; TypeScript's errors have code frames and related places", async () => {
   const other = new ToolProject({
     "src/a.ts": toolSource(
       "A",
@@ -442,7 +442,7 @@ test("a long line is shown around the place", () => {
   assert.equal(lines[3], `  | ${" ".repeat(40)}~~~~~`);
 });
 
-test("the executable runs without a shell around it", async () => {
+test("the executable runs without a shell", async () => {
   const bin = join(REPOSITORY, "generator/bin.js");
   assert.ok(existsSync(bin));
   const { status, stdout } = spawnSync(process.execPath, [bin, "explain", "SVC134"], { encoding: "utf8" });
@@ -450,7 +450,7 @@ test("the executable runs without a shell around it", async () => {
   assert.match(stdout, /collection/);
 });
 
-test("--project works on the project of that file or folder, wherever it is called", async () => {
+test("--project selects the project of that file or folder, from any working directory", async () => {
   await svcGen();
   const elsewhere = new ToolProject({ "src/other.ts": "export {};" });
   for (const given of [project.root, join(project.root, "tsconfig.json")]) {

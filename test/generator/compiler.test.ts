@@ -8,7 +8,7 @@ import { generate } from "#generator/compile/generate.js";
 import { ts } from "#generator/compile/project/typescript.js";
 import { STRICT, ToolProject, toolSource } from "./project.js";
 
-test("ts-morph's compiler is the only one, and typescript-json-schema gets it where another one is loaded", () => {
+test("ts-morph's compiler is the only one, and typescript-json-schema uses it even if another one is loaded", () => {
   const require = createRequire(import.meta.url);
   assert.match(ts.version, /^6\.0\./);
   assert.ok(require("ts-morph").ts === ts);
@@ -25,7 +25,7 @@ test("ts-morph's compiler is the only one, and typescript-json-schema gets it wh
   delete require.cache[path];
 });
 
-test("the library is parsed once for all runs; each names it from its own root, and an error of one is not of another", () => {
+test("the library is parsed once for all runs; its paths and errors are specific to each run", () => {
   const missing = "export const list: ArrayLike<string> = {};\n";
   const above = new ToolProject({
     "packages/one/package.json": '{ "name": "one", "type": "module" }',

@@ -79,7 +79,7 @@ const CASES: readonly (readonly [name: string, json: string, details: string])[]
   ["scalar", '{"a":"x"}', "scalar.a: expected a number, got a string"],
 ];
 
-test("path, expected and got are said in one way, and nothing that the caller wrote", async () => {
+test("messages have path, expected and actual kind in one format, and no text of the caller", async () => {
   const project = new ToolProject({ "src/a.ts": toolSource("A", input, '"done"', before) });
   project.build();
   const contracts = await project.contracts();

@@ -112,7 +112,7 @@ sized: bigint }`,
   assert.deepEqual(subjects, ["Aa.Input.a", "Aa.Input.list", "Aa.Input.map", "Aa.Input.deep.n", "Aa.Input.lines[].id"]);
 });
 
-test("notes tell what a port is", () => {
+test("notes tell which lists are `many` ports", () => {
   const notes = new ToolProject({
     "src/a.ts": toolSource(
       "Aa",

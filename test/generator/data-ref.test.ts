@@ -105,7 +105,7 @@ describe("a port of DataRef", () => {
   project.write(Object.fromEntries(files.map(({ path, text }) => [path, text])));
   const contracts = project.contracts();
 
-  it("is understood without a complaint but the notes about lists, any and bigint", () => {
+  it("is accepted with no diagnostics except notes about lists, any and bigint", () => {
     const said = diagnostics.map(({ code, place }) => `${code} ${place?.file}`);
     const notes = PORTS.flatMap(([type, { many }], i) => {
       const codes = [
@@ -129,7 +129,7 @@ describe("a port of DataRef", () => {
   }
 });
 
-describe("where it cannot stand", () => {
+describe("places where it is not allowed", () => {
   const port = "this is not an output port";
   const input = "the tool receives the data, not a reference: declare the type of the data";
   const beside = "it is in a union with another type: write DataRef<A | B>";
@@ -202,7 +202,7 @@ describe("where it cannot stand", () => {
   });
 });
 
-describe("what the compiler takes", () => {
+describe("what the compiler accepts", () => {
   const tool = `${DECLARATIONS}
 import { NexusValue, portJson, StatusCode, SvcTool } from "svc-runtime";
 import type { WalrusStorage } from "svc-runtime-storage";

@@ -108,7 +108,7 @@ function run([overlaps, events]: readonly [
   return world;
 }
 
-test("at rest the last report is that the newest good build serves, or what is wrong", () => {
+test("when nothing is in progress, the last report tells that the newest good build is served, or what is wrong", () => {
   fc.assert(
     fc.property(SEQUENCES, (sequence) => {
       const world = run(sequence);
@@ -129,7 +129,7 @@ test("at rest the last report is that the newest good build serves, or what is w
   );
 });
 
-test("another build always leads to service, whatever went before", () => {
+test("another good build is always served, whatever happened before", () => {
   fc.assert(
     fc.property(SEQUENCES, (sequence) => {
       const world = run(sequence);

@@ -563,7 +563,7 @@ describe("a changed tool", () => {
     assert.deepEqual(changes(before, inputs(words)), ["compatible", "compatible: input a: documentation changed"]);
   });
 
-  it("whose choices differ in words only", () => {
+  it("whose alternatives differ only in notation", () => {
     const choice = (words: { [name: string]: string }) =>
       inputs({ a: { anyOf: [{ ...STRING, ...words }, { type: "number" }] }, b: STRING });
     assert.deepEqual(changes(choice({ description: "A" }), choice({ description: "B" })), [
@@ -592,7 +592,7 @@ describe("tools", () => {
     assert.equal(isBroken(gone), true);
   });
 
-  it("may have breaking changes under a new version", () => {
+  it("may have breaking changes with a new version", () => {
     const differences = diff(tool(), next);
     assert.match(formatDifferences(differences), /^xyz\.test\.one@1 -> @2: breaking\n/);
     assert.equal(isBroken(differences), false);

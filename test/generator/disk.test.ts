@@ -27,7 +27,7 @@ const compiled = (options: object = {}) => {
   return compile(FASTEST, project.root);
 };
 
-test("beside the sources, which are followed; outside of rootDir; outside of the package", async () => {
+test("next to the sources, which are followed; outside of rootDir; outside of the package", async () => {
   assert.equal((await svcGen("--out", "src")).code, EXIT.done);
   assert.equal((await svcGen("--out", "src")).said, "up to date\n");
   assert.equal(compiled(), "");
@@ -53,7 +53,7 @@ test("beside the sources, which are followed; outside of rootDir; outside of the
   assert.match(readFileSync(join(project.root, "beside/server.ts"), "utf8"), /from "\.\.\/package\/src\/sum\.js";/);
 });
 
-test("a file of somebody else is not replaced", async () => {
+test("a file that svc-gen did not write is not replaced", async () => {
   project.write({ "src/server.ts": "export const mine = 1;\n" });
   const { code, said } = await svcGen("--out", "src");
   assert.equal(code, EXIT.failure);
@@ -62,7 +62,7 @@ test("a file of somebody else is not replaced", async () => {
   assert.equal(existsSync(join(project.root, "src/contracts.ts")), false);
 });
 
-test("where nothing can be written, one sentence says so, and nothing is left behind", async () => {
+test("if files cannot be written, one message says so, and no file remains", async () => {
   project.write({ file: "x" });
   mkdirSync(join(project.root, "taken/server.ts"), { recursive: true });
   for (const [out, sentence] of [
@@ -91,7 +91,7 @@ test("where nothing can be written, one sentence says so, and nothing is left be
   );
 });
 
-test("a full disk leaves the old files as they were", { skip: process.platform !== "linux" }, async () => {
+test("a full disk does not change the old files", { skip: process.platform !== "linux" }, async () => {
   await svcGen();
   const read = () =>
     ["contracts", "server"].map((name) => readFileSync(join(project.root, `src/generated/${name}.ts`)));
@@ -116,7 +116,7 @@ test("a full disk leaves the old files as they were", { skip: process.platform !
   assert.equal(readdirSync(join(project.root, "src/generated")).length, 2);
 });
 
-test("a full disk behind standard output is one sentence", { skip: process.platform !== "linux" }, () => {
+test("a full disk behind standard output causes one message", { skip: process.platform !== "linux" }, () => {
   const full = openSync("/dev/full", "w");
   const { status, stderr } = spawnSync(process.execPath, [join(REPOSITORY, "generator/bin.js"), "--help"], {
     stdio: ["ignore", full, "pipe"],

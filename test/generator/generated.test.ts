@@ -63,7 +63,7 @@ const EXOTIC = ["\u2028", "\u2029", "\u202e\u2066", "\\u{1f600}", "\u{1f600}", "
 
 const name = (text: string) => (text === "__proto__" ? '["__proto__"]' : JSON.stringify(text));
 
-test("hostile names stay texts, and the generated project compiles under the strictest options and serves", async () => {
+test("hostile names stay texts; the generated project compiles with the strictest options and starts", async () => {
   const exotic = EXOTIC.map((text) => `${JSON.stringify(text)}: ${JSON.stringify(text)}`).join("; ");
   const members = [...HOSTILE.map((text) => `${name(text)}: string`), `exotic: { ${exotic} }`].join("; ");
   const description = JSON.stringify(`${HOSTILE.join(" ")}\u2028\u202e\u{1f600}`);
@@ -151,7 +151,7 @@ test("specifiers point at the emitted files", () => {
   assert.equal(specifier("out/server.ts", "src/v.tsx"), "../src/v.js");
 });
 
-test("server-options.ts beside the generated folder is passed to bootstrap, and its mistakes are refused", () => {
+test("server-options.ts next to the generated folder is passed to bootstrap, and its errors are reported", () => {
   // Without the types of Node, which a dozen runs would read each.
   const project = new ToolProject({ "src/a.ts": toolSource("A", "{ a: string }") }, { ...STRICTEST, types: [] });
   const optionsFile = (text: string) => project.write({ "src/server-options.ts": text });

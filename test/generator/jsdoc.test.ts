@@ -75,7 +75,7 @@ interface Documented {
 }
 `;
 
-test("tags of the allow-list become keywords, descriptions come along", async () => {
+test("supported tags become keywords, and descriptions are kept", async () => {
   const project = new ToolProject({
     "src/a.ts": toolSource("A", input, "{\n /** Went well. */\n ok: {\n /** A port. */\n p: string } }", before),
   });
@@ -160,7 +160,7 @@ test("tags of the allow-list become keywords, descriptions come along", async ()
   proves("5.36");
 });
 
-test("the comment of an element type counts where its list or tuple has a name", () => {
+test("the comment of an element type is used if its list or tuple has a name", () => {
   const before = `/** @asType integer */
 type Id = number;
 type Ids = Id[];
@@ -178,7 +178,7 @@ type Pair = [Id, string];`;
   );
 });
 
-test("the comment of an alias counts where each name of a record has it", () => {
+test("the comment of an alias is used if it is the type of a record's values", () => {
   const before = `/** @maxLength 20 */
 type Name = string;
 /** @asType integer */
@@ -324,7 +324,7 @@ test("a wrong value and a wrong place are diagnosed at the tag", () => {
   ]);
 });
 
-test("a format of 64-bit integers on a number says to declare bigint", () => {
+test("a format of 64-bit integers on a number causes a hint to declare bigint", () => {
   const project = new ToolProject({ "src/a.ts": toolSource("A", "{\n  /** @format uint64 */\n  a: number[];\n}") });
   assert.equal(
     project.generate().diagnostics.find(({ code }) => code === "SVC171")?.message,
@@ -332,7 +332,7 @@ test("a format of 64-bit integers on a number says to declare bigint", () => {
   );
 });
 
-test("a pattern has to be there", () => {
+test("a pattern must not be empty", () => {
   assert.deepEqual(complaints("{\n  /** @pattern */\n  a: string;\n}"), [
     "SVC170 A.Input.a 4 @pattern: @pattern expects a regular expression",
   ]);
@@ -376,7 +376,7 @@ test("a pattern in slashes, and one that takes exponential time, is refused; one
   assert.deepEqual(taggedWith(good.map((pattern) => `@pattern ${pattern}`)), []);
 });
 
-test("a pattern that would take hours to analyse passes", () => {
+test("a pattern that would take hours to analyse is accepted", () => {
   const branches = Array.from({ length: 300 }, (_, i) => `[a-z0-9]{${i + 1}}`).join("|");
   const pattern = `^(?:${branches})*$`;
   assert.equal(analyseWithin(100, pattern), undefined);
@@ -427,7 +427,7 @@ test("numbers of tags may be larger than JavaScript's, and are then diagnosed or
   assert.throws(() => decode("1e16", "1", "abc"), /input_deserialization_error/);
 });
 
-test("a list port that takes no number of values that it can carry is refused", () => {
+test("a list port whose tags allow no possible number of values is an error", () => {
   const input = `{
   none: [];
   /** @maxItems 0 */
@@ -443,7 +443,7 @@ test("a list port that takes no number of values that it can carry is refused", 
   );
 });
 
-test("tags that leave no value are diagnosed at the tag that does it", () => {
+test("tags that together allow no value are reported at the tag that causes this", () => {
   /** What is said of each of some members, generated together. */
   const tagged = (members: readonly (readonly [tags: string, type: string, ...unknown[]])[]) => {
     const source = members.map(([tags, type], i) => `/** ${tags} */\nx${i}?: ${type};`);
@@ -492,7 +492,7 @@ test("tags that leave no value are diagnosed at the tag that does it", () => {
   for (const [i, found] of tagged(possible).entries()) assert.deepEqual(found, [], possible[i]?.join(" "));
 });
 
-test("a default or an example that the type does not take is diagnosed at the tag", () => {
+test("a default or example that does not fit the type is reported at the tag", () => {
   const found = complaints(
     `{
   /** @default low @example 3 @example [3] */
@@ -536,7 +536,7 @@ test("a default or an example that the type does not take is diagnosed at the ta
   );
 });
 
-test("on text the value of a tag is a text without quotes too", () => {
+test("for a text, the value of a tag may be a text without quotes", () => {
   const source = toolSource("A", '{\n/** @example 12345 @example true @example "quoted" @default 7 */\nzip: string }');
   const { contracts = [], diagnostics } = new ToolProject({ "src/a.ts": source }).generate();
   assert.deepEqual(
@@ -547,7 +547,7 @@ test("on text the value of a tag is a text without quotes too", () => {
   assert.deepEqual(zip, { type: "string", default: "7", examples: ["12345", "true", "quoted"] });
 });
 
-test("a misspelt tag and a format that is not checked are noted; other people's tags and dependencies are not", () => {
+test("a misspelt tag or an unchecked format causes a note; tags of other tools or in dependencies do not", () => {
   const ordinary =
     "abstract access alias async augments author borrows callback class classdesc constant constructs copyright description enum " +
     "event exports external file fires function generator global hideconstructor ignore implements inheritdoc inner " +
@@ -594,7 +594,7 @@ test("a misspelt tag and a format that is not checked are noted; other people's 
   ]);
 });
 
-test("notes that a comment acknowledges are not given, and an acknowledgement of nothing is", () => {
+test("acknowledged notes are hidden, and an acknowledgement without effect is reported", () => {
   assert.deepEqual(
     complaints(
       `{
@@ -631,7 +631,7 @@ test("notes that a comment acknowledges are not given, and an acknowledgement of
   assert.deepEqual(project.generate().diagnostics, []);
 });
 
-test("an acknowledgement reaches what is inside its member, no other member, and no error", () => {
+test("an acknowledgement applies to its member and the parts of it, but not to other members or errors", () => {
   assert.deepEqual(
     complaints(`{
   /** @acknowledge SVC155 */
@@ -658,7 +658,7 @@ test("an acknowledgement reaches what is inside its member, no other member, and
   );
 });
 
-test("comments of declaration files come along: of the language, of a package, inherited ones", () => {
+test("comments of declaration files are used: of the language, of a package, inherited ones", () => {
   const before = `import type { Foreign } from "foreign";
 type Place = Pick<Location, "hash">;
 interface Heir extends Foreign { inherited: "narrower" }`;
@@ -748,7 +748,7 @@ test("nothing in a comment is executed, followed or obeyed", () => {
   });
 });
 
-test("text of a type that reads like code is text", () => {
+test("text of a type that looks like code stays text", () => {
   const texts = ["require(", 'require("node:fs")', 'require("ajv/dist/runtime/equal").default', "`x`);process.exit();"];
   const literals = texts.map((text) => JSON.stringify(text));
   const input = `{
@@ -823,7 +823,7 @@ test("@default is published and never filled in, in both modes", async () => {
   proves("2.11b");
 });
 
-test("comments that belong to no declaration of their own count: of parameters, of constants, around a class", () => {
+test("comments without a declaration of their own are handled: of parameters, of constants, around a class", () => {
   const project = new ToolProject({
     "src/a.ts": `import { SvcTool, StatusCode } from "svc-runtime";
 const DEFAULTS = {
@@ -860,7 +860,7 @@ export const A = class extends SvcTool<{ defaults: typeof DEFAULTS; point: Point
   assert.deepEqual(schema.properties.point?.properties, { x: { type: "number", minimum: 2 } });
 });
 
-test("@secret publishes a text as write-only with format password, and leaves ports and codecs as they are", () => {
+test("@secret publishes a text as write-only with format password, and does not change ports and codecs", () => {
   const input = (tag: string) => `{
   /** ${tag} Of the exchange. */
   apiKey: string;
@@ -941,7 +941,7 @@ test("@secret is for texts of inputs without a format", () => {
   ]);
 });
 
-test("a @default that is not the default of invoke is a warning, where both are literals", () => {
+test("a @default that differs from the default of invoke causes a warning if both are literals", () => {
   const input = `interface Input {
   /** @default 10 */ limit?: number;
   /** @default 10 */ big?: bigint;
@@ -973,7 +973,7 @@ test("a @default that is not the default of invoke is a warning, where both are 
   assert.deepEqual(said(`given: Input): Promise<"done"> { const { ${others} } = given;`), wanted);
 });
 
-test("a @default of a required port is noted: no call can use it", () => {
+test("a @default of a required port causes a note: no call can use it", () => {
   const input = "interface Input {\n  /** @default 1 */\n  a: number;\n  /** @default 1 */\n  b?: number;\n}";
   const project = new ToolProject({ "src/a.ts": toolSource("A", "Input", '"done"', input) });
   const found = project.generate().diagnostics.filter(({ code }) => code === "SVC159");

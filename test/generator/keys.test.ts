@@ -169,7 +169,7 @@ test("a full disk leaves no part of a key", { skip: process.platform !== "linux"
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test("keys show: the public key, the form, the rights; the private key with --reveal only", async () => {
+test("keys show: public key, format and permissions; the private key only with --reveal", async () => {
   writeKey("a.key", `  0x${HEX.toUpperCase()}\r\n`);
   const shown = await keys("show", "a.key", "--leader-id", "alice", "--key-id", "2");
   const entry = `{ "leader_id": "alice", "keys": [{ "kid": 2, "public_key": "${PUBLIC}" }] }`;
@@ -285,7 +285,7 @@ test("a file of `nexus tool auth keygen` is accepted as a key file", async () =>
   assert.match(mixed.err, /got JSON whose private and public key do not match/);
 });
 
-test("keys rotate: the next key beside the old one, and the steps in order", async () => {
+test("keys rotate: the next key next to the old one, and the steps in order", async () => {
   writeKey("leader.key", HEX);
   const { code, out, err } = await keys("rotate", "leader.key", "--leader-id", "alice", "--key-id", "4", "--tool", FQN);
   assert.deepEqual([code, err], [EXIT.done, ""]);

@@ -64,7 +64,7 @@ test("a workspace: the runtime is hoisted, types come from a sibling package, it
   assert.deepEqual(files, ["src/generated/contracts.ts", "src/generated/server.ts", "meta.json"]);
 });
 
-test("a tsconfig that only names others: the one with files is read", async () => {
+test("a tsconfig with only references: the referenced one with files is read", async () => {
   const project = new ToolProject({
     "tsconfig.json": JSON.stringify({ files: [], references: [{ path: "./tsconfig.src.json" }] }),
     "tsconfig.src.json": config({ composite: true }),
@@ -73,7 +73,7 @@ test("a tsconfig that only names others: the one with files is read", async () =
   await built(project, ".", {}, ["-b"]);
 });
 
-test("tsconfigs that name each other and no files", async () => {
+test("tsconfigs without files that refer to each other", async () => {
   const project = new ToolProject({
     "tsconfig.json": '{ "files": [], "references": [{ "path": "./other" }] }',
     "other/tsconfig.json": '{ "files": [], "references": [{ "path": "." }, { "path": ".." }] }',
@@ -82,7 +82,7 @@ test("tsconfigs that name each other and no files", async () => {
   assert.match(`${wrong?.code} ${wrong?.message}`, /^SVC101 .*other\/tsconfig\.json has no files$/);
 });
 
-test("links that lead nowhere or in a circle, beside a tool", () => {
+test("broken and circular links next to a tool", () => {
   const project = new ToolProject({ "src/sum.ts": toolSource("Sum", "{ a: string }") });
   for (const [link, target] of [
     ["circle", "circle"],
@@ -93,7 +93,7 @@ test("links that lead nowhere or in a circle, beside a tool", () => {
   assert.notDeepEqual(project.build(), {});
 });
 
-test("pnpm's links: the packages are in a store beside the links", async () => {
+test("pnpm's links: the packages are in a store next to the links", async () => {
   const project = new ToolProject({
     "src/sum.ts": toolSource("Sum", "Shared", '"done"', 'import type { Shared } from "shared";'),
   });
@@ -126,7 +126,7 @@ test("sources elsewhere, output elsewhere, a named tsconfig", async () => {
   assert.ok(files.includes("lib dir/made/server.ts"));
 });
 
-test("a monorepo's root, by --project; spaces and other alphabets in every path", async () => {
+test("a monorepo's root with --project; spaces and other alphabets in every path", async () => {
   const project = new ToolProject(
     {
       "pakker/æ øl/package.json": '{ "name": "tools", "type": "module" }',

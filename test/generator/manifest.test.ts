@@ -61,7 +61,7 @@ test("the second run loads no compiler", async () => {
   assert.deepEqual(await svcGen("--check"), { code: 0, out: "", read: false });
 });
 
-test("--check reads again after a run that has not compared two readings, and once only", () => {
+test("--check reads the project again after a run without the second reader, but only once", () => {
   project.write({ "src/one.ts": 'import type { Two } from "./two.js";\nexport type One = { two: Two }; // again' });
   assert.equal(loaded(), true);
   assert.equal(loaded("--check"), true);
@@ -111,7 +111,7 @@ test("a package is linked to another folder, and no file changes", async () => {
   assert.match(readFileSync(join(linked.root, "src/generated/contracts.ts"), "utf8"), /name: "two"/);
 });
 
-test("a file appears that shadows another", async () => {
+test("a new file shadows another", async () => {
   project.write({
     "src/node_modules/three/package.json": '{ "name": "three", "version": "2.0.0", "types": "index.d.ts" }',
     "src/node_modules/three/index.d.ts": "export type Three = { deep: null };",
@@ -121,7 +121,7 @@ test("a file appears that shadows another", async () => {
   assert.equal((await svcGen()).read, false);
 });
 
-test("a tool is added in a new folder, then taken away", async () => {
+test("a tool is added in a new folder, then removed", async () => {
   project.write({ "src/more/other.ts": toolSource("Other", "{ b: number }") });
   assert.equal((await svcGen()).read, true);
   assert.match(contracts(), /xyz\.test\.tool-other@1/);
@@ -130,7 +130,7 @@ test("a tool is added in a new folder, then taken away", async () => {
   assert.doesNotMatch(contracts(), /xyz\.test\.tool-other@1/);
 });
 
-test("a folder in the place of a module that is looked up as a file", async () => {
+test("a folder at the path of a module that is looked up as a file", async () => {
   project.write({
     "node_modules/punycode/package.json": '{ "name": "punycode", "version": "2.0.0", "types": "index.d.ts" }',
     "node_modules/punycode/index.d.ts": "export type Code = string;",
@@ -140,7 +140,7 @@ test("a folder in the place of a module that is looked up as a file", async () =
   assert.equal((await svcGen()).read, false);
 });
 
-test("a file comes that nothing looks for", async () => {
+test("a new file that no lookup has searched for", async () => {
   project.write({ "dist/sum.js": "", "notes.md": "" });
   assert.equal((await svcGen()).read, false);
 });
@@ -159,14 +159,14 @@ test("a generated file is edited or deleted, or the options change", async () =>
   assert.equal((await svcGen()).read, false);
 });
 
-test("a mark before a generated file is taken away", async () => {
+test("a byte order mark before a generated file is removed", async () => {
   assert.equal((await svcGen()).read, false);
   project.write({ "src/generated/server.ts": `\uFEFF${readFileSync(join(project.root, "src/generated/server.ts"))}` });
   assert.equal((await svcGen("--check")).code, 3);
   assert.match((await svcGen()).out, /^wrote src\/generated\/server\.ts\n$/);
 });
 
-test("a record that is damaged or cut short is none", async () => {
+test("a damaged or truncated build info is ignored", async () => {
   const folder = join(project.root, "node_modules/.cache/svc-gen");
   rmSync(folder, { recursive: true });
   assert.equal((await svcGen()).read, true);
@@ -189,7 +189,7 @@ test("a record that is damaged or cut short is none", async () => {
   assert.equal((await svcGen()).read, false);
 });
 
-test("a project with the `node_modules` of another one has no record of its own", async () => {
+test("a project with the `node_modules` of another one does not use that project's build info", async () => {
   assert.equal((await svcGen()).read, false);
   const copy = new ToolProject({});
   rmSync(join(copy.root, "node_modules"), { recursive: true });
@@ -201,7 +201,7 @@ test("a project with the `node_modules` of another one has no record of its own"
   assert.equal((await svcGen()).read, false);
 });
 
-test("a project whose packages are in a folder above has its record there", async () => {
+test("a project whose packages are in a parent folder has its build info there", async () => {
   const above = new ToolProject({
     "packages/one/package.json": '{ "name": "one", "type": "module" }',
     "packages/one/tsconfig.json": JSON.stringify({ compilerOptions: STRICT, include: ["src"] }),
@@ -223,7 +223,7 @@ test("a package with the name of a module of Node, as ESLint 9 brings punycode, 
   assert.notEqual(freshBuildInfo(other.root, {}), undefined);
 });
 
-test("a process that began as another generator than the one on the disk says so in its record", async () => {
+test("a process that was started from another generator than the one on disk records its own identity", async () => {
   const copy = new ToolProject({});
   for (const name of ["package.json", "templates", "dist/generator"]) {
     cpSync(join(REPOSITORY, name), join(copy.root, name), { recursive: true });
@@ -241,7 +241,7 @@ test("a process that began as another generator than the one on the disk says so
   assert.deepEqual(record(), before);
 });
 
-test("a manifest of TypeScript that is being written is none", async () => {
+test("a manifest of TypeScript that is still being written is ignored", async () => {
   for (const text of ["", "null", "{}", '{ "version": 6 ']) {
     project.write({ "node_modules/typescript/package.json": text });
     assert.equal((await svcGen()).code, 0, text);

@@ -305,7 +305,7 @@ describe("answers that are not results", () => {
   });
 });
 
-describe("one call runs once", () => {
+describe("a repeated call runs once", () => {
   const written = () => {
     const tool = new WrittenTool(input({ a: INT64 }), [variant("ok", {})]);
     return tool;

@@ -77,7 +77,7 @@ echo lines of npm
 /** With `--nexus`. */
 const OPTIONS = "src/server-options.ts";
 
-test("writes every file, installs, generates, and says what to type next; --nexus: the headers of the network's leaders", {
+test("writes every file, installs, generates, and prints the next commands; --nexus: the headers of the network's leaders", {
   skip: process.platform === "win32",
 }, async () => {
   const { code, out, err } = await create(["my-tool", "--yes", "--nexus"], fakeNpm(LINKING));
@@ -116,7 +116,7 @@ While the server runs, in a second terminal:
   assert.deepEqual([config.signedHttpIsRequired(), config.hasTool("xyz.demo.my-tool@1")], [true, true]);
 });
 
-test("a failed npm install shows what npm said, and what to do", { skip: process.platform === "win32" }, async () => {
+test("a failed npm install shows npm's output and what to do", { skip: process.platform === "win32" }, async () => {
   const { code, err } = await create(["a-tool", "--yes"], fakeNpm("echo no network >&2\nexit 7\n"));
   assert.equal(code, EXIT.failure);
   assert.equal(
@@ -133,7 +133,7 @@ svc-gen: npm install failed; the files were written (cd a-tool && npm install &&
   assert.match(none.err, /npm was not found on the PATH/);
 });
 
-test("Ctrl-C ends npm, and what is left to do is said", { skip: process.platform === "win32" }, async () => {
+test("Ctrl-C ends npm, and the remaining steps are printed", { skip: process.platform === "win32" }, async () => {
   const npm = { ...fakeNpm(`touch "${folder}/started"\nexec sleep 60\n`) };
   const interrupted = async () => {
     while (!existsSync(join(folder, "started"))) await new Promise((go) => setTimeout(go, 5));
@@ -146,7 +146,7 @@ test("Ctrl-C ends npm, and what is left to do is said", { skip: process.platform
   );
 });
 
-test("three questions at most, each with a default; a flag answers its own", async () => {
+test("at most three questions, each with a default; an option replaces its question", async () => {
   const asking = async (args: readonly string[], ...answers: string[]) => {
     const questions: string[] = [];
     const ask = async (question: string) => {
@@ -187,7 +187,7 @@ test("three questions at most, each with a default; a flag answers its own", asy
   assert.deepEqual([taken.code, taken.questions], [EXIT.failure, []], "refused before a question");
 });
 
-test("--tool adds a class and its test to a project, under a name of its own", async () => {
+test("--tool adds a class and its test to a project, with a unique name", async () => {
   await only("--yes", "--fqn", "org.example.greet@1");
   const root = join(folder, "my-tool");
   const add = (...args: string[]) => svcGenIn(root, ["new", "--tool", ...args]);
@@ -208,7 +208,7 @@ test("--tool adds a class and its test to a project, under a name of its own", a
   rmSync(root, { recursive: true });
 });
 
-test("without a terminal nothing is asked: flags, defaults, or the missing one is named", async () => {
+test("without a terminal there are no questions: options and defaults are used, or the missing option is reported", async () => {
   const { code, err } = await only();
   assert.equal(code, EXIT.usage);
   assert.match(err, /without a terminal, new expects a folder: svc-gen new DIR, or --yes for my-tool/);
@@ -231,7 +231,7 @@ test("without a terminal nothing is asked: flags, defaults, or the missing one i
   assert.match((await only("it's a tool")).out, /cd 'it'\\''s a tool' && npm install/);
 });
 
-test("names: each is derived safely, and what is wrong with a given one is said", async () => {
+test("names are derived safely, and the error for a given name tells what is wrong", async () => {
   for (const [given, name] of [
     ["My Tool", "my-tool"],
     ["_x", "x"],
@@ -285,7 +285,7 @@ test("names: each is derived safely, and what is wrong with a given one is said"
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test("nothing is replaced: a folder with any of the names is refused, and stays as it was", async () => {
+test("nothing is replaced: a folder with one of the files is refused and not changed", async () => {
   const cases: readonly (readonly [made: string, named: string])[] = [
     ...FILES.map((path) => [path, path] as const),
     ...GENERATED.map((path) => [path, path] as const),
@@ -322,7 +322,7 @@ test("nothing is replaced: a folder with any of the names is refused, and stays 
   assert.equal(read("other/src/mine.ts"), "export {};");
 });
 
-test("a full disk leaves nothing, and no folder", { skip: process.platform !== "linux" }, () => {
+test("after a full disk no file and no folder remains", { skip: process.platform !== "linux" }, () => {
   mkdirSync(join(folder, "kept"));
   const bin = join(REPOSITORY, "generator/bin.js");
   for (const name of ["made/deep", "kept"]) {
@@ -339,7 +339,7 @@ test("a full disk leaves nothing, and no folder", { skip: process.platform !== "
   assert.deepEqual(readdirSync(join(folder, "kept")), []);
 });
 
-test("packages: those of this checkout; paths hold from the project", async () => {
+test("packages are those of this checkout, with paths relative to the project", async () => {
   assert.equal((await only("deep/er/tool")).code, EXIT.done);
   const root = join(folder, "deep/er/tool");
   const { dependencies, devDependencies, overrides, engines } = JSON.parse(read("deep/er/tool/package.json"));
@@ -379,7 +379,7 @@ test("no private key of a project is part of the build of its image", async () =
   for (const name of named.split(/, | and /)) assert.ok(lines.has(name), name);
 });
 
-test("Ctrl-C and Ctrl-D at a question end it as a shell expects of a cancelled program", async () => {
+test("Ctrl-C and Ctrl-D at a question end the program with the exit code of a cancelled one", async () => {
   // Without a terminal: the two streams say that they are one, and Ctrl-C arrives as the character that it is there.
   const asTerminal = "process.stdin.isTTY = process.stderr.isTTY = true";
   for (const key of ["\x03", "\x04"]) {
@@ -394,7 +394,7 @@ test("Ctrl-C and Ctrl-D at a question end it as a shell expects of a cancelled p
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test("container file and workflow name what the packages need", () => {
+test("container file and workflow refer to the sources of the packages", () => {
   const texts = (generator: string, runtime: string) =>
     Object.fromEntries(
       projectFiles("@scope/my-tool", toolNames("xyz.demo.my-tool@1"), { generator, runtime }).map(({ path, text }) => [
@@ -431,7 +431,7 @@ test("container file and workflow name what the packages need", () => {
   }
 });
 
-test("every template is used, and a package of svc-gen has them all", () => {
+test("every template is used and part of the package", () => {
   const templates = readdirSync(join(REPOSITORY, "templates/project"));
   assert.equal(templates.length, [...FILES, OPTIONS].length);
   // npm leaves out or renames some names of a package, such as .gitignore.

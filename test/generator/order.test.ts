@@ -124,7 +124,7 @@ function short(codec: CodecView): string {
   return codec.kind === "null" ? "null" : codec.kind.charAt(0);
 }
 
-test("members, variants and literals keep the order in which they are written", async () => {
+test("members, variants and literals keep the order in the source", async () => {
   project.build();
   const contracts = (await project.contracts()) as unknown as readonly {
     input: { name: string; codec: CodecView }[];
@@ -143,7 +143,7 @@ test("members, variants and literals keep the order in which they are written", 
   proves("2.6");
 });
 
-test("so does what a type is worked out to", async () => {
+test("computed types keep the order of their sources", async () => {
   const contracts = (await project.contracts()) as unknown as readonly {
     input: { codec: CodecView }[];
     output: { name: string }[];
@@ -181,7 +181,7 @@ export const r: "right" | "left" | "p" | "q" | "aa" | "mm" | "zz" | "done" | "no
   assert.deepEqual(second, first);
 });
 
-test("recursive types take no longer for every way into themselves", () => {
+test("recursive types take time proportional to their size, not to their paths", () => {
   const ways = ["a", "b", "c", "d", "e", "f"].map((name) => `T extends { ${name}: infer U } ? Deep<U> : `).join("");
   const deep = new ToolProject({
     "src/deep.ts": toolSource("Deep1", '{ v: Deep<{ a: "z" } | { f: "y" }> }', '"done"', `type Deep<T> = ${ways}T;`),
@@ -190,6 +190,6 @@ test("recursive types take no longer for every way into themselves", () => {
   assert.match(deep.build()["src/generated/contracts.ts"] ?? "", /values: \["y", "z"\]/);
 });
 
-test("a second run gives the same bytes", () => {
+test("a second run writes the same bytes", () => {
   assert.deepEqual(project.build(), project.build());
 });

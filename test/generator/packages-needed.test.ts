@@ -28,7 +28,7 @@ test("with ts-morph, all tools are read", () => {
   assert.deepEqual(found(), []);
 });
 
-test("without its heritage clauses, a tool class only looks like one", (t) => {
+test("without its heritage clauses, a tool class only resembles one", (t) => {
   t.mock.method(morph.ClassDeclaration.prototype, "getHeritageClauses", () => []);
   assert.deepEqual(found(), ["SVC105 A"]);
 });

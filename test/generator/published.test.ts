@@ -23,7 +23,7 @@ describe("the published tools", async () => {
   const { tools, shared, refused } = JSON.parse(out) as Result;
   const source = (file: string) => readFileSync(join(project.root, file), "utf8");
 
-  it("are imported with the same ports, but for two that the network refuses", () => {
+  it("are imported with the same ports, except for two that the network refuses", () => {
     assert.deepEqual([code, err], [1, ""]);
     assert.deepEqual([tools.length, tools.filter(({ samePorts }) => !samePorts)], [30, []]);
     // Its optional list is a `many` port, which no signed call can leave out.
@@ -42,7 +42,7 @@ describe("the published tools", async () => {
     for (const { hint } of refused) assert.match(hint, /the network refuses it too: .*one port, such as \{"ok":/);
   });
 
-  it("generate, with a description to be written where they have none", () => {
+  it("generate, with a placeholder for a missing description", () => {
     const meta = project.build()["meta.json"] ?? "";
     assert.equal((JSON.parse(meta) as unknown[]).length, 30);
     assert.equal(meta.split('"description": "TODO: describe this tool."').length - 1, 26);
@@ -74,7 +74,7 @@ describe("the published tools", async () => {
     );
   });
 
-  it("with tags inside their results have them outside, and say so", () => {
+  it("with tags inside their results are imported with tags outside, which is reported", () => {
     const tagged = tools.filter(({ retagged }) => retagged !== undefined);
     assert.deepEqual(
       tagged.map(({ fqn, retagged }) => [fqn, retagged]),
@@ -89,7 +89,7 @@ describe("the published tools", async () => {
     );
   });
 
-  it("take object literals, of nested closed objects too", () => {
+  it("accept object literals, also for nested closed objects", () => {
     const literals = `import type { Input as Request } from "./generic.js";
 import type { Input as Price } from "./get-spot-price.js";
 

@@ -29,6 +29,6 @@ test("a sample fits patterns, lengths, limits of numbers and of lists", () => {
   }
 });
 
-test("a pattern that no text of the length matches has a sample all the same", () => {
+test("a pattern that no text of the length matches still has a sample", () => {
   assert.equal(sampleOf(readJson('{"type":"string","pattern":"^a$","minLength":5}')), "text");
 });

@@ -58,7 +58,7 @@ export class Parameter<T = { deep: bigint }> extends SvcTool<{ a: T }, "done"> {
 };
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: types are source texts here
 
-test("the list explains every difference of the type zoo, and every entry of it is met", (t) => {
+test("the list explains every difference in the type zoo, and every entry of the list occurs", (t) => {
   const from = readings.length;
   const printed = t.mock.method(console, "warn", () => {});
   const zoo = Object.fromEntries(ZOO.map((type, at) => [`src/tool${at}.ts`, sourceOf(type, at)]));
@@ -233,7 +233,7 @@ test("ajv finds a limit that the structure does not show", () => {
 const ring = (name: string, size: number) =>
   Array.from({ length: size }, (_, at) => `interface ${name}${at} { next?: ${name}${(at + 1) % size}[] }`).join("\n");
 
-test("types are read twice through 150 interfaces, and a type of more levels is not compared", () => {
+test("types nested in 150 interfaces are read twice, and more deeply nested types are not compared", () => {
   const project = new ToolProject({
     "src/a.ts": toolSource("A", "{ v: R0 }", '"done"', ring("R", 150)),
     "src/b.ts": toolSource("B", "{ v: R0 }", '"done"', ring("R", 500)),
@@ -265,7 +265,7 @@ function misread(): void {
 
 const literals = (tag = "") => ({ "src/a.ts": toolSource("A", `{\n${tag}\nkind: "x" | "y" }`) });
 
-test("--check fails while two readings disagree, and says where", async () => {
+test("--check fails if two readings disagree, and prints the position", async () => {
   const project = new ToolProject(literals());
   project.build();
   misread();
@@ -332,7 +332,7 @@ export interface Input {
   assert.equal(existsSync(join(project.root, "src/ran")), true);
 });
 
-test("generation loads neither library, --check both", () => {
+test("generation loads neither typescript-json-schema nor ajv; --check loads both", () => {
   const project = new ToolProject(literals());
   project.build();
   const probe = `data:text/javascript,${encodeURIComponent(

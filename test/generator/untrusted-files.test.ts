@@ -66,19 +66,26 @@ describe("no file blocks a command", () => {
     }
   });
 
-  test("a file of gigabytes is refused by its size; a file without a size is refused while it is read", posix, () => {
-    const large = new ToolProject({ ...SUM, "src/large.ts": "" });
-    truncateSync(join(large.root, "src/large.ts"), 3 * 2 ** 30);
-    assert.match(run(large.root).said, /\/src\/large\.ts" is larger than 67108864 bytes, the limit of svc-gen/);
-    truncateSync(join(large.root, "src/large.ts"), 0);
-    large.write({ "meta.json": "[]" });
-    truncateSync(join(large.root, "meta.json"), 2 ** 30);
-    assert.match(run(large.root, "diff", "meta.json", "meta.json").said, /\/meta\.json" is larger than 67108864 bytes/);
-    const unsized = "/proc/self/pagemap";
-    if (process.platform === "linux") {
-      assert.match(run(large.root, "diff", unsized, unsized).said, /has more than 67108864 bytes|cannot read/);
-    }
-  });
+  test(
+    "a file of several GB is refused because of its size; a file without a size is refused during reading",
+    posix,
+    () => {
+      const large = new ToolProject({ ...SUM, "src/large.ts": "" });
+      truncateSync(join(large.root, "src/large.ts"), 3 * 2 ** 30);
+      assert.match(run(large.root).said, /\/src\/large\.ts" is larger than 67108864 bytes, the limit of svc-gen/);
+      truncateSync(join(large.root, "src/large.ts"), 0);
+      large.write({ "meta.json": "[]" });
+      truncateSync(join(large.root, "meta.json"), 2 ** 30);
+      assert.match(
+        run(large.root, "diff", "meta.json", "meta.json").said,
+        /\/meta\.json" is larger than 67108864 bytes/,
+      );
+      const unsized = "/proc/self/pagemap";
+      if (process.platform === "linux") {
+        assert.match(run(large.root, "diff", unsized, unsized).said, /has more than 67108864 bytes|cannot read/);
+      }
+    },
+  );
 
   test("a stale file of millions of lines is not compared with the new one", () => {
     const stale = new ToolProject({ ...SUM, "src/generated/contracts.ts": "\n".repeat(60 * 2 ** 20) });

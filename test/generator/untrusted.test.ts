@@ -48,7 +48,7 @@ function textIn(path: string): string {
   }
 }
 
-describe("code of the checkout is not run", () => {
+describe("code from the checkout is not run", () => {
   test("doctor finds the project's sodium-native and does not load it", async () => {
     const { at } = outside();
     const touch = `require("node:fs").writeFileSync(${JSON.stringify(at("ran"))}, "");\n`;
@@ -180,7 +180,7 @@ describe("code of the checkout is not run", () => {
       assert.ok(!existsSync(ran));
     });
 
-    test("a folder of the checkout that looks like a repository is not taken for one", async () => {
+    test("a folder of the checkout that looks like a repository is not used as one", async () => {
       const root = repository();
       const bare = join(root, "bare");
       cpSync(join(root, ".git"), bare, { recursive: true });
@@ -193,7 +193,7 @@ describe("code of the checkout is not run", () => {
       assert.match(err, /: git: fatal: /);
     });
 
-    test("git is never a program of the checkout: node_modules/.bin, the project, the current folder", async () => {
+    test("git is never run from the checkout: node_modules/.bin, the project, the current folder", async () => {
       const root = repository();
       for (const place of ["node_modules/.bin", "bin"]) {
         mkdirSync(join(root, place), { recursive: true });
@@ -272,7 +272,7 @@ const META = JSON.stringify([
 ]);
 
 describe("nothing outside of the checkout is written", () => {
-  test("through no file whose name is known in advance", async () => {
+  test("through a file whose name is known in advance", async () => {
     const project = new ToolProject(SUM);
     const victim = outside({ mine: "mine" });
     mkdirSync(join(project.root, "src/generated"));
@@ -287,7 +287,7 @@ describe("nothing outside of the checkout is written", () => {
     assert.deepEqual(left, ["contracts.ts", "server.ts"]);
   });
 
-  test("through no link: to the folder of generated code, above it, to a file of it, to the cache", async () => {
+  test("through a link: to the folder of generated code, above it, to a file in it, to the cache", async () => {
     const plain = new ToolProject(SUM);
     const { generated } = { generated: plain.build() };
     for (const link of ["src/generated", "src/generated/server.ts", "meta.json", "made", "node_modules/.cache"]) {
@@ -350,7 +350,7 @@ describe("nothing outside of the checkout is written", () => {
     assert.ok(!existsSync(join(root, "config.json")), "all or none");
   });
 
-  test("links in the path of a folder that the user names are followed", async () => {
+  test("links in the path of a folder that the user gives are followed", async () => {
     const project = new ToolProject(SUM);
     const { folder, at } = outside();
     mkdirSync(at("real"));
@@ -361,7 +361,7 @@ describe("nothing outside of the checkout is written", () => {
     assert.deepEqual(readdirSync(at("real/generated")), ["contracts.ts", "server.ts"]);
   });
 
-  test("the record of a run in a checkout is not trusted", async () => {
+  test("the build info in a checkout is not trusted", async () => {
     const project = new ToolProject(SUM);
     assert.equal((await svcGenIn(project.root, [])).code, EXIT.done);
     assert.equal((await svcGenIn(project.root, ["--check"])).code, EXIT.done);

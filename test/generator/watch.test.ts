@@ -29,7 +29,7 @@ const contracts = () => read("src/generated/contracts.ts");
 const server = () => read("src/generated/server.ts");
 const WROTE = /^wrote .*src\/generated\/(?:contracts|server)\.ts.* in \d+ ms$/;
 
-test("a process ends well when interrupted", PATIENCE, async () => {
+test("a process ends with success when interrupted", PATIENCE, async () => {
   const watching = new CliProcess(project.root, ["--watch", "--quiet"]);
   await watching.line(WROTE);
   assert.equal(await watching.interrupt(), EXIT.done);
@@ -45,7 +45,7 @@ test("a process ends quietly when the reader of its output has closed the pipe",
   assert.equal(watching.complaints, "");
 });
 
-test("it writes, and follows every file that the types reach", PATIENCE, async () => {
+test("it generates, and watches every file that the types depend on", PATIENCE, async () => {
   const watching = new CliRun(project.root, ["--watch", "--quiet"]);
   await watching.line(WROTE);
 
@@ -110,7 +110,7 @@ test("it writes, and follows every file that the types reach", PATIENCE, async (
   assert.equal(watching.complaints, "");
 });
 
-test("errors are told and what was written stays, until they are mended", PATIENCE, async () => {
+test("errors are reported, and the written files stay until the errors are fixed", PATIENCE, async () => {
   const watching = new CliRun(project.root, ["--watch", "--quiet"]);
   await watching.line(WROTE);
   const before = contracts();
@@ -137,7 +137,7 @@ test("errors are told and what was written stays, until they are mended", PATIEN
   assert.equal(await watching.interrupt(), EXIT.done);
 });
 
-test("packages are installed, replaced as npm does it, and come back with all of node_modules", PATIENCE, async () => {
+test("packages are installed, replaced by npm, and restored with all of node_modules", PATIENCE, async () => {
   project.write({ "src/one.ts": 'import type { Item } from "added";\nexport type One = { item: Item };\n' });
   const watching = new CliRun(project.root, ["--watch", "--quiet"]);
   await watching.line(/^1 error; waiting$/);
@@ -166,7 +166,7 @@ test("packages are installed, replaced as npm does it, and come back with all of
   assert.equal(await watching.interrupt(), EXIT.done);
 });
 
-test("a save touches only the files that it changes", PATIENCE, async () => {
+test("a save writes only the files that it changes", PATIENCE, async () => {
   const watching = new CliRun(project.root, ["--watch", "--quiet"]);
   await watching.line(WROTE);
   const paths = ["contracts", "server"].map((name) => `src/generated/${name}.ts`);
@@ -187,7 +187,7 @@ test("a save touches only the files that it changes", PATIENCE, async () => {
   assert.equal(await watching.interrupt(), EXIT.done);
 });
 
-test("with --json every run is one line; the run after it has nothing to write", PATIENCE, async () => {
+test("with --json every run prints one line; the next run has nothing to write", PATIENCE, async () => {
   const watching = new CliRun(project.root, ["--watch", "--json"]);
   const first = JSON.parse(await watching.line(/^\{/));
   assert.deepEqual(first.diagnostics, []);
@@ -207,7 +207,7 @@ test("with --json every run is one line; the run after it has nothing to write",
   assert.deepEqual(await svcGenIn(project.root, ["--quiet"]), { code: EXIT.done, out: "up to date\n", err: "" });
 });
 
-test("what cannot be watched is refused", async () => {
+test("a project that cannot be watched is refused", async () => {
   const both = await svcGenIn(project.root, ["--check", "--watch"]);
   assert.equal(both.code, EXIT.usage);
   assert.match(both.err, /--check and --watch exclude each other/);
@@ -216,7 +216,7 @@ test("what cannot be watched is refused", async () => {
   assert.match(meta.err, /meta has no --watch/);
 });
 
-test("it ends with one sentence when a file cannot be written", PATIENCE, async () => {
+test("it ends with one message when a file cannot be written", PATIENCE, async () => {
   const watching = new CliRun(project.root, ["--watch"]);
   await watching.line(/up to date|wrote/);
   project.write({ "src/generated/contracts.ts": "export const mine = 1;\n" });

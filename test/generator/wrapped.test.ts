@@ -75,7 +75,7 @@ test("the tool gets instances, and its result with instances has the text of the
   assert.equal(resultJson(new OutputEncoder(contract).encode({ ok: VALUE })), `{"ok":${TEXT}}`);
 });
 
-test("wrapped objects in a union are told apart by their values", () => {
+test("wrapped objects in a union are distinguished by their values", () => {
   const object = (kind: string): Codec => ({
     kind: "wrapped",
     item: { kind: "object", members: [{ name: "kind", codec: { kind: "literal", values: [kind] } }] },

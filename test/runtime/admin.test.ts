@@ -67,7 +67,7 @@ describe("metrics", () => {
     proves("8.11");
   });
 
-  it("count calls by tool, status and code, replays, late results and what is refused before a tool", async () => {
+  it("count calls by tool, status and code, replays, late results and requests refused before a tool", async () => {
     const open = gate();
     const tool = countingTool({
       fqn: "xyz.test.counted@1",
@@ -145,7 +145,7 @@ describe("metrics", () => {
     }
   });
 
-  it("say what became of the files that are followed, and how old they are", async () => {
+  it("show the outcomes and ages of the watched files", async () => {
     const directory = scratchFolder();
     const tool = countingTool({ fqn: "xyz.test.followed@1" });
     const [path, leaders] = [join(directory, "config.json"), join(directory, "leaders.json")];
@@ -200,7 +200,7 @@ describe("metrics", () => {
   const given = (families: ReadonlyMap<string, { readonly type: string }>) =>
     [...families].filter(([name]) => name.startsWith("svc_")).map(([name, { type }]): [string, string] => [name, type]);
 
-  it("are those that docs/metrics.md lists", async () => {
+  it("are listed in docs/metrics.md", async () => {
     const { families } = await scrape(await serveFor([countingTool()], { admin: LOCAL }));
     const all = given(families);
     // Only with TLS.
@@ -208,7 +208,7 @@ describe("metrics", () => {
     assert.deepEqual(listedIn("## Calls and server").sort(), all.sort());
   });
 
-  it("with shared replay state are more, and docs/metrics.md lists those", async () => {
+  it("with shared replay state are listed in docs/metrics.md too", async () => {
     const memoryOnly = ["svc_replay_entries", "svc_replay_bytes", "svc_replay_bound_bytes"];
     const { families } = await scrape(await serveFor([countingTool()], { admin: LOCAL }));
     const replayStore = new RedisReplayStore({ url: "unix:///none" });
@@ -221,7 +221,7 @@ describe("metrics", () => {
     assert.deepEqual(gone.map(([name]) => name).sort(), memoryOnly.sort());
   });
 
-  it("of two servers in a process are two, node's own figures are the same", async () => {
+  it("of two servers in a process are separate, except for Node's own metrics", async () => {
     const [one, two] = [countingTool({ fqn: "xyz.test.left@1" }), countingTool({ fqn: "xyz.test.right@1" })];
     const servers = [await serveFor([one], { admin: LOCAL }), await serveFor([two], { admin: LOCAL })] as const;
     await sendPlain(servers[0].url, one.target, '{"value":1}');
@@ -273,7 +273,7 @@ describe("probes", () => {
     await listener.close();
   });
 
-  it("readiness, svc_ready and ready agree: also where the replay store becomes unavailable and is back", async (t) => {
+  it("readiness, svc_ready and ready agree, also while the replay store is unavailable and afterwards", async (t) => {
     const replayStore: ReplayMemory & { unavailable?: string | undefined } = new ReplayMemory();
     const tool = countingTool();
     const options = { address: LOCAL, admin: LOCAL, config: signedConfig([tool.fqn]), logger: keptLog(), replayStore };
@@ -289,7 +289,7 @@ describe("probes", () => {
     }
   });
 
-  it("nothing else is there: no tool, no other method, no body", async () => {
+  it("nothing else is served: no tool, no other method, no body", async () => {
     const tool = countingTool();
     const url = adminUrl(await serveFor([tool], { admin: LOCAL }));
     for (const path of ["/", tool.target, "/tools", "/health", "/readyz/", "/Livez", "//livez", "/live%7a"]) {
@@ -307,7 +307,7 @@ describe("probes", () => {
 });
 
 describe("its address", { concurrency: 2 }, () => {
-  it("is off by default; SVC_ADMIN_ADDR or the option turns it on, the option first", async () => {
+  it("is off by default; SVC_ADMIN_ADDR or the option turns it on, and the option takes precedence", async () => {
     const child = run("const { adminUrl } = await bootstrap(One); console.log(adminUrl ?? 'off');", {
       env: { BIND_ADDR: "127.0.0.1:0" },
     });
@@ -327,7 +327,7 @@ describe("its address", { concurrency: 2 }, () => {
     await stop(both);
   });
 
-  it("by the environment, with IPv6; it ends with the process", async () => {
+  it("can be an IPv6 address in the environment; the listener ends with the process", async () => {
     const child = run("const { adminUrl } = await bootstrap(One); console.log(adminUrl);", {
       env: { BIND_ADDR: "127.0.0.1:0", SVC_ADMIN_ADDR: "[::1]:0" },
     });
@@ -350,7 +350,7 @@ describe("its address", { concurrency: 2 }, () => {
     );
   });
 
-  it("an invalid or used address is a start-up error that leaves nothing open", async (t) => {
+  it("an invalid or used address is a start-up error, after which nothing stays open", async (t) => {
     const options = { address: LOCAL, config: UNSIGNED, logger: keptLog() };
     process.env.SVC_ADMIN_ADDR = "localhost:9090";
     t.after(() => delete process.env.SVC_ADMIN_ADDR);

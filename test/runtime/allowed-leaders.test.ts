@@ -216,7 +216,7 @@ describe("faults at load", () => {
     });
   }
 
-  it("a missing or unreadable file is named, whatever it is instead", () => {
+  it("the error for a missing or unreadable file contains its path", () => {
     const missing = newPath();
     writeFileSync(newPath(), "");
     const loop = newPath();
@@ -240,7 +240,7 @@ describe("faults at load", () => {
     proves("10.12");
   });
 
-  it("a relative path is taken from the working directory", () => {
+  it("a relative path is resolved from the working directory", () => {
     const path = newPath();
     writeFileSync(path, list(key(1)));
     const { leaders } = configWith({ allowed_leaders_path: relative(process.cwd(), path) });
@@ -249,7 +249,7 @@ describe("faults at load", () => {
 });
 
 describe("a file that changes", () => {
-  it("is in force without a reload, in place or replaced", async () => {
+  it("is adopted without a reload, in place or replaced", async () => {
     const { path, found, warnings, reload } = watched(list(key(1)));
     writeFileSync(path, list(key(2)));
     await until(() => found() === key(2), "the second version");
@@ -263,7 +263,7 @@ describe("a file that changes", () => {
     proves("10.15");
   });
 
-  it("is not looked at by calls", (t) => {
+  it("is not read by calls", (t) => {
     const { path, found } = watched(list(key(1)));
     let looks = 0;
     for (const name of ["statSync", "openSync", "readFileSync"] as const) {
@@ -285,7 +285,7 @@ describe("a file that changes", () => {
     assert.equal(looks, 1);
   });
 
-  it("is in force under constant load: a revoked key does not stay", async () => {
+  it("is adopted under constant load, so that a revoked key does not stay", async () => {
     const keys = Array.from({ length: 3_000 }, (_, n) => key(n % 200));
     const { path, found } = watched(list(...keys));
     let over = false;
@@ -306,7 +306,7 @@ describe("a file that changes", () => {
     }
   });
 
-  it("is read in slices: the old list stays in force, and the event loop runs in between", async (t) => {
+  it("is read in slices, between which the old list is used and the event loop runs", async (t) => {
     const path = newPath();
     writeFileSync(path, list(key(1)));
     const leaders = new FileLeaders(path);
@@ -333,7 +333,7 @@ describe("a file that changes", () => {
     assert.equal(hexOf(leaders.lookup("leader", 999n)), key(199));
   });
 
-  it("is not put in force once its server is closed", async () => {
+  it("is not adopted after its server is closed", async () => {
     const path = newPath();
     writeFileSync(path, list(key(1)));
     const leaders = new FileLeaders(path);
@@ -461,7 +461,7 @@ describe("a file that changes", () => {
     assert.equal(leaders.lookup("leader", 1n), before);
   });
 
-  it("no key text is in any warning", async () => {
+  it("warnings contain no text of a key", async () => {
     const marked = key(77);
     const { path, found, warnings, reload } = watched(list(marked));
     for (const text of [

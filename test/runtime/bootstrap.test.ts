@@ -68,7 +68,7 @@ describe("the four forms of bootstrap", () => {
     });
   }
 
-  it("without address and environment: 127.0.0.1:8080; a port that is taken, and what to change", async () => {
+  it("the default address is 127.0.0.1:8080; the error for a port in use tells what to change", async () => {
     // Where a start would listen is written down; it gets a port that this test holds.
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
@@ -329,7 +329,7 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     });
   }
 
-  it("the process itself ends, with nothing on standard output, although a module left something open", async () => {
+  it("the process ends, with nothing on standard output, although a module keeps a handle open", async () => {
     const said = await cannotStart("setInterval(() => {}, 1000); await bootstrap([]);");
     assert.equal(said, "bootstrap: expected at least one tool, got none");
   });
@@ -344,7 +344,7 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     });
   }
 
-  it("the least and the largest timeout are accepted", () => {
+  it("the minimum and maximum timeout are accepted", () => {
     for (const timeout of [1, 2_147_483_647]) serveTools([countingTool({ timeout }).class]);
     proves("1.16");
   });
@@ -378,7 +378,7 @@ describe("--meta", { concurrency: 2 }, () => {
     }
   }`;
 
-  it("prints one document a tool, members in textual order, and exits 0 without listening, create() or reading configuration", async () => {
+  it("prints one document per tool, members in textual order, and exits 0 without listening, create() or reading configuration", async () => {
     const serving = `
       for (const method of ["create", "close"]) One[method] = () => process.stdout.write(method);
       setInterval(() => {}, 1000); await bootstrap([One, Two]); process.exit(9);`;
@@ -422,7 +422,7 @@ describe("--meta", { concurrency: 2 }, () => {
     proves("9.8");
   });
 
-  it("a large listing arrives whole through a pipe", async () => {
+  it("a large listing arrives complete through a pipe", async () => {
     const code = `
       const inputSchema = '{"properties":{"value":{"description":"' + "x".repeat(3_000_000) + '"}}}';
       provide(contract("xyz.test.one@1", "one", { inputSchema })); await bootstrap(One);`;
@@ -431,7 +431,7 @@ describe("--meta", { concurrency: 2 }, () => {
     assert.equal((JSON.parse(stdout) as unknown[]).length, 1);
   });
 
-  it("is refused like a start, when the tools cannot be served", async () => {
+  it("fails like a start if the tools cannot be served", async () => {
     const { code, stdout, stderr } = await run("await bootstrap([One, One]);", { args: ["--meta"] }).ended;
     assert.deepEqual([code, stdout], [1, ""]);
     assert.match(stderr, /^cannot start: two tools have the name/);
@@ -455,7 +455,7 @@ describe("exceptions outside a call (protocol.md section 11)", () => {
     proves("11.3");
   });
 
-  it("of several tools the first such error may be anybody's; every later one has its tool's name", async () => {
+  it("with several tools, the first such error lists all of them; every later one has its tool's name", async () => {
     const child = run("await bootstrap([One, Two]);", { env: { BIND_ADDR: "127.0.0.1:0" } });
     const url = await child.url;
     const stray = async (tool: string, value: string, message: string) => {

@@ -58,7 +58,7 @@ async function start(tools: readonly Hooked[], options: BootstrapOptions = {}) {
 }
 
 describe("static create and close", () => {
-  it("run once around all calls, each of which has an instance of its own", async () => {
+  it("run once, before and after all calls, each of which has its own instance", async () => {
     const tool = hookedTool();
     const { server } = await start([tool]);
     assert.deepEqual(tool.done, ["create"]);
@@ -69,7 +69,7 @@ describe("static create and close", () => {
     assert.deepEqual(tool.done, ["create", "new", "new", "close"]);
   });
 
-  it("the server listens when create has ended, and close waits for the last call", async () => {
+  it("the server listens after create has ended, and close runs after the last call", async () => {
     const [created, answered] = [gate(), gate()];
     const tool = hookedTool(
       { create: () => created.promise },
@@ -100,7 +100,7 @@ describe("static create and close", () => {
     assert.deepEqual(tool.done, ["create", "new", "returned", "close"]);
   });
 
-  it("create that fails is a start-up error with its message; the classes that were created are closed", async () => {
+  it("a create that throws is a start-up error with its message; classes that were created are closed", async () => {
     const good = hookedTool({}, { path: "good" });
     const bad = hookedTool({
       create: () => {
@@ -139,7 +139,7 @@ describe("static create and close", () => {
     assert.deepEqual(tools[0].done, ["create", "close"]);
   });
 
-  it("close that fails is logged, and the server is closed", async () => {
+  it("a close that throws is logged, and the server is closed", async () => {
     const tool = hookedTool({
       close: () => {
         throw new Error("the pool is stuck");
@@ -153,7 +153,7 @@ describe("static create and close", () => {
     assert.match(String(line?.fields.err), /the pool is stuck/);
   });
 
-  it("close that does not end is left after its limit, with a warning", async (t) => {
+  it("a close that does not end is abandoned after its limit, with a warning", async (t) => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const tool = hookedTool({ close: () => new Promise(() => {}) });
     const log = keptLog();
@@ -169,7 +169,7 @@ describe("static create and close", () => {
     );
   });
 
-  it("a create that takes long is logged with its tool", async (t) => {
+  it("a slow create is logged with its tool", async (t) => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const created = gate();
     const tool = hookedTool({ create: () => created.promise });
@@ -254,7 +254,7 @@ describe("static create and close in processes", { concurrency: 2 }, () => {
     assert.match(stderr, /^cannot start: received SIGTERM, and the start did not end within 5 s$/m);
   });
 
-  it("each thread of an isolated tool has its own, and closes it", async () => {
+  it("each thread of an isolated tool has its own create and close", async () => {
     const entry = join(moduleFolder({ "entry.js": `${PRELUDE}${POOLS}await bootstrap(pooled(One));` }), "entry.js");
     const isolate = JSON.stringify({ threads: 1, entry });
     const child = started(`await bootstrap(pooled(One), { isolate: ${isolate} });`);
@@ -279,7 +279,7 @@ describe("static create and close in processes", { concurrency: 2 }, () => {
     assert.deepEqual(threads("closed"), threads("created"));
   });
 
-  it("create that fails on a thread is a start-up error", async () => {
+  it("a create that throws on a thread is a start-up error", async () => {
     const failing = 'Object.assign(class extends One {}, { create() { throw new Error("no database"); } })';
     const entry = join(moduleFolder({ "entry.js": `${PRELUDE}await bootstrap(${failing});` }), "entry.js");
     const { code, stderr } = await started(

@@ -29,8 +29,8 @@ const warnings = (log: readonly LogEntry[]) =>
   log.filter(({ level, fields }) => level === "warn" && fields.signed === undefined).map(({ message }) => message);
 const FAULT = "must not be world-writable, got a file that every user can write; remove that permission (chmod o-w)";
 
-describe("rights of files", { skip: process.platform === "win32" }, () => {
-  it("a configuration that everybody can write is no start, also behind a link", () => {
+describe("permissions of files", { skip: process.platform === "win32" }, () => {
+  it("a world-writable configuration is a start-up error, also behind a link", () => {
     const path = file("{}", 0o646);
     const link = join(directory, "link");
     symlinkSync(path, link);
@@ -44,7 +44,7 @@ describe("rights of files", { skip: process.platform === "win32" }, () => {
     ToolkitRuntimeConfig.fromPath(path);
   });
 
-  it("an allow-list that everybody can write is no start", () => {
+  it("a world-writable allow-list is a start-up error", () => {
     const list = file(allowList, 0o602);
     assert.throws(
       () => ToolkitRuntimeConfig.fromJsonStr(config({ demo: {} }, list)),
@@ -52,7 +52,7 @@ describe("rights of files", { skip: process.platform === "win32" }, () => {
     );
   });
 
-  it("one that becomes so under a running server is not read again until that is put right", async () => {
+  it("a file that becomes world-writable is not read again until that is corrected", async () => {
     const tool = countingTool();
     const list = file(allowList, 0o644);
     const path = file(config({ [tool.fqn]: keyed }, list), 0o600);
@@ -79,7 +79,7 @@ describe("rights of files", { skip: process.platform === "win32" }, () => {
     );
   });
 
-  it("a private key that everybody can read is warned of, at start and when a new version brings one", async () => {
+  it("a world-readable private key causes a warning, at start and in a new version", async () => {
     const warning = (path: string) =>
       `configuration ${JSON.stringify(path)} contains a private key and is readable by every user of this machine: remove that permission (chmod o-r)`;
     const tool = countingTool();
@@ -121,7 +121,7 @@ it("a version of a shared configuration keeps the entries of the tools of every 
   assert.ok(shared.hasTool(two.fqn));
 });
 
-describe("configurations that are valid and hardly meant are named in the log", () => {
+describe("valid configurations that are probably unintended cause warnings", () => {
   const nobody = '{"version":1,"leaders":[{"leader_id":"alice","keys":[]}]}';
   const signed = (list: string, entry: object, fqn: string) =>
     `{"signed_http":{${list},"tools":{${JSON.stringify(fqn)}:${JSON.stringify({ ...keyed, ...entry })}}}}`;
@@ -165,7 +165,7 @@ describe("configurations that are valid and hardly meant are named in the log", 
     });
   }
 
-  it("of a version that takes effect later too", async () => {
+  it("also in a later version", async () => {
     const path = file(signed(inPlace(allowList), {}, fqn), 0o600);
     const server = await serveFor([tool], {
       config: ToolkitRuntimeConfig.fromPath(path),

@@ -80,7 +80,7 @@ describe("sources", () => {
     assert.equal(config.leaders.lookup("leader", 0n), undefined);
   });
 
-  it("the variable's name and the process's environment", () => {
+  it("the name of the variable and the environment of the process", () => {
     assert.equal(ENV_TOOLKIT_CONFIG_PATH, "SVC_TOOLKIT_CONFIG_PATH");
     const before = process.env[ENV_TOOLKIT_CONFIG_PATH];
     try {
@@ -92,7 +92,7 @@ describe("sources", () => {
     }
   });
 
-  it("set but empty is an error", () => {
+  it("a variable that is set but empty is an error", () => {
     assert.throws(() => ToolkitRuntimeConfig.fromEnv({ [ENV_TOOLKIT_CONFIG_PATH]: "" }), {
       name: "ConfigError",
       message: "configuration SVC_TOOLKIT_CONFIG_PATH must be a path, got an empty string; unset it or name the file",
@@ -100,7 +100,7 @@ describe("sources", () => {
     proves("10.2");
   });
 
-  it("a missing file, a directory, an impossible name", () => {
+  it("a missing file, a directory, an invalid name", () => {
     const missing = join(directory, "missing.json");
     for (const [path, got] of [
       [missing, "ENOENT"],
@@ -137,7 +137,7 @@ describe("sources", () => {
     assert.throws(() => ToolkitRuntimeConfig.fromJsonBytes("{}" as unknown as Uint8Array), TypeError);
   });
 
-  it("nesting that overflows a naive reader is refused", () => {
+  it("nesting that would overflow the stack of a recursive reader is refused", () => {
     assert.throws(() => parse(`${"[".repeat(200_000)}`), ConfigError);
     assert.throws(() => parse(`{"signed_http":${'{"tools":'.repeat(100_000)}`), ConfigError);
   });
@@ -168,7 +168,7 @@ describe("values", () => {
     proves("10.3");
   });
 
-  it("null is absent exactly where the contract says so", () => {
+  it("null means absent exactly where the contract says so", () => {
     assert.equal(parse('{"invoke_max_body_bytes":null,"signed_http":null}').invokeMaxBodyBytes(), 12_582_912n);
     const absent = { allowed_leaders: leaders, allowed_leaders_path: null };
     assert.ok(signed({ ...absent, tools: { [SUM]: { response_signing_key: null, replay_cache_ttl_ms: null } } }));
@@ -207,7 +207,7 @@ describe("values", () => {
     proves("10.10");
   });
 
-  it("a repeated tool id fails, written the same way or escaped", () => {
+  it("a repeated tool id is an error, with the same spelling or escaped", () => {
     for (const again of [SUM, "\\u0078yz.demo.sum@1"]) {
       for (const mode of ["required", "disabled"]) {
         const text = `{"signed_http":{"mode":"${mode}","allowed_leaders":${JSON.stringify(leaders)},
@@ -230,7 +230,7 @@ describe("values", () => {
     }
   });
 
-  it("with both sources the path is never opened", () => {
+  it("with both an inline list and a path, the path is never opened", () => {
     const config = signed({ allowed_leaders: leaders, allowed_leaders_path: "no/such", tools: { [SUM]: {} } });
     assert.ok(config.leaders.lookup("leader", 0n));
     assert.throws(() => signed({ allowed_leaders_path: "no/such", tools: { [SUM]: {} } }), /allow-list .* got ENOENT/);
@@ -413,7 +413,7 @@ describe("error texts", () => {
     );
   });
 
-  it("an allow-list from a path is named by its own file", () => {
+  it("errors of an allow-list from a path contain the path", () => {
     const list = file('{"version":1}');
     const path = file(JSON.stringify({ signed_http: { allowed_leaders_path: list, tools: { [SUM]: {} } } }));
     const message = `allow-list ${JSON.stringify(list)}, line 1, column 1: the document must be an object with the member leaders, got one without it; add it`;
@@ -481,7 +481,7 @@ describe("secrets", () => {
     return walk(base);
   }
 
-  it("a key as any name or value, whole, cut, prefixed or doubled, is in no error", () => {
+  it("a key as any name or value, complete, truncated, prefixed or doubled, appears in no error", () => {
     let refused = 0;
     for (const form of forms) {
       const texts = [
@@ -507,7 +507,7 @@ describe("secrets", () => {
     assert.ok(refused > 1000, `${refused}`);
   });
 
-  it("a text cut or changed anywhere gives no error with the key", () => {
+  it("a document truncated or changed anywhere causes no error with the key", () => {
     const text = JSON.stringify(base, null, 1);
     fc.assert(
       fc.property(
@@ -524,7 +524,7 @@ describe("secrets", () => {
     );
   });
 
-  it("a key in place of a path is not shown", () => {
+  it("a key given instead of a path is not printed", () => {
     const slashed = Buffer.concat([Buffer.alloc(4, 0xff), secret.subarray(4)]).toString("base64");
     forms.push(slashed);
     for (const form of forms) {
@@ -538,7 +538,7 @@ describe("secrets", () => {
     forms.pop();
   });
 
-  it("a loaded configuration shows none", () => {
+  it("printing a loaded configuration shows no key", () => {
     const config = parse(JSON.stringify(base));
     const shown = [config, config.toolConfig(SUM), config.leaders].map((value) => {
       return `${inspect(value, { depth: 9, showHidden: true })} ${JSON.stringify(value)} ${String(value)}`;

@@ -75,12 +75,12 @@ for (const [how, more] of Object.entries(SERVERS)) {
       });
     }
 
-    it("names the headers by the configured prefix", async () => {
+    it("lists the headers with the configured prefix", async () => {
       const { url } = await serveSigned([countingTool({ path: "echo" })], { ...options, headerPrefix: "X-Nexus-" });
       assert.deepEqual(corsHeaders(await preflight(url, "/echo/invoke", PAGE)), allowing("X-Nexus-"));
     });
 
-    it("answers a preflight of another page as a server without allowed pages", async () => {
+    it("answers a preflight of another page like a server without allowed pages", async () => {
       const paths = ["/echo/invoke", "/echo/meta", "/tools", "/nothing"];
       const { url } = await serveSigned([countingTool({ path: "echo" })], options);
       const { url: closed } = await serveSigned([countingTool({ path: "echo" })], more);
@@ -97,7 +97,7 @@ for (const [how, more] of Object.entries(SERVERS)) {
       }
     });
 
-    it("refuses OPTIONS that is no preflight, one with a body, and one of an unknown path", async () => {
+    it("refuses OPTIONS that is not a preflight, one with a body, and one for an unknown path", async () => {
       const { url } = await serveFor([countingTool({ path: "echo" })], options);
       const plain = await exchange(url, requestText("OPTIONS", "/echo/invoke", [["Origin", PAGE]]), "OPTIONS");
       expectError(plain, 405, "method_not_allowed");
@@ -126,7 +126,7 @@ for (const [how, more] of Object.entries(SERVERS)) {
       assert.deepEqual(corsHeaders(refused), { ...readable(), vary: "Origin" });
     });
 
-    it("keeps both variants of an unsigned result apart in caches", async () => {
+    it("separates both variants of an unsigned result in caches", async () => {
       const tool = countingTool({ path: "echo" });
       const { url } = await serveFor([tool], { ...options, unsignedResults: "json" });
       const answer = await sendPlain(url, tool.target, '{"value":1}', ["Origin", PAGE]);
@@ -137,7 +137,7 @@ for (const [how, more] of Object.entries(SERVERS)) {
   });
 }
 
-describe("beside a CORS plugin of the application", () => {
+describe("with a CORS plugin of the application", () => {
   const serveWithPlugin = async (tool: CountingTool) => {
     const configure = async (app: FastifyInstance) => {
       await app.register(cors, { origin: PAGE, methods: ["POST"], maxAge: 5 });
@@ -146,7 +146,7 @@ describe("beside a CORS plugin of the application", () => {
     return serveFor([tool], { allowedOrigins, configure: configure as (app: object) => unknown });
   };
 
-  it("the plugin decides", async () => {
+  it("the plugin determines the headers", async () => {
     const tool = countingTool({ path: "echo" });
     const { url } = await serveWithPlugin(tool);
     assert.equal((await preflight(url, tool.target, PAGE)).headers.get("access-control-max-age"), "5");
@@ -179,13 +179,13 @@ it("a server without allowed pages sends no header of CORS", async () => {
   assert.deepEqual(corsHeaders(options), {});
 });
 
-it("preflights that are malformed are refused as any other request", async () => {
+it("malformed preflights are refused like any other request", async () => {
   const { url } = await serveFor([countingTool({ path: "sum" })], { allowedOrigins });
   const text = preflightText("/sum/invoke", PAGE).toString().replace("\r\n", "\r\nHost: other\r\n");
   expectError(await exchange(url, text, "OPTIONS"), 400, "bad_request");
 });
 
-it("an application that answers OPTIONS of every path by itself is refused at start", async () => {
+it("an application that answers OPTIONS of every path itself is a start-up error", async () => {
   const configure = (app: FastifyInstance) => void app.options("*", async () => "mine");
   await assert.rejects(serveFor([countingTool({ path: "sum" })], { allowedOrigins, configure } as object), {
     name: "StartupError",

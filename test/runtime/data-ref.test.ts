@@ -125,7 +125,7 @@ let serial = 0;
 const fresh = () => ({ size: 2n ** 60n, title: `report ${serial++}` });
 
 describe("a result that refers to stored data", () => {
-  test("is signed with its references; the leader reads what was stored and hands it on", async () => {
+  test("is signed with its references; the leader reads the stored data and passes it on", async () => {
     const report = fresh();
     const render: CountingTool = tool(async () => {
       const stored = await storage.upload(portJson(asRender(render), "ok", "report", report));
@@ -173,7 +173,7 @@ describe("a result that refers to stored data", () => {
     next.close();
   });
 
-  test("8 MiB of inline and stored data: at the limit to the leader and on as bytes, one over refused", async () => {
+  test("8 MiB of inline and stored data: at the limit it reaches the leader and the next tool as bytes, one byte over is refused", async () => {
     const large = await DevStore.start({ directory: join(directory, "large"), blobIds: "substitute" });
     const largeStorage = new WalrusStorage({ ...large.connection(), epochs: 1 });
     const rest = '"s"'.length + '{"title":"r","size":1,"note":null}'.length;
@@ -223,7 +223,7 @@ describe("a result that refers to stored data", () => {
     }
   });
 
-  test("one that fits is returned inline, in place of the reference", async () => {
+  test("a value that fits is returned inline instead of as a reference", async () => {
     const report: DataRef<object> = fresh();
     const render = tool(() => ({ ok: { summary: "short", report, parts: ["a"] } }));
     const { url } = await serveSigned([render]);
@@ -238,7 +238,7 @@ describe("a result that refers to stored data", () => {
     plain.close();
   });
 
-  test("resolve: no reader, content that is no JSON, content that has changed", async () => {
+  test("resolve: no reader, content that is not JSON, content that has changed", async () => {
     const blob = await storage.upload(Buffer.from("no JSON"));
     const render = tool(() => ({ ok: { summary: "", report: blob, parts: ["a"] } }));
     const { url } = await serveSigned([render]);
@@ -293,7 +293,7 @@ describe("the journal and the answer", () => {
     });
   }
 
-  test("a caller that left before: not settled, and the retry's answer is the same", async () => {
+  test("a caller that disconnected before: not settled, and the retry's answer is the same", async () => {
     let proceed: () => void = () => undefined;
     const waiting = new Promise<void>((resolve) => {
       proceed = resolve;
@@ -325,7 +325,7 @@ describe("the journal and the answer", () => {
     );
   });
 
-  test("a result that cannot be encoded is not returned: unsigned, the upload listed", async () => {
+  test("a result that cannot be encoded is not returned: an unsigned error, and the upload stays listed", async () => {
     const render = tool(async () => ({
       ok: { summary: 7, report: await storage.uploadJson(fresh()), parts: ["a"] },
     }));
@@ -337,7 +337,7 @@ describe("the journal and the answer", () => {
     assert.equal((await storage.recover())[0]?.state, "verified");
   });
 
-  test("past the deadline: 504, the upload listed", async () => {
+  test("after the deadline: 504, and the upload stays listed", async () => {
     const render = tool(
       async (_input, { signal }) => {
         const report = await storage.uploadJson(fresh());
@@ -351,7 +351,7 @@ describe("the journal and the answer", () => {
     await eventually(async () => (await storage.recover())[0]?.state === "verified");
   });
 
-  test("a journal that fails or hangs when it should settle: logged, the answer stands, a shutdown goes on", async () => {
+  test("a journal that fails or hangs while settling is logged; the answer is sent and a shutdown continues", async () => {
     const failing: UploadJournal = {
       get: (key) => journal.get(key),
       put: (entry) => journal.put(entry),
@@ -370,7 +370,7 @@ describe("the journal and the answer", () => {
     await server.close();
   });
 
-  test("a shutdown waits until what was returned is settled", async () => {
+  test("a shutdown waits until returned values are settled", async () => {
     let removed = false;
     const settling = gate();
     const slow: UploadJournal = {
@@ -397,7 +397,7 @@ describe("the journal and the answer", () => {
   });
 });
 
-describe("every fault of the store, seen by the caller", () => {
+describe("every fault of the store, as seen by the caller", () => {
   const id = () => randomBytes(32).toString("base64url");
   const lie = { kind: "answer", status: 200, body: `{"alreadyCertified":{"blobId":"${id()}","endEpoch":9}}` } as const;
   const deadlines = { connectMs: 60_000, progressMs: 70_000, totalMs: 80_000 };
@@ -471,7 +471,7 @@ describe("every fault of the store, seen by the caller", () => {
 });
 
 describe("portJson and uploadJson", () => {
-  test("what does not fit its port is found before anything is sent", async () => {
+  test("a value that does not fit its port is detected before anything is sent", async () => {
     const render = tool(() => undefined);
     assert.throws(
       () => portJson(asRender(render), "ok", "report", { title: "x", size: 1 as unknown as bigint }),

@@ -19,7 +19,7 @@ function dueIn(ms: number, missed: number[]): Due {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-test("each deadline that is not met is missed once, none before its time", async () => {
+test("each deadline expires once, and not before its time", async () => {
   const deadlines = new RunDeadlines();
   const missed: number[] = [];
   const met: number[] = [];
@@ -37,7 +37,7 @@ test("each deadline that is not met is missed once, none before its time", async
   for (const late of missed) assert.ok(late >= 0, `${late} ms`);
 });
 
-test("what begins while another deadline passes has its own", async () => {
+test("a run that begins while another deadline expires has its own deadline", async () => {
   const deadlines = new RunDeadlines();
   const missed: number[] = [];
   const first: Due = { deadline: performance.now() + 20, onExpired: () => deadlines.add(dueIn(20, missed)) };
@@ -47,7 +47,7 @@ test("what begins while another deadline passes has its own", async () => {
   assert.equal(missed.length, 2);
 });
 
-test("a process waits for an open deadline, and for none that was met", () => {
+test("a process waits for an open deadline, but not for one that was cancelled", () => {
   const script = (end: string) => `
     import { RunDeadlines } from ${JSON.stringify(SOURCE)};
     const deadlines = new RunDeadlines();
@@ -68,7 +68,7 @@ test("a process waits for an open deadline, and for none that was met", () => {
   assert.ok(again.ms > 200);
 });
 
-test("a deadline that passes is part of its own call", async () => {
+test("a deadline expires in the context of its own call", async () => {
   const calls = new AsyncLocalStorage<string>();
   const tool = toolOf("xyz.test.slow@1", 40);
   const seen: unknown[] = [];

@@ -137,7 +137,7 @@ type Probe = (documented: readonly number[]) => readonly number[] | Promise<read
 /** Compares the numbers of rows with what their probes measure; a row without a probe is a fault, and the other way round. */
 function compare(what: string, rows: ReadonlyMap<string, string>, probes: Readonly<Record<string, Probe>>): void {
   describe(what, () => {
-    it("has a probe for each row with a number, and none for another", () => {
+    it("has a probe for each row with a number, and for no other row", () => {
       const named = [...rows].filter(([, text]) => quantities(text).length > 0).map(([name]) => name);
       assert.deepEqual(named.sort(), Object.keys(probes).sort());
     });
@@ -533,7 +533,7 @@ describe("docs/guide/settings.md", () => {
     assert.deepEqual([...OPTIONS.keys()].sort(), members.sort());
   });
 
-  it("says the address that the environment does not need to name", async (t) => {
+  it("contains the default address", async (t) => {
     const address = rowsOf(table(SETTINGS, "## Server"), 3).get("BIND_ADDR");
     assert.equal(process.env[ENV_BIND_ADDR], undefined);
     // Nothing listens there: where it would is all that is asked.
@@ -549,7 +549,7 @@ describe("docs/guide/settings.md", () => {
 });
 
 describe("docs/error-codes.md", () => {
-  it("says the time that a replay store has for a claim", async () => {
+  it("contains the time limit of a claim", async () => {
     const text = readFileSync(join(ROOT, "docs/error-codes.md"), "utf8");
     const [documented] = quantities(
       /did not answer within ([\d.]+ s)/.exec(text)?.[1] ?? assert.fail("no time of a claim"),

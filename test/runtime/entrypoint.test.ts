@@ -61,7 +61,7 @@ it("an unknown argument prints the usage and exits with 2", () => {
   assert.deepEqual([code, said.split(":")[0]], [1, "cannot start"], "it went on to the address");
 });
 
-it("a start says when meta.json has another contract: svc-gen ran, and tsc did not", async () => {
+it("a start warns if meta.json has another contract: svc-gen ran, but tsc did not", async () => {
   const meta = run(entrypoint("sum"), "--meta").stdout;
   const warnings = async (text: string) => {
     writeFileSync(join(directory, "meta.json"), text);

@@ -61,7 +61,7 @@ describe("the router of a standalone server", () => {
     assert.ok(routes.includes("├── /a/sum/invoke (POST)"), routes.join("\n"));
   });
 
-  it("finds paths that it would read as patterns, byte for byte, beside routes of the author", async () => {
+  it("finds paths with pattern characters, byte for byte, next to the author's routes", async () => {
     const odd = countingTool({ path: "o:dd*(x)/100%" });
     const { url } = await served([odd], (app) => app.get("/own/:name", (request) => (request.params as object) ?? {}));
     expectResult(await sendPlain(url, "/o:dd*(x)/100%/invoke?a=%zz", CALL), echoed("1"));
@@ -73,7 +73,7 @@ describe("the router of a standalone server", () => {
     assert.equal(odd.calls.invoked, 1);
   });
 
-  it("has one handler of unknown paths, ours; an author may add others below a prefix", async () => {
+  it("has its own handler of unknown paths; an author may add others below a prefix", async () => {
     const handler = (app: FastifyInstance) => app.setNotFoundHandler((_request, reply) => reply.code(404).send("mine"));
     const { url } = await served([countingTool()], (app) =>
       app.register(async (part: FastifyInstance) => void handler(part), { prefix: "/site" }),
@@ -135,7 +135,7 @@ describe("the hooks of a standalone server", () => {
     }
   });
 
-  it("may refuse a call, whatever its content type", async () => {
+  it("may refuse a call of any content type", async () => {
     const tool = countingTool({ path: "sum" });
     const { url } = await served([tool], (app) => {
       app.addHook("preHandler", async (_request, reply) => reply.code(403).send({ whose: "mine" }));
@@ -157,7 +157,7 @@ describe("the hooks of a standalone server", () => {
     assert.equal(answer.headers.get("content-length"), "8");
   });
 
-  it("and their plugins set headers on refusals of unread bodies too", async () => {
+  it("and their plugins also set headers on refusals of unread bodies", async () => {
     const tool = countingTool({ path: "sum" });
     const { url } = await served([tool], (app) => app.register(helmet));
     const connection = await RawConnection.open(url);
@@ -217,7 +217,7 @@ it("a standalone server answers inject", async () => {
 });
 
 describe("errors of hooks and of fastify itself", () => {
-  it("a method that fastify refuses without a content type is refused as any other", async () => {
+  it("a method that fastify refuses without a content type is refused like any other", async () => {
     const tool = countingTool({ path: "sum" });
     const { url } = await served([tool]);
     for (const [path, status, code] of [
@@ -250,7 +250,7 @@ describe("errors of hooks and of fastify itself", () => {
     });
   }
 
-  it("a refusal of a hook keeps its status, by the application's handler of errors", async () => {
+  it("a refusal of a hook keeps its status, set by the application's error handler", async () => {
     const tool = countingTool({ path: "sum" });
     const { url } = await served([tool], (app) => {
       app.setErrorHandler((error, _request, reply) => reply.code(429).send({ mine: (error as Error).message }));
@@ -271,7 +271,7 @@ describe("Expect: 100-continue", () => {
     return { call, head: requestText("POST", tool.target, [...call.headers, ...framing]) };
   };
 
-  it("is answered 100 after the caller is verified, also mounted where the application listens for it", async () => {
+  it("is answered 100 after the caller is verified, also for mounted tools if the application listens for it", async () => {
     const [own, other] = [countingTool(), countingTool()];
     const standalone = await serveSigned([own]);
     const app = fastify();
@@ -296,7 +296,7 @@ describe("Expect: 100-continue", () => {
   });
 });
 
-it("mounted tools take any content type, beside an application that parses its own", async () => {
+it("mounted tools accept any content type, although the application parses its own", async () => {
   const tool = countingTool();
   const app = fastify();
   await app.register(svcTools, { tools: [tool.class], config: UNSIGNED, logger: keptLog(), prefix: "/t" });

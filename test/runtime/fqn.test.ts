@@ -8,18 +8,18 @@ import { proves } from "../proves.js";
 const vectors = JSON.parse(readFileSync("test/vectors/fqn.json", "utf8")) as { cases: { fqn: string; ok: boolean }[] };
 
 describe("parseFqn", () => {
-  it("gives the recorded verdicts", () => {
+  it("returns the recorded verdicts", () => {
     assert.equal(vectors.cases.length, 20);
     for (const { fqn, ok } of vectors.cases) assert.equal(parseFqn(fqn) !== undefined, ok, JSON.stringify(fqn));
     proves("1.22");
   });
 
-  it("gives name, version and the text with the shortest version", () => {
+  it("returns name, version and the text with the shortest version", () => {
     assert.deepEqual(parseFqn("xyz.demo.sum@1"), { name: "xyz.demo.sum", version: 1, text: "xyz.demo.sum@1" });
     assert.deepEqual(parseFqn("aa.bb.cc.dd@00070"), { name: "aa.bb.cc.dd", version: 70, text: "aa.bb.cc.dd@70" });
   });
 
-  it("takes versions from 1 to 4,294,967,295", () => {
+  it("accepts versions from 1 to 4,294,967,295", () => {
     assert.equal(parseFqn("aa.bb.cc@4294967295")?.version, 4294967295);
     assert.equal(parseFqn(`aa.bb.cc@${"0".repeat(50)}4294967295`)?.text, "aa.bb.cc@4294967295");
     for (const version of ["4294967296", "9999999999", "18446744073709551617", "0", "000", "", "1.0", "1e1", "0x1"]) {
@@ -51,13 +51,13 @@ describe("parseFqn", () => {
     }
   });
 
-  it("gives undefined for what is no text", () => {
+  it("returns undefined for values that are not texts", () => {
     for (const wrong of [undefined, null, 1, 1n, {}, ["aa.bb.cc@1"]]) {
       assert.equal(parseFqn(wrong as unknown as string), undefined);
     }
   });
 
-  it("agrees with the plain rule on generated names", () => {
+  it("agrees with a regular expression on generated names", () => {
     const character = fc.constantFrom(..."ab1_-.@0A ");
     fc.assert(
       fc.property(fc.string({ unit: character, maxLength: 14 }), (text) => {
@@ -78,7 +78,7 @@ describe("parseFqn", () => {
     );
   });
 
-  it("says which part of a text is wrong", () => {
+  it("tells which part of a text is invalid", () => {
     const cases: readonly (readonly [text: string, problem: string])[] = [
       ["", "the name is empty"],
       ["@1", "the name is empty"],
@@ -112,7 +112,7 @@ describe("parseFqn", () => {
     );
   });
 
-  it("reads its own text again", () => {
+  it("accepts its own text", () => {
     const part = fc.stringMatching(/^[a-z][a-z0-9_-]{1,6}$/);
     const names = fc.array(part, { minLength: 3, maxLength: 6 });
     fc.assert(

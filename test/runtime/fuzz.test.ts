@@ -341,7 +341,7 @@ describe(`${RUNS} mutated signed requests`, () => {
     }
   });
 
-  it("run no tool unless the hash matches, are never answered 5xx, and leave nothing behind", async () => {
+  it("run no tool unless the hash matches, never get 5xx, and do not leave resources behind", async () => {
     let ran = 0;
     let refused = 0;
     await fc.assert(

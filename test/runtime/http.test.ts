@@ -118,19 +118,19 @@ describe("an answer that is not accepted", () => {
     });
   }
 
-  test("has its answer on the error, and not in what is logged of it", async () => {
+  test("is on the error, but not in the logged error", async () => {
     const { url } = await serve(answering(402, '{"code":"no_credit"}'));
     const error = await failure(http(context(), url));
     assert.deepEqual(error.answer?.json(), { code: "no_credit" });
     assert.deepEqual([error.status, Object.keys(error).includes("answer")], [402, false]);
   });
 
-  test("is an answer where its status is accepted", async () => {
+  test("is returned if its status is accepted", async () => {
     const { url } = await serve(answering(404, "none"));
     assert.equal((await http(context(), url, { accept: [404] })).text(), "none");
   });
 
-  test("no JSON and no UTF-8 are errors that say so", async () => {
+  test("a body that is not JSON or not UTF-8 is an error with that reason", async () => {
     const { url } = await serve((_, response) => response.end(Buffer.from([0x7b, 0xff])));
     const answer = await http(context(), url);
     assert.throws(() => answer.json(), /the body is not JSON/);
@@ -141,7 +141,7 @@ describe("an answer that is not accepted", () => {
 describe("repeats", () => {
   const flaky: Handler = (_, response, n) => response.writeHead(n < 3 ? 503 : 200).end("ok");
 
-  test("a GET is repeated after transient failures, a POST only where it is repeatable", async () => {
+  test("a GET is repeated after transient failures, a POST only if it is repeatable", async () => {
     const first = await serve(flaky);
     assert.equal((await http(context(), first.url)).attempts, 3);
     const second = await serve(flaky);
@@ -190,7 +190,7 @@ describe("repeats", () => {
 });
 
 describe("redirects", () => {
-  test("are followed where that is allowed, and headers do not go to another origin", async () => {
+  test("are followed if allowed, without sending headers to another origin", async () => {
     const other = await serve(answering(200, "there"));
     const { url, got } = await serve((_, response, n) => {
       response.writeHead(302, { location: n % 2 === 1 ? "/next" : `${other.url}/there` }).end();

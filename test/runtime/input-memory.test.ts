@@ -57,7 +57,7 @@ async function serveSmall(signed: boolean, inputBytes = ROOM, hasOneLeader = fal
 const overloaded = (response: RawResponse) => assert.equal(expectError(response, 503, "overloaded"), undefined);
 
 describe("memory of inputs", () => {
-  it("is held until the run has ended; one leader gets at most as much as remains for others", async () => {
+  it("is held until the run has ended; one leader may use at most as much as remains for others", async () => {
     const { tool, url, load, open } = await serveSmall(true);
     const call = (leader = alice) => signedCall(tool, { value: data(INPUT) }, { leader });
     const first = call().send(url);
@@ -80,7 +80,7 @@ describe("memory of inputs", () => {
     assert.equal((await second.send(url)).status, 200);
   });
 
-  it("is all for the only leader", async () => {
+  it("may be used completely by the only leader", async () => {
     const { tool, url, load, open } = await serveSmall(true, ROOM, true);
     const call = () => signedCall(tool, { value: data(INPUT) }).send(url);
     const answers = [call(), call(), call()];
@@ -91,7 +91,7 @@ describe("memory of inputs", () => {
     assert.equal(load.inputBytes.inFlight, 0);
   });
 
-  it("counts without signatures by connection", async () => {
+  it("is counted by connection without signatures", async () => {
     const { tool, url, load, open } = await serveSmall(false);
     const call = () => sendPlain(url, tool.target, `{"value":${INPUT}}`);
     const answers = [call(), call(), call(), call()];
@@ -102,7 +102,7 @@ describe("memory of inputs", () => {
     assert.equal(load.inputBytes.inFlight, 0);
   });
 
-  it("is 413 for an input that will never fit, before the nonce is claimed", async () => {
+  it("causes 413 for an input that can never fit, before the nonce is claimed", async () => {
     for (const signed of [true, false]) {
       const { tool, url, load } = await serveSmall(signed, 150_000);
       const call = signed

@@ -103,7 +103,7 @@ describe("the bytes of a call are released", () => {
     }
   }
 
-  it("while a tool runs on a thread of its own", async () => {
+  it("while a tool runs on a separate thread", async () => {
     const tool = countingTool({ fqn: "xyz.test.thread@1", path: "t", timeout: 600_000 });
     const { contract } = tool;
     const entry = join(

@@ -63,14 +63,14 @@ describe("the setting", () => {
     }
   });
 
-  it("a wrong one is no start", async () => {
+  it("an invalid value is a start-up error", async () => {
     const tool = countingTool();
     await assert.rejects(serve([tool.class], { config: UNSIGNED, maxInputValues: 5 }), /^RangeError: maxInputValues: /);
   });
 });
 
 describe("a call over the limit", () => {
-  it("is 413 before it runs, without signatures", async () => {
+  it("gets 413 before it runs, without signatures", async () => {
     const tool = countingTool();
     const { url } = await serveFor([tool], { maxInputValues: 1_000, load: { limits: { concurrency: 1 } } });
     // The object, the name and the array are values too.
@@ -84,7 +84,7 @@ describe("a call over the limit", () => {
     proves("1.24");
   });
 
-  it("is 413 before its nonce is claimed, with signatures, as data and as bytes", async () => {
+  it("gets 413 before its nonce is claimed, with signatures, for data and bytes", async () => {
     const tool = countingTool();
     const { url } = await serveSigned([tool], { maxInputValues: 1_000 });
     const nonce = randomBytes(32);
@@ -101,7 +101,7 @@ describe("a call over the limit", () => {
     proves("1.24");
   });
 
-  it("reaches no host of the tool, so no thread either", async () => {
+  it("does not reach the tool's host, so no thread either", async () => {
     const { service, served, request } = service1000(numbers(998));
     let begun = 0;
     served.host = { ...served.host, call: () => assert.fail(`${++begun}`) } as typeof served.host;

@@ -208,7 +208,7 @@ describe("every header, before a byte of the body (401)", () => {
     proves("4.5", "7.4", "7.5", "7.19");
   });
 
-  it("ran nothing, and left nothing behind: the same nonce runs afterwards", async () => {
+  it("runs nothing and stores nothing: the same nonce runs afterwards", async () => {
     assert.equal(tool.calls.constructed, 0);
     const call = echoCall(tool, "5");
     await refused(replaced("X-Svc-Leader-Id", "mallory", call), call);
@@ -217,7 +217,7 @@ describe("every header, before a byte of the body (401)", () => {
   });
 });
 
-describe("what is accepted", () => {
+describe("accepted requests", () => {
   for (const [what, change] of [
     [
       "leading zeros of the key id",
@@ -235,7 +235,7 @@ describe("what is accepted", () => {
     });
   }
 
-  it("zeros before a key id of 20 digits, however many", async () => {
+  it("any number of zeros before a key id of 20 digits", async () => {
     for (const zeros of [0, 1, 2]) {
       const call = echoCall(tool, "6", { leader: aliceKey2 });
       const headers = replaced("X-Svc-Leader-Key-Id", `${"0".repeat(zeros)}${aliceKey2.kid}`, call);
@@ -251,7 +251,7 @@ describe("what is accepted", () => {
     }
   });
 
-  it("authorize gets who called: id, key id, hash, signature, nonce", async () => {
+  it("authorize gets the caller: id, key id, hash, signature, nonce", async () => {
     for (const leader of [alice, aliceKey2, bob]) {
       const call = echoCall(tool, `"for ${leader.id}"`, { leader });
       expectResult(await call.send(server.url), echoed(`"for ${leader.id}"`), call);
@@ -272,7 +272,7 @@ describe("what is accepted", () => {
 });
 
 describe("the order of steps 1 and 2", () => {
-  it("length, limit and coding come before the signature", async () => {
+  it("length, limit and coding are checked before the signature", async () => {
     const unsigned = (headers: Headers) => exchange(server.url, requestText("POST", tool.target, headers));
     expectError(await unsigned([]), 411, "length_required");
     expectError(await unsigned([["Transfer-Encoding", "chunked"]]), 411, "length_required");
@@ -285,7 +285,7 @@ describe("the order of steps 1 and 2", () => {
     proves("7.1");
   });
 
-  it("the signature comes before the expectation, the expectation before the body", async () => {
+  it("the signature is checked before `Expect`, and `Expect` before the body", async () => {
     const call = echoCall(tool, "8");
     const expecting: Headers = [...call.headers, ["Expect", "canary"]];
     const response = await exchange(server.url, announced(call, expecting));
@@ -295,7 +295,7 @@ describe("the order of steps 1 and 2", () => {
     proves("7.1");
   });
 
-  it("a stranger never gets 100 Continue, and its connection is closed: a body could be taken for a request", async () => {
+  it("an unknown caller never gets 100 Continue, and its connection is closed: its body could be read as a request", async () => {
     const call = echoCall(tool, "9");
     // The connection ends at once where the rest of a request is not waited for.
     const { url } = await serveHasty([tool], { lingerMs: 50 }, signedConfig([tool.fqn]));
@@ -375,7 +375,7 @@ describe("headerPrefix", () => {
     proves("1.1");
   });
 
-  it("a prefix that can begin no header name is refused at start-up", async () => {
+  it("a prefix that cannot begin a header name is a start-up error", async () => {
     for (const headerPrefix of ["", "X-Svc", "X Svc-", "X-Svc:-", "-", "\u00c4-", "X-\r\n-"]) {
       await assert.rejects(serveFor([tool], { headerPrefix }), /^RangeError: headerPrefix: expected/);
     }
@@ -383,7 +383,7 @@ describe("headerPrefix", () => {
 });
 
 describe("without a response_signing_key", () => {
-  it("a result carries no header of a signature, and the tool is named once in the log at start", async () => {
+  it("a result has no signature headers, and a warning at start names the tool", async () => {
     const quiet = countingTool();
     const config = signedConfig([quiet.fqn], { key: false });
     const { url, log } = await serveFor([quiet], { config });
@@ -398,7 +398,7 @@ describe("without a response_signing_key", () => {
 });
 
 describe("the log of refused calls", () => {
-  it("has code, details and claimed caller of each at debug, and nothing of the call", async () => {
+  it("has code, details and claimed caller of each at debug level, and nothing else of the call", async () => {
     const { url, log } = await serveSigned([tool], { replayStore: new ReplayMemory() });
     const call = echoCall(tool, "1");
     await exchange(url, announced(call, [...replaced("X-Svc-Leader-Id", "mallory", call), ["X-Canary", "canary"]]));

@@ -51,7 +51,7 @@ async function refused(call: SignedCall, code: string): Promise<string> {
 const withBody = (body: string | Uint8Array) => new SignedCall(echo.target, Buffer.from(body), sha256("any"));
 const malformed = (body: string | Uint8Array) => refused(withBody(body), "input_deserialization_error");
 
-describe("the envelope (422 input_deserialization_error, its place, never its content)", () => {
+describe("the envelope (422 input_deserialization_error with the position, never the content)", () => {
   const port = (value: string, name = '"value"') => `{"ports":[{"port_name":${name},"value":${value}}]}`;
   const item = (text: string) => port(`{"one":${text}}`);
   // All faults: test/wire/envelope.test.ts.
@@ -81,7 +81,7 @@ describe("the envelope (422 input_deserialization_error, its place, never its co
     });
   }
 
-  it("invalid UTF-8, in a value, in a name, in what is superseded", async () => {
+  it("invalid UTF-8 in a value, a name, or a repeated member that is replaced", async () => {
     for (const text of [
       item('{"kind":"data","data":"\xff"}'),
       port("1", '"\xff"'),
@@ -109,7 +109,7 @@ describe("the envelope (422 input_deserialization_error, its place, never its co
     proves("1.10", "2.13");
   });
 
-  it("a body that grew or shrank on the way is refused, or is read as what was signed", async () => {
+  it("a body whose length changed on the way is refused, or read as what was signed", async () => {
     const { body, hash } = echoCall(echo, '"text"');
     const changed = Buffer.from(body.toString().replace("text", "TEXT"));
     await refused(new SignedCall(echo.target, changed, hash), "input_integrity_error");
@@ -160,7 +160,7 @@ describe("the three forms of the hash", () => {
     }
   }
 
-  it("white space outside strings is no part of any form, inside it is", async () => {
+  it("white space outside strings is not part of any form, inside strings it is", async () => {
     const spaced = ' { "a b" : [ 1 ,\n"\\u0041 c" ] } ';
     for (const hashed of ['{"a b":[1,"\\u0041 c"]}', '{"a b":[1,"A c"]}']) {
       const call = signedCall(echo, { value: data(spaced, hashed) });
@@ -192,7 +192,7 @@ describe("the three forms of the hash", () => {
     });
   }
 
-  it("the same values, each in one form throughout, run", async () => {
+  it("the same values run if all have the same form", async () => {
     for (const form of [0, 1] as const) {
       const [a, b] = [data(escaped[0], escaped[form]), data("1e16", number[form])];
       const call = values(a, b, [a, b]);
@@ -200,7 +200,7 @@ describe("the three forms of the hash", () => {
     }
   });
 
-  it("bytes are committed as they are, in every form of the rest", async () => {
+  it("bytes are committed unchanged, whatever the form of the other values", async () => {
     const raw = '{ "a" : "\\u0041", "a" : 1e16 }';
     for (const [form, other] of [
       [0, "1E16"],
@@ -216,7 +216,7 @@ describe("the three forms of the hash", () => {
     proves("5.27");
   });
 
-  it("swapped values, swapped items, a one for a many of one", async () => {
+  it("swapped values, swapped items, a `one` port for a `many` port with one value", async () => {
     const call = values(data("1"), data("2"), [data("3"), data("4")]);
     const text = call.body.toString();
     const swapped = text
@@ -230,7 +230,7 @@ describe("the three forms of the hash", () => {
     }
   });
 
-  it("bytes that are no JSON document are found when the input is decoded, after the tool is constructed", async () => {
+  it("bytes that are not a JSON document are detected during decoding, after the tool is constructed", async () => {
     for (const [content, reason] of [
       ["", "unexpected end of the text at byte 0"],
       ["1 2", "text after the document at byte 2"],
@@ -258,13 +258,13 @@ describe("levels of nesting: 127, one more is refused", () => {
     proves("1.19");
   });
 
-  it("121 in a value of a many port: its list is a level too", async () => {
+  it("121 in a value of a `many` port, because its list is a level too", async () => {
     const call = (levels: number) => signedCall(three, { a: data("1"), b: data("1"), list: [data(nested(levels))] });
     assert.equal((await call(121).send(server.url)).status, 200);
     await refused(call(122), "input_deserialization_error");
   });
 
-  it("127 in bytes: the decoded text counts anew", async () => {
+  it("127 in bytes, because levels of the decoded text are counted separately", async () => {
     const call = signedCall(echo, { value: bytes(nested(127)) });
     expectResult(await call.send(server.url), echoed(nested(127)), call);
     const over = await signedCall(echo, { value: bytes(nested(128)) }).send(server.url);
@@ -312,7 +312,7 @@ describe("the resolved input budget: 8 MiB", () => {
     });
   }
 
-  it("unsigned calls have the body limit only", async () => {
+  it("for unsigned calls, only the body limit applies", async () => {
     const plain = await serveFor([echo]);
     const response = await sendPlain(plain.url, echo.target, `{"value":${text(MIB8 + 5)}}`);
     const details = expectError(response, 500, "output_serialization_error");

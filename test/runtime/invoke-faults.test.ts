@@ -54,7 +54,7 @@ const THROWN: readonly [what: string, thrown: () => unknown][] = [
   ["a frozen function", () => Object.freeze(() => "canary")],
 ];
 
-describe("500 tool_invocation_failed: anything that the tool's own code throws, without a word of it", () => {
+describe("500 tool_invocation_failed: any error of the tool's own code, without its message", () => {
   for (const [what, thrown] of THROWN) {
     for (const [where, behaviour] of [
       ["invoke", { invoke: () => fail(thrown()) }],
@@ -75,7 +75,7 @@ describe("500 tool_invocation_failed: anything that the tool's own code throws, 
     }
   }
 
-  it("PermissionDenied is a refusal from authorize only", async () => {
+  it("PermissionDenied causes a 403 only from authorize", async () => {
     const denied = () => fail(new PermissionDenied("canary"));
     for (const behaviour of [{ invoke: denied }, { construct: denied }]) {
       assert.equal(expectError((await call(behaviour)).response, 500, "tool_invocation_failed"), undefined);
@@ -84,14 +84,14 @@ describe("500 tool_invocation_failed: anything that the tool's own code throws, 
     assert.equal(expectError(encoded.response, 500, "output_serialization_error"), undefined);
   });
 
-  it("new() that gives no tool", async () => {
+  it("new() that returns no tool", async () => {
     const tool = countingTool();
     Object.assign(tool.class, { new: async () => undefined });
     const { url } = await serveSigned([tool]);
     expectError(await echoCall(tool, "1").send(url), 500, "tool_invocation_failed");
   });
 
-  it("the server goes on", async () => {
+  it("the server continues", async () => {
     let broken = true;
     const { server, tool } = await call({ invoke: ({ value }) => (broken ? fail(canary()) : { ok: { value } }) });
     broken = false;
@@ -123,7 +123,7 @@ describe("403 permission_denied: authorize refuses, with its own message", () =>
     }
   }
 
-  it("a message of 1,024 characters is sent, of a longer one as many", async () => {
+  it("at most 1,024 characters of a message are sent", async () => {
     for (const length of [1024, 1025]) {
       const { response } = await call({ authorize: () => fail(new PermissionDenied("n".repeat(length))) });
       assert.equal(expectError(response, 403, "permission_denied"), "n".repeat(1024));
@@ -131,7 +131,7 @@ describe("403 permission_denied: authorize refuses, with its own message", () =>
     proves("7.20");
   });
 
-  it("an authorize that is a member of the instance is asked like any other", async () => {
+  it("an authorize that is a member of the instance is called too", async () => {
     const tool = countingTool();
     const construct = tool.class.new;
     const guarded = async () =>
@@ -143,7 +143,7 @@ describe("403 permission_denied: authorize refuses, with its own message", () =>
     assert.equal(tool.calls.invoked, 0);
   });
 
-  it("comes before the input is decoded, which comes before invoke", async () => {
+  it("authorize runs before decoding, and decoding before invoke", async () => {
     const input = [{ name: "value", many: false, codec: { kind: "string" as const } }];
     const denied = await call({ input, authorize: () => fail(new PermissionDenied("no")) });
     expectError(denied.response, 403, "permission_denied");
@@ -154,7 +154,7 @@ describe("403 permission_denied: authorize refuses, with its own message", () =>
     proves("7.1");
   });
 
-  it("is asked in signed mode only", async () => {
+  it("authorize is called in signed mode only", async () => {
     const tool = countingTool({ authorize: () => fail(new PermissionDenied("no")) });
     const { url } = await serveFor([tool]);
     expectResult(await sendPlain(url, tool.target, '{"value":1}'), echoed("1"));
@@ -169,7 +169,7 @@ describe("422 input_deserialization_error: invoke refuses its input", () => {
     return { ...seen, details: expectError(seen.response, 422, "input_deserialization_error") };
   };
 
-  it("path and text as decoding gives them, kept for a retry, and no line of the log", async () => {
+  it("path and text like those of decoding, stored for a retry, and not logged", async () => {
     const { details, tool, signed, server, response, log } = await refused(
       'legs[1].pairs["odd \\"name"]',
       "expected BASE-QUOTE",
@@ -184,18 +184,18 @@ describe("422 input_deserialization_error: invoke refuses its input", () => {
     proves("7.43");
   });
 
-  it("of the text 1,024 characters, without control characters", async () => {
+  it("at most 1,024 characters of the text, without control characters", async () => {
     assert.equal((await refused("", `a\n\u001b[2J\u0085${"n".repeat(2_000)}`)).details, `a??[2J?${"n".repeat(1_017)}`);
   });
 
-  it("only from invoke", async () => {
+  it("InvalidInput applies only from invoke", async () => {
     const invalid = () => fail(new InvalidInput("value", "canary"));
     for (const behaviour of [{ construct: invalid }, { authorize: invalid }]) {
       assert.equal(expectError((await call(behaviour)).response, 500, "tool_invocation_failed"), undefined);
     }
   });
 
-  it("a path of another form is the author's fault", () => {
+  it("an invalid path throws a TypeError", () => {
     for (const path of ["a b", ".a", "a.", "a[x]", "a[1", 'a["b]', "/a/b", "a\n", "a".repeat(257)]) {
       assert.throws(() => new InvalidInput(path, "x"), TypeError, path);
     }
@@ -204,7 +204,7 @@ describe("422 input_deserialization_error: invoke refuses its input", () => {
   });
 });
 
-describe("a result whose number under unknown is probably rounded", () => {
+describe("a result with a number of type unknown that may have lost precision", () => {
   it("is logged once for its port, and signed all the same", async () => {
     const rounded = { deep: [1e15, { id: JSON.parse("9007199254740993") }] };
     const tool = countingTool({
@@ -222,7 +222,7 @@ describe("a result whose number under unknown is probably rounded", () => {
   });
 });
 
-describe("500 output_serialization_error: port and reason, nothing that custom code threw", () => {
+describe("500 output_serialization_error: port and reason, no message of custom code", () => {
   // All such values and results: test/wire/output.test.ts.
   for (const [what, value, details] of [
     ["NaN", Number.NaN, "ok.value: expected a finite number, got NaN"],
@@ -402,7 +402,7 @@ describe("504 tool_invocation_timeout: the deadline passed", () => {
     await until(() => log.some(({ message }) => message === "the tool threw an error"), "it is logged");
   });
 
-  it("a tool that keeps the event loop busy past its deadline", async () => {
+  it("a tool that blocks the event loop beyond its deadline", async () => {
     for (const part of ["invoke", "authorize", "construct", "encodeOutput"] as const) {
       const busy = () => {
         const end = performance.now() + 80;
@@ -421,7 +421,7 @@ describe("504 tool_invocation_timeout: the deadline passed", () => {
     timedOut(await sendPlain(url, tool.target, '{"value":1}'));
   });
 
-  it("a tool that ends in time has no trace of it", async () => {
+  it("a tool that ends in time is not affected", async () => {
     let context: InvokeContext | undefined;
     const invoke = async ({ value }: Record<string, unknown>, given: InvokeContext) => {
       context = given;

@@ -44,7 +44,7 @@ describe("limits of a result, one inside and one over", () => {
     proves("1.11");
   });
 
-  it("65,536 bytes of BCS(NexusData) of one port, its variant byte counted", async () => {
+  it("65,536 bytes of BCS(NexusData) of one port, including its variant byte", async () => {
     // Variant byte, number of values, then for each: variant byte, three bytes of length, content.
     const rest = 65_536 - 1 - 1 - 4 - 61_440 - 3;
     const fitting = [text(61_440), text(rest)];
@@ -194,7 +194,7 @@ describe("explicit ports from encodeOutput", () => {
     });
   }
 
-  it("takes the tag as UTF-8 bytes, and refuses other bytes where they are given", async () => {
+  it("accepts the tag as UTF-8 bytes, and refuses other bytes", async () => {
     const tool = countingTool({
       output: [{ name: "done", ports: [one("a")] }],
       encodeOutput: () => OffchainToolOutput.fromPorts(Buffer.from("done"), [["a", value("1")]]),
@@ -286,7 +286,7 @@ describe("encodeOutput by default", () => {
     return { ...plain, class: Overriding };
   };
 
-  it("gives the ports of the result, of which an override changes one", async () => {
+  it("returns the ports of the result, of which an override can change one", async () => {
     const list = [1n, 18446744073709551615n];
     const ports = (note: string) => resultBcs("ok", [["note", note], ["list", list.map(String)]]); // biome-ignore format: one row
     expectResult(await sent(tool(list)), ports("null"));
@@ -301,7 +301,7 @@ describe("encodeOutput by default", () => {
     expectResult(await sent(changed), ports('"changed"'));
   });
 
-  it("throws for an output that does not fit; the caller gets no details of what custom code threw", async () => {
+  it("throws for an output that does not fit; the caller gets no details of errors of custom code", async () => {
     const details = "ok.list[0]: expected a bigint, got a string";
     assert.equal(expectError(await sent(tool(["canary"])), 500, "output_serialization_error"), details);
     const same = overriding(["canary"], (encode) => {

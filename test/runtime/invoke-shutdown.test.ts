@@ -57,7 +57,7 @@ describe("after the drain limit", () => {
     throw signal.reason;
   };
 
-  it("the signal fires with reason shutdown; a run that then throws is 503 interrupted and no answer to a retry", async () => {
+  it("the signal fires with reason shutdown; a run that then throws gets 503 interrupted, which is not the answer to a retry", async () => {
     let reason: unknown;
     let runs = 0;
     const invoke = async ({ value }: Record<string, unknown>, context: InvokeContext) => {
@@ -84,7 +84,7 @@ describe("after the drain limit", () => {
     proves("7.41", "8.14", "8.37", "8.38");
   });
 
-  it("a call that would start a run only then is 503 shutting_down: nothing ran, and its entry is free", async () => {
+  it("a call that would start a run then gets 503 shutting_down: nothing ran, and its entry is released", async () => {
     const { tool, service, store, send, answer } = await running({ invoke: (_input, context) => stopped(context) });
     service.abortRuns();
     await answer;
@@ -108,7 +108,7 @@ describe("after the drain limit", () => {
     });
   }
 
-  it("a run that ends otherwise is answered and cached: a result, a refusal, a result that does not conform", async () => {
+  it("a run that ends without throwing is answered and cached: a result, a refusal, an invalid result", async () => {
     for (const [status, end] of [
       [200, { invoke: () => ({ ok: { value: 1 } }) }],
       [403, { authorize: () => Promise.reject(new PermissionDenied("no")) }],

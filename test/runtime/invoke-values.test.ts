@@ -44,7 +44,7 @@ const NUMBER: Codec = { kind: "number" };
 const DATE: Codec = { kind: "date" };
 const BYTES: Codec = { kind: "bytes" };
 
-describe("values in, signed and unsigned alike, and back", () => {
+describe("input values, signed and unsigned, and the same values in results", () => {
   const text64 = { min: `${-(2n ** 63n)}`, umax: `${2n ** 64n - 1n}` };
   // [codec, accepted: text to value, refused: text to complaint]; all values: test/wire/input.test.ts.
   const CASES: readonly [
@@ -170,8 +170,8 @@ describe("values in, signed and unsigned alike, and back", () => {
   }
 });
 
-describe("optional members: absent, null and undefined are one", () => {
-  it("in: null and, unsigned, absence reach the tool as undefined", async () => {
+describe("optional members: absent, null and undefined mean the same", () => {
+  it("inputs: the tool gets undefined for null and, in unsigned calls, for an absent member", async () => {
     const tool = await typed({ kind: "string" }, true);
     const plain = await serveFor([tool.echo]);
     const responses = [...(await tool.send("null")), await sendPlain(plain.url, tool.echo.target, "{}")];
@@ -182,7 +182,7 @@ describe("optional members: absent, null and undefined are one", () => {
     proves("2.10", "2.11");
   });
 
-  it("out: null, undefined and absence leave as null, nested too", async () => {
+  it("results: null, undefined and absent members are sent as null, also nested", async () => {
     const codec: Codec = { kind: "object", members: [{ name: "x", optional: true, codec: NUMBER }] };
     const ports = [one("top", { kind: "string" }, true), one("deep", codec)];
     for (const result of [{ deep: {} }, { top: undefined, deep: { x: undefined } }, { top: null, deep: { x: null } }]) {
@@ -210,7 +210,7 @@ describe("optional members: absent, null and undefined are one", () => {
     );
   });
 
-  it("a port that is not optional has to be there", async () => {
+  it("a port that is not optional is required", async () => {
     const tool = await typed({ kind: "string" });
     const plain = await serveFor([tool.echo]);
     const details = expectError(await sendPlain(plain.url, tool.echo.target, "{}"), 422, "input_deserialization_error");
@@ -219,7 +219,7 @@ describe("optional members: absent, null and undefined are one", () => {
 });
 
 describe("a repeated member of a declared object", () => {
-  it("signed: the last counts; unsigned: refused with its path", async () => {
+  it("signed: the last value is used; unsigned: refused with its path", async () => {
     const tool = await typed({ kind: "object", members: [{ name: "at", codec: INT64 }] });
     const [signed, plain] = await tool.send('{"at":"canary","x":1,"x":2,"at":1}');
     assert.equal(signed.body.toString("latin1"), okay('{"at":1}'));
@@ -227,7 +227,7 @@ describe("a repeated member of a declared object", () => {
   });
 });
 
-describe("values out that the type does not have (500, with port and reason)", () => {
+describe("results with values that the type excludes (500, with port and reason)", () => {
   // All values: test/wire/output.test.ts.
   for (const [codec, value, details] of [
     [INT64, 2n ** 63n, "ok.value: expected an int64 integer, got one outside its range"],
@@ -301,7 +301,7 @@ describe("ports in schema order, whatever their names", () => {
     assert.equal(details, "constructor: expected a value, got nothing", "what Object has is no member");
   });
 
-  it("a result that lacks a port does not get Object's", async () => {
+  it("a missing port is not read from Object.prototype", async () => {
     const lacking = countingTool({ output: [{ name: "ok", ports: [one("constructor")] }], invoke: () => ({ ok: {} }) });
     const { url } = await serveFor([lacking]);
     const details = expectError(await sendPlain(url, lacking.target, '{"value":1}'), 500, "output_serialization_error");

@@ -54,7 +54,7 @@ describe("a tool that", () => {
     await until(async () => (await call(tool, 1)).response.status === 200, "the tool is called again");
   };
 
-  it("never yields its thread: 504 in time, health and other tools answer, then its thread is terminated", async () => {
+  it("never yields: 504 at the deadline, health checks and other tools answer, then its thread is terminated", async () => {
     await attempt("health is answered while a call loops", async () => {
       const looping = call(hasty, "loop");
       const others = await Promise.all([get(server.url, "/hasty/health"), call(act, 7), get(server.url, "/tools")]);
@@ -71,14 +71,14 @@ describe("a tool that", () => {
     await goesOn(hasty);
   });
 
-  it("does not heed its signal is ended after its grace", async () => {
+  it("ignores its signal: its thread is terminated after the grace period", async () => {
     const before = loggedBy(server, "its thread was terminated").length;
     expectError((await call(hasty, "never")).response, 504, "tool_invocation_timeout");
     await until(() => loggedBy(server, "its thread was terminated").length === before + 1, "its thread is ended");
     await goesOn(hasty);
   });
 
-  it("heeds its signal keeps its thread", async () => {
+  it("obeys its signal keeps its thread", async () => {
     const before = loggedBy(server, "its thread was terminated").length;
     expectError((await call(hasty, "until aborted")).response, 504, "tool_invocation_timeout");
     await until(() => loggedBy(server, "its result was discarded").length > 0, "its late end is logged");
@@ -116,7 +116,7 @@ describe("a tool that", () => {
     expectResult(next.response, echoed("3"), next.request);
   });
 
-  it("throws from a timer and a floating promise is named in the log, and its thread goes on", async () => {
+  it("throws from a timer and an unawaited promise is named in the log, and its thread continues", async () => {
     const { request, response } = await call(act, ["stray", "x"]);
     expectResult(response, echoed('"x"'), request);
     for (const event of ["uncaughtException", "unhandledRejection"]) {
@@ -127,7 +127,7 @@ describe("a tool that", () => {
     expectResult(next.response, echoed("3"), next.request);
   });
 
-  it("returns stored values keeps them until its result has left, and not for long where the caller has", async () => {
+  it("returns stored values keeps them until its result was sent, and only briefly after a disconnect", async () => {
     const isReleased = async () => {
       const { response } = await call(act, "kept");
       return Buffer.from(response.body).equals(echoed("0"));
@@ -145,7 +145,7 @@ describe("a tool that", () => {
     await until(isReleased, "they are released without an answer");
   });
 
-  it("blocks in health(): every health check gets 503 in time, and calls are answered", async () => {
+  it("blocks in health(): every health check gets 503 at the deadline, and calls are answered", async () => {
     const asked = Promise.all([get(server.url, "/sick/health"), get(server.url, "/sick/health")]);
     // Asks while the thread has its grace, and shares a check that ends before its own time does.
     const later = new Promise((resolve) => setTimeout(resolve, 350)).then(() => get(server.url, "/sick/health"));
@@ -156,7 +156,7 @@ describe("a tool that", () => {
 });
 
 describe("calls that wait for a thread", () => {
-  it("wait in order; beyond the queue they are 503 overloaded, which is not cached", async () => {
+  it("wait in order; beyond the queue they get 503 overloaded, which is not cached", async () => {
     const server = await serveSigned([act], { isolate: { ...isolate, queue: 1 }, replayStore: new ReplayMemory() });
     const calls = [0, 1, 2].map((n) => echoCall(act, `["hold","${n}"]`));
     const answers = calls.map((request, n) => request.send(server.url).then((response) => ({ n, response })));
@@ -179,7 +179,7 @@ describe("calls that wait for a thread", () => {
     expectResult((await answers.at(-1))?.response ?? assert.fail(), echoed(`"${refused}"`), again);
   });
 
-  it("until their deadline, and are not run after it", async () => {
+  it("wait until their deadline, and do not run after it", async () => {
     const server = await serveFor([hasty], { isolate });
     const send = (value: string) => sendPlain(server.url, hasty.target, `{"value":${value}}`);
     const responses = await Promise.all([send('"never"'), send('["context","late"]')]);
@@ -219,7 +219,7 @@ describe("at shutdown", () => {
     return { service, store, answers, end, log };
   }
 
-  it("the signal fires with reason shutdown: 503, a mark in the memory; what still waits is 503 shutting_down", async () => {
+  it("the signal fires with reason shutdown: 503, and a mark in the memory; waiting calls get 503 shutting_down", async () => {
     const { service, store, answers, end, log } = await running(act, "until aborted", "until aborted");
     service.abortRuns();
     // The tool has one thread, so the second call has not begun.
@@ -235,7 +235,7 @@ describe("at shutdown", () => {
     proves("7.41");
   });
 
-  it("threads are terminated with their work, whose entry stays in flight because its progress is unknown", async () => {
+  it("threads are terminated with their jobs, whose entries stay in flight because their progress is unknown", async () => {
     // The deadline of a run that nothing ends keeps this process, so it is a short one.
     const { store, end, log } = await running(brief, "loop");
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -301,7 +301,7 @@ describe("start-up", () => {
     }
   });
 
-  it("a class that says where it runs goes before the option", async (t) => {
+  it("the class's own setting takes precedence over the option", async (t) => {
     const here = countingTool({ path: "here" });
     Object.assign(here.class, { isolate: () => false });
     const there = act.class as SvcToolClass & { isolate: () => IsolateOptions | undefined };
@@ -319,7 +319,7 @@ describe("start-up", () => {
   });
 });
 
-describe("a process whose own entry module is what threads load", () => {
+describe("a process whose own entry module is loaded by threads", () => {
   // `static isolate()`, because a generated entry module has no options.
   const CODE = `
 import { bootstrap, SvcTool } from "svc-runtime";

@@ -47,7 +47,7 @@ describe("readSigningKey", () => {
     });
   }
 
-  it("takes base64 that begins with 0x", () => {
+  it("accepts base64 that begins with 0x", () => {
     const odd = Buffer.from(`0x${"A".repeat(41)}=`, "base64");
     assert.equal(publicKeyRead(`0x${"A".repeat(41)}=`), Buffer.from(publicKeyOf(odd)).toString("hex"));
     assert.equal(publicKeyRead(`0x${"A".repeat(41)}`), Buffer.from(publicKeyOf(odd)).toString("hex"));
@@ -113,7 +113,7 @@ describe("readSigningKey", () => {
     });
   }
 
-  it("reads every key from every form", () => {
+  it("reads every key in every format", () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (bytes) => {
         const key = Buffer.from(bytes);
@@ -156,7 +156,7 @@ describe("readPublicKey", () => {
   const hex = "ea4a6c63e29c520abef5507b132ec5f9954776aebebe7b92421eea691446d22c";
   const unusable = "bytes that no signature can verify against";
 
-  it("takes 64 hex digits in any case, with or without 0x", () => {
+  it("accepts 64 hex digits in any letter case, with or without 0x", () => {
     for (const text of [hex, `0x${hex}`, hex.toUpperCase(), `0x${hex.toUpperCase()}`]) {
       const reading = readPublicKey(text);
       assert.ok("key" in reading);

@@ -50,7 +50,7 @@ for (const headerPrefix of [undefined, "X-Nexus-"]) {
   });
 }
 
-test("allowedOrigins: these web pages may call, and none by default", async (t) => {
+test("allowedOrigins: these web pages may call; by default none", async (t) => {
   const headers = { Accept: "application/json", Origin: "https://app.example" };
   const asked = async (options: HarnessOptions) => {
     const { harness } = await started(t, { signed: false, ...options });
@@ -83,7 +83,7 @@ async function held(t: TestContext, calls: number, options: HarnessOptions) {
   return { running, codes: [...new Set(refusals.map(({ status, code }) => `${status} ${code}`))] };
 }
 
-test("load: limits of concurrency and rate, and none by default", async (t) => {
+test("load: limits of concurrency and rate; by default none", async (t) => {
   const limited = await held(t, 3, { load: { limits: { concurrency: 2 } } });
   assert.deepEqual(limited, { running: 2, codes: ["503 overloaded"] });
   assert.deepEqual(await held(t, 3, {}), { running: 3, codes: [] });
@@ -114,7 +114,7 @@ test("replayMaxBytes: bytes of the replay memory, at least 1 MiB", async (t) => 
   assert.equal((await held(t, 8, {})).running, 8);
 });
 
-test("replayStore: a store of your own gets the claims", async (t) => {
+test("replayStore: a custom store gets the claims", async (t) => {
   const claims: string[] = [];
   const replayStore: ReplayStore = {
     scope: "process",
@@ -154,7 +154,7 @@ function allowing(tool: CountingTool, entry: object): ToolkitRuntimeConfig {
   );
 }
 
-test("leader: that of the call, else that of the harness, else `leader` with key 0", async (t) => {
+test("leader: the call's, otherwise the harness's, otherwise `leader` with key 0", async (t) => {
   const seen: unknown[] = [];
   const authorize: Behaviour["authorize"] = ({ leaderId, leaderKeyId }) => seen.push([leaderId, leaderKeyId]);
   const { harness } = await started(t, {}, { authorize });
@@ -174,7 +174,7 @@ test("leader: that of the call, else that of the harness, else `leader` with key
   assert.deepEqual(seen, expected);
 });
 
-test("config: its leaders, keys and times are those of the server", async (t) => {
+test("config: the server uses its leaders, keys and times", async (t) => {
   const tool = countingTool();
   const entry = { replay_cache_ttl_ms: 1_000_000, response_signing_key: "09".repeat(32) };
   const harness = await createHarness(tool.class, { config: allowing(tool, entry), leader: bob });
@@ -207,7 +207,7 @@ function notProvided() {
   return { Tool, contract: { ...contract, fqn } };
 }
 
-test("contracts: those that are given, without a project", async (t) => {
+test("contracts: the given ones, without a project", async (t) => {
   const { Tool, contract } = notProvided();
   const harness = await createHarness(Tool, { contracts: [contract] });
   t.after(() => harness.close());
@@ -246,7 +246,7 @@ test("project: the folder of the process by default, else a folder, a file in it
   }
 });
 
-test("advance: as many milliseconds as are given", async (t) => {
+test("advance: by the given number of milliseconds", async (t) => {
   const { promise, open } = gate();
   // So long that what passes by itself does not count.
   const behaviour = { timeout: 1_000_000, invoke: () => promise.then(() => ({ ok: INPUT })) };
@@ -288,7 +288,7 @@ test("http: only this machine reaches the port", { skip: process.platform !== "l
   assert.equal(outcome, "ECONNREFUSED");
 });
 
-test("unknown options are refused by name, of the kit, a server and the plugin", async () => {
+test("unknown options of the kit, a server and the plugin are refused by name", async () => {
   const { class: tool } = countingTool({});
   for (const [made, message] of [
     [
@@ -310,7 +310,7 @@ test("unknown options are refused by name, of the kit, a server and the plugin",
 
 // ---- the store ----
 
-test("the test store: one epoch by default, quick ids, and nothing is left of it", async (t) => {
+test("the test store: one epoch by default, fast ids, and it removes its files", async (t) => {
   const parent = scratchFolder();
   const before = tmpdir();
   process.env.TMPDIR = parent;

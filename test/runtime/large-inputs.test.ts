@@ -22,5 +22,5 @@ describe("with a heap of 256 MB", () => {
     });
   }
 
-  it("ends nothing", () => stop(child));
+  it("ends no process", () => stop(child));
 });

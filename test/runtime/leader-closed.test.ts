@@ -94,7 +94,7 @@ describe("options", () => {
     for (const [call, message] of cases) assert.match(await refusal(call), message);
   });
 
-  test("a leader's key without a tool's key needs a word, and only then", async () => {
+  test("a leader's key without a tool's key requires acceptUnverified", async () => {
     const bare = (options: object) => () => LeaderClient.fromMetadata(DOCUMENT, { dispatcher, ...options });
     assert.match(
       await refusal(bare({ leader })),
@@ -114,7 +114,7 @@ describe("options", () => {
     assert.equal((await client.invoke(input)).signature, "unsigned");
   });
 
-  test("signed requests over http: to another machine need a word", async () => {
+  test("signed requests over http: to another machine require allowHttp", async () => {
     const at = (url: string, options: LeaderOptions = {}) => clientOf({ url, ...options });
     for (const url of ["http://tools.example", "http://10.0.0.1:8080/a", "http://127.example.org", "http://[::2]"]) {
       assert.match(
@@ -207,7 +207,7 @@ describe("inputs", () => {
 });
 
 describe("a stored request", () => {
-  test("JSON.stringify gives a form that another client reads and sends", async () => {
+  test("JSON.stringify returns a form that another client can read and send", async () => {
     const request = client.sign(input);
     const text = JSON.stringify({ step: 1, request });
     const stored = JSON.parse(text).request;
@@ -228,7 +228,7 @@ describe("a stored request", () => {
     assert.equal(failed.ran, "maybe", "the process that stored it may have sent it");
   });
 
-  test("parsed JSON in place of a request is refused, and so is a request for another tool", async () => {
+  test("parsed JSON instead of a request is refused, and so is a request for another tool", async () => {
     const parsed = JSON.parse(JSON.stringify(client.sign(input)));
     for (const given of [parsed, undefined]) {
       assert.match(
@@ -270,13 +270,13 @@ describe("a stored request", () => {
   });
 });
 
-test("the client names itself, with the version of its package", async () => {
+test("the user agent contains the version of the package", async () => {
   await client.invoke(input);
   const { version } = JSON.parse(readFileSync(new URL("../../runtime/package.json", import.meta.url), "utf8"));
   assert.equal(sent.at(-1)?.headers["User-Agent"], `svc-runtime/${version}`);
 });
 
-test("one signal over hundreds of calls has one listener, and Node warns of none", async () => {
+test("one signal for hundreds of calls has one listener, without a warning by Node", async () => {
   const warnings: Error[] = [];
   process.on("warning", (warning) => warnings.push(warning));
   const { signal } = new AbortController();

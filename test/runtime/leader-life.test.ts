@@ -124,7 +124,7 @@ async function withoutPauses<T>(act: () => Promise<T>): Promise<[T, number[]]> {
 }
 
 describe("repeat", () => {
-  test("the same nonce until a result, with growing pauses and the time that a server asks for", async () => {
+  test("sends the same nonce until a result, with growing pauses of at least Retry-After", async () => {
     const { client, sent } = scripted([
       done(A),
       "lost",
@@ -148,7 +148,7 @@ describe("repeat", () => {
     assert.ok(fifth >= 800 && fifth <= 1_600, `${fifth}`);
   });
 
-  test("ends at an answer that no repeat changes, with what ran over all attempts", async () => {
+  test("ends at a final answer, with `ran` over all attempts", async () => {
     for (const [end, expected] of [
       [refused(500, "tool_invocation_failed"), "tool_invocation_failed maybe"],
       [refused(503, "tool_invocation_interrupted"), "tool_invocation_interrupted maybe"],
@@ -179,7 +179,7 @@ describe("repeat", () => {
     assert.ok(stopped.request);
   });
 
-  test("learns the name of the memory before the first attempt, where no answer had it", async () => {
+  test("reads the name of the memory before the first attempt, if no answer had it", async () => {
     const { client, sent } = scripted((request) =>
       request.path === "/meta" ? { headers: { "x-svc-replay-memory": A }, body: DOCUMENT } : done(A),
     );
@@ -191,13 +191,13 @@ describe("repeat", () => {
     assert.deepEqual(memories(sent), ["none", `${A};age=…`]);
   });
 
-  test("an older server without a name gets none", async () => {
+  test("sends no name to an older server without one", async () => {
     const { client, sent } = scripted([{ body: DOCUMENT }, "lost", done()]);
     await withoutPauses(() => client.invoke(input, { repeat: true }));
     assert.deepEqual(memories(sent), ["none", "none", "none"]);
   });
 
-  test("a request whose first attempt knew no name names a memory that no server has", async () => {
+  test("a request whose first attempt had no name sends a name that no server has", async () => {
     const { client, sent } = scripted(["lost", done(A), lostMemory(A)]);
     const { request } = await failure(client.invoke(input));
     await client.invoke(input);
@@ -205,7 +205,7 @@ describe("repeat", () => {
     assert.deepEqual(memories(sent), ["none", "none", "unknown;age=…"]);
   });
 
-  test("a request whose first attempt knew no name learns it for a repeat, where no answer had it", async () => {
+  test("a request whose first attempt had no name gets it for a repeat, if no answer had it", async () => {
     for (const act of ["send", "repeat"] as const) {
       const { client, sent } = scripted((request, n) => {
         if (n === 0) return "lost";
@@ -220,7 +220,7 @@ describe("repeat", () => {
     }
   });
 
-  test("the age of a repeat counts the time that the machine was suspended", async (t) => {
+  test("the age of a repeat includes the time during which the machine was suspended", async (t) => {
     const { client, sent } = scripted([done(A), "lost", done(A)]);
     await client.invoke(input);
     const error = await failure(client.invoke(input));
@@ -231,7 +231,7 @@ describe("repeat", () => {
     assert.ok(Number(age) >= 600_000, `the age is ${age}`);
   });
 
-  test("a memory that began anew: a first attempt goes to the new one, a repeat does not", async () => {
+  test("after the memory was replaced, a first attempt is sent to the new one, a repeat is not", async () => {
     const first = scripted([done(A), lostMemory(B), done(B)]);
     await first.client.invoke(input);
     assert.equal((await first.client.invoke(input)).tag, "done");
@@ -244,14 +244,14 @@ describe("repeat", () => {
     proves("8.39");
   });
 
-  test("a first attempt that its own memory refuses was sent before by a gateway: it may have run, and is not sent again", async () => {
+  test("a first attempt that the named memory refuses may have run, because a gateway sent it before, and is not sent again", async () => {
     const { client, sent } = scripted([done(A), lostMemory(A), done(A)]);
     await client.invoke(input);
     assert.equal(endOf(await failure(client.invoke(input))), "replay_memory_lost maybe");
     assert.equal(sent.length, 2);
   });
 
-  test("several memories behind one address: a call without repeats is sent without a name in the end", async () => {
+  test("several memories behind one address: a call without repeats is finally sent without a name", async () => {
     const { client, sent } = scripted((request, n) => {
       const own = n % 2 === 0 ? A : B;
       const named = request.headers["X-Svc-Replay-Memory"];
@@ -267,7 +267,7 @@ describe("several addresses", () => {
   const url = ["https://one.example", "https://two.example"];
   const origins = (sent: readonly Sent[]) => sent.map(({ origin }) => origin.slice(8, 11));
 
-  test("the next one when a call certainly did not run, and from then on", async () => {
+  test("the next one is used if a call certainly did not run, and for later calls", async () => {
     const { client, sent } = scripted(({ origin }) => (origin.includes("one") ? "unsent" : done(B)), { url });
     await client.invoke(input);
     await client.invoke(input);
@@ -275,7 +275,7 @@ describe("several addresses", () => {
     assert.equal(client.url, "https://two.example");
   });
 
-  test("after a lost answer only one that shares the memory, or has not named its own", async () => {
+  test("after a lost answer, only an address that shares the memory or has not sent a name is used", async () => {
     for (const [second, expected] of [
       [A, "done"],
       [B, "connection_failed maybe"],
@@ -307,7 +307,7 @@ describe("several addresses", () => {
     assert.deepEqual(memories(sent), ["none", `${A};age=…`, `${A};age=…`]);
   });
 
-  test("connect reads the metadata of the first that answers", async () => {
+  test("connect reads the metadata of the first address that answers", async () => {
     const { dispatcher } = scripted(({ origin }) => (origin.includes("one") ? "unsent" : { body: DOCUMENT }));
     const connected = await LeaderClient.connect(url, { dispatcher });
     assert.equal(connected.url, "https://two.example");
@@ -337,7 +337,7 @@ describe("keys of the tool", () => {
     assert.throws(() => scripted(signed, { toolKey: [] }), /toolKey: expected at least one key/);
   });
 
-  test("a function is asked for each call, and again for a result that its keys do not verify", async () => {
+  test("a function is called for each call, and again for a result that its keys do not verify", async () => {
     let asked = 0;
     const toolKey = async () => (++asked === 2 ? key : other);
     const { client } = scripted(signed, { toolKey });
@@ -347,7 +347,7 @@ describe("keys of the tool", () => {
     assert.equal(asked, 4);
   });
 
-  test("a function that throws lets nothing be sent, and an error after an attempt keeps ran and the request", async () => {
+  test("if a function throws, nothing is sent; an error after an attempt keeps `ran` and the request", async () => {
     let asked = 0;
     let good = 0;
     const toolKey = () => {
@@ -370,7 +370,7 @@ describe("keys of the tool", () => {
     assert.equal(endOf(await failure(lost.client.send(request as SignedRequest))), "tool_key_unavailable maybe");
   });
 
-  test("a function that never ends is waited for no longer than for an answer", async () => {
+  test("a function that never ends has the same time limit as an answer", async () => {
     const { client } = scripted(signed, { toolKey: () => new Promise(() => undefined) });
     assert.equal(endOf(await failure(client.invoke(input, { timeoutMs: 1 }))), "timeout no");
     const controller = new AbortController();
@@ -385,7 +385,7 @@ describe("a contract that changes", () => {
   const changed = JSON.stringify(documentOf({ any: {}, more: {} }));
   const meta = (request: Sent, answer: End): End => (request.path === "/meta" ? { body: changed } : answer);
 
-  test("a refused input says what changed, and refresh reads it", async () => {
+  test("the error of a refused input lists the changes, and refresh reads the new contract", async () => {
     const { client, sent } = scripted((request) => meta(request, refused(422, "input_deserialization_error")));
     const error = await failure(client.invoke(input));
     assert.match(
@@ -403,7 +403,7 @@ describe("a contract that changes", () => {
     assert.deepEqual(await client.refresh(), []);
   });
 
-  test("a refused result does, and an unchanged contract adds nothing", async () => {
+  test("the error of a refused result lists the changes; for an unchanged contract nothing is added", async () => {
     const body = encodeOutput({ tag: "new", ports: [] });
     const other = JSON.stringify(documentOf({ any: {} }, { const: "new" }));
     const { client } = scripted((request) =>
@@ -424,7 +424,7 @@ describe("a contract that changes", () => {
   });
 });
 
-test("observe sees the begin and the end of every call, and cannot affect it", async () => {
+test("observe receives the start and the end of every call, and cannot affect it", async () => {
   const seen: [CallStart, CallEnd][] = [];
   const observe = (start: CallStart) => (end: CallEnd) => {
     seen.push([start, end]);
@@ -505,7 +505,7 @@ describe("the end of a client", () => {
     await client.close();
   });
 
-  test("its limit, and destroy, cut running calls and pauses", async () => {
+  test("its time limit and destroy abort running calls and pauses", async () => {
     const limited = scripted(["never"]).client;
     const cut = failure(limited.invoke(input));
     await limited.close({ timeoutMs: 1 });

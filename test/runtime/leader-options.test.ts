@@ -185,18 +185,18 @@ test("an answered call removes its listeners from the signal", async () => {
   });
 });
 
-test("connect: one that fails keeps no connection", ENDS, async () => {
+test("connect: a failure keeps no connection open", ENDS, async () => {
   const ended = connectionEnd((response) => response.end("{}"));
   await assert.rejects(LeaderClient.connect(url), fails("invalid_metadata"));
   await ended;
 });
 
-test("url: the address of the document by default, else the given one", () => {
+test("url: the given address, by default that of the document", () => {
   assert.equal(LeaderClient.fromMetadata(DOCUMENT).url, "http://127.0.0.1:1/elsewhere");
   assert.equal(LeaderClient.fromMetadata(DOCUMENT, { url: "https://a.example/b/" }).url, "https://a.example/b");
 });
 
-test("fqn: metadata of another tool are refused, of a document too", async () => {
+test("fqn: metadata of another tool is refused, also from a document", async () => {
   answer = (response) => response.end(DOCUMENT);
   const wrong = { fqn: "xyz.test.other@1" };
   assert.throws(() => LeaderClient.fromMetadata(DOCUMENT, wrong), fails("invalid_metadata"));
@@ -204,7 +204,7 @@ test("fqn: metadata of another tool are refused, of a document too", async () =>
   LeaderClient.fromMetadata(DOCUMENT, { fqn: "xyz.test.answers@1" });
 });
 
-test("headerPrefix: X-Svc- by default, of a request by itself too", async () => {
+test("headerPrefix: X-Svc- by default, also for a request signed without a client", async () => {
   const envelope = buildEnvelope([], {});
   for (const headerPrefix of ["X-Svc-", "X-Nexus-"]) {
     const option = headerPrefix === "X-Svc-" ? {} : { headerPrefix };
@@ -243,7 +243,7 @@ test("leader: keys of 0 to 2^64-1, ids of visible ASCII", () => {
   for (const id of ["", " ", "\x7f", "a b"]) assert.throws(() => signedBy({ id }), /leader id: expected visible ASCII/);
 });
 
-test("reader: it gets the values of a result, and the options of resolve", async () => {
+test("reader: receives the values of a result and the options of resolve", async () => {
   answer = answerResult;
   const seen: unknown[] = [];
   const reader = {
@@ -277,7 +277,7 @@ for (const scheme of ["http", "https"]) {
   });
 }
 
-test("tls: ca are the trusted certificates, servername the name that they must have", async () => {
+test("tls: ca contains the trusted certificates, servername the name to verify", async () => {
   answer = answerResult;
   const address = `https://127.0.0.1:${portOf(secure)}`;
   const invoke = (tls: NonNullable<LeaderOptions["tls"]> | undefined) => {
@@ -292,7 +292,7 @@ test("tls: ca are the trusted certificates, servername the name that they must h
   await assert.rejects(invoke({ ca: cert, servername: "other.example" }), fails("connection_failed", /ALTNAME/));
 });
 
-test("an error answer: 1,000 characters of details, nine digits of Retry-After", async () => {
+test("an error answer: at most 1,000 characters of details and nine digits of Retry-After", async () => {
   const errorOf = async (error: string, details: string, retryAfter: string) => {
     answer = (response) => {
       response

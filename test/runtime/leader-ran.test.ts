@@ -361,7 +361,7 @@ function metaOf({ metadata }: LeaderClient) {
   };
 }
 
-describe("whether the tool ran, by the error and by its own count", () => {
+describe("`ran` of each error equals whether the tool counted a run", () => {
   for (const [title, { failure, call, repeat, mode }] of Object.entries(rows)) {
     test(`${title}: ${failure}`, async () => {
       const given = input(mode);
@@ -399,7 +399,7 @@ describe("whether the tool ran, by the error and by its own count", () => {
     proves("8.38");
   });
 
-  test("no failure of an earlier attempt is forgotten by a later one", async () => {
+  test("a later attempt does not forget the failure of an earlier one", async () => {
     cutNext("after");
     const { request } = await failureOf(client.invoke(input()));
     const late = await failureOf(client.send(request as SignedRequest, { signal: AbortSignal.abort() }));

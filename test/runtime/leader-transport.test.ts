@@ -111,7 +111,7 @@ describe("ran is no: no byte of the request was sent", () => {
     return error;
   };
 
-  test("the name has no address", async () => {
+  test("the host name has no address", async () => {
     await noByte(clientAt("http://no-such-name.invalid").invoke({ n: 1 }), "connection_failed");
   });
 
@@ -119,7 +119,7 @@ describe("ran is no: no byte of the request was sent", () => {
     await noByte(clientAt(await refusingUrl()).invoke({ n: 1 }), "connection_failed");
   });
 
-  test("the connection does not come about within the agent's limit, or within the timeout", async () => {
+  test("the connection is not established within the agent's limit, or within the timeout", async () => {
     const connector = buildConnector({ timeout: 20 });
     const silent = createServer();
     const port = await listen(silent);
@@ -136,7 +136,7 @@ describe("ran is no: no byte of the request was sent", () => {
     await noByte(clientAt(`https://127.0.0.1:${port}`).invoke({ n: 1 }, { timeoutMs: 50 }), "timeout");
   });
 
-  test("the TLS handshake fails: unknown issuer, other name, plain HTTP, a server that hangs up", async () => {
+  test("the TLS handshake fails: unknown issuer, other name, plain HTTP, a server that closes the connection", async () => {
     let received = 0;
     const tls = createTlsServer({ cert, key }, (socket) => socket.on("data", (chunk) => (received += chunk.length)));
     tls.on("tlsClientError", () => undefined);
@@ -158,7 +158,7 @@ describe("ran is no: no byte of the request was sent", () => {
     );
   });
 
-  test("the signal fires before, or while the connection is made", async () => {
+  test("the signal fires before the connection or while it is established", async () => {
     const counting = await Counting.start(answerWhole);
     await noByte(clientAt(counting.url).invoke({ n: 1 }, { signal: AbortSignal.abort() }), "aborted");
     const silent = await listen(createServer());
@@ -183,7 +183,7 @@ describe("ran is no: no byte of the request was sent", () => {
     assert.equal(counting.total, 1);
   });
 
-  test("a proxy refuses the tunnel, or hangs up, and is not asked without end", async () => {
+  test("a proxy refuses the tunnel or closes the connection, and is not tried endlessly", async () => {
     let asked = 0;
     const answers: ((socket: Socket) => void)[] = [
       (socket) => socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"),
@@ -207,7 +207,7 @@ describe("ran is no: no byte of the request was sent", () => {
     }
   });
 
-  test("a proxy of the environment whose address is no URL; the next call looks again", async () => {
+  test("a proxy of the environment whose address is not a URL; the next call reads it again", async () => {
     let asked = 0;
     const proxy = createServer((socket) => {
       asked++;
@@ -254,7 +254,7 @@ describe("ran is maybe: a byte was sent", () => {
     assert.deepEqual([late.code, late.ran, counting.total], ["timeout", "maybe", 2]);
   });
 
-  test("an answer of a gateway, with the time that it asks for", async () => {
+  test("an answer of a gateway, with its Retry-After", async () => {
     const counting = await Counting.start((socket, text) => isWhole(text) && socket.write(GATEWAY));
     const { code, status, ran, message } = await failure(clientAt(counting.url).invoke({ n: 1 }));
     assert.deepEqual([code, status, ran], ["gateway_error", 502, "maybe"]);
@@ -327,7 +327,7 @@ describe("nothing is sent twice", () => {
   });
 });
 
-describe("an agent that is given", () => {
+describe("an agent passed to the client", () => {
   test("MockAgent answers", async () => {
     const dispatcher = new MockAgent();
     dispatcher.disableNetConnect();
@@ -344,7 +344,7 @@ describe("an agent that is given", () => {
     await dispatcher.close();
   });
 
-  test("a proxy, and that of the environment; never for this machine", async () => {
+  test("a proxy, explicit or from the environment; never for this machine", async () => {
     const counting = await Counting.start(answerWhole);
     const tunnels: string[] = [];
     const proxy = createServer((socket) => {

@@ -237,7 +237,7 @@ describe("signed calls", () => {
     assert.deepEqual(value.list, [1]);
   });
 
-  test("texts that are not canonical, long or deep travel as bytes and arrive whole", async () => {
+  test("texts that are not canonical, long or deeply nested are sent as bytes and arrive unchanged", async () => {
     const deep = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
     const cases: [text: string, kind: "data" | "bytes"][] = [
       ['{"b":1,"a":2}', "data"],
@@ -360,7 +360,7 @@ describe("signed calls", () => {
     trusting.close();
   });
 
-  test("a signature says nothing about another request", async () => {
+  test("a signature is not valid for another request", async () => {
     const request = client.sign(input);
     const { bcs, toolSignature } = await client.send(request);
     assert.ok(toolSignature);
@@ -374,7 +374,7 @@ describe("signed calls", () => {
     assert.equal(await client.health(), 418);
   });
 
-  test("no key shows when a client is printed", () => {
+  test("printing a client shows no key", () => {
     const { inspect } = process.getBuiltinModule?.("node:util") ?? {};
     const printed = inspect?.(client, { depth: 10, showHidden: true }) ?? "";
     assert.ok(printed.startsWith("LeaderClient"));
@@ -499,7 +499,7 @@ describe("other servers", () => {
     );
   });
 
-  test("half a signature is no signature", async () => {
+  test("an incomplete set of signature headers is not a signature", async () => {
     for (const headers of [
       { "X-Svc-Tool-Signature": Buffer.alloc(64).toString("base64url") },
       { "X-Svc-Sig-V": "2", "X-Svc-Tool-Signature": Buffer.alloc(64).toString("base64url") },
@@ -581,7 +581,7 @@ describe("pieces", () => {
     proves("5.28");
   });
 
-  test("leaders that no tool would know", () => {
+  test("leaders that no tool can know", () => {
     const envelope = buildEnvelope([], {});
     const sign = (change: object) => () => signRequest(envelope, { ...leader, ...change });
     for (const key of [undefined, null, { publicKey: LEADER_SEED }]) {

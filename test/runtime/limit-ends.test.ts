@@ -16,7 +16,7 @@ import { scratchFolder } from "../scratch-folder.js";
 import { many, one } from "./counting-tool.js";
 import { keptLog } from "./tools.js";
 
-test("a file of an operator has 64 MiB at most, and a larger one is not read", async (t) => {
+test("an operator's file may have 64 MiB; a larger one is not read", async (t) => {
   const directory = scratchFolder();
   const path = join(directory, "config.json");
   writeFileSync(path, "", { mode: 0o600 });
@@ -42,7 +42,7 @@ test("a file of an operator has 64 MiB at most, and a larger one is not read", a
   assert.equal(reading.digest, digestOf(Buffer.alloc(300_000)));
 });
 
-test("a pipe in place of a file is refused without waiting for a writer", {
+test("a pipe instead of a file is refused without waiting for a writer", {
   skip: process.platform === "win32",
 }, () => {
   const directory = scratchFolder();
@@ -58,7 +58,7 @@ test("a pipe in place of a file is refused without waiting for a writer", {
   assert.deepEqual(stdout.match(/must be a readable file, got a directory or a special file/g)?.length, 2, stdout);
 });
 
-test("a name is near another within two edit steps, and half of its length", () => {
+test("a name is similar to another within an edit distance of two and half of its length", () => {
   const known = ["response_signing_key"];
   assert.deepEqual(closest("response_signing_kXX", known), known);
   assert.deepEqual(closest("response_signing_XXX", known), []);
@@ -66,7 +66,7 @@ test("a name is near another within two edit steps, and half of its length", () 
   assert.deepEqual(closest("abc", ["add"]), []);
 });
 
-test("a variable is near the path of the configuration within four edit steps, near other settings within five", () => {
+test("a variable is similar to the configuration's within an edit distance of four, to other settings within five", () => {
   const nearestTo = (name: string) => strayVariables({ [name]: "" })[0]?.nearest;
   const config = "SVC_TOOLKIT_CONFIG_PATH";
   assert.equal(nearestTo("XXXXTOOLKIT_CONFIG_PATH"), config);
@@ -81,7 +81,7 @@ test("every documented variable of the shared replay state is known", () => {
   assert.deepEqual(strayVariables(Object.fromEntries(names.map((name) => [name, ""]))), []);
 });
 
-test("ten undeclared members are named, of a thousand values that are looked at", () => {
+test("ten undeclared members are reported, from the first thousand values", () => {
   const contract = { input: [many("list")] } as unknown as Contract;
   const namesIn = (body: object) => undeclaredMembers(contract, Buffer.from(JSON.stringify(body))).length;
   const others = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`other${i}`, 1]));
@@ -107,7 +107,7 @@ test("undeclared members of a signed call are found in its committed texts, whos
   assert.equal(log.entries.length, 1, "not looked at");
 });
 
-test("undeclared members are looked for once a second, in bodies of 64 KiB, until 20 places are named", (t) => {
+test("undeclared members are searched once a second, in bodies up to 64 KiB, until 20 positions are logged", (t) => {
   let now = 0;
   t.mock.method(performance, "now", () => now);
   const lines: unknown[] = [];

@@ -51,7 +51,7 @@ function waitingTool(behaviour: Behaviour = {}) {
 const overloaded = (response: RawResponse) => assert.equal(expectError(response, 503, "overloaded"), undefined);
 const result = (response: RawResponse, call: SignedCall, value: string) => expectResult(response, echoed(value), call);
 
-describe("a limit of concurrency", () => {
+describe("a concurrency limit", () => {
   const limited = async (load: LoadOptions, behaviour?: Behaviour, shutdown?: ShutdownOptions) => {
     const waiting = waitingTool(behaviour);
     const store = new ReplayMemory();
@@ -65,7 +65,7 @@ describe("a limit of concurrency", () => {
   const calls = (tool: CountingTool, count: number) =>
     Array.from({ length: count }, (_, i) => echoCall(tool, `${i}`)) as [SignedCall, SignedCall, SignedCall, SignedCall];
 
-  it("refuses a call too many with 503 and Retry-After; the same request runs later", async () => {
+  it("refuses an excess call with 503 and Retry-After; the same request runs later", async () => {
     const { url, tool, letGo, numbers, load, log } = await limited({ limits: { concurrency: 2 } });
     const [a, b, c] = calls(tool, 3);
     const [first, second] = [a.send(url), b.send(url)];
@@ -91,7 +91,7 @@ describe("a limit of concurrency", () => {
     proves("7.30");
   });
 
-  it("counts the authorize() of retries by another leader, and refuses those without a slot", async () => {
+  it("counts authorize() for retries by another leader, and refuses retries without a slot", async () => {
     const open: (() => void)[] = [];
     let authorizing = 0;
     const { url, tool, letGo, numbers } = await limited(
@@ -124,7 +124,7 @@ describe("a limit of concurrency", () => {
     assert.deepEqual(numbers(), [0, 0]);
   });
 
-  it("an authorize() past its deadline keeps its slot until it ends", async () => {
+  it("keeps the slot of an authorize() beyond its deadline until it ends", async () => {
     let end = () => {};
     const { url, tool, letGo, numbers } = await limited(
       { limits: { concurrency: 1 } },
@@ -146,7 +146,7 @@ describe("a limit of concurrency", () => {
     await until(() => numbers()[0] === 0, "the slot is free");
   });
 
-  it("does not keep a retry from its cached answer, nor health, metadata and the list of tools from theirs", async () => {
+  it("does not block cached answers, health, metadata and the list of tools", async () => {
     const { url, tool, letGo } = await limited({ limits: { concurrency: 1 } });
     const [a, b] = calls(tool, 2);
     const first = a.send(url);
@@ -185,7 +185,7 @@ describe("a limit of concurrency", () => {
     assert.deepEqual(numbers(), [0, 0]);
   });
 
-  it("refuses a call that waited too long; the same request runs later", async () => {
+  it("refuses a call after the maximum wait; the same request runs later", async () => {
     const { url, tool, letGo, numbers, load } = await limited({
       limits: { concurrency: 1, queue: 1, queueTimeoutMs: 50 },
     });
@@ -203,7 +203,7 @@ describe("a limit of concurrency", () => {
     assert.equal(tool.calls.invoked, 2);
   });
 
-  it("does not take the time of waiting from the time of the call", async () => {
+  it("does not count the waiting time towards the deadline", async () => {
     const { url, tool, letGo, numbers } = await limited(
       { limits: { concurrency: 1, queue: 1, queueTimeoutMs: 60_000 } },
       { timeout: 1_000 },
@@ -221,7 +221,7 @@ describe("a limit of concurrency", () => {
     assert.deepEqual(numbers(), [0, 0]);
   });
 
-  it("runs a signed call that waited although its caller left: its retry gets the result", async () => {
+  it("runs a waiting signed call whose caller disconnected: its retry gets the result", async () => {
     const { url, tool, letGo, numbers } = await limited({
       limits: { concurrency: 1, queue: 1, queueTimeoutMs: 60_000 },
     });
@@ -240,7 +240,7 @@ describe("a limit of concurrency", () => {
     assert.equal(tool.calls.invoked, 2);
   });
 
-  it("applies without signatures too, where a disconnecting caller releases its place", async () => {
+  it("applies without signatures too, and a disconnecting caller leaves the queue", async () => {
     const { tool, letGo } = waitingTool();
     const { url, load } = await serveFor([tool], {
       load: { limits: { concurrency: 1, queue: 1, queueTimeoutMs: 60_000 } },
@@ -260,7 +260,7 @@ describe("a limit of concurrency", () => {
     assert.equal(load().bodyBytes.inFlight, 0);
   });
 
-  it("is of each tool by itself, or of one by its name", async () => {
+  it("applies to each tool separately, or to one by name", async () => {
     for (const [most, load] of [
       [[1, 1], { limits: { concurrency: 1 } }],
       [[1, 2], { limits: { concurrency: 2 }, tools: { "xyz.load.one@1": { concurrency: 1 } } }],
@@ -309,7 +309,7 @@ describe("a limit of concurrency", () => {
 });
 
 describe("the metrics", () => {
-  it("have what waits, what was refused and the bytes of bodies", async () => {
+  it("contain waiting calls, refused calls and bytes of bodies", async () => {
     const { tool, letGo } = waitingTool();
     const limits = { concurrency: 1, queue: 1, queueTimeoutMs: 60_000 };
     const { url, adminUrl, load } = await serveFor([tool], { load: { limits }, admin: [[127, 0, 0, 1], 0] });
@@ -335,14 +335,14 @@ describe("the metrics", () => {
   });
 });
 
-describe("a limit of rate", () => {
+describe("a rate limit", () => {
   const limited = async (calls: number, windowMs?: number) => {
     const tool = countingTool();
     const rateLimit = { calls, ...(windowMs !== undefined && { windowMs }) };
     return { tool, ...(await serveSigned([tool], { load: { rateLimit } })) };
   };
 
-  it("is of a verified leader, over its keys: 429 with Retry-After before the body; others are served", async () => {
+  it("applies to a verified leader, over all its keys: 429 with Retry-After before the body; others are served", async () => {
     const { url, tool, load } = await limited(2, 60_000);
     const one = echoCall(tool, "1");
     const strangers = { ...alice, seed: Buffer.alloc(32, 66) };
@@ -409,14 +409,14 @@ describe("a limit of rate", () => {
     assert.equal(tool.calls.invoked, 2);
   });
 
-  it("says Retry-After in whole seconds, rounded up, and one at least", () => {
+  it("sends Retry-After in whole seconds, rounded up, at least one", () => {
     for (const [ms, seconds] of Object.entries({ 0: "1", 1: "1", 1000: "1", 1001: "2", 59999: "60" })) {
       const { headers } = errorReplyOf(429, Buffer.alloc(0), "rate_limited", Number(ms));
       assert.deepEqual(headers.slice(-2), ["retry-after", seconds]);
     }
   });
 
-  it("gives the whole window at most as Retry-After, though the time of day is set back", async () => {
+  it("sends at most the whole window as Retry-After, even if the clock is set back", async () => {
     const { url, tool } = await limited(1, 60_000);
     const one = echoCall(tool, "1");
     result(await one.send(url), one, "1");
@@ -431,7 +431,7 @@ describe("a limit of rate", () => {
 });
 
 describe("without limits", () => {
-  it("nothing is counted but bytes of bodies, and no limiter is loaded", async () => {
+  it("only bytes of bodies are counted, and no limiter is loaded", async () => {
     const tool = countingTool();
     const { load } = await serveSigned([tool]);
     const { tools, refused, bodyBytes } = load();
@@ -484,7 +484,7 @@ describe("invalid limits are a start-up error", () => {
     });
   }
 
-  it("so is a rate limit where callers are not verified", async () => {
+  it("a rate limit without verified callers is a start-up error", async () => {
     const options: BootstrapOptions = { config: UNSIGNED, load: { rateLimit: { calls: 1 } } };
     await assert.rejects(
       serveFor([tool], options),
@@ -495,8 +495,8 @@ describe("invalid limits are a start-up error", () => {
   });
 });
 
-describe("the log of what was refused", () => {
-  it("has the first at once, further ones together every ten seconds, and no line without news", () => {
+describe("the log of refused calls", () => {
+  it("contains the first at once, later ones together every ten seconds, and nothing if there are none", () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     try {
       const log = keptLog();
@@ -520,7 +520,7 @@ describe("the log of what was refused", () => {
   });
 });
 
-it("a call that would have to wait after the waiting ones were refused for a shutdown is refused too", () => {
+it("after a shutdown has refused waiting calls, a call that would have to wait is refused too", () => {
   const load = new LoadControl(
     { limits: { concurrency: 1, queue: 8 } },
     { tools: ["tool"], signed: true, bodyBytes: 1, log: keptLog() },

@@ -137,7 +137,7 @@ const metric = async (admin: string, name: string): Promise<number> => {
 const json = ({ status, body }: RawResponse) => [status, status === 200 ? undefined : JSON.parse(body.toString())];
 
 describe("a full disk behind standard error", { timeout: 120_000 }, () => {
-  it("changes no answer: calls past their deadline, an isolated endless loop, a health check that throws", async () => {
+  it("does not change answers: calls past their deadline, an isolated endless loop, a health check that throws", async () => {
     const server = await serveWith(openSync("/dev/full", "w"), { LOOP: "1" });
     const { url, admin } = server;
     for (let round = 0; round < 2; round++) {
@@ -176,7 +176,7 @@ describe("a pipe that is not read", { timeout: 120_000 }, () => {
     });
   }
 
-  it("and blocks, because a child has inherited it, keeps the process neither from answering nor from ending", async () => {
+  it("and blocks, because a child has inherited it, does not keep the process from answering or ending", async () => {
     // At its end the write has taken longer than that waits for one.
     const late = `process.once("exit", () => {
       const { now } = performance;
@@ -193,7 +193,7 @@ describe("a pipe that is not read", { timeout: 120_000 }, () => {
     assert.deepEqual([code, server.process.signalCode], [null, "SIGKILL"]);
   });
 
-  it("and is read at last: the lines that were kept, in order and whole, and how many were dropped", async () => {
+  it("and is finally read, contains the kept lines, complete and in order, and the number of dropped lines", async () => {
     const pipe = unreadPipe("late");
     const server = await serveWith(pipe.writer);
     const { url, admin } = server;
@@ -220,7 +220,7 @@ describe("a pipe that is not read", { timeout: 120_000 }, () => {
   });
 });
 
-describe("the log is whole at the end of a process", { timeout: 120_000 }, () => {
+describe("the log is complete at the end of a process", { timeout: 120_000 }, () => {
   it("when a tool ends it by process.exit", async () => {
     const pipe = unreadPipe("exit");
     const server = await serveWith(pipe.writer);
@@ -279,7 +279,7 @@ describe("the log is whole at the end of a process", { timeout: 120_000 }, () =>
   });
 });
 
-describe("a logger of one's own", () => {
+describe("a custom logger", () => {
   const fail = () => {
     throw new Error("the logger is broken");
   };

@@ -26,7 +26,7 @@ const RAISED = "the log level was raised to debug until the next SIGUSR2";
 const LOWERED = "the log level was reset to the configured one";
 
 describe("SIGUSR2", { skip: isWindows }, () => {
-  it("raises the level to debug and lowers it again, for loggers of tools and calls that exist", async () => {
+  it("raises the level to debug and lowers it again, also for existing loggers of tools and calls", async () => {
     const child = run(code("{}"), { env });
     const call = async (value: number) =>
       assert.equal((await sendPlain(await child.url, "/one/invoke", `{"value":${value}}`)).status, 200);
@@ -66,7 +66,7 @@ describe("SIGUSR2", { skip: isWindows }, () => {
     });
   }
 
-  it("raises that of threads too, also of a logger that the tool made", async () => {
+  it("raises the level of threads too, also of a logger that the tool created", async () => {
     const tool = `
       import { debug } from "svc-runtime";
       class Noisy extends One {
@@ -91,7 +91,7 @@ describe("SIGUSR2", { skip: isWindows }, () => {
     assert.ok(!/"(?:call|thread) [13]"/.test(child.stderr()), child.stderr());
   });
 
-  it("has no effect on a logger of the application, and says so", async () => {
+  it("has no effect on a logger of the application, which is logged", async () => {
     const logger = `{ logger: (() => {
       const write = (first, message) => process.stderr.write(JSON.stringify({ ...Object(first), msg: message ?? first }) + "\\n");
       const quiet = { debug() {}, info: write, warn: write, error: write, child: () => quiet, isLevelEnabled: (level) => level !== "debug" };

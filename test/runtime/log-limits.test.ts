@@ -28,7 +28,7 @@ test("SVC_LOG_LEVEL: info by default, trace to fatal, or silent", () => {
   assert.throws(() => initLogger({ SVC_LOG_LEVEL: "pear" }), /^StartupError: SVC_LOG_LEVEL: expected one of trace, /);
 });
 
-test("1 MiB of lines wait; a failed write is repeated after 10 ms, then after twice the time, up to 1 s", () => {
+test("1 MiB of lines can wait; a failed write is repeated after 10 ms, then after twice the time, up to 1 s", () => {
   const timers = holdTimers(1);
   try {
     // No such descriptor: each write fails.

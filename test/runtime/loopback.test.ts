@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isLoopback } from "#runtime/loopback.js";
 
-test("only loopback addresses and localhost are this machine, in every form of an address", () => {
+test("only loopback addresses and localhost are this machine, in every notation of an address", () => {
   const here = ["localhost", "LOCALHOST", "127.0.0.1", "127.255.0.2", "::1", "[::1]", "0:0:0:0:0:0:0:1", "::1%lo"];
   const mapped = ["::ffff:127.0.0.1", "[::ffff:7f00:1]", "::ffff:127.0.0.1%lo", "[0:0:0:0:0:ffff:7f01:203]"];
   for (const host of [...here, ...mapped]) assert.equal(isLoopback(host), true, host);

@@ -33,7 +33,7 @@ describe("the parts of the memory", () => {
     });
   }
 
-  it("are at most the limit together, for every limit from 192 MiB and half of it as heap", () => {
+  it("add up to at most the limit, for every limit from 192 MiB with half of it as heap", () => {
     for (let limit = 192; limit <= 8_192; limit += 16) {
       for (const tls of [false, true]) {
         assert.equal(memoryBudget({}, { ...use, tls }, host(limit, limit / 2)).warning, undefined, `${limit} MiB`);
@@ -41,7 +41,7 @@ describe("the parts of the memory", () => {
     }
   });
 
-  it("that may exceed the limit are named with it, and with what to do", () => {
+  it("that may exceed the limit are logged with the limit and what to do", () => {
     const { warning = "" } = memoryBudget({ replayMaxBytes: 300 * MIB }, use, host(512, 259));
     assert.match(
       warning,
@@ -60,7 +60,7 @@ describe("the parts of the memory", () => {
     assert.match(ofStore, /replay memory 300 MiB/);
   });
 
-  it("that exceed the limit without any heap are no start", () => {
+  it("that exceed the limit even without heap are a start-up error", () => {
     const tooMuch = () => memoryBudget({ replayMaxBytes: 512 * MIB }, use, host(512, 259));
     assert.throws(
       tooMuch,
@@ -68,7 +68,7 @@ describe("the parts of the memory", () => {
     );
   });
 
-  it("leave replay memory out where none is kept, and connections where an application has them", () => {
+  it("exclude replay memory if none is used, and connections if an application owns them", () => {
     const none = { ...use, remembers: false, listens: false };
     assert.equal(
       memoryBudget({ replayMaxBytes: 512 * MIB, maxConnections: 1e9 }, none, host(512, 259)).warning,
@@ -76,14 +76,14 @@ describe("the parts of the memory", () => {
     );
   });
 
-  it("hold two bodies of the largest size, whatever the limit", () => {
+  it("have room for two bodies of the largest size, whatever the limit", () => {
     const { bodies } = memoryBudget({}, { ...use, bodyLimit: 40_000_000n }, host(512, 259));
     assert.equal(bodies, 80_000_000);
   });
 });
 
 describe("the limit", () => {
-  it("is that of the host where none is set", () => {
+  it("is the host's if none is set", () => {
     const { machine, container } = hostMemory();
     assert.equal(memoryBudget({}, use).limit, container ?? machine);
   });
@@ -102,7 +102,7 @@ describe("the limit", () => {
     }
   });
 
-  it("in code goes before all others, and is at least 64 MiB", () => {
+  it("in code takes precedence over all others, and is at least 64 MiB", () => {
     const { limit, source } = memoryBudget({ memoryLimit: 1_024 * MIB }, use, host(512, 259));
     assert.deepEqual([limit, source], [1_024 * MIB, "memoryLimit"]);
     for (const memoryLimit of [0, 64 * MIB - 1, 1e9 + 0.5, Number.NaN]) {
@@ -120,7 +120,7 @@ describe("the variables of the memory", () => {
     return lines.map((line) => JSON.parse(line)).find(({ msg }) => msg === "serving").memory;
   };
 
-  it("are taken, in bytes or with the suffixes of Kubernetes", async () => {
+  it("are in bytes or have the suffixes of Kubernetes", async () => {
     const limits = { SVC_MEMORY_LIMIT: "8Gi", SVC_MAX_BODY_BYTES_IN_FLIGHT: "25165824", SVC_MAX_CONNECTIONS: "7" };
     const { of, limitMi, bodiesMi, maxConnections } = await summary({ ...limits, SVC_REPLAY_MAX_BYTES: "16Mi" });
     assert.deepEqual(

@@ -52,7 +52,7 @@ describe("GET /meta", () => {
     proves("9.1", "9.7", "11.2");
   });
 
-  it("of a tool at the root ends in the root; its version is in shortest form", async () => {
+  it("of a tool at the root has the root as its path; its version is in shortest form", async () => {
     const text = (await get("/meta")).body.toString();
     const document = JSON.parse(text) as { url: string; fqn: string };
     assert.equal(document.url, "http://localhost/");
@@ -128,7 +128,7 @@ describe("GET /meta", () => {
     });
   }
 
-  it("the query is no part of it", async () => {
+  it("the URL does not include the query", async () => {
     assert.equal(await urlOf([["Host", "h"]], "/a/b/meta?x=1"), "http://h/a/b/");
   });
 
@@ -160,7 +160,7 @@ describe("GET /meta", () => {
     });
   }
 
-  it("400 host_header_required without any, and for two forwarded ones", async () => {
+  it("400 host_header_required without a host, and for two forwarded hosts", async () => {
     expectError(await bare(""), 400, "host_header_required");
     const two = await get("/a/b/meta", [
       ["X-Forwarded-Host", "a"],
@@ -178,7 +178,7 @@ describe("GET /meta", () => {
     });
   }
 
-  it("400 invalid_scheme for two forwarded ones", async () => {
+  it("400 invalid_scheme for two forwarded schemes", async () => {
     const two: Headers = [
       ["X-Forwarded-Proto", "https"],
       ["X-Forwarded-Proto", "https"],
@@ -186,7 +186,7 @@ describe("GET /meta", () => {
     expectError(await get("/a/b/meta", two), 400, "invalid_scheme");
   });
 
-  it("a tool's own meta is served as it says; one that fails is 500 without a word of it", async () => {
+  it("a tool's own meta is served unchanged; if it throws, the answer is 500 without its message", async () => {
     const own = countingTool({ path: "own" });
     Object.assign(own.class, { meta: (url: string) => ({ url, mine: true }) });
     const broken = countingTool({ path: "broken" });
@@ -203,7 +203,7 @@ describe("GET /meta", () => {
     proves("7.28", "7.32");
   });
 
-  it("an override extends what the tool has by default, integers exact", async () => {
+  it("an override extends the default document, with exact integers", async () => {
     const tool = countingTool({ path: "extended" });
     const contract = { ...tool.contract, inputSchema: '{"properties":{"n":{"maximum":9223372036854775807}}}' };
     provideContracts([contract]);
@@ -235,7 +235,7 @@ describe("GET /meta", () => {
 });
 
 describe("GET /tools", () => {
-  it("lists the path() texts as they are, in the order of the tools", async () => {
+  it("lists the path() texts unchanged, in the order of the tools", async () => {
     const response = await exchange(server.url, requestText("GET", "/tools"));
     assert.equal(response.status, 200);
     assert.equal(response.headers.get("content-type"), "application/json");
@@ -351,7 +351,7 @@ describe("GET /health", () => {
     proves("9.3");
   });
 
-  it("a check that never ends does not keep the next from its own, once it is late", async () => {
+  it("a check that never ends does not block the next one after its deadline", async () => {
     const tool = countingTool({
       path: "t",
       timeout: 40,
@@ -365,7 +365,7 @@ describe("GET /health", () => {
     );
   });
 
-  it("answers 200 for a class without the method, and still makes an instance", async () => {
+  it("answers 200 for a class without the method, and still creates an instance", async () => {
     const { class: base } = countingTool({ path: "t", fqn: "xyz.test.plain@1" });
     let made = 0;
     class Plain extends SvcTool<unknown, unknown> {
@@ -389,7 +389,7 @@ describe("GET /health", () => {
     assert.equal((await exchange(url, requestText("GET", "/b/health"))).status, 500);
   });
 
-  it("/health answers 200 when no tool is at the root; the tool's, when one is", async () => {
+  it("/health answers 200 if no tool is at the root, otherwise with that tool's status", async () => {
     const broken = countingTool({ path: "t", health: fail });
     const { url } = await serveFor([broken]);
     for (const method of ["GET", "HEAD"]) {

@@ -100,7 +100,7 @@ for (const [mode, options] of Object.entries(MODES)) {
       assert.equal(expectError(failed.response, 500, "tool_invocation_failed"), undefined);
     });
 
-    it("InvalidInput is a 422 with its path and text, which a retry gets too", async () => {
+    it("InvalidInput is a 422 with its path and text, also for a retry", async () => {
       const { response, request, errors } = await call(asks("refuse", "expected BASE-QUOTE"));
       const refused = (got: typeof response) => expectError(got, 422, "input_deserialization_error");
       assert.equal(refused(response), "value[1]: expected BASE-QUOTE");
@@ -120,7 +120,7 @@ for (const [mode, options] of Object.entries(MODES)) {
       await goesOn();
     });
 
-    it("a call that never settles is 504, its retry too, and the next call is answered", async () => {
+    it("a call that never settles gets 504, like its retry, and the next call is answered", async () => {
       const request = echoCall(hasty, asks("never"));
       for (let i = 0; i < 2; i++) {
         assert.equal(expectError(await request.send(signed.url), 504, "tool_invocation_timeout"), undefined);
@@ -212,14 +212,14 @@ for (const [mode, options] of Object.entries(MODES)) {
       expectError(await request.send(signed.url), 500, "output_serialization_error");
     });
 
-    it("a result as JSON for an unsigned caller that wants it", async () => {
+    it("a result as JSON for an unsigned caller that accepts it", async () => {
       const body = '{"value":[9007199254740993]}';
       const response = await sendPlain(plain.url, act.target, body, ["Accept", "application/json"]);
       assert.equal(response.headers.get("content-type"), "application/json");
       assert.equal(response.body.toString(), '{"ok":{"value":[9007199254740993]}}');
     });
 
-    it("a stored value hears that its result has left", async () => {
+    it("a stored value's callback runs after its result was sent", async () => {
       for (const about of ["1", "2"]) {
         const { response } = await call(asks("store", about));
         assert.equal(response.status, 200);
@@ -229,7 +229,7 @@ for (const [mode, options] of Object.entries(MODES)) {
       }
     });
 
-    it("a retry gets the cached bytes, another leader too once authorize lets it pass", async () => {
+    it("a retry gets the cached bytes; so does another leader that authorize permits", async () => {
       const { response, request } = await call('["cached"]');
       expectResult(response, echoed('["cached"]'), request);
       expectResult(await request.send(signed.url), echoed('["cached"]'), request);
@@ -237,7 +237,7 @@ for (const [mode, options] of Object.entries(MODES)) {
       expectResult(await other.send(signed.url), echoed('["cached"]'), other);
     });
 
-    it("a retry of a call that runs is 409, and gets its result afterwards", async () => {
+    it("a retry of a running call gets 409, and afterwards its result", async () => {
       const from = signed.log.length;
       const request = echoCall(act, asks("hold", "it"));
       const first = request.send(signed.url);

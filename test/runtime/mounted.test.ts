@@ -132,7 +132,7 @@ describe("tools in an application", () => {
     }
   });
 
-  it("get the registry and a meter of the application for metrics of their own", async () => {
+  it("get the application's registry and a meter for their own metrics", async () => {
     const counted: unknown[] = [];
     const meter = { createCounter: (name: string) => ({ add: (value: number) => counted.push([name, value]) }) };
     metrics.setGlobalMeterProvider({ getMeter: (name: string) => ({ name, ...meter }) } as unknown as MeterProvider);
@@ -160,7 +160,7 @@ describe("tools in an application", () => {
     assert.deepEqual(Object.keys(got[1] ?? {}), ["log"]);
   });
 
-  it("are served signed, with replay protection, under a prefix; other routes are as they were", async () => {
+  it("are served signed, with replay protection, under a prefix; other routes are unchanged", async () => {
     const tool = countingTool({ path: "echo" });
     const { url } = await mounted([tool], { ...signed([tool]), prefix: "/tools" });
     const call = echoCall({ ...tool, target: `/tools${tool.target}` }, "1");
@@ -180,7 +180,7 @@ describe("tools in an application", () => {
     assert.equal((JSON.parse(meta.body.toString()) as { url: string }).url, "http://localhost/tools/echo/");
   });
 
-  it("refuse a stranger before a byte of the body, whatever its type", async () => {
+  it("refuse an unknown caller before a byte of the body is read, whatever its type", async () => {
     const tool = countingTool({ path: "echo" });
     const { url } = await mounted([tool], signed([tool]));
     const connection = await RawConnection.open(url);
@@ -197,7 +197,7 @@ describe("tools in an application", () => {
     assert.equal(tool.calls.constructed, 0);
   });
 
-  it("leave a path of another spelling and an unknown method of their path to the application", async () => {
+  it("leave differently spelled paths and unknown methods to the application", async () => {
     const tool = countingTool({ path: "sum" });
     const { url } = await mounted([tool], {
       before: (app) => app.setNotFoundHandler((_request, reply) => reply.code(404).send({ whose: "mine" })),
@@ -291,7 +291,7 @@ describe("tools in an application", () => {
     expectError(await cut, 503, "tool_invocation_interrupted");
   });
 
-  it("survive a hook whose header HTTP does not allow, and keep those of hooks", async () => {
+  it("survive a hook that sets an invalid header, and keep other headers of hooks", async () => {
     const tool = countingTool({ path: "echo" });
     const { url, log } = await mounted([tool], {
       before: (app) =>
@@ -307,7 +307,7 @@ describe("tools in an application", () => {
     assert.deepEqual([answer.headers.get("x-lang"), answer.headers.get("vary")], ["en", "Origin, Accept"]);
   });
 
-  it("answer themselves under a time limit of the application for handlers, and its end", async () => {
+  it("are not subject to the application's time limit for handlers", async () => {
     const open = gate();
     const tool = countingTool({ path: "slow", invoke: () => open.promise.then(() => ({ ok: { value: 1 } })) });
     const app = fastify({ handlerTimeout: 50 });
@@ -339,7 +339,7 @@ describe("tools in an application", () => {
     expectResult(await sendPlain(url, "/two/a/invoke", '{"value":1}'), echoed("1"));
   });
 
-  it("of several registrations stop together: all have the drain time from the beginning", async () => {
+  it("of several registrations stop together: the drain time of all starts at once", async () => {
     const { promise, open } = gate();
     const invoke = () => promise.then(() => ({ ok: { value: 1 } }));
     const [a, b] = [countingTool({ path: "a", invoke }), countingTool({ path: "b", invoke })];
@@ -360,7 +360,7 @@ describe("tools in an application", () => {
     await closed;
   });
 
-  it("of one tool share a store, in which a signed call runs once, also with a server beside them", async () => {
+  it("of one tool can share a store, so a signed call runs once, also with a separate server", async () => {
     const tool = countingTool({ path: "echo" });
     const shared = { ...signed([tool]), replayStore: new ReplayMemory() };
     const { app, url } = await mounted([tool], {
@@ -424,7 +424,7 @@ describe("tools in an application", () => {
   }
 });
 
-it("a delay of readiness is the application's own affair, and refused", async () => {
+it("an option for the delay of readiness is refused, because the application decides about it", async () => {
   await assert.rejects(
     mounted([countingTool()], { shutdown: { readinessDelayMs: 1 } }),
     /^RangeError: shutdown\.readinessDelayMs/,
@@ -432,7 +432,7 @@ it("a delay of readiness is the application's own affair, and refused", async ()
 });
 
 describe("configure(app)", () => {
-  it("adds routes, hooks and plugins of the author's to a server of ours", async () => {
+  it("adds the author's routes, hooks and plugins to a standalone server", async () => {
     const tool = countingTool({ path: "echo" });
     const seen: string[] = [];
     const { url } = await serveFor([tool], {
@@ -467,7 +467,7 @@ describe("configure(app)", () => {
     }
   });
 
-  it("has its routes answered at the end, and before a refusal behind them", async () => {
+  it("has its routes answered during a shutdown, and before a refusal pipelined behind them", async () => {
     const open = gate();
     const waiting: string[] = [];
     const server = await serveFor([countingTool()], {
@@ -489,7 +489,7 @@ describe("configure(app)", () => {
     assert.deepEqual((await closed).cut, 0);
   });
 
-  it("is closed when the start fails, and its faults at the end are logged", async () => {
+  it("is closed when the start fails, and errors during its close are logged", async () => {
     const closed: string[] = [];
     const configure = (app: FastifyInstance) => {
       app.addHook("onClose", async () => {

@@ -18,14 +18,14 @@ async function logUnder(limit: number, env: Record<string, string>): Promise<str
   return (await child.ended).stderr;
 }
 
-it("a limit below maxConnections is named at the start, with both numbers and what to do", LINUX, async () => {
+it("a limit below maxConnections is logged at the start, with both numbers and what to do", LINUX, async () => {
   const warning = /the limit of open files is (\d+), too low for (\d+) connections .* set SVC_MAX_CONNECTIONS=(\d+)"/;
   const low = await logUnder(400, { SVC_MAX_CONNECTIONS: "1000" });
   assert.deepEqual(warning.exec(low)?.slice(1), ["400", "1000", "336"]);
   assert.doesNotMatch(await logUnder(400, { SVC_MAX_CONNECTIONS: "336" }), warning);
 });
 
-it("has room for 64 files besides the connections", () => {
+it("includes 64 files in addition to the connections", () => {
   assert.equal(openFilesWarning(1_000, 1_064), undefined);
   assert.match(openFilesWarning(1_000, 1_063) ?? "", /limit of open files is 1063/);
   assert.match(openFilesWarning(1_000, 10) ?? "", /SVC_MAX_CONNECTIONS=1$/);

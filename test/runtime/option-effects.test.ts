@@ -61,7 +61,7 @@ test("the timeout of a tool is 1 to 2,147,483,647 ms", () => {
   for (const timeout of [0, 2_147_483_648, 1.5]) assert.throws(() => serving(timeout), StartupError);
 });
 
-test("maxBodyBytesInFlight: the given bytes, else 64 MiB or two of the largest bodies", async () => {
+test("maxBodyBytesInFlight: the given bytes, otherwise 64 MiB or two of the largest bodies", async () => {
   const most = async (options: BootstrapOptions, limit?: number) => {
     const config = ToolkitRuntimeConfig.fromJsonStr(
       JSON.stringify(limit === undefined ? {} : { invoke_max_body_bytes: limit }),
@@ -76,7 +76,7 @@ test("maxBodyBytesInFlight: the given bytes, else 64 MiB or two of the largest b
   assert.equal(await most({ maxBodyBytesInFlight: 30_000_000 }), 30_000_000);
 });
 
-test("maxConnections: one more is closed before a byte of it is read", async () => {
+test("maxConnections: an excess connection is closed before a byte of it is read", async () => {
   const { url, load } = await serveFor([tool], { maxConnections: 1 });
   const first = await RawConnection.open(url);
   assert.equal((await first.send(requestText("GET", "/tools")).response()).status, 200);
@@ -96,7 +96,7 @@ test("engine: noble verifies leaders and signs results like the others", async (
   assert.equal(tool.calls.invoked, 1);
 });
 
-test("engine: the named one, else the fastest", async () => {
+test("engine: the named one, otherwise the fastest", async () => {
   const engineOf = async (options: BootstrapOptions) => {
     const { log } = await serveFor([tool], options);
     return log.find(({ message }) => message === "serving")?.fields.ed25519;
@@ -123,7 +123,7 @@ function ownStore() {
   return { seen, replayStore };
 }
 
-test("replayStore: it gets the claims, and 5 s to close", async () => {
+test("replayStore: gets the claims, and 5 s to close", async () => {
   const { seen, replayStore } = ownStore();
   const server = await serveSigned([tool], { replayStore });
   assert.equal((await echoCall(tool, "1").send(server.url)).status, 503);
@@ -142,7 +142,7 @@ test("replayMaxBytes: every run reserves the bytes of the largest result", async
   for (const call of calls) assert.equal((await call).status, 200);
 });
 
-test("a shutdown that took all of its time has 500 ms left to release what it holds", async (t) => {
+test("a shutdown that used all of its time has 500 ms left to release resources", async (t) => {
   let now = 0;
   t.mock.method(performance, "now", () => now);
   const limits: number[] = [];
@@ -165,7 +165,7 @@ test("a shutdown that took all of its time has 500 ms left to release what it ho
   assert.deepEqual([await released(0), await released(4_000), await released(10_000)], [5_000, 1_000, 500]);
 });
 
-test("shutdown: both times are those that are given", async () => {
+test("shutdown: both given times are used", async () => {
   const { promise, open } = gate();
   const held = countingTool({ path: "late", invoke: () => promise.then(() => ({ ok: { value: 1 } })) });
   const server = await serveFor([held], { shutdown: { readinessDelayMs: 1_234, drainMs: 56_789 } });
@@ -198,7 +198,7 @@ describe("addresses", () => {
   }
   const ANY = [[127, 0, 0, 1], 0] as const;
 
-  it("in code go before those of the environment, which are not even read", async () => {
+  it("in code take precedence over those of the environment, which are not even read", async () => {
     const server = await served({ BIND_ADDR: "pear", SVC_ADMIN_ADDR: "pear" }, { address: ANY, admin: ANY });
     assert.match(server.adminUrl ?? "", /^http:\/\/127\.0\.0\.1:\d+$/);
     await server.close();

@@ -62,7 +62,7 @@ describe("behind requests that run", () => {
     }
   }
 
-  it("rubbish goes on: one refusal", async () => {
+  it("invalid bytes follow: one refusal", async () => {
     const { connection, send, open } = await running(1);
     for (let i = 0; i < 3; i++) await send(RUBBISH);
     open();
@@ -93,7 +93,7 @@ describe("behind requests that run", () => {
     });
   }
 
-  it("a caller that sends garbage and disconnects leaves nothing behind", async () => {
+  it("a caller that sends invalid bytes and disconnects leaves no resources behind", async () => {
     const { connection, send, open, socket } = await running(1);
     await send(RUBBISH);
     connection.close();
@@ -102,7 +102,7 @@ describe("behind requests that run", () => {
   });
 });
 
-it("a connection between two requests is kept for 65 s", async () => {
+it("an idle connection is kept for 65 s", async () => {
   const { url } = await serveHasty([countingTool()]);
   const connection = await RawConnection.open(url);
   const { headers } = await connection.send(requestText("GET", "/tools")).response();

@@ -45,11 +45,11 @@ describe("a program that closes its server while a call runs", () => {
   };
   const nothingLeft = { status: 200, finished: 1, cut: 0, timers: [] };
 
-  it("has no timer of a shutdown or a deadline that keeps it alive", async () => {
+  it("is not kept alive by a timer of a shutdown or a deadline", async () => {
     assert.deepEqual(await ended({}), nothingLeft);
   });
 
-  it("nor one of TLS", async () => {
+  it("is not kept alive by a timer of TLS", async () => {
     const directory = scratchFolder();
     const { cert, key } = makeCertificate();
     const paths = {
@@ -62,7 +62,7 @@ describe("a program that closes its server while a call runs", () => {
   });
 });
 
-it("a program that does not close its harness ends all the same", async () => {
+it("a program that does not close its harness ends too", async () => {
   const program = `
 import { createHarness } from "svc-runtime/testing";
 const harness = await createHarness(One);
@@ -111,13 +111,13 @@ describe("the release of resources at a shutdown", () => {
     return left;
   };
 
-  it("has what is left of drain, grace and linger, and half a second when nothing is", async () => {
+  it("has the rest of drain, grace and linger time, or half a second if there is none", async () => {
     assert.equal(await leftAfter(0), DRAIN_MS + 4_000);
     assert.equal(await leftAfter(9_000), DRAIN_MS - 5_000);
     assert.equal(await leftAfter(60_000), 500);
   });
 
-  it("gives the replay store five seconds of it for the ends of runs", async () => {
+  it("gives the replay store five seconds to store ends of runs", async () => {
     const limits: (number | undefined)[] = [];
     class Store extends ReplayMemory {
       close(limitMs?: number): void {

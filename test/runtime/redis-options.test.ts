@@ -147,16 +147,16 @@ describe("a connection", () => {
     }
   }
 
-  it("is made again after 50 ms, then after twice the pause each time, at most after 2 s", async () => {
+  it("is established again after 50 ms, then after twice the pause each time, up to 2 s", async () => {
     assert.deepEqual(await pauses(8), [50, 100, 200, 400, 800, 1_600, 2_000, 2_000]);
     assert.equal(clients.length, 9);
   });
 
-  it("is made again after maxPauseMs at the latest", async () => {
+  it("is established again after maxPauseMs at the latest", async () => {
     assert.deepEqual(await pauses(4, { maxPauseMs: 125 }), [50, 100, 125, 125]);
   });
 
-  it("is not made again once it is closed: no timer is left, and the end of the client starts none", async () => {
+  it("is not established again after close: no timer is left, and the end of the client starts none", async () => {
     for (const lose of [true, false]) {
       const connection = await connected();
       const client = last();
@@ -169,13 +169,13 @@ describe("a connection", () => {
     }
   });
 
-  it("is not made again when it is closed because it was lost", async () => {
+  it("is not established again if it is closed by the listener for its loss", async () => {
     const connection = await connected({}, { lost: () => connection.close() });
     last().end();
     assert.deepEqual([clients.length, timers.waiting.length], [1, 0]);
   });
 
-  it("is made again when a Sentinel announces another primary, and ends its watchers", async () => {
+  it("is established again when a Sentinel announces another primary, and its watchers end", async () => {
     const sentinels = [{ host: "a", port: 1 }, { host: "b" }];
     const group = { sentinels, name: "svc", sentinelPassword: "secret", password: "other" };
     const faults: RedisFault[] = [];
@@ -216,7 +216,7 @@ describe("a connection", () => {
     assert.equal(faults.length, 1);
   });
 
-  it("is replaced after 10 s without a reply, looked at each second", async (t) => {
+  it("is replaced after 10 s without a reply, checked every second", async (t) => {
     let now = 0;
     t.mock.method(performance, "now", () => now);
     let replaced = 0;
@@ -232,7 +232,7 @@ describe("a connection", () => {
     assert.equal(replaced, 1);
   });
 
-  it("does not hear a client that it has given up", async (t) => {
+  it("ignores events of a client that was replaced", async (t) => {
     let now = 0;
     t.mock.method(performance, "now", () => now);
     const counts = { ready: 0, lost: 0, replaced: 0 };
@@ -306,7 +306,7 @@ describe("the store", () => {
     });
   }
 
-  it("graceMs: a lost connection is made again within a quarter of it, so that runs are registered in time", async () => {
+  it("graceMs: a lost connection is established again within a quarter of it, so that runs are registered in time", async () => {
     const random = Math.random;
     Math.random = () => 1;
     try {
@@ -373,7 +373,7 @@ describe("the store", () => {
   }
 });
 
-describe("what is kept for a loss", () => {
+describe("writes that are remembered for a loss", () => {
   it("writes are repeated after 50 ms, then after twice the pause each time, at most after 2 s", async () => {
     let isUp = true;
     const writes = new PendingWrites(
@@ -441,7 +441,7 @@ describe("what is kept for a loss", () => {
       assert.deepEqual([timers.waiting.length, pause()], [1, 50]);
     });
 
-    it("has 32 writes under way, and pauses after those of which one fails", async () => {
+    it("has 32 concurrent writes, and pauses after a failure", async () => {
       const { writes } = queue();
       let tried = 0;
       for (let i = 0; i < 70; i++) {
@@ -469,7 +469,7 @@ describe("what is kept for a loss", () => {
       await done;
     });
 
-    it("does not repeat a first attempt that fails for a fault of our own", async () => {
+    it("does not repeat a first attempt that fails because of a programming error", async () => {
       const { writes } = queue();
       const write = () => Promise.reject(new TypeError("own"));
       await assert.rejects(writes.attempt({ bytes: 1, until, write }), TypeError);
@@ -507,7 +507,7 @@ describe("what is kept for a loss", () => {
     return written;
   }
 
-  it("a greeting over a lost connection is not believed, and holds up no other", async () => {
+  it("a `hello` reply on a lost connection is ignored and blocks no other", async () => {
     const greetings: ((value: string) => void)[] = [];
     let losses = 0;
     const host = {
@@ -535,7 +535,7 @@ describe("what is kept for a loss", () => {
     assert.deepEqual([String(state.value), losses], ["other", 1]);
   });
 
-  it("a registration over a lost connection does not spare the next one its own", async () => {
+  it("a registration on a lost connection does not replace the next one", async () => {
     const renewals: { resolve: () => void; reject: (error: Error) => void }[] = [];
     let incarnation = 0;
     const host = { hello: async () => ({ value: Buffer.from([incarnation]), graceMs: 0 }), lost() {}, recovered() {} };
@@ -559,7 +559,7 @@ describe("what is kept for a loss", () => {
     await again;
   });
 
-  it("what was written in the last 10 s is written again, whenever its run ended", async () => {
+  it("writes of the last 10 s are repeated, whenever their run ended", async () => {
     const bytes = 1;
     assert.deepEqual(await again(0, { bytes }, { after: 10_000, bytes }), [0, 1]);
     assert.deepEqual(await again(0, { bytes }, { after: 10_001, bytes }), [1]);
@@ -573,7 +573,7 @@ describe("what is kept for a loss", () => {
     assert.deepEqual(await again(0, { bytes }, { bytes }, { bytes: 1 }), [1, 2]);
   });
 
-  it("a record has 255 bytes of a code, and a signature of 256 bytes or none", () => {
+  it("a record has at most 255 bytes of a code, and a seal of at most 256 bytes or none", () => {
     const [token, caller] = [Buffer.alloc(16), Buffer.alloc(16)];
     const body = new Uint8Array(1);
     const read = (answer: object) =>

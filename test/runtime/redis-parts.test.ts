@@ -68,7 +68,7 @@ describe("the address", () => {
     }
   });
 
-  it("tells when a password crosses a network in the clear", () => {
+  it("detects a password that would be sent over a network unencrypted", () => {
     const clear = ["redis://10.0.0.1", "redis://h", "redis+sentinel://127.0.0.1,h/main", "redis://127.example.org"];
     const safe = [
       "redis://127.0.0.1",
@@ -109,7 +109,7 @@ describe("settings", () => {
     });
   }
 
-  it("in code: a URL or a client, not both, and no cluster", () => {
+  it("in code: either a URL or a client, and no cluster", () => {
     const client = { duplicate: () => ({}) };
     assert.throws(() => new RedisReplayStore({}), RangeError);
     assert.throws(() => new RedisReplayStore({ url: URL, client }), RangeError);
@@ -146,7 +146,7 @@ describe("the server", () => {
       else assert.match(verdict.fault ?? "", fault);
     });
   }
-  it("warns of what it does not know", () => {
+  it("warns of unknown properties", () => {
     const unknown = facts({ maxmemory: "0" });
     unknown.delete("run_id");
     unknown.delete("maxmemory_policy");
@@ -172,13 +172,13 @@ describe("records", () => {
     }),
   );
 
-  it("name callers by digests that differ, whatever ids and key ids join to", () => {
+  it("have different digests of callers, even if ids and key ids join to the same text", () => {
     const of = (leaderId: string, leaderKeyId: bigint) => digestOf({ leaderId, leaderKeyId }).toString("hex");
     const names = [of("1x", 1n), of("x", 11n), of("11x", 0n), of("x", 1n)];
     assert.equal(new Set(names).size, names.length);
   });
 
-  it("are decoded to the encoded answer", () => {
+  it("are decoded to the answer that was encoded", () => {
     fc.assert(
       fc.property(answers, (answer) => {
         const record = decodeRecord(encodeRecord(answer, token, caller));
@@ -187,7 +187,7 @@ describe("records", () => {
     );
   });
 
-  it("are invalid when cut before their body, and in another version", () => {
+  it("are invalid if truncated before the body, or of another version", () => {
     const answer = { status: 200, signable: true, seal: Buffer.alloc(144), body: new Uint8Array(9) };
     const record = encodeRecord(answer, token, caller);
     for (let length = 0; length < record.length - 9; length++) {
@@ -200,7 +200,7 @@ describe("records", () => {
     assert.equal(decodeRecord(Buffer.from(record.with(1, 0))), undefined, "an error of status 200");
   });
 
-  it("never throw, whatever they hold", () => {
+  it("never throw when decoded, whatever their content", () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => void decodeRecord(Buffer.from(bytes))));
   });
 
@@ -258,7 +258,7 @@ describe("pending writes", () => {
     );
   });
 
-  it("beyond the bounds the oldest is dropped and counted", () => {
+  it("above the limits the oldest is dropped and counted", () => {
     const { state, writes } = queue();
     const write = async () => {};
     for (let i = 0; i < 10_003; i++) writes.add({ bytes: 1, until: later(), write });
@@ -269,7 +269,7 @@ describe("pending writes", () => {
     assert.equal(writes.size, 0);
   });
 
-  it("writes that are always refused do not hold up the others", async () => {
+  it("writes that are always refused do not block the others", async () => {
     const { state, writes } = queue();
     state.up = true;
     const refused = new RedisFault("refused", "WRONGTYPE", false);
@@ -288,7 +288,7 @@ describe("pending writes", () => {
     assert.equal(writes.stop(), 64);
   });
 
-  it("a first attempt under way is waited for, and counted when it is left", async () => {
+  it("a first attempt in progress is waited for, and counted if it is abandoned", async () => {
     const { state, writes } = queue();
     state.up = true;
     let fail = (_: Error) => {};
@@ -319,14 +319,14 @@ describe("pending writes", () => {
     assert.deepEqual([writes.stop(), state.dropped], [1, 1]);
   });
 
-  it("after the end nothing is kept", async () => {
+  it("after the end nothing is queued", async () => {
     const { state, writes } = queue();
     writes.stop();
     await writes.attempt({ bytes: 1, until: later(), write: () => assert.fail("it cannot be written") });
     assert.deepEqual([writes.size, state.dropped], [0, 1]);
   });
 
-  it("that wait are tried at the end, and none is begun that waits", async () => {
+  it("that wait are tried at the end, and no new waiting one is queued", async () => {
     const { state, writes } = queue();
     state.up = true;
     let tried = 0;
@@ -344,7 +344,7 @@ describe("pending writes", () => {
     assert.deepEqual([tried, writes.size, state.dropped], [1, 0, 0]);
   });
 
-  it("are dropped when they are pointless; a programming error is logged, not retried", async () => {
+  it("are dropped if they are pointless; a programming error is logged, not retried", async () => {
     const { state, writes } = queue();
     state.up = true;
     writes.add({ bytes: 1, until: 0, write: () => assert.fail("too late") });
@@ -396,7 +396,7 @@ describe("a lease", () => {
     Object.entries(SCRIPTS).map(([name, script]) => [name, script.name]),
   );
 
-  it("is renewed when a third of it has passed, not before; a held answer by its record", async () => {
+  it("is renewed after a third of its duration, not before; for a held answer the record is renewed", async () => {
     const early = lease([], 600_000);
     await early.lease.renew(false);
     assert.deepEqual(early.calls, []);
@@ -410,7 +410,7 @@ describe("a lease", () => {
     assert.equal(counts.renewed, 3);
   });
 
-  it("after a loss is registered again, held answers too", async () => {
+  it("is registered again after a loss, also for held answers", async () => {
     const { lease: running, calls, counts } = lease([END.restored, END.done, END.restored], 600_000);
     await running.renew(true);
     await running.timeOut(late);
@@ -419,7 +419,7 @@ describe("a lease", () => {
     assert.deepEqual(counts, { renewed: 2, restored: 1, reclaimed: 1, conflict: 0 });
   });
 
-  it("an end that is not written is repeated, and counts as taken", async () => {
+  it("an end that is not written is repeated, and reported as accepted", async () => {
     const fault = new RedisFault("timeout", "no reply within the time limit", true);
     const { lease: ending, calls, repeated } = lease([fault, END.done]);
     assert.equal(await ending.complete(answer), true);
@@ -428,7 +428,7 @@ describe("a lease", () => {
     assert.deepEqual(calls, [end, end]);
   });
 
-  it("settling before the answer is written gives it the new lifetime when it is", async () => {
+  it("settling before the answer is written sets the lifetime with which it will be written", async () => {
     const fault = new RedisFault("timeout", "no reply within the time limit", true);
     const { lease: held, calls, repeated } = lease([fault, END.done]);
     await held.timeOut(late);
@@ -437,7 +437,7 @@ describe("a lease", () => {
     assert.deepEqual(calls, [end, end]);
   });
 
-  it("every end that the server took is a recent write, which repeats it; no other is", async () => {
+  it("every end that the server accepted is a recent write that can be repeated; no other is", async () => {
     const fault = new RedisFault("timeout", "no reply within the time limit", true);
     const { lease: held, calls, recent } = lease([END.done, 1, END.done]);
     await held.timeOut(late);
@@ -466,7 +466,7 @@ describe("a lease", () => {
     assert.equal(forbidden.counts.conflict, 0);
   });
 
-  it("released once", async () => {
+  it("is released once", async () => {
     const { lease: once, calls } = lease([1]);
     assert.equal(await once.release(), true);
     assert.equal(await once.release(), false);

@@ -55,7 +55,7 @@ describe("a refused request", () => {
     assert.equal(line?.message, "refused");
   });
 
-  it("is one before any tool too: each is a line at debug, with the next ones in the last summary", async () => {
+  it("is logged at debug even if it is for no tool, and is part of a summary", async () => {
     const tool = countingTool();
     const server = await serveFor([tool]);
     await exchange(server.url, requestText("GET", "/nothing", [["X-Request-Id", "r-1"]]));
@@ -86,7 +86,7 @@ describe("a refused request", () => {
     assert.ok(!JSON.stringify(server.log).includes("canary"), "no text of a caller");
   });
 
-  it("has the verified leader where there is one: 403, 409, 422, 503", async () => {
+  it("has the verified leader if there is one: 403, 409, 422, 503", async () => {
     const open = gate();
     const tool = countingTool({
       authorize: ({ leaderId }) => {
@@ -149,7 +149,7 @@ describe("the summary", () => {
     headers: leader === undefined ? {} : { "x-svc-leader-id": leader },
   });
 
-  it("has the first at once, further ones together each minute, and no line without news", () => {
+  it("logs the first at once, later ones together every minute, and nothing if there are none", () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     try {
       const log = keptLog();
@@ -178,7 +178,7 @@ describe("the summary", () => {
     }
   });
 
-  it("is bounded however many leaders are listed or claimed, and loses no count", () => {
+  it("is bounded for any number of listed or claimed leaders, and loses no count", () => {
     const log = keptLog();
     const requests = new RefusedRequests(log, claims, () => {});
     const total = 1_000;
@@ -198,7 +198,7 @@ describe("the summary", () => {
     assert.ok(!/[^\x20-\x7e]|\\u/.test(text), "printable");
   });
 
-  it("costs a debug line only where that is written", () => {
+  it("creates a debug line only if that level is written", () => {
     const log = keptLog();
     const quiet = { ...log, isLevelEnabled: () => false };
     let counted = 0;

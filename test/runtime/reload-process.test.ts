@@ -64,7 +64,7 @@ const status = async (url: string, leader: typeof alice) => (await echoCall(tool
 const count = (text: string, part: string) => text.split(part).length - 1;
 
 describe("SIGHUP", { skip: process.platform === "win32" }, () => {
-  it("forces a look that no watch and no poll would take, and tells what it found each time", async () => {
+  it("forces a check without waiting for a watcher or poll, and logs the outcome each time", async () => {
     const target = join(directory, "target.json");
     const links = join(directory, "links");
     mkdirSync(links);
@@ -88,7 +88,7 @@ describe("SIGHUP", { skip: process.platform === "win32" }, () => {
     assert.deepEqual(await child.ended, [0, null]);
   });
 
-  it("forces a look at the certificate of a process without a configuration", async () => {
+  it("forces a check of the certificate of a process without a configuration", async () => {
     const { cert, key } = makeCertificate();
     const [certPath, keyPath] = [join(directory, "cert.pem"), join(directory, "key.pem")];
     writeFileSync(certPath, cert);
@@ -100,14 +100,14 @@ describe("SIGHUP", { skip: process.platform === "win32" }, () => {
     assert.deepEqual(await child.ended, [0, null]);
   });
 
-  it("keeps its sense in a process that has no files: the terminal is gone", async () => {
+  it("keeps its default action in a process without files: it ends with its terminal", async () => {
     const child = await run("{}", {});
     child.process.kill("SIGHUP");
     assert.deepEqual(await child.ended, [null, "SIGHUP"]);
   });
 });
 
-it("without descriptors (EMFILE) it keeps serving and follows again when there are some", {
+it("without descriptors (EMFILE) the process keeps serving, and watches again when there are some", {
   skip: process.platform === "win32",
 }, async () => {
   const path = join(directory, "config.json");

@@ -122,7 +122,7 @@ describe("what a reload changes", () => {
     }
   });
 
-  it("the signing key: cached results are signed with the key then current, or with none", async () => {
+  it("the signing key: cached results are signed with the current key, or with none", async () => {
     const { tool, server, put, messages } = await start();
     const call = echoCall(tool, '"kept"');
     expectResult(await call.send(server.url), echoed('"kept"'), call);
@@ -140,7 +140,7 @@ describe("what a reload changes", () => {
     assert.equal(tool.calls.invoked, 2);
   });
 
-  it("TTLs: an entry that is older than the new one is gone", async () => {
+  it("TTLs: an entry older than the new TTL is not found", async () => {
     const { tool, server, put } = await start({ ttlMs: 300_000 });
     const call = echoCall(tool, "1");
     await call.send(server.url);
@@ -167,7 +167,7 @@ describe("what a reload changes", () => {
   });
 });
 
-describe("what a reload may not change is refused whole", () => {
+describe("a version with changes that a reload cannot make is refused as a whole", () => {
   it("the mode, in both directions", async () => {
     const { tool, server, path, put, messages } = await start();
     const gone = { leaders: [alice], mode: "disabled" } as const;
@@ -200,7 +200,7 @@ describe("what a reload may not change is refused whole", () => {
     proves("10.14");
   });
 
-  it("invoke_max_body_bytes waits for a restart, said once, while the rest is put in force", async () => {
+  it("invoke_max_body_bytes waits for a restart, which is logged once, while the rest is adopted", async () => {
     const { tool, server, config, put, log } = await start({ maxBody: 10_000 });
     await put({ maxBody: 10, leaders: [alice] });
     await put({ maxBody: 10, leaders: [alice, aliceKey2] });
@@ -255,7 +255,7 @@ describe("a version that cannot be used", () => {
     proves("10.13");
   });
 
-  it("no text of it is in any message: keys at the right and at wrong places", async () => {
+  it("messages contain no text of it: keys at valid and invalid positions", async () => {
     const { tool, put, log, server } = await start();
     const marked = OTHER_SEED.toString("hex");
     const good = text([tool.fqn], { key: OTHER_SEED });
@@ -279,7 +279,7 @@ describe("a version that cannot be used", () => {
 });
 
 describe("an allow-list by path", () => {
-  it("that a new version names and that is missing is looked for again without another version", async () => {
+  it("that is missing in a new version is checked again without another version", async () => {
     const { tool, path, server, put, messages } = await start();
     const list = `${path}.list`;
     await put({ list, key: OTHER_SEED });
@@ -298,7 +298,7 @@ describe("an allow-list by path", () => {
     assert.deepEqual([stats?.applied, stats?.refused], [0, 1]);
   });
 
-  it("that is broken keeps its last good version while the rest of the configuration changes", async () => {
+  it("that is invalid keeps its last valid version while the rest of the configuration changes", async () => {
     const list = newPath();
     writeFileSync(list, allowList([alice]));
     const { tool, server, put } = await start({ list });
@@ -314,7 +314,7 @@ describe("an allow-list by path", () => {
 });
 
 describe("without losing a request", () => {
-  it("24 versions, a third of them torn or invalid, under calls on kept connections", async () => {
+  it("24 versions, a third of them incomplete or invalid, during calls on kept connections", async () => {
     const { tool, server, path, config } = await start();
     let done = false;
     let answered = 0;
@@ -368,8 +368,8 @@ describe("without losing a request", () => {
   });
 });
 
-describe("what is not followed", () => {
-  it("a configuration given in code", async () => {
+describe("files that are not watched", () => {
+  it("a configuration set in code", async () => {
     const tool = countingTool();
     const server = await serveFor([tool], { config: signedConfig([tool.fqn]) });
     assert.deepEqual(Object.values(server.reloads()), [undefined, undefined, undefined, undefined]);
@@ -394,7 +394,7 @@ describe("what is not followed", () => {
   }
 });
 
-it("a relative path goes on meaning the same file", async () => {
+it("a relative path keeps referring to the same file", async () => {
   const path = newPath();
   const tool = countingTool();
   writeFileSync(path, text([tool.fqn], {}));

@@ -18,7 +18,7 @@ const isTwice = (fqn: string) => (error: unknown) => {
 };
 
 describe("two listeners of a process", () => {
-  it("do not serve a tool with a memory each: the second does not start", async () => {
+  it("cannot serve a tool with separate memories: the second does not start", async () => {
     const [tool, other] = [countingTool(), countingTool({ path: "other" })];
     const first = await serveSigned([tool]);
     await assert.rejects(serveSigned([other, tool]), isTwice(tool.fqn));
@@ -42,7 +42,7 @@ describe("two listeners of a process", () => {
     await assert.rejects(serveSigned([tool]), isTwice(tool.fqn));
   });
 
-  it("share a store that both are given: a signed call runs once", async () => {
+  it("can share a store: a signed call runs once", async () => {
     const tool = countingTool();
     const replayStore = new ReplayMemory();
     const servers = [await serveSigned([tool], { replayStore }), await serveSigned([tool], { replayStore })];

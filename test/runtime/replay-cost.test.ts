@@ -41,7 +41,7 @@ function store(Memory = ReplayMemory, maxBytes = 16 * 1024 * 1024) {
 
 const steps = (work: () => void) => stepsOf("/server/replay/memory", work);
 
-it("30,000 entries come and go at a cost that does not depend on how many there are", (t) => {
+it("the cost of adding and expiring an entry does not depend on their number (30,000)", (t) => {
   // The timer would clear entries away too.
   t.mock.method(globalThis, "setTimeout", () => ({ unref: () => undefined }));
   const { time, memory, claim, run, costs } = store();
@@ -62,7 +62,7 @@ it("30,000 entries come and go at a cost that does not depend on how many there 
   proves("8.17");
 });
 
-it("30,000 expired entries go in turns of bounded work, one after another", (t) => {
+it("30,000 expired entries are removed in turns of bounded work", (t) => {
   const timers: { callback: () => void; ms: number }[] = [];
   t.mock.method(globalThis, "setTimeout", ((callback: () => void, ms: number) => {
     timers.push({ callback, ms });
@@ -80,7 +80,7 @@ it("30,000 expired entries go in turns of bounded work, one after another", (t) 
   for (const cost of turns) assert.ok(cost < 3 * early, `${cost} steps in a turn, ${early} for a thousand calls`);
 });
 
-it("a claim of a full store removes what makes room, and no more", () => {
+it("a claim in a full store removes only as many expired entries as needed", () => {
   const { time, memory, claim, run } = store();
   let count = 0;
   for (let claimed = claim(0); claimed.state === "run"; claimed = claim(++count)) claimed.lease.complete(ANSWER);
@@ -94,7 +94,7 @@ it("a claim of a full store removes what makes room, and no more", () => {
   assert.equal(claim(1).state, "run");
 });
 
-it("each process has its own hash: no leader can aim at one bucket", async () => {
+it("each process has its own hash, so a leader cannot choose nonces of one bucket", async () => {
   const hashIn = async (copy: string) => {
     const url = import.meta.resolve(`#runtime/server/replay/memory-index.js?${copy}`);
     const { hashOfPair, pair } = (await import(url)) as typeof import("#runtime/server/replay/memory-index.js");

@@ -84,7 +84,7 @@ describe("the look-up", () => {
     proves("7.7", "8.2", "8.6", "8.7");
   });
 
-  it("a result that differs each time is the first one for every retry", async () => {
+  it("if results differ, every retry gets the first one", async () => {
     let runs = 0;
     const { send, call } = await served({ invoke: () => ({ ok: { value: ++runs } }) });
     const signed = call("0");
@@ -93,7 +93,7 @@ describe("the look-up", () => {
     expectResult(await send(fresh), echoed("2"), fresh);
   });
 
-  it("409 for the same pair in flight, from anybody", async () => {
+  it("409 for the same pair in flight, from any caller", async () => {
     const { calls, send, call, start } = await held();
     const signed = call("1");
     const { answer, open } = await start(signed);
@@ -105,7 +105,7 @@ describe("the look-up", () => {
     proves("7.23", "8.2");
   });
 
-  it("409 for another hash of a nonce in flight; side by side afterwards, each with its own answer", async () => {
+  it("409 for another hash of a nonce in flight; afterwards both have their own answers", async () => {
     const { calls, send, call, start } = await held();
     const nonce = randomBytes(32);
     const [one, two] = [call("1", { nonce }), call("2", { nonce })];
@@ -137,7 +137,7 @@ describe("the look-up", () => {
     proves("8.1", "8.4");
   });
 
-  it("in flight from the claim to the end: construction and authorize count", async () => {
+  it("in flight from the claim to the end, including construction and authorize", async () => {
     for (const part of ["construct", "authorize", "encodeOutput"] as const) {
       const open = gate();
       const { calls, send, call, server } = await served({
@@ -158,7 +158,7 @@ describe("the look-up", () => {
   });
 });
 
-describe("what never enters", () => {
+describe("answers that are never stored", () => {
   it("401, envelope faults and input_integrity_error", async () => {
     const { calls, send, call } = await served();
     const signed = call("1");
@@ -286,7 +286,7 @@ describe("a retry by another leader or key", () => {
 });
 
 describe("a cached 403", () => {
-  it("is given to its own leader and key, never to another: that request runs, and its end replaces the entry", async () => {
+  it("is returned to its own leader and key only: a request of another runs, and its end replaces the entry", async () => {
     const authorize = ({ leaderId }: { leaderId: string }) => (leaderId === "alice" ? deny("not alice") : undefined);
     const { calls, send, call } = await served({ authorize });
     const signed = call("1");
@@ -305,7 +305,7 @@ describe("a cached 403", () => {
 });
 
 describe("signing again", () => {
-  it("with the key then current; none: unsigned", async () => {
+  it("uses the current key; without a key the result is unsigned", async () => {
     const tool = countingTool();
     const keys: [Uint8Array | undefined] = [TOOL_SEED];
     // A configuration whose key changes, as a reload does it.
@@ -329,7 +329,7 @@ describe("signing again", () => {
     proves("8.7");
   });
 
-  it("only where the kept signature is not the one: for another leader, and where a store does not keep it", async () => {
+  it("happens only if the stored signature does not match: for another leader, or if the store does not keep it", async () => {
     const memory = new ReplayMemory();
     const dropping: ReplayStore = {
       scope: "process",
@@ -361,7 +361,7 @@ describe("signing again", () => {
     }
   });
 
-  it("a store that gives back another seal costs a signature, no answer", async () => {
+  it("a store that returns another seal causes a new signature, not an error", async () => {
     for (const change of [
       (seal: Uint8Array) => [...seal],
       (seal: Uint8Array) => seal.slice(1),
@@ -402,7 +402,7 @@ describe("an engine that fails", () => {
 
   const fail = () => assert.fail("canary");
 
-  it("once: signed all the same, and the log says so", async () => {
+  it("once: the result is signed, and the failure is logged", async () => {
     let calls = 0;
     const { tool, call, send, log } = await serveSigning((...of) => (++calls === 1 ? fail() : engine.sign(...of)));
     for (let i = 0; i < 2; i++) expectResult(await send(), echoed("1"), call);
@@ -429,7 +429,7 @@ function clocked(ttlMs: number, maxBytes?: number) {
 }
 
 describe("the TTL", () => {
-  it("counts from completion; at that age the entry is gone and the request runs", async () => {
+  it("starts at completion; at that age the entry has expired and the request runs", async () => {
     const { clock, replayStore } = clocked(200);
     const { calls, send, call, start } = await held({}, { replayStore });
     const signed = call("1");
@@ -448,7 +448,7 @@ describe("the TTL", () => {
     proves("8.12");
   });
 
-  it("of a timed out run it counts from when the tool settles: a 504 until then, never a second run", async () => {
+  it("of a timed-out run starts when the tool settles: a 504 until then, never a second run", async () => {
     const { clock, replayStore } = clocked(200);
     const end = gate();
     const invoke = () => end.promise.then(() => ({ ok: { value: 1 } }));
@@ -468,7 +468,7 @@ describe("the TTL", () => {
     proves("8.11");
   });
 
-  it("replay_cache_ttl_ms is in force", async () => {
+  it("replay_cache_ttl_ms is used", async () => {
     const { calls, send, call } = await served({}, { ttlMs: 1 });
     const signed = call("1");
     for (let i = 1; i < 4; i++) {
@@ -508,7 +508,7 @@ describe("a caller that disconnects", () => {
 });
 
 describe("the bound", () => {
-  it("503 replay_store_full with Retry-After, never cached; what lives is never evicted", async () => {
+  it("503 replay_store_full with Retry-After, never cached; live entries are never evicted", async () => {
     const value = "x".repeat(60_000);
     const body = `"${value}"`;
     const { clock, replayStore } = clocked(400, 2_097_152);
@@ -563,7 +563,7 @@ describe("the bound", () => {
   });
 });
 
-describe("a claim that a store of one's own", () => {
+describe("a claim that a custom store", () => {
   const answer = { status: 200, code: undefined, signable: true, body: new Uint8Array(1) };
   const completed = (change: object) => ({ state: "completed", sameCaller: true, answer: { ...answer, ...change } });
   const canary = () => new Error("canary");
@@ -633,7 +633,7 @@ describe("a claim that a store of one's own", () => {
     });
   }
 
-  it("never settles is 503 once its time is over; one that settles late is given back", async () => {
+  it("never settles gets 503 after the time limit; one that settles late is released", async () => {
     const memory = new ReplayMemory();
     const opened = gate();
     const late: ReplayStore = {
@@ -661,8 +661,8 @@ describe("a claim that a store of one's own", () => {
   });
 });
 
-describe("a tool gets its own copy of the caller", () => {
-  it("a tool that writes into AuthContext changes neither signature nor entry", async () => {
+describe("a tool gets a copy of the caller", () => {
+  it("a tool that writes to AuthContext changes neither signature nor entry", async () => {
     const authorize = (auth: { nonce: Uint8Array; leaderSignature: Uint8Array; inputHash: Uint8Array }) => {
       for (const part of [auth.nonce, auth.leaderSignature, auth.inputHash]) part.fill(0);
     };
@@ -672,7 +672,7 @@ describe("a tool gets its own copy of the caller", () => {
     assert.equal(calls.invoked, 1);
   });
 
-  it("nor does one that writes into whatever it finds in its context", async () => {
+  it("a tool that writes to every object in its context changes neither", async () => {
     let found = 0;
     const overwrite = (object: object, depth: number): void => {
       for (const part of [...Object.values(object), (object as { auth?: unknown }).auth]) {
@@ -693,7 +693,7 @@ describe("a tool gets its own copy of the caller", () => {
   });
 });
 
-describe("a store of one's own that throws at the end of a run", () => {
+describe("a custom store that throws at the end of a run", () => {
   for (const end of ["complete", "timeOut", "settle"] as const) {
     it(`${end}: the caller has its answer, the log says so, and no byte stays counted`, async () => {
       const fail = () => {
@@ -758,7 +758,7 @@ describe("a store that other processes share", () => {
     return { store, seen, ends };
   }
 
-  it("starts before the server listens, hears the lease, has the end before the answer, is closed last", async () => {
+  it("starts before the server listens, gets the lease, stores the end before the answer, is closed last", async () => {
     const { store, seen, ends } = shared();
     const { tool, server, send, call } = await served({}, { replayStore: store });
     assert.deepEqual(seen, [`start ${tool.fqn} 10000 300000`]);
@@ -802,7 +802,7 @@ describe("a store that other processes share", () => {
     });
   }
 
-  describe("the leader that signed a kept result", () => {
+  describe("the leader that signed a stored result", () => {
     const replayed = async (change?: (answer: CachedAnswer) => CachedAnswer, ids = [alice.id]) => {
       const { store, ends } = shared(change);
       ends.open();
@@ -832,14 +832,14 @@ describe("a store that other processes share", () => {
       return { status, ...found };
     };
 
-    it("is named with it, so that one key is tried", async () => {
+    it("is stored with it, so that only its key is tried", async () => {
       const longest = "l".repeat(104);
       for (const id of [alice.id, longest]) {
         assert.deepEqual(await replayed(undefined, [id]), { status: 200, lookups: 2, tried: 0 });
       }
     });
 
-    it("is looked for among 32 keys where it is not named", async () => {
+    it("is searched among 32 keys if it is not stored", async () => {
       const unnamed = ({ seal, ...answer }: CachedAnswer) => ({ ...answer, seal: seal?.slice(0, SEAL_BYTES) });
       assert.deepEqual(await replayed(unnamed), { status: 503, lookups: 1, tried: 33 });
       assert.deepEqual(await replayed(undefined, ["l".repeat(105)]), { status: 503, lookups: 1, tried: 33 });
@@ -855,7 +855,7 @@ describe("a store that other processes share", () => {
     });
   });
 
-  it("a result of the previous key is signed anew after its rotation, reloads later too", async () => {
+  it("a result of the previous key is signed again after a rotation, even after more reloads", async () => {
     const { store, ends } = shared();
     ends.open();
     const tool = countingTool();
@@ -872,7 +872,7 @@ describe("a store that other processes share", () => {
     assert.equal(tool.calls.invoked, 1);
   });
 
-  it("a store that cannot claim says when to come again, and nothing runs", async () => {
+  it("a store that cannot claim sets Retry-After, and nothing runs", async () => {
     const replayStore: ReplayStore = {
       scope: "shared",
       claim: () => Promise.reject(new ReplayStoreUnavailable("grace", 4_200)),
@@ -886,7 +886,7 @@ describe("a store that other processes share", () => {
     assert.ok(!server.log.some(({ level }) => level === "error"), "the store says it once, not every call");
   });
 
-  it("a store that does not start keeps the server from listening", async () => {
+  it("if a store does not start, the server does not listen", async () => {
     const replayStore: ReplayStore = {
       scope: "shared",
       start: () => Promise.reject(new StartupError("no Redis there")),
@@ -895,7 +895,7 @@ describe("a store that other processes share", () => {
     await assert.rejects(served({}, { replayStore }), new StartupError("no Redis there"));
   });
 
-  it("an end that the store never takes delays the answer by a bounded time", async () => {
+  it("an end that the store never accepts delays the answer by a limited time", async () => {
     const timers = mock.timers;
     timers.enable({ apis: ["setTimeout"] });
     try {

@@ -52,7 +52,7 @@ async function clocked(ttl = { ms: 200 }) {
 }
 
 describe("the name", () => {
-  it("is in every answer of a signed server, the same in all", async () => {
+  it("is in every answer of a signed server, always the same", async () => {
     const open = gate();
     const tool = countingTool({ path: "echo", invoke: () => open.promise.then(() => ({ ok: { value: 1 } })) });
     const server = await serveSigned([tool], { shutdown: { drainMs: 0 } });
@@ -95,7 +95,7 @@ describe("the name", () => {
     proves("8.31", "8.32");
   });
 
-  it("has the prefix of the server; an unsigned server has none", async () => {
+  it("has the server's header prefix; an unsigned server sends no name", async () => {
     const tool = countingTool();
     const older = await serveSigned([tool], { headerPrefix: "X-Nexus-" });
     const { headers } = await echoCall(tool, "1", { prefix: "X-Nexus-" }).send(older.url);
@@ -105,7 +105,7 @@ describe("the name", () => {
     assert.equal((await exchange(plain.url, requestText("GET", "/meta"))).headers.get(HEADER), undefined);
   });
 
-  it("is the memory's: of all registrations that share it, and another one for every memory", async () => {
+  it("is the same for all registrations that share a memory, and different for every memory", async () => {
     const replayStore = new ReplayMemory();
     const name = async (options: Parameters<typeof serveSigned>[1]) => {
       const tool = countingTool();
@@ -120,7 +120,7 @@ describe("the name", () => {
 });
 
 describe("a repeat", () => {
-  it("of an unknown pair runs when it knows the name, and its age is below the TTL", async () => {
+  it("of an unknown pair runs if it has the name and its age is below the TTL", async () => {
     const { tool, url, name } = await clocked();
     const call = echoCall(tool, "1");
     expectResult(await repeat(url, call, `${name};age=199`), echoed("1"), call);
@@ -140,7 +140,7 @@ describe("a repeat", () => {
     proves("7.42", "8.34");
   });
 
-  it("of a known pair is answered as it is without the header, whatever the header says", async () => {
+  it("of a known pair is answered as without the header, whatever the header contains", async () => {
     const open = gate();
     const tool = countingTool({ invoke: () => open.promise.then(() => ({ ok: { value: 1 } })) });
     const { url } = await serveSigned([tool]);
@@ -154,7 +154,7 @@ describe("a repeat", () => {
     assert.equal(tool.calls.invoked, 1);
   });
 
-  it("with another nonce of a run in flight is known to be lost; a 403 of another leader is not its own answer", async () => {
+  it("with another input for a nonce in flight is lost; a 403 of another leader is not its answer", async () => {
     const open = gate();
     const tool = countingTool({
       authorize: ({ leaderId }) => {
@@ -196,7 +196,7 @@ describe("a repeat", () => {
     });
   }
 
-  it("after a crash, and at another process behind the address: 409, and the tool does not run again", async () => {
+  it("after a crash, or at another process behind the address, gets 409, and the tool does not run again", async () => {
     const tool = countingTool();
     const call = echoCall(tool, "1");
     const first = await serveSigned([tool]);
@@ -210,7 +210,7 @@ describe("a repeat", () => {
     proves("8.35");
   });
 
-  it("after the TTL: 409; without the header the request runs again, as ever", async () => {
+  it("after the TTL gets 409; without the header the request runs again", async () => {
     const { clock, tool, url, name } = await clocked();
     const call = echoCall(tool, "1");
     expectResult(await call.send(url), echoed("1"), call);
@@ -221,7 +221,7 @@ describe("a repeat", () => {
     proves("8.35", "8.37");
   });
 
-  it("is measured by the shortest TTL since its first attempt, when reloads have changed it", async () => {
+  it("is compared with the shortest TTL since its first attempt, if reloads have changed it", async () => {
     const ttl = { ms: 300 };
     const { clock, tool, url, name } = await clocked(ttl);
     const call = echoCall(tool, "1");

@@ -30,7 +30,7 @@ describe("the memory store", () => {
   for (const { name, run } of replayStoreCases(memory)) it(name, run);
 });
 
-describe("the suite finds what a store does wrong", () => {
+describe("the suite finds each fault of a store", () => {
   const wrong = (change: (store: ReplayStore) => Partial<ReplayStore>) => (): StoreUnderTest => {
     const { store, ...rest } = memory();
     return {

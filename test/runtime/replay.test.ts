@@ -152,7 +152,7 @@ describe("TTL", () => {
     assert.equal(claim().state, "run");
   });
 
-  it("ends entries in look-up also where many wait to be cleared away", () => {
+  it("expired entries are not found, even if many wait to be removed", () => {
     const { time, claim, run } = store();
     for (let i = 0; i < 100; i++) run(digest(`${i}`), h1).complete(answer());
     time.now += TTL - 1;
@@ -183,14 +183,14 @@ describe("the bound", () => {
     });
   }
 
-  it("is 512 MiB by default; 1 MiB and the largest safe integer are taken", () => {
+  it("is 512 MiB by default; 1 MiB and the largest safe integer are accepted", () => {
     assert.equal(new ReplayMemory().maxBytes, 512 * MIB);
     assert.equal(new ReplayMemory({ maxBytes: MIB }).maxBytes, MIB);
     assert.equal(new ReplayMemory({ maxBytes: Number.MAX_SAFE_INTEGER }).maxBytes, Number.MAX_SAFE_INTEGER);
     proves("8.15");
   });
 
-  it("counts runs in flight with the largest body that they may come to hold", () => {
+  it("counts runs in flight with the largest body that they may store", () => {
     const { memory, claim, run } = store(2 * MIB);
     const names = ["a", "b", "c", "d", "e", "f"];
     const runs = names.map((name) => run(digest(name), h1, { leaderId: name, leaderKeyId: 1n }));
@@ -247,7 +247,7 @@ describe("the bound", () => {
     }
   });
 
-  it("a quiet tool holds little, also after a burst", () => {
+  it("a rarely called tool holds little memory, also after a burst", () => {
     const { time, memory, run } = store();
     run(n1, h1).complete(answer());
     assert.ok(memory.stats().bytes < 10_000);
@@ -266,7 +266,7 @@ describe("the bound", () => {
     assert.ok(memory.stats().bytes < 10_000);
   });
 
-  it("names the rate that it sustains", () => {
+  it("computes the rate that it sustains", () => {
     for (const bodyBytes of [0, 100, 400, 5000, 61_440]) {
       const { memory, claim } = store(4 * MIB);
       let count = 0;
@@ -293,7 +293,7 @@ describe("the share of a leader", () => {
     return assert.fail("never full");
   };
 
-  it("of runs is as much as is left for all others, over all its keys and tools", () => {
+  it("of runs is at most as much as remains for all others, over all its keys and tools", () => {
     const memory = store(16 * MIB);
     const ofAlice = fill(memory, alice);
     const { bytes } = memory.memory.stats();
@@ -329,7 +329,7 @@ describe("the share of a leader", () => {
     proves("8.30");
   });
 
-  it("of live entries too: none is evicted, retries are answered, others go on, expiry gives back", () => {
+  it("also applies to live entries: none is evicted, retries are answered, other leaders continue, expiry frees memory", () => {
     const memory = store(4 * MIB);
     const { time, claim, run } = memory;
     let count = 0;
@@ -352,7 +352,7 @@ describe("the share of a leader", () => {
     proves("8.30");
   });
 
-  it("counts a replaced 403 no more, and a held 504 until its entry is gone", () => {
+  it("excludes a replaced 403, and includes a held 504 until its entry has expired", () => {
     const memory = store(4 * MIB);
     const { time, run } = memory;
     const room = fill(memory, bob).map((t) => t.release()).length;
@@ -398,8 +398,8 @@ function fakeTimer(t: TestContext) {
   return timer;
 }
 
-describe("clearing away", () => {
-  it("one timer, only while there are entries, that keeps no process alive", (t) => {
+describe("removal of expired entries", () => {
+  it("uses one timer, only while there are entries, which does not keep the process alive", (t) => {
     const timer = fakeTimer(t);
     const { time, memory, run } = store();
     const first = run(n1, h1);
@@ -418,7 +418,7 @@ describe("clearing away", () => {
     assert.equal(timer.armed, 1);
   });
 
-  it("a replaced entry is cleared away though nothing else is left", (t) => {
+  it("a replaced entry is removed even if there is no other entry", (t) => {
     const timer = fakeTimer(t);
     const { run } = store();
     run(n1, h1).complete(answer(403));
@@ -469,7 +469,7 @@ const SIZES = (() => {
   };
 })();
 
-it("every claim, end and count agrees with an independent slow model, and the bound holds throughout", async () => {
+it("every claim, end and count agrees with an independent slow model, and the limit always holds", async () => {
   await assertAgreesWithModel(
     () => {
       const { time, memory } = store(2 * MIB);

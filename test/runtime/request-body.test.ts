@@ -58,7 +58,7 @@ async function withConnections(
 const at = (connections: readonly RawConnection[], i: number) => connections[i] ?? assert.fail();
 
 describe("bodies that are announced and not sent", () => {
-  it("six of one captured header set, 64 MiB together, keep no other leader out", async () => {
+  it("six with one captured set of headers, 64 MiB together, do not block another leader", async () => {
     const tool = countingTool({ path: "sum" });
     const { url, load } = await serveSigned([tool]);
     await withConnections(url, 6, async (connections) => {
@@ -75,7 +75,7 @@ describe("bodies that are announced and not sent", () => {
     });
   });
 
-  it("take memory for what has come of them", async () => {
+  it("take memory only for the bytes that have arrived", async () => {
     const tool = countingTool({ path: "sum" });
     const { url, load } = await serveFor([tool]);
     await withConnections(url, 40, async (connections) => {
@@ -99,7 +99,7 @@ describe("the bytes of bodies", () => {
   const sized = (tool: CountingTool, length: number, leader: Leader) =>
     signedCall(tool, { value: data(`"${"a".repeat(length - 100)}"`) }, { leader });
 
-  it("of one leader are at most as many as are left for others", async () => {
+  it("of one leader are at most as many as remain for others", async () => {
     const tool = countingTool({ path: "sum" });
     const { url, load } = await signed(tool);
     await withConnections(url, 3, async (connections) => {
@@ -123,7 +123,7 @@ describe("the bytes of bodies", () => {
     assert.equal((await call.send(url)).status, 200);
   });
 
-  it("of one leader are refused while they come, once they are more than are left", async () => {
+  it("of one leader are refused as they arrive, if they are more than remain", async () => {
     const tool = countingTool({ path: "sum" });
     const { url, load } = await signed(tool);
     await withConnections(url, 3, async (connections) => {
@@ -143,7 +143,7 @@ describe("the bytes of bodies", () => {
     });
   });
 
-  it("without signatures are counted by connection: many of them always leave room for a small call", async () => {
+  it("without signatures are counted by connection, so there is always room for a small call", async () => {
     const tool = countingTool({ path: "sum" });
     const config = ToolkitRuntimeConfig.fromJsonStr(`{"invoke_max_body_bytes":${LIMIT}}`);
     const { url, load } = await serveFor([tool], { config, maxBodyBytesInFlight: BOUND, minBodyBytesPerSecond: 1 });
@@ -161,7 +161,7 @@ describe("the bytes of bodies", () => {
     });
   });
 
-  it("are held for no caller who is not verified: a stranger is 401 where a leader finds no room", async () => {
+  it("are not held for an unverified caller: it gets 401 even if there is no room for a leader", async () => {
     const tool = countingTool({ path: "sum" });
     const { url, load } = await signed(tool);
     await withConnections(url, 5, async (connections) => {
@@ -189,7 +189,7 @@ describe("the bytes of bodies", () => {
   });
 });
 
-describe("a body that comes slowly", () => {
+describe("a slow body", () => {
   const half = (tool: CountingTool, sent: string | Uint8Array, length = 100_000) =>
     requestText("POST", tool.target, [["Content-Length", `${length}`]], sent);
 
@@ -230,7 +230,7 @@ describe("a body that comes slowly", () => {
     proves("1.20");
   });
 
-  it("is not one that the server itself was too busy to read", async () => {
+  it("is not a body that the server was too busy to read", async () => {
     const tool = countingTool({ path: "sum" });
     const { url, service } = await serveHasty([tool], { bodyGraceMs: 200, checkMs: 20, requestMs: 0 });
     await withConnections(url, 1, async ([connection = assert.fail()]) => {
@@ -262,7 +262,7 @@ describe("the pace of bodies", () => {
     return { one, ended: () => ended };
   };
 
-  it("forgets a body that is whole, and looks at the next", () => {
+  it("forgets a complete body, and checks the next one", () => {
     paced((pace, tick) => {
       for (let i = 0; i < 3; i++) {
         const [whole, slow] = [body(pace), body(pace)];
@@ -299,7 +299,7 @@ describe("the pace of bodies", () => {
 
 describe("the account of bodies", () => {
   const refusals = { refuse: () => new RequestError("overloaded") } as unknown as Refusals;
-  it("gives one holder exactly as many bytes as are left for others", () => {
+  it("gives one holder exactly as many bytes as remain for others", () => {
     const bytes = new Account(new Shares(4_000), "bodyBytes", refusals);
     const accounts = [2_000, 1_000, 500].map((length, holder) => {
       assert.throws(() => bytes.open(`${holder}`, length + 1), RequestError);
@@ -314,7 +314,7 @@ describe("the account of bodies", () => {
     bytes.open("0", 2_000).charge(2_000);
   });
 
-  it("keeps no connection that has given everything back", async () => {
+  it("does not keep a connection that has released everything", async () => {
     const bytes = new Account(new Shares(4_000), "bodyBytes", refusals);
     const use = () => {
       const connection = {};

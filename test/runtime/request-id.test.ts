@@ -26,7 +26,7 @@ describe("the id of a request", () => {
     assert.equal(new Set(ids).size, ids.length, "each has its own");
   });
 
-  it("is the caller's where that is short and of safe characters, else made", async () => {
+  it("is the caller's if that is short and has safe characters, otherwise a new one", async () => {
     const { url } = await serveFor([countingTool()]);
     const answered = async (...given: string[]) => {
       const headers = given.map((id) => [REQUEST_ID_HEADER, id] as const);
@@ -47,7 +47,7 @@ describe("the id of a request", () => {
     assert.deepEqual([answer.status, idOf(answer)], [500, "7"]);
   });
 
-  it("is that of the application where tools are mounted", async (t) => {
+  it("is the application's if tools are mounted", async (t) => {
     const tool = countingTool({
       fqn: "xyz.test.mounted@1",
       path: "mounted",
@@ -68,7 +68,7 @@ describe("the id of a request", () => {
     );
   });
 
-  it("is in the answer to headers that come too slowly", async () => {
+  it("is in the answer to headers that arrive too slowly", async () => {
     const { url } = await serveHasty([countingTool()], { headersMs: 60, checkMs: 20 });
     const connection = (await RawConnection.open(url)).send("GET /health HTTP/1.1\r\n");
     assert.match(`${await connection.closed()}`, /^HTTP\/1\.1 408 [\s\S]*\r\nX-Request-Id: [0-9a-f-]{36}\r\n/);

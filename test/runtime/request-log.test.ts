@@ -13,7 +13,7 @@ const lines = (log: readonly LogEntry[]) => log.filter(({ level }) => level === 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 describe("the line of a call", () => {
-  it("says who, what and how long: a result, its replay, a refusal", async () => {
+  it("contains caller, tool, outcome and duration: for a result, its replay and a refusal", async () => {
     const tool = countingTool();
     const { url, log } = await serveSigned([tool]);
     const call = echoCall(tool, '"canary"');
@@ -60,7 +60,7 @@ describe("the line of a call", () => {
     );
   });
 
-  it("costs nothing while the level is not written: nothing is measured, no log is made", async () => {
+  it("costs nothing if the level is not written: nothing is measured and no child log is created", async () => {
     const tool = countingTool();
     const logger = keptLog();
     const quiet = { ...logger, isLevelEnabled: (level: string) => level !== "debug" };
@@ -89,7 +89,7 @@ describe("the line of a call", () => {
   });
 });
 
-it("headers and keys are redacted down to five levels, should a tool log them", async () => {
+it("headers and keys that a tool logs are redacted down to five levels", async () => {
   // As docs/observe.md lists them.
   const names = [
     ...["headers", "rawHeaders", "authorization", "cookie"],
@@ -118,7 +118,7 @@ it("headers and keys are redacted down to five levels, should a tool log them", 
   assert.equal(typeof initLogger({ SVC_LOG_LEVEL: "silent" }).isLevelEnabled, "function");
 });
 
-it("an unprintable value neither throws nor hides the line", async () => {
+it("a value that cannot be printed neither throws nor drops the line", async () => {
   const child = run(`
     import { initLogger } from "svc-runtime";
     const log = initLogger();
@@ -141,7 +141,7 @@ it("an unprintable value neither throws nor hides the line", async () => {
   assert.ok(!stderr.includes("canary"), stderr);
 });
 
-it("the time of a step is that since the end of the step before, over all its parts", () => {
+it("the time of a step is the sum of its parts, each since the end of the previous step", () => {
   let clock = 0;
   const now = mock.method(performance, "now", () => clock);
   try {

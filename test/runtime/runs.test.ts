@@ -152,7 +152,7 @@ describe("maxRuns", () => {
     assert.equal(load().runs.inFlight, 0);
   });
 
-  it("a run that cannot begin gives its place back", async () => {
+  it("a run that cannot begin releases its capacity", async () => {
     const tool = countingTool({ construct: () => assert.fail("canary") });
     const { url, load } = await serveSigned([tool], { maxRuns: 2 });
     for (let i = 0; i < 3; i++) expectError(await echoCall(tool, "1").send(url), 500, "tool_invocation_failed");
@@ -172,7 +172,7 @@ describe("the number", () => {
     t.after(() => delete process.env.SVC_MAX_RUNS);
   };
 
-  it("is 4,096, that of SVC_MAX_RUNS, or that in code, which goes before", async (t) => {
+  it("is 4,096, SVC_MAX_RUNS, or the option, which takes precedence", async (t) => {
     assert.equal(await most(), 4_096);
     environment(t, "100");
     assert.equal(await most(), 100);

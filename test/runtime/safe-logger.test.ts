@@ -28,7 +28,7 @@ function recorder(given: unknown = undefined, more: Partial<ServerLogger> = {}) 
 }
 
 describe("a line", () => {
-  it("is passed on at its level, with its message or without", () => {
+  it("is forwarded at its level, with or without a message", () => {
     const { logger, calls } = recorder();
     const safe = SafeLogger.of(logger);
     for (const level of LEVELS) {
@@ -54,7 +54,7 @@ describe("a line", () => {
     assert.equal(safe.lines.dropped, 5);
   });
 
-  it("is counted when its promise rejects, of whatever library, and not when it fulfils", async () => {
+  it("is counted if its promise, of any library, rejects, and not if it fulfils", async () => {
     const thenable = {
       // biome-ignore lint/suspicious/noThenProperty: a promise of another library
       then: (_: unknown, reject: (error: Error) => void) => reject(new Error("broken")),
@@ -76,7 +76,7 @@ describe("a line", () => {
 });
 
 describe("the wrapper", () => {
-  it("of a wrapped logger is that; one count can be given", () => {
+  it("of a wrapped logger is the same one; a counter can be passed", () => {
     const lines = { dropped: 7 };
     const safe = SafeLogger.of(recorder().logger, lines);
     assert.equal(SafeLogger.of(safe), safe);
@@ -84,7 +84,7 @@ describe("the wrapper", () => {
     assert.equal(safe.child({}).lines, lines);
   });
 
-  it("hands the fields of a child on", () => {
+  it("forwards the fields of a child logger", () => {
     const { logger, calls } = recorder();
     SafeLogger.of(logger).child({ tool: "a" }).info("text");
     assert.deepEqual(calls, [
@@ -93,7 +93,7 @@ describe("the wrapper", () => {
     ]);
   });
 
-  it("treats every level as enabled when the logger cannot tell", () => {
+  it("treats every level as enabled if the logger has no isLevelEnabled", () => {
     assert.equal(SafeLogger.of(recorder().logger).isLevelEnabled("debug"), true);
     const fail = () => {
       throw new Error("broken");
@@ -107,7 +107,7 @@ describe("the wrapper", () => {
     );
   });
 
-  it("knows promises of any library", () => {
+  it("recognizes promises of any library", () => {
     // biome-ignore lint/suspicious/noThenProperty: what is no promise
     assert.equal(isThenable({ then: 1 }), false);
     for (const value of [null, undefined, "text", {}, () => {}]) assert.equal(isThenable(value), false);

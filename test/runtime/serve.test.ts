@@ -107,7 +107,7 @@ describe("routing (protocol.md sections 7 and 9)", () => {
   });
 });
 
-describe("what is no request (protocol.md section 7, bad_request)", () => {
+describe("bytes that are not a request (protocol.md section 7, bad_request)", () => {
   const tool = countingTool({ path: "sum" });
   let server: TestServer;
   before(async () => {
@@ -179,7 +179,7 @@ describe("step 1: length and coding of the body (protocol.md section 7)", () => 
     proves("7.2", "7.22");
   });
 
-  it("411 for chunked bodies, whatever comes with them", async () => {
+  it("411 for chunked bodies, whatever their other headers", async () => {
     const chunked = 'b\r\n{"value":1}\r\n0\r\n\r\n';
     await refused([["Transfer-Encoding", "chunked"]], 411, "length_required", chunked);
     await refused([["Transfer-Encoding", "gzip, chunked"]], 411, "length_required", chunked);
@@ -214,7 +214,7 @@ describe("step 1: length and coding of the body (protocol.md section 7)", () => 
     proves("1.15");
   });
 
-  it("a body within an absurd limit that no memory holds is refused, and the server goes on", async () => {
+  it("a body within the limit that cannot be allocated is refused, and the server continues", async () => {
     const config = ToolkitRuntimeConfig.fromJsonStr('{"invoke_max_body_bytes":18446744073709551615}');
     const huge = await serveFor([tool], { config });
     for (const length of [2 ** 52, 2n ** 63n]) {
@@ -237,14 +237,14 @@ describe("step 1: length and coding of the body (protocol.md section 7)", () => 
     await refused(twice, 415, "unsupported_content_encoding", CALL);
   });
 
-  it("identity is no coding, in any case", async () => {
+  it("identity is accepted, in any letter case", async () => {
     for (const coding of ["identity", "Identity"]) {
       expectResult(await sendPlain(server.url, tool.target, CALL, ["Content-Encoding", coding]), echoed("1"));
     }
     proves("7.2");
   });
 
-  it("411 comes before 415, 413 before 415", async () => {
+  it("411 and 413 take precedence over 415", async () => {
     await refused([["Content-Encoding", "gzip"]], 411, "length_required");
     await refused(
       [
@@ -270,7 +270,7 @@ describe("step 1: length and coding of the body (protocol.md section 7)", () => 
     });
   }
 
-  it("a body that comes byte by byte is read whole, and the next request on the connection is the next", async () => {
+  it("a body that arrives byte by byte is read completely, and the next request on the connection is answered", async () => {
     const connection = await RawConnection.open(server.url);
     connection.socket.setNoDelay(true);
     for (const byte of requestText("POST", tool.target, calling(), CALL)) {
@@ -331,7 +331,7 @@ describe("headers and time (protocol.md section 1)", () => {
     proves("1.20");
   });
 
-  it("408 for headers that stay out, and for a body that does", async () => {
+  it("408 for headers that do not arrive, and for such a body", async () => {
     const { url, log } = await serveHasty([tool], { headersMs: 200, requestMs: 200 });
     const before = tool.calls.constructed;
     const slow = [
@@ -353,7 +353,7 @@ describe("headers and time (protocol.md section 1)", () => {
   });
 });
 
-it("an answer that cannot be sent is 500 and logged, and the server goes on", async () => {
+it("an answer that cannot be sent becomes 500 and is logged, and the server continues", async () => {
   const tool = countingTool();
   const { url, service, log } = await serveHasty([tool]);
   const { handle } = service;

@@ -94,7 +94,7 @@ function stopped(child: Child): Record<string, unknown> {
 
 const logged = (child: Child, message: string) => until(() => child.stderr().includes(`"msg":"${message}"`), message);
 
-describe("a process that is told to stop", { concurrency: 2 }, () => {
+describe("a process with a stop signal", { concurrency: 2 }, () => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     it(`${signal}: a call that runs gets its answer, then the process exits 0`, async () => {
       const { child, running } = await serving();
@@ -110,7 +110,7 @@ describe("a process that is told to stop", { concurrency: 2 }, () => {
     });
   }
 
-  it("under load: every call that began is answered, every other one turned away or never taken", async () => {
+  it("under load: every call that began is answered, every other one is refused or never accepted", async () => {
     const { child, url } = await serving();
     const answers = { ok: 0, refused: 0 };
     const client = async () => {
@@ -143,7 +143,7 @@ describe("a process that is told to stop", { concurrency: 2 }, () => {
     assert.equal(stopped(child).cut, 0);
   });
 
-  it("what is cut short is answered 503, and the process exits 3", async () => {
+  it("calls that are cut short get 503, and the process exits with 3", async () => {
     // The first timer of 2 s is the grace of a tool that does not end; here it is over at once.
     const code = `
       const { setTimeout } = globalThis;
@@ -187,7 +187,7 @@ describe("a process that is told to stop", { concurrency: 2 }, () => {
     });
   }
 
-  it("but not the echo of the first, as npm makes one of Ctrl-C", async () => {
+  it("but not the repetition of the first, which npm causes for Ctrl-C", async () => {
     await attempt("an echo within its time", async () => {
       const { child, running } = await serving();
       const connection = await running("held");
@@ -204,20 +204,20 @@ describe("a process that is told to stop", { concurrency: 2 }, () => {
     });
   });
 
-  it("while it starts: the start comes to its end first", async () => {
+  it("while it starts: the start ends first", async () => {
     const code = 'const started = bootstrap(One); process.kill(process.pid, "SIGTERM"); await started;';
     const child = run(`${TOOL} ${code}`, { env: { BIND_ADDR: "127.0.0.1:0" } });
     assert.equal((await child.ended).code, 0);
     assert.deepEqual(stopped(child), { finished: 0, cut: 0, interrupted: 0 });
   });
 
-  it("while a start fails: it says why and exits 1", async () => {
+  it("while a start fails: it prints the reason and exits with 1", async () => {
     const child = run('const failing = bootstrap([]); process.emit("SIGTERM", "SIGTERM", 15); await failing;');
     const { code, stderr } = await child.ended;
     assert.deepEqual([code, stderr], [1, "cannot start: bootstrap: expected at least one tool, got none\n"]);
   });
 
-  it("under npm, which passes the signal on to a script that is `exec node …`", async () => {
+  it("under npm, which forwards the signal to a script `exec node …`", async () => {
     const directory = scratchFolder();
     // Within the repository's reach for the name svc-runtime, wherever the package is that npm runs.
     writeFileSync(
@@ -255,7 +255,7 @@ describe("a process that is told to stop", { concurrency: 2 }, () => {
   });
 });
 
-describe("a server that is closed", () => {
+describe("a server during close", () => {
   let timers: HeldTimers;
   before(() => {
     timers = holdTimers();
@@ -318,7 +318,7 @@ describe("a server that is closed", () => {
     return rest;
   };
 
-  it("is not ready from then on, and answers everybody who closes it with the same end", async () => {
+  it("is not ready, and returns the same summary to every caller of close", async () => {
     const options = { address: [[127, 0, 0, 1], 0], config: UNSIGNED, logger: keptLog() } as const;
     const server = await serve([countingTool().class], options);
     assert.equal(server.ready, true);
@@ -346,7 +346,7 @@ describe("a server that is closed", () => {
     assert.deepEqual(await summary(closed), { finished: 1, cut: 0, interrupted: 0 });
   });
 
-  it("a request that comes on an open connection while others run is 503 shutting_down with Retry-After", async () => {
+  it("a request on an open connection while others run gets 503 shutting_down with Retry-After", async () => {
     const { tool, release } = heldTool();
     const server = await serveFor([tool]);
     const [one, other] = [await running(tool, server.url), await RawConnection.open(server.url)];
@@ -369,7 +369,7 @@ describe("a server that is closed", () => {
     proves("7.30");
   });
 
-  it("a request whose body does not come is answered 503; one that comes in time runs", async () => {
+  it("a request whose body does not arrive gets 503; one that arrives in time runs", async () => {
     const { tool } = heldTool();
     const server = await serveFor([tool]);
     const text = request(tool, "brief");
@@ -389,7 +389,7 @@ describe("a server that is closed", () => {
     assert.deepEqual(await summary(closed), { finished: 1, cut: 0, interrupted: 0 }, "nothing that ran was cut");
   });
 
-  it("half of the headers does not keep it, nor a caller who says nothing", async () => {
+  it("incomplete headers or a silent caller do not delay it", async () => {
     const { tool } = heldTool();
     const server = await serveFor([tool]);
     const [half, silent] = [await RawConnection.open(server.url), await RawConnection.open(server.url)];
@@ -413,7 +413,7 @@ describe("a server that is closed", () => {
     await closed;
   });
 
-  it("a caller who was refused a tunnel and stays does not keep it either", async () => {
+  it("a caller that stays connected after its tunnel was refused does not delay it", async () => {
     const server = await serveFor([countingTool()]);
     const socket = openSocket(server.url, { allowHalfOpen: true });
     socket.write("CONNECT x.example:80 HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -426,7 +426,7 @@ describe("a server that is closed", () => {
     socket.destroy();
   });
 
-  it("finishes a run whose caller has gone", async () => {
+  it("finishes a run whose caller has disconnected", async () => {
     const [gone, held] = [gate(), gate()];
     let finished = false;
     const { tool } = heldTool({
@@ -450,7 +450,7 @@ describe("a server that is closed", () => {
     assert.equal(finished, true);
   });
 
-  it("with a delay it continues to serve, closes each connection after its answer, and then stops", async () => {
+  it("with a delay continues to serve, closes each connection after its answer, and then stops", async () => {
     const { tool } = heldTool();
     const server = await serve([tool.class], {
       address: OWN_ADDRESS,
@@ -507,7 +507,7 @@ describe("a server that is closed", () => {
     assert.deepEqual(await summary(closed), { finished: 1, cut: 0, interrupted: 0 });
   });
 
-  it("after the drain limit the signals of tools fire; what is cut short is answered 503", async () => {
+  it("after the drain limit fires the signals of tools, and answers calls that are cut short with 503", async () => {
     const { tool } = heldTool({
       invoke: async ({ value }, { signal }) => {
         await new Promise((resolve) => value !== "deaf" && signal.addEventListener("abort", resolve));
@@ -543,7 +543,7 @@ describe("a server that is closed", () => {
     proves("7.41", "8.14");
   });
 
-  it("has the same bounds: a call that never ends gets 503 and is cut", async () => {
+  it("has the same limits: a call that never ends gets 503 and is cut off", async () => {
     const told = gate<unknown>();
     const invoke = (_input: unknown, { signal }: InvokeContext) => {
       signal.addEventListener("abort", () => told.open(signal.reason));
@@ -562,7 +562,7 @@ describe("a server that is closed", () => {
     proves("8.20");
   });
 
-  it("a call that was cut is logged when it is answered, as a run; the later end of the run is a line of its own", async () => {
+  it("a call that was cut off is logged when it is answered; the later end of its run is a separate line", async () => {
     const { tool, release } = heldTool();
     const server = await serveFor([tool], { shutdown: { drainMs: 0 } });
     const answer = await running(tool, server.url);
@@ -579,7 +579,7 @@ describe("a server that is closed", () => {
     assert.deepEqual(said(), [cut, ["info", "the run ended after the shutdown had answered its call", 200]]);
   });
 
-  it("the entry of a cut run stays in flight, because its progress is unknown", async () => {
+  it("the entry of a run that was cut off stays in flight, because its progress is unknown", async () => {
     const { tool } = heldTool({ invoke: () => new Promise(() => {}) });
     const replayStore = new ReplayMemory();
     const server = await serveSigned([tool], { replayStore, shutdown: { drainMs: 0 } });
@@ -594,7 +594,7 @@ describe("a server that is closed", () => {
     proves("8.20");
   });
 
-  it("waits for a health check and cuts it like a call", async () => {
+  it("waits for a health check and cuts it off like a call", async () => {
     const { tool } = heldTool({ health: () => new Promise(() => {}) });
     const server = await serveFor([tool], { shutdown: { drainMs: 0 } });
     const answer = exchange(server.url, requestText("GET", tool.target.replace("invoke", "health")));

@@ -104,7 +104,7 @@ describe("upload journal", () => {
     for (const each of [path, `${path}.lock`]) assert.equal((await stat(each)).mode & 0o777, 0o600, each);
   });
 
-  test("a torn last line is dropped, wherever it was torn", async () => {
+  test("an incomplete last line is dropped, wherever it ends", async () => {
     const path = freshPath();
     const journal = await FileJournal.open(path);
     await journal.put(entry("kept"));
@@ -135,7 +135,7 @@ describe("upload journal", () => {
     );
   });
 
-  test("damage before the last line, and another file, are refused and not touched", async () => {
+  test("a file damaged before its last line, and a file that is not a journal, are refused and not changed", async () => {
     const path = freshPath();
     const journal = await FileJournal.open(path);
     await journal.put(entry("a"));
@@ -162,7 +162,7 @@ describe("upload journal", () => {
     await refused(nowhere, /cannot be locked \(EISDIR\)$/);
   });
 
-  test("one at a time has it open, by whatever name", async () => {
+  test("only one at a time can open it, by whatever path", async () => {
     const path = freshPath();
     const journal = await FileJournal.open(path);
     await refused(path, /is already open/);
@@ -196,7 +196,7 @@ describe("upload journal", () => {
     assert.deepEqual(await reopened(path), []);
   });
 
-  test("a stopped process keeps it; a killed one loses it at once", async () => {
+  test("a stopped process keeps the lock; a killed one loses it at once", async () => {
     const path = freshPath();
     const holder = await holderOf(path, process.execPath, []);
     try {
@@ -208,7 +208,7 @@ describe("upload journal", () => {
     assert.deepEqual(await reopened(path), []);
   });
 
-  test("two containers with process 1 on one volume: one has it open", async (context) => {
+  test("of two containers on one volume, both with process id 1, only one can open it", async (context) => {
     const unshare = ["--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"];
     const { error, status, stderr } = spawnSync("unshare", [...unshare, "true"], { encoding: "utf8" });
     if (error !== undefined || status !== 0) {
@@ -227,7 +227,7 @@ describe("upload journal", () => {
     }
   });
 
-  test("a write counts once the disk has it", async () => {
+  test("a write resolves when it is on disk", async () => {
     const path = freshPath();
     const journal = await FileJournal.open(path);
     const files = await fileHandles();
@@ -273,7 +273,7 @@ describe("upload journal", () => {
     assert.deepEqual(await reopened(path), []);
   });
 
-  test("a rewritten file is on disk before it replaces the old one, and its name after", async () => {
+  test("a rewritten file is synced before it replaces the old one, and the folder afterwards", async () => {
     const path = freshPath();
     const files = await fileHandles();
     const { sync } = files;
@@ -295,7 +295,7 @@ describe("upload journal", () => {
     assert.equal((await reopened(path)).length, 1);
   });
 
-  test("dead lines are dropped when they are more than 1 MiB; nothing live is", async () => {
+  test("outdated lines are dropped above 1 MiB; current lines never are", async () => {
     const path = freshPath();
     const journal = await FileJournal.open(path);
     const padding = randomBytes(30_000).toString("hex");

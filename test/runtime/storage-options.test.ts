@@ -57,7 +57,7 @@ const fails =
     return true;
   };
 
-describe("times and tries", () => {
+describe("time limits and attempts", () => {
   it("have these defaults", () => {
     assert.deepEqual(deadlinesOf(), { connectMs: 5_000, progressMs: 10_000, totalMs: 60_000 });
     assert.deepEqual(retriesOf(), { attempts: 3, backoffMs: 200 });
@@ -80,7 +80,7 @@ describe("times and tries", () => {
     });
   }
 
-  it("a pause doubles with each try, up to 5 s, less up to half of it", (t) => {
+  it("a pause doubles with each attempt, up to 5 s, and is shortened randomly by up to half", (t) => {
     const pauses = (backoffMs: number) =>
       [1, 2, 3, 9].map((attempt) => backoffDelay(attempt, { attempts: 10, backoffMs }));
     const random = t.mock.method(Math, "random", () => 0);
@@ -113,7 +113,7 @@ describe("times and tries", () => {
     });
   }
 
-  it("requests are tried so often", async () => {
+  it("requests have this number of attempts", async () => {
     for (const attempts of [1, 2, 4]) {
       const retries = { attempts, backoffMs: 0 };
       for (const run of [
@@ -138,7 +138,7 @@ describe("times and tries", () => {
 });
 
 describe("a storage", () => {
-  it("requests the configured terms, and leaves the others to the publisher", async () => {
+  it("requests the configured terms, and omits the others", async () => {
     const asked = async (options: Partial<WalrusStorageOptions>) => {
       await storageOf(options).upload(CONTENT);
       return new URL(store.requests.findLast(({ method }) => method === "PUT")?.target ?? "", store.url).search;
@@ -158,7 +158,7 @@ describe("a storage", () => {
     for (const maxBytes of [0, 8_388_609]) assert.throws(() => storageOf({ maxBytes }), fails("invalid_option"));
   });
 
-  it("journal: it records what is not settled", async () => {
+  it("journal: records uploads that are not settled", async () => {
     const journal = await FileJournal.open(join(directory, "uploads.journal"));
     const storage = storageOf({ journal });
     await storage.upload(CONTENT);
@@ -167,7 +167,7 @@ describe("a storage", () => {
     await journal.close();
   });
 
-  it("encoder and shards: auto, of 1,000 shards, by default; off looks for none, and required wants one", (t) => {
+  it("encoder and shards: auto with 1,000 shards by default; off does not search for an encoder, required needs one", (t) => {
     const { publisher, aggregator } = store.connection();
     const asked = t.mock.method(BlobIdEncoder, "find", () => undefined).mock;
     const make = (more: Partial<WalrusStorageOptions>) => {
@@ -185,7 +185,7 @@ describe("a storage", () => {
       assert.throws(() => make({ shards: refused }), fails("invalid_option", /^shards/));
   });
 
-  it("an answer of the publisher has 65,536 bytes at most", async () => {
+  it("an answer of the publisher has at most 65,536 bytes", async () => {
     const blobObject = {
       id: `0x${"1".repeat(64)}`,
       blobId: substituteBlobId(CONTENT),
@@ -204,7 +204,7 @@ describe("a storage", () => {
 });
 
 describe("a reader", () => {
-  it("budgetBytes: of each resolve, unless a budget is given; 1 byte to 8 MiB", async () => {
+  it("budgetBytes: for each resolve, unless a budget is given; 1 byte to 8 MiB", async () => {
     await storageOf().upload(CONTENT);
     const size = CONTENT.length;
     assert.deepEqual(await readerOf({ budgetBytes: size }).read(REFERENCE), CONTENT);
@@ -221,7 +221,7 @@ describe("a reader", () => {
 });
 
 describe("an endpoint", () => {
-  it("plaintextHeaders: credentials go to other machines over https only, unless it is set", () => {
+  it("plaintextHeaders: unless it is set, credentials are sent to other machines only over https", () => {
     const headers = { Authorization: "Bearer x" };
     const endpoint = (url: string, more: object = {}) => new Endpoint("publisher", { url, headers, ...more });
     for (const url of ["https://other.example", "http://127.0.0.1", "http://localhost"]) endpoint(url);
@@ -241,7 +241,7 @@ describe("a request", () => {
     for (const { headers } of store.requests) assert.equal(headers["accept-encoding"], "identity");
   });
 
-  it("has the headers that were checked, whatever becomes of the given object", async () => {
+  it("has the headers that were checked, even if the given object changes", async () => {
     const headers: Record<string, string> = { Authorization: "Bearer x" };
     const endpoint = new Endpoint("publisher", { url: "https://p", headers });
     headers.Host = "other.example";
@@ -255,13 +255,13 @@ describe("the store for development", () => {
     await assert.rejects(startStore({ port: Number(port) }), { code: "EADDRINUSE" });
   });
 
-  it("is reached from this machine only", { skip: process.platform !== "linux" }, async () => {
+  it("accepts connections only from this machine", { skip: process.platform !== "linux" }, async () => {
     // Linux has the whole of 127.0.0.0/8, so a listener on every address would answer here.
     const socket = connect({ host: "127.0.0.2", port: Number(new URL(store.url).port) });
     await assert.rejects(once(socket, "connect"), { code: "ECONNREFUSED" });
   });
 
-  it("shards: 1,000 by default, of its ids and of its connection", async (t) => {
+  it("shards: 1,000 by default, for its ids and its connection options", async (t) => {
     let asked: unknown;
     t.mock.method(BlobIdEncoder, "find", (given: unknown) => {
       asked = given;
@@ -287,7 +287,7 @@ describe("the store for development", () => {
     await small.stop();
   });
 
-  it("authorization: a PUT needs it, and the options of its connection have it", async () => {
+  it("authorization: required for a PUT, and part of its connection options", async () => {
     const secured = await startStore({ authorization: "Bearer x" });
     const options = { ...secured.connection(), epochs: 1 };
     await new WalrusStorage(options).upload(CONTENT);

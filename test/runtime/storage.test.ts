@@ -89,7 +89,7 @@ beforeEach(() => {
 });
 
 describe("upload", () => {
-  test("stores, verifies and gives the reference", async () => {
+  test("stores, verifies and returns the reference", async () => {
     const content = text("a report");
     const progress: number[] = [];
     const blob = await storageOf(real, { sendObjectTo: "0xabc", deletable: false }).upload(content, {
@@ -118,7 +118,7 @@ describe("upload", () => {
     proves("3.10");
   });
 
-  test("content that is stored already is not paid again", async () => {
+  test("content that is already stored is not paid for again", async () => {
     const content = text("twice");
     const storage = storageOf(store, { deletable: false });
     const first = await storage.upload(content);
@@ -168,7 +168,7 @@ describe("upload", () => {
     }
   });
 
-  test("the output budget of a result counts stored blobs: 8 MiB at, one over", () => {
+  test("stored blobs count towards the output budget of a result: 8 MiB at, one over", () => {
     const encoder = new OutputEncoder({
       input: [],
       output: [{ name: "ok", ports: [{ name: "report", many: true, codec: { kind: "string" } }] }],
@@ -182,7 +182,7 @@ describe("upload", () => {
     assert.throws(() => encoder.encode(result(1)), /at most 8388608 bytes over all ports, got 8388609/);
   });
 
-  test("equal content at the same time is sent once", async () => {
+  test("equal content uploaded at the same time is sent once", async () => {
     const journal = await FileJournal.open(join(directory, "same-time.journal"));
     const storage = storageOf(store, { journal });
     const blobs = await Promise.all(Array.from({ length: 4 }, () => storage.upload(text("same"))));
@@ -191,7 +191,7 @@ describe("upload", () => {
     await journal.close();
   });
 
-  test("what an upload of other terms left in the journal is not returned", async () => {
+  test("the journal entry of an upload with other terms is not returned", async () => {
     const journal = await FileJournal.open(join(directory, "terms.journal"));
     const content = text("terms");
     const terms = [{ deletable: true }, { deletable: false }, {}, { epochs: 6 }, { sendObjectTo: "0xabc" }];
@@ -205,7 +205,7 @@ describe("upload", () => {
     await journal.close();
   });
 
-  test("a deletable blob is not returned for a permanent upload, at no retry of it", async () => {
+  test("a deletable blob is not returned for a permanent upload, even after retries", async () => {
     const journal = await FileJournal.open(join(directory, "permanent.journal"));
     const content = text("permanent");
     const blobId = substituteBlobId(content);
@@ -230,7 +230,7 @@ describe("upload", () => {
     await journal.close();
   });
 
-  test("every object that was bought for one content stays listed", async () => {
+  test("every object bought for the same content stays listed", async () => {
     const journal = await FileJournal.open(join(directory, "bought.journal"));
     const storage = storageOf(store, { journal, retries: { attempts: 1 } });
     const content = text("bought");
@@ -253,7 +253,7 @@ describe("upload", () => {
     await journal.close();
   });
 
-  test("what the publisher answers must be what its interface promises", async () => {
+  test("an answer that violates the publisher's interface is refused", async () => {
     const id = randomBytes(32).toString("base64url");
     const blobObject = {
       id: `0x${"1".repeat(64)}`,
@@ -306,7 +306,7 @@ describe("upload", () => {
 
 describe("endpoints", () => {
   const good = { epochs: 1, publisher: { url: "https://p" }, aggregator: { url: "https://a" } };
-  test("only what an operator can mean", () => {
+  test("accept only plausible configurations", () => {
     const refused: [EndpointOptions, RegExp][] = [
       [{ url: "nonsense" }, /url: expected an absolute URL/],
       [{ url: "ftp://p" }, /expected the scheme https or http/],
@@ -340,7 +340,7 @@ describe("endpoints", () => {
     new WalrusReader({ aggregator: { url: "http://mesh", headers: { Authorization: "x" }, plaintextHeaders: true } });
   });
 
-  test("the publisher's credentials reach the publisher only, and nothing shows them", async () => {
+  test("the publisher's credentials are sent only to the publisher, and never printed", async () => {
     const guarded = await freshStore({ authorization: SECRET });
     const publisher = { url: `${guarded.url}/`, headers: { Authorization: SECRET } };
     const aggregator = { url: guarded.url, headers: { "X-Api-Key": "canary-key" } };
@@ -369,7 +369,7 @@ describe("endpoints", () => {
     }
   });
 
-  test("credentials may be made for each request", async () => {
+  test("credentials may be created for each request", async () => {
     const guarded = await freshStore({ authorization: SECRET });
     let made = 0;
     const headers = async () => {
@@ -412,7 +412,7 @@ describe("endpoints", () => {
     assert.equal(store.count("GET"), 2);
   });
 
-  test("https: the certificate is checked, against the operator's `ca` where there is one", async () => {
+  test("https: the certificate is verified, against the operator's `ca` if set", async () => {
     const [key, cert] = ["tls.key", "tls.crt"].map((name) => join(directory, name)) as [string, string];
     const request = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"];
     const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert];
@@ -435,7 +435,7 @@ describe("endpoints", () => {
     }
   });
 
-  test("a prefix of the path stays", async () => {
+  test("a path prefix is kept", async () => {
     const storage = storageOf(store, { publisher: { url: `${store.url}/walrus/` }, retries: { attempts: 1 } });
     await fault(storage.upload(text("prefix")), "refused");
     assert.equal(store.requests[0]?.target, "/walrus/v1/blobs?epochs=5");
@@ -473,7 +473,7 @@ describe("reader", () => {
     assert.deepEqual(await reader.read(one.nexusValue()), text("one"));
   });
 
-  test("one budget for all: exactly at and one over", async () => {
+  test("one budget for all values: exactly at and one over", async () => {
     const blob = await storage.upload(text("12345678")); // 10 bytes
     const { blobId, sha256: digest } = blob;
     const unknownSize = NexusValue.walrus(blobId, digest);
@@ -515,7 +515,7 @@ describe("reader", () => {
     }
   });
 
-  test("8 MiB over all ports: at and one over; objects count 32", async () => {
+  test("8 MiB over all ports: at and one over; an object counts 32 bytes", async () => {
     const substitute = await freshStore();
     try {
       const content = randomBytes(MAX_UPLOAD_BYTES - 32);
@@ -542,7 +542,7 @@ describe("reader", () => {
     assert.equal(budget.left, content.length - 1);
   });
 
-  test("only the content of the digest is accepted, and only identity encoding", async () => {
+  test("only content with the digest is accepted, and only identity encoding", async () => {
     const content = text("digest");
     const { blobId, sha256: digest } = await storage.upload(content);
     await fault(
@@ -566,7 +566,7 @@ describe("reader", () => {
 });
 
 describe("encoder", () => {
-  test("gives the same ids as when it was first used, for few shards", async () => {
+  test("returns the recorded ids, for few shards", async () => {
     const id = await BlobIdEncoder.find(SHARDS)?.compute(
       Buffer.from("some other string"),
       new AbortController().signal,
@@ -575,7 +575,9 @@ describe("encoder", () => {
   });
 
   // Seconds of one core, therefore not in every run.
-  test("gives the id that Walrus documents for its example", { skip: process.env.SVC_TEST_FULL !== "1" }, async () => {
+  test("returns the id in Walrus's documentation for its example", {
+    skip: process.env.SVC_TEST_FULL !== "1",
+  }, async () => {
     const encoder = BlobIdEncoder.find();
     assert.ok(encoder, "@mysten/walrus-wasm is installed here");
     const id = await encoder.compute(Buffer.from("some other string"), new AbortController().signal);
@@ -583,7 +585,7 @@ describe("encoder", () => {
   });
 
   // Node 20 crashes when a thread ends while V8 compiles its WebAssembly in the background.
-  test("uses no thread that ends: not after an id, a failure or an abort", async (t) => {
+  test("uses no threads: neither for an id, a failure nor an abort", async (t) => {
     const threads: Worker[] = [];
     const onWorker = (worker: Worker) => threads.push(worker);
     process.on("worker", onWorker);
@@ -596,7 +598,7 @@ describe("encoder", () => {
     assert.equal(threads.length, 0);
   });
 
-  test("ends with its signal, and does not take what it cannot encode", async () => {
+  test("ends at its signal, and refuses content that it cannot encode", async () => {
     const encoder = BlobIdEncoder.find();
     const controller = new AbortController();
     const computing = encoder?.compute(Buffer.from("x"), controller.signal) ?? Promise.resolve();
@@ -609,7 +611,7 @@ describe("encoder", () => {
 });
 
 describe("dev store", () => {
-  test("keeps its blobs over a restart, and lets them expire", async () => {
+  test("keeps its blobs across a restart, and expires them", async () => {
     const options = { directory: join(directory, "restart"), blobIds: "substitute" } as const;
     const first = await DevStore.start(options);
     const blob = await storageOf(first, { epochs: 1 }).upload(text("kept"));
@@ -623,7 +625,7 @@ describe("dev store", () => {
     assert.deepEqual(await readFile(join(options.directory, blob.blobId)), text("kept"));
   });
 
-  test("answers as the real interface does", async () => {
+  test("answers like the real interface", async () => {
     const put = (query: string) => fetch(`${real.url}/v1/blobs${query}`, { method: "PUT", body: "x" });
     assert.equal((await put("?epochs=54")).status, 400);
     assert.equal((await put("?epochs=1&unknown=1")).status, 400);

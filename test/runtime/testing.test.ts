@@ -132,7 +132,7 @@ test("a signed call shows what a leader sees, and an exact retry does not run th
   assert.equal((await harness.invokeRaw({ headers: { "Content-Length": "x" } })).status, 411);
 });
 
-test("any name is a leader; a key of your own is in no allow-list", async (t) => {
+test("any name is a leader; your own key is not in the allow-list", async (t) => {
   const harness = await harnessFor(t, { leader: "alice" });
   await harness.invoke(INPUT);
   assert.equal(control.auth?.leaderId, "alice");
@@ -146,7 +146,7 @@ test("any name is a leader; a key of your own is in no allow-list", async (t) =>
   await assert.rejects(harness.invokeSigned(INPUT, { leader: stranger }), refused(401, "auth_failed"));
 });
 
-test("a configuration of the author's decides who is allowed", async (t) => {
+test("the author's own configuration determines the allowed leaders", async (t) => {
   const key = new Uint8Array(32).fill(5);
   const allowed = {
     version: 1,
@@ -164,7 +164,7 @@ test("a configuration of the author's decides who is allowed", async (t) => {
   await assert.rejects(createHarness(Probe, { config, signed: true }), /config determines whether calls are signed/);
 });
 
-test("time is let pass: the deadline of a running call, and the replay memory", async (t) => {
+test("time can be advanced: for the deadline of a running call, and for the replay memory", async (t) => {
   const harness = await harnessFor(t);
   const done = await harness.invokeSigned({ ...INPUT, mode: "done" });
   const { runs } = control;
@@ -202,7 +202,7 @@ test("a harness closes at the end of its block", async () => {
   await used.invoke(INPUT);
 });
 
-test("close ends a tool that does not end by itself", async (t) => {
+test("close aborts a tool that does not end", async (t) => {
   const harness = await harnessFor(t);
   let release = () => {};
   control.release = new Promise((resolve) => {
@@ -251,7 +251,7 @@ test("create() of the class runs before the first call, and close() after the la
   );
 });
 
-test("what is no tool is named", async () => {
+test("the error for a class that is not a tool names it", async () => {
   const create = createHarness as (tool: unknown) => Promise<unknown>;
   for (const wrong of [{}, class {}, undefined, [undefined]]) {
     await assert.rejects(create(wrong), /^StartupError: createHarness: expected a class that extends SvcTool/);
@@ -349,7 +349,7 @@ test("stored values of a result are references, and their content with a store",
   assert.equal(store.walrus.created, 1);
 });
 
-test("a project that was mended is generated again by the same process", async () => {
+test("a project that was corrected is generated again by the same process", async () => {
   class Mended extends Twice {
     static override fqn() {
       return "xyz.test.tool-mended@1";

@@ -58,7 +58,7 @@ async function turnsOf(calls: number, callMs: number, inTurn: (slices: TimeSlice
 }
 
 describe("calls that arrive in one turn of the event loop", () => {
-  it("begin at once for 10 ms; the others in order, for 10 ms of each later turn", async () => {
+  it("begin at once for 10 ms; the others begin in order, for 10 ms of each later turn", async () => {
     assert.deepEqual(await turnsOf(3, 3), [0, 0, 0]);
     assert.deepEqual(await turnsOf(11, 4), [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3]);
     assert.deepEqual(await turnsOf(4, 50), [0, 1, 2, 3]);
@@ -82,7 +82,7 @@ describe("calls that arrive in one turn of the event loop", () => {
     assert.deepEqual(begun, [0, 1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 7]);
   });
 
-  it("begin at once for one slice more where an earlier turn began the slice", async () => {
+  it("begin at once for another slice if an earlier turn began the current slice", async () => {
     let clock = 0;
     const slices = new TimeSlices(() => clock);
     slices.enter(100);
@@ -103,7 +103,7 @@ describe("calls that arrive in one turn of the event loop", () => {
     assert.equal(slices.enter(100), undefined);
   });
 
-  it("begin at once when those that wait have read 16 MiB of bodies ahead", async () => {
+  it("begin at once when waiting calls have read 16 MiB of bodies ahead", async () => {
     const slices = new TimeSlices(() => 0);
     assert.equal(slices.enter(12_582_912), undefined);
     slices.accepted();
@@ -143,7 +143,7 @@ async function openAll(url: string, path: string, count: number): Promise<RawCon
 }
 
 describe("a server with more calls than it can answer", () => {
-  it("answers health and probes between them, and has the waits in its metrics", async () => {
+  it("answers health checks and probes between them, and counts the waiting times in its metrics", async () => {
     const tool = blockingTool();
     const { url, adminUrl = assert.fail() } = await serveSigned([tool], { admin: [[127, 0, 0, 1], 0] });
     const connections = await openAll(url, "/health", CALLS);
@@ -170,7 +170,7 @@ describe("a server with more calls than it can answer", () => {
     assert.ok(Number(waited) >= CALLS / 2, `${waited} calls have waited`);
   });
 
-  it("neither verifies nor runs a call whose caller has left while it waited", async () => {
+  it("neither verifies nor runs a call whose caller has disconnected while it waited", async () => {
     const tool = blockingTool();
     // The rate counts verified calls.
     const { url } = await serveSigned([tool], { load: { rateLimit: { calls: CALLS / 2 + 1, windowMs: 86_400_000 } } });

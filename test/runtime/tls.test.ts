@@ -140,7 +140,7 @@ const served = async (port: number) => {
 const messages = (log: readonly LogEntry[], level: string) =>
   log.filter((entry) => entry.level === level).map(({ message }) => message);
 
-describe("start-up faults name the file, what is wrong and what to do, before the port is bound", () => {
+describe("start-up errors have the file, the problem and what to do, before the port is bound", () => {
   const other = makeCertificate();
   const issuer = makeCertificate({ name: "issuer" });
   const leaf = makeCertificate({ issuer });
@@ -277,7 +277,7 @@ describe("start-up faults name the file, what is wrong and what to do, before th
     });
   }
 
-  it("a file that everybody can write", { skip: process.platform === "win32" }, () => {
+  it("a file that every user can write", { skip: process.platform === "win32" }, () => {
     for (const which of [0, 1]) {
       const paths = [file(ec.cert), file(ec.key)] as const;
       chmodSync(paths[which] as string, 0o602);
@@ -288,7 +288,7 @@ describe("start-up faults name the file, what is wrong and what to do, before th
     }
   });
 
-  it("a key in place of a path is not shown", () => {
+  it("a key given instead of a path is not printed", () => {
     const seed = Buffer.alloc(32, 5).toString("hex");
     for (const text of [ec.key, seed, `/run/${seed}`]) {
       for (const paths of [[text, file(ec.key)] as const, [file(ec.cert), text] as const]) {
@@ -300,7 +300,7 @@ describe("start-up faults name the file, what is wrong and what to do, before th
     }
   });
 
-  it("come before a port that is taken", async () => {
+  it("are reported before a port that is taken", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const { port } = taken.address() as { port: number };
@@ -316,7 +316,7 @@ describe("start-up faults name the file, what is wrong and what to do, before th
     proves("10.17");
   });
 
-  it("none of them: neither variable, a chain, keys of three kinds, a key in its own old form", () => {
+  it("no error: neither variable, a chain, keys of three kinds, a key in an old format", () => {
     assert.equal(tlsFromEnv({}), undefined);
     assert.ok(tlsFromEnv(environment(file(leaf.cert + issuer.cert), file(leaf.key))));
     assert.ok(tlsFromEnv(environment(file(`Bag Attributes\r\n${rsa.cert.replaceAll("\n", "\r\n")}`), file(rsa.key))));
@@ -334,7 +334,7 @@ describe("warnings at start", () => {
   const warningsOf = (pair: Certificate, mode = 0o600) =>
     tlsFromEnv(environment(file(pair.cert), file(pair.key, mode)))?.pair.warnings ?? assert.fail();
 
-  it("a certificate that ended, or that is not valid yet", () => {
+  it("a certificate that has expired or is not valid yet", () => {
     const [ended = ""] = warningsOf(makeCertificate({ from: -3, to: -1 }));
     assert.match(
       ended,
@@ -345,7 +345,7 @@ describe("warnings at start", () => {
     assert.deepEqual(warningsOf(ec), []);
   });
 
-  it("a key that everybody can read", { skip: process.platform === "win32" }, () => {
+  it("a key that every user can read", { skip: process.platform === "win32" }, () => {
     const [warning = ""] = warningsOf(ec, 0o644);
     assert.match(warning, /^SVC_TOOL_TLS_KEY_PATH ".*" contains a private key and is readable by .*chmod o-r\)$/);
     assert.deepEqual(warningsOf(ec, 0o640), []);
@@ -362,7 +362,7 @@ describe("what is negotiated", () => {
   /** What a client needs to offer what nobody should. */
   const lax = { minVersion: "TLSv1", ciphers: "ALL:@SECLEVEL=0" } as const;
 
-  it("TLS 1.3, and 1.2 for those who have no better", async () => {
+  it("TLS 1.3, or 1.2 for older clients", async () => {
     assert.equal((await negotiated(ecServer.port)).protocol, "TLSv1.3");
     assert.equal((await negotiated(ecServer.port, { maxVersion: "TLSv1.2" })).protocol, "TLSv1.2");
     proves("1.18");
@@ -467,13 +467,13 @@ describe("what is negotiated", () => {
   }
   const VERSIONS: readonly SecureVersion[] = ["TLSv1.2", "TLSv1.3"];
 
-  it("tickets that save the next handshake its signature", async () => {
+  it("session tickets, so that the next handshake needs no signature", async () => {
     for (const version of VERSIONS) {
       assert.equal(await isReused(ecServer, version, await sessionOf(ecServer, version)), true, version);
     }
   });
 
-  it("tickets of another key each hour: an earlier one opens nothing", async () => {
+  it("another ticket key each hour: a ticket of an earlier one is not accepted", async () => {
     const timers = holdTimers(3_600_000);
     const server = await serveTls(ec);
     const [rotation] = timers.waiting;
@@ -521,7 +521,7 @@ describe("what is served", () => {
     proves("9.7");
   });
 
-  it("the limits of HTTP hold as well", async () => {
+  it("the limits of HTTP also apply", async () => {
     const { port } = await serveTls(ec);
     for (const [text, expected] of [
       [requestText("GET", "/health", [["X", "x".repeat(20_000)]]), /^HTTP\/1\.1 431 .*headers_too_large/s],
@@ -544,7 +544,7 @@ describe("what is served", () => {
 });
 
 describe("a certificate that changes", () => {
-  it("is taken up live: open connections stay, new ones get it, no request is lost", async () => {
+  it("is adopted while serving: open connections stay, new ones use it, no request is lost", async () => {
     const server = await serveTls(ec);
     const kept = await shake(server.port);
     const health = requestText("GET", "/tool/health");
@@ -590,7 +590,7 @@ describe("a certificate that changes", () => {
     assert.equal(await served(server.port), fingerprint(next.cert));
   });
 
-  it("that does not match or is unusable keeps the old one in force, and is logged once without its text", async () => {
+  it("that does not match or is unusable is not adopted, and is logged once without its text", async () => {
     const server = await serveTls(ec);
     const next = makeCertificate();
     const weak = makeCertificate({ kind: "weak-rsa" });
@@ -622,7 +622,7 @@ describe("a certificate that changes", () => {
     assert.equal(server.reloads().certificate?.fault, undefined);
   });
 
-  it("through the links of a Secret, which swaps both at once", async () => {
+  it("through the links of a Secret, which replaces both files at once", async () => {
     const mount = join(directory, "mount");
     mkdirSync(mount);
     const { symlinkSync } = await import("node:fs");
@@ -665,7 +665,7 @@ describe("handshakes that do not end", { concurrency: true }, () => {
   /** The beginning of a record that announces a ClientHello. */
   const half = Buffer.from("1603010200010001fc0303", "hex");
 
-  it("are cut after their time, ten seconds by default, said nothing or half, while others are served", async () => {
+  it("are cut off after ten seconds by default, silent or incomplete, while other clients are served", async () => {
     // test/runtime/defaults.test.ts holds a server to the ten seconds.
     assert.equal(DEADLINES.handshakeMs, 10_000);
     const handshakeMs = 300;
@@ -685,7 +685,7 @@ describe("handshakes that do not end", { concurrency: true }, () => {
     proves("1.18");
   });
 
-  it("do not hold up a server that closes", async () => {
+  it("do not delay a server that closes", async () => {
     await attempt("closed before the handshakes would be cut", async () => {
       const server = await serveTls(ec);
       await stalled(server.port, half);

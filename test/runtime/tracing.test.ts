@@ -85,7 +85,7 @@ async function spansOf(work: () => Promise<unknown>): Promise<Map<string, Readab
 const PARENT = ["traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"] as const;
 
 describe("a call is traced", () => {
-  it("under its caller's span; what the tool does lies inside", async () => {
+  it("is a child of its caller's span, and the tool's own spans are its children", async () => {
     const tool = countingTool({
       fqn: "xyz.test.traced@1",
       path: "traced",
@@ -118,7 +118,7 @@ describe("a call is traced", () => {
     assert.equal(query?.parentSpanContext?.spanId, own?.spanContext().spanId);
   });
 
-  it("without a caller's span on its own; a failure has its code and nothing of what was thrown", async () => {
+  it("has no parent without a caller's span; a failure has its code but not the error", async () => {
     const tool = countingTool({ path: "failing", invoke: () => assert.fail("canary") });
     const { url } = await serveFor([tool]);
     const spans = await spansOf(() => sendPlain(url, tool.target, '{"value":1}'));
@@ -132,7 +132,7 @@ describe("a call is traced", () => {
     assert.equal(server?.attributes["http.response.status_code"], 500);
   });
 
-  it("signed: who called, and that a retry is no run; a refusal is no error of the server", async () => {
+  it("contains the caller if signed, and whether it was a retry; a refusal is not a server error", async () => {
     const tool = countingTool({ path: "signed" });
     const { url } = await serveSigned([tool]);
     const call = echoCall(tool, "1");
@@ -146,7 +146,7 @@ describe("a call is traced", () => {
     assert.deepEqual([span?.attributes["error.type"], span?.status.code], ["auth_failed", SpanStatusCode.UNSET]);
   });
 
-  it("inside of a span that is open already, such as an instrumentation's of node:http", async () => {
+  it("is part of an active span, such as one of an instrumentation of node:http", async () => {
     const tool = countingTool({ path: "inside" });
     const spans = await spansOf(async () => {
       const { Observers } = await import("#runtime/server/call/observers.js");
@@ -195,7 +195,7 @@ describe("a tracer that throws", () => {
   }
 });
 
-it("a process that has registered nothing does not even load the package", async () => {
+it("a process without a registered provider does not load the package", async () => {
   const child = run(
     `
     await bootstrap(One);

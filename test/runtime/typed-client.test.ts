@@ -49,7 +49,7 @@ test("results have the types of the class", async () => {
   assert.deepEqual(await call({ ...INPUT, mode: "fail" }), { _err_eval: { reason: "no such city" } });
 });
 
-test("a client made from a metadata document decodes by the contract too", async () => {
+test("a client created from a metadata document also decodes by the contract", async () => {
   const document = await (await fetch(`${url}/probe/meta`)).text();
   const client = LeaderClient.fromMetadata<typeof Probe>(document, { contracts, url: `${url}/probe` });
   atEnd(() => client.close());
@@ -92,14 +92,14 @@ const fails = (code: string, details: RegExp) => (error: unknown) => {
   return true;
 };
 
-test("a number that has lost digits is refused by the tool", async () => {
+test("a number that has lost precision is refused by the tool", async () => {
   const client = await clientFor();
   const bad = { ...INPUT, id: 2 ** 60 } as unknown as Input;
   const text = /^id: expected an integer, got a double beyond ±\(2\^53-1\): send all digits, in JavaScript a bigint$/;
   await assert.rejects(client.invokeUnsigned(bad), fails("input_deserialization_error", text));
 });
 
-test("a client for another contract is refused, and so is a result of one", async () => {
+test("a client for another contract is refused, and so is a result of another contract", async () => {
   await assert.rejects(
     clientFor(contracts.filter(({ fqn }) => fqn !== Probe.fqn())),
     /^TypeError: contracts: expected one of xyz\.test\.probe@1, got xyz\.test\.twice@1$/,
@@ -112,7 +112,7 @@ test("a client for another contract is refused, and so is a result of one", asyn
   );
 });
 
-test("a wrong address is named", async () => {
+test("the error for a wrong address contains it", async () => {
   await assert.rejects(
     LeaderClient.connect(`${url}/sum`),
     fails("not_found", new RegExp(`^no tool at this address; requested ${url}/sum/meta$`)),

@@ -134,7 +134,7 @@ describe("a connection", () => {
     });
   }
 
-  it("below the bound is read", async () => {
+  it("is read below the limit", async () => {
     const { connection, requests, open } = await slowServer();
     const client = await connection();
     client.send(checks(MAX_UNANSWERED - 1));
@@ -160,7 +160,7 @@ describe("a connection", () => {
     });
   }
 
-  it("whose caller disconnects at the bound leaves nothing behind", async () => {
+  it("leaves no resources behind if its caller disconnects at the limit", async () => {
     const { tool, open, connection, load } = await slowServer();
     const client = await connection();
     client.send(calls(tool, 0, MAX_UNANSWERED));
@@ -172,7 +172,7 @@ describe("a connection", () => {
 });
 
 describe("the process", () => {
-  it("closes the connection with most requests behind an unanswered one; others get their answers", async () => {
+  it("closes the connection with the most requests behind an unanswered one; others get their answers", async () => {
     const { tool, open, connection, load, requests } = await slowServer({ bounds: { maxPipelined: 40 } });
     const modest = await connection();
     modest.send(calls(tool, 0, 11));
@@ -198,7 +198,7 @@ describe("the process", () => {
     for (const client of [modest, ...single]) client.close();
   });
 
-  it("counts closed connections until the end of their turn, which may read thousands", async () => {
+  it("counts closed connections until the end of the turn, which may read thousands", async () => {
     let closed = 0;
     const bound = new HeaviestConnection(10, () => closed++);
     const sockets = Array.from({ length: 4 }, () => new PassThrough());
@@ -212,7 +212,7 @@ describe("the process", () => {
     assert.equal(fourth.destroyed, false);
   });
 
-  it("a slow health check keeps no request whose client has left", async () => {
+  it("a slow health check keeps no requests of disconnected clients", async () => {
     const { connection, requests, inFlight, open } = await slowServer();
     const stays = await connection();
     stays.send(requestText("GET", "/tool/health"));
@@ -235,7 +235,7 @@ describe("the process", () => {
 describe("answers that are not read", () => {
   const LARGE = "x".repeat(60_000);
 
-  it("close the connection that holds most of them, above a bound over all", async () => {
+  it("close the connection with the most of them, above a total limit", async () => {
     const first = gate();
     const { tool, connection, load } = await slowServer({
       invoke: ({ value }) =>
@@ -257,7 +257,7 @@ describe("answers that are not read", () => {
     modest.close();
   });
 
-  it("count until they have left", async () => {
+  it("count until they were sent", async () => {
     const { tool, connection, load } = await slowServer({
       invoke: () => ({ ok: { value: LARGE } }),
       bounds: { maxUnreadBytes: 200_000 },
@@ -271,7 +271,7 @@ describe("answers that are not read", () => {
     client.close();
   });
 
-  it("of many connections that never read are bounded too", async () => {
+  it("of many connections that never read are limited too", async () => {
     const { tool, connection, load } = await slowServer({
       invoke: () => ({ ok: { value: LARGE } }),
       bounds: { maxUnreadBytes: 200_000 },

@@ -33,7 +33,7 @@ async function warningsOf(options: BootstrapOptions & { address: BootstrapOption
 }
 
 describe("a server without signatures", () => {
-  it("warns in plain words at start, on a loopback address and where it was asked for", async (t) => {
+  it("logs a warning at start, on a loopback address and if explicitly allowed", async (t) => {
     environment(t);
     const warning = "no signatures are required: any program that can reach this address may call the tools";
     assert.deepEqual(await warningsOf(HERE), [`${warning}; SVC_TOOLKIT_CONFIG_PATH is not set`]);
@@ -78,7 +78,7 @@ describe("a server without signatures", () => {
     proves("9.11");
   });
 
-  it("is asked for by SVC_ALLOW_UNSIGNED=1, which the option goes before", async (t) => {
+  it("is allowed by SVC_ALLOW_UNSIGNED=1, over which the option takes precedence", async (t) => {
     environment(t, { SVC_ALLOW_UNSIGNED: "1" });
     assert.equal((await warningsOf(EVERYWHERE)).length, 1);
     await assert.rejects(warningsOf({ ...EVERYWHERE, allowUnsigned: false }), { message: UNASKED });
@@ -91,7 +91,7 @@ describe("a server without signatures", () => {
     });
   });
 
-  it("where signatures are required nothing is asked and nothing is warned of", async (t) => {
+  it("with required signatures, no permission is needed and no warning is logged", async (t) => {
     environment(t);
     const tool = countingTool();
     const logger = keptLog();
@@ -103,7 +103,7 @@ describe("a server without signatures", () => {
     );
   });
 
-  it("mounted: the address is the application's, so it warns and does not refuse", async (t) => {
+  it("mounted: the application owns the address, so a warning is logged and nothing is refused", async (t) => {
     environment(t);
     const logger = keptLog();
     const app = fastify();
@@ -117,7 +117,7 @@ describe("a server without signatures", () => {
   });
 });
 
-describe("variables of the environment that no setting has", () => {
+describe("environment variables that are not settings", () => {
   for (const name of [
     "NEXUS_TOOLKIT_CONFIG_PATH",
     "SVC_TOOLKIT_CONFIG",
@@ -175,7 +175,7 @@ describe("variables of the environment that no setting has", () => {
     assert.equal((await warningsOf(HERE)).length, 1);
   });
 
-  it("Kubernetes with a service called svc-toolkit-config keeps no server from its start", async (t) => {
+  it("Kubernetes with a service called svc-toolkit-config does not prevent a start", async (t) => {
     environment(t, {
       SVC_TOOLKIT_CONFIG_SERVICE_HOST: "10.0.0.1",
       SVC_TOOLKIT_CONFIG_SERVICE_PORT: "80",
@@ -184,7 +184,7 @@ describe("variables of the environment that no setting has", () => {
     assert.equal((await warningsOf(HERE)).length, 1);
   });
 
-  it("many of an application: a few lines, those with a nearest name first, and no refusal", async (t) => {
+  it("many variables of an application: a few log lines, those similar to a setting first, and no error", async (t) => {
     const many = Array.from({ length: 30 }, (_, i) => [`SVC_ORDERS_${i}_CONFIG`, "x"]);
     environment(t, { ...Object.fromEntries(many), SVC_LOGLEVEL: "info" });
     const warnings = await warningsOf(HERE);

@@ -73,7 +73,7 @@ describe("the body", () => {
     proves("6.2");
   });
 
-  it("unless the type forbids them; what is wrong with a member names places, never names that the caller made", async () => {
+  it("unless the type forbids them; errors contain positions, never names from the caller", async () => {
     const body = '{"deep":{"at":7,"canary":[1]},"list":["a","b"],"canary":1}';
     const at = (maximum?: number): Codec => ({ kind: "number", ...(maximum === undefined ? {} : { maximum }) });
     const deep = (rest: Codec, maximum?: number) =>
@@ -104,7 +104,7 @@ describe("the body", () => {
     proves("6.2");
   });
 
-  it("unknown members are named in the log by place and nearest name, once, without a word of the caller", async () => {
+  it("unknown members are logged once with position and nearest name, without text of the caller", async () => {
     const deep: Codec = {
       kind: "object",
       members: [{ name: "limit", codec: { kind: "json" }, optional: true }],
@@ -138,7 +138,7 @@ describe("the body", () => {
     assert.deepEqual([notice?.fields.at, notice?.fields.nearest], ["the input", "value"]);
   });
 
-  it("a many port takes 1 to 256 values, as in a signed call", async () => {
+  it("a `many` port accepts 1 to 256 values, as in a signed call", async () => {
     const tool = countingTool({ input: [many("value")], invoke: () => ({ ok: { value: 1 } }) });
     const { url } = await serveFor([tool]);
     for (const count of [0, 257]) {
@@ -162,7 +162,7 @@ describe("the body", () => {
   });
 });
 
-describe("a call with a header of a signature", () => {
+describe("a call with a signature header", () => {
   const tool = countingTool({
     path: "purge",
     input: [one("only", undefined, true)],
@@ -193,7 +193,7 @@ describe("a call with a header of a signature", () => {
     });
   }
 
-  it("is refused under the prefix of the server only; the body of a signed call is no input anyway", async () => {
+  it("is refused only with the server's prefix; the body of a signed call is not an input anyway", async () => {
     const other = await serveFor([echo], { headerPrefix: "X-Nexus-" });
     expectResult(await sendPlain(other.url, echo.target, '{"value":1}', ["X-Svc-Nonce", "x"]), echoed("1"));
     const prefixed = await sendPlain(other.url, echo.target, '{"value":1}', ["X-Nexus-Nonce", "x"]);
@@ -267,7 +267,7 @@ describe("the result", () => {
     proves("1.4", "6.4");
   });
 
-  it("is always BCS where the server is set to it, in code or by SVC_UNSIGNED_RESULTS", async (t) => {
+  it("is always BCS if the server is configured so, in code or by SVC_UNSIGNED_RESULTS", async (t) => {
     const bcs = async (options: BootstrapOptions) => {
       const { url } = await serveFor([echo], options);
       for (const accept of [[], [["Accept", json]], [["Accept", "*/*"]]] as const) {
@@ -325,7 +325,7 @@ describe("the result", () => {
     proves("6.4");
   });
 
-  it("has a stored value as an item of NexusData, among others and alone, and tells it that it was sent", async () => {
+  it("contains a stored value as an item of NexusData, in a list or alone, and calls its callback after it was sent", async () => {
     let returned = 0;
     const digest = new Uint8Array(32).fill(7);
     const walrus = NexusValue.walrus("A".repeat(43), digest, 5, () => void returned++);
@@ -348,14 +348,14 @@ describe("the result", () => {
     proves("6.4");
   });
 
-  it("an error is the same for everybody", async () => {
+  it("an error is the same for every `Accept`", async () => {
     for (const accept of [json, RESULT, "*/*"]) {
       const response = await sendPlain(server.url, echo.target, "{}", ["Accept", accept]);
       expectError(response, 422, "input_deserialization_error");
     }
   });
 
-  it("in signed mode Accept is not looked at", async () => {
+  it("in signed mode Accept is ignored", async () => {
     const signed = await serveSigned([echo]);
     const call = echoCall(echo, "1");
     expectResult(await exchange(signed.url, call.text(["Accept", json])), echoed("1"), call);
@@ -364,7 +364,7 @@ describe("the result", () => {
 });
 
 describe("a caller that disconnects", () => {
-  it("fires the signal with reason disconnect, whether or not it was asked for before", async () => {
+  it("fires the signal with reason disconnect, whether or not it was read before", async () => {
     for (const early of [true, false]) {
       const left = gate();
       let context: InvokeContext | undefined;
@@ -394,7 +394,7 @@ describe("a caller that disconnects", () => {
     proves("8.10");
   });
 
-  it("does not fire once the answer is sent, on connections that stay open or close", async () => {
+  it("does not fire the signal after the answer was sent, on connections that stay open or close", async () => {
     const contexts: InvokeContext[] = [];
     const tool = countingTool({
       invoke: ({ value }, given) => {

@@ -112,7 +112,7 @@ function replace(path: string, content: string): void {
 const KEPT = "; the previous version stays in force";
 
 describe("a new version", () => {
-  it("is put in force once, renamed, rewritten or appended, whatever its size and times", async () => {
+  it("is adopted once, whether renamed, rewritten or appended, whatever its size and timestamps", async () => {
     const path = fileOf();
     const { adopted, warnings, inForce, follower } = follow([path], ["one"]);
     const began = performance.now();
@@ -137,7 +137,7 @@ describe("a new version", () => {
     proves("10.13");
   });
 
-  it("is seen through the links of a ConfigMap, which swaps ..data", async () => {
+  it("is detected through the links of a ConfigMap, which replaces ..data", async () => {
     const mount = dirname(fileOf());
     const project = (version: string) => {
       mkdirSync(join(mount, `..${version}`));
@@ -161,12 +161,12 @@ describe("a new version", () => {
     proves("10.13");
   });
 
-  it("that came before the first look is no exception", async () => {
+  it("is detected even if it was written before the first check", async () => {
     const path = fileOf("two");
     await follow([path], ["one"]).inForce("two");
   });
 
-  it("is heard of at once where the directory can be watched", async () => {
+  it("is detected at once if the directory can be watched", async () => {
     const path = fileOf();
     const { follower, inForce } = follow([path], ["one"], { intervalMs: 3_600_000 });
     await follower.reload(); // watched from here on
@@ -176,7 +176,7 @@ describe("a new version", () => {
     }
   });
 
-  it("is found by the poll where no watch can hear of it: behind a link into another directory", async () => {
+  it("is detected by polling if no watcher can: behind a link into another directory", async () => {
     const target = fileOf();
     const link = join(dirname(fileOf()), "link");
     symlinkSync(target, link);
@@ -185,7 +185,7 @@ describe("a new version", () => {
     await inForce("two");
   });
 
-  it("of a directory that was moved away and made again is found, and the new directory is watched", async () => {
+  it("in a directory that was moved away and created again is detected, and the new directory is watched", async () => {
     const path = fileOf();
     const { follower, warnings, inForce } = follow([path], ["one"], { intervalMs: 300 });
     renameSync(dirname(path), `${dirname(path)}.old`);
@@ -203,7 +203,7 @@ describe("a new version", () => {
 });
 
 describe("a file that is being written", () => {
-  it("in two halves is not judged in between", async () => {
+  it("in two halves is not checked in between", async () => {
     await attempt("a second half in time", async () => {
       const path = fileOf();
       const { adopted, warnings, inForce } = follow([path], ["one"], { intervalMs: 500 });
@@ -218,7 +218,7 @@ describe("a file that is being written", () => {
     });
   });
 
-  it("is judged only when a second look finds the same", async (t) => {
+  it("is checked only when a second read returns the same", async (t) => {
     const path = fileOf();
     const contents = ["one", "two ", "two and two"];
     // Each look finds the next content.
@@ -231,7 +231,7 @@ describe("a file that is being written", () => {
     assert.deepEqual([adopted, warnings], [["two and two"], []]);
   });
 
-  it("and incomplete is refused, logged once, and valid once complete", async () => {
+  it("and incomplete is refused and logged once, and adopted when complete", async () => {
     const path = fileOf();
     const { follower, adopted, warnings, inForce } = follow([path], ["one"]);
     writeFileSync(path, "two ");
@@ -245,7 +245,7 @@ describe("a file that is being written", () => {
     assert.deepEqual([follower.stats.applied, follower.stats.refused, follower.stats.fault], [1, 1, undefined]);
   });
 
-  it("without end is judged all the same", async () => {
+  it("without end is checked after a limit", async () => {
     const path = fileOf();
     const { adopted } = follow([path], ["one"]);
     let n = 0;
@@ -259,7 +259,7 @@ describe("a file that is being written", () => {
 });
 
 describe("a fault", () => {
-  it("of every kind is logged once, and the version in force is valid again when it returns", async () => {
+  it("of every kind is logged once, and the current version is valid again when it returns", async () => {
     const path = fileOf();
     const { follower, adopted, warnings, infos } = follow([path], ["one"]);
     const faults: [make: () => void, got: string][] = [
@@ -284,7 +284,9 @@ describe("a fault", () => {
     await until(() => warnings.length === 4, "a fourth warning");
   });
 
-  it("of rights is seen though the content is the same", { skip: process.platform === "win32" }, async () => {
+  it("in permissions is detected although the content is the same", {
+    skip: process.platform === "win32",
+  }, async () => {
     const path = fileOf();
     const { warnings, infos } = follow([path], ["one"]);
     chmodSync(path, 0o666);
@@ -294,7 +296,7 @@ describe("a fault", () => {
     await until(() => infos.length > 0, "good again");
   });
 
-  it("that lies elsewhere is judged again without a new version", async () => {
+  it("outside the file is checked again without a new version", async () => {
     const path = fileOf();
     let elsewhere = false;
     const adopt = () => (elsewhere ? undefined : { refused: "the other file is missing", retry: true });
@@ -307,7 +309,7 @@ describe("a fault", () => {
     await inForce("two");
   });
 
-  it("that is unforeseen is logged without its text", async () => {
+  it("that is unexpected is logged without its text", async () => {
     const path = fileOf();
     const adopt = () => {
       throw new Error("canary");
@@ -319,7 +321,7 @@ describe("a fault", () => {
     assert.deepEqual(warnings, [`the file could not be loaded${KEPT}`, `the file could not be loaded${KEPT}`]);
   });
 
-  it("of the log does not end the following", async () => {
+  it("of the log does not end the watching", async () => {
     const path = fileOf();
     const adopted: string[] = [];
     const full = () => {
@@ -342,7 +344,7 @@ describe("a fault", () => {
 });
 
 describe("a large file", () => {
-  it("is not read again while its stamp is the same, and is when it differs", async (t) => {
+  it("is read again only if its timestamp differs", async (t) => {
     const large = "one ".repeat(100_000);
     const path = fileOf(large);
     const looks = { open: 0, stat: 0 };
@@ -363,7 +365,7 @@ describe("a large file", () => {
 });
 
 describe("several files are one version", () => {
-  it("and are judged together", async () => {
+  it("and are checked together", async () => {
     const [a, b] = [fileOf("a1"), fileOf("b1")];
     const adopt = (content: string) => {
       const [, one, other] = /^a(\d)\+b(\d)$/.exec(content) ?? [];
@@ -397,7 +399,7 @@ describe("reload()", () => {
     assert.equal(follower.stats.refused, 2);
   });
 
-  it("resolves on one that is closed, before or meanwhile", async () => {
+  it("resolves if the follower is closed before or during the reload", async () => {
     const path = fileOf();
     const { follower, adopted } = follow([path], ["one"]);
     writeFileSync(path, "two");
@@ -410,7 +412,7 @@ describe("reload()", () => {
   });
 });
 
-it("following keeps no process alive", () => {
+it("watching does not keep a process alive", () => {
   const module = fileURLToPath(new URL("../../runtime/dist/config/file-follower.js", import.meta.url));
   const path = fileOf();
   const code = `

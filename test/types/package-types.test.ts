@@ -34,7 +34,7 @@ function read(declarations: string, { input = "X", output = '"done"', before = "
   return { said, schema, contract: contracts[0], hints: diagnostics.map(({ hint }) => hint) };
 }
 
-test("a class of a package is one error, at the member that has it, with the way to the first part", () => {
+test("a class of a package causes one error, at the member that has it, with the path of its first invalid part", () => {
   const declarations = `export declare class X {
   private $d: Date; clone(): X; isValid(): boolean; year: { of: Map<string, X>; set: () => void };
 }`;
@@ -45,7 +45,7 @@ test("a class of a package is one error, at the member that has it, with the way
   assert.deepEqual(deep.said, ["error SVC130 src/a.ts:6 A.Input.v: Input.v.a.b.c"]);
 });
 
-test("the type arguments of a package's type are the author's again", () => {
+test("errors in the type arguments of a package's type are reported at the author's types", () => {
   const { said } = read("export interface X<T> { rows: T[]; more(): void }", {
     input: "X<Own>",
     before: "interface Own {\n  run(): void;\n  id: symbol;\n}",
@@ -59,7 +59,7 @@ test("the type arguments of a package's type are the author's again", () => {
 
 const SECRETS = "export interface X { token: string; deep: { logprobs: { token: string; password: number }[] } }";
 
-test("names like secrets in a package's type are a note, which the author may acknowledge where the type is used", () => {
+test("names like secrets in a package's type cause a note, which the author can acknowledge at the use of the type", () => {
   assert.deepEqual(read(SECRETS).said, ["note SVC154 src/a.ts:6 A.Input.v: Input.v.token: token"]);
   const mark = (tag: string) => read(SECRETS, { input: `number;\n/** ${tag} */\nw: X` }).said;
   assert.deepEqual(mark("@acknowledge SVC154"), []);
@@ -67,7 +67,7 @@ test("names like secrets in a package's type are a note, which the author may ac
   assert.deepEqual(read(SECRETS, { input: "Alias", before: "/** @notSecret */\ntype Alias = X;" }).said, []);
 });
 
-test("@notSecret holds below its member, alias or interface, and there alone", () => {
+test("@notSecret applies to its member, alias or interface and the parts of these, and nowhere else", () => {
   const named =
     "interface Named { token: { password: string } }\n/** @notSecret */\ninterface Marked { token: { secret: string } }";
   const own = (input: string) =>
@@ -81,7 +81,7 @@ test("@notSecret holds below its member, alias or interface, and there alone", (
   assert.deepEqual(own("Named; b: Alias"), inside);
 });
 
-test("tags in a package's declarations are used where they fit, and are no errors", () => {
+test("tags in a package's declarations are used if they apply, and never cause errors", () => {
   const { said, schema } = read(`export interface X {
   /** @format int64 */ id: number;
   /** @format */ prettier: string;
@@ -107,7 +107,7 @@ test("tags in a package's declarations are used where they fit, and are no error
   assert.deepEqual(slow.said, ["error SVC177 src/a.ts:6 A.Input.v: Input.v.a: (a+)+"]);
 });
 
-test("data of node's declarations is data, and its classes are none", () => {
+test("data types of @types/node are accepted, and its classes are not", () => {
   const node = { options: { ...STRICT, types: ["node"] } };
   const data = read("export type { CpuInfo as X } from 'node:os';", node);
   assert.deepEqual(data.said, []);
@@ -119,7 +119,7 @@ test("data of node's declarations is data, and its classes are none", () => {
   assert.deepEqual(socket.said, ["error SVC135 src/a.ts:6 A.Input.v: Socket"]);
 });
 
-test("a result may have undefined in its lists, as null, and members with symbols, which are lost", () => {
+test("a result may have undefined in lists, sent as null, and members with symbols, which are omitted", () => {
   const output = "{ ok: { list: (string | undefined)[]; pair: [number, undefined]; s: { [key]: string; a: 1 } } }";
   const { said, contract } = read("export type X = string;", { output, before: "declare const key: unique symbol;" });
   assert.deepEqual(said, ["note SVC155 src/a.ts:6 A.Output.ok.list"]);
@@ -130,7 +130,7 @@ test("a result may have undefined in its lists, as null, and members with symbol
   assert.deepEqual(input.said, ["error SVC136 src/a.ts:6 A.Input.v[]: string | undefined"]);
 });
 
-test("any has a note of its own, and a type that is not found is an error", () => {
+test("`any` causes a note, and an unknown type causes an error", () => {
   assert.deepEqual(read("export type X = any;").said, ["note SVC190 src/a.ts:6 A.Input.v"]);
   const gone = 'import type { Y } from "gone";\nexport interface X { a: { b: Y } }';
   assert.deepEqual(read(gone).said, ["error SVC191 src/a.ts:6 A.Input.v: Input.v.a.b"]);
@@ -138,7 +138,7 @@ test("any has a note of its own, and a type that is not found is an error", () =
   assert.deepEqual(own.said, ["error TS2307 src/a.ts:4 undefined"]);
 });
 
-test("an endless type is one error, whatever its branches, and nothing else is said of it", () => {
+test("an endless type causes one error and no other diagnostics", () => {
   const endless = `export interface X<T = string> { v: T; a?: X<T[]>; b?: X<{ of: T }>; c?: Wide<T> }
 interface Wide<T> { d: X<[T]>; e?: X<T[][]>; f: unknown[] }`;
   const { said } = read(endless);
@@ -180,7 +180,7 @@ function readLargeUnions(last: string) {
   };
 }
 
-test("paths of members, by a template type that refers to itself, are texts", () => {
+test("a recursive template type for paths of members is a text", () => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a type
   const nested = "`${K}.${Paths<T[K]> & (string | number)}`";
   const { said, schema } = read(`interface Settings { size: { height: number; width: number }; bold: boolean }
@@ -197,13 +197,13 @@ test("the syntax of a union is walked once for each of its uses, not for each br
   assert.ok(each < 12, `${each} times a branch`);
 });
 
-test("no union is read after a type was refused for its size", () => {
+test("no union is lowered after a type was refused because of its size", () => {
   const { each, errors } = readLargeUnions(`string${"[]".repeat(60)}`);
   assert.deepEqual(errors, ["SVC140"]);
   assert.ok(each < 1, `${each} times a branch`);
 });
 
-test("a tool class that a function returns or a package exports is noted, unless a class of the project extends it", () => {
+test("a tool class that a function returns or a package exports causes a note, unless a class of the project extends it", () => {
   const base =
     'extends SvcTool<{ a: string }, "done"> { async invoke() { return "done" as const; } async health() { return StatusCode.OK; } }';
   const imports = 'import { SvcTool, StatusCode } from "svc-runtime";\n';

@@ -59,7 +59,7 @@ function read(source: string, options: ts.CompilerOptions): { readonly errors: s
   return { errors, files };
 }
 
-test("a program with the types of neither DOM nor node takes in the runtime's declarations and the metrics' only", () => {
+test("a program without DOM and Node types includes only the declarations of the runtime and of prom-client", () => {
   const { errors, files } = read(SOURCE, OPTIONS);
   assert.deepEqual(errors, []);
   const [own = [], foreign = []] = [true, false].map((wanted) =>
@@ -71,7 +71,7 @@ test("a program with the types of neither DOM nor node takes in the runtime's de
   assert.ok(own.length > 0 && own.length <= 40, `${own.length} files: ${own.join(", ")}`);
 });
 
-test("with DOM, a signal is the platform's", () => {
+test("with DOM types, a signal is the platform's AbortSignal", () => {
   assert.deepEqual(read(DOM_SOURCE, { ...OPTIONS, lib: ["lib.es2023.d.ts", "lib.dom.d.ts"] }).errors, []);
 });
 

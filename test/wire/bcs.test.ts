@@ -53,7 +53,7 @@ const plain = ({ tag, ports }: RawOutput) => ({
 });
 
 describe("a result", () => {
-  it("is written by hand as by the declared layout, and read back", () => {
+  it("is written by hand like by the declared layout, and read back", () => {
     fc.assert(
       fc.property(result, (output) => {
         const bytes = encodeOutput(output);
@@ -64,7 +64,7 @@ describe("a result", () => {
     );
   });
 
-  it("has one encoding: a mutated one is refused or is that of another result", () => {
+  it("has one encoding: changed bytes are refused or encode another result", () => {
     const mutation = fc.oneof(
       fc.record({ kind: fc.constant("flip"), at: fc.nat(), to: fc.nat({ max: 255 }) }),
       fc.record({ kind: fc.constant("cut"), at: fc.nat(), to: fc.constant(0) }),
@@ -120,7 +120,7 @@ describe("the values of a port", () => {
     .tuple(values, value, fc.boolean())
     .map(([of, one, many]) => ({ many, values: many ? of : [one] }) as const);
 
-  it("are written by hand as by the declared layout, and their size is known before", () => {
+  it("are written by hand like by the declared layout, and have the size computed before", () => {
     fc.assert(
       fc.property(given, ({ many, values }) => {
         const bytes = encodeNexusData(values, many);
@@ -133,7 +133,7 @@ describe("the values of a port", () => {
 });
 
 describe("sizes", () => {
-  it("of lengths step where ULEB128 does", () => {
+  it("of lengths change at the same values as ULEB128", () => {
     for (const [length, size] of [
       [0, 1],
       [127, 1],
@@ -154,7 +154,7 @@ describe("sizes", () => {
     }
   });
 
-  it("are refused where one value is wanted and others are given", () => {
+  it("are refused unless exactly one value is given for a `one` port", () => {
     const one = { kind: "inline", bytes: Buffer.from("1") } as const;
     assert.throws(() => encodeNexusData([], false), /^RangeError: one: expected one value, got 0$/);
     assert.throws(() => encodeNexusData([one, one], false), /^RangeError: one: expected one value, got 2$/);
@@ -188,7 +188,7 @@ describe("the input hash", () => {
 
 describe("the nonce preimage", () => {
   const invocation = { executionId: Buffer.alloc(32), walkIndex: 0n, vertexName: "vertex", iteration: 0n };
-  it("takes u64s at both ends and nothing beyond", () => {
+  it("accepts u64s at both limits and nothing beyond", () => {
     encodeNoncePreimage({ ...invocation, walkIndex: 2n ** 64n - 1n });
     for (const walkIndex of [-1n, 2n ** 64n, 1 as never, Number.NaN as never, "7" as never]) {
       assert.throws(
@@ -198,7 +198,7 @@ describe("the nonce preimage", () => {
       assert.throws(() => encodeNoncePreimage({ ...invocation, iteration: walkIndex }), /iteration: expected a bigint/);
     }
   });
-  it("takes 32 bytes of execution id", () => {
+  it("accepts an execution id of 32 bytes", () => {
     for (const length of [0, 31, 33]) {
       assert.throws(
         () => encodeNoncePreimage({ ...invocation, executionId: Buffer.alloc(length) }),

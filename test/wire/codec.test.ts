@@ -120,7 +120,7 @@ function withoutAbsent(value: unknown): unknown {
 }
 
 describe("codecs", () => {
-  it("read back what they wrote, whatever the type", () => {
+  it("read back what they wrote, for every type", () => {
     fc.assert(
       fc.property(typedValue, ({ codec, given, read }) => {
         const text = new ValueEncoder(codec, DEFINITIONS).write(given);
@@ -132,7 +132,7 @@ describe("codecs", () => {
     );
   });
 
-  it("write bytes that never depend on the order of members", () => {
+  it("write the same bytes for any order of members", () => {
     fc.assert(
       fc.property(typedValue, ({ codec, given }) => {
         const encoder = new ValueEncoder(codec, DEFINITIONS);
@@ -142,7 +142,7 @@ describe("codecs", () => {
     );
   });
 
-  it("refuse any other value with a fault of their own, never with another error", () => {
+  it("refuse any other value with a WireFault, never with another error", () => {
     fc.assert(
       fc.property(typed, typedValue, fc.anything({ withBigInt: true, withDate: true }), (type, other, anything) => {
         const encoder = new ValueEncoder(type.codec, DEFINITIONS);
@@ -202,7 +202,7 @@ describe("a result as an input", () => {
     );
   });
 
-  it("has bytes that never depend on the order of members", () => {
+  it("has the same bytes for any order of members", () => {
     fc.assert(
       fc.property(call, ({ contract, given }) => {
         const encoder = new OutputEncoder(contract);
@@ -234,13 +234,13 @@ describe("recursive unions", () => {
     return value;
   };
 
-  it("cost a pass for each branch, not one for each way through them", () => {
+  it("cost one pass for each branch, not one for each combination of branches", () => {
     const value = nested(1);
     const text = new ValueEncoder(root, definitions).write(value);
     assert.deepEqual(new ValueDecoder(root, definitions).read(Buffer.from(text)), value);
   });
 
-  it("say where they fail, however deep, and cost no more then", () => {
+  it("report the position of a mismatch at any depth, at the same cost", () => {
     const deepest = `${"next.".repeat(120)}x: expected a string or a number, got a boolean`;
     const text = Buffer.from(JSON.stringify(nested(true)));
     assert.throws(

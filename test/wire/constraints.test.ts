@@ -32,7 +32,7 @@ const object = (members: Readonly<Record<string, Codec>>, ...optional: string[])
 describe("texts longer than the bound", () => {
   const at = JSON.stringify("a".repeat(MAX_MATCHED_LENGTH));
   const above = JSON.stringify("a".repeat(MAX_MATCHED_LENGTH + 1));
-  it("fit no pattern, no format and no name of an index signature", () => {
+  it("match no pattern, format or name of an index signature", () => {
     const pattern: Codec = { kind: "string", patterns: ["^a*$"] };
     assert.equal(read(pattern, at), JSON.parse(at));
     assert.equal(read(pattern, above), "expected a string that matches ^a*$, of at most 65536 characters, got 65537");
@@ -45,7 +45,7 @@ describe("texts longer than the bound", () => {
     assert.equal(read(names, `{${above}:1}`), "expected only declared members, got another");
     proves("5.32b");
   });
-  it("are taken where nothing is matched", () => {
+  it("are accepted if there is nothing to match", () => {
     assert.equal(read({ kind: "string", minLength: 1 }, above), JSON.parse(above));
   });
 });
@@ -92,11 +92,11 @@ describe("the length of a text", () => {
       }
     }
   });
-  it("counts a character beside the surrogates as one", () => {
+  it("counts characters next to the surrogate range as one", () => {
     for (const first of [0xd7ff, 0xe000])
       assert.equal(read(length, JSON.stringify(pair(first, 0x61))), pair(first, 0x61));
   });
-  it("is read at both bounds", () => {
+  it("is accepted at both bounds", () => {
     assert.equal(read({ kind: "string", maxLength: 0 }, '"a"'), "expected at most 0 characters, got 1");
     assert.equal(read({ kind: "string", minLength: 1 }, '""'), "expected at least 1 characters, got 0");
     assert.equal(read({ kind: "string", minLength: 1 }, '"a"'), "a");
@@ -104,13 +104,13 @@ describe("the length of a text", () => {
 });
 
 describe("the number of items", () => {
-  it("is read at both bounds", () => {
+  it("is accepted at both bounds", () => {
     const codec: Codec = { kind: "array", item: NUMBER, minItems: 1, maxItems: 2 };
     assert.equal(read(codec, "[]"), "expected at least 1 items, got 0");
     assert.deepEqual([read(codec, "[1]"), read(codec, "[1,2]")], [[1], [1, 2]]);
     assert.equal(read(codec, "[1,2,3]"), "expected at most 2 items, got 3");
   });
-  it("is unbounded without bounds; equal items are named by their places", () => {
+  it("is unlimited without bounds; equal items are reported by their indexes", () => {
     const codec: Codec = { kind: "array", item: NUMBER, uniqueItems: true };
     assert.deepEqual(read(codec, "[3,1,2]"), [3, 1, 2]);
     assert.equal(read(codec, "[3,1,2,1]"), "expected items that differ, got two that are equal, 1 and 3");
@@ -144,7 +144,7 @@ describe("items that must differ", () => {
 });
 
 describe("a union", () => {
-  it("counts a repeated member that a branch leaves out once", () => {
+  it("counts a repeated undeclared member once", () => {
     const either = union(object({ x: NUMBER }), object({ y: NUMBER }));
     assert.deepEqual(read(either, '{"x":1,"y":1}'), { x: 1 });
     assert.deepEqual(read(either, '{"x":1,"y":1,"y":1}'), { x: 1 });
@@ -155,25 +155,25 @@ describe("a union", () => {
   const small = object({ a: { kind: "number", maximum: 5 }, b: NUMBER }, "b");
   const large = object({ a: NUMBER, c: NUMBER }, "c");
 
-  it("takes a branch that accepts the value with its constraints", () => {
+  it("uses a branch whose constraints the value satisfies", () => {
     assert.deepEqual(read(union(small, large), '{"a":5,"b":1}'), { a: 5, b: 1 });
     assert.deepEqual(read(union(small, large), '{"a":6,"b":1}'), { a: 6 });
   });
-  it("of several, takes the one that leaves the fewest members out, then the first", () => {
+  it("uses the first of the branches with the fewest undeclared members", () => {
     assert.deepEqual(read(union(small, large), '{"a":5,"c":1}'), { a: 5, c: 1 });
     assert.deepEqual(read(union(small, large), '{"a":5,"b":1,"c":2}'), { a: 5, b: 1 });
     assert.deepEqual(read(union(large, small), '{"a":5,"b":1,"c":2}'), { a: 5, c: 2 });
     assert.equal(read(union(small), '{"a":6}'), "a: expected a number of at most 5, got a larger one");
     proves("5.32a");
   });
-  it("counts members that are left out, not objects", () => {
+  it("counts undeclared members, not objects", () => {
     const dated = object({ v: object({ a: { kind: "date" } }) });
     const any = object({ v: { kind: "json" } });
     const time = "2020-01-01T00:00:00.000Z";
     assert.deepEqual(read(union(dated, any), `{"v":{"a":"${time}"}}`), { v: { a: new Date(time) } });
     assert.deepEqual(read(union(any, dated), `{"v":{"a":"${time}"}}`), { v: { a: time } });
   });
-  it("counts what a union inside a branch leaves out", () => {
+  it("counts undeclared members of a union inside a branch", () => {
     const half = object({ v: union({ kind: "null" }, object({ a: NUMBER })) });
     const whole = object({ v: object({ a: NUMBER, b: NUMBER }, "b") });
     assert.deepEqual(read(union(half, whole), '{"v":{"a":1,"b":2}}'), { v: { a: 1, b: 2 } });
@@ -181,7 +181,7 @@ describe("a union", () => {
     const more = object({ v: union({ kind: "null" }, object({ a: NUMBER })), w: NUMBER, x: NUMBER }, "w", "x");
     assert.deepEqual(read(union(whole, more), '{"v":{"a":1,"b":2},"w":3,"x":4}'), { v: { a: 1 }, w: 3, x: 4 });
   });
-  it("is written by the branch whose constraints hold; elsewhere constraints are not written", () => {
+  it("is encoded by the branch whose constraints hold; outside unions, constraints are not checked", () => {
     const write = (codec: Codec, value: unknown) => new ValueEncoder(codec).write(value);
     assert.equal(write(union(small, large), { a: 5 }), '{"a":5,"b":null}');
     assert.equal(write(union(small, large), { a: 6 }), '{"a":6,"c":null}');
@@ -193,7 +193,7 @@ describe("a union", () => {
   });
 });
 
-describe("the walk looks at every entry a bounded number of times", () => {
+describe("the walk visits every entry a bounded number of times", () => {
   /** Reads of the tape while a text is decoded. */
   function steps(codec: Codec, definitions: NonNullable<Contract["definitions"]>, json: string): number {
     let count = 0;

@@ -47,7 +47,7 @@ describe("NexusData", () => {
     );
   });
 
-  it("tells objects from data", () => {
+  it("distinguishes objects from data", () => {
     const json = NexusValue.json("1");
     const id = NexusValue.object("1");
     assert.equal(NexusData.one(json).kind, "data");
@@ -133,12 +133,12 @@ describe("NexusData", () => {
     });
   }
 
-  it("refuses what is not JSON as JSON", () => {
+  it("refuses text that is not JSON", () => {
     assert.throws(() => NexusData.fromJson("{"), JsonError);
     assert.throws(() => NexusValue.json("1 2"), JsonError);
   });
 
-  it("takes the last of repeated members", () => {
+  it("uses the last of repeated members", () => {
     assert.equal(
       NexusData.fromJson('{"one":0,"one":{"kind":"x","kind":"data","data":0,"data":1}}').toJson(),
       '{"one":{"kind":"data","data":1}}',

@@ -45,7 +45,7 @@ describe("a union with a discriminator", () => {
     });
   }
 
-  it("reads the member by its decoded name, the last of several", () => {
+  it("reads the member by its decoded name; a repeated one has its last value", () => {
     assert.deepEqual(decoder.read(Buffer.from('{"value":"x","k\\u0069nd":"a"}')), { value: "x", kind: "a" });
     assert.deepEqual(decoder.read(Buffer.from('{"kind":"b","value":"x","kind":"a"}')), { value: "x", kind: "a" });
   });
@@ -63,7 +63,7 @@ describe("a union with a discriminator", () => {
     });
   }
 
-  it("names the fault of the branch that the literal chose, in results too", () => {
+  it("reports the mismatch of the branch that the literal selects, also in results", () => {
     const closed: Codec = {
       kind: "object",
       patterns: [],
@@ -107,7 +107,7 @@ describe("a union with a discriminator", () => {
     });
   }
 
-  it("costs as much with many branches as with few", () => {
+  it("costs the same with many branches as with few", () => {
     const size = 1_024;
     const valuesOf = (count: number) => Array.from({ length: 8 * count }, (_, i) => ({ value: "x", kind: i % count }));
     const listOf = (count: number): Codec => ({

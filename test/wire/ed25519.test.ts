@@ -68,7 +68,7 @@ describe("vectors", () => {
     });
   }
 
-  it("isValidPublicKey is true of every key that an accepted signature has", () => {
+  it("isValidPublicKey is true for the key of every accepted signature", () => {
     const verdicts = new Map<string, boolean>();
     for (const { public_key } of vectors.cases) {
       if (!verdicts.has(public_key)) verdicts.set(public_key, isValidPublicKey(hex(public_key)));
@@ -95,7 +95,7 @@ describe("engines agree", () => {
   const seeds = fc.uint8Array({ minLength: 32, maxLength: 32 });
   const messages = fc.uint8Array({ maxLength: 200 });
 
-  it("on every signature, each accepting the others'", () => {
+  it("on every signature, including those of the other engines", () => {
     fc.assert(
       fc.property(seeds, messages, (secret, message) => {
         const key = prepareSigningKey(secret);
@@ -108,7 +108,7 @@ describe("engines agree", () => {
     );
   });
 
-  it("on every signature with one bit flipped in key, message or signature: refused", () => {
+  it("on refusing every signature after one bit of key, message or signature was flipped", () => {
     const bit = fc.nat();
     fc.assert(
       fc.property(seeds, messages, fc.constantFrom(0, 1, 2), bit, (secret, message, which, position) => {
@@ -124,7 +124,7 @@ describe("engines agree", () => {
     );
   });
 
-  it("on S + k·L for every k that fits: refused", () => {
+  it("on refusing S + k·L for every k that fits", () => {
     const key = prepareSigningKey(seed);
     const message = Buffer.from("malleable");
     const signature = fast.sign(key, message);
@@ -165,9 +165,9 @@ describe("small order and non-canonical encodings", () => {
     point = point.add(generator);
   }
 
-  it("there are fourteen, seven with either sign", () => assert.equal(encodings.size, 14));
+  it("there are fourteen: seven for each sign", () => assert.equal(encodings.size, 14));
 
-  it("are no valid public keys", () => {
+  it("are not valid public keys", () => {
     for (const encoding of encodings) assert.equal(isValidPublicKey(hex(encoding)), false, encoding);
   });
 
@@ -190,7 +190,7 @@ describe("small order and non-canonical encodings", () => {
     });
   }
 
-  it("a coordinate of p or more is refused, one below is looked at", () => {
+  it("a coordinate of at least p is refused; a smaller one is checked further", () => {
     for (let d = 0n; d < 19n; d++) {
       assert.equal(isValidPublicKey(littleEndian(p + d)), false, `${d}`);
       assert.equal(isValidPublicKey(littleEndian(p + d + (1n << 255n))), false, `${d}`);
@@ -200,7 +200,7 @@ describe("small order and non-canonical encodings", () => {
     assert.equal(isValidPublicKey(littleEndian(p - 3n)), true);
   });
 
-  it("every way of checking a key gives the same verdict on any bytes", () => {
+  it("all checks of a key give the same verdict for any bytes", () => {
     const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 });
     const verdicts = new Set(fc.sample(bytes, { numRuns: 200, seed: 1 }).map(isValidPublicKey));
     assert.equal(verdicts.size, 2);
@@ -225,7 +225,7 @@ describe("keys", () => {
     }
   });
 
-  it("are the same where sodium-native is missing", () => {
+  it("are the same without sodium-native", () => {
     const withoutSodium = `
       import Module from "node:module";
       const load = Module._load;
@@ -248,7 +248,7 @@ describe("keys", () => {
     assert.equal(stdout, `${lines.join("\n")}\n`, stderr);
   });
 
-  it("a prepared key is a copy, and leaves the argument alone", () => {
+  it("a prepared key is a copy and does not change the argument", () => {
     const bytes = Buffer.alloc(32, 5);
     const key = prepareSigningKey(bytes);
     assert.deepEqual(bytes, Buffer.alloc(32, 5));
@@ -262,7 +262,7 @@ describe("keys", () => {
     assert.deepEqual(Buffer.from(key.publicKey), publicKeyOf(Buffer.alloc(32, 5)));
   });
 
-  it("a signature owns its memory", () => {
+  it("a signature has memory of its own", () => {
     for (const engine of engines) {
       const signature = engine.sign(prepareSigningKey(seed), seed);
       assert.equal(signature.length, 64);
@@ -325,7 +325,7 @@ describe("wrong arguments", () => {
 });
 
 describe("choice", () => {
-  it("is libsodium where it loads, node:crypto elsewhere, and says why", () => {
+  it("is libsodium if it loads, otherwise node:crypto, with the reason", () => {
     const { engine, reason } = selectEngine();
     assert.equal(engine.name, sodiumEngine ? "libsodium" : "node:crypto");
     assert.match(reason, sodiumEngine ? /^sodium-native is installed$/ : /^sodium-native cannot be loaded$/);
@@ -346,7 +346,7 @@ describe("choice", () => {
     );
   });
 
-  it("takes the preferred one and no other", () => {
+  it("uses only the preferred engine, if there is one", () => {
     for (const { name } of engines) assert.equal(selectEngine(name).engine.name, name);
     assert.throws(
       () => selectEngine("openssl" as "noble"),

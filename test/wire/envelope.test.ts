@@ -213,7 +213,7 @@ describe("envelope faults", () => {
     });
   }
 
-  it("hold nothing of the request, wherever it stands", () => {
+  it("contain no text of the request", () => {
     // One canary at a time in place of every string and number of a valid body.
     const valid = body(one(data('{"a":["b",1.5]}')), many(bytes('"c"'), data("true"))).toString();
     for (const { index, 0: token } of valid.matchAll(/"[^"]*"|[\d.]+|true/g)) {
@@ -232,7 +232,7 @@ describe("envelope faults", () => {
   });
 });
 
-describe("members given twice", () => {
+describe("repeated members", () => {
   const wanted = hashOf(["1"], ["2"]);
   for (const [what, text] of [
     ["ports", `{"ports":"${CANARY}","ports":[${ONE},${MANY}]}`],
@@ -252,7 +252,7 @@ describe("members given twice", () => {
     });
   }
 
-  it("are still unknown when they are unknown", () => {
+  it("are refused if they are unknown", () => {
     const text = Buffer.from(`{"ports":[${ONE},${MANY}],"x":1,"x":2}`);
     assert.equal(faultOf(() => reader.read(text)).details, "body: expected only the members ports");
   });
@@ -271,7 +271,7 @@ describe("members given twice", () => {
     });
   }
 
-  it("cost nothing of the budget where they are superseded", () => {
+  it("do not count towards the budget if a later one replaces them", () => {
     const long = JSON.stringify("x".repeat(INPUT_BUDGET));
     const text = Buffer.from(
       `{"ports":[{"port_name":"one","value":{"one":{"kind":"data","data":${long},"data":1}}},${MANY}]}`,

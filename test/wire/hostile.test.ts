@@ -81,12 +81,12 @@ describe("hostile documents of up to 12 MiB", () => {
     });
   }
 
-  it("make values too", () => {
+  it("can be decoded to values", () => {
     for (const [what, make, refused] of SHAPES)
       if (refused === undefined && !/digits|zeros/.test(what)) readOrdered(Buffer.from(make(SIZE / 4)));
   });
 
-  it("keep their canonical text right when they are long", () => {
+  it("have the correct canonical text when they are long", () => {
     // The slow model at a hundredth of the size.
     for (const [what, make, refused] of SHAPES) {
       if (refused !== undefined) continue;

@@ -63,11 +63,11 @@ describe("the values of a signed call", () => {
     assert.throws(() => match([`{"kind":"data","data":[1,2,3,4,5,6,7]}`], hash("[1,2,3,4,5,6,7]")), OVER);
   });
 
-  it("leave a text that is not JSON to the decoder", () => {
+  it("exclude text that is not JSON, which the decoder reports", () => {
     assert.deepEqual(match([encoded("{")], hash("{")).texts, [[{ document: undefined, bytes: Buffer.from("{") }]]);
   });
 
-  it("of a text with another hash are not read", () => {
+  it("of a text with another hash are not counted", () => {
     assert.equal(match([encoded("[1,2,3,4,5,6]")], Buffer.alloc(32)).texts, undefined);
   });
 });

@@ -119,7 +119,7 @@ describe("bigints", () => {
     }
     fails(codec, '"1"', "expected an integer, got a string");
   }
-  it("tell integers from doubles at every place", () => {
+  it("distinguish integers from doubles everywhere", () => {
     const codec: Codec = { kind: "array", item: object({ a: BIGINT, b: { kind: "array", item: BIGINT } }) };
     assert.equal(
       read(codec, '[{"a":1,"b":[1,2]},{"a":1,"b":[1,2.0]}]'),
@@ -207,7 +207,7 @@ describe("bytes", () => {
     fails(BYTES, JSON.stringify(text), "expected standard base64 with padding, got a string");
   }
   fails(BYTES, "[1,2]", "expected standard base64 with padding, got an array");
-  it("have a buffer of their own: no other request's bytes are in it", () => {
+  it("have a separate buffer without bytes of other requests", () => {
     for (const length of [0, 1, 100, 5000]) {
       const value = read(BYTES, JSON.stringify(Buffer.alloc(length, 1).toString("base64")));
       assert.ok(value instanceof Uint8Array && !Buffer.isBuffer(value));
@@ -387,7 +387,7 @@ describe("definitions", () => {
     "children[0].children[0].value: expected an integer, got a string",
     definitions,
   );
-  it("reach as deep as JSON does", () => {
+  it("may be nested as deeply as JSON", () => {
     const text = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
     assert.ok(Array.isArray(read({ kind: "ref", name: "loop" }, text(127), definitions)));
     assert.equal(
@@ -443,7 +443,7 @@ const signed = (of: Contract, ...texts: string[][]): unknown => {
   }
 };
 
-describe("objects of many names of one length", () => {
+describe("objects with many names of the same length", () => {
   for (const count of [8, 9, 20]) {
     const names = Array.from({ length: count }, (_, i) => `name${String(i).padStart(2, "0")}`);
     const codec = object(Object.fromEntries(names.map((name) => [name, NUMBER])));
@@ -515,7 +515,7 @@ describe("ports", () => {
     it(`unsigned: ${text}`, () => assert.deepEqual(unsigned(of, text), wanted));
   }
 
-  it("unsigned: a repeated declared member is refused nested too, an unknown one is not", () => {
+  it("unsigned: a repeated declared member is refused, also in a nested object; a repeated unknown one is not", () => {
     const nested = contract([
       { name: "deep", many: false, codec: object({ at: { kind: "array", item: object({ x: NUMBER }) } }) },
     ]);
@@ -528,7 +528,7 @@ describe("ports", () => {
     proves("6.2");
   });
 
-  it("unsigned: a closed input takes declared members only, wherever another stands", () => {
+  it("unsigned: a closed input refuses undeclared members at any position", () => {
     const closed: Contract = { ...of, closedInput: true };
     assert.deepEqual(unsigned(closed, '{"id":1,"tags":["a"]}'), { id: 1n, tags: ["a"] });
     for (const text of ['{"x":1,"id":1,"tags":["a"]}', '{"id":1,"tags":["a"],"x":null}']) {
@@ -536,13 +536,13 @@ describe("ports", () => {
     }
   });
 
-  it("signed: a repeated member of a data value counts once, the last wins", () => {
+  it("signed: a repeated member of a data value has its last value", () => {
     const any = contract([{ name: "deep", many: false, codec: object({ x: BIGINT }) }]);
     assert.deepEqual(signed(any, ['{"x":"","x":9007199254740993}']), { deep: { x: 9007199254740993n } });
     proves("5.14");
   });
 
-  it("are own members whatever they are called", () => {
+  it("are own members, whatever their names", () => {
     const hostile = contract(
       ["__proto__", "constructor", "1", "0"].map((name) => ({ name, many: false, codec: NUMBER })),
     );

@@ -101,7 +101,7 @@ describe("canonical text", () => {
     proves("5.16", "5.18");
   });
 
-  it("equals the model's for numbers alone, however long and far", () => {
+  it("equals the model's for numbers of any length and magnitude", () => {
     fc.assert(
       fc.property(numberText, (text) => {
         const wanted = serdeText(text);
@@ -124,7 +124,7 @@ describe("canonical text", () => {
     );
   });
 
-  it("is its own canonical text, but for doubles that serde_json does not read as it printed them", () => {
+  it("is its own canonical text, except for doubles that serde_json does not read as it printed them", () => {
     fc.assert(
       fc.property(documentText, (text) => {
         if (faultOf(text) !== undefined) return;
@@ -198,7 +198,7 @@ describe("the text as sent", () => {
     proves("5.30");
   });
 
-  it("is taken of any entry, not only of the whole", () => {
+  it("is available for any entry, not only for the root", () => {
     const document = parseJson(bytes('[ 1.50 , { "a" : 1e2 , "a" : "\\u0062" } ]'));
     const texts = (form: "sent" | "canonical") => [4, 8].map((entry) => textOf(document, entry, form).toString());
     assert.deepEqual(texts("sent"), ["1.50", '{"a":1e2,"a":"\\u0062"}']);
@@ -206,7 +206,7 @@ describe("the text as sent", () => {
   });
 });
 
-describe("what is accepted", () => {
+describe("accepted texts", () => {
   /** Texts that are often JSON and often just not. */
   const almostJson = fc.oneof(
     documentText,
@@ -244,7 +244,7 @@ describe("what is accepted", () => {
       .map((text) => text.toWellFormed()),
   );
 
-  it("is what JSON.parse accepts, less depth, lone surrogates and numbers out of range", () => {
+  it("are those of JSON.parse, except for deep nesting, lone surrogates and numbers out of range", () => {
     fc.assert(
       fc.property(almostJson, (text) => {
         const fault = faultOf(text);
@@ -265,14 +265,14 @@ describe("what is accepted", () => {
     );
   });
 
-  it("is what the model accepts", () => {
+  it("are those that the model accepts", () => {
     fc.assert(
       fc.property(almostJson, (text) => assert.equal(faultOf(text) === undefined, serdeText(text) !== undefined)),
       { numRuns: RUNS * 2 },
     );
   });
 
-  it("is valid UTF-8 only; the fault is where it stops being that", () => {
+  it("are valid UTF-8; the error is at the first invalid byte", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 8 }), fc.uint8Array({ maxLength: 3 }), (before, bad) => {
         const text = Buffer.concat([
@@ -296,7 +296,7 @@ describe("what is accepted", () => {
 
   const deep = (levels: number, open = "[", close = "]", leaf = "") =>
     `${open.repeat(levels)}${leaf}${close.repeat(levels)}`;
-  it("is no string with a control character, wherever in it that stands and wherever the string lies", () => {
+  it("have no string with a control character, at any position", () => {
     const memory = Buffer.alloc(400);
     for (const length of [1, 63, 64, 65, 66, 67, 68, 130, 200]) {
       for (let offset = 0; offset < 4; offset++) {
@@ -324,7 +324,7 @@ describe("what is accepted", () => {
     }
   });
 
-  it("is 127 levels, not 128, of arrays and of objects", () => {
+  it("have up to 127 levels of arrays and objects", () => {
     assert.equal(canonical(deep(127)), deep(127));
     assert.equal(canonical(deep(127, '{"":', "}", "1")), deep(127, '{"":', "}", "1"));
     for (const text of [deep(128), deep(128, '{"":', "}", "1"), `${deep(127)}`.replace("[]", "[[{}]]")]) {
@@ -339,7 +339,7 @@ describe("what is accepted", () => {
 });
 
 describe("errors", () => {
-  it("lie within the text, in a fixed wording", () => {
+  it("have a position within the text and a fixed wording", () => {
     fc.assert(
       fc.property(fc.string({ unit: codePoint }), documentText, (noise, text) => {
         for (const broken of [noise, text.slice(0, -1), `${text}${noise}`, noise + text]) {
@@ -455,7 +455,7 @@ describe("values", () => {
     );
   });
 
-  it("keep integers exact and doubles apart from them", () => {
+  it("keep integers exact and distinguish doubles from them", () => {
     const any = new ValueDecoder({ kind: "json" });
     assert.deepEqual(any.read(bytes("[9007199254740991,9007199254740992,-9007199254740993,18446744073709551615]")), [
       9007199254740991,
@@ -470,7 +470,7 @@ describe("values", () => {
     proves("5.35");
   });
 
-  it("keep the order of members where it counts", () => {
+  it("keep the order of members if it matters", () => {
     const value = readOrdered(bytes('{"10":1,"2":2,"__proto__":3,"2":4,"b":5,"2":6}')) as JsonObject;
     assert.deepEqual(
       [...value.members],
@@ -483,7 +483,7 @@ describe("values", () => {
     );
   });
 
-  it("are printed with one member a line", () => {
+  it("are printed with one member per line", () => {
     assert.equal(
       prettyJson('{"b":[],"a":[1.50,{"c":{}}]}'),
       '{\n  "b": [],\n  "a": [\n    1.50,\n    {\n      "c": {}\n    }\n  ]\n}',

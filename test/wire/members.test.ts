@@ -28,13 +28,13 @@ describe("several index signatures that match one name", () => {
   const decoder = new ValueDecoder(codec);
   const encoder = new ValueEncoder(codec);
 
-  it("a value that fits all of them is taken, in inputs and results", () => {
+  it("a value that fits all of them is accepted, in inputs and results", () => {
     const text = '{"az":{"x":"1"},"b":5,"z":{"y":2}}';
     assert.deepEqual(decoder.read(Buffer.from(text)), { az: { x: "1" }, b: 5, z: { y: 2 } });
     assert.equal(encoder.write({ z: { y: 2 }, az: { x: "1" }, b: 5 }), text);
   });
 
-  it("a value that fits the first alone is refused", () => {
+  it("a value that fits only the first is refused", () => {
     assert.throws(
       () => decoder.read(Buffer.from('{"az":{"x":"1","y":"2"}}')),
       /\["\*"\]\.y: expected a number, got a string$/,
@@ -42,7 +42,7 @@ describe("several index signatures that match one name", () => {
     assert.throws(() => encoder.write({ az: { x: "1", y: "2" } }), /\["\*"\]\.y: expected a number, got a string$/);
   });
 
-  it("a value that fits the second alone is refused", () => {
+  it("a value that fits only the second is refused", () => {
     assert.throws(() => decoder.read(Buffer.from('{"az":{"y":2}}')), /\["\*"\]\.x: expected a value, got nothing$/);
     assert.throws(() => encoder.write({ az: { y: 2 } }), /\["\*"\]\.x: expected a string, got nothing$/);
   });
@@ -93,7 +93,7 @@ it("absent optional members cost an object nothing, however many its type has", 
   assertLinear("objects times members of their type", (size) => readers.get(size)?.(), 8_000);
 });
 
-it("members in any order are those of the declared order", () => {
+it("members in any order are decoded like in declared order", () => {
   const members = ["a", "b", "c"].map((name) => ({ name, codec: TEXT, optional: name !== "b" }));
   const decoder = new ValueDecoder({ kind: "object", members });
   for (const text of ['{"c":"3","b":"2","a":"1"}', '{"b":"2","c":"3","a":"1"}', '{"a":"1","b":"2","c":"3"}']) {

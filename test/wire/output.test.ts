@@ -126,7 +126,7 @@ describe("variants", () => {
     });
   }
 
-  it("take getters of a class, and nothing of Object.prototype", () => {
+  it("read getters of a class, and nothing of Object.prototype", () => {
     class Payload {
       get a() {
         return "x";
@@ -146,7 +146,7 @@ describe("variants", () => {
     assert.equal(encode(hostile, { ok: all }), '{"ok":{"__proto__":4,"constructor":3,"toString":2,"1":1,"0":0}}');
   });
 
-  it("let what custom code throws through: it is no fault of the wire, and not for the caller", () => {
+  it("rethrow errors of custom code: they are not wire faults and not for the caller", () => {
     const throwing = {
       get ok(): unknown {
         throw new Error(SECRET);
@@ -163,7 +163,7 @@ describe("variants", () => {
   });
 });
 
-describe("values that JSON has not", () => {
+describe("values without a JSON form", () => {
   const cycle: { self?: unknown } = {};
   cycle.self = cycle;
   const ring: unknown[] = [];
@@ -325,7 +325,7 @@ describe("values that JSON has not", () => {
     it(`${JSON.stringify(codec)}: ${wanted}`, () => assert.equal(write(codec, value), wanted));
   }
 
-  it("leave no member out that another branch takes, be it any JSON value or a branch of a union inside", () => {
+  it("use the branch that declares all members, even if that is any JSON value or a nested union", () => {
     const named: Codec = { kind: "object", members: [{ name: "a", optional: true, codec: STRING }] };
     const counted: Codec = { kind: "object", members: [{ name: "b", codec: BIGINT }] };
     const nested: Codec = { kind: "union", branches: [{ kind: "null" }, counted] };
@@ -333,7 +333,7 @@ describe("values that JSON has not", () => {
     assert.equal(write({ kind: "union", branches: [named, nested] }, { b: 1n }), '{"b":1}');
   });
 
-  it("leave no member out that another branch takes, through lists, tuples and definitions", () => {
+  it("use the branch that declares all members, through lists, tuples and definitions", () => {
     const named: Codec = { kind: "object", members: [{ name: "a", optional: true, codec: STRING }] };
     const other: Codec = { kind: "object", members: [{ name: "b", optional: true, codec: STRING }] };
     const definitions: Contract["definitions"] = [
@@ -353,7 +353,7 @@ describe("values that JSON has not", () => {
     }
   });
 
-  it("take no time for every way to a value that is there more than once, at several depths", () => {
+  it("encode a value once for each depth, however often it occurs", () => {
     const again: Codec = { kind: "ref", name: "again" };
     const branch = (name: string): Codec => ({
       kind: "object",
@@ -374,7 +374,7 @@ describe("values that JSON has not", () => {
     assert.ok(reads > 0 && reads <= 8 * levels, `${reads} reads`);
   });
 
-  it("say in which member of which branch of a union", () => {
+  it("report the member and the branch of a union", () => {
     const branch = (kind: string, name: string, codec: Codec): Codec => ({
       kind: "object",
       members: [
@@ -440,7 +440,7 @@ describe("explicit results", () => {
     );
   });
 
-  it("are made of valid values only, whoever made them", () => {
+  it("contain only valid values, even if custom code created them", () => {
     assert.throws(() => new InlineValue(Buffer.alloc(MAX_INLINE_BYTES + 1)), /at most 61440 bytes, got 61441/);
     for (const forged of [
       { kind: "inline", bytes: Buffer.alloc(MAX_INLINE_BYTES + 1, 0x20) },
@@ -455,7 +455,7 @@ describe("explicit results", () => {
   });
 });
 
-describe("ports whose data may be held elsewhere", () => {
+describe("ports that accept stored data", () => {
   const held = (port: Port): Port => ({ ...port, held: true });
   const list: Codec = { kind: "array", item: STRING };
   const of = contract({
@@ -474,7 +474,7 @@ describe("ports whose data may be held elsewhere", () => {
         ...values.map((value) => (value.kind === "inline" ? Buffer.from(value.bytes).toString() : value)),
       ]);
 
-  it("carry what stands for a value, and a plain value inline, mixed in a list", () => {
+  it("accept references and inline values, also mixed in a list", () => {
     assert.deepEqual(kinds({ a: blob, b: [1n, blob, other, NexusData.one(stored), 2n], c: blob, d: 0 }), [
       ["a", stored],
       ["b", "1", stored, other, stored, "2"],
@@ -536,7 +536,7 @@ describe("ports whose data may be held elsewhere", () => {
     it(`refuse ${what}`, () => assert.equal(encode(of, { ok: value }), wanted));
   }
 
-  it("take 256 references, and count their sizes into the budget", () => {
+  it("accept 256 references, and count their sizes towards the budget", () => {
     assert.match(encode(of, { ok: { ...rest, b: Array(MAX_VALUES).fill(blob) } }), /"b":\[\{"kind":"walrus",/);
     const sized = (size: number) => NexusValue.walrus("A".repeat(43), Buffer.alloc(32), size);
     // Beside it: `1`, `null` and `0`.
@@ -547,7 +547,7 @@ describe("ports whose data may be held elsewhere", () => {
     );
   });
 
-  it("let what custom code throws through", () => {
+  it("rethrow errors of custom code", () => {
     const broken = {
       nexusValue: () => {
         throw new Error("custom");
@@ -559,7 +559,7 @@ describe("ports whose data may be held elsewhere", () => {
 
 describe("the text of one value", () => {
   const encoder = new OutputEncoder(contract({ name: "ok", ports: [one("a"), many("b", BIGINT), optional("c")] }));
-  it("is what is written inline, of any length", () => {
+  it("is the inline text, of any length", () => {
     assert.equal(encoder.text("ok", "b", 7n), "7");
     assert.equal(encoder.text("ok", "c", undefined), "null");
     assert.equal(encoder.text("ok", "a", "x".repeat(100_000)).length, 100_002);

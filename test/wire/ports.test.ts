@@ -19,7 +19,7 @@ const outputs = (schema: string) =>
   );
 
 describe("ports", () => {
-  it("have the textual order, integer-like names too; a repeated one its first place and last value", () => {
+  it("have the textual order, even for integer-like names; a repeated one has its first position and last value", () => {
     assert.deepEqual(
       inputs(
         '{"properties":{"10":{},"b":{"type":"string"},"2":{"type":"array"},"__proto__":{},"b":{"type":"array"},"1":{}}}',
@@ -30,7 +30,7 @@ describe("ports", () => {
     proves("2.1", "2.6");
   });
 
-  it("are many for the type array exactly", () => {
+  it("are `many` ports only for exactly the type array", () => {
     assert.deepEqual(
       inputs(
         '{"properties":{"a":{"type":"array"},"b":{"type":["array","null"]},"c":{"anyOf":[{"type":"array"}]},"d":{"items":{}},"e":true,"f":{"$ref":"#/definitions/x"}},"definitions":{"x":{"type":"array"}}}',
@@ -40,7 +40,7 @@ describe("ports", () => {
     proves("2.2");
   });
 
-  it("follow one hop of a $ref, percent-decoded, siblings ignored", () => {
+  it("follow one $ref, percent-decoded, ignoring its siblings", () => {
     const schema = (ref: string) =>
       `{"$ref":"${ref}","properties":{"x":{}},"$defs":{"a b":{"properties":{"y":{}}},"t~/":[{"properties":{"z":{}}}],"two":{"$ref":"#/$defs/a b"}}}`;
     assert.deepEqual(inputs(schema("#/$defs/a%20b")), ["y"]);
@@ -61,7 +61,7 @@ describe("ports", () => {
     proves("2.4");
   });
 
-  it("are those of the $ref alone, whatever stands beside it", () => {
+  it("are those of the $ref only, whatever its sibling keywords", () => {
     const defs =
       '"$defs":{"list":{"type":"array"},"text":{"type":"string"},"payload":{"properties":{"p":{"$ref":"#/$defs/list","type":"object"},"q":{"$ref":"#/$defs/text","type":"array"}}},"far":{"properties":{"far":{"$ref":"#/$defs/payload","properties":{"other":{}}}}}}';
     assert.deepEqual(
@@ -116,7 +116,7 @@ describe("ports", () => {
     proves("1.8");
   });
 
-  it("fit the limit of the whole schema when every other limit is used up", () => {
+  it("cannot exceed the limit of the whole schema without exceeding another limit", () => {
     const name = (i: number) => `${"n".repeat(125)}${String(i).padStart(3, "0")}`;
     const many = (count: number) =>
       `{${Array.from({ length: count }, (_, i) => `"${name(i)}":{"type":"array"}`).join(",")}}`;

@@ -19,7 +19,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "runtime/http/request.ts": "2 ** 31 - 1",
 };
 
-test("no other file of the source types a literal of the protocol", () => {
+test("literals of the protocol are defined in one file only", () => {
   const found: string[] = [];
   for (const folder of ["runtime", "generator"]) {
     for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {

@@ -33,13 +33,13 @@ describe("golden values of protocol.md section 4", () => {
     proves("1.3", "4.3", "4.15");
   });
 
-  it("input hash in another port order is another", () => {
+  it("the input hash depends on the order of ports", () => {
     const other = new InputHasher(ports.toReversed()).hash(commitments.toReversed().map((of) => [of]));
     assert.notEqual(hex(other), inputHash);
     proves("4.4");
   });
 
-  it("input hash of a many of one value is another", () => {
+  it("the input hash of a `many` port with one value differs from that of a `one` port", () => {
     const other = new InputHasher(ports.map((port) => ({ ...port, many: true }))).hash(commitments.map((of) => [of]));
     assert.notEqual(hex(other), inputHash);
   });
@@ -106,7 +106,7 @@ describe("the commitment of a value", () => {
 });
 
 describe("base64", () => {
-  it("takes no character for the digit in its lower byte", () => {
+  it("does not read a non-ASCII character as the digit in its lower byte", () => {
     for (const text of ["\u0141AAAAAAA", "\u012dAAAAAAA", "AAA\u0141", "AAA\u013d"]) {
       assert.equal(decodeBase64(text), undefined);
       assert.equal(decodeBase64url(text), undefined);
@@ -154,7 +154,7 @@ describe("base64", () => {
   ] as const) {
     it(`base64 ${JSON.stringify(text)}: ${wanted ?? "refused"}`, () => assert.equal(standard(text), wanted));
   }
-  it("is what encoding gives, and nothing else", () => {
+  it("accepts only the canonical encoding", () => {
     const digits = fc.constantFrom(..."AQgw+/");
     const other = fc.constantFrom(..."-_= \n!é\u0100\ud83d");
     const part = fc.array(fc.oneof({ weight: 40, arbitrary: digits }, { weight: 1, arbitrary: other }), {

@@ -31,7 +31,7 @@ function readings(codec: Codec, text: string, definitions: (readonly [string, Co
   return count;
 }
 
-describe("one branch alone is tried", () => {
+describe("only one branch is tried", () => {
   const branchesOf = (branch: (at: number) => Readonly<Record<string, Codec>>): readonly Codec[] =>
     Array.from({ length: 256 }, (_, at) => required({ value: COUNTED, ...branch(at) }));
   const union = (branch: (at: number) => Readonly<Record<string, Codec>>): Codec => ({
@@ -65,7 +65,7 @@ describe("one branch alone is tried", () => {
   }
 });
 
-describe("the choice is as if all were tried", () => {
+describe("the choice is the same as if all branches were tried", () => {
   const objects: Codec = {
     kind: "union",
     branches: [
@@ -163,11 +163,11 @@ describe("the work of a call is bounded", () => {
       ),
     );
 
-  it("small calls of large unions are read", () => {
+  it("small calls with large unions are decoded", () => {
     assert.equal((decode(256, 100).v as unknown[]).length, 100);
   });
 
-  it("values times branches are refused with what to do", () => {
+  it("too many values times branches are refused, with advice", () => {
     const tooMany = new WireFault(
       "input_deserialization_error",
       "too many values fit several branches of a union: send fewer values; a required literal member of one name in each branch tells branches apart",
@@ -177,7 +177,7 @@ describe("the work of a call is bounded", () => {
     proves("1.25");
   });
 
-  it("values that fit one branch alone take none of it", () => {
+  it("values that fit only one branch take no steps", () => {
     const item = { kind: "union", branches: [NUMBER, TEXT, required({ a: NUMBER }), required({ b: NUMBER })] } as const;
     const decoder = new InputDecoder({ input: [{ name: "v", many: false, codec: { kind: "array", item } }] } as never);
     const texts = Array(40_000).fill('1,"x",{"a":1},{"b":1}').join(",");
