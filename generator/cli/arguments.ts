@@ -105,7 +105,9 @@ function checkOption(
   }
   if (option.type === "boolean" && value !== undefined) throw new UsageError(`--${name} takes no value`);
   if (option.type === "string" && (value === undefined || value === "" || (!inline && value.startsWith("-")))) {
-    throw new UsageError(`--${name} expects a value${value ? `, got ${quoted(value)}; write --${name}=VALUE` : ""}`);
+    // Other texts, such as a PEM, may be secret.
+    const got = /^-[\w-]{1,30}$/.test(value ?? "") ? `, got ${quoted(value ?? "")}` : "";
+    throw new UsageError(`--${name} expects a value${value ? `${got}; write --${name}=VALUE` : ""}`);
   }
 }
 

@@ -6,7 +6,7 @@ import { type CommandContext, CommandError, defineCommand, EXIT, JSON_OPTION, Us
 import { ERROR_ANSWERS } from "../error-answers.js";
 import type { CallReport } from "../invoke/call.js";
 import type { Target } from "../invoke/target.js";
-import { LEADER_OPTIONS, leaderOptions, numberOf } from "./options/leader-options.js";
+import { LEADER_OPTIONS, leaderOptions, millisecondsOf } from "./options/leader-options.js";
 
 const OPTIONS = {
   signed: { type: "boolean", summary: "sign the request, with the keys below or those of svc-gen dev --signed" },
@@ -69,7 +69,7 @@ standard error. Exit 1 if there is no result, or if the result is _err_eval.`,
     const { callTool } = await import("../invoke/call.js");
     const { LeaderError } = await import("svc-runtime/leader");
     try {
-      const timeoutMs = timeout === undefined ? {} : { timeoutMs: numberOf("timeout", timeout) };
+      const timeoutMs = timeout === undefined ? {} : { timeoutMs: millisecondsOf("timeout", timeout) };
       const client = { ...(await leaderOptions(call, signed)), allowHttp: call.values["allow-http"] === true };
       if (signed && client.leader === undefined) {
         throw new UsageError(

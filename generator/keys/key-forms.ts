@@ -65,7 +65,6 @@ export function formOf(text: string, key: Buffer): KeyForm {
 
 /** Describes an invalid text by its format, if that is more helpful than its length. */
 export function looksLike(text: string): string | undefined {
-  if (text.startsWith("-----BEGIN")) return "PEM, which is not supported";
   if (text.startsWith('"') || text.startsWith("'")) return "a text in quotes";
   if (text.startsWith("{") && text.includes('"private_key_hex"'))
     return "JSON whose private and public key do not match";

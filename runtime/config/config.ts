@@ -425,7 +425,7 @@ function readToolShape(node: DocumentNode): ToolShape {
   const signingKey = members.response_signing_key?.orAbsent();
   const ttl = members.replay_cache_ttl_ms?.orAbsent();
   node.faults.attempt(() => signingKey?.text());
-  node.faults.attempt(() => ttl?.u64());
+  node.faults.attempt(() => ttl?.u64(TTL_REMEDY));
   return { signingKey, ttl };
 }
 
@@ -435,8 +435,10 @@ function readTool({ signingKey, ttl }: ToolShape, faults: Faults): ToolSigningCo
   return Object.freeze(key === undefined ? { replayTtlMs } : { signingKey: key, replayTtlMs });
 }
 
+const TTL_REMEDY = "write milliseconds in plain digits, such as 300000";
+
 function readTtl(node: DocumentNode): number {
-  const milliseconds = node.u64();
+  const milliseconds = node.u64(TTL_REMEDY);
   if (milliseconds === 0n)
     throw node.fault("at least 1", "0", `write milliseconds, or leave it out for ${DEFAULT_REPLAY_CACHE_TTL_MS}`);
   return milliseconds > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(milliseconds);

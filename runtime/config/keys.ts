@@ -29,6 +29,7 @@ export function readPrivateKey(text: string): KeyReading<Uint8Array> {
  * @param known a checked key, returned if the text is that of this key
  */
 export function readPublicKey(text: string, known?: VerifyKey): KeyReading<VerifyKey> {
+  if (isPem(text)) return { got: pemOf("-pubin ") };
   const digits = text.startsWith("0x") ? text.slice(2) : text;
   if (/[^0-9a-fA-F]/.test(digits)) {
     const inBase64 = decodeAnyBase64(trimAscii(text))?.length === 32;
@@ -54,6 +55,7 @@ function decodeSeed(text: string): Uint8Array | string {
   if (bytes?.length === 32) return bytes;
   if (bytes?.length === 33) return bytes[0] === 0 ? bytes.subarray(1) : "33 bytes whose first byte is not zero";
   if (text === "") return "an empty string";
+  if (isPem(text)) return pemOf("");
   // Truncated hex is usually valid base64, but of other bytes.
   const digits = /^(?:0x)?([0-9a-fA-F]+)$/.exec(text)?.[1];
   if (digits !== undefined) return `${digits.length} hex digits`;
@@ -61,6 +63,12 @@ function decodeSeed(text: string): Uint8Array | string {
     return `${text.length} characters, some of which are not hex digits`;
   return bytes === undefined ? `${text.length} characters in none of these forms` : `${bytes.length} bytes`;
 }
+
+const isPem = (text: string) => text.trimStart().startsWith("-----BEGIN");
+
+/** Names PEM, and the command that prints the 32 bytes at the end of its content in hex. */
+const pemOf = (options: string) =>
+  `PEM, which "openssl pkey ${options}-in FILE -outform DER | tail -c 32 | od -An -vtx1 | tr -d ' \\n'" converts`;
 
 /** Decodes base64 or base64url with or without padding. Unlike `Buffer.from`, rejects invalid characters. */
 function decodeAnyBase64(text: string): Buffer | undefined {

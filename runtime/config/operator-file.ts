@@ -99,12 +99,14 @@ function fileFault(stats: BigIntStats): { fault: string } | undefined {
 }
 
 function readFault(error: unknown): { fault: string } {
-  return { fault: unreadableMessage((error as NodeJS.ErrnoException).code ?? "an unknown error") };
+  const { code = "an unknown error", path = "" } = error as NodeJS.ErrnoException;
+  const isTilde = code === "ENOENT" && path.startsWith("~");
+  return { fault: unreadableMessage(code, isTilde ? "write the whole path: only a shell expands ~" : undefined) };
 }
 
 /** Message for an unreadable file. */
-function unreadableMessage(got: string): string {
-  return `must be a readable file, got ${got}; ${REMEDIES[got] ?? "correct the path or put the file there"}`;
+function unreadableMessage(got: string, remedy = REMEDIES[got] ?? "correct the path or put the file there"): string {
+  return `must be a readable file, got ${got}; ${remedy}`;
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {

@@ -200,7 +200,7 @@ export class DocumentNode {
     for (const [name, { key, value }] of this.#members()) {
       if (!required.includes(name) && names.optional?.includes(name as O) !== true) {
         const known: readonly string[] = [...required, ...(names.optional ?? [])];
-        const [nearest] = closest(name, known, MAX_STEPS);
+        const [nearest = known.find((each) => each.endsWith(`_${name}`))] = closest(name, known, MAX_STEPS);
         const { [name]: place } = { ...names.elsewhere };
         const got = `got another member${READABLE_NAME.test(name) ? `, ${name}` : ""}`;
         const remedy =
@@ -252,16 +252,16 @@ export class DocumentNode {
   }
 
   /** Exact integer from 0 to 2^64 − 1. */
-  u64(): bigint {
-    return this.integer(0n, MAX_U64);
+  u64(remedy?: string): bigint {
+    return this.integer(0n, MAX_U64, remedy);
   }
 
   /** Exact integer within bounds; `1.0` and `1e3` are not integers. */
-  integer(min: bigint, max: bigint): bigint {
+  integer(min: bigint, max: bigint, remedy = "write it in plain digits, without a point, exponent or quotes"): bigint {
     const value = this.#kind < DOUBLE ? scalarOf(this.#document, this.#entry) : undefined;
     const wanted = `an integer from ${min} to ${max}`;
     if (typeof value !== "bigint" && typeof value !== "number") {
-      throw this.#otherKind(wanted, "write it in plain digits, without a point, exponent or quotes");
+      throw this.#otherKind(wanted, remedy);
     }
     const integer = BigInt(value);
     if (integer < min) throw this.fault(wanted, "a smaller one", "correct it");
@@ -339,6 +339,8 @@ function commonMistake(bytes: Uint8Array, offset: number): readonly [reason: str
   const [first = 0, second = 0] = bytes.subarray(0, 2);
   if (offset === 0 && first === 0xef) return ["it begins with a byte order mark", "save it as UTF-8 without one"];
   if (offset === 0 && first + second === 0xfe + 0xff) return ["it is UTF-16", "save it as UTF-8"];
+  if (offset === bytes.length && Buffer.from(bytes).toString("latin1").trim() === "")
+    return ["it is empty", "write the document"];
   const text = Buffer.from(bytes.subarray(offset, offset + 2)).toString("latin1");
   if (/^(?:\/[/*]|#)/.test(text)) return ["a comment, which JSON does not allow", "remove it"];
   if (text.startsWith("'")) return ["a string in single quotes", "use double quotes"];

@@ -58,6 +58,14 @@ export interface RunningServer {
 
 type Tools = SvcToolClass | readonly SvcToolClass[];
 
+/** Whether an address cannot be bound together with another one. */
+function isTaken({ host, port }: ListenAddress, other: ListenAddress): boolean {
+  const hosts = [host, other.host];
+  return (
+    port !== 0 && port === other.port && (host === other.host || hosts.includes("0.0.0.0") || hosts.includes("::"))
+  );
+}
+
 /** Distinguishes an address, whose first element is an array of octets, from a list of tools. */
 function isAddress(value: unknown): value is Address {
   return Array.isArray(value) && Array.isArray(value[0]);
@@ -228,6 +236,10 @@ export async function serve(
   if (offerTools(tools)) return new Promise(() => {});
   const endpoint = endpointOf("bootstrap", options.address) ?? endpointFromEnv(ENV_BIND_ADDR) ?? DEFAULT_ENDPOINT;
   const adminEndpoint = endpointOf("admin", options.admin) ?? endpointFromEnv(ENV_ADMIN_ADDR);
+  if (adminEndpoint !== undefined && isTaken(adminEndpoint, endpoint)) {
+    const name = options.admin === undefined ? ENV_ADMIN_ADDR : "admin";
+    throw new StartupError(`${name}: expected another address than that of the tools, got the same; change the port`);
+  }
   const log = loggerOf(options);
   if (endpoint === DEFAULT_ENDPOINT && process.env.PORT !== undefined) {
     log.warn(

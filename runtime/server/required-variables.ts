@@ -18,5 +18,7 @@ export function requireVariables(
   }
   if (missing.size === 0) return;
   const what = missing.size === 1 ? "an environment variable is" : `${missing.size} environment variables are`;
-  throw new StartupError(`${what} not set:\n${[...missing.values()].map((line) => `  ${line}`).join("\n")}`);
+  const list = [...missing.values()].map((line) => `  ${line}`).join("\n");
+  const remedy = 'set each one where the server runs; "svc-gen env > .env" writes a file for node --env-file=.env';
+  throw new StartupError(`${what} not set:\n${list}\n${remedy}`);
 }

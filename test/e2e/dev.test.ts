@@ -455,7 +455,7 @@ describe("mistakes", () => {
         "--signed expects --leader-key FILE and --leader-id ID, or a project served",
       ],
       [["invoke", "double", "@none.json"], EXIT.failure, 'cannot read "none.json": the file does not exist'],
-      [["invoke", "{}", "--timeout", "1s"], EXIT.usage, '--timeout expects a number, got "1s"'],
+      [["invoke", "{}", "--timeout", "1s"], EXIT.usage, '--timeout expects milliseconds, such as 5000, got "1s"'],
       [
         ["invoke", "double", "{}", "{}"],
         EXIT.usage,
@@ -497,7 +497,7 @@ describe("mistakes", () => {
     rmSync(kept(project), { recursive: true });
     writeFileSync(kept(project), "");
     const process = new CliProcess(project.root, ["dev", "--port", "0"]);
-    assert.equal(await process.exit(), EXIT.usage);
+    assert.equal(await process.exit(), EXIT.failure);
     assert.match(process.complaints, /^svc-gen: cannot write "[^"]*": a file is where its folder should be /);
   });
 });

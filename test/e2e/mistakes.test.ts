@@ -423,6 +423,7 @@ const OPERATORS: readonly Mistake[] = [
   ],
   ["a comment in the configuration", start({ config: '{\n  // limits\n  "invoke_max_body_bytes": 1000\n}\n' })],
   ["a comma after the last member", start({ config: '{\n  "invoke_max_body_bytes": 1000,\n}\n' })],
+  ["an empty configuration", start({ config: "" })],
   ["a byte order mark before the configuration", start({ config: "\ufeff{}" })],
   ['`"signed_htp"` in the configuration', start({ config: '{\n  "signed_htp": {}\n}\n' })],
   ["`signed_http` without an allow-list", signedWith({ allowed_leaders: undefined })],
@@ -446,6 +447,11 @@ const OPERATORS: readonly Mistake[] = [
       },
     }),
   ],
+  [
+    '`"replay_cache_ttl_ms": "5m"`',
+    signedWith({ tools: { [FQN]: { response_signing_key: TOOL_KEY, replay_cache_ttl_ms: "5m" } } }),
+  ],
+  ["`SVC_TOOLKIT_CONFIG_PATH=~/config.json` in `.env`", environment({ SVC_TOOLKIT_CONFIG_PATH: "~/config.json" })],
   ["`node dist/generated/server.js --port 8080`", start({ args: ["--port", "8080"] })],
   ["`svc-gen keys new tool.key` over a file", keys(["new", "tool.key"], ["new", "tool.key"])],
   [

@@ -136,6 +136,7 @@ test("usage errors exit with 2 and one line with the nearest known name", async 
     [["-x"], 'unknown option "-x"'],
     [["--json=1"], "--json takes no value"],
     [["--out"], "--out expects a value"],
+    [["--out", "-----BEGIN PRIVATE KEY-----"], "--out expects a value; write --out=VALUE"],
     [["--out", "--quiet"], '--out expects a value, got "--quiet"; write --out=VALUE'],
     [["dif"], 'unknown command "dif"; did you mean diff?'],
     [["unknown"], 'unknown command "unknown"'],

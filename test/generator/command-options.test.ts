@@ -253,7 +253,7 @@ describe("invoke", () => {
     await reportOf(url, ...AS_BOB, "--timeout", "999999999");
     const { code, out } = await invoke(plain, "--timeout", "1000000000");
     assert.equal(code, 2);
-    assert.match(out, /--timeout expects a number/);
+    assert.match(out, /--timeout expects milliseconds/);
   });
 
   it("--timeout: by default 5 s more than the tool's own, so that its 504 arrives", async () => {

@@ -54,7 +54,7 @@ test("a server does not start without its variables, and names all that are miss
   assert.throws(() => requireVariables(contracts, { B_KEY: "" }), {
     name: "StartupError",
     message:
-      "2 environment variables are not set:\n  RATES_TOKEN of xyz.test.tool-a@1: Token of the rates service.\n  B_KEY of xyz.test.tool-b@1: Key of B.",
+      '2 environment variables are not set:\n  RATES_TOKEN of xyz.test.tool-a@1: Token of the rates service.\n  B_KEY of xyz.test.tool-b@1: Key of B.\nset each one where the server runs; "svc-gen env > .env" writes a file for node --env-file=.env',
   });
   provideContracts(contracts);
   const { B } = (await project.load("src/b.ts")) as { B: Parameters<typeof serve>[0][number] };

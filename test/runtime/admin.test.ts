@@ -363,6 +363,12 @@ describe("its address", { concurrency: 2 }, () => {
     await assert.rejects(serve([countingTool().class], { ...options, admin: wrong }), {
       message: "admin: expected an address such as [[127, 0, 0, 1], 8080], got another value",
     });
+    for (const one of ["127.0.0.1", "0.0.0.0"]) {
+      process.env.SVC_ADMIN_ADDR = `${one}:8080`;
+      await assert.rejects(serve([countingTool().class], { ...options, address: [[127, 0, 0, 1], 8080] }), {
+        message: "SVC_ADMIN_ADDR: expected another address than that of the tools, got the same; change the port",
+      });
+    }
     const taken = createServer().listen(0, "127.0.0.1");
     t.after(() => taken.close());
     await once(taken, "listening");

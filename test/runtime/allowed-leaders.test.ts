@@ -136,6 +136,12 @@ describe("faults at load", () => {
       "1:72 /leaders/0/keys/0/public_key",
       "must be a string, got null",
     ],
+    [
+      "key PEM",
+      keyed("-----BEGIN PUBLIC KEY-----"),
+      "1:72 /leaders/0/keys/0/public_key",
+      `${wantedKey}PEM, which "openssl pkey -pubin -in FILE -outform DER | tail -c 32 | `,
+    ],
     ["key short", keyed("00"), "1:72 /leaders/0/keys/0/public_key", `${wantedKey}2 hex digits`],
     [
       "key 0X",

@@ -333,7 +333,11 @@ describe("error texts", () => {
       "0",
       "line 6, column 49: /signed_http/tools/xyz.demo.sum@1/replay_cache_ttl_ms must be at least 1, got 0; write milliseconds, or leave it out for 300000",
     ],
-    ["6}", "{}}", `line 7, column 42: /signed_http/tools/(entry 2)/replay_cache_ttl_ms ${integer} an object${digits}`],
+    [
+      "6}",
+      "{}}",
+      `line 7, column 42: /signed_http/tools/(entry 2)/replay_cache_ttl_ms ${integer} an object; write milliseconds in plain digits, such as 300000`,
+    ],
     [
       '"tools"',
       '"tool"',
@@ -353,6 +357,11 @@ describe("error texts", () => {
       '"tools"',
       '"timeout"',
       "line 5, column 5: /signed_http must contain only mode, allowed_leaders_path, allowed_leaders, tools, got another member, timeout; remove it or correct its name",
+    ],
+    [
+      '"tools"',
+      '"path"',
+      "line 5, column 5: /signed_http must contain only mode, allowed_leaders_path, allowed_leaders, tools, got another member, path; did you mean allowed_leaders_path?",
     ],
     [
       '"tools"',

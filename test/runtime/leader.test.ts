@@ -584,6 +584,7 @@ describe("pieces", () => {
   test("leaders that no tool can know", () => {
     const envelope = buildEnvelope([], {});
     const sign = (change: object) => () => signRequest(envelope, { ...leader, ...change });
+    assert.throws(sign({ id: undefined }), /leader id: expected visible ASCII characters, got undefined/);
     for (const key of [undefined, null, { publicKey: LEADER_SEED }]) {
       assert.throws(sign({ key }), /^TypeError: leader key: expected a 32-byte private key in hex, .*, got /);
     }

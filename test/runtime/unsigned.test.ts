@@ -43,6 +43,8 @@ describe("the body", () => {
   for (const [body, details] of [
     ["", "body: not JSON: unexpected end of the text at byte 0"],
     ["canary", "body: not JSON: expected a value at byte 0"],
+    ["value=canary&b=1", "body: not JSON: expected a JSON object, got a form"],
+    ["--boundary\r\n", "body: not JSON: expected a JSON object, got a form"],
     ['{"value":1} x', "body: not JSON: text after the document at byte 12"],
     ["\ufeff{}", "body: not JSON: expected a value, got a byte order mark at byte 0"],
     ['{"value":"\\ud800"}', /^body: not JSON: lone surrogate escape at byte \d+$/],

@@ -68,7 +68,7 @@ export async function leaderOptions(
 }
 
 /** @throws UsageError */
-export function numberOf(name: string, text: string): number {
+export function millisecondsOf(name: string, text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new UsageError(`--${name} expects a number, got ${quoted(text)}`);
+  throw new UsageError(`--${name} expects milliseconds, such as 5000, got ${quoted(text)}`);
 }

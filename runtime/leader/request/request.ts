@@ -233,7 +233,8 @@ export interface PreparedLeader extends Leader {
  */
 export function prepareLeader({ id, keyId, key }: Leader): PreparedLeader {
   if (typeof id !== "string" || !isLeaderId(id)) {
-    throw new RangeError("leader id: expected visible ASCII characters, got others");
+    const got = typeof id === "string" ? (id === "" ? "an empty string" : "others") : typeof id;
+    throw new RangeError(`leader id: expected visible ASCII characters, got ${got}`);
   }
   if (!(typeof keyId === "bigint" || Number.isSafeInteger(keyId)) || keyId < 0 || keyId > MAX_U64) {
     throw new RangeError("leader key id: expected an integer from 0 to 2^64-1, got another value");

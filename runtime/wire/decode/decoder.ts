@@ -4,6 +4,7 @@
  */
 
 import { decodeOwnBase64 } from "../base64.js";
+import { asBuffer } from "../bytes.js";
 import type { Codec, Contract } from "../contract.js";
 import { parseDateTime } from "../date-time.js";
 import { Definitions } from "../definitions.js";
@@ -81,8 +82,11 @@ export function readInput(place: string, bytes: Uint8Array): JsonDocument {
   try {
     return parseJson(bytes);
   } catch (error) {
-    if (error instanceof JsonError) throw inputFault(`${place === "" ? "" : `${place}: `}not JSON: ${error.message}`);
-    throw error;
+    if (!(error instanceof JsonError)) throw error;
+    // What curl and browsers send by default.
+    const isForm = place === "body" && /^(?:--\S|[\w.%+-]{1,128}=)/.test(asBuffer(bytes).toString("latin1", 0, 200));
+    const reason = isForm ? "expected a JSON object, got a form" : error.message;
+    throw inputFault(`${place === "" ? "" : `${place}: `}not JSON: ${reason}`);
   }
 }
 
