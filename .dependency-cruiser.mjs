@@ -11,7 +11,7 @@ const LAYERS = [
   {
     name: "wire",
     files:
-      "runtime/wire/* runtime/wire/json/* runtime/wire/crypto/* runtime/wire/bcs/* runtime/wire/decode/* runtime/wire/decode/union/* runtime/wire/portable/*",
+      "runtime/wire/* runtime/wire/json/* runtime/wire/crypto/* runtime/wire/bcs/* runtime/wire/decode/* runtime/wire/decode/union/* runtime/wire/encode/* runtime/wire/portable/*",
     packages:
       "#platform/bytes #platform/hash @mysten/bcs @noble/ed25519 @noble/hashes ajv-formats buffer sodium-native",
     node: "buffer crypto module",

@@ -2,7 +2,7 @@
 
 import { requireContract } from "./contracts.js";
 import type { Contract } from "./wire/contract.js";
-import { OutputEncoder } from "./wire/output.js";
+import { OutputEncoder } from "./wire/encode/output.js";
 
 const encoders = new WeakMap<Contract, OutputEncoder>();
 

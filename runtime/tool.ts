@@ -3,9 +3,9 @@ import { requireContract } from "./contracts.js";
 import { outputEncoderOf } from "./output-encoders.js";
 import { StatusCode } from "./status.js";
 import { NexusData, type NexusValue, OffchainToolOutput } from "./wire/bcs/data.js";
+import { ErrEval } from "./wire/encode/output.js";
 import { isPathText } from "./wire/fault.js";
 import { type MetadataDocument, metadataDocument } from "./wire/metadata.js";
-import { ErrEval } from "./wire/output.js";
 import { withoutControls } from "./wire/printable.js";
 import { DEFAULT_TIMEOUT_MS } from "./wire/protocol.js";
 

@@ -2,7 +2,7 @@
 
 import type { Codec, Contract } from "./contract.js";
 import { ValueDecoder } from "./decode/decoder.js";
-import { ValueEncoder } from "./output.js";
+import { ValueEncoder } from "./encode/encoder.js";
 
 /**
  * A wrapper around one value that is sent and written as the value itself. In the types of a tool it has the schema of

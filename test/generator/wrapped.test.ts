@@ -7,7 +7,7 @@ import { OutputReader } from "#runtime/leader/result/output-reader.js";
 import type { Contract } from "#runtime/v1.js";
 import type { Codec } from "#runtime/wire/contract.js";
 import { InputDecoder } from "#runtime/wire/decode/input.js";
-import { OutputEncoder, resultJson } from "#runtime/wire/output.js";
+import { OutputEncoder, resultJson } from "#runtime/wire/encode/output.js";
 import { ToolProject, toolSource } from "./project.js";
 
 /** A tool whose input and result have these members; `W<T>` is the wrapper, or T itself. */

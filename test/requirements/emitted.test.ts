@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
 import type { Contract } from "#runtime/wire/contract.js";
-import { OutputEncoder, resultJson } from "#runtime/wire/output.js";
+import { OutputEncoder, resultJson } from "#runtime/wire/encode/output.js";
 import { ToolProject, toolSource } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
 import { proves } from "../proves.js";

@@ -26,7 +26,7 @@ import { decodeOutput } from "#runtime/wire/bcs/bcs.js";
 import { encodeOutput } from "#runtime/wire/bcs/bcs-writer.js";
 import { NexusData, NexusDataError, NexusValue, OffchainToolOutput } from "#runtime/wire/bcs/data.js";
 import type { Contract } from "#runtime/wire/contract.js";
-import { OutputEncoder } from "#runtime/wire/output.js";
+import { OutputEncoder } from "#runtime/wire/encode/output.js";
 import { proves } from "../proves.js";
 
 const SECRET = "Bearer canary-7f3a";

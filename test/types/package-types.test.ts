@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { generateFrom } from "#generator/compile/generate.js";
 import { layoutOf } from "#generator/compile/project/layout.js";
 import { compileOnce, openProgram, readProject } from "#generator/compile/project/program.js";
-import { OutputEncoder, resultJson } from "#runtime/wire/output.js";
+import { OutputEncoder, resultJson } from "#runtime/wire/encode/output.js";
 import { STRICT, ToolProject, toolSource } from "../generator/project.js";
 
 /** A tool with an input member `v: X` of a package, or with other types. */

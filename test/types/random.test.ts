@@ -11,7 +11,7 @@ import { test } from "node:test";
 import { ts } from "#generator/compile/project/typescript.js";
 import type { Contract } from "#runtime/wire/contract.js";
 import { InputDecoder } from "#runtime/wire/decode/input.js";
-import { OutputEncoder } from "#runtime/wire/output.js";
+import { OutputEncoder } from "#runtime/wire/encode/output.js";
 import { STRICT, ToolProject, toolSource } from "../generator/project.js";
 import { compile, FASTEST } from "../typescript/compilers.js";
 import { programOf } from "../typescript/program.js";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { ts } from "#generator/compile/project/typescript.js";
 import { InputDecoder } from "#runtime/wire/decode/input.js";
-import { OutputEncoder, resultJson } from "#runtime/wire/output.js";
+import { OutputEncoder, resultJson } from "#runtime/wire/encode/output.js";
 import { ToolProject } from "../generator/project.js";
 import { programOf } from "../typescript/program.js";
 import { assertLinear } from "../wire/growth.js";

@@ -5,9 +5,9 @@ import { describe, it } from "node:test";
 import type { Codec, Contract } from "#runtime/wire/contract.js";
 import { MAX_MATCHED_LENGTH } from "#runtime/wire/decode/constraints.js";
 import { DecodeContext, DecoderCompiler, ValueDecoder } from "#runtime/wire/decode/decoder.js";
+import { ValueEncoder } from "#runtime/wire/encode/encoder.js";
 import { WireFault } from "#runtime/wire/fault.js";
 import { parseJson } from "#runtime/wire/json/scan.js";
-import { ValueEncoder } from "#runtime/wire/output.js";
 import { proves } from "../proves.js";
 
 function read(codec: Codec, json: string): unknown {

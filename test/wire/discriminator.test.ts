@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { WireFault } from "#runtime/index.js";
 import type { Codec } from "#runtime/wire/contract.js";
 import { ValueDecoder } from "#runtime/wire/decode/decoder.js";
-import { ValueEncoder } from "#runtime/wire/output.js";
+import { ValueEncoder } from "#runtime/wire/encode/encoder.js";
 import { assertLinear } from "./growth.js";
 
 const branch = (kind: string | number, value: Codec): Codec => ({

@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import type { Codec, Contract } from "#runtime/wire/contract.js";
 import { ValueDecoder } from "#runtime/wire/decode/decoder.js";
 import { InputDecoder } from "#runtime/wire/decode/input.js";
-import { ValueEncoder } from "#runtime/wire/output.js";
+import { ValueEncoder } from "#runtime/wire/encode/encoder.js";
 import { assertLinear } from "./growth.js";
 
 const TEXT: Codec = { kind: "string" };

@@ -3,8 +3,9 @@ import { describe, it } from "node:test";
 import { errEval } from "#runtime/tool.js";
 import { InlineValue, NexusData, NexusValue, OffchainToolOutput } from "#runtime/wire/bcs/data.js";
 import type { Codec, Contract, Port, Variant } from "#runtime/wire/contract.js";
+import { ValueEncoder } from "#runtime/wire/encode/encoder.js";
+import { ErrEval, OutputEncoder, resultBytes, resultJson } from "#runtime/wire/encode/output.js";
 import { WireFault } from "#runtime/wire/fault.js";
-import { ErrEval, OutputEncoder, resultBytes, resultJson, ValueEncoder } from "#runtime/wire/output.js";
 import { MAX_INLINE_BYTES, MAX_VALUES, OUTPUT_BUDGET } from "#runtime/wire/protocol.js";
 
 const SECRET = "SECRET_7f3a";

@@ -15,8 +15,14 @@ import {
 } from "../../../tool.js";
 import type { WalrusValue } from "../../../wire/bcs/data.js";
 import type { InputDecoder } from "../../../wire/decode/input.js";
+import {
+  type EncodedOutput,
+  ErrEval,
+  type OutputEncoder,
+  resultBytes,
+  resultJson,
+} from "../../../wire/encode/output.js";
 import { WireFault } from "../../../wire/fault.js";
-import { type EncodedOutput, ErrEval, type OutputEncoder, resultBytes, resultJson } from "../../../wire/output.js";
 import {
   type Answer,
   type Call,

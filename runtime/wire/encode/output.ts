@@ -1,0 +1,282 @@
+/**
+ * Encodes the result of a tool to the bytes that are signed (protocol.md sections 2, 3 and 7): the tag, then the ports
+ * in schema order.
+ */
+
+import { Buffer } from "#platform/bytes";
+import type { RawOutput } from "../bcs/bcs-shapes.js";
+import { encodeOutput, nexusDataSize } from "../bcs/bcs-writer.js";
+import {
+  InlineValue,
+  isNexusValue,
+  NexusDataError,
+  type NexusValue,
+  OffchainToolOutput,
+  valueJson,
+} from "../bcs/data.js";
+import { asBuffer } from "../bytes.js";
+import type { Contract, Port, Variant } from "../contract.js";
+import { type Decode, DecodeContext } from "../decode/decoder.js";
+import { kindOf, Mismatch } from "../decode/mismatch.js";
+import { ResultDecoderCompiler } from "../decode/result-decoder.js";
+import { DefinitionMemo } from "../definitions.js";
+import { type Path, pathText } from "../fault.js";
+import { type JsonDocument, kindAt, NULL } from "../json/document.js";
+import { JsonError } from "../json/error.js";
+import { quote } from "../json/print.js";
+import { parseJson } from "../json/scan.js";
+import { FAILURE, FAILURE_PORT, FAILURE_VARIANT } from "../ports.js";
+import { MAX_INLINE_BYTES, MAX_PORT_BYTES, MAX_RESULT_BYTES, MAX_VALUES, OUTPUT_BUDGET } from "../protocol.js";
+import { type Encode, EncoderCompiler, fault, givenKind, hasMembers, memberOf } from "./encoder.js";
+
+/** A result of the reserved failure variant `_err_eval`, with its single port `reason`. */
+export class ErrEval {
+  constructor(readonly reason: string) {}
+}
+
+export interface EncodedOutput extends RawOutput {
+  readonly ports: readonly { readonly name: string; readonly many: boolean; readonly values: readonly NexusValue[] }[];
+}
+
+export class OutputEncoder {
+  readonly #variants: ReadonlyMap<string, CompiledVariant>;
+  /** Decoders of ports, for explicit ports; created on demand. */
+  readonly #decoders = new Map<Port, Decode>();
+  readonly #decoderCompiler: ResultDecoderCompiler;
+
+  constructor(contract: Contract) {
+    this.#decoderCompiler = new ResultDecoderCompiler(contract.definitions);
+    const encoders = new EncoderCompiler(contract.definitions ?? []);
+    this.#variants = new Map(
+      [...contract.output, FAILURE].map((variant) => [
+        variant.name,
+        { variant, ports: variant.ports.map((port) => ({ port, encode: encoders.compile(port.codec) })) },
+      ]),
+    );
+  }
+
+  /**
+   * Encodes the value returned by the tool's `invoke` or `encodeOutput`.
+   *
+   * @param onRounded called with the path of a port that contains a number of type `unknown` that may have lost
+   * precision
+   * @throws {@link WireFault} `output_serialization_error` with port and reason
+   */
+  encode(result: unknown, onRounded?: (port: string) => void): EncodedOutput {
+    const output =
+      result instanceof OffchainToolOutput
+        ? this.#explicit(result)
+        : this.#inline(this.#variantOf(result), result, onRounded);
+    let total = 0;
+    for (const { values } of output.ports) {
+      for (const value of values) {
+        if (value.kind === "inline") total += value.bytes.length;
+        else total += value.kind === "object" ? 32 : (value.size ?? 0);
+      }
+    }
+    if (total > OUTPUT_BUDGET) throw fault(`result: at most ${OUTPUT_BUDGET} bytes over all ports, got ${total}`);
+    return output;
+  }
+
+  /**
+   * JSON text of one value of a port, without a length limit.
+   *
+   * @throws {@link WireFault} `output_serialization_error`
+   */
+  text(tag: string, name: string, value: unknown): string {
+    const found = this.#variants.get(tag)?.ports.find(({ port }) => port.name === name);
+    if (found === undefined) throw fault(`${pathText([tag, name])}: the tool has no such output port`);
+    const { port, encode } = found;
+    const text =
+      port.optional && (value === undefined || value === null) ? "null" : encode(value, 0, new DefinitionMemo());
+    if (text instanceof Mismatch) throw fault(text.describe([tag, name]));
+    return text;
+  }
+
+  #variantOf(result: unknown): CompiledVariant {
+    if (result instanceof ErrEval) return this.#variants.get(FAILURE_VARIANT) as CompiledVariant;
+    let tag: string;
+    if (typeof result === "string") {
+      tag = result;
+    } else {
+      if (!hasMembers(result)) {
+        throw fault(`result: expected an object with one variant, got ${givenKind(result)}`);
+      }
+      const names = Object.keys(result).filter((name) => (result as Record<string, unknown>)[name] !== undefined);
+      if (names.length !== 1) throw fault(`result: expected exactly one variant, got ${names.length}`);
+      tag = names[0] as string;
+    }
+    const found = this.#variants.get(tag);
+    if (found === undefined || tag === FAILURE_VARIANT) {
+      throw fault(`result: expected one of the variants ${this.#names()}, got another`);
+    }
+    if ((typeof result === "string") !== (found.variant.text === true)) {
+      throw fault(`${tag}: expected ${found.variant.text ? "the string alone" : "an object with its ports"}`);
+    }
+    return found;
+  }
+
+  #names(): string {
+    return [...this.#variants.keys()]
+      .filter((name) => name !== FAILURE_VARIANT)
+      .map((name) => JSON.stringify(name))
+      .join(", ");
+  }
+
+  #inline(
+    { variant, ports }: CompiledVariant,
+    result: unknown,
+    onRounded: ((port: string) => void) | undefined,
+  ): EncodedOutput {
+    const tag = variant.name;
+    if (variant.text) return { tag, ports: [] };
+    const payload: unknown =
+      result instanceof ErrEval ? { [FAILURE_PORT]: result.reason } : (result as Record<string, unknown>)[tag];
+    if (!hasMembers(payload)) {
+      throw fault(`${pathText([tag])}: expected an object with its ports, got ${givenKind(payload)}`);
+    }
+    return {
+      tag,
+      ports: ports.map(({ port, encode }) => {
+        const memo = new DefinitionMemo();
+        const values = encodePort(tag, port, encode, memberOf(payload, port.name), memo);
+        if (memo.rounded) onRounded?.(pathText([tag, port.name]));
+        return { name: port.name, many: port.many, values };
+      }),
+    };
+  }
+
+  #explicit({ tag, ports }: OffchainToolOutput): EncodedOutput {
+    const declared = this.#variants.get(tag)?.variant;
+    if (declared === undefined) throw fault(`result: expected one of the variants ${this.#names()}, got another`);
+    if (ports.length !== declared.ports.length) {
+      throw fault(`${pathText([tag])}: expected ${declared.ports.length} ports, got ${ports.length}`);
+    }
+    return {
+      tag,
+      ports: ports.map(([name, data], i) => {
+        const port = declared.ports[i] as Port;
+        const place = pathText([tag, port.name]);
+        if (name !== port.name) throw fault(`${place}: expected this port at place ${i + 1}, got another`);
+        if (!port.many && data.values.length !== 1) {
+          throw fault(`${place}: expected one value, got ${data.values.length}`);
+        }
+        if (data.kind !== "data") throw fault(`${place}: expected data, got object ids`);
+        if (tag === FAILURE_VARIANT && data.values[0]?.kind !== "inline") {
+          throw fault(`${place}: expected inline data, got a reference`);
+        }
+        for (const [at, value] of data.values.entries()) {
+          if (value.kind === "inline") this.#checkType(port, value, port.many ? [tag, name, at] : [tag, name]);
+        }
+        return { name, many: port.many, values: data.values };
+      }),
+    };
+  }
+
+  /** @throws {@link WireFault} if an explicit inline value does not have the type of its port */
+  #checkType(port: Port, { bytes }: InlineValue, path: Path): void {
+    let decode = this.#decoders.get(port);
+    if (decode === undefined) {
+      decode = this.#decoderCompiler.compile(port.codec);
+      this.#decoders.set(port, decode);
+    }
+    let document: JsonDocument;
+    try {
+      document = parseJson(bytes);
+    } catch (error) {
+      if (error instanceof JsonError) throw fault(`${pathText(path)}: not JSON: ${error.message}`);
+      throw error;
+    }
+    if (port.optional && kindAt(document, 0) === NULL) return;
+    const value = decode(document, 0, new DecodeContext(true));
+    if (value instanceof Mismatch) throw fault(value.describe(path));
+  }
+}
+
+interface CompiledVariant {
+  readonly variant: Variant;
+  readonly ports: readonly { readonly port: Port; readonly encode: Encode }[];
+}
+
+/**
+ * BCS of a valid result.
+ *
+ * @throws {@link WireFault} if it is longer than {@link MAX_RESULT_BYTES}
+ */
+export function resultBytes(output: EncodedOutput): Buffer {
+  const bytes = encodeOutput(output);
+  if (bytes.length > MAX_RESULT_BYTES) {
+    throw fault(`result: at most ${MAX_RESULT_BYTES} bytes of BCS, got ${bytes.length}`);
+  }
+  return bytes;
+}
+
+/**
+ * Result as `{"<tag>":{"<port>":value,…}}`, with stored values as items of NexusData (protocol.md sections 3 and 6).
+ */
+export function resultJson({ tag, ports }: EncodedOutput): string {
+  const members = ports.map(({ name, many, values }) => {
+    const texts = values.map((value) =>
+      value.kind === "inline" ? asBuffer(value.bytes).toString("utf8") : valueJson(value),
+    );
+    return `${quote(name)}:${many ? `[${texts.join(",")}]` : texts[0]}`;
+  });
+  return `{${quote(tag)}:{${members.join(",")}}}`;
+}
+
+function encodePort(tag: string, port: Port, encode: Encode, value: unknown, memo: DefinitionMemo): NexusValue[] {
+  const place = () => pathText([tag, port.name]);
+  let values: NexusValue[];
+  if (port.many) {
+    if (!Array.isArray(value)) throw fault(`${place()}: expected an array, got ${kindOf(value)}`);
+    if (value.length < 1 || value.length > MAX_VALUES) {
+      throw fault(`${place()}: expected 1 to ${MAX_VALUES} values, got ${value.length}`);
+    }
+    values = [];
+    for (let i = 0; i < value.length; i++) values.push(portValue(port, encode, value[i], [tag, port.name, i], memo));
+  } else if (port.optional && (value === undefined || value === null)) {
+    values = [inlineValue("null", [tag, port.name])];
+  } else {
+    values = [portValue(port, encode, value, [tag, port.name], memo)];
+  }
+  const size = nexusDataSize(values, port.many);
+  if (size > MAX_PORT_BYTES) throw fault(`${place()}: at most ${MAX_PORT_BYTES} bytes in a port, got ${size}`);
+  return values;
+}
+
+/** Value of a port: a reference if the port accepts references, otherwise inline data. */
+function portValue(
+  port: Port,
+  encode: Encode,
+  value: unknown,
+  path: (string | number)[],
+  memo: DefinitionMemo,
+): NexusValue {
+  if (port.held !== true || !isReference(value)) return inlineValue(encode(value, 0, memo), path, port.held);
+  let referred: unknown;
+  try {
+    referred = isNexusValue(value) ? value : value.nexusValue();
+  } catch (error) {
+    if (error instanceof NexusDataError) throw fault(`${pathText(path)}: ${error.message}`);
+    throw error;
+  }
+  if (!isNexusValue(referred)) throw fault(`${pathText(path)}: expected nexusValue() to give a NexusValue`);
+  if (referred.kind === "object") throw fault(`${pathText(path)}: expected data, got an object id`);
+  return referred;
+}
+
+/** Whether a value is a reference: it has a function as a member, which JSON data cannot have. */
+function isReference(value: unknown): value is NexusValue | { nexusValue(): unknown } {
+  if (value === null || typeof value !== "object") return false;
+  return isNexusValue(value) || typeof (value as { nexusValue?: unknown }).nexusValue === "function";
+}
+
+function inlineValue(text: string | Mismatch, path: (string | number)[], held = false): InlineValue {
+  if (text instanceof Mismatch) throw fault(text.describe(path));
+  const bytes = Buffer.from(text);
+  if (bytes.length > MAX_INLINE_BYTES) {
+    const what = `at most ${MAX_INLINE_BYTES} bytes in a value, got ${bytes.length}`;
+    throw fault(`${pathText(path)}: ${what}${held ? ": store it and return its reference" : ""}`);
+  }
+  return new InlineValue(bytes);
+}
