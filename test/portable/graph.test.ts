@@ -33,6 +33,7 @@ test("the client in a page imports no module of Node and nothing of the server",
   const outside = own.filter((path) => !/^(?:wire|leader)\//.test(path));
   assert.deepEqual(outside.sort(), [
     "checked-integer.js",
+    "config/check-names.js",
     "config/keys.js",
     "config/nearest.js",
     "fqn.js",
@@ -101,6 +102,7 @@ test("in Node it loads nothing of the server, and undici with the first request"
     .filter((path) => !/^(?:wire|leader)\//.test(path));
   assert.deepEqual(outside.sort(), [
     "checked-integer.js",
+    "config/check-names.js",
     "config/keys.js",
     "config/nearest.js",
     "fqn.js",
