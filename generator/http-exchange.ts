@@ -99,7 +99,6 @@ export async function exchange(wanted: ExchangeRequest): Promise<HttpExchange> {
   }
 }
 
-/** The first header with a name. */
 export function headerOf({ headers }: Pick<ExchangeResponse, "headers">, name: string): string | undefined {
   return headers.find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1];
 }

@@ -1,5 +1,3 @@
-/** Loopback addresses. */
-
 /**
  * Whether a host is reachable only from this machine: a loopback IP literal, optionally in brackets or with a zone, or
  * the name `localhost`. DNS resolves all other names, such as `127.example.org`.

@@ -13,7 +13,6 @@ interface ToolOf<Output> {
 type TagOf<Output> = Output extends object ? keyof Output & string : never;
 type PayloadOf<Output, Tag extends string> = Output extends { readonly [name in Tag]: infer Payload } ? Payload : never;
 
-/** Reference type of a port, or `never`. */
 type ReferenceOf<Port> = Extract<Port, DataReference<unknown>>;
 
 /** Content type of a port: the T of a `DataRef<T>`; for a list, the type of an item. */

@@ -1,5 +1,3 @@
-/** Command failures that the user can fix. */
-
 /** The command line is invalid: exit code 2. The message quotes the input, with escaped control characters. */
 export class UsageError extends Error {}
 

@@ -20,7 +20,6 @@ export function overview(version: string, commands: readonly Command[], byDefaul
   ].join("");
 }
 
-/** The text of `svc-gen COMMAND --help`. */
 export function commandHelp({ name, arguments: args, summary, details, options, examples }: Command): string {
   const usage = `svc-gen ${name}${args === undefined ? "" : ` ${args}`}${Object.keys(options).length > 0 ? " [OPTIONS]" : ""}`;
   return [

@@ -281,7 +281,6 @@ function servingLine(
   return paint(`✓ serving on ${url}${restarted ? ` after ${milliseconds} ms` : ": the build has not changed"}\n`, 32);
 }
 
-/** Prints the tools that are new. */
 function printTools(
   { tools, signed }: Extract<DevEvent, { event: "serving" }>,
   introduced: ReadonlySet<string>,

@@ -25,7 +25,6 @@ function listCodes(json: boolean): string {
   return entries.map(([code, { severity, title }]) => `${code} ${severity.padEnd(7)} ${title}\n`).join("");
 }
 
-/** Text about a code, or JSON. */
 function explainCode([text = "", ...more]: readonly string[], json: boolean): string {
   if (more.length > 0) throw new UsageError("explain expects one code, such as SVC112");
   const code = /^\d+$/.test(text) ? `SVC${text}` : text.toUpperCase();

@@ -89,7 +89,6 @@ async function projectAround(tools: readonly ImportedTool[], { cwd }: CommandCon
   );
 }
 
-/** A test for each tool. */
 async function testFiles({ tools, shared }: Import, { cwd }: CommandContext<typeof OPTIONS>, folder: string) {
   const { testText } = await import("../import/tool-test.js");
   // Each folder of classes has a corresponding folder in `test`; that of `src` is `test`.

@@ -178,7 +178,6 @@ export function isNever(shape: Shape): boolean {
   return shape.kind === "union" && shape.branches.length === 0;
 }
 
-/** Direct parts of a shape. */
 export function partsOf(shape: Shape): readonly Shape[] {
   switch (shape.kind) {
     case "array":

@@ -30,7 +30,6 @@ export interface Effects {
   readonly tell: (result: WatchResult) => void;
   /** Called when a run begins. `tell`, `unchanged` or `failed` is called when it ends. */
   readonly begin?: () => void;
-  /** Called if the project is unchanged. */
   readonly unchanged?: () => void;
   /** Called if a run throws; the next change starts another run. If absent, watching ends with the error. */
   readonly failed?: (error: unknown) => void;

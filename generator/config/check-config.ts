@@ -62,7 +62,6 @@ function byPlace(a: ConfigError, b: ConfigError): number {
   return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
 }
 
-/** A fault of a file as a finding. */
 export function finding(severity: Finding["severity"], { message, file, line, column, pointer }: ConfigError): Finding {
   return { severity, message, file, line, column, pointer };
 }

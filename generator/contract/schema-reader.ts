@@ -90,7 +90,6 @@ export function typeNames(schema: JsonObject): readonly Json[] {
 /** The keywords for definitions, in 2020-12 and in older drafts. */
 export const DEFINITIONS: readonly string[] = ["$defs", "definitions"];
 
-/** A schema without some of its keywords. */
 export function withoutKeywords(schema: JsonObject, names: readonly string[]): JsonObject {
   return new JsonObject(new Map([...schema.members].filter(([name]) => !names.includes(name))));
 }

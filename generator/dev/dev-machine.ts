@@ -14,7 +14,6 @@ export interface Machine<Build extends Startable> {
   readonly isBuilding: boolean;
   readonly isStopping: boolean;
   readonly newest: Build | undefined;
-  /** Build of the process that is starting. */
   readonly starting: Build | undefined;
   /** Whether the starting process was told to end. */
   readonly isCancelled: boolean;
@@ -40,7 +39,6 @@ export type Input<Build extends Startable> =
   | { readonly on: "building" }
   /** The run found the project unchanged. Reported only if the start of the run was. */
   | { readonly on: "unchanged"; readonly isAnnounced: boolean }
-  /** The run reported errors. */
   | { readonly on: "errors" }
   /** The run failed without a result. */
   | { readonly on: "broken"; readonly reason: string }
@@ -66,7 +64,6 @@ export type Report<Build extends Startable> =
       readonly state: "serving";
       readonly build: Build;
       readonly url: string;
-      /** Whether a new process serves. */
       readonly isNew: boolean;
       /** Whether the newest sources are not served because of a fault. */
       readonly isBehind: boolean;

@@ -62,7 +62,6 @@ export function loggedCall(line: string): LoggedCall | undefined {
   };
 }
 
-/** Whether a line has the level trace or debug. */
 export function isDebugLine(line: string): boolean {
   return isDebug(entryOf(line)?.level);
 }

@@ -43,7 +43,6 @@ export interface ProjectQuestions {
   readonly stale: () => Promise<readonly string[] | undefined>;
 }
 
-/** A leader, with its private key. */
 export interface LeaderWithKey {
   readonly id: string;
   readonly keyId: bigint;

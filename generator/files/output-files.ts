@@ -1,5 +1,3 @@
-/** Reads and writes the generated files. */
-
 import { dirname, join } from "node:path";
 import { quoted } from "../compile/diagnostics/quote.js";
 import type { GeneratedFile } from "../compile/emit/render.js";

@@ -36,7 +36,6 @@ import { isSame, mergeSchemas, UnmergeableSchemas } from "./merge-schemas.js";
 import type { Declaration, EnumNode, MemberNode, ObjectNode, TupleItem, TypeNode } from "./print-types.js";
 import { nameFromPath, TypeNames } from "./type-names.js";
 
-/** The types of one tool. */
 export interface ToolTypes {
   /** Types that `Input` and `Output` use, followed by those two. */
   readonly declarations: readonly Declaration[];

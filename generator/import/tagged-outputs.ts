@@ -10,7 +10,6 @@ import { mergeSchemas, UnmergeableSchemas } from "./merge-schemas.js";
 /** An externally tagged output. */
 export interface Retagged {
   readonly output: JsonObject;
-  /** Name of the member that held the tag. */
   readonly tag: string;
   /** Name of the member that held the content, in adjacently tagged outputs. */
   readonly content: string | undefined;

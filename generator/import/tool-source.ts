@@ -1,5 +1,3 @@
-/** Generates the source files of imported tools. */
-
 import { DEFAULT_TIMEOUT_MS } from "svc-runtime/internal/generator";
 import { literal } from "../compile/emit/print-literal.js";
 import { SchemaJudge } from "../compile/emit/schema-judge.js";

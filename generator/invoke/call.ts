@@ -23,7 +23,6 @@ export interface CallRequest {
   readonly client: LeaderOptions;
   /** Whether to sign the request with the keys of `client`. */
   readonly signed: boolean;
-  /** Whether to send the same request again. */
   readonly replay: boolean;
   /** Whether to send the request again with a changed value in its body. */
   readonly tamper: boolean;

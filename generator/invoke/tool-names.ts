@@ -1,5 +1,3 @@
-/** Names of tools on the command line. */
-
 import { unknownName } from "../cli/arguments.js";
 import { UsageError } from "../cli/command.js";
 import { closest } from "../compile/diagnostics/did-you-mean.js";

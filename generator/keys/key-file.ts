@@ -23,7 +23,6 @@ import { formOf, KEYGEN_FORM, type KeyForm, keyInKeygenFile, looksLike } from ".
 /** Thrown if a key file cannot be read or written. */
 export class KeyFileError extends CommandError {}
 
-/** A file with a valid key. */
 export interface KeyFile {
   /** 32 bytes. */
   readonly key: Buffer;

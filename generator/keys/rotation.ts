@@ -4,11 +4,9 @@ import { keyEntry, type LeaderName, memberText, oneLine, textOf, toolEntry } fro
 export interface Rotation {
   readonly leader: LeaderName;
   readonly tool: string;
-  /** Path of the old key. */
   readonly file: string;
   /** Path of the next key. */
   readonly target: string;
-  /** The next public key. */
   readonly publicKey: string;
   /** Next private key, if it may be printed. */
   readonly text: string | undefined;

@@ -1,5 +1,3 @@
-/** Addresses of the tools of a server. */
-
 import type { TlsOptions } from "svc-runtime/leader";
 import { CommandError } from "../cli/command.js";
 import { pathsOf } from "../dev/page-server/remote-tools.js";

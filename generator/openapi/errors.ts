@@ -6,7 +6,6 @@ import { DEFAULT_HEADER_PREFIX } from "svc-runtime/internal/generator";
 import { capitalised, ERROR_ANSWERS } from "../error-answers.js";
 import { type JsonObject, object, ordered } from "../json.js";
 
-/** Each status with its codes. */
 const CODES_BY_STATUS = new Map<number, string[]>();
 for (const [code, { status }] of [...ERROR_ANSWERS].sort(([, a], [, b]) => a.status - b.status)) {
   CODES_BY_STATUS.set(status, [...(CODES_BY_STATUS.get(status) ?? []), code]);

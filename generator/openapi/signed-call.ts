@@ -99,7 +99,6 @@ export const BCS_RESULT: JsonObject = ordered({
   },
 });
 
-/** Schemas of the envelope and of its items. */
 export const ENVELOPE_SCHEMAS: readonly (readonly [name: string, schema: JsonObject])[] = [
   [
     "SignedEnvelope",

@@ -1,5 +1,3 @@
-/** Markdown texts of an OpenAPI document. */
-
 import { derivePorts, MAX_VALUES, withoutControls } from "svc-runtime/internal/generator";
 import { type JsonObject, printJson } from "../json.js";
 

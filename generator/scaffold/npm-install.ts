@@ -1,5 +1,3 @@
-/** Runs `npm install` in a new project. */
-
 import { spawn } from "node:child_process";
 
 /**

@@ -104,7 +104,6 @@ function readFault(error: unknown): { fault: string } {
   return { fault: unreadableMessage(code, isTilde ? "write the whole path: only a shell expands ~" : undefined) };
 }
 
-/** Message for an unreadable file. */
 function unreadableMessage(got: string, remedy = REMEDIES[got] ?? "correct the path or put the file there"): string {
   return `must be a readable file, got ${got}; ${remedy}`;
 }

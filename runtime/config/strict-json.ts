@@ -327,7 +327,6 @@ export class DocumentNode {
   }
 }
 
-/** Error for bytes that are not JSON. */
 export function notJson(error: JsonError, bytes: Uint8Array, source: DocumentSource): ConfigError {
   const place = { pointer: "", ...lineColumn(bytes, error.offset) };
   const [reason, remedy] = commonMistake(bytes, error.offset) ?? [error.reason, "correct the text at this place"];

@@ -2,7 +2,6 @@ import { type Ed25519Engine, selectEngine } from "#platform/ed25519";
 
 let fastest: Ed25519Engine | undefined;
 
-/** The fastest available engine. */
 export function engine(): Ed25519Engine {
   fastest ??= selectEngine().engine;
   return fastest;

@@ -99,7 +99,6 @@ export class Incarnation {
     return checking;
   }
 
-  /** Renews the leases that are due. */
   async renewDue(): Promise<void> {
     await inBatches(this.leases, (lease) => lease.renew(false));
   }

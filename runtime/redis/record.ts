@@ -14,7 +14,6 @@ const MAX_CODE_BYTES = 255;
 const MAX_SEAL_BYTES = 256;
 const CALLER_BYTES = 16;
 
-/** Keys of one call. */
 export interface CallKeys {
   readonly marker: Buffer;
   readonly record: Buffer;

@@ -1,5 +1,3 @@
-/** Environment variables of the Redis replay store. */
-
 import {
   ENV_REDIS_CA_PATH,
   ENV_REDIS_CERT_PATH,

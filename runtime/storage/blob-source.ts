@@ -68,7 +68,6 @@ export async function retry<T>(
   }
 }
 
-/** The expected content of a blob. */
 export interface ExpectedBlob {
   readonly blobId: string;
   /** 32 bytes. */

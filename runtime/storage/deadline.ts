@@ -1,5 +1,3 @@
-/** Deadlines and retries of storage operations. */
-
 import { MAX_TIMEOUT_MS } from "svc-runtime/internal/storage";
 import { requireInteger, StorageError } from "./storage-error.js";
 

@@ -10,7 +10,6 @@ function metaDocuments(root: string): readonly JsonObject[] | undefined {
   return text === undefined ? undefined : documentsOf(text);
 }
 
-/** Documents in the text of a `meta.json`. */
 export function documentsOf(text: string): readonly JsonObject[] | undefined {
   try {
     const all: Json = readJson(text);

@@ -1,5 +1,3 @@
-/** Quotes user input for messages and terminals. */
-
 import { unicodeEscapes } from "svc-runtime/internal/generator";
 
 export { quoted } from "svc-runtime/internal/generator";

@@ -1,5 +1,3 @@
-/** Prints values as TypeScript source. */
-
 import { unicodeEscapes } from "svc-runtime/internal/generator";
 import { type Json, JsonObject, printJson, readJson } from "../../json.js";
 

@@ -47,7 +47,6 @@ export class Schemas {
     return object(["$schema", DIALECT], ["oneOf", variants], ...definitions);
   }
 
-  /** Schema of one value, with its definitions. */
   value(shape: Shape, definitions: readonly Definition[]): JsonObject {
     return object(...this.#shape(shape).members, ...this.#definitions({ definitions }, [shape]));
   }

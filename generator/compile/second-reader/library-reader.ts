@@ -53,7 +53,6 @@ export type ReadType = (type: ts.Type, plain: readonly ts.Type[]) => LibraryRead
 /** Pattern that the library writes for names of a number index signature. */
 export const NUMBER_INDEX = "^[0-9]+$";
 
-/** Opens the library for a program. */
 export function openLibrary(program: Program): ReadType {
   const { JsonSchemaGenerator, getDefaultArgs } = loadSchemaLibrary() as Library;
   const predicates = new TypePredicates(program);

@@ -159,7 +159,6 @@ function applyConstraint(shape: Shape, tag: ConstraintTag, json: Json): Shape | 
     : withRange(result, NUMBER_FORMATS[format[1] as string] as (typeof NUMBER_FORMATS)[string]);
 }
 
-/** Narrows a shape to a range. */
 function withRange(shape: Shape, [least, most]: (typeof NUMBER_FORMATS)[string]): Shape {
   const bounds = numbersOf(shape, ["minimum", "maximum"]);
   const [low = least, high = most] = [bounds.get("minimum"), bounds.get("maximum")];

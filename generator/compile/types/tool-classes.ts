@@ -225,7 +225,6 @@ function fileStem(node: Node): string {
   );
 }
 
-/** Declaration of the base class that a class names. */
 function baseClass({ checker }: Program, node: ClassNode): ts.ClassDeclaration | undefined {
   const base = node.getExtends();
   const named = base && checker.getSymbolAtLocation(base.getExpression().compilerNode);

@@ -102,7 +102,6 @@ class Inclusion {
     return id;
   }
 
-  /** @param branches atoms of the taken node */
   #atom(atom: Atom, sent: Node, taken: Node, branches: readonly Atom[], splits: number): readonly ExcludedValue[] {
     if (isEmptyAtom(atom)) return [];
     const fail = (certain: boolean, what: string, witness?: SampleValue): readonly ExcludedValue[] => [

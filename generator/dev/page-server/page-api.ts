@@ -95,7 +95,6 @@ export interface CallEntry {
   readonly holds: boolean | null;
 }
 
-/** A call with its input and its HTTP exchange. */
 export interface ExchangeReport extends CallEntry {
   readonly input: string;
   readonly exchange: ExchangeView;

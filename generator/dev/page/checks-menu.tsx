@@ -5,7 +5,6 @@ import type { CheckKind } from "../page-server/page-api.js";
 import { call, canCall, history, shown, signs, state, tool, verdictText } from "./store.js";
 import { movedIndex } from "./tabs.js";
 
-/** Label and description of each check. */
 export const CHECKS: Readonly<Record<CheckKind, readonly [label: string, hint: string]>> = {
   retry: ["Exact retry", "sends the same bytes again"],
   tampered: ["Tampered body", "changes a value after signing"],

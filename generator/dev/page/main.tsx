@@ -1,5 +1,3 @@
-/** Entry point of the page. */
-
 import { render } from "preact";
 import { App } from "./app.js";
 import { connect } from "./store.js";

@@ -16,7 +16,6 @@ export interface TlsOptions {
   readonly key?: string | Uint8Array;
 }
 
-/** Options of a transport. */
 export interface TransportOptions {
   readonly tls?: TlsOptions | undefined;
   readonly dispatcher?: Dispatcher | undefined;

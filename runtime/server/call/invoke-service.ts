@@ -119,7 +119,6 @@ export class InvokeService {
     return name === undefined ? undefined : [headers.replayMemory, name];
   }
 
-  /** Number of runs in progress. */
   get inFlight(): number {
     return this.#runs.size;
   }
@@ -570,7 +569,6 @@ async function observed(answered: Promise<Reply>, seen: Observation): Promise<Re
 }
 
 const RESULT_HEADERS = ["content-type", RESULT_CONTENT_TYPE];
-/** Headers of JSON replies. */
 export const JSON_HEADERS: readonly string[] = ["content-type", "application/json"];
 
 function headerText({ headers }: RequestHeaders, name: string): string | undefined {

@@ -123,7 +123,6 @@ export interface InvokeRequest extends RequestHeaders {
   readonly id: string;
   /** Address of the client, which is often a gateway. */
   peer(): string | undefined;
-  /** Object that identifies the connection. */
   readonly connection: object;
   /**
    * Reads a body of exactly `length` bytes; counts bytes towards `account` as they arrive. Called only after

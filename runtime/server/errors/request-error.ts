@@ -1,5 +1,3 @@
-/** The errors of requests (protocol.md section 7). */
-
 import type { ErrorCode } from "../../wire/error-codes.js";
 import { WireFault } from "../../wire/fault.js";
 

@@ -215,7 +215,6 @@ function contextOf(cert: string, key: KeyObject, title: string): SecureContextOp
   );
 }
 
-/** TLS options of an HTTPS server. */
 export function tlsOptions({ pair }: TlsSetup, handshakeMs: number): TlsOptions {
   return { ...pair.context, handshakeTimeout: handshakeMs, ALPNProtocols: ["http/1.1"] };
 }

@@ -5,7 +5,6 @@ import type { ConcurrencyLimits } from "./load-options.js";
 import type { Refusals } from "./refusals.js";
 import { Semaphore } from "./semaphore.js";
 
-/** A call in the queue. */
 export interface QueuedCall {
   /** Resolves when a slot is taken; rejects with `overloaded` (queue full, or queue timeout) or `shutting_down`. */
   readonly slot: Promise<void>;
@@ -33,7 +32,6 @@ export class Slots {
     return this.#semaphore.taken;
   }
 
-  /** Number of waiting calls. */
   get queued(): number {
     return this.#semaphore.waiting;
   }

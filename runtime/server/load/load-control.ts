@@ -35,7 +35,6 @@ export const MAX_RUNS = 4_096;
 
 const DAY_MS = 86_400_000;
 
-/** Load control of one process. */
 export class LoadControl implements LoadStats {
   /** The bytes of request bodies held in memory, from their arrival to the response of their call. */
   readonly bodyBytes: Account;

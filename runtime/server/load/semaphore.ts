@@ -15,12 +15,10 @@ export class Semaphore {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Number of taken permits. */
   get taken(): number {
     return this.#taken;
   }
 
-  /** Number of queued takers. */
   get waiting(): number {
     return this.#waiting.size;
   }

@@ -1,5 +1,3 @@
-/** Shares of a bounded resource. */
-
 /** A verified leader by its id, or an unsigned connection. */
 export type Holder = string | object;
 

@@ -39,7 +39,6 @@ export class TimeSlices {
     this.#now = now;
   }
 
-  /** Number of waiting calls. */
   get waiting(): number {
     return this.#waiting.length;
   }

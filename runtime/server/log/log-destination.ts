@@ -21,7 +21,6 @@ const PAUSE_MS = 10;
 
 /** Bounded, asynchronous writes to a file descriptor. */
 export class LogDestination implements DroppedLines {
-  /** Number of dropped lines. */
   dropped = 0;
   /** Called with the number of newly dropped lines when lines can be written again. Must log that number. */
   onDropped: ((lines: number) => void) | undefined;

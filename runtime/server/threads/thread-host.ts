@@ -254,7 +254,6 @@ class Threads {
 /** Additional milliseconds, after {@link CLOSE_LIMIT_MS}, for a thread to respond. */
 const CLOSE_GRACE_MS = 500;
 
-/** Converts the end of a job. */
 interface Ends<T> {
   /** Converts the value that the thread returned. */
   answer(end: unknown): T;

@@ -49,7 +49,6 @@ export interface Invocation {
   readonly iteration: bigint;
 }
 
-/** BCS of the nonce preimage. */
 export function encodeNoncePreimage({ executionId, walkIndex, vertexName, iteration }: Invocation): Uint8Array {
   return NoncePreimage.serialize({
     execution_id: exactBytes("execution id", executionId, 32),

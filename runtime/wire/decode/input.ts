@@ -140,7 +140,6 @@ function portFault(name: string, mismatch?: Mismatch, kind?: number): WireFault 
   return inputFault((isMissing ? new Mismatch("a value", "nothing") : mismatch).describe([name]));
 }
 
-/** Number of values in the documents of committed texts. */
 function countValues(values: readonly (readonly CommittedText[])[]): number {
   const documents = new Set(values.flatMap((texts) => texts.flatMap(({ document }) => document ?? [])));
   return [...documents].reduce((count, document) => count + valueCount(document), 0);

@@ -103,7 +103,6 @@ const KINDS: Readonly<Record<number, string>> = {
   [OBJECT]: "an object",
 };
 
-/** The kind of an entry, for messages. */
 export function entryKind(document: JsonDocument, entry: number): string {
   return KINDS[document.tape[entry] as number] as string;
 }

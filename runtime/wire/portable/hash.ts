@@ -1,5 +1,3 @@
-/** `#platform/hash` for platforms without Node. */
-
 import { sha256 as digest } from "@noble/hashes/sha2.js";
 import type { Buffer } from "#platform/bytes";
 import { asBuffer } from "../bytes.js";

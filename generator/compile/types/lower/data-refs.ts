@@ -1,5 +1,3 @@
-/** Output ports of type `DataRef`. */
-
 import type { Shape } from "../../model.js";
 import type { ts } from "../../project/typescript.js";
 import { isDataReference, unionConstituents } from "../type-predicates.js";

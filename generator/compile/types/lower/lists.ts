@@ -1,5 +1,3 @@
-/** Arrays and tuples. */
-
 import { isNever, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
 import { ABSENT, type Lowering, type Use } from "./lowering.js";

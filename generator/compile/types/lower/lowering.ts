@@ -60,7 +60,6 @@ export class Lowering {
   readonly shape: (type: ts.Type, use: Use) => Shape;
   side: "input" | "output" = "input";
   tooDeep = false;
-  /** Number of levels that are being lowered. */
   levels = 0;
   /** For each declaration, the number of its types that are being lowered. */
   #open = new Map<ts.Symbol, number>();

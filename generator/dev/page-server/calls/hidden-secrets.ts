@@ -14,7 +14,6 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   return shown;
 }
 
-/** Whether bytes contain one of the secrets. */
 export function hasSecret(bytes: Buffer, secrets: readonly string[]): boolean {
   return secrets.flatMap(formsOf).some((form) => bytes.includes(form));
 }

@@ -8,7 +8,6 @@ export interface Outcome {
   readonly kind: CallKind;
   readonly signed: boolean;
   readonly exchange: ExchangeView;
-  /** The first answer, for a retry. */
   readonly first: ExchangeView | undefined;
   /** Milliseconds since the first answer. */
   readonly ageMs: number;

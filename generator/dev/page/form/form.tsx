@@ -7,7 +7,6 @@ import { AnyJson } from "./any-json.js";
 import { isList, NUMBER, Num, pathText, replaceAt, type Value, type ValueStep, valueAt } from "./exact-json.js";
 import { type Field, type FieldMember, numberProblem, type Schema } from "./field.js";
 
-/** The element ID of the control at a path. */
 export function controlId(path: string): string {
   return `field:${path}`;
 }
