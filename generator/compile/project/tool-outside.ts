@@ -13,7 +13,7 @@ const MAX_FILES = 200;
 
 /**
  * Path of a file near tsconfig.json that seems to contain a tool class but is not part of the program, and what to do.
- * JavaScript counts only beside sources, because compiled tools contain their classes too.
+ * JavaScript files are considered only next to sources, because compiled tools contain the classes too.
  *
  * @param fqn name of the tool, by default any
  */
