@@ -23,12 +23,12 @@ import type { Contract, Port } from "#runtime/wire/contract.js";
 import type { Ed25519Engine } from "#runtime/wire/crypto/ed25519-engine.js";
 import { sha256 } from "#runtime/wire/crypto/portable-crypto.js";
 import { outputHash, toolSignatureMessage } from "#runtime/wire/crypto/signature.js";
+import { OutputEncoder, resultBytes } from "#runtime/wire/encode/output.js";
 import { committedBytes, EnvelopeReader } from "#runtime/wire/envelope.js";
 import { itemsOf } from "#runtime/wire/json/document.js";
 import { textOf } from "#runtime/wire/json/print.js";
 import { stringOf, uniqueMembers } from "#runtime/wire/json/read.js";
 import { parseJson } from "#runtime/wire/json/scan.js";
-import { OutputEncoder, resultBytes } from "#runtime/wire/output.js";
 import { derivePorts } from "#runtime/wire/ports.js";
 import { commitmentOf, encodeMetaSchema, encodeOutputDeclared, encodePortCommitment } from "../wire/declared-bcs.js";
 
