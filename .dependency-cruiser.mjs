@@ -39,7 +39,7 @@ const LAYERS = [
   {
     name: "server/log",
     files: "runtime/server/log/*",
-    below: "tool config server/errors",
+    below: "wire tool config server/errors",
     packages: "pino",
     node: "fs worker_threads",
   },

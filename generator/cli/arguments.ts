@@ -2,7 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { closest, didYouMean } from "../compile/diagnostics/did-you-mean.js";
-import { quoted } from "../compile/diagnostics/quote.js";
+import { contentKind, quoted } from "../compile/diagnostics/quote.js";
 import { type Command, type Option, type Options, UsageError, type Values } from "./command.js";
 
 /** Options of every command. */
@@ -56,9 +56,20 @@ export function readArguments(given: readonly string[], commands: readonly Comma
   if (args.length > 0 && command.arguments === undefined) {
     const [first = ""] = args;
     const hint = /^\d+$/.test(first) && Object.hasOwn(command.options, "port") ? `; did you mean --port ${first}?` : "";
-    throw new UsageError(`${command.name} takes no argument, got ${quoted(first)}${hint}`);
+    throw new UsageError(`${command.name} takes no argument, got ${shownText(first)}${hint}`);
+  }
+  const files = /^\[?FILE\]?$/.test(command.arguments ?? "") ? args.map((each) => ["", each] as const) : [];
+  const named = Object.entries(command.options).filter(([, { value }]) => value === "FILE");
+  for (const [option, text] of [...files, ...named.map(([name]) => [` --${name}`, values[name]] as const)]) {
+    const kind = typeof text === "string" ? contentKind(text) : undefined;
+    if (kind !== undefined) throw new UsageError(`${command.name}${option} expects the name of a file, got ${kind}`);
   }
   return { command, args, values };
+}
+
+/** An argument in a message: quoted, or described when it may be the content of a secret file. */
+function shownText(text: string): string {
+  return contentKind(text) ?? quoted(text);
 }
 
 /** Commands of other tools, and the corresponding commands of svc-gen. */
@@ -81,14 +92,14 @@ function commandOf(positionals: readonly string[], commands: readonly Command[])
     const seconds = group.map((name) => name.slice(first.length + 1));
     if (second === undefined) throw new UsageError(`${first} expects one of: ${seconds.join(", ")}`);
     throw new UsageError(
-      `unknown command ${quoted(`${first} ${second}`)}${didYouMean(second, seconds) || `; there is ${seconds.join(", ")}`}`,
+      `unknown command ${shownText(`${first} ${second}`)}${didYouMean(second, seconds) || `; there is ${seconds.join(", ")}`}`,
     );
   }
   const firsts = [...new Set(commands.map(({ name }) => name.split(" ")[0] as string))];
   const isOption = [commands[0]?.options, COMMON].some((options) => options && Object.hasOwn(options, first));
   const same = OTHER_TOOLS.get(first);
   const hint = isOption ? `; did you mean --${first}?` : same ? `; did you mean ${same}?` : didYouMean(first, firsts);
-  throw new UsageError(`unknown command ${quoted(first)}${hint}`);
+  throw new UsageError(`unknown command ${shownText(first)}${hint}`);
 }
 
 function checkOption(
@@ -101,7 +112,7 @@ function checkOption(
   const option = Object.hasOwn(options, name) ? options[name] : undefined;
   if (option === undefined) {
     const known = Object.keys(options).map((each) => `--${each}`);
-    throw new UsageError(`unknown option ${quoted(given)}${didYouMean(given, known)}`);
+    throw new UsageError(`unknown option ${shownText(given)}${didYouMean(given, known)}`);
   }
   if (option.type === "boolean" && value !== undefined) throw new UsageError(`--${name} takes no value`);
   if (option.type === "string" && (value === undefined || value === "" || (!inline && value.startsWith("-")))) {
@@ -117,5 +128,5 @@ export function unknownName(what: string, name: string, known: readonly string[]
   const more = near.length === 0 && known.length > 3 ? `, … (${known.length})` : "";
   const hint =
     near.length > 0 ? `did you mean ${shown}?` : known.length === 0 ? "there is none" : `there is ${shown}${more}`;
-  return new UsageError(`unknown ${what} ${quoted(name)}; ${hint}`);
+  return new UsageError(`unknown ${what} ${shownText(name)}; ${hint}`);
 }

@@ -3,7 +3,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { isIP } from "node:net";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import {
   ENV_ADMIN_ADDR,
   ENV_BIND_ADDR,
@@ -11,6 +11,7 @@ import {
   ENV_TLS_CERT_PATH,
   ENV_TLS_KEY_PATH,
   ENV_TOOLKIT_CONFIG_PATH,
+  hiddenPath,
   isWorldReadable,
   readOperatorFile,
   strayVariables,
@@ -174,6 +175,7 @@ function checkConfiguration(file: string | undefined, checked: CheckedConfig | u
       isSigned ? "valid, signatures are required" : "valid, signatures are explicitly disabled",
     );
   }
+  if (hiddenPath(file) !== undefined) return bad("configuration", first.message, `correct ${ENV_TOOLKIT_CONFIG_PATH}`);
   const next = `svc-gen config check ${/^[\w./@-]+$/.test(file) ? file : quoted(file)} shows all${ROWS.find(([text]) => first.message.includes(text))?.[1] ?? ""}`;
   return bad("configuration", `${first.message}${more > 0 ? ` (and ${more} more)` : ""}`, next);
 }
@@ -185,7 +187,7 @@ const ROWS = ["must be JSON: …", "must not be world-writable", "has no entry"]
 
 function checkKeys(files: readonly string[], cwd: string, checked: CheckedConfig | undefined): Check {
   const next = (file: string) => `chmod 600 ${/^[\w./@-]+$/.test(file) ? file : quoted(file)}`;
-  const readings = files.map((file) => ({ file, reading: readOperatorFile(resolve(cwd, file)) }));
+  const readings = files.map((file) => ({ file, reading: readOperatorFile(file, cwd) }));
   for (const { file, reading } of readings) {
     if ("fault" in reading) return bad("keys", `${quoted(file)} ${reading.fault}`, "pass the path of a private key");
     if (isWorldReadable(reading.stats)) {

@@ -5,18 +5,19 @@ import { setImmediate } from "node:timers/promises";
 import { asBuffer } from "../wire/bytes.js";
 import type { VerifyKey } from "../wire/crypto/ed25519-keys.js";
 import { isLeaderId } from "../wire/protocol.js";
-import { looksLikeKey, readPublicKey } from "./keys.js";
+import { readPublicKey } from "./keys.js";
 import type { LeaderResolver } from "./leader-resolver.js";
-import { digestOf, type HashedFile, type OperatorFile, readOperatorFile } from "./operator-file.js";
+import { digestOf, type HashedFile, hiddenPath, type OperatorFile, readOperatorFile } from "./operator-file.js";
 import { parseJsonAside } from "./parse-aside.js";
 import { ConfigError, DocumentNode, type DocumentSource, type Faults, notJson } from "./strict-json.js";
 
 /** A parsed allow-list: keys by leader and key id. */
 type AllowedLeaders = ReadonlyMap<string, ReadonlyMap<bigint, VerifyKey>>;
 
-/** @param path path in the configuration; messages omit a path that may be a key */
-function listSource(path: string, resolved: string): DocumentSource {
-  return { title: "allow-list", file: looksLikeKey(path) ? path : resolved };
+/** @param path in the configuration; messages omit a path that may be a secret */
+function listSource(path: string, resolved: string) {
+  const file = hiddenPath(path) === undefined ? resolved : path;
+  return { title: "allow-list", file, setting: "allowed_leaders_path" } as const;
 }
 
 const EMPTY: AllowedLeaders = new Map();
@@ -175,12 +176,12 @@ export function fileLeaders(path: string, previous?: LeaderResolver): LeaderReso
 export function readLeadersFile(path: string, cwd: string, faults: Faults): LeaderResolver {
   const file = resolve(cwd, path);
   const source = listSource(path, file);
-  return new Leaders(readAllowList(DocumentNode.read(openList(file, source).bytes, source, faults), EMPTY));
+  return new Leaders(readAllowList(DocumentNode.read(openList(source, cwd).bytes, source, faults), EMPTY));
 }
 
 /** @throws ConfigError when the file cannot be read */
-function openList(file: string, source: DocumentSource): OperatorFile {
-  const reading = readOperatorFile(file);
+function openList(source: ReturnType<typeof listSource>, cwd?: string): OperatorFile {
+  const reading = readOperatorFile(source.file, cwd);
   if ("fault" in reading) throw new ConfigError(reading.fault, source);
   return reading;
 }
@@ -246,7 +247,7 @@ export class FileLeaders extends Leaders {
   constructor(path: string) {
     const file = resolve(path);
     const source = listSource(path, file);
-    const { bytes } = openList(file, source);
+    const { bytes } = openList(source);
     super(readAllowList(DocumentNode.read(bytes, source), EMPTY));
     this.path = file;
     this.source = source;

@@ -1,11 +1,11 @@
 /** Checks an operator's files like a server at start-up, but reports all errors instead of the first. */
 
-import { resolve } from "node:path";
 import { readLeadersFile } from "./allowed-leaders.js";
 import {
   checkDocument,
   configFileWarning,
   configWarnings,
+  ENV_TOOLKIT_CONFIG_PATH,
   type ToolEntry,
   type ToolkitRuntimeConfig,
 } from "./config.js";
@@ -37,10 +37,10 @@ export interface ConfigCheck {
  */
 export function checkConfigFile(file: string, cwd: string): ConfigCheck {
   const faults = new Faults(MAX_FAULTS);
-  const source: DocumentSource = { title: "configuration", file };
+  const source: DocumentSource = { title: "configuration", file, setting: ENV_TOOLKIT_CONFIG_PATH };
   let tools: readonly ToolEntry[] = [];
   let section: DocumentNode | undefined;
-  const opened = readOperatorFile(resolve(cwd, file));
+  const opened = readOperatorFile(file, cwd);
   if ("fault" in opened) {
     return { faults: [new ConfigError(opened.fault, source)], warnings: [], tools, section, config: undefined };
   }

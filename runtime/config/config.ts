@@ -115,9 +115,12 @@ export class ToolkitRuntimeConfig {
   static fromEnv(env: Readonly<Record<string, string | undefined>> = process.env): ToolkitRuntimeConfig {
     const path = env[ENV_TOOLKIT_CONFIG_PATH];
     if (path === undefined) return new ToolkitRuntimeConfig(defaults());
-    if (path !== "") return ToolkitRuntimeConfig.fromPath(path);
-    const fault = `${ENV_TOOLKIT_CONFIG_PATH} must be a path, got an empty string; unset it or name the file`;
-    throw new ConfigError(fault, { title: "configuration" });
+    const setting = ENV_TOOLKIT_CONFIG_PATH;
+    if (path !== "") return ToolkitRuntimeConfig.#read(path, setting);
+    throw new ConfigError("must be a path, got an empty string; unset it or name the file", {
+      title: "configuration",
+      setting,
+    });
   }
 
   /**
@@ -129,7 +132,11 @@ export class ToolkitRuntimeConfig {
    */
   static fromPath(path: string): ToolkitRuntimeConfig {
     if (typeof path !== "string") throw new TypeError(`configuration path must be a string, got ${typeof path}`);
-    const source: DocumentSource = { title: "configuration", file: path };
+    return ToolkitRuntimeConfig.#read(path);
+  }
+
+  static #read(path: string, setting?: string): ToolkitRuntimeConfig {
+    const source: DocumentSource = { title: "configuration", file: path, setting };
     const reading = readOperatorFile(path);
     if ("fault" in reading) throw new ConfigError(reading.fault, source);
     const { bytes, stats } = reading;

@@ -1,6 +1,7 @@
 /** Environment variables of a server, except the path of the configuration (config.ts). */
 
 import { checkedInteger } from "../checked-integer.js";
+import { textKind } from "../wire/described-text.js";
 
 /** Address of the server: an IP literal and a port. */
 export const ENV_BIND_ADDR = "BIND_ADDR";
@@ -84,8 +85,8 @@ export function integerFromEnv(variable: string, min: number, max: number, unit:
   if (text === undefined) return undefined;
   const [, digits, suffix] = /^(\d{1,16})(Ki|Mi|Gi)?$/.exec(text) ?? [];
   if (digits === undefined || (suffix !== undefined && unit !== "bytes")) {
-    const example = unit === "bytes" ? "such as 536870912 or 512Mi, " : "";
-    throw new RangeError(`${variable}: expected a whole number of ${unit}, ${example}got another value`);
+    const example = unit === "bytes" ? "such as 536870912 or 512Mi" : `from ${min} to ${max}`;
+    throw new RangeError(`${variable}: expected a whole number of ${unit}, ${example}, got ${textKind(text)}`);
   }
   return checkedInteger(variable, Number(digits) * (BINARY_UNITS[suffix ?? ""] ?? 1), min, max, unit);
 }

@@ -3,7 +3,10 @@
 import { createHash } from "node:crypto";
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { isAbsolute, resolve } from "node:path";
 import { sha256 } from "../wire/crypto/hash.js";
+import { contentKind, textKind } from "../wire/described-text.js";
+import { looksLikeKey } from "./keys.js";
 
 export interface OperatorFile {
   readonly bytes: Buffer;
@@ -20,10 +23,14 @@ const MAX_FILE_BYTES = 64 * 1024 * 1024;
 /** Non-blocking, so that opening a pipe does not wait for a writer. */
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** Reads a file synchronously. Never throws. */
-export function readOperatorFile(path: string): FileReading {
+/**
+ * Reads a file synchronously. Never throws.
+ *
+ * @param path relative to `cwd`
+ */
+export function readOperatorFile(path: string, cwd = process.cwd()): FileReading {
   try {
-    const file = openSync(path, FLAGS);
+    const file = openSync(resolve(cwd, path), FLAGS);
     try {
       const stats = fstatSync(file, { bigint: true });
       return fileFault(stats) ?? { bytes: readFileSync(file), stats };
@@ -31,7 +38,7 @@ export function readOperatorFile(path: string): FileReading {
       closeSync(file);
     }
   } catch (error) {
-    return readFault(error);
+    return readFault(error, path, cwd);
   }
 }
 
@@ -98,10 +105,22 @@ function fileFault(stats: BigIntStats): { fault: string } | undefined {
   return stats.size > MAX_FILE_BYTES ? TOO_LARGE : undefined;
 }
 
-function readFault(error: unknown): { fault: string } {
-  const { code = "an unknown error", path = "" } = error as NodeJS.ErrnoException;
-  const isTilde = code === "ENOENT" && path.startsWith("~");
-  return { fault: unreadableMessage(code, isTilde ? "write the whole path: only a shell expands ~" : undefined) };
+function readFault(error: unknown, path?: string, cwd = ""): { fault: string } {
+  const { code = "an unknown error" } = error as NodeJS.ErrnoException;
+  if (path === undefined) return { fault: unreadableMessage(code) };
+  const content = hiddenPath(path);
+  const remedy = content === undefined ? "correct it" : "write that to a file of mode 0600, and give the path";
+  const got = content ?? textKind(path, "");
+  if (got !== "") return { fault: `must be the path of a readable file, got ${got}; ${remedy}` };
+  if (code !== "ENOENT" || isAbsolute(path)) return { fault: unreadableMessage(code) };
+  const isTilde = path.startsWith("~");
+  const place = `ENOENT in ${JSON.stringify(cwd)}`;
+  return { fault: unreadableMessage(place, isTilde ? "write the whole path: only a shell expands ~" : undefined) };
+}
+
+/** The kind of a path that messages must not contain: a key, or the content of a file. Undefined for any other path. */
+export function hiddenPath(path: string): string | undefined {
+  return [path, ...path.split("/")].some(looksLikeKey) ? "a key" : contentKind(path);
 }
 
 function unreadableMessage(got: string, remedy = REMEDIES[got] ?? "correct the path or put the file there"): string {

@@ -24,13 +24,15 @@ import { JsonError, lineColumn } from "../wire/json/error.js";
 import { entryKind, scalarOf, stringOf } from "../wire/json/read.js";
 import { parseJson } from "../wire/json/scan.js";
 import { MAX_U64 } from "../wire/protocol.js";
-import { looksLikeKey } from "./keys.js";
 import { closest } from "./nearest.js";
+import { hiddenPath } from "./operator-file.js";
 
 export interface DocumentSource {
   readonly title: "configuration" | "allow-list";
   /** Path of the file, if there is one. */
   readonly file?: string;
+  /** The setting that names the file, for messages that must not contain its path. */
+  readonly setting?: string | undefined;
 }
 
 /** A position in a document. */
@@ -49,7 +51,7 @@ export interface DocumentPlace {
  */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
-  /** Path of the file, unless it looks like a key. */
+  /** Path of the file, unless it may be a secret. */
   readonly file: string | undefined;
   readonly pointer: string | undefined;
   readonly line: number | undefined;
@@ -72,12 +74,13 @@ export class ConfigError extends Error {
 /** Name of a document in messages. */
 export function titleOf(source: DocumentSource): string {
   const file = displayFile(source);
-  return file === undefined ? source.title : `${source.title} ${JSON.stringify(file)}`;
+  if (file !== undefined) return `${source.title} ${JSON.stringify(file)}`;
+  return source.setting === undefined ? source.title : `${source.title} ${source.setting}`;
 }
 
-/** Path for messages; undefined if a key was given instead of a path. */
+/** Path for messages; undefined if a secret may have been given instead of a path. */
 function displayFile({ file }: DocumentSource): string | undefined {
-  return file === undefined || looksLikeKey(file) ? undefined : file;
+  return file === undefined || hiddenPath(file) !== undefined ? undefined : file;
 }
 
 /** Member names that messages may contain: words of letters. Never matches a key or a part of a key. */

@@ -13,6 +13,6 @@ export {
   ENV_TLS_KEY_PATH,
 } from "../config/environment.js";
 export { readPublicKey, readSigningKey } from "../config/keys.js";
-export { isWorldReadable, readOperatorFile } from "../config/operator-file.js";
+export { hiddenPath, isWorldReadable, readOperatorFile } from "../config/operator-file.js";
 export { type StrayVariable, strayVariables } from "../config/stray-variables.js";
 export type { ConfigError, DocumentNode } from "../config/strict-json.js";

@@ -18,6 +18,7 @@ export type {
 export { ValueDecoder } from "../wire/decode/decoder.js";
 export { FORMAT_NAMES, formats } from "../wire/decode/formats.js";
 export { bigintRange } from "../wire/decode/mismatch.js";
+export { contentKind, textKind } from "../wire/described-text.js";
 export { ERROR_CODES, type ErrorCode, type Ran } from "../wire/error-codes.js";
 export { pathText, WireFault } from "../wire/fault.js";
 export { itemsOf, startAt } from "../wire/json/document.js";

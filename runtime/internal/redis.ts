@@ -11,6 +11,7 @@ export {
   ENV_REDIS_TIMEOUT_MS,
   ENV_REDIS_URL,
 } from "../config/environment.js";
+export { hiddenPath } from "../config/operator-file.js";
 export { isLoopback } from "../loopback.js";
 export { StartupError } from "../server/errors/startup-error.js";
 export type { ServerLogger } from "../server/log/safe-logger.js";
@@ -29,5 +30,6 @@ export {
 } from "../server/replay/store.js";
 export { endsWithin } from "../time-limit.js";
 export { sha256 } from "../wire/crypto/hash.js";
+export { textKind } from "../wire/described-text.js";
 export { asciiText } from "../wire/printable.js";
 export type { Repeat } from "../wire/repeat.js";

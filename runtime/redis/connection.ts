@@ -9,7 +9,7 @@
 
 import { readFileSync } from "node:fs";
 import { Redis } from "ioredis";
-import type { ReplayUnavailability } from "svc-runtime/internal/redis";
+import { hiddenPath, type ReplayUnavailability } from "svc-runtime/internal/redis";
 import { SCRIPTS, type Script } from "./scripts.js";
 import type { RedisTarget } from "./target.js";
 
@@ -317,7 +317,13 @@ export class RedisConnection {
       } catch (error) {
         const [what, variable] = FILES[setting];
         const { code = "unreadable" } = error as NodeJS.ErrnoException;
-        throw new SettingsFileError(`${what} (${variable}): cannot read ${path}: ${code}`);
+        // The password itself may have been set.
+        const content = hiddenPath(path);
+        const isShown = setting !== "passwordFile" && content === undefined;
+        const name = isShown ? `${variable} ${JSON.stringify(path)}` : variable;
+        throw new SettingsFileError(
+          `${name} must be a readable file with ${what}, got ${content ?? code}; correct the path`,
+        );
       }
     };
     const password = read("passwordFile")?.replace(/\r?\n$/, "");

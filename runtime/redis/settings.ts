@@ -8,6 +8,7 @@ import {
   ENV_REDIS_TIMEOUT_MS,
   ENV_REDIS_URL,
   StartupError,
+  textKind,
 } from "svc-runtime/internal/redis";
 import { type RedisReplayOptions, RedisReplayStore } from "./redis-replay-store.js";
 
@@ -45,7 +46,7 @@ export function redisFromEnv(env: Environment = process.env): RedisReplayStore {
 
 function numberOf(variable: string, text: string): number {
   if (!/^\d{1,15}$/.test(text))
-    throw new StartupError(`${variable}: expected a number of milliseconds, got another value`);
+    throw new StartupError(`${variable}: expected a number of milliseconds, such as 1000, got ${textKind(text)}`);
   return Number(text);
 }
 

@@ -7,6 +7,7 @@ import { ENV_TOOLKIT_CONFIG_PATH, isUnsignedByName, type ToolkitRuntimeConfig } 
 import { ENV_ALLOW_UNSIGNED, ENV_UNSIGNED_RESULTS } from "../config/environment.js";
 import { displayVariable, type StrayVariable, strayVariables } from "../config/stray-variables.js";
 import { isLoopback } from "../loopback.js";
+import { textKind } from "../wire/described-text.js";
 import type { UnsignedResults } from "./call/content-negotiation.js";
 import { StartupError } from "./errors/startup-error.js";
 import type { ListenAddress } from "./http/address.js";
@@ -78,7 +79,7 @@ function allowedByEnv(): boolean {
   if (text === undefined || text === "0") return false;
   if (text === "1") return true;
   throw new StartupError(
-    `${ENV_ALLOW_UNSIGNED}: expected 1 to serve calls without signatures, or 0, got another value`,
+    `${ENV_ALLOW_UNSIGNED}: expected 1 to serve calls without signatures, or 0, got ${textKind(text)}`,
   );
 }
 
@@ -92,5 +93,5 @@ export function unsignedResultsOf(given: UnsignedResults | undefined): UnsignedR
   const word: string = given ?? process.env[ENV_UNSIGNED_RESULTS] ?? "json";
   if (word === "json" || word === "bcs") return word;
   const name = given === undefined ? ENV_UNSIGNED_RESULTS : "unsignedResults";
-  throw new StartupError(`${name}: expected json or bcs, got another value`);
+  throw new StartupError(`${name}: expected json or bcs, got ${textKind(String(word))}`);
 }

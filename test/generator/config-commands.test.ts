@@ -165,7 +165,7 @@ describe("config init", () => {
     );
     const { code, err } = await run("--tool-private-key", "none");
     assert.equal(code, 1);
-    assert.match(err, /^svc-gen: "none" must be a readable file, got ENOENT; correct the path/);
+    assert.match(err, /^svc-gen: "none" must be a readable file, got ENOENT in ".*"; correct the path/);
     assert.deepEqual(readdirSync(folder).sort(), ["meta.json", "short.key"]);
   });
 
@@ -242,6 +242,13 @@ describe("config check", () => {
     const { code, out, err } = await svcGenIn(folder, ["config", "check", file]);
     assert.equal(code, 1);
     assert.ok(err.length > 200 && !`${out}${err}`.includes("0909"), err);
+    const text = readFileSync(join(folder, file), "utf8");
+    for (const args of [["config", "check", text], ["doctor", "--config", text], [text]]) {
+      assert.match((await svcGenIn(folder, args)).err, /^svc-gen: [a-z ,-]+ JSON text \(see [a-z -]+\)\n$/);
+    }
+    const doctor = await svcGenIn(folder, ["doctor"], { env: { SVC_TOOLKIT_CONFIG_PATH: text } });
+    assert.match(doctor.out, /SVC_TOOLKIT_CONFIG_PATH must be the path of a readable file, got JSON text; write/);
+    assert.ok(!doctor.out.includes("0909"), doctor.out);
   });
 
   it("reports an entry for an unknown tool, with the most similar name", async () => {

@@ -357,7 +357,7 @@ describe("its address", { concurrency: 2 }, () => {
     await assert.rejects(serve([countingTool().class], options), {
       name: "StartupError",
       message:
-        "SVC_ADMIN_ADDR: expected an IP literal and a port, such as 127.0.0.1:8080 or [::1]:8080, got a host name, which is not resolved",
+        "SVC_ADMIN_ADDR: expected an IP literal and a port, such as 127.0.0.1:9090 or [::1]:9090, got a host name, which is not resolved",
     });
     const wrong = [[127, 0, 0], 1] as unknown as Address;
     await assert.rejects(serve([countingTool().class], { ...options, admin: wrong }), {

@@ -129,10 +129,12 @@ describe("BIND_ADDR", () => {
     ["8080", "only a port"],
     ["localhost:8080", "a host name, which is not resolved"],
     ["127.0.0.1:", "another value"],
-    ["127.0.0.1:65536", "another value"],
+    ["127.0.0.1:65536", "a port above 65535"],
     ["127.0.0.1:-1", "another value"],
     ["127.0.0.1:x", "another value"],
-    ["127.0.0.1:8080 ", "another value"],
+    ["127.0.0.1:8080 ", "a value with white space around it; remove that"],
+    ['"127.0.0.1:8080"', "a value in quotes; remove them"],
+    ["127.0.0.1:8080\r", "a value that ends in a carriage return (Windows line ends in its file?)"],
     ["127.1:8080", "another value"],
     ["0x7f000001:8080", "another value"],
     ["0x7f.0.0.1:8080", "another value"],
@@ -143,7 +145,7 @@ describe("BIND_ADDR", () => {
     ["[::1", "another value"],
     ["[::1]:", "another value"],
     ["[127.0.0.1]:80", "another value"],
-    ["http://127.0.0.1:80", "another value"],
+    ["http://127.0.0.1:80", "a URL"],
     ["127.0.0.1:80:80", "another value"],
     ["127.0.0.1:000080", "another value"],
   ] as const) {
@@ -297,7 +299,28 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     ],
     ["a bad BIND_ADDR", 'process.env.BIND_ADDR = "localhost:80"; await bootstrap(One);', /^BIND_ADDR: expected/],
     ["an empty SVC_TOOLKIT_CONFIG_PATH", configuredBy(""), /SVC_TOOLKIT_CONFIG_PATH/],
-    ["SVC_TOOLKIT_CONFIG_PATH that names nothing", configuredBy("/nonexistent/config.json"), /ENOENT/],
+    ["SVC_TOOLKIT_CONFIG_PATH that names nothing", configuredBy("/nonexistent/config.json"), /ENOENT; correct/],
+    [
+      "a relative SVC_TOOLKIT_CONFIG_PATH that names nothing",
+      configuredBy("none.json"),
+      `configuration "none.json" must be a readable file, got ENOENT in ${JSON.stringify(process.cwd())}; correct the path or put the file there`,
+    ],
+    ...(
+      [
+        ["a configuration", '{\n  "signed_http": {}\n}', "JSON text"],
+        ["PEM text", "-----BEGIN PRIVATE KEY-----\nMC4C\n", "PEM text"],
+        ["a key", "09".repeat(32), "a key"],
+        ["YAML", "signed_http:\n  mode: required", "several lines of text"],
+        ["base64", "ewog".repeat(200), "800 characters"],
+      ] as const
+    ).map(
+      ([what, text, got]) =>
+        [
+          `${what} in SVC_TOOLKIT_CONFIG_PATH, which is not printed`,
+          configuredBy(text),
+          `configuration SVC_TOOLKIT_CONFIG_PATH must be the path of a readable file, got ${got}; write that to a file of mode 0600, and give the path`,
+        ] as const,
+    ),
     [
       "SVC_TOOLKIT_CONFIG_PATH that names what is no configuration",
       configuredBy(fileURLToPath(new URL("../../package.json", import.meta.url))),

@@ -135,7 +135,7 @@ describe("the variables of the memory", () => {
     ["SVC_MEMORY_LIMIT", "", /whole number of bytes/],
     ["SVC_REPLAY_MAX_BYTES", "-1", /whole number of bytes/],
     ["SVC_MAX_BODY_BYTES_IN_FLIGHT", "1Mi", /at least twice invoke_max_body_bytes, 25165824 bytes, got 1048576/],
-    ["SVC_MAX_CONNECTIONS", "1Ki", /whole number of connections, got another value/],
+    ["SVC_MAX_CONNECTIONS", "1Ki", /whole number of connections, from 1 to \d+, got another value/],
     ["SVC_MAX_CONNECTIONS", "0", /integer from 1 to 2147483647 connections, got 0/],
   ];
   for (const [variable, text, message] of refused) {

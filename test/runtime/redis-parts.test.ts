@@ -86,7 +86,10 @@ describe("the address", () => {
 describe("settings", () => {
   const URL = "redis://127.0.0.1:1";
   for (const [variables, message] of [
-    [{ TIMEOUT_MS: "1s" }, /^SVC_REPLAY_REDIS_TIMEOUT_MS: expected a number of milliseconds, got another value$/],
+    [
+      { TIMEOUT_MS: "1s" },
+      /^SVC_REPLAY_REDIS_TIMEOUT_MS: expected a number of milliseconds, such as 1000, got another value$/,
+    ],
     [{ TIMEOUT_MS: "5" }, /^SVC_REPLAY_REDIS_TIMEOUT_MS: /],
     [{ GRACE_MS: "9999999" }, /^SVC_REPLAY_REDIS_GRACE_MS: /],
     [

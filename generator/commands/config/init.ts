@@ -121,7 +121,7 @@ async function privateKeyIn(file: string | undefined, cwd: string): Promise<stri
 async function textIn(file: string, cwd: string): Promise<string> {
   await refuseNoKeyFile(file);
   const { readOperatorFile } = await import("svc-runtime/internal/config");
-  const reading = readOperatorFile(resolve(cwd, file));
+  const reading = readOperatorFile(file, cwd);
   if ("bytes" in reading) return reading.bytes.toString();
   throw new CommandError(`${quoted(file)} ${reading.fault}`, "see svc-gen config init --help");
 }

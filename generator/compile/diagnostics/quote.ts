@@ -1,6 +1,6 @@
 import { unicodeEscapes } from "svc-runtime/internal/generator";
 
-export { quoted } from "svc-runtime/internal/generator";
+export { contentKind, quoted } from "svc-runtime/internal/generator";
 
 /** Quotes a word for a shell command that the user may copy. */
 export function shellWord(text: string): string {

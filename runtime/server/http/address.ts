@@ -1,6 +1,8 @@
 /** Listen addresses, set in code or by environment variables (protocol.md section 9). */
 
 import { isIP } from "node:net";
+import { ENV_ADMIN_ADDR } from "../../config/environment.js";
+import { textKind } from "../../wire/described-text.js";
 import { StartupError } from "../errors/startup-error.js";
 
 /** IPv4 address and port. Port 0 selects a free port. */
@@ -41,16 +43,18 @@ export function endpointFromEnv(variable: string): ListenAddress | undefined {
   const host = six || four;
   // Called only once, because Node compiles a costly regular expression for text that is not IPv4.
   if (isIP(host) !== (six === "" ? 4 : 6) || Number(port) > 65_535) {
-    const expected = "expected an IP literal and a port, such as 127.0.0.1:8080 or [::1]:8080";
-    throw new StartupError(`${variable}: ${expected}, got ${kindOfText(text)}`);
+    const at = variable === ENV_ADMIN_ADDR ? 9090 : 8080;
+    const expected = `expected an IP literal and a port, such as 127.0.0.1:${at} or [::1]:${at}`;
+    throw new StartupError(`${variable}: ${expected}, got ${kindOfAddress(text)}`);
   }
   return { host, port: Number(port) };
 }
 
-function kindOfText(text: string): string {
-  if (text === "") return "an empty string";
+function kindOfAddress(text: string): string {
   if (/^:?\d+$/.test(text)) return "only a port";
   const version = isIP(text);
   if (version !== 0) return version === 4 ? "an address without a port" : "an IPv6 address without brackets";
-  return /^[a-z][\w.-]*(?::\d*)?$/i.test(text) ? "a host name, which is not resolved" : "another value";
+  if (text.includes("://")) return "a URL";
+  if (/^[a-z][\w.-]*(?::\d*)?$/i.test(text)) return "a host name, which is not resolved";
+  return textKind(text, Number(/:(\d+)$/.exec(text)?.[1]) > 65_535 ? "a port above 65535" : undefined);
 }

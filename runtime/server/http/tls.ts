@@ -9,8 +9,13 @@ import type { Server as NetServer, Socket } from "node:net";
 import { resolve } from "node:path";
 import { createSecureContext, type SecureContextOptions, type Server, type TLSSocket, type TlsOptions } from "node:tls";
 import { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "../../config/environment.js";
-import { looksLikeKey } from "../../config/keys.js";
-import { digestOf, isWorldReadable, type OperatorFile, readOperatorFile } from "../../config/operator-file.js";
+import {
+  digestOf,
+  hiddenPath,
+  isWorldReadable,
+  type OperatorFile,
+  readOperatorFile,
+} from "../../config/operator-file.js";
 import { StartupError } from "../errors/startup-error.js";
 
 /** Lifetime of a session ticket key, in milliseconds. A stolen key exposes only the sessions of that period. */
@@ -98,8 +103,7 @@ export function tlsFromEnv(env: Readonly<Record<string, string | undefined>> = p
 export function tlsFileTitle({ certPath, keyPath }: TlsFiles, which: "cert" | "key"): string {
   const [name, path] = which === "cert" ? [ENV_TLS_CERT_PATH, certPath] : [ENV_TLS_KEY_PATH, keyPath];
   // The operator may have set the variable to the key itself, which must not be printed.
-  const shown = !path.includes("-----") && !path.split("/").some(looksLikeKey);
-  return shown ? `${name} ${JSON.stringify(path)}` : name;
+  return hiddenPath(path) === undefined ? `${name} ${JSON.stringify(path)}` : name;
 }
 
 /**

@@ -3,6 +3,7 @@
 import { pino } from "pino";
 import { ENV_LOG_LEVEL } from "../../config/environment.js";
 import type { Logger } from "../../tool.js";
+import { textKind } from "../../wire/described-text.js";
 import { StartupError } from "../errors/startup-error.js";
 import { standardErrorLog } from "./log-destination.js";
 import { SafeLogger, type ServerLogger } from "./safe-logger.js";
@@ -31,7 +32,7 @@ export function initLogger(env: Readonly<Record<string, string | undefined>> = p
   const level = env[ENV_LOG_LEVEL] || "info";
   if (level !== "silent" && !Object.hasOwn(pino.levels.values, level)) {
     const levels = Object.keys(pino.levels.values).join(", ");
-    throw new StartupError(`${ENV_LOG_LEVEL}: expected one of ${levels}, silent, got another value`);
+    throw new StartupError(`${ENV_LOG_LEVEL}: expected one of ${levels}, silent, got ${textKind(level)}`);
   }
   const log = (fields: object) => printable(fields, 0) as Record<string, unknown>;
   const err = (thrown: unknown) => printable(serialized(thrown), 1);

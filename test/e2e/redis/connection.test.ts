@@ -78,7 +78,8 @@ describe("the connection of a shared store", withRedis(), () => {
   it("a file that is missing is named with its variable", async () => {
     await assert.rejects(start({ url: server.url, passwordFile: path("none") }), {
       name: "StartupError",
-      message: `replay store: the password (SVC_REPLAY_REDIS_PASSWORD_FILE): cannot read ${path("none")}: ENOENT`,
+      message:
+        "replay store: SVC_REPLAY_REDIS_PASSWORD_FILE must be a readable file with the password, got ENOENT; correct the path",
     });
   });
 
@@ -201,7 +202,8 @@ describe("the connection of a shared store", withRedis(), () => {
     await client.call("CLIENT", "KILL", "USER", "causes");
     await until(() => causes().includes("refused: WRONGPASS"), "the refused password is logged");
     rmSync(path("causes"));
-    const missing = `disconnected: the password (SVC_REPLAY_REDIS_PASSWORD_FILE): cannot read ${path("causes")}: ENOENT`;
+    const missing =
+      "disconnected: SVC_REPLAY_REDIS_PASSWORD_FILE must be a readable file with the password, got ENOENT; correct the path";
     await until(() => causes().includes(missing), "the missing file is logged");
     writeFileSync(path("causes"), "new-canary\n");
     await until(
