@@ -1,5 +1,3 @@
-/** Encodes the value of an output port for storage by a tool. */
-
 import { outputEncoderOf } from "./output-encoders.js";
 import type { DataReference, Encoded } from "./wire/bcs/data.js";
 import { sharedBytes } from "./wire/bytes.js";

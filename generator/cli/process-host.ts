@@ -1,5 +1,3 @@
-/** Command line of this process: arguments, streams and signals. */
-
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { buffer } from "node:stream/consumers";

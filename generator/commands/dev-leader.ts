@@ -1,5 +1,3 @@
-/** Leader of `svc-gen dev --signed`, for commands that sign with its key. */
-
 import type { CliHost } from "../cli/command.js";
 
 /**

@@ -1,5 +1,3 @@
-/** A new configuration for the tools of a project, with its keys. */
-
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import { readSigningKey } from "svc-runtime/internal/config";

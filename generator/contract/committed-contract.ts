@@ -1,5 +1,3 @@
-/** Reads the `meta.json` of git HEAD. */
-
 import { spawnSync } from "node:child_process";
 import { delimiter, dirname, isAbsolute, sep } from "node:path";
 import { escapeControls } from "../compile/diagnostics/quote.js";

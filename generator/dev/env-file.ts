@@ -1,5 +1,3 @@
-/** Reads the project's `.env` for the development server. */
-
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { readRegular, UnreadableFile } from "../files/read-file.js";

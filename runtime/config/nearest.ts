@@ -1,5 +1,3 @@
-/** Finds similar names, for "did you mean". */
-
 import { distance } from "fastest-levenshtein";
 
 const MAX_DISTANCE = 2;

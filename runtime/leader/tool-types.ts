@@ -1,5 +1,3 @@
-/** Types of a tool class for its callers. */
-
 import type { DataReference, WalrusValue } from "../wire/bcs/data.js";
 import type { JsonText } from "./request/request.js";
 

@@ -1,5 +1,3 @@
-/** Plugin that mounts tools in an existing fastify application. */
-
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import fastifyPlugin from "fastify-plugin";
 import type { Registry } from "prom-client";

@@ -1,5 +1,3 @@
-/** Handles SIGTERM, SIGINT and SIGUSR2 for a server process. */
-
 import type { ShutdownSummary } from "./http/shutdown.js";
 import { toggleDebug } from "./log/log.js";
 import { exitWith } from "./log/log-destination.js";

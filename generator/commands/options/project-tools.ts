@@ -1,5 +1,3 @@
-/** Reads the tools of a project from its `meta.json`. */
-
 import type { Contract } from "svc-runtime/internal/generator";
 import { readOutput } from "../../files/output-files.js";
 import { type Json, JsonObject, readJson } from "../../json.js";

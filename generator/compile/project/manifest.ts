@@ -1,5 +1,3 @@
-/** Reads the project's package.json, and checks the packages that a build needs. */
-
 import { dirname, join } from "node:path";
 import { JsonError, parseJson } from "svc-runtime/internal/generator";
 import { VERSION } from "../../version.js";

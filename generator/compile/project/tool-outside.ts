@@ -1,5 +1,3 @@
-/** Finds tool classes in files that tsconfig.json excludes. */
-
 import { basename, dirname, join } from "node:path";
 import { readSource } from "../../files/read-file.js";
 import { displayPath } from "./layout.js";

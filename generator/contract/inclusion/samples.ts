@@ -1,5 +1,3 @@
-/** Example values of schemas, for counterexamples. */
-
 import { truncated } from "svc-runtime/internal/generator";
 import {
   type Atom,

@@ -1,5 +1,3 @@
-/** Reads the tools of a remote server, from `/tools` and the `/meta` of each tool. */
-
 import type { TlsOptions } from "svc-runtime/leader";
 import { exchange, type HttpExchange } from "../../http-exchange.js";
 import type { ProblemView } from "./page-api.js";

@@ -1,5 +1,3 @@
-/** Decodes results to the `Output` type of a tool, by its contract. */
-
 import type { WalrusValue } from "../../wire/bcs/data.js";
 import type { Contract } from "../../wire/contract.js";
 import { type Decode, DecodeContext, readInput } from "../../wire/decode/decoder.js";

@@ -1,5 +1,3 @@
-/** Compares the limit of open files with the maximum number of connections. */
-
 import { readFileSync } from "node:fs";
 
 /** Open files that are not connections: listeners, Node's own, Redis, watched files, files of tools. */

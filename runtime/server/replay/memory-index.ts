@@ -1,5 +1,3 @@
-/** Index of the replay memory by nonce and input hash. */
-
 import { type Arena, HASH, KEY, NONE, PAGE, PAGE_BYTES } from "./memory-arena.js";
 
 /** Key of the current look-up: nonce, then input hash. One buffer is sufficient because claims are synchronous. */

@@ -1,5 +1,3 @@
-/** Prints JSON like serde_json (protocol.md section 5). */
-
 import { Buffer } from "#platform/bytes";
 import {
   ARRAY,

@@ -1,5 +1,3 @@
-/** An error thrown by a tool, with the source line that threw it. */
-
 import { readFileSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
