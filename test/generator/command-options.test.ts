@@ -1,7 +1,7 @@
 /** Every option of a command has its effect, and every default and limit of a command is the documented one. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -386,57 +386,6 @@ describe("invoke", () => {
 
 describe("keys", () => {
   const folder = folderOf();
-  const json = async (...args: string[]) => JSON.parse(await done(folder, "keys", ...args, "--json"));
-  /** The leader of an entry: its id and the number of its key. */
-  const leaderOf = ({
-    allowed_leaders: { leader_id, keys },
-  }: {
-    allowed_leaders: { leader_id: string; keys: { kid: number }[] };
-  }) => `${leader_id} ${keys[0]?.kid}`;
-
-  it("new: --leader-id, --key-id and --tool appear in the entries; each has a default", async () => {
-    const plain = await json("new", "a.key");
-    assert.equal(leaderOf(plain), "leader 0");
-    assert.deepEqual(Object.keys(plain.tools), ["xyz.demo.tool@1"]);
-    const named = await json("new", "b.key", "--leader-id", "alice", "--key-id", "7", "--tool", "xyz.demo.sum@2");
-    assert.equal(leaderOf(named), "alice 7");
-    assert.deepEqual(Object.keys(named.tools), ["xyz.demo.sum@2"]);
-    for (const kid of ["18446744073709551616", "-1"]) {
-      assert.equal((await svcGenIn(folder, ["keys", "new", "c.key", `--key-id=${kid}`])).code, 2);
-    }
-    await done(folder, "keys", "new");
-    assert.deepEqual(filesIn(folder), ["a.key", "b.key", "signing.key"]);
-  });
-
-  it("show: --leader-id, --key-id, --reveal", async () => {
-    assert.equal(leaderOf(await json("show", "a.key")), "leader 0");
-    assert.equal(leaderOf(await json("show", "a.key", "--leader-id", "alice", "--key-id", "7")), "alice 7");
-    assert.equal((await json("show", "a.key")).private_key, undefined);
-    const text = readFileSync(join(folder, "a.key"), "utf8").trim();
-    assert.equal((await json("show", "a.key", "--reveal")).private_key, text);
-  });
-
-  it("rotate: --leader-id, --key-id (1 by default), --tool, --reveal, and the name of the file", async () => {
-    const plain = await json("rotate", "a.key");
-    assert.deepEqual([plain.file, plain.key.kid, plain.private_key], ["a.next.key", 1, undefined]);
-    assert.match(JSON.stringify(plain.steps), /xyz\.demo\.tool@1/);
-    const options = ["--leader-id", "alice", "--key-id", "7", "--tool", "xyz.demo.sum@2", "--reveal"];
-    const named = await json("rotate", "a.key", "d.key", ...options);
-    assert.deepEqual([named.file, named.key.kid], ["d.key", 7]);
-    assert.equal(named.private_key, readFileSync(join(folder, "d.key"), "utf8").trim());
-    const steps = JSON.stringify(named.steps);
-    for (const part of ["alice", "xyz.demo.sum@2", named.private_key]) assert.ok(steps.includes(part), part);
-  });
-
-  it("convert: --to, --reveal, and the name of the file", async () => {
-    assert.equal((await json("convert", "a.key", "--to", "base64")).file, "a.base64.key");
-    assert.equal((await json("convert", "a.key", "e.key", "--to", "0x-hex")).file, "e.key");
-    const text = readFileSync(join(folder, "a.key"), "utf8").trim();
-    assert.equal(readFileSync(join(folder, "e.key"), "utf8").trim(), `0x${text}`);
-    const before = filesIn(folder);
-    assert.equal((await json("convert", "e.key", "--to", "hex", "--reveal")).private_key, text);
-    assert.deepEqual(filesIn(folder), before, "no file is written");
-  });
 
   it("a file may have at most 4,096 bytes", async () => {
     const key = "07".repeat(32);
@@ -449,22 +398,6 @@ describe("keys", () => {
 });
 
 describe("config", () => {
-  const meta = { "meta.json": '[{"fqn":"xyz.demo.sum@1"}]' };
-
-  it("init: config.json, a leader named leader, new keys; --leader-id, FILE and --unsigned change that", async () => {
-    const folder = folderOf(meta);
-    await done(folder, "config", "init");
-    assert.deepEqual(filesIn(folder), ["config.json", "leader.key", "leader.pub", "meta.json"]);
-    const leaderIn = (path: string) =>
-      JSON.parse(readFileSync(join(folder, path), "utf8")).signed_http.allowed_leaders?.leaders[0].leader_id;
-    assert.equal(leaderIn("config.json"), "leader");
-    rmSync(join(folder, "keys"), { recursive: true });
-    await done(folder, "config", "init", "b.json", "--leader-id", "acme");
-    assert.equal(leaderIn("b.json"), "acme");
-    await done(folder, "config", "init", "c.json", "--unsigned");
-    assert.equal(leaderIn("c.json"), undefined);
-  });
-
   it("check: the file of the environment by default; --allow-list takes a file of leaders", async () => {
     const folder = folderOf({ "config.json": "{}", "leaders.json": '{"version":1,"leaders":[]}' });
     const check = async (...args: string[]) => (await svcGenIn(folder, ["config", "check", ...args])).code;

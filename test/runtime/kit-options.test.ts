@@ -15,7 +15,7 @@ import { type ReplayStore, SvcTool, serve, ToolkitRuntimeConfig } from "#runtime
 import { substituteBlobId } from "#runtime/storage/dev/dev-store.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { type Behaviour, type CountingTool, countingTool } from "./counting-tool.js";
-import { gate, until } from "./tools.js";
+import { gate } from "./tools.js";
 
 const INPUT = { value: 1 };
 
@@ -50,68 +50,15 @@ for (const headerPrefix of [undefined, "X-Nexus-"]) {
   });
 }
 
-test("allowedOrigins: these web pages may call; by default none", async (t) => {
-  const headers = { Accept: "application/json", Origin: "https://app.example" };
-  const asked = async (options: HarnessOptions) => {
-    const { harness } = await started(t, { signed: false, ...options });
-    return (await harness.invokeRaw({ headers, body: JSON.stringify(INPUT) })).status;
-  };
-  assert.equal(await asked({ allowedOrigins: ["https://app.example"] }), 200);
-  assert.equal(await asked({ allowedOrigins: ["https://other.example"] }), 403);
-  assert.equal(await asked({}), 403);
-});
-
-test("engine: the named one", async (t) => {
-  const unknown = { engine: "pear" } as unknown as HarnessOptions;
-  await assert.rejects(started(t, unknown), /^StartupError: ed25519 engine must be libsodium, node:crypto or noble/);
-  const { harness } = await started(t, { engine: "node:crypto" });
-  assert.equal((await harness.invokeSigned(INPUT)).signature, "verified");
-});
-
-/** A tool whose calls last until the end of the test, and how many of these calls run at once. */
-async function held(t: TestContext, calls: number, options: HarnessOptions) {
-  const { promise, open } = gate();
-  const { tool, harness } = await started(t, options, { invoke: () => promise.then(() => ({ ok: { value: 1 } })) });
-  const refusals: LeaderError[] = [];
-  const answers = Array.from({ length: calls }, () =>
-    harness.invoke(INPUT).catch((error: LeaderError) => void refusals.push(error)),
-  );
-  await until(() => tool.calls.invoked + refusals.length === calls, "each runs or is refused");
-  const running = tool.calls.invoked;
-  open();
-  await Promise.all(answers);
-  return { running, codes: [...new Set(refusals.map(({ status, code }) => `${status} ${code}`))] };
-}
-
-test("load: limits of concurrency and rate; by default none", async (t) => {
-  const limited = await held(t, 3, { load: { limits: { concurrency: 2 } } });
-  assert.deepEqual(limited, { running: 2, codes: ["503 overloaded"] });
-  assert.deepEqual(await held(t, 3, {}), { running: 3, codes: [] });
-  const { harness } = await started(t, { load: { rateLimit: { calls: 1, windowMs: 86_400_000 } } });
-  await harness.invoke(INPUT);
-  await assert.rejects(harness.invoke(INPUT), refused(429, "rate_limited"));
-});
-
-test("maxBodyBytesInFlight: at least two bodies, and as many as fit", async (t) => {
-  const config = ToolkitRuntimeConfig.fromJsonStr('{"invoke_max_body_bytes":20}');
-  const wanted = { config, maxBodyBytesInFlight: 40 };
-  await assert.rejects(started(t, { ...wanted, maxBodyBytesInFlight: 39 }), /^RangeError: maxBodyBytesInFlight: /);
-  // Of 11 bytes each: as many as two hold must be left for a third.
-  assert.equal(JSON.stringify(INPUT).length, 11);
-  const limited = await held(t, 4, wanted);
-  assert.deepEqual(limited, { running: 2, codes: ["503 overloaded"] });
-  const { running } = await held(t, 4, { config });
-  assert.equal(running, 4);
-});
-
-test("replayMaxBytes: bytes of the replay memory, at least 1 MiB", async (t) => {
-  await assert.rejects(started(t, { replayMaxBytes: 1_048_575 }), RangeError);
-  // Every run reserves the bytes of the largest result; a leader has at most as many as are left for all others.
-  const limited = await held(t, 8, { replayMaxBytes: 1_048_576 });
-  assert.deepEqual(limited, { running: 1, codes: ["503 replay_store_full"] });
-  const twice = await held(t, 8, { replayMaxBytes: 2_097_152 });
-  assert.deepEqual(twice, { running: 3, codes: ["503 replay_store_full"] });
-  assert.equal((await held(t, 8, {})).running, 8);
+test("the options of a server are checked by the server", async (t) => {
+  const wrong: readonly [options: object, message: RegExp][] = [
+    [{ allowedOrigins: ["pear"] }, /allowedOrigins/],
+    [{ engine: "pear" }, /^StartupError: ed25519 engine must be libsodium, node:crypto or noble/],
+    [{ load: { limits: { concurrency: 0 } } }, /concurrency/],
+    [{ maxBodyBytesInFlight: 1 }, /^RangeError: maxBodyBytesInFlight: /],
+    [{ replayMaxBytes: 1_048_575 }, /^RangeError: maxBytes of the replay memory/],
+  ];
+  for (const [options, message] of wrong) await assert.rejects(started(t, options), message);
 });
 
 test("replayStore: a custom store gets the claims", async (t) => {

@@ -2,9 +2,8 @@
 
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import { type BootstrapOptions, type ReplayStore, StartupError, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
-import { serveTools } from "#runtime/server/call/run/served-tool.js";
-import { Shutdown, type ShutdownParts } from "#runtime/server/http/shutdown.js";
+import { type BootstrapOptions, StartupError, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { Shutdown } from "#runtime/server/http/shutdown.js";
 import { holdTimers } from "./held-timers.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
 import {
@@ -14,11 +13,9 @@ import {
   echoed,
   expectResult,
   gate,
-  keptLog,
   sendPlain,
   serveFor,
   serveSigned,
-  UNSIGNED,
   until,
 } from "./tools.js";
 
@@ -55,13 +52,7 @@ describe("ranges", () => {
   });
 });
 
-test("the timeout of a tool is 1 to 2,147,483,647 ms", () => {
-  const serving = (timeout: number) => serveTools([countingTool({ timeout }).class])[0]?.timeoutMs;
-  for (const timeout of [1, 2_147_483_647]) assert.equal(serving(timeout), timeout);
-  for (const timeout of [0, 2_147_483_648, 1.5]) assert.throws(() => serving(timeout), StartupError);
-});
-
-test("maxBodyBytesInFlight: the given bytes, otherwise 64 MiB or two of the largest bodies", async () => {
+test("maxBodyBytesInFlight: the given bytes, else 64 MiB or two of the largest bodies", async () => {
   const most = async (options: BootstrapOptions, limit?: number) => {
     const config = ToolkitRuntimeConfig.fromJsonStr(
       JSON.stringify(limit === undefined ? {} : { invoke_max_body_bytes: limit }),
@@ -107,65 +98,7 @@ test("engine: the named one, otherwise the fastest", async () => {
   await assert.rejects(engineOf({ engine: "pear" } as unknown as BootstrapOptions), StartupError);
 });
 
-/** A store without room, and how long it had to close. */
-function ownStore() {
-  const seen: unknown[] = [];
-  const replayStore: ReplayStore = {
-    scope: "process",
-    claim: ({ tool }) => {
-      seen.push(tool);
-      return { state: "full" };
-    },
-    close: (limitMs) => {
-      seen.push(limitMs);
-    },
-  };
-  return { seen, replayStore };
-}
-
-test("replayStore: gets the claims, and 5 s to close", async () => {
-  const { seen, replayStore } = ownStore();
-  const server = await serveSigned([tool], { replayStore });
-  assert.equal((await echoCall(tool, "1").send(server.url)).status, 503);
-  await server.close();
-  assert.deepEqual(seen, [tool.fqn, 5_000]);
-});
-
-test("replayMaxBytes: every run reserves the bytes of the largest result", async () => {
-  const { promise, open } = gate();
-  const held = countingTool({ path: "held", invoke: () => promise.then(() => ({ ok: { value: 1 } })) });
-  const { url } = await serveSigned([held], { replayMaxBytes: 2_097_152 });
-  const calls = [1, 2, 3].map((n) => echoCall(held, `${n}`).send(url));
-  await until(() => held.calls.invoked === 3, "three calls run");
-  assert.equal((await echoCall(held, "4").send(url)).status, 503);
-  open();
-  for (const call of calls) assert.equal((await call).status, 200);
-});
-
-test("a shutdown that used all of its time has 500 ms left to release resources", async (t) => {
-  let now = 0;
-  t.mock.method(performance, "now", () => now);
-  const limits: number[] = [];
-  const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };
-  const released = async (took: number) => {
-    const parts = {
-      requests: { size: 0, answered: 0, cut: 0, none: async () => true, refuseUnsent() {}, refuseAll() {} },
-      log,
-      close: async () => {
-        now += took;
-      },
-      abortRuns() {},
-      hangUp() {},
-      release: (limitMs: number) => void limits.push(limitMs),
-    };
-    await new Shutdown({ drainMs: 1_000 }).stop(parts as unknown as ShutdownParts, undefined);
-    return limits.at(-1);
-  };
-  // 1 s of drain, 2 s of grace, 2 s for the callers.
-  assert.deepEqual([await released(0), await released(4_000), await released(10_000)], [5_000, 1_000, 500]);
-});
-
-test("shutdown: both given times are used", async () => {
+test("shutdown: both times are those that are given", async () => {
   const { promise, open } = gate();
   const held = countingTool({ path: "late", invoke: () => promise.then(() => ({ ok: { value: 1 } })) });
   const server = await serveFor([held], { shutdown: { readinessDelayMs: 1_234, drainMs: 56_789 } });
@@ -184,36 +117,4 @@ test("shutdown: both given times are used", async () => {
   } finally {
     timers.restore();
   }
-});
-
-describe("addresses", () => {
-  /** Serves with this environment. */
-  async function served(environment: Readonly<Record<string, string>>, options: object) {
-    Object.assign(process.env, environment);
-    try {
-      return await serve([tool.class], { config: UNSIGNED, logger: keptLog(), ...options });
-    } finally {
-      for (const name of Object.keys(environment)) delete process.env[name];
-    }
-  }
-  const ANY = [[127, 0, 0, 1], 0] as const;
-
-  it("in code take precedence over those of the environment, which are not even read", async () => {
-    const server = await served({ BIND_ADDR: "pear", SVC_ADMIN_ADDR: "pear" }, { address: ANY, admin: ANY });
-    assert.match(server.adminUrl ?? "", /^http:\/\/127\.0\.0\.1:\d+$/);
-    await server.close();
-    await assert.rejects(served({ BIND_ADDR: "pear" }, {}), /^StartupError: BIND_ADDR: /);
-    await assert.rejects(served({ SVC_ADMIN_ADDR: "pear" }, { address: ANY }), /^StartupError: SVC_ADMIN_ADDR: /);
-  });
-
-  it("of the environment: an IP literal and a port of 0 to 65,535; no admin listener without one", async () => {
-    const server = await served({ BIND_ADDR: "127.0.0.1:0" }, {});
-    assert.notEqual(new URL(server.url).port, "8080");
-    assert.equal(server.adminUrl, undefined);
-    await server.close();
-    const observed = await served({ BIND_ADDR: "127.0.0.1:0", SVC_ADMIN_ADDR: "127.0.0.1:0" }, {});
-    assert.equal((await fetch(`${observed.adminUrl}/livez`)).status, 200);
-    await observed.close();
-    await assert.rejects(served({ BIND_ADDR: "127.0.0.1:65536" }, {}), /^StartupError: BIND_ADDR: /);
-  });
 });

@@ -352,6 +352,7 @@ describe("forms of the hash", () => {
       output: [],
     });
     for (const texts of Object.values(forms)) {
+      assert.deepEqual(matched(request, hashOf(...texts)), texts);
       const found = reader.read(request).match(hashOf(...texts));
       assert.deepEqual(decoder.decodeSigned(found ?? assert.fail()), { one: { a: 1e21, b: "A" }, many: [1e20, 1e20] });
     }
