@@ -306,8 +306,9 @@ export const Mixed = mix(Root);
   generated(good, (result) => assert.deepEqual(errorsOf(result), []));
 });
 
-test("a method named like one of SvcTool's that is static while SvcTool's is not, or the reverse, or has another case", () => {
-  const parts = `path() { return "x"; } static async health() { return 1; } private close() {} timeout = 5; static New() {} ${invoke}`;
+test("a method named like one of SvcTool's that is static while SvcTool's is not, or the reverse, or is misspelt", () => {
+  const own = "static now() {} static paths() { return this.closed(); } static closed() {} private healthy() {}";
+  const parts = `${own} static call() { return A.paths(); } authorise() {} static timeOut = () => 5; path() { return "x"; } static async health() { return 1; } private close() {} timeout = 5; static New() {} ${invoke}`;
   const source = `${imports}export class A extends SvcTool<{ a: string }, "done"> {
   static override fqn() { return "xyz.test.aa@1"; }
   static override description() { return "A tool."; }
@@ -319,7 +320,9 @@ test("a method named like one of SvcTool's that is static while SvcTool's is not
     assert.deepEqual(said(result), [
       "SVC128 warning A.path() the method is never called: it is not static",
       "SVC128 warning A.health() the method is never called: it is static",
+      "SVC128 warning A.timeOut() the method is never called: SvcTool has timeout()",
       "SVC128 warning A.New() the method is never called: SvcTool has new()",
+      "SVC128 warning A.authorise() the method is never called: SvcTool has authorize()",
     ]),
   );
   generated({ "src/a.ts": source.replace("static override fqn", "fqn") }, (result) =>

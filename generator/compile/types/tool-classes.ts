@@ -3,6 +3,7 @@
 import { DEFAULT_TIMEOUT_MS, fqnProblem, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/internal/generator";
 import { type Acknowledgement, readAcknowledged } from "../diagnostics/acknowledge.js";
 import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
+import { closest } from "../diagnostics/did-you-mean.js";
 import { quoted } from "../diagnostics/quote.js";
 import type { ClassImport, StaticMetadata, Tool } from "../model.js";
 import { displayPath } from "../project/layout.js";
@@ -408,8 +409,7 @@ const STATIC_METHODS = ["path", "timeout", "isolate", "new", "create", "close", 
 const INSTANCE_METHODS = ["invoke", "authorize", "health", "encodeOutput"];
 
 /**
- * Reports members with a name of SvcTool's that are static while SvcTool's are not, the reverse, and names in another
- * letter case.
+ * Reports members with a name of SvcTool's that are static while SvcTool's are not, the reverse, and misspelt names.
  */
 function checkKinds(program: Program, node: ClassNode, statics: Type, name: string, report: Report): void {
   const instance = node.getSymbolOrThrow().getDeclaredType();
@@ -425,21 +425,35 @@ function checkKinds(program: Program, node: ClassNode, statics: Type, name: stri
   }
 }
 
-/** Public methods whose names differ from those of SvcTool in upper and lower case only. */
+/**
+ * Public methods whose names are similar to those of SvcTool, but which no source uses: the author's own methods have
+ * callers.
+ */
 function misspelt(program: Program, type: Type, names: readonly string[]) {
   return program.checker.getPropertiesOfType(type.compilerType).flatMap(({ name: key }) => {
-    const meant = names.find((name) => name !== key && name.toLowerCase() === key.toLowerCase());
-    const found = meant === undefined ? undefined : methodOf(program, type, key);
-    return found === undefined ? [] : [{ key, found, detail: `SvcTool has ${meant}()` }];
+    const [meant = key] = closest(key, names, key.length < MIN_MISSPELT_LENGTH ? 0 : 1);
+    const found = meant === key ? undefined : methodOf(program, type, key);
+    const use = new RegExp(`\\.${key.replace(/\W/g, "\\$&")}(?![\\w$])`);
+    if (found === undefined || program.sources.some(({ text }) => use.test(text))) return [];
+    return [{ key, found, detail: `SvcTool has ${meant}()` }];
   });
 }
 
-/** Public method that the author declares. */
-function methodOf({ checker, wrap }: Program, { compilerType }: Type, name: string): Node | undefined {
+/** Shorter names, such as `now`, resemble `new` only by chance. */
+const MIN_MISSPELT_LENGTH = 4;
+
+/** Public method, or function in a property, that the author declares. */
+function methodOf({ checker, isForeign, wrap }: Program, { compilerType }: Type, name: string): Node | undefined {
   const declaration = checker.getPropertyOfType(compilerType, name)?.valueDeclaration;
-  if (declaration === undefined || !ts.isMethodDeclaration(declaration) || isRuntimeClass(declaration.parent)) return;
+  if (declaration === undefined || isForeign(declaration.getSourceFile())) return;
+  const called = ts.isPropertyDeclaration(declaration) ? declaration.initializer : declaration;
+  if (called === undefined || !(ts.isMethodDeclaration(called) || isFunctionValue(called))) return;
   const hidden = ts.ModifierFlags.Private | ts.ModifierFlags.Protected;
   return (ts.getCombinedModifierFlags(declaration) & hidden) === 0 ? wrap(declaration) : undefined;
+}
+
+function isFunctionValue(node: ts.Node): boolean {
+  return ts.isArrowFunction(node) || ts.isFunctionExpression(node);
 }
 
 /** Whether a parameter has no default and its type excludes `undefined`. */
