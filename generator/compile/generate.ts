@@ -3,6 +3,7 @@
 import type { Contract } from "svc-runtime/internal/generator";
 import { type Acknowledgement, filterNotes } from "./diagnostics/acknowledge.js";
 import { type Diagnostic, hasErrors } from "./diagnostics/diagnostics.js";
+import { checkEndless } from "./emit/check-endless.js";
 import { checkExamples } from "./emit/check-examples.js";
 import { checkIntegers } from "./emit/check-integers.js";
 import { checkPorts } from "./emit/check-ports.js";
@@ -131,13 +132,13 @@ interface SourceResult {
   readonly artifacts?: readonly ToolArtifacts[];
 }
 
-/** Diagnostics of a tool's ports and integers. Omits the note that a port of type `any` may be a list. */
+/** Diagnostics of a tool's ports, integers and recursive types. Omits the note that a port of type `any` may be a list. */
 function portNotes(tool: Tool, others: readonly Diagnostic[]): Diagnostic[] {
   const any = new Set(
     others.filter(({ code }) => code === "SVC190" || code === "SVC191").map(({ subject }) => subject),
   );
   const ports = checkPorts(tool).filter(({ code, subject }) => code !== "SVC156" || !any.has(subject));
-  return [...ports, ...checkIntegers(tool)];
+  return [...ports, ...checkIntegers(tool), ...checkEndless(tool)];
 }
 
 /** Finds, lowers and checks the tools of one source file. Reviews those without errors. */

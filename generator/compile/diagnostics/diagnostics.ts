@@ -222,7 +222,7 @@ export const CODES = {
   SVC137: error(
     "no value has this type",
     "correct the type: it resolves to never",
-    "A required member of type never can have no value, so no call could succeed.",
+    "A required member of type never can have no value, nor can a required member that contains its own type again without end, so no call could succeed.",
   ),
   SVC138: error(
     "a bigint literal type is not supported",
