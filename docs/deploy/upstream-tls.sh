@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes ./upstream: the certificate of the tool servers for the hop from the gateway to them, which is then protected as direct TLS
-# is. tool/ is for the servers. gateway/ has the certificate alone, the only one that the gateway accepts. Run it once; it
-# replaces nothing. The folder is for its owner only; both folders in it are readable in the containers, whose users are others.
+# Creates ./upstream with a certificate of the tool servers, for TLS between the gateway and the servers. tool/ is for the servers. gateway/
+# contains only the certificate, the only one that the gateway accepts. Run it once; it replaces no files. Only the owner can open the folder;
+# both folders in it are readable in the containers, which run as other users.
 set -eu
 if [ -e upstream ]; then
   echo "upstream is there already: move it away to make a new certificate" >&2

@@ -41,8 +41,8 @@ export interface ToolOptions {
   /** Ed25519 engine: by default the fastest that works on this machine. */
   readonly engine?: EngineName;
   /**
-   * Runs tools on separate threads, so that a tool that blocks its thread, ends it or exhausts its memory fails only
-   * its own call. Off by default. `static isolate()` of a tool class takes precedence.
+   * Runs tools on separate threads. If a tool blocks its thread, ends it or exhausts its memory, only its own call
+   * fails. Off by default. `static isolate()` of a tool class takes precedence.
    */
   readonly isolate?: boolean | IsolateOptions;
   /**

@@ -1,16 +1,16 @@
 #!/bin/sh
-# Makes ./secrets: passwords of the users of Redis, a certificate authority of its own, and a certificate for Redis and
-# Sentinel. Run it once; it replaces nothing. The folder is for its owner only; what containers read lies in tool/ and redis/.
+# Creates ./secrets: passwords of the Redis users, a certificate authority, and a certificate for Redis and Sentinel. Run it once; it replaces
+# no files. Only the owner can open the folder; the files for containers are in tool/ and redis/.
 # `sh setup.sh certificate` replaces the certificate by a new one of the same authority: docs/redis.md.
 set -eu
 cd "$(dirname "$0")"
 
-# The addresses in compose.yaml and the names in kubernetes.yaml.
+# Addresses in compose.yaml and names in kubernetes.yaml.
 names=IP:10.89.0.21,IP:10.89.0.22,IP:10.89.0.23,IP:10.89.0.31,IP:10.89.0.32,IP:10.89.0.33
 names=$names,DNS:redis-0.redis,DNS:redis-1.redis,DNS:redis-2.redis
 days=825
 
-# In ./secrets: redis/redis.pem and redis/redis.key, both complete before they replace others.
+# In ./secrets: redis/redis.pem and redis/redis.key, both written completely before they replace older ones.
 make_certificate() {
   openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -sha256 -subj "/CN=replay redis" \
     -keyout new.key -out new.csr 2>/dev/null
@@ -50,7 +50,7 @@ printf %s "$tool" >tool/password
 printf %s "$operator" >operator-password
 printf 'masterauth %s\n' "$replication" >redis/redis-password.conf
 printf 'sentinel auth-pass replay %s\n' "$sentinel" >redis/sentinel-password.conf
-# The rights are those that each needs, and no more.
+# Each user has only the permissions that it needs.
 cat >redis/users.acl <<END
 user default off
 user svc on #$(hash "$tool") ~svc:* -@all +evalsha +eval +get +getrange +set +del +exists +pexpire +pttl +time +info +ping +hello +auth
@@ -59,7 +59,7 @@ user replication on #$(hash "$replication") -@all +psync +replconf +ping
 user probe on nopass -@all +role
 user sentinel on #$(hash "$sentinel") allchannels -@all +multi +slaveof +ping +exec +subscribe +config|rewrite +role +publish +info +client|setname +client|kill +script|kill
 END
-# Readable in the containers, whose users are others; the folder around them is closed.
+# Readable in the containers, which run as other users; only the owner can open the folder around them.
 chmod 644 tool/* redis/*
 chmod 600 ca.key operator-password
 echo "made secrets: passwords and certificates, good for $days days"

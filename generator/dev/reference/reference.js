@@ -1,6 +1,6 @@
-// The reference page: Swagger UI over the document of the served build.
+// The reference page: Swagger UI with the OpenAPI document of the current build.
 
-// Swagger UI reads results and prints them anew, which would round 64-bit integers. Here those keep their digits.
+// Swagger UI parses results and prints them again, which would round 64-bit integers. This keeps their digits.
 const parse = JSON.parse;
 if (JSON.rawJSON !== undefined) {
   const exact = (_name, value, context) =>
@@ -11,7 +11,7 @@ if (JSON.rawJSON !== undefined) {
 }
 
 const page = document.querySelector("#reference");
-/** The server whose tools may be called; empty when it requires signatures: no page has the keys of development. */
+/** Server whose tools can be called; empty if it requires signatures, because pages do not have the development keys. */
 const { server } = page.dataset;
 
 window.SwaggerUIBundle({
@@ -21,12 +21,12 @@ window.SwaggerUIBundle({
   validatorUrl: null,
   defaultModelsExpandDepth: 0,
   supportedSubmitMethods: server === "" ? [] : ["post"],
-  // A tool answers in JSON only where that is preferred. BCS can be chosen in the page.
+  // Requests JSON unless the user selects BCS.
   requestInterceptor: (request) => {
     for (const [name, value] of Object.entries(request.headers)) {
       if (name.toLowerCase() === "accept" && value === "*/*") request.headers[name] = "application/json";
     }
-    // Tools refuse the calls of web pages, so the server of this page forwards them.
+    // Tools reject calls from web pages, so the page's server forwards them.
     if (server !== "" && request.url.startsWith(`${server}/`)) {
       request.userFetch = (url, sent) => fetch(url.replace(server, "tools"), sent);
     }

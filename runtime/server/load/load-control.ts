@@ -36,7 +36,7 @@ export const MAX_RUNS = 4_096;
 const DAY_MS = 86_400_000;
 
 export class LoadControl implements LoadStats {
-  /** The bytes of request bodies held in memory, from their arrival to the response of their call. */
+  /** Bytes of request bodies held in memory, from their arrival until their call is answered. */
   readonly bodyBytes: Account;
   readonly runs: Account;
   readonly inputBytes: Account;
