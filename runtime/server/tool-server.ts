@@ -31,10 +31,10 @@ import { type MemoryBudget, memoryBudget } from "./load/memory-budget.js";
 import { openFilesWarning } from "./load/open-files.js";
 import { initLogger } from "./log/log.js";
 import { SafeLogger, type ServerLogger } from "./log/safe-logger.js";
-import { Claims } from "./observe/claims.js";
+import { type Claims, claimsOf } from "./observe/claims.js";
 import type { Metrics } from "./observe/metrics.js";
 import { RefusedRequests } from "./observe/refused-requests.js";
-import { RequestLog } from "./observe/request-log.js";
+import { requestLog } from "./observe/request-log.js";
 import { loadTracing } from "./observe/tracing.js";
 import type { ToolOptions } from "./options.js";
 import { ServerReload, warnIfUnsigned } from "./reload.js";
@@ -124,9 +124,9 @@ export async function prepareTools(
   const { bodies: bodyBytes, values: inputBytes } = memory;
   const target = { tools: served, signed, bodyBytes, inputBytes, runs, hasOneLeader, log };
   const load = new LoadControl(options.load ?? {}, target);
-  const claims = new Claims(headers, () => config.leaders);
+  const claims = claimsOf(headers, () => config.leaders);
   const refused = new RefusedRequests(log, claims, (code) => metrics?.refused(code));
-  const looking = [new RequestLog(log, claims), metrics, await loadTracing(scheme, log)];
+  const looking = [requestLog(log, claims), metrics, await loadTracing(scheme, log)];
   const observers = new Observers(
     looking.filter((observer) => observer !== undefined),
     log,

@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { closest } from "#runtime/config/nearest.js";
 import { digestOf, readOperatorFile, readOperatorFileAsync } from "#runtime/config/operator-file.js";
 import { strayVariables } from "#runtime/config/stray-variables.js";
-import { UndeclaredNotice } from "#runtime/server/call/run/undeclared-notice.js";
+import { undeclaredNotice } from "#runtime/server/call/run/undeclared-notice.js";
 import type { Codec, Contract } from "#runtime/wire/contract.js";
 import { undeclaredMembers } from "#runtime/wire/decode/undeclared.js";
 import { scratchFolder } from "../scratch-folder.js";
@@ -98,12 +98,12 @@ test("undeclared members of a signed call are found in its committed texts, whos
   const texts = (...values: readonly string[][]) => ({
     texts: values.map((each) => each.map((text) => ({ document: undefined, bytes: Buffer.from(text) }))),
   });
-  new UndeclaredNotice(contract).look(texts(["1"], ['{"limit":1}', '{"limt":1}']), log);
+  undeclaredNotice(contract)(texts(["1"], ['{"limit":1}', '{"limt":1}']), log);
   assert.deepEqual(
     log.entries.map(({ fields }) => fields),
     [{ at: "deep[]", nearest: "limit" }],
   );
-  new UndeclaredNotice(contract).look(texts(["1".repeat(65_536)], ['{"limt":1}']), log);
+  undeclaredNotice(contract)(texts(["1".repeat(65_536)], ['{"limt":1}']), log);
   assert.equal(log.entries.length, 1, "not looked at");
 });
 
@@ -118,18 +118,18 @@ test("undeclared members are searched once a second, in bodies up to 64 KiB, unt
     warn: (fields: object | string) => void lines.push(fields),
     error: silent,
   };
-  const look = (notice: UndeclaredNotice, body: object, bytes = 0) => {
+  const look = (notice: ReturnType<typeof undeclaredNotice>, body: object, bytes = 0) => {
     lines.length = 0;
-    notice.look({ body: Buffer.from(JSON.stringify(body).padEnd(bytes)) }, log);
+    notice({ body: Buffer.from(JSON.stringify(body).padEnd(bytes)) }, log);
     return lines.length;
   };
   const empty = { input: [] } as unknown as Contract;
-  const large = new UndeclaredNotice(empty);
+  const large = undeclaredNotice(empty);
   assert.deepEqual([look(large, { other: 1 }, 65_537), look(large, { other: 1 }, 65_536)], [0, 1]);
 
   // Each port has a misspelt name of its own: so many places.
   const ports = Array.from({ length: 30 }, (_, i) => `${String.fromCharCode(97 + i)}`.repeat(8));
-  const notice = new UndeclaredNotice({ input: ports.map((name) => one(name)) } as unknown as Contract);
+  const notice = undeclaredNotice({ input: ports.map((name) => one(name)) } as unknown as Contract);
   const misspelt = (from: number) =>
     Object.fromEntries(ports.slice(from, from + 9).map((name) => [`${name.slice(1)}_`, 1]));
   assert.equal(look(notice, misspelt(0)), 9);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import { type Address, PermissionDenied } from "#runtime/index.js";
 import { detailsOf, type Refusal } from "#runtime/server/call/messages.js";
-import { Claims } from "#runtime/server/observe/claims.js";
+import { claimsOf } from "#runtime/server/observe/claims.js";
 import { RefusedRequests } from "#runtime/server/observe/refused-requests.js";
 import { SignatureHeaders } from "#runtime/wire/protocol.js";
 import { readExposition } from "./exposition.js";
@@ -143,7 +143,7 @@ describe("a refused request", () => {
 
 describe("the summary", () => {
   const listed = { has: (id: string) => id.startsWith("listed") };
-  const claims = new Claims(new SignatureHeaders("X-Svc-"), () => listed as never);
+  const claims = claimsOf(new SignatureHeaders("X-Svc-"), () => listed as never);
   const refusal = (code: Refusal["code"], leader?: string): Refusal => ({
     ...{ id: "1", code, details: undefined, peer: "192.0.2.1", isCall: true },
     headers: leader === undefined ? {} : { "x-svc-leader-id": leader },

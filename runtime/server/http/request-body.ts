@@ -12,39 +12,38 @@ import type { ConnectionLimits } from "./limits.js";
 /** Initial size of a buffer, in bytes. It grows by a factor of four, up to the declared length. */
 const FIRST_CAPACITY = 65_536;
 
-export class BodyReader {
-  readonly #pace: BodyPace;
-  readonly #tooSlow: string;
+/**
+ * Reads a body of the declared length. Node's parser ends the stream at exactly that length.
+ *
+ * @param isAnswered whether the caller already has an answer, such as a timeout; then the call must not run
+ * @throws {@link RequestError} `request_timeout`, `overloaded`, `payload_too_large`; `bad_request` after a disconnect
+ */
+export type ReadBody = (
+  request: IncomingMessage,
+  length: number,
+  account: Holding,
+  isAnswered: () => boolean,
+) => Promise<InputHolder<Uint8Array>>;
 
-  constructor(bytesPerSecond: number, deadlines: Pick<ConnectionLimits, "bodyGraceMs" | "checkMs">) {
-    this.#pace = new BodyPace(bytesPerSecond, deadlines);
-    this.#tooSlow = `the body: at least ${bytesPerSecond} bytes/s`;
-  }
-
-  /**
-   * Reads a body of the declared length. Node's parser ends the stream at exactly that length.
-   *
-   * @param isAnswered whether the caller already has an answer, such as a timeout; then the call must not run
-   * @throws {@link RequestError} `request_timeout`, `overloaded`, `payload_too_large`; `bad_request` after a disconnect
-   */
-  read(
-    request: IncomingMessage,
-    length: number,
-    account: Holding,
-    isAnswered: () => boolean,
-  ): Promise<InputHolder<Uint8Array>> {
-    return new Promise((resolve, reject) => {
+export function bodyReader(
+  bytesPerSecond: number,
+  deadlines: Pick<ConnectionLimits, "bodyGraceMs" | "checkMs">,
+): ReadBody {
+  const pace = new BodyPace(bytesPerSecond, deadlines);
+  const tooSlow = `the body: at least ${bytesPerSecond} bytes/s`;
+  return (request, length, account, isAnswered) =>
+    new Promise((resolve, reject) => {
       let body: Buffer | undefined;
       let filled = 0;
       // The listeners live as long as the request, so they must not refer to the body.
       const settle = (error?: RequestError) => {
-        this.#pace.end(paced);
+        pace.end(paced);
         request.off("data", take);
         if (error === undefined) resolve({ input: body ?? Buffer.alloc(0) });
         else reject(error);
         body = undefined;
       };
-      const paced = this.#pace.begin(() => settle(new RequestError("request_timeout", this.#tooSlow)));
+      const paced = pace.begin(() => settle(new RequestError("request_timeout", tooSlow)));
       const take = (chunk: Buffer) => {
         try {
           account.charge(chunk.length);
@@ -58,7 +57,7 @@ export class BodyReader {
           return;
         }
         filled += chunk.length;
-        this.#pace.arrived(paced, chunk.length);
+        pace.arrived(paced, chunk.length);
       };
       request.on("data", take);
       request.on("end", () => settle(isAnswered() ? new RequestError("bad_request") : undefined));
@@ -66,7 +65,6 @@ export class BodyReader {
         if (filled < length) settle(new RequestError("bad_request"));
       });
     });
-  }
 }
 
 /** Error for a body within the configured limit that this process cannot allocate. */

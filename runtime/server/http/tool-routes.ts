@@ -34,7 +34,7 @@ import {
   MIN_BODY_BYTES_PER_SECOND,
 } from "./limits.js";
 import { destroyUnlessFlushed, endAfterRequest, isKept, unreadBytes } from "./lingering-close.js";
-import { BodyReader } from "./request-body.js";
+import { bodyReader, type ReadBody } from "./request-body.js";
 import { REQUEST_ID_HEADER, requestIdOf } from "./request-id.js";
 import { type InFlight, InFlightRequests, type Shutdown } from "./shutdown.js";
 
@@ -84,7 +84,7 @@ export class ToolRoutes {
   readonly requests: InFlightRequests<FastifyReply>;
   readonly #routes = new Map<string, Route>();
   readonly #deadlines: ConnectionLimits;
-  readonly #bodies: BodyReader;
+  readonly #readBody: ReadBody;
   /** Sends the answers of failed calls after the `onError` hooks. */
   readonly #failed = new WeakMap<FastifyReply, () => void>();
   /** Number of bytes of answers that were sent but not read yet. */
@@ -98,7 +98,7 @@ export class ToolRoutes {
     this.#options = options;
     this.#routed = routed;
     this.#deadlines = options.deadlines ?? DEADLINES;
-    this.#bodies = new BodyReader(options.minBodyBytesPerSecond ?? MIN_BODY_BYTES_PER_SECOND, this.#deadlines);
+    this.#readBody = bodyReader(options.minBodyBytesPerSecond ?? MIN_BODY_BYTES_PER_SECOND, this.#deadlines);
     this.#unread = new HeaviestConnection(options.maxUnreadBytes ?? MAX_UNREAD_BYTES, () =>
       options.service.load.refusals.count("answers"),
     );
@@ -117,7 +117,7 @@ export class ToolRoutes {
     const prefix = prefixOf(app);
     const { slices } = this.#options.service.load;
     for (const event of ["connection", "drop"]) app.server.on(event, () => slices.accepted());
-    for (const [path, route] of routesOf(this.#options, prefix, this.#bodies, app.server)) {
+    for (const [path, route] of routesOf(this.#options, prefix, this.#readBody, app.server)) {
       this.#routes.set(this.#routed(path), route);
     }
     // fastify passes a second error, such as that of a hook after a failed call, to the parent's error handler.
@@ -362,7 +362,7 @@ const EXPECTATION_FAULT = "Expect: only 100-continue";
 function routesOf(
   { tools, service, log }: ToolRoutesOptions,
   prefix: string,
-  bodies: BodyReader,
+  readBody: ReadBody,
   server: Server,
 ): Map<string, Route> {
   const routes = new Map<string, Route>();
@@ -371,7 +371,7 @@ function routesOf(
     routes.set(`${path}/invoke`, {
       methods: POST,
       answer: (request, response, progress) =>
-        service.handle(tool, invokeRequest(request, response, { bodies, server, ...progress })),
+        service.handle(tool, invokeRequest(request, response, { readBody, server, ...progress })),
     });
     routes.set(`${path}/meta`, {
       methods: GET,
@@ -445,7 +445,7 @@ function meta(tool: ServedTool, path: string, request: IncomingMessage, log: Ser
 function invokeRequest(
   { id, raw: request }: FastifyRequest,
   response: ServerResponse,
-  { bodies, server, isOpen, onRun, onRefused }: Progress & { readonly bodies: BodyReader; readonly server: Server },
+  { readBody, server, isOpen, onRun, onRefused }: Progress & { readonly readBody: ReadBody; readonly server: Server },
 ): InvokeRequest {
   return {
     id: requestIdOf(id),
@@ -463,7 +463,7 @@ function invokeRequest(
       if (expectation === "continue" && server.listenerCount("checkContinue") > 0) response.writeContinue();
       // A call that was already answered by a timeout or shutdown must not run a tool.
       const isAnswered = () => request.socket.writableEnded || !isOpen();
-      return bodies.read(request, length, account, isAnswered);
+      return readBody(request, length, account, isAnswered);
     },
     isGone: () => request.destroyed || !isOpen(),
     onRun,

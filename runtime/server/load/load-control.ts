@@ -10,7 +10,7 @@ import { RequestError } from "../errors/request-error.js";
 import { Account } from "./account.js";
 import { Slots } from "./concurrency-limit.js";
 import type { ConcurrencyLimits, LoadOptions, LoadReason, LoadStats } from "./load-options.js";
-import { RateWindows } from "./rate-windows.js";
+import { rateWindows } from "./rate-windows.js";
 import { Refusals } from "./refusals.js";
 import { Shares } from "./shares.js";
 import { TimeSlices } from "./time-slices.js";
@@ -43,7 +43,7 @@ export class LoadControl implements LoadStats {
   readonly refusals: Refusals;
   readonly tools: ReadonlyMap<string, Slots>;
   readonly slices = new TimeSlices();
-  readonly #rate: RateWindows | undefined;
+  readonly #rate: ReturnType<typeof rateWindows> | undefined;
 
   /** @throws RangeError for an invalid limit, a limit without effect, or a tool that is not served */
   constructor(options: LoadOptions, target: LoadTarget) {
@@ -61,7 +61,7 @@ export class LoadControl implements LoadStats {
         return own === undefined ? [] : [[fqn, new Slots(own, this.refusals)]];
       }),
     );
-    this.#rate = rateLimit && new RateWindows(rateLimit.calls, rateLimit.windowMs ?? 1_000);
+    this.#rate = rateLimit && rateWindows(rateLimit.calls, rateLimit.windowMs ?? 1_000);
   }
 
   /**
@@ -70,7 +70,7 @@ export class LoadControl implements LoadStats {
    * @throws {@link RequestError} `rate_limited`
    */
   countCall(leaderId: string): void {
-    const retryAfterMs = this.#rate?.count(leaderId) ?? 0;
+    const retryAfterMs = this.#rate?.(leaderId) ?? 0;
     if (retryAfterMs === 0) return;
     this.refusals.count("rateLimit");
     throw new RequestError("rate_limited", undefined, { retryAfterMs });

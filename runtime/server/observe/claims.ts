@@ -21,30 +21,17 @@ export interface ClaimedCaller {
   readonly listed: string | undefined;
 }
 
-export class Claims {
-  readonly #leaderId: string;
-  readonly #leaderKeyId: string;
+/** Reads the claim in the headers of a request. */
+export type Claims = (headers: RequestHeaders["headers"]) => ClaimedCaller;
 
-  readonly #leaders: () => LeaderResolver;
-
-  constructor(
-    { leaderId, leaderKeyId }: Pick<SignatureHeaders, "leaderId" | "leaderKeyId">,
-    leaders: () => LeaderResolver,
-  ) {
-    this.#leaders = leaders;
-    this.#leaderId = leaderId.toLowerCase();
-    this.#leaderKeyId = leaderKeyId.toLowerCase();
-  }
-
-  of(headers: RequestHeaders["headers"]): ClaimedCaller {
-    const [leader, key] = [headers[this.#leaderId], headers[this.#leaderKeyId]];
-    const isListed = typeof leader === "string" && this.#leaders().has(leader);
-    return {
-      leader: typeof leader === "string" ? shown(leader) : undefined,
-      key: typeof key === "string" ? shown(key) : undefined,
-      listed: isListed ? leader : undefined,
-    };
-  }
+/** @param leaders returns the allow-list in force */
+export function claimsOf(names: SignatureHeaders, leaders: () => LeaderResolver): Claims {
+  const [leaderId, leaderKeyId] = [names.leaderId.toLowerCase(), names.leaderKeyId.toLowerCase()];
+  return ({ [leaderId]: leader, [leaderKeyId]: key }) => ({
+    leader: typeof leader === "string" ? shown(leader) : undefined,
+    key: typeof key === "string" ? shown(key) : undefined,
+    listed: typeof leader === "string" && leaders().has(leader) ? leader : undefined,
+  });
 }
 
 /** Log fields of a claim; omits members that are undefined. */

@@ -136,7 +136,7 @@ export class Metrics implements Observer {
     this.#duration.observe({ tool }, ms / 1000);
     if (steps.queue !== undefined) this.#queue.observe({ tool }, steps.queue / 1000);
     if (replayed) this.#replayed.inc({ tool });
-    const leader = caller?.leaderId ?? this.#claims?.of(request.headers).listed;
+    const leader = caller?.leaderId ?? this.#claims?.(request.headers).listed;
     if (leader !== undefined) this.#leaderCalls.inc({ leader: this.#leaderLabel(leader), code: known });
   }
 

@@ -40,7 +40,7 @@ export class RefusedRequests {
     this.#counted(refusal.code);
     if (this.#log.isLevelEnabled?.("info") === false) return;
     const { id, code, details, headers, peer, isCall } = refusal;
-    const claim = this.#claims.of(headers);
+    const claim = this.#claims(headers);
     const fields = { ...(details !== undefined && { details }), ...claimFields(claim), peer, request: id };
     // The request log already contains a line for a call.
     if (!isCall) this.#log.debug({ code, ...fields }, "refused");

@@ -3,43 +3,36 @@
  * inputs.
  */
 
-import { detailsOf, isRefusal, type Reply } from "../call/messages.js";
-import type { Observation, Observer } from "../call/observers.js";
+import { detailsOf, isRefusal } from "../call/messages.js";
+import type { Observer } from "../call/observers.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import { type Claims, claimFields, shown } from "./claims.js";
 
-export class RequestLog implements Observer {
-  readonly #log: ServerLogger;
-  readonly #claims: Claims;
-
-  constructor(log: ServerLogger, claims: Claims) {
-    this.#log = log;
-    this.#claims = claims;
-  }
-
-  get active(): boolean {
-    return this.#log.isLevelEnabled?.("debug") ?? true;
-  }
-
-  ended(call: Observation, { status, code, body }: Reply): void {
-    const { caller, replayed, steps, request } = call;
-    const isRefused = code !== undefined && isRefusal(status, code);
-    const details = code === undefined ? undefined : detailsOf(body);
-    const ms = Object.fromEntries(Object.entries(steps).map(([step, time]) => [step, rounded(time)]));
-    const verified = caller && { leader: shown(caller.leaderId), key: `${caller.leaderKeyId}` };
-    call.log.debug(
-      {
-        status,
-        ...(code !== undefined && { code }),
-        ...(details !== undefined && { details }),
-        ...(verified ?? (isRefused && claimFields(this.#claims.of(request.headers)))),
-        ...(isRefused && { peer: request.peer() }),
-        ...(replayed && { replayed }),
-        ms: { ...ms, all: rounded(call.ms) },
-      },
-      isRefused ? "refused" : "answered",
-    );
-  }
+export function requestLog(log: ServerLogger, claims: Claims): Observer {
+  return {
+    get active() {
+      return log.isLevelEnabled?.("debug") ?? true;
+    },
+    ended: (call, { status, code, body }) => {
+      const { caller, replayed, steps, request } = call;
+      const isRefused = code !== undefined && isRefusal(status, code);
+      const details = code === undefined ? undefined : detailsOf(body);
+      const ms = Object.fromEntries(Object.entries(steps).map(([step, time]) => [step, rounded(time)]));
+      const verified = caller && { leader: shown(caller.leaderId), key: `${caller.leaderKeyId}` };
+      call.log.debug(
+        {
+          status,
+          ...(code !== undefined && { code }),
+          ...(details !== undefined && { details }),
+          ...(verified ?? (isRefused && claimFields(claims(request.headers)))),
+          ...(isRefused && { peer: request.peer() }),
+          ...(replayed && { replayed }),
+          ms: { ...ms, all: rounded(call.ms) },
+        },
+        isRefused ? "refused" : "answered",
+      );
+    },
+  };
 }
 
 /** Rounds milliseconds to three decimal places. */

@@ -41,7 +41,7 @@ import { MemberNames } from "./member-names.js";
 import { bigintRange, literalMismatch, Mismatch } from "./mismatch.js";
 import { discriminatorOf } from "./union/discriminator.js";
 import { compileIndexes } from "./union/union-choice.js";
-import { UnionDecoder } from "./union/union-decoder.js";
+import { unionDecoder } from "./union/union-decoder.js";
 import type { UnionSteps } from "./union/union-steps.js";
 
 export { type Decode, DecodeContext } from "./decode-context.js";
@@ -180,19 +180,17 @@ export class DecoderCompiler {
     const branches = codec.branches.map((branch) => this.compile(branch));
     const { codecOf } = this.#definitions;
     const discriminator = discriminatorOf(codec.branches, codecOf, branches);
-    const union = new UnionDecoder(codec.branches, codecOf, branches);
+    const union = unionDecoder(codec.branches, codecOf, branches);
     if (discriminator === undefined) {
       this.hasUnion = true;
-      return (document, entry, context) => union.decode(document, entry, context);
+      return union;
     }
     // `others` has one object branch. With two more, several branches may accept an array.
     if (discriminator.others.length > 2) this.hasUnion = true;
     const { name, branches: branchOf, mismatch } = discriminator;
     const member = new MemberNames([name]);
     return (document, entry, context) => {
-      if (kindAt(document, entry) !== OBJECT) {
-        return union.decode(document, entry, context);
-      }
+      if (kindAt(document, entry) !== OBJECT) return union(document, entry, context);
       let literal = -1;
       const end = after(document, entry);
       for (let key = firstIn(entry); key < end; key = after(document, valueOfKey(key))) {

@@ -36,13 +36,13 @@ import {
   takeInput,
 } from "../messages.js";
 import { runAsTool } from "./async-errors.js";
-import type { UndeclaredNotice } from "./undeclared-notice.js";
+import type { undeclaredNotice } from "./undeclared-notice.js";
 
 export interface ToolCode {
   readonly fqn: string;
   readonly input: InputDecoder;
   readonly output: OutputEncoder;
-  readonly undeclared: UndeclaredNotice;
+  readonly undeclared: ReturnType<typeof undeclaredNotice>;
   /** Ports with a number that may have lost precision. Each is logged once. */
   readonly rounded: Set<string>;
   /** Creates an instance. Returns a promise only if the class defines its own `new`. */
@@ -255,7 +255,7 @@ class LocalExecution implements Execution {
 
   #notice(input: CallInput): void {
     try {
-      this.#tool.undeclared.look(input, this.#log);
+      this.#tool.undeclared(input, this.#log);
     } catch {
       // The input is not JSON; the answer reports that.
     }

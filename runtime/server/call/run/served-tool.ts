@@ -13,7 +13,7 @@ import { StartupError } from "../../errors/startup-error.js";
 import type { ToolHost } from "../messages.js";
 import { LocalHost, type ToolCode } from "./local-host.js";
 import { RunDeadlines } from "./run-deadlines.js";
-import { UndeclaredNotice } from "./undeclared-notice.js";
+import { undeclaredNotice } from "./undeclared-notice.js";
 
 /** A tool that is ready to be called. */
 export class ServedTool implements ToolCode {
@@ -27,7 +27,7 @@ export class ServedTool implements ToolCode {
   /** Maximum heap bytes of a decoded input, from its number of values and the length of its body. */
   readonly heapBytesOf: ReturnType<typeof heapBytesOf>;
   readonly output: OutputEncoder;
-  readonly undeclared: UndeclaredNotice;
+  readonly undeclared: ReturnType<typeof undeclaredNotice>;
   readonly rounded = new Set<string>();
   readonly deadlines = new RunDeadlines();
   /** Where the tool's code runs: on this thread, unless the tool is isolated on worker threads. */
@@ -79,7 +79,7 @@ export class ServedTool implements ToolCode {
     this.input = new InputDecoder(contract);
     this.heapBytesOf = heapBytesOf(contract);
     this.output = new OutputEncoder(contract);
-    this.undeclared = new UndeclaredNotice(contract);
+    this.undeclared = undeclaredNotice(contract);
   }
 
   /** Creates an instance. Returns a promise only if the class defines its own `new`. */

@@ -14,32 +14,28 @@ const MAX_BYTES = 65_536;
 /** Maximum number of log lines for one tool in a process. */
 const MAX_LINES = 20;
 
-/** Notices of one tool. Logs each position once, with the nearest declared name and no text from the caller. */
-export class UndeclaredNotice {
-  readonly #said = new Set<string>();
-  #next = 0;
-
-  readonly #contract: Contract;
-
-  constructor(contract: Contract) {
-    this.#contract = contract;
-  }
-
-  look(input: CallInput, log: Logger): void {
+/**
+ * Makes the function that looks for undeclared members in the inputs of one tool. It logs each position once, with the
+ * nearest declared name and no text from the caller.
+ */
+export function undeclaredNotice(contract: Contract): (input: CallInput, log: Logger) => void {
+  const said = new Set<string>();
+  let next = 0;
+  return (input, log) => {
     const now = performance.now();
-    if (this.#said.size >= MAX_LINES || now < this.#next) return;
-    const body = "texts" in input ? plainJson(this.#contract, input.texts) : input.body;
+    if (said.size >= MAX_LINES || now < next) return;
+    const body = "texts" in input ? plainJson(contract, input.texts) : input.body;
     if (body === undefined || body.length > MAX_BYTES) return;
-    this.#next = now + INTERVAL_MS;
-    for (const { at, name, declared } of undeclaredMembers(this.#contract, body)) {
+    next = now + INTERVAL_MS;
+    for (const { at, name, declared } of undeclaredMembers(contract, body)) {
       const [nearest] = closest(name, declared);
       const line = JSON.stringify([at, nearest]);
-      if (this.#said.has(line) || this.#said.size >= MAX_LINES) continue;
-      this.#said.add(line);
+      if (said.has(line) || said.size >= MAX_LINES) continue;
+      said.add(line);
       const message = "a caller sent a member that the input does not declare; it was ignored";
       log.warn({ at: at === "" ? "the input" : at, ...(nearest !== undefined && { nearest }) }, message);
     }
-  }
+  };
 }
 
 /** Committed texts of a signed call, as the body of an unsigned one; undefined if they are too large to be checked. */
