@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import fs, { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import fs, { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join, relative } from "node:path";
 import { describe, it } from "node:test";
@@ -10,12 +10,10 @@ import { setImmediate as turn } from "node:timers/promises";
 import { FileLeaders } from "#runtime/config/allowed-leaders.js";
 import { ConfigError, ToolkitRuntimeConfig } from "#runtime/config/config.js";
 import { digestOf } from "#runtime/config/operator-file.js";
-import { parseJsonAside } from "#runtime/config/parse-aside.js";
 import { SafeLogger } from "#runtime/server/log/safe-logger.js";
 import { ServerReload } from "#runtime/server/reload.js";
 import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import type { VerifyKey } from "#runtime/wire/crypto/ed25519-keys.js";
-import { parseJson } from "#runtime/wire/json/scan.js";
 import { proves, provesRow } from "../proves.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
@@ -352,29 +350,6 @@ describe("a file that changes", () => {
     assert.equal(leaders.lookup("leader", 1n), undefined);
   });
 
-  it("a large document is parsed in a thread, with the same result and the same faults", async () => {
-    const text = list(...Array.from({ length: 4_000 }, () => key(1)));
-    const { signal } = new AbortController();
-    const own = (content: string) => new Uint8Array(Buffer.from(content));
-    const given = own(text);
-    const parsing = parseJsonAside(given, signal);
-    assert.equal(given.length, 0, "the bytes are in the thread");
-    const parsed = await parsing;
-    assert.ok("document" in parsed);
-    const here = parseJson(Buffer.from(text));
-    assert.deepEqual(parsed.document.tape.subarray(0, here.tape[3]), here.tape.subarray(0, here.tape[3]));
-    assert.equal(parsed.document.bytes.toString(), text);
-    const torn = await parseJsonAside(own(text.slice(0, -1)), signal);
-    assert.ok("fault" in torn);
-    assert.deepEqual([torn.fault.offset, torn.bytes.length], [text.length - 1, text.length - 1]);
-    const small = await parseJsonAside(own("{"), signal);
-    assert.ok("fault" in small && small.fault.offset === 1);
-    const closing = new AbortController();
-    const ended = assert.rejects(parseJsonAside(own(text), closing.signal), /ended without an answer/);
-    closing.abort();
-    await ended;
-  });
-
   it("a large invalid list is reported with its position, and a valid one takes effect again", async () => {
     const keys = Array.from({ length: 4_000 }, () => key(1));
     const { path, reload, warnings, found } = watched(list(key(2)));
@@ -391,29 +366,6 @@ describe("a file that changes", () => {
     writeFileSync(path, list(...keys));
     await reload.reload();
     assert.equal(found(3_999n), key(1));
-  });
-
-  it("is followed through symlink swaps", async () => {
-    const root = mkdtempSync(join(directory, "mounted-"));
-    const data = join(root, "..data");
-    for (const version of ["a", "b"]) {
-      mkdirSync(join(root, version));
-      writeFileSync(join(root, version, "list.json"), list(key(version === "a" ? 1 : 2)));
-    }
-    symlinkSync("a", data);
-    symlinkSync(join("..data", "list.json"), join(root, "list.json"));
-    const config = configWith({ allowed_leaders_path: join(root, "list.json") });
-    const reload = new ServerReload({ config, served: ["demo"], log: SafeLogger.of(keptLog()), intervalMs: 20 });
-    atEnd(() => reload.close());
-    for (const [version, expected] of [
-      ["b", key(2)],
-      ["a", key(1)],
-      ["b", key(2)],
-    ] as const) {
-      symlinkSync(version, `${data}.new`);
-      renameSync(`${data}.new`, data);
-      await until(() => hexOf(config.leaders.lookup("leader", 0n)) === expected, `version ${version}`);
-    }
   });
 
   it("keeps the previous list while the file is missing or invalid, then takes the next valid one", async () => {

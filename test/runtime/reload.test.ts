@@ -355,17 +355,6 @@ describe("without losing a request", () => {
     const { applied, refused } = server.reloads().config ?? assert.fail();
     assert.deepEqual([applied, refused, config.hasTool(tool.fqn)], [16, 8, true]);
   });
-
-  it("through a directory that vanishes and returns", async () => {
-    const { tool, server, path, messages } = await start();
-    rmSync(dirname(path), { recursive: true });
-    await until(() => messages("warn").length > 0, "a warning");
-    assert.equal((await echoCall(tool, "1").send(server.url)).status, 200);
-    mkdirSync(dirname(path));
-    write(path, text([tool.fqn], { leaders: [bob] }));
-    await until(() => server.reloads().config?.applied === 1, "the new version in force");
-    assert.equal((await echoCall(tool, "1").send(server.url)).status, 401);
-  });
 });
 
 describe("files that are not watched", () => {

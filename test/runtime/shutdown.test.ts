@@ -265,13 +265,7 @@ describe("a server during close", () => {
   /** Lets so many milliseconds pass for the one timer that waits for them. */
   const elapse = async (ms: number) => {
     const waiting = () => timers.waiting.filter((timer) => timer.ms === ms && !timer.repeats);
-    await until(() => waiting().length === 1, `a timer of ${ms} ms`, 3000).catch((e) => {
-      console.log(
-        timers.waiting.map((t) => [t.ms, t.repeats]),
-        timers.started,
-      );
-      throw e;
-    });
+    await until(() => waiting().length === 1, `a timer of ${ms} ms`);
     waiting()[0]?.fire();
   };
   const GRACE_MS = 2_000;
