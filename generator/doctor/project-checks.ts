@@ -181,7 +181,7 @@ function checkConfiguration(file: string | undefined, checked: CheckedConfig | u
 }
 
 /** Rows of docs/troubleshooting.md for messages about configurations. */
-const ROWS = ["must be JSON: …", "must not be world-writable", "has no entry"].map(
+const ROWS = ["must be JSON: …", "must not be writable by every user of this machine", "has no entry"].map(
   (row) => [row.replace(" …", ""), ` (troubleshooting: ${row})`] as const,
 );
 

@@ -308,7 +308,7 @@ class ServerDoctor {
       return `the server expects headers that start with ${prefix}: pass --header-prefix ${prefix} ${row}`;
     }
     if (details.endsWith("no such leader and key in the allow-list")) {
-      return `add leader ${id} with key ${keyId} to the allow-list; if it is there, search the server's log for "stays in force": the new version may have been refused ${row}`;
+      return `add leader ${id} with key ${keyId} to the allow-list; if the list already contains it, search the server's log for "remains in use": the server may have refused the new list ${row}`;
     }
     if (details.endsWith("does not verify")) {
       return `check that the allow-list has the public key of this private key, and that no gateway changes the header ${row}`;

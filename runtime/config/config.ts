@@ -117,7 +117,7 @@ export class ToolkitRuntimeConfig {
     if (path === undefined) return new ToolkitRuntimeConfig(defaults());
     const setting = ENV_TOOLKIT_CONFIG_PATH;
     if (path !== "") return ToolkitRuntimeConfig.#read(path, setting);
-    throw new ConfigError("must be a path, got an empty string; unset it or name the file", {
+    throw new ConfigError("must be a path, got an empty string; set it to a path, or unset it", {
       title: "configuration",
       setting,
     });
@@ -222,12 +222,12 @@ export function replaceConfig(config: ToolkitRuntimeConfig, bytes: Uint8Array, s
   const old = snapshotOf(config);
   const next = readConfig(bytes, source, old.leaders);
   if (next.mode !== old.mode) {
-    const fault = `must keep signed requests ${old.mode}, got them ${next.mode}; restart the process to change the mode`;
+    const fault = `must not change the mode of signed requests (${old.mode}), got ${next.mode}; restart the process to change the mode`;
     throw new ConfigError(fault, source);
   }
   const dropped = next.mode === SignedHttpMode.Required ? served.filter((fqn) => !next.tools.has(fqn)) : [];
   if (dropped.length > 0) {
-    const fault = `must keep the entries of all served tools, got none for ${dropped.join(", ")}; put them back`;
+    const fault = `must keep the entries of all served tools, got no entry for ${dropped.join(", ")}; restore it`;
     throw new ConfigError(`${fault}, or restart the process without these tools`, source);
   }
   // The old body limit applies until the restart.
@@ -266,7 +266,7 @@ export function configWarnings(config: ToolkitRuntimeConfig): string[] {
   const { invokeMaxBodyBytes, mode, leaders, tools, ignoredPath } = snapshotOf(config);
   const warnings: string[] = [];
   if (invokeMaxBodyBytes === 0n)
-    warnings.push("invoke_max_body_bytes is 0: every call will be refused; raise it or leave it out");
+    warnings.push("invoke_max_body_bytes is 0: every call will be refused; raise it, or remove it");
   if (mode === SignedHttpMode.Disabled) return warnings;
   if (leaders.isEmpty)
     warnings.push("the allow-list contains no key: every call will be refused; add the key of a leader");
@@ -276,7 +276,7 @@ export function configWarnings(config: ToolkitRuntimeConfig): string[] {
     if (replayTtlMs <= DAY_MS) continue;
     const days = Math.floor(replayTtlMs / DAY_MS);
     warnings.push(
-      `replay_cache_ttl_ms of ${JSON.stringify(id)} is ${days} days or more: the unit is milliseconds, and a full replay memory refuses calls`,
+      `replay_cache_ttl_ms of ${JSON.stringify(id)} is ${days} days or more: check the unit, which is milliseconds; a replay memory that is full of old answers refuses calls`,
     );
   }
   return warnings;
@@ -396,7 +396,7 @@ function readSignedHttp(
   }
 
   if (entries?.length === 0) {
-    const got = toolsNode === undefined ? "one without tools" : "one whose tools are empty";
+    const got = toolsNode === undefined ? "no tools" : "empty tools";
     const wanted = "an object with at least one entry in tools";
     faults.add(node.fault(wanted, got, "add the served tools or set mode to disabled"));
   }
@@ -447,7 +447,11 @@ const TTL_REMEDY = "write milliseconds in plain digits, such as 300000";
 function readTtl(node: DocumentNode): number {
   const milliseconds = node.u64(TTL_REMEDY);
   if (milliseconds === 0n)
-    throw node.fault("at least 1", "0", `write milliseconds, or leave it out for ${DEFAULT_REPLAY_CACHE_TTL_MS}`);
+    throw node.fault(
+      "at least 1",
+      "0",
+      `write milliseconds, or remove it for the default, ${DEFAULT_REPLAY_CACHE_TTL_MS}`,
+    );
   return milliseconds > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(milliseconds);
 }
 
@@ -455,8 +459,8 @@ function readKey(node: DocumentNode): SigningKey {
   const reading = readSigningKey(node.text());
   if ("key" in reading) return reading.key;
   throw node.fault(
-    "an Ed25519 private key of 32 bytes, or 33 with a leading zero flag, as 64 hex digits, base64 or base64url",
+    "an Ed25519 private key of 32 bytes, or 33 with a leading zero byte, in hex, base64 or base64url",
     reading.got,
-    "write the key again",
+    "copy the key again",
   );
 }

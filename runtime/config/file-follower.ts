@@ -168,7 +168,7 @@ export class FileFollower {
       const isRecovered = this.#counter.fault !== undefined;
       this.#counter.countUnchanged();
       this.#reported.clear();
-      log.info({}, `${title} ${isRecovered ? "contains the version in force again" : "is unchanged"}`);
+      log.info({}, `${title} ${isRecovered ? "again contains the version in use" : "is unchanged"}`);
       return;
     }
     const refusal = await this.#adopt(readings);
@@ -185,7 +185,7 @@ export class FileFollower {
     if (retry !== true || forced || this.#counter.fault !== refused) this.#counter.countRefused(refused);
     if (!forced && this.#reported.has(refused)) return;
     this.#reported.add(refused);
-    log.warn({}, `${refused}; the previous version stays in force`);
+    log.warn({}, `${refused}; the previous version remains in use`);
   }
 
   async #adopt(readings: readonly HashedReading[]): Promise<VersionRefusal | undefined> {

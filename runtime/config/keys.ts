@@ -38,7 +38,7 @@ export function readPublicKey(text: string, known?: VerifyKey): KeyReading<Verif
   if (digits.length !== 64) return { got: `${digits.length} hex digits` };
   const bytes = Buffer.from(digits, "hex");
   if (known !== undefined && bytes.equals(known.bytes)) return { key: known };
-  if (!isValidPublicKey(bytes)) return { got: "bytes that no signature can verify against" };
+  if (!isValidPublicKey(bytes)) return { got: "bytes that are not a valid public key" };
   // Not copied, because a separate buffer of 32 bytes takes ten times as much memory.
   return { key: new VerifyKey(bytes) };
 }
@@ -61,7 +61,7 @@ function decodeSeed(text: string): Uint8Array | string {
   if (digits !== undefined) return `${digits.length} hex digits`;
   if (/^(?:0x)?[0-9a-z]{64}(?:[0-9a-z]{2})?$/i.test(text))
     return `${text.length} characters, some of which are not hex digits`;
-  return bytes === undefined ? `${text.length} characters in none of these forms` : `${bytes.length} bytes`;
+  return bytes === undefined ? `${text.length} characters in none of these formats` : `${bytes.length} bytes`;
 }
 
 const isPem = (text: string) => text.trimStart().startsWith("-----BEGIN");

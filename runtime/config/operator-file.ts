@@ -99,7 +99,7 @@ function fileFault(stats: BigIntStats): { fault: string } | undefined {
   // A user with write access could authorise any caller.
   if (process.platform !== "win32" && (stats.mode & 0o002n) !== 0n) {
     return {
-      fault: "must not be world-writable, got a file that every user can write; remove that permission (chmod o-w)",
+      fault: "must not be writable by every user of this machine; remove that permission (chmod o-w)",
     };
   }
   return stats.size > MAX_FILE_BYTES ? TOO_LARGE : undefined;
@@ -123,7 +123,7 @@ export function hiddenPath(path: string): string | undefined {
   return [path, ...path.split("/")].some(looksLikeKey) ? "a key" : contentKind(path);
 }
 
-function unreadableMessage(got: string, remedy = REMEDIES[got] ?? "correct the path or put the file there"): string {
+function unreadableMessage(got: string, remedy = REMEDIES[got] ?? "correct the path or create the file"): string {
   return `must be a readable file, got ${got}; ${remedy}`;
 }
 

@@ -324,7 +324,7 @@ export class DocumentNode {
     }
     for (const name of repeated) {
       const { key } = members.get(name) as { key: number };
-      this.faults.add(this.#fault("must contain each member once, got a repeated one; remove it", key));
+      this.faults.add(this.#fault("must contain each member once, got a repeated member; remove it", key));
     }
     return members;
   }
@@ -332,14 +332,15 @@ export class DocumentNode {
 
 export function notJson(error: JsonError, bytes: Uint8Array, source: DocumentSource): ConfigError {
   const place = { pointer: "", ...lineColumn(bytes, error.offset) };
-  const [reason, remedy] = commonMistake(bytes, error.offset) ?? [error.reason, "correct the text at this place"];
+  const [reason, remedy] = commonMistake(bytes, error.offset) ?? [error.reason, "correct the text at this position"];
   return new ConfigError(`must be JSON: ${reason}; ${remedy}`, source, place);
 }
 
 /** Recognizes common mistakes of editors and JSON dialects; returns the reason and how to fix it. */
 function commonMistake(bytes: Uint8Array, offset: number): readonly [reason: string, remedy: string] | undefined {
   const [first = 0, second = 0] = bytes.subarray(0, 2);
-  if (offset === 0 && first === 0xef) return ["it begins with a byte order mark", "save it as UTF-8 without one"];
+  if (offset === 0 && first === 0xef)
+    return ["it begins with a byte order mark", "save it as UTF-8 without byte order mark"];
   if (offset === 0 && first + second === 0xfe + 0xff) return ["it is UTF-16", "save it as UTF-8"];
   if (offset === bytes.length && Buffer.from(bytes).toString("latin1").trim() === "")
     return ["it is empty", "write the document"];

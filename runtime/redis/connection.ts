@@ -376,6 +376,6 @@ function codeOf({ name, message, code }: NodeJS.ErrnoException): string {
   if (name === "ReplyError" && /executing the script can't|ACL failure in script/.test(message)) return "NOPERM";
   if (name === "ReplyError") return /^-?(?<word>[A-Z]{2,24})\b/.exec(message)?.groups?.word ?? "error";
   if (typeof code === "string" && /^[A-Z_0-9]{2,48}$/.test(code)) return code;
-  if (/sentinel/i.test(message)) return "no sentinel names a primary";
+  if (/sentinel/i.test(message)) return "no sentinel reports a primary";
   return "connection closed";
 }

@@ -156,7 +156,7 @@ export class RedisReplayStore implements ReplayStore {
           this.#noted.forget();
           this.#log?.warn(
             {},
-            "Redis has lost data or is another server; no new runs start until the grace period is over",
+            "Redis lost data or was replaced by another server; new calls are refused until the grace period is over",
           );
         },
         recovered: () => void this.#pending.kick(),
@@ -169,10 +169,10 @@ export class RedisReplayStore implements ReplayStore {
         this.#figures.droppedWrites += count;
         this.#log?.error(
           { count },
-          "ends of runs could not be written to Redis in time; retries of their calls get 409 until their lease and TTL have passed",
+          "answers could not be written to Redis in time; retries of these calls get 409 until their entries in Redis expire",
         );
       },
-      (error) => this.#log?.error({ err: error }, "a pending write to Redis failed and is retried"),
+      (error) => this.#log?.error({ err: error }, "a write to Redis failed and will be retried"),
     );
     this.#host = this.#leaseHost();
   }
@@ -220,7 +220,10 @@ export class RedisReplayStore implements ReplayStore {
   async #graceOver(): Promise<void> {
     const { graceMs } = this.#incarnation;
     if (graceMs > 0)
-      this.#log?.info({ ms: Math.ceil(graceMs) }, "the start is waiting for the grace period of the replay store");
+      this.#log?.info(
+        { ms: Math.ceil(graceMs) },
+        "the server starts when the grace period of the replay store is over",
+      );
     for (let ms = graceMs; ms > 0; ms = this.#incarnation.graceMs) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, Math.ceil(ms));
@@ -271,7 +274,7 @@ export class RedisReplayStore implements ReplayStore {
     if (left > 0)
       this.#log?.error(
         { left },
-        "the server stopped before all ends of runs were written to Redis; retries of these calls get 409 until their lease and TTL have passed",
+        "the server stopped before all answers were written to Redis; retries of these calls get 409 until their entries in Redis expire",
       );
     this.#connection.close();
     this.#endWait();
@@ -348,7 +351,7 @@ export class RedisReplayStore implements ReplayStore {
     this.#figures.failed("record");
     this.#log?.error(
       {},
-      "a replay record in Redis is malformed or of another version, and its call was refused: give each deployment its own key prefix",
+      "a call was refused, because its entry in Redis has an unknown format: give each deployment its own key prefix",
     );
     throw unavailable("refused");
   }
@@ -381,7 +384,7 @@ export class RedisReplayStore implements ReplayStore {
         this.#figures.conflicts++;
         this.#log?.error(
           { tool: claim.tool },
-          "a call of the tool also ran in another process, because its claim was lost in Redis",
+          "a call ran in two processes, because Redis lost the entry of the first run",
         );
       },
       renewed: () => this.#figures.renewals++,
@@ -513,7 +516,7 @@ export class RedisReplayStore implements ReplayStore {
     }
     this.#log?.info(
       { ...summary, ...(this.#address && { address: this.#address }) },
-      "the replay state is shared in Redis",
+      "connected to the replay store in Redis",
     );
   }
 

@@ -32,9 +32,9 @@ export function checkServer(facts: ReadonlyMap<string, string>): ServerVerdict {
     );
   }
   if (!facts.has("maxmemory_policy"))
-    warnings.push("the server does not report its maxmemory-policy: make sure that it is noeviction");
+    warnings.push("Redis does not report its maxmemory-policy: make sure that it is noeviction");
   if (!facts.has("run_id")) {
-    warnings.push("the server does not report its run_id: a restart is detected only if data is lost");
+    warnings.push("Redis does not report its run_id, so a restart is detected only if it lost all data");
   }
   return { ...(fault !== undefined && { fault }), warnings, summary };
 }
@@ -44,7 +44,7 @@ export function policyFault(facts: ReadonlyMap<string, string>): string | undefi
   const policy = facts.get("maxmemory_policy");
   return policy === undefined || policy === "noeviction"
     ? undefined
-    : `maxmemory-policy is ${printable(policy)}, which evicts live entries: set it to noeviction`;
+    : `maxmemory-policy is ${printable(policy)}, so Redis may delete entries that are still needed: set it to noeviction`;
 }
 
 function versionFault(name: string, version: string, least: readonly [number, number]): string | undefined {

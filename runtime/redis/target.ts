@@ -15,7 +15,7 @@ export interface RedisTarget {
 }
 
 const FORMS =
-  "expected redis://user:password@host:port/db, rediss://… for TLS, unix:///path or redis+sentinel://h1:p,h2:p/name, percent-encoded where a user or password has one of / ? # @ %";
+  "expected redis://user:password@host:port/db, rediss://… for TLS, unix:///path or redis+sentinel://h1:p,h2:p/name; in users and passwords, percent-encode / ? # @ %";
 const URL_FORM = /^(?<scheme>[a-z+]+):\/\/(?:(?<login>[^@/]*)@)?(?<hosts>[^@/?#]*)(?<path>\/[^?#]*)?$/;
 const HOST_FORM = /^(?<host>\[[0-9a-fA-F:.]+\]|[^:[\]]+)(?::(?<port>\d{1,5}))?$/;
 

@@ -126,7 +126,7 @@ export async function bootstrap(
     for (const tool of staleTools(classes)) {
       logger.warn(
         { tool },
-        "the contract of the tool differs from meta.json, because this server was built before svc-gen ran: run tsc",
+        "the contract of the tool differs from meta.json: this server was built before svc-gen last ran; run tsc, then restart the server",
       );
     }
     for (const event of ["uncaughtException", "unhandledRejection"] as const) {
@@ -167,9 +167,9 @@ function listenRemedy(error: unknown, address: Address | undefined): string {
 }
 
 const LISTEN_REMEDIES: Readonly<Record<string, string>> = {
-  EADDRINUSE: "another process is listening there, often the previous server finishing its calls: stop it",
+  EADDRINUSE: "another process is listening there, often the previous server while it finishes its calls: stop it",
   EADDRNOTAVAIL: "this machine does not have this address: use one of its own",
-  EACCES: "a port below 1024 needs a privilege: use a higher port",
+  EACCES: "a port below 1024 requires privileges: use a higher port",
 };
 
 /** Prints a text and exits, because handles opened by a tool's module would keep the process alive. */

@@ -6,14 +6,14 @@ import { exitWith } from "./log/log-destination.js";
 
 const USAGE = `usage: node server.js [--meta | --help]
 
-Serves its tools until SIGTERM or SIGINT.
+Serves the tools until SIGTERM or SIGINT.
 
   --meta   print the metadata of the tools as JSON and exit
   --help   print this and exit
 
 Environment: BIND_ADDR, SVC_TOOLKIT_CONFIG_PATH, SVC_TOOL_TLS_CERT_PATH, SVC_TOOL_TLS_KEY_PATH, SVC_LOG_LEVEL,
-SVC_ADMIN_ADDR, SVC_ALLOW_UNSIGNED, SVC_REPLAY_REDIS_URL and others that begin with SVC_REPLAY_REDIS_. docs/guide/settings.md
-of svc-gen describes them.
+SVC_ADMIN_ADDR, SVC_ALLOW_UNSIGNED, SVC_REPLAY_REDIS_URL and other variables that begin with SVC_REPLAY_REDIS_. They are
+described in docs/guide/settings.md of svc-gen.
 `;
 
 /**

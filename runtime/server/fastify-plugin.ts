@@ -48,7 +48,7 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, given) =
   const scheme = app.initialConfig.https === undefined ? "http" : "https";
   if ((options.shutdown?.readinessDelayMs ?? 0) > 0) {
     throw new RangeError(
-      "shutdown.readinessDelayMs: not supported for mounted tools; leave it out and delay app.close() in the application",
+      "shutdown.readinessDelayMs: not supported for mounted tools; remove it, and delay app.close() in the application",
     );
   }
   requireVariables(tools.map(({ contract }) => contract));
@@ -89,7 +89,7 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, given) =
   if (pluginTimeout > 0 && pluginTimeout < shutdown.limitMs) {
     log.warn(
       { pluginTimeout, shutdownMs: shutdown.limitMs },
-      "app.close() will reject when calls take longer than pluginTimeout: set pluginTimeout of the application to 0",
+      "app.close() rejects if running calls take longer than pluginTimeout: set pluginTimeout of the application to 0",
     );
   }
   log.info({ prefix: app.prefix, ...parts.summary }, "mounted");

@@ -96,7 +96,7 @@ export class ServerReload {
     try {
       const { waitingBodyLimit, ...change } = replaceConfig(config, bytes, source);
       this.#followList();
-      log.info(change, `a new version of ${title} is in force`);
+      log.info(change, `loaded a new version of ${title}`);
       for (const warning of configWarnings(config)) log.warn({}, `configuration: ${warning}`);
       for (const tool of change.signingKeys) warnIfUnsigned(config.toolConfig(tool), tool, log);
       if (waitingBodyLimit !== undefined && waitingBodyLimit !== this.#waitingBodyLimit) {
@@ -126,7 +126,7 @@ export class ServerReload {
       try {
         await leaders.adopt(version, signal);
         if (signal.aborted) return undefined;
-        log.info({}, `a new version of ${title} is in force`);
+        log.info({}, `loaded a new version of ${title}`);
         if (leaders.isEmpty)
           log.warn({}, `${title} contains no key: every call will be refused; add the key of a leader`);
         return undefined;
@@ -152,7 +152,7 @@ export class ServerReload {
       try {
         const next = readPair(files, cert, key);
         server.setSecureContext(next.context);
-        log.info({ expires: new Date(next.expiresAt).toISOString() }, `a new version of ${titles[0]} is in force`);
+        log.info({ expires: new Date(next.expiresAt).toISOString() }, `loaded a new version of ${titles[0]}`);
         use(next);
         return undefined;
       } catch (error) {

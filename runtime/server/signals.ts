@@ -52,7 +52,7 @@ export function stopOnSignals(starting: Promise<{ close(signal: NodeJS.Signals):
 }
 
 function exitLate(signal: string, number: number): void {
-  const text = `cannot start: received ${signal}, and the start did not end within ${START_LIMIT_MS / 1000} s\n`;
+  const text = `cannot start: received ${signal} while starting, and the start did not end within ${START_LIMIT_MS / 1000} s\n`;
   exitWith(128 + number, text);
 }
 
@@ -63,7 +63,7 @@ function exitLate(signal: string, number: number): void {
  */
 export function toggleDebugOnSignal(log: ServerLogger, isOwn: boolean): void {
   process.on("SIGUSR2", () => {
-    if (isOwn) log.warn({}, "SIGUSR2 was ignored: the application controls the level of a logger set in code");
+    if (isOwn) log.warn({}, "SIGUSR2 was ignored: the application passed its own logger, and controls the log level");
     else toggleDebug(log);
   });
 }

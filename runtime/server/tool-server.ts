@@ -225,19 +225,19 @@ async function sharedStore(signed: boolean, log: ServerLogger): Promise<ReplaySt
   }
   if (signed && settings.length > 0) {
     throw new StartupError(
-      `${settings.join(", ")}: expected ${ENV_REDIS_URL} to be set too; without it no replay state is shared`,
+      `${settings.join(", ")}: expected ${ENV_REDIS_URL} to be set too; without it replicas do not share a replay store`,
     );
   }
   if (settings.length > 0) {
     log.warn(
       { variables: settings },
-      `the settings of the shared replay state are ignored, because calls without signatures are not remembered: set ${ENV_TOOLKIT_CONFIG_PATH} to a configuration that requires signatures, or unset the settings`,
+      `the settings of the shared replay store are ignored, because answers to unsigned calls are not stored: set ${ENV_TOOLKIT_CONFIG_PATH} to a configuration that requires signatures, or unset the settings`,
     );
   }
   const misspelt = signed ? strayVariables(process.env).find(({ nearest }) => nearest === ENV_REDIS_URL) : undefined;
   if (misspelt !== undefined) {
     throw new StartupError(
-      `${displayVariable(misspelt.name)} is set but ${ENV_REDIS_URL} is not: without it no replay state is shared, and a call can run again in another replica; rename the variable to ${ENV_REDIS_URL}, or unset it`,
+      `${displayVariable(misspelt.name)} is set but ${ENV_REDIS_URL} is not: without a shared replay store a call can run again in another replica; rename the variable to ${ENV_REDIS_URL}, or unset it`,
     );
   }
   return undefined;
@@ -296,7 +296,9 @@ function engineOf(name: EngineName | undefined): EngineSelection {
 function sustained(store: ReplayMemory, tools: readonly ServedTool[], config: ToolkitRuntimeConfig) {
   if (!config.signedHttpIsRequired()) return {};
   const ttl = Math.max(...tools.map(({ fqn }) => config.toolConfig(fqn)?.replayTtlMs ?? 0));
-  return { replay: `sustains ${Math.floor(store.sustainedRate(ttl, 400 + SEAL_BYTES))} calls/s over ${ttl} ms` };
+  return {
+    replay: `has room for ${Math.floor(store.sustainedRate(ttl, 400 + SEAL_BYTES))} calls/s with a TTL of ${ttl} ms`,
+  };
 }
 
 /**

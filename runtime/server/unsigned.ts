@@ -39,13 +39,13 @@ export function checkUnsigned(
   if (!isAsked && endpoint !== undefined && !isLoopback(endpoint.host)) {
     const address = `${endpoint.host.includes(":") ? `[${endpoint.host}]` : endpoint.host}:${endpoint.port}`;
     throw new StartupError(
-      `no signatures are required, but ${address} is reachable from other machines, all of which could call the tools; ${REQUIRE}, or ${ASK}`,
+      `signatures are not required, but ${address} is reachable from other machines, which could all call the tools; ${REQUIRE}, or ${ASK}`,
     );
   }
   const reached = endpoint === undefined ? "the application" : "this address";
   log.warn(
     { signed: false },
-    `no signatures are required: any program that can reach ${reached} may call the tools${hasNone ? `; ${ENV_TOOLKIT_CONFIG_PATH} is not set` : ""}`,
+    `signatures are not required: any program that can reach ${reached} may call the tools${hasNone ? `; ${ENV_TOOLKIT_CONFIG_PATH} is not set` : ""}`,
   );
 }
 
@@ -70,7 +70,7 @@ function warnOf(strays: readonly StrayVariable[], log: ServerLogger): void {
 }
 
 function misspeltPath({ name }: StrayVariable): string {
-  return `${displayVariable(name)} is set but ${ENV_TOOLKIT_CONFIG_PATH} is not: without a configuration every caller would be served unsigned; rename the variable to ${ENV_TOOLKIT_CONFIG_PATH}, or unset it, or ${ASK}`;
+  return `${displayVariable(name)} is set but ${ENV_TOOLKIT_CONFIG_PATH} is not: without a configuration every caller would be served without signatures; rename the variable to ${ENV_TOOLKIT_CONFIG_PATH}, or unset it, or ${ASK}`;
 }
 
 /** @throws {@link StartupError} for a value other than 0 and 1 */

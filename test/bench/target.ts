@@ -50,7 +50,7 @@ export interface TargetOptions {
 }
 
 const SERVING = '"msg":"serving"';
-const RELOADED = "a new version of";
+const RELOADED = "loaded a new version of";
 
 export class Target {
   #log = "";

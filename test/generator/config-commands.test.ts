@@ -317,7 +317,10 @@ describe("config check", () => {
     assert.equal((await check(folder, "--allow-list", "leaders.json")).code, 0);
     if (!POSIX) return;
     chmodSync(join(folder, "leaders.json"), 0o602);
-    assert.match((await check(folder, file)).found[0]?.message ?? "", /must not be world-writable/);
+    assert.match(
+      (await check(folder, file)).found[0]?.message ?? "",
+      /must not be writable by every user of this machine/,
+    );
   });
 
   it("warns of permissions, an empty list and a long TTL in valid files", { skip: !POSIX }, async () => {

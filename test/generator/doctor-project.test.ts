@@ -271,7 +271,7 @@ describe("doctor of a configuration and environment", () => {
     chmodSync(join(made.root, "config.json"), 0o602);
     assert.match(
       (await doctor(made, ["--config", "config.json"])).of("configuration").next,
-      /\(troubleshooting: must not be world-writable\)$/,
+      /\(troubleshooting: must not be writable by every user of this machine\)$/,
     );
     chmodSync(join(made.root, "leader.key"), 0o644);
     const { failed, of } = await doctor(made, ["--leader-key", "leader.key"]);

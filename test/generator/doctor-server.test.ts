@@ -538,7 +538,7 @@ describe("doctor of a server with a fault", () => {
   it("reports a leader that is not in the allow-list, or there with another key", async () => {
     const nobody = await doctor(`${origin}/tool`, "--leader-key", "alice.key", "--leader-id", "carol", "--key-id", "7");
     assert.deepEqual([nobody.failed, nobody.of("body").ok], [["headers"], null]);
-    assert.match(nobody.of("headers").next, /^add leader carol with key 7 to the allow-list; .*stays in force/);
+    assert.match(nobody.of("headers").next, /^add leader carol with key 7 to the allow-list; .*remains in use/);
     const wrong = await doctor(`${origin}/tool`, "--leader-key", "bob.key", "--leader-id", "alice");
     assert.match(wrong.of("headers").next, /^check that the allow-list has the public key of this private key/);
   });

@@ -176,7 +176,7 @@ test("keys show: public key, format and permissions; the private key only with -
   const mode = HAS_MODES ? "mode: 0600\n" : "";
   assert.deepEqual(shown, {
     code: EXIT.done,
-    out: `public key: ${PUBLIC}\nform: 0x-hex (0x and 64 hex digits)\n${mode}in an allow-list: ${entry}\n`,
+    out: `public key: ${PUBLIC}\nformat: 0x-hex (0x and 64 hex digits)\n${mode}in an allow-list: ${entry}\n`,
     err: "",
   });
   assert.match((await keys("show", "a.key", "--reveal")).out, new RegExp(`^private key: 0x${HEX}$`, "m"));
@@ -348,8 +348,8 @@ test("errors of key files name the file, the expected form and the actual length
     [`{"key":"${HEX}"}`, "JSON"],
     [pem, `PEM, which "openssl pkey -in FILE -outform DER | tail -c 32 | od -An -vtx1 | tr -d ' \\n'" converts`],
     [`ssh-ed25519 ${KEY.toString("base64")}`, "an SSH key"],
-    [`${HEX}\n${HEX}\n`, "129 characters in none of these forms"],
-    [Buffer.alloc(32, 0xff), "32 characters in none of these forms"],
+    [`${HEX}\n${HEX}\n`, "129 characters in none of these formats"],
+    [Buffer.alloc(32, 0xff), "32 characters in none of these formats"],
     [Buffer.alloc(5000, 0x30), "a file of 5000 bytes"],
   ] as const) {
     writeKey("bad.key", text);

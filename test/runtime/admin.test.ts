@@ -181,7 +181,7 @@ describe("metrics", () => {
     assert.equal(ready.status, 200, "the last good version serves");
     assert.match(
       ready.body.toString(),
-      /^ready\nconfiguration ".*config\.json".*; the previous version stays in force\n$/,
+      /^ready\nconfiguration ".*config\.json".*; the previous version remains in use\n$/,
     );
     assert.ok(!ready.body.includes("canary"));
   });

@@ -147,14 +147,24 @@ describe("faults at load", () => {
       "1:72 /leaders/0/keys/0/public_key",
       `${wantedKey}66 characters, some of which are not hex digits`,
     ],
-    ["not a point", keyed(`02${"00".repeat(31)}`), "1:72 /leaders/0/keys/0/public_key", `${wantedKey}bytes that no`],
+    [
+      "not a point",
+      keyed(`02${"00".repeat(31)}`),
+      "1:72 /leaders/0/keys/0/public_key",
+      `${wantedKey}bytes that are not a valid public key`,
+    ],
     [
       "not canonical",
       keyed(`f0${"ff".repeat(30)}7f`),
       "1:72 /leaders/0/keys/0/public_key",
-      `${wantedKey}bytes that no`,
+      `${wantedKey}bytes that are not a valid public key`,
     ],
-    ["small order", keyed(`01${"00".repeat(31)}`), "1:72 /leaders/0/keys/0/public_key", `${wantedKey}bytes that no`],
+    [
+      "small order",
+      keyed(`01${"00".repeat(31)}`),
+      "1:72 /leaders/0/keys/0/public_key",
+      `${wantedKey}bytes that are not a valid public key`,
+    ],
     [
       "a repeated kid",
       entry(`{"kid":1,"public_key":"${key(1)}"},\n{"kid":1,"public_key":"${key(2)}"}`),
@@ -236,7 +246,7 @@ describe("faults at load", () => {
     ] as const) {
       assert.throws(() => configWith({ allowed_leaders_path: path }), {
         name: "ConfigError",
-        message: `allow-list ${JSON.stringify(path)} must be a readable file, got ${got}; correct the path or put the file there`,
+        message: `allow-list ${JSON.stringify(path)} must be a readable file, got ${got}; correct the path or create the file`,
       });
     }
     assert.throws(() => configWith({ allowed_leaders_path: "" }), ConfigError);
@@ -376,8 +386,8 @@ describe("a file that changes", () => {
       return [...new Set(warnings())];
     };
     const quoted = JSON.stringify(path);
-    const kept = "; the previous version stays in force";
-    const gone = `allow-list ${quoted} must be a readable file, got ENOENT; correct the path or put the file there${kept}`;
+    const kept = "; the previous version remains in use";
+    const gone = `allow-list ${quoted} must be a readable file, got ENOENT; correct the path or create the file${kept}`;
 
     rmSync(path);
     assert.deepEqual(await look(), [gone]);

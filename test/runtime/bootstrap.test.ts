@@ -94,7 +94,7 @@ describe("the four forms of bootstrap", () => {
         await cannotStartEach(codes, ["listen 127.0.0.1:8080"]),
         ["BIND_ADDR", "BIND_ADDR", "the address given to bootstrap", "SVC_ADMIN_ADDR"].map((what) => [
           1,
-          `${inUse}, often the previous server finishing its calls: stop it, or change ${what}\n`,
+          `${inUse}, often the previous server while it finishes its calls: stop it, or change ${what}\n`,
         ]),
       );
     } finally {
@@ -295,7 +295,7 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     [
       "an unsigned server that other machines reach",
       'process.env.BIND_ADDR = "0.0.0.0:0"; await bootstrap(One);',
-      /^no signatures are required, but 0\.0\.0\.0:0 is reachable from other machines, /,
+      /^signatures are not required, but 0\.0\.0\.0:0 is reachable from other machines, /,
     ],
     ["a bad BIND_ADDR", 'process.env.BIND_ADDR = "localhost:80"; await bootstrap(One);', /^BIND_ADDR: expected/],
     ["an empty SVC_TOOLKIT_CONFIG_PATH", configuredBy(""), /SVC_TOOLKIT_CONFIG_PATH/],
@@ -303,7 +303,7 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     [
       "a relative SVC_TOOLKIT_CONFIG_PATH that names nothing",
       configuredBy("none.json"),
-      `configuration "none.json" must be a readable file, got ENOENT in ${JSON.stringify(process.cwd())}; correct the path or put the file there`,
+      `configuration "none.json" must be a readable file, got ENOENT in ${JSON.stringify(process.cwd())}; correct the path or create the file`,
     ],
     ...(
       [
@@ -376,7 +376,7 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     it(`a description of ${JSON.stringify(description)}`, () => {
       const tool = countingTool({ fqn: "xyz.test.bad@1" });
       Object.assign(tool.class, { description: () => description });
-      const message = "xyz.test.bad@1: description() is blank: return a sentence for people who choose a tool";
+      const message = "xyz.test.bad@1: description() is blank: return a sentence that describes the tool";
       assert.throws(() => serveTools([tool.class]), { name: "StartupError", message });
       proves("1.23");
     });

@@ -165,7 +165,7 @@ describe("static create and close", () => {
     await closed;
     assert.deepEqual(
       log.entries.map(({ level, message }) => [level, message]),
-      [["warn", "close() of the tool exceeded its time limit; the shutdown continued without it"]],
+      [["warn", "close() of the tool exceeded its time limit; the shutdown continues without it"]],
     );
   });
 
@@ -181,7 +181,7 @@ describe("static create and close", () => {
     await (await creating)();
     assert.deepEqual(
       log.entries.map(({ message, fields }) => [message, fields.tool]),
-      [["the start is waiting for create() of the tool", tool.fqn]],
+      [["the server is not started yet: create() of the tool has not returned", tool.fqn]],
     );
   });
 
@@ -251,7 +251,7 @@ describe("static create and close in processes", { concurrency: 2 }, () => {
     child.process.kill("SIGTERM");
     const { code, stderr } = await child.ended;
     assert.equal(code, 143);
-    assert.match(stderr, /^cannot start: received SIGTERM, and the start did not end within 5 s$/m);
+    assert.match(stderr, /^cannot start: received SIGTERM while starting, and the start did not end within 5 s$/m);
   });
 
   it("each thread of an isolated tool has its own create and close", async () => {

@@ -27,7 +27,7 @@ const config = (tools: Record<string, object>, list?: string) =>
 const keyed = { response_signing_key: SEED };
 const warnings = (log: readonly LogEntry[]) =>
   log.filter(({ level, fields }) => level === "warn" && fields.signed === undefined).map(({ message }) => message);
-const FAULT = "must not be world-writable, got a file that every user can write; remove that permission (chmod o-w)";
+const FAULT = "must not be writable by every user of this machine; remove that permission (chmod o-w)";
 
 describe("permissions of files", { skip: process.platform === "win32" }, () => {
   it("a world-writable configuration is a start-up error, also behind a link", () => {
@@ -67,7 +67,7 @@ describe("permissions of files", { skip: process.platform === "win32" }, () => {
     await until(() => warnings(server.log).length === 1, "a warning");
     assert.equal(await accepted(), true);
     assert.deepEqual(warnings(server.log), [
-      `allow-list ${JSON.stringify(list)} ${FAULT}; the previous version stays in force`,
+      `allow-list ${JSON.stringify(list)} ${FAULT}; the previous version remains in use`,
     ]);
     chmodSync(list, 0o644);
     await until(async () => !(await accepted()), "the list without keys");
@@ -75,7 +75,7 @@ describe("permissions of files", { skip: process.platform === "win32" }, () => {
     await until(() => warnings(server.log).some((each) => each.startsWith("configuration")), "a warning");
     assert.equal(
       warnings(server.log).find((each) => each.startsWith("configuration")),
-      `configuration ${JSON.stringify(path)} ${FAULT}; the previous version stays in force`,
+      `configuration ${JSON.stringify(path)} ${FAULT}; the previous version remains in use`,
     );
   });
 
@@ -116,7 +116,7 @@ it("a version of a shared configuration keeps the entries of the tools of every 
   await server.reload();
   assert.match(
     warnings(server.log)[0] ?? "",
-    new RegExp(`got none for ${two.fqn.replaceAll(".", "\\.")}; put them back`),
+    new RegExp(`got no entry for ${two.fqn.replaceAll(".", "\\.")}; restore it`),
   );
   assert.ok(shared.hasTool(two.fqn));
 });
@@ -148,12 +148,12 @@ describe("valid configurations that are probably unintended cause warnings", () 
     [
       "no body",
       '{"invoke_max_body_bytes":0}',
-      "configuration: invoke_max_body_bytes is 0: every call will be refused; raise it or leave it out",
+      "configuration: invoke_max_body_bytes is 0: every call will be refused; raise it, or remove it",
     ],
     [
       "a TTL in some other unit",
       signed(inPlace(allowList), { replay_cache_ttl_ms: 300_000_000 }, fqn),
-      `configuration: replay_cache_ttl_ms of "${fqn}" is 3 days or more: the unit is milliseconds, and a full replay memory refuses calls`,
+      `configuration: replay_cache_ttl_ms of "${fqn}" is 3 days or more: check the unit, which is milliseconds; a replay memory that is full of old answers refuses calls`,
     ],
   ] as const) {
     it(what, async () => {

@@ -95,7 +95,8 @@ describe("sources", () => {
   it("a variable that is set but empty is an error", () => {
     assert.throws(() => ToolkitRuntimeConfig.fromEnv({ [ENV_TOOLKIT_CONFIG_PATH]: "" }), {
       name: "ConfigError",
-      message: "configuration SVC_TOOLKIT_CONFIG_PATH must be a path, got an empty string; unset it or name the file",
+      message:
+        "configuration SVC_TOOLKIT_CONFIG_PATH must be a path, got an empty string; set it to a path, or unset it",
     });
     proves("10.2");
   });
@@ -107,7 +108,7 @@ describe("sources", () => {
       [directory, "a directory or a special file"],
       ["a\0b", "ERR_INVALID_ARG_VALUE"],
     ] as const) {
-      const message = `configuration ${JSON.stringify(path)} must be a readable file, got ${got}; correct the path or put the file there`;
+      const message = `configuration ${JSON.stringify(path)} must be a readable file, got ${got}; correct the path or create the file`;
       assert.throws(() => ToolkitRuntimeConfig.fromPath(path), { name: "ConfigError", message });
       assert.throws(() => ToolkitRuntimeConfig.fromEnv({ [ENV_TOOLKIT_CONFIG_PATH]: path }), { message });
     }
@@ -213,7 +214,7 @@ describe("values", () => {
         const text = `{"signed_http":{"mode":"${mode}","allowed_leaders":${JSON.stringify(leaders)},
 "tools":{"${SUM}":{}, "${again}":{}}}}`;
         const place =
-          /line 2, column \d+: \/signed_http\/tools must contain each member once, got a repeated one; remove it$/;
+          /line 2, column \d+: \/signed_http\/tools must contain each member once, got a repeated member; remove it$/;
         assert.throws(() => parse(text), place);
       }
     }
@@ -331,7 +332,7 @@ describe("error texts", () => {
     [
       "5",
       "0",
-      "line 6, column 49: /signed_http/tools/xyz.demo.sum@1/replay_cache_ttl_ms must be at least 1, got 0; write milliseconds, or leave it out for 300000",
+      "line 6, column 49: /signed_http/tools/xyz.demo.sum@1/replay_cache_ttl_ms must be at least 1, got 0; write milliseconds, or remove it for the default, 300000",
     ],
     [
       "6}",
@@ -376,7 +377,7 @@ describe("error texts", () => {
     [
       '"signed_http"',
       '"invoke_max_body_bytes"',
-      "line 3, column 3: the document must contain each member once, got a repeated one; remove it",
+      "line 3, column 3: the document must contain each member once, got a repeated member; remove it",
     ],
     [
       '"version": 1, ',
@@ -387,7 +388,7 @@ describe("error texts", () => {
     [
       '"replay_cache_ttl_ms": 5',
       '"response_signing_key": ""',
-      "line 6, column 50: /signed_http/tools/xyz.demo.sum@1/response_signing_key must be an Ed25519 private key of 32 bytes, or 33 with a leading zero flag, as 64 hex digits, base64 or base64url, got an empty string; write the key again",
+      "line 6, column 50: /signed_http/tools/xyz.demo.sum@1/response_signing_key must be an Ed25519 private key of 32 bytes, or 33 with a leading zero byte, in hex, base64 or base64url, got an empty string; copy the key again",
     ],
   ];
 

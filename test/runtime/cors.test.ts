@@ -189,6 +189,6 @@ it("an application that answers OPTIONS of every path itself is a start-up error
   const configure = (app: FastifyInstance) => void app.options("*", async () => "mine");
   await assert.rejects(serveFor([countingTool({ path: "sum" })], { allowedOrigins, configure } as object), {
     name: "StartupError",
-    message: /^allowedOrigins: the application already has a route for OPTIONS of every path; /,
+    message: /^allowedOrigins: the application already has a route OPTIONS \*; /,
   });
 });

@@ -383,7 +383,7 @@ describe("504 tool_invocation_timeout: the deadline passed", () => {
       const { response, log } = await call({ timeout: 40, invoke: (_, { signal }) => invoke(signal as AbortSignal) });
       timedOut(response);
       await until(() => log.some(({ message }) => message.includes("discarded")), "the late end is logged");
-      const ended = log.find(({ message }) => message === "the tool stopped because of its abort signal");
+      const ended = log.find(({ message }) => message === "the tool stopped after its abort signal");
       assert.deepEqual([ended?.level, ended?.fields.reason, ended?.fields.err], ["info", "timeout", undefined]);
       assert.deepEqual(
         log.filter(({ level }) => level === "error"),

@@ -54,7 +54,7 @@ describe("readSigningKey", () => {
     proves("10.9");
   });
 
-  const none = "in none of these forms";
+  const none = "in none of these formats";
   const refused: [name: string, text: string, got: string][] = [
     ["empty", "", "an empty string"],
     ["blank", " \n", "an empty string"],
@@ -154,7 +154,7 @@ describe("readSigningKey", () => {
 
 describe("readPublicKey", () => {
   const hex = "ea4a6c63e29c520abef5507b132ec5f9954776aebebe7b92421eea691446d22c";
-  const unusable = "bytes that no signature can verify against";
+  const unusable = "bytes that are not a valid public key";
 
   it("accepts 64 hex digits in any letter case, with or without 0x", () => {
     for (const text of [hex, `0x${hex}`, hex.toUpperCase(), `0x${hex.toUpperCase()}`]) {

@@ -459,7 +459,7 @@ describe("invalid limits are a start-up error", () => {
     ],
     [
       { limits: { concurrency: 1, queueTimeoutMs: 5 } },
-      "load.limits.queueTimeoutMs: expected a queue of at least 1, got 0; set queue or leave queueTimeoutMs out",
+      "load.limits.queueTimeoutMs: expected a queue of at least 1, got 0; set queue, or remove queueTimeoutMs",
     ],
     [
       own({ concurrency: 1.5 }),
@@ -489,7 +489,7 @@ describe("invalid limits are a start-up error", () => {
     await assert.rejects(
       serveFor([tool], options),
       new RangeError(
-        "load.rateLimit: expected signed requests, because the limit counts calls of verified leaders, got unsigned ones; leave it out, or require signatures in the configuration",
+        "load.rateLimit: the limit counts calls of verified leaders, but this server does not require signatures; remove it, or require signatures in the configuration",
       ),
     );
   });

@@ -215,7 +215,7 @@ describe("a pipe that is not read", { timeout: 120_000 }, () => {
     assert.equal(filled.length, 300 - dropped + 1);
     const reported = lines.reduce((sum, line) => sum + (line.dropped ?? 0), 0);
     assert.equal(reported, dropped);
-    assert.deepEqual([lines[0]?.msg.slice(0, 26), lines[1]?.msg], ["no signatures are required", "serving"]);
+    assert.deepEqual([lines[0]?.msg.slice(0, 27), lines[1]?.msg], ["signatures are not required", "serving"]);
     assert.equal(lines.at(-1)?.msg, "stopped");
   });
 });

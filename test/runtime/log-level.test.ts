@@ -99,7 +99,7 @@ describe("SIGUSR2", { skip: isWindows }, () => {
     })() }`;
     const child = run(code(logger), { env });
     await child.url;
-    await toggle(child, "SIGUSR2 was ignored: the application controls the level");
+    await toggle(child, "SIGUSR2 was ignored: the application passed its own logger");
     await sendPlain(await child.url, "/one/invoke", '{"value":1}');
     await stop(child);
     assert.ok(!child.stderr().includes("tool 1"));

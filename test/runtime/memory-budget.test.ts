@@ -64,7 +64,7 @@ describe("the parts of the memory", () => {
     const tooMuch = () => memoryBudget({ replayMaxBytes: 512 * MIB }, use, host(512, 259));
     assert.throws(
       tooMuch,
-      /^StartupError: the memory limit is too small: replay memory, bodies and answers alone exceed the limit of 512 MiB/,
+      /^StartupError: the memory limit is too small: replay memory, request bodies and answers alone exceed the limit of 512 MiB/,
     );
   });
 

@@ -138,7 +138,7 @@ for (const [mode, options] of Object.entries(MODES)) {
       assert.deepEqual([told()?.fields.tool, told()?.fields.reason], [hasty.fqn, "timeout"]);
       // It rejects with the signal's reason: no fault of the tool.
       const ended = () =>
-        signed.log.slice(from).find(({ message }) => message === "the tool stopped because of its abort signal");
+        signed.log.slice(from).find(({ message }) => message === "the tool stopped after its abort signal");
       await until(() => ended() !== undefined, "its end is logged");
       const { level, fields } = ended() ?? assert.fail();
       assert.deepEqual([level, fields.tool, fields.reason, fields.phase], ["info", hasty.fqn, "timeout", "invoke"]);

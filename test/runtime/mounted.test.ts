@@ -393,7 +393,7 @@ describe("tools in an application", () => {
     [
       "threads without an entry of their own",
       () => mounted([countingTool()], { isolate: true }),
-      /^isolate of .*: expected isolate.entry for a mounted tool/,
+      /^isolate of .*: a mounted tool requires isolate.entry/,
     ],
     [
       "one signed tool at two prefixes",
@@ -404,7 +404,7 @@ describe("tools in an application", () => {
         await app.register(svcTools, { ...options, prefix: "/one" });
         await app.register(svcTools, { ...options, prefix: "/two" });
       },
-      /^xyz\S+ is registered twice in this process/,
+      /^xyz\S+ is served twice in this process/,
     ],
     [
       "an application of HTTP/2",

@@ -76,7 +76,7 @@ describe("SIGHUP", { skip: process.platform === "win32" }, () => {
     writeFileSync(target, config([alice]));
     assert.equal(await status(child.url, bob), 200, "the old version: nobody looked");
     child.process.kill("SIGHUP");
-    await until(() => child.stderr().includes("a new version of"), "a new version");
+    await until(() => child.stderr().includes("loaded a new version of"), "a new version");
     assert.deepEqual([await status(child.url, bob), await status(child.url, alice)], [401, 200]);
     writeFileSync(target, config([bob]).slice(0, -1));
     for (const times of [1, 2]) {
@@ -122,7 +122,7 @@ it("without descriptors (EMFILE) the process keeps serving, and watches again wh
   writeFileSync(path, config([alice]));
   for (let i = 0; i < 20; i++) assert.equal((await call("1", bob)).status, 200, "the last good version");
   assert.equal((await call('"give"')).status, 200);
-  await until(() => child.stderr().includes("a new version of"), "a new version");
+  await until(() => child.stderr().includes("loaded a new version of"), "a new version");
   assert.equal((await call("1", bob)).status, 401);
   assert.equal(count(child.stderr(), "EMFILE"), 1, child.stderr());
   assert.equal((await connection.send(requestText("GET", "/one/health")).response()).status, 200);

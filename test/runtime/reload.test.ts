@@ -154,7 +154,7 @@ describe("what a reload changes", () => {
 
   it("is logged with the names of the served tools, without text of the file", async () => {
     const { tool, path, put, log } = await start();
-    const told = () => log.filter(({ message }) => message.startsWith("a new version of")).map((e) => e.fields);
+    const told = () => log.filter(({ message }) => message.startsWith("loaded a new version of")).map((e) => e.fields);
     await put({ key: OTHER_SEED, ttlMs: 5 });
     await put({ key: OTHER_SEED, ttlMs: 5, tools: [tool.fqn, "xyz.test.unserved@1"] });
     await put({ key: OTHER_SEED, ttlMs: 5, leaders: [alice] });
@@ -163,7 +163,7 @@ describe("what a reload changes", () => {
       { signingKeys: [], replayTtls: [], leaders: false },
       { signingKeys: [], replayTtls: [], leaders: true },
     ]);
-    assert.match(log.at(-1)?.message ?? "", new RegExp(`^a new version of configuration "${path}" is in force`));
+    assert.match(log.at(-1)?.message ?? "", new RegExp(`^loaded a new version of configuration "${path}"`));
   });
 });
 
@@ -171,10 +171,10 @@ describe("a version with changes that a reload cannot make is refused as a whole
   it("the mode, in both directions", async () => {
     const { tool, server, path, put, messages } = await start();
     const gone = { leaders: [alice], mode: "disabled" } as const;
-    const kept = "; the previous version stays in force";
+    const kept = "; the previous version remains in use";
     await put(gone);
     await put("{}");
-    const fault = `configuration "${path}" must keep signed requests required, got them disabled; restart the process to change the mode`;
+    const fault = `configuration "${path}" must not change the mode of signed requests (required), got disabled; restart the process to change the mode`;
     assert.deepEqual(messages("warn"), [fault + kept, fault + kept]);
     const call = echoCall(tool, "1", { leader: bob });
     expectResult(await call.send(server.url), echoed("1"), call);
@@ -183,7 +183,7 @@ describe("a version with changes that a reload cannot make is refused as a whole
     await unsigned.put({});
     assert.match(
       unsigned.messages("warn").at(-1) ?? "",
-      /must keep signed requests disabled, got them required; restart/,
+      /must not change the mode of signed requests \(disabled\), got required; restart/,
     );
     assert.equal(unsigned.config.signedHttpIsRequired(), false);
     proves("10.14");
@@ -193,7 +193,7 @@ describe("a version with changes that a reload cannot make is refused as a whole
     const { tool, server, path, put, messages } = await start();
     await put({ leaders: [alice], tools: ["xyz.test.unserved@1"], key: OTHER_SEED });
     assert.deepEqual(messages("warn"), [
-      `configuration "${path}" must keep the entries of all served tools, got none for ${tool.fqn}; put them back, or restart the process without these tools; the previous version stays in force`,
+      `configuration "${path}" must keep the entries of all served tools, got no entry for ${tool.fqn}; restore it, or restart the process without these tools; the previous version remains in use`,
     ]);
     const call = echoCall(tool, "1", { leader: bob });
     expectResult(await call.send(server.url), echoed("1"), call);
@@ -235,7 +235,7 @@ describe("a version that cannot be used", () => {
     ] as const) {
       await put(bad);
       assert.match(messages("warn").at(-1) ?? "", fault);
-      assert.match(messages("warn").at(-1) ?? "", /; the previous version stays in force$/);
+      assert.match(messages("warn").at(-1) ?? "", /; the previous version remains in use$/);
       assert.equal((await call().send(server.url)).status, 200);
       assert.equal(
         server.reloads().config?.fault,
@@ -293,7 +293,7 @@ describe("an allow-list by path", () => {
     // Its own changes are told to the same log.
     rmSync(list);
     await until(() => server.reloads().allowList?.fault?.includes("ENOENT") === true, "the fault of the list");
-    assert.match(messages("warn").at(-1) ?? "", /^allow-list .*ENOENT.*the previous version stays in force/);
+    assert.match(messages("warn").at(-1) ?? "", /^allow-list .*ENOENT.*the previous version remains in use/);
     const { allowList: stats } = server.reloads();
     assert.deepEqual([stats?.applied, stats?.refused], [0, 1]);
   });

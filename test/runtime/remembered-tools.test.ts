@@ -12,7 +12,7 @@ const isTwice = (fqn: string) => (error: unknown) => {
   assert.ok(error instanceof StartupError, `${error}`);
   assert.equal(
     error.message,
-    `${fqn} is registered twice in this process, each time with its own replay memory, so a signed call could run twice: pass the same replayStore to both, such as a new ReplayMemory() of svc-runtime`,
+    `${fqn} is served twice in this process, each time with its own replay memory, so a signed call could run twice: pass the same replayStore to both, such as one new ReplayMemory() of svc-runtime`,
   );
   return true;
 };

@@ -558,7 +558,7 @@ describe("the bound", () => {
   it("start-up logs the rate that the store sustains", async () => {
     const { server } = await served();
     const serving = server.log.find(({ message }) => message === "serving");
-    assert.match(String(serving?.fields.replay), /^sustains \d+ calls\/s over 300000 ms$/);
+    assert.match(String(serving?.fields.replay), /^has room for \d+ calls\/s with a TTL of 300000 ms$/);
     proves("8.15", "8.18");
   });
 });
@@ -610,7 +610,7 @@ describe("a claim that a custom store", () => {
       const lines = server.log.filter(({ level, fields }) => level === "error" && "err" in fields);
       assert.deepEqual(
         lines.map(({ message }) => message),
-        ["the replay store could not claim a run; the call was refused"],
+        ["a call was refused, because the replay store failed"],
       );
       assert.equal(server.load().bodyBytes.inFlight, 0);
       proves("7.30", "8.18", "8.22");
@@ -709,7 +709,7 @@ describe("a custom store that throws at the end of a run", () => {
       const server = await serveSigned([tool], { replayStore });
       const { status } = await echoCall(tool, "1").send(server.url);
       assert.equal(status, end === "complete" ? 200 : 504);
-      const said = () => server.log.some(({ message }) => /failed to store the end of a run/.test(message));
+      const said = () => server.log.some(({ message }) => /failed to store an answer/.test(message));
       await until(said, "a line in the log");
       assert.equal(server.load().bodyBytes.inFlight, 0);
       proves("8.22");
@@ -794,7 +794,7 @@ describe("a store that other processes share", () => {
       const first = call("1");
       expectResult(await send(first), echoed("1"), first);
       assert.equal(expectError(await send(first.by(bob)), 503, "replay_store_unavailable"), undefined);
-      const line = server.log.find(({ message }) => /not signed by this tool/.test(message ?? ""));
+      const line = server.log.find(({ message }) => /a stored result was not sent/.test(message ?? ""));
       assert.equal(line?.level, "error");
       const metrics = await (await fetch(`${server.adminUrl}/metrics`)).text();
       assert.match(metrics, /^svc_replay_hits_total\{[^}]*\} 0$/m, "what is not sent is no hit");

@@ -526,7 +526,7 @@ describe("a server during close", () => {
       assert.equal(response.headers.get("connection"), "close");
     }
     assert.deepEqual(await summary(closed), { finished: 1, cut: 2, interrupted: 2 });
-    assert.deepEqual(logged(server, "the drain limit was reached; aborting running tools"), {
+    assert.deepEqual(logged(server, "calls are still running at the end of the drain time; aborting their tools"), {
       running: 3,
       drainMs: DRAIN_MS,
     });
@@ -570,7 +570,7 @@ describe("a server during close", () => {
     assert.deepEqual(said(), [cut]);
     release();
     await until(() => lines().length > 1, "the run has ended");
-    assert.deepEqual(said(), [cut, ["info", "the run ended after the shutdown had answered its call", 200]]);
+    assert.deepEqual(said(), [cut, ["info", "the tool ended after the shutdown had answered its call with 503", 200]]);
   });
 
   it("the entry of a run that was cut off stays in flight, because its progress is unknown", async () => {

@@ -149,10 +149,10 @@ describe("start-up errors have the file, the problem and what to do, before the 
   const weak = makeCertificate({ kind: "weak-rsa" });
   const cert = `${ENV_TLS_CERT_PATH} "CERT" `;
   const key = `${ENV_TLS_KEY_PATH} "KEY" `;
-  const both = `${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH} must both name a file, got no path in `;
+  const both = `${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH} must both be paths, got no path in `;
   const either = "; set both, or unset both to serve without TLS";
   const readable = "must be a readable file, got ";
-  const put = "; correct the path or put the file there";
+  const put = "; correct the path or create the file";
 
   for (const [what, certPath, keyPath, message] of [
     ["only a certificate", file(ec.cert), undefined, `${both}${ENV_TLS_KEY_PATH}${either}`],
@@ -246,7 +246,7 @@ describe("start-up errors have the file, the problem and what to do, before the 
       "a chain upside down",
       file(issuer.cert + leaf.cert),
       file(leaf.key),
-      `${cert}must begin with the server's own certificate, got it at position 2; put it first, followed by its issuers`,
+      `${cert}must begin with the server's own certificate, got it at position 2; move it to the beginning, followed by its issuers`,
     ],
     [
       "an RSA key of 1024 bits",
@@ -283,7 +283,7 @@ describe("start-up errors have the file, the problem and what to do, before the 
       chmodSync(paths[which] as string, 0o602);
       assert.throws(() => tlsFromEnv(environment(...paths)), {
         name: "StartupError",
-        message: `${which === 0 ? ENV_TLS_CERT_PATH : ENV_TLS_KEY_PATH} "${paths[which]}" must not be world-writable, got a file that every user can write; remove that permission (chmod o-w)`,
+        message: `${which === 0 ? ENV_TLS_CERT_PATH : ENV_TLS_KEY_PATH} "${paths[which]}" must not be writable by every user of this machine; remove that permission (chmod o-w)`,
       });
     }
   });
@@ -578,7 +578,7 @@ describe("a certificate that changes", () => {
     const { certificate, certificateExpiresAt } = server.reloads();
     assert.deepEqual([certificate?.applied, certificate?.fault], [4, undefined]);
     assert.equal(certificateExpiresAt, Date.parse(new X509Certificate(last.cert).validTo));
-    assert.equal(messages(server.log, "info").filter((m) => m.startsWith("a new version of")).length, 4);
+    assert.equal(messages(server.log, "info").filter((m) => m.startsWith("loaded a new version of")).length, 4);
   });
 
   it("is detected without SIGHUP", async () => {
@@ -594,7 +594,7 @@ describe("a certificate that changes", () => {
     const server = await serveTls(ec);
     const next = makeCertificate();
     const weak = makeCertificate({ kind: "weak-rsa" });
-    const kept = "; the previous version stays in force";
+    const kept = "; the previous version remains in use";
     for (const [cert, key, fault] of [
       [next.cert, ec.key, /^SVC_TOOL_TLS_KEY_PATH ".*" must be the key of the certificate at /],
       [
@@ -648,7 +648,7 @@ describe("a certificate that changes", () => {
     await until(() => server.reloads().certificate?.applied === 1, "the new certificate in force");
     assert.equal(await served(Number(new URL(server.url).port)), fingerprint(rsa.cert));
     assert.deepEqual(
-      messages(logger.entries, "warn").filter((message) => !message.startsWith("no signatures are required")),
+      messages(logger.entries, "warn").filter((message) => !message.startsWith("signatures are not required")),
       [],
     );
   });

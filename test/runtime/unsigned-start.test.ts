@@ -11,7 +11,7 @@ const EVERYWHERE = { address: [[0, 0, 0, 0], 0] } as const;
 const HERE = { address: [[127, 0, 0, 1], 0] } as const;
 const DISABLED = ToolkitRuntimeConfig.fromJsonStr('{"signed_http":{"mode":"disabled"}}');
 const UNASKED =
-  'no signatures are required, but 0.0.0.0:0 is reachable from other machines, all of which could call the tools; set SVC_TOOLKIT_CONFIG_PATH to a configuration that requires signatures, or allow unsigned calls explicitly: SVC_ALLOW_UNSIGNED=1, allowUnsigned: true in code, or "mode": "disabled" in the configuration';
+  'signatures are not required, but 0.0.0.0:0 is reachable from other machines, which could all call the tools; set SVC_TOOLKIT_CONFIG_PATH to a configuration that requires signatures, or allow unsigned calls explicitly: SVC_ALLOW_UNSIGNED=1, allowUnsigned: true in code, or "mode": "disabled" in the configuration';
 
 /** Sets variables of this process until the end of a test; those of the tests themselves are hidden. */
 function environment(t: TestContext, variables: Record<string, string> = {}): void {
@@ -35,7 +35,7 @@ async function warningsOf(options: BootstrapOptions & { address: BootstrapOption
 describe("a server without signatures", () => {
   it("logs a warning at start, on a loopback address and if explicitly allowed", async (t) => {
     environment(t);
-    const warning = "no signatures are required: any program that can reach this address may call the tools";
+    const warning = "signatures are not required: any program that can reach this address may call the tools";
     assert.deepEqual(await warningsOf(HERE), [`${warning}; SVC_TOOLKIT_CONFIG_PATH is not set`]);
     assert.deepEqual(await warningsOf({ ...HERE, config: UNSIGNED }), [warning]);
     assert.deepEqual(await warningsOf({ ...EVERYWHERE, config: DISABLED }), [warning]);
@@ -60,7 +60,7 @@ describe("a server without signatures", () => {
     environment(t, { SVC_REPLAY_REDIS_URL: "redis://127.0.0.1:1" });
     assert.match(
       (await warningsOf({ ...HERE, config: UNSIGNED }))[0] ?? "",
-      /^the settings of the shared replay state are ignored, /,
+      /^the settings of the shared replay store are ignored, /,
     );
   });
 
@@ -112,7 +112,7 @@ describe("a server without signatures", () => {
     await app.ready();
     assert.deepEqual(
       logger.entries.filter(({ fields }) => fields.signed === false && "variable" in fields === false).at(0)?.message,
-      "no signatures are required: any program that can reach the application may call the tools; SVC_TOOLKIT_CONFIG_PATH is not set",
+      "signatures are not required: any program that can reach the application may call the tools; SVC_TOOLKIT_CONFIG_PATH is not set",
     );
   });
 });
@@ -130,7 +130,7 @@ describe("environment variables that are not settings", () => {
   ]) {
     it(`${name} without a configuration: no start, on no address`, async (t) => {
       environment(t, { [name]: "/etc/svc/config.json" });
-      const message = `${name} is set but SVC_TOOLKIT_CONFIG_PATH is not: without a configuration every caller would be served unsigned; rename the variable to SVC_TOOLKIT_CONFIG_PATH, or unset it, or allow unsigned calls explicitly: SVC_ALLOW_UNSIGNED=1, allowUnsigned: true in code, or "mode": "disabled" in the configuration`;
+      const message = `${name} is set but SVC_TOOLKIT_CONFIG_PATH is not: without a configuration every caller would be served without signatures; rename the variable to SVC_TOOLKIT_CONFIG_PATH, or unset it, or allow unsigned calls explicitly: SVC_ALLOW_UNSIGNED=1, allowUnsigned: true in code, or "mode": "disabled" in the configuration`;
       await assert.rejects(warningsOf(HERE), { name: "StartupError", message });
       const app = fastify();
       t.after(() => app.close());

@@ -109,7 +109,7 @@ function replace(path: string, content: string): void {
   renameSync(`${path}.new`, path);
 }
 
-const KEPT = "; the previous version stays in force";
+const KEPT = "; the previous version remains in use";
 
 describe("a new version", () => {
   it("is adopted once, whether renamed, rewritten or appended, whatever its size and timestamps", async () => {
@@ -197,7 +197,7 @@ describe("a new version", () => {
     replace(path, "three");
     await inForce("three");
     assert.deepEqual(warnings, [
-      `the file must be a readable file, got ENOENT; correct the path or put the file there${KEPT}`,
+      `the file must be a readable file, got ENOENT; correct the path or create the file${KEPT}`,
     ]);
   });
 });
@@ -263,9 +263,9 @@ describe("a fault", () => {
     const path = fileOf();
     const { follower, adopted, warnings, infos } = follow([path], ["one"]);
     const faults: [make: () => void, got: string][] = [
-      [() => {}, "got ENOENT; correct the path or put the file there"],
-      [() => mkdirSync(path), "got a directory or a special file; correct the path or put the file there"],
-      [() => symlinkSync(basename(path), path), "got ELOOP; correct the path or put the file there"],
+      [() => {}, "got ENOENT; correct the path or create the file"],
+      [() => mkdirSync(path), "got a directory or a special file; correct the path or create the file"],
+      [() => symlinkSync(basename(path), path), "got ELOOP; correct the path or create the file"],
     ];
     for (const [i, [make, got]] of faults.entries()) {
       rmSync(path, { recursive: true, force: true });
@@ -278,7 +278,7 @@ describe("a fault", () => {
     rmSync(path);
     writeFileSync(path, "one");
     await until(() => infos.length > 0, "good again");
-    assert.deepEqual([infos, adopted], [["the file contains the version in force again"], []]);
+    assert.deepEqual([infos, adopted], [["the file again contains the version in use"], []]);
     assert.deepEqual([follower.stats.fault, follower.stats.unchanged], [undefined, 1]);
     rmSync(path); // news again after a good version
     await until(() => warnings.length === 4, "a fourth warning");
@@ -291,7 +291,10 @@ describe("a fault", () => {
     const { warnings, infos } = follow([path], ["one"]);
     chmodSync(path, 0o666);
     await until(() => warnings.length > 0, "a warning");
-    assert.match(warnings[0] ?? "", /^the file must not be world-writable, .*chmod o-w.*previous version stays/);
+    assert.match(
+      warnings[0] ?? "",
+      /^the file must not be writable by every user of this machine; .*chmod o-w.*previous version remains/,
+    );
     chmodSync(path, 0o644);
     await until(() => infos.length > 0, "good again");
   });

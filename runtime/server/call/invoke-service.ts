@@ -450,7 +450,7 @@ export class InvokeService {
     }
     handled.log.error(
       {},
-      "a result in the replay store is not signed by this tool for its input and was not sent: check who can write to the store",
+      "a stored result was not sent, because its signature is not this tool's signature for this input: check who can write to the replay store",
     );
     throw new RequestError("replay_store_unavailable");
   }
@@ -481,7 +481,7 @@ export class InvokeService {
       return { ...answer, seal: sealOf(key, auth.leaderSignature, signature, caller) };
     } catch (error) {
       // The replay entry is stored without a signature, and the reply is signed again.
-      handled.log.warn({ err: error }, "signing a result failed; signing is retried once");
+      handled.log.warn({ err: error }, "signing a result failed and is retried once");
       return answer;
     }
   }
@@ -559,7 +559,10 @@ function eventLoopTurn(): Promise<void> {
 
 /** Logs the end of a run whose call was already answered by a shutdown. */
 function logLateEnd(log: ServerLogger, { status, code }: Reply): void {
-  log.info({ status, ...(code !== undefined && { code }) }, "the run ended after the shutdown had answered its call");
+  log.info(
+    { status, ...(code !== undefined && { code }) },
+    "the tool ended after the shutdown had answered its call with 503",
+  );
 }
 
 async function observed(answered: Promise<Reply>, seen: Observation): Promise<Reply> {

@@ -122,7 +122,10 @@ export class Observers {
     } catch (error) {
       if (this.#failed.has(observer)) return;
       this.#failed.add(observer);
-      this.#log.error({ err: error }, "an observer of calls threw an error; its further errors are not logged");
+      this.#log.error(
+        { err: error },
+        "an observer of calls threw an error; further errors of this observer are not logged",
+      );
     }
   };
 }

@@ -29,7 +29,7 @@ export async function allowPages(
   if (origins.isEmpty || app.hasPlugin("@fastify/cors")) return;
   if (app.hasRoute({ method: "OPTIONS", url: "/*" })) {
     throw new StartupError(
-      "allowedOrigins: the application already has a route for OPTIONS of every path; remove it, or register @fastify/cors instead of it",
+      "allowedOrigins: the application already has a route OPTIONS *; remove the route, or register @fastify/cors yourself and remove allowedOrigins",
     );
   }
   const { toolSignature, ...sent } = headers;

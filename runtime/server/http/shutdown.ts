@@ -232,7 +232,10 @@ export class Shutdown {
     const drained = await requests.none(this.#drainMs);
     clearTimeout(unsent);
     if (drained) return;
-    log.warn({ running: requests.size, drainMs: this.#drainMs }, "the drain limit was reached; aborting running tools");
+    log.warn(
+      { running: requests.size, drainMs: this.#drainMs },
+      "calls are still running at the end of the drain time; aborting their tools",
+    );
     abortRuns();
     if (await requests.none(GRACE_MS)) return;
     log.warn(

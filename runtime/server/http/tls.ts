@@ -82,7 +82,7 @@ export function tlsFromEnv(env: Readonly<Record<string, string | undefined>> = p
   if (!cert || !key) {
     const missing = [ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH].filter((_, at) => !given[at]);
     throw new TlsFault(
-      `${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH} must both name a file, got no path in ${missing.join(" and ")}; set both, or unset both to serve without TLS`,
+      `${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH} must both be paths, got no path in ${missing.join(" and ")}; set both, or unset both to serve without TLS`,
     );
   }
   const files = { certPath: resolve(cert), keyPath: resolve(key) };
@@ -121,7 +121,7 @@ export function readPair(files: TlsFiles, certFile: OperatorFile, keyFile: Opera
     throw new TlsFault(
       at === -1
         ? `${keyTitle} must be the key of the certificate at ${ENV_TLS_CERT_PATH}, got the key of another certificate; use a matching pair`
-        : `${certTitle} must begin with the server's own certificate, got it at position ${at + 1}; put it first, followed by its issuers`,
+        : `${certTitle} must begin with the server's own certificate, got it at position ${at + 1}; move it to the beginning, followed by its issuers`,
     );
   }
   const context = contextOf(chain.map(String).join(""), key, certTitle);

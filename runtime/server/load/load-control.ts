@@ -102,7 +102,7 @@ function checkLoad(options: LoadOptions, target: LoadTarget): void {
     checkedInteger("load.rateLimit.windowMs", windowMs, 1, DAY_MS, "milliseconds");
     if (!target.signed) {
       throw new RangeError(
-        "load.rateLimit: expected signed requests, because the limit counts calls of verified leaders, got unsigned ones; leave it out, or require signatures in the configuration",
+        "load.rateLimit: the limit counts calls of verified leaders, but this server does not require signatures; remove it, or require signatures in the configuration",
       );
     }
   }
@@ -115,6 +115,6 @@ function checkConcurrency(name: string, { concurrency, queue = 0, queueTimeoutMs
   checkedInteger(`${name}.queueTimeoutMs`, queueTimeoutMs, 1, MAX_TIMEOUT_MS, "milliseconds");
   if (queue === 0)
     throw new RangeError(
-      `${name}.queueTimeoutMs: expected a queue of at least 1, got 0; set queue or leave queueTimeoutMs out`,
+      `${name}.queueTimeoutMs: expected a queue of at least 1, got 0; set queue, or remove queueTimeoutMs`,
     );
 }

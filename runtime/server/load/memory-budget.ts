@@ -155,7 +155,7 @@ export function memoryBudget(settings: MemorySettings, use: MemoryUse, host: Hos
   const sentence = `of ${mib(limit)} (${source}): ${list.join(", ")}, in total ${mib(together)}; ${REMEDY}`;
   if (sum(Object.values(held)) >= limit) {
     throw new StartupError(
-      `the memory limit is too small: replay memory, bodies and answers alone exceed the limit ${sentence}`,
+      `the memory limit is too small: replay memory, request bodies and answers alone exceed the limit ${sentence}`,
     );
   }
   return {

@@ -113,7 +113,7 @@ function isAlone({ socket }: IncomingMessage, { socket: assigned }: ServerRespon
 /** Problems that the operator should know but that do not affect readiness. */
 function concernsOf({ config, allowList, certificate, certificateExpiresAt }: Reloads): string[] {
   const faults = [config, allowList, certificate].flatMap((stats) => stats?.fault ?? []);
-  const concerns = faults.map((fault) => `${fault}; the previous version stays in force`);
+  const concerns = faults.map((fault) => `${fault}; the previous version remains in use`);
   if ((certificateExpiresAt ?? Number.POSITIVE_INFINITY) <= Date.now()) concerns.push("the certificate has expired");
   return concerns;
 }

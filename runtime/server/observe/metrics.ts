@@ -43,23 +43,27 @@ const OTHER_LEADERS = "other leaders";
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 const SHARED_GAUGES = [
-  ["svc_replay_store_up", "1 while runs can be claimed in the shared replay state.", "up"],
-  ["svc_replay_running", "Runs of this process that hold a claim.", "running"],
-  ["svc_replay_pending_writes", "Writes to the shared replay state that are waiting to be retried.", "pendingWrites"],
+  ["svc_replay_store_up", "1 while the shared replay store accepts new calls.", "up"],
+  ["svc_replay_running", "Runs of this process that are registered in the shared replay store.", "running"],
+  ["svc_replay_pending_writes", "Writes to the shared replay store that are waiting for a retry.", "pendingWrites"],
 ] as const;
 const SHARED_COUNTERS = [
-  ["svc_replay_renewals_total", "Renewed claims.", "renewals"],
+  ["svc_replay_renewals_total", "Renewed claims of runs that are still running.", "renewals"],
   [
     "svc_replay_dropped_writes_total",
-    "Abandoned writes, whose calls stay in flight until their lease ends.",
+    "Writes to the shared replay store that were given up; retries of these calls get 409 until their entries expire.",
     "droppedWrites",
   ],
-  ["svc_replay_takebacks_total", "Claims whose reply was lost and that were released later.", "takeBacks"],
-  ["svc_replay_losses_total", "Data losses and server changes.", "losses"],
-  ["svc_replay_reclaimed_total", "Lost claims that were written again.", "reclaimed"],
-  ["svc_replay_restored_total", "Lost answers that were written again.", "restored"],
-  ["svc_replay_conflicts_total", "Calls that also ran in another process: alert on it.", "conflicts"],
-  ["svc_replay_replaced_connections_total", "Unresponsive connections that were replaced.", "replacedConnections"],
+  ["svc_replay_takebacks_total", "Claims that were released because the reply of the store was lost.", "takeBacks"],
+  ["svc_replay_losses_total", "Losses of data and replacements of the shared replay store.", "losses"],
+  ["svc_replay_reclaimed_total", "Claims that were lost in the shared replay store and written again.", "reclaimed"],
+  ["svc_replay_restored_total", "Answers that were lost in the shared replay store and written again.", "restored"],
+  ["svc_replay_conflicts_total", "Calls that ran in two processes, which must never happen: alert on it.", "conflicts"],
+  [
+    "svc_replay_replaced_connections_total",
+    "Connections to the shared replay store that were replaced because they did not respond.",
+    "replacedConnections",
+  ],
 ] as const;
 
 type Prometheus = typeof import("prom-client");
@@ -106,14 +110,24 @@ export class Metrics implements Observer {
     const registers = [registry];
     const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
       new Counter({ name, help, labelNames, registers });
-    this.#calls = counter("svc_calls_total", "Answered calls; code is ok for a result.", ["tool", "status", "code"]);
+    this.#calls = counter("svc_calls_total", "Answered calls; the code of a result is ok.", ["tool", "status", "code"]);
     this.#replayed = counter("svc_replay_hits_total", "Calls answered from the replay store.", ["tool"]);
     this.#late = counter("svc_late_results_total", "Results discarded because their call had timed out.", ["tool"]);
-    this.#refused = counter("svc_requests_refused_total", "Requests answered without running a tool.", ["code"]);
-    const byLeader = "Answered calls that name a listed leader; code is ok for a result.";
+    this.#refused = counter("svc_requests_refused_total", "Requests that were refused without running a tool.", [
+      "code",
+    ]);
+    const byLeader = "Answered calls by leader of the allow-list; the code of a result is ok.";
     this.#leaderCalls = counter("svc_leader_calls_total", byLeader, ["leader", "code"]);
-    this.#duration = this.#histogram("svc_call_duration_seconds", "Time from a call's headers to its answer.", "tool");
-    this.#queue = this.#histogram("svc_call_queue_seconds", "Time that calls wait for a time slice or a slot.", "tool");
+    this.#duration = this.#histogram(
+      "svc_call_duration_seconds",
+      "Seconds from the headers of a call to its answer.",
+      "tool",
+    );
+    this.#queue = this.#histogram(
+      "svc_call_queue_seconds",
+      "Seconds that calls wait for processor time or for a free slot of a tool with a concurrency limit.",
+      "tool",
+    );
   }
 
   #histogram<L extends string>(name: string, help: string, label: L): HistogramType<L> {
@@ -165,7 +179,7 @@ export class Metrics implements Observer {
   replayOperation(operation: string, ms: number): void {
     this.#storeOperations ??= this.#histogram(
       "svc_replay_store_seconds",
-      "Operations on the shared replay state.",
+      "Seconds that operations of the shared replay store take.",
       "operation",
     );
     this.#storeOperations.observe({ operation }, ms / 1000);
@@ -223,18 +237,18 @@ function readParts(scraped: Scraped, { tools, config, service, server, readiness
   );
   const connections = promisify(server.getConnections.bind(server));
   scraped.gauge("svc_connections", "Open connections.", [], async (gauge) => gauge.set(await connections()));
-  scraped.gauge("svc_tools_running", "Running tools, timed out ones included.", ["tool"], (gauge) => {
+  scraped.gauge("svc_tools_running", "Runs of tools, including those whose call has timed out.", ["tool"], (gauge) => {
     const { running } = service;
     for (const { fqn: tool } of tools) gauge.set({ tool }, running.get(tool) ?? 0);
   });
-  scraped.gauge("svc_signing_key_info", "1 for the key in use.", ["tool", "public_key"], (gauge) => {
+  scraped.gauge("svc_signing_key_info", "1 for the signing key in use.", ["tool", "public_key"], (gauge) => {
     gauge.reset();
     for (const { fqn: tool } of tools) {
       const key = config.toolConfig(tool)?.signingKey;
       if (key !== undefined) gauge.set({ tool, public_key: asBuffer(key.publicKey).toString("hex") }, 1);
     }
   });
-  scraped.gauge("svc_memory_budget_bytes", "Maximum of each part of the memory.", ["part"], (gauge) => {
+  scraped.gauge("svc_memory_budget_bytes", "Maximum bytes of each part of the memory.", ["part"], (gauge) => {
     const { limit, heap, replay, bodies, values, answers } = memory;
     for (const [part, bytes] of Object.entries({ limit, heap, replay, bodies, values, answers }))
       gauge.set({ part }, bytes);
@@ -256,7 +270,7 @@ function readReplay(scraped: Scraped, { store }: MetricSources): void {
     scraped.gauge("svc_replay_entries", "Answers stored for retries.", [], (gauge) => gauge.set(stats().entries ?? 0));
   }
   if (figures.bytes !== undefined) {
-    const help = "Bytes of the replay memory in use, runs in flight included.";
+    const help = "Bytes of the replay memory in use, including entries of calls that are running.";
     scraped.gauge("svc_replay_bytes", help, [], (gauge) => gauge.set(stats().bytes ?? 0));
   }
   if (figures.shared === undefined) return;
@@ -267,15 +281,20 @@ function readReplay(scraped: Scraped, { store }: MetricSources): void {
   for (const [name, help, value] of SHARED_COUNTERS) {
     scraped.counter(name, help, [], (counter) => counter.inc(read()[value]));
   }
-  const errors = "Failed operations on the shared replay state, by reason.";
+  const errors = "Failed operations of the shared replay store, by reason.";
   scraped.counter("svc_replay_store_errors_total", errors, ["reason"], (counter) => {
     for (const [reason, count] of read().errors) counter.inc({ reason }, count);
   });
-  scraped.counter("svc_replay_claims_total", "Claims of runs, by outcome.", ["tool", "outcome"], (counter) => {
-    for (const [tool, counts] of read().claims) {
-      for (const [outcome, count] of Object.entries(counts)) counter.inc({ tool, outcome }, count);
-    }
-  });
+  scraped.counter(
+    "svc_replay_claims_total",
+    "Requests of calls to run, by the outcome in the replay store.",
+    ["tool", "outcome"],
+    (counter) => {
+      for (const [tool, counts] of read().claims) {
+        for (const [outcome, count] of Object.entries(counts)) counter.inc({ tool, outcome }, count);
+      }
+    },
+  );
 }
 
 function readLoad(scraped: Scraped, { service: { load } }: MetricSources): void {
@@ -286,7 +305,7 @@ function readLoad(scraped: Scraped, { service: { load } }: MetricSources): void 
   scraped.counter("svc_load_refused_total", refused, ["reason"], (counter) => {
     for (const [reason, count] of Object.entries(load.refused)) counter.inc({ reason }, count);
   });
-  const queued = "Calls that wait for a slot of a tool with a concurrency limit.";
+  const queued = "Calls that are waiting for a free slot of a tool with a concurrency limit.";
   scraped.gauge("svc_calls_queued", queued, ["tool"], (gauge) => {
     for (const [tool, { queued }] of load.tools) gauge.set({ tool }, queued);
   });
@@ -298,7 +317,7 @@ function readReloads(scraped: Scraped, { reload }: MetricSources): void {
     const all = { config, allow_list: allowList, certificate };
     return Object.entries(all).flatMap(([file, stats]) => (stats === undefined ? [] : [[file, stats]]));
   };
-  const reloads = "New versions of followed files, by outcome.";
+  const reloads = "New versions of the configuration, allow-list and certificate, by outcome.";
   scraped.counter("svc_reloads_total", reloads, ["file", "outcome"], (counter) => {
     for (const [file, stats] of followed()) {
       for (const outcome of ["applied", "refused", "unchanged"] as const)
@@ -311,21 +330,21 @@ function readReloads(scraped: Scraped, { reload }: MetricSources): void {
     });
   gauge(
     "svc_file_version_age_seconds",
-    "Time since the version in force was applied.",
+    "Seconds since the version in use was loaded.",
     ({ versionAgeMs }) => versionAgeMs / 1000,
   );
   gauge(
     "svc_file_last_good_age_seconds",
-    "Time since the file was last seen to contain the version in force.",
+    "Seconds since the file was last confirmed to contain the version in use.",
     ({ lastGoodAgeMs }) => lastGoodAgeMs / 1000,
   );
   gauge(
     "svc_file_faulty",
-    "1 while the content of the file is refused and an earlier version is in force.",
+    "1 while the content of the file is refused and an earlier version remains in use.",
     ({ fault }) => Number(fault !== undefined),
   );
   if (reload.stats.certificateExpiresAt === undefined) return;
-  const expiry = "Expiry of the certificate in force, since 1970.";
+  const expiry = "Expiry of the certificate in use, in seconds since 1970.";
   scraped.gauge("svc_certificate_expiry_timestamp_seconds", expiry, [], (gauge) =>
     gauge.set((reload.stats.certificateExpiresAt ?? Number.NaN) / 1000),
   );

@@ -61,10 +61,10 @@ function ofNamed(claim: Claim, { repeat }: ReplayRequest, { store, log }: ClaimO
 function unavailable(cause: unknown, { log }: ClaimOptions): RequestError {
   if (cause instanceof ReplayStoreUnavailable) {
     // Debug level is sufficient: the store logs when it becomes unavailable.
-    log.debug({ reason: cause.reason }, "the replay store could not claim a run; the call was refused");
+    log.debug({ reason: cause.reason }, "a call was refused, because the replay store failed");
     return new RequestError("replay_store_unavailable", undefined, { retryAfterMs: cause.retryAfterMs });
   }
-  log.error({ err: cause }, "the replay store could not claim a run; the call was refused");
+  log.error({ err: cause }, "a call was refused, because the replay store failed");
   return new RequestError("replay_store_unavailable");
 }
 
@@ -79,7 +79,10 @@ export const END_LIMIT_MS = 5_000;
  */
 export function endLease(log: Logger, end: () => MaybePromise<boolean>): Promise<unknown> | undefined {
   const failed = (error: unknown) =>
-    log.error({ err: error }, "the replay store failed to store the end of a run; a retry may be refused or run again");
+    log.error(
+      { err: error },
+      "the replay store failed to store an answer; a retry of this call may be refused or run again",
+    );
   try {
     const outcome: unknown = end();
     return isThenable(outcome) ? endsWithin(END_LIMIT_MS, outcome.then(undefined, failed)) : undefined;

@@ -15,7 +15,7 @@ export function rememberTools(fqns: readonly string[]): () => void {
   const twice = fqns.find((fqn) => remembered.has(fqn));
   if (twice !== undefined) {
     throw new StartupError(
-      `${twice} is registered twice in this process, each time with its own replay memory, so a signed call could run twice: pass the same replayStore to both, such as a new ReplayMemory() of svc-runtime`,
+      `${twice} is served twice in this process, each time with its own replay memory, so a signed call could run twice: pass the same replayStore to both, such as one new ReplayMemory() of svc-runtime`,
     );
   }
   for (const fqn of fqns) remembered.add(fqn);

@@ -72,7 +72,7 @@ export function requireEntries(tools: readonly ServedTool[], fallback: Fallback)
     const options = isolationOf(tool, fallback);
     if (options === undefined || options.entry !== undefined) continue;
     throw new StartupError(
-      `isolate of ${tool.fqn}: expected isolate.entry for a mounted tool, got none; set it to a module that calls bootstrap with the same tools`,
+      `isolate of ${tool.fqn}: a mounted tool requires isolate.entry; set it to a module that calls bootstrap with the same tools`,
     );
   }
 }
@@ -202,7 +202,7 @@ class Threads {
       if (!(await endsWithin(CLOSE_LIMIT_MS + CLOSE_GRACE_MS, Promise.allSettled(closed)))) {
         this.#log.warn(
           { threads: left, limitMs: CLOSE_LIMIT_MS },
-          "close() of the tool exceeded its time limit; the shutdown continued without it",
+          "close() of the tool exceeded its time limit; the shutdown continues without it",
         );
       }
     }

@@ -129,7 +129,7 @@ describe("reloads under load", () => {
     t.diagnostic(
       `${outcomes.length} calls beside ${reloads} reloads: p99 ${ms(p99)}; a revoked key refused after ${ms(refusedAfter)}`,
     );
-    await until(() => server.log().includes("a new version of"), "a line about a new version");
+    await until(() => server.log().includes("loaded a new version of"), "a line about a new version");
     assert.equal(await server.stop(), 0);
   });
 });

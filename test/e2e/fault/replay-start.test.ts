@@ -129,7 +129,7 @@ describe("a replica that cannot use its Redis", { ...withRedis(), concurrency: 4
     ],
     "a misspelt name of the URL": [
       () => ({ env: { SVC_REPLAY_REDS_URL: `redis://:${PASSWORD}@${port(redis)}` } }),
-      /SVC_REPLAY_REDS_URL is set but SVC_REPLAY_REDIS_URL is not: without it no replay state is shared/,
+      /SVC_REPLAY_REDS_URL is set but SVC_REPLAY_REDIS_URL is not: without a shared replay store/,
     ],
     "companions without a URL": [() => ({ env: { SVC_REPLAY_REDIS_PREFIX: "x:" } }), /SVC_REPLAY_REDIS_(?:PREFIX|URL)/],
   };

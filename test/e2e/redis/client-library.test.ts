@@ -178,7 +178,7 @@ describe("the client library", withRedis(), () => {
       /expected an open store, got a closed one/,
     );
     await until(
-      () => log.lines.some(({ message }) => message.startsWith("the start is waiting for")),
+      () => log.lines.some(({ message }) => message.startsWith("the server starts when")),
       "a start that waits",
     );
     const seen = hostile.seen.length;

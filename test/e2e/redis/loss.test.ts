@@ -134,9 +134,7 @@ describe("a Redis that loses data", withRedis(), () => {
       if (isBack) one.pass();
       else limit.fire();
       await closing;
-      const left = one.log.lines.filter(({ message }) =>
-        message.startsWith("the server stopped before all ends of runs"),
-      );
+      const left = one.log.lines.filter(({ message }) => message.startsWith("the server stopped before all answers"));
       assert.deepEqual(
         left.map(({ fields }) => fields),
         isBack ? [] : [{ left: 1 }],

@@ -77,7 +77,7 @@ async function acquire(hooked: HookedTool, context: ClassContext): Promise<void>
 
 async function create({ fqn, tool }: HookedTool, given: ClassContext): Promise<void> {
   const { log } = given;
-  const notice = () => log.warn({ tool: fqn }, "the start is waiting for create() of the tool");
+  const notice = () => log.warn({ tool: fqn }, "the server is not started yet: create() of the tool has not returned");
   const timer = setTimeout(notice, CREATE_NOTICE_MS);
   try {
     const context = await withMeter(fqn, given);
@@ -115,6 +115,6 @@ async function close({ fqn, tool }: HookedTool, given: ClassContext): Promise<vo
   if (await endsWithin(CLOSE_LIMIT_MS, closed())) return;
   log.warn(
     { tool: fqn, limitMs: CLOSE_LIMIT_MS },
-    "close() of the tool exceeded its time limit; the shutdown continued without it",
+    "close() of the tool exceeded its time limit; the shutdown continues without it",
   );
 }

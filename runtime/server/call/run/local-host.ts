@@ -189,7 +189,10 @@ class LocalExecution implements Execution {
       try {
         await value.returned?.();
       } catch (error) {
-        this.#log.warn({ err: error }, "settling a stored value failed after its result was sent");
+        this.#log.warn(
+          { err: error },
+          "settling a stored value failed after its result was sent; the upload stays in the journal",
+        );
       }
     }
   }
@@ -286,7 +289,7 @@ class LocalExecution implements Execution {
     rounded.add(port);
     this.#log.warn(
       { port },
-      "the result contains an integral number beyond 2^53 in a value of type unknown, which was probably rounded: parse it with readJson",
+      "the result contains an integer beyond 2^53 in a value of type unknown, which was probably rounded: parse such values with readJson",
     );
   }
 
@@ -298,7 +301,7 @@ class LocalExecution implements Execution {
   #logFailure(error: unknown, phase: "construction" | "invoke" | "encodeOutput"): void {
     const reason = this.#context.abortThatCaused(error);
     if (reason === undefined) this.#log.error({ err: error, phase }, "the tool threw an error");
-    else this.#log.info({ reason, phase }, "the tool stopped because of its abort signal");
+    else this.#log.info({ reason, phase }, "the tool stopped after its abort signal");
   }
 }
 

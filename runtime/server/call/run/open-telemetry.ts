@@ -18,7 +18,7 @@ export async function loadOpenTelemetry(signal: "trace" | "metrics", log: Logger
     return await import("@opentelemetry/api");
   } catch (error) {
     const lost = signal === "trace" ? "traces" : "meter for tools";
-    log.warn({ err: error }, `no ${lost}: svc-runtime cannot load the package @opentelemetry/api; install it`);
+    log.warn({ err: error }, `no ${lost}: svc-runtime cannot load @opentelemetry/api; install this package`);
     return undefined;
   }
 }

@@ -53,7 +53,7 @@ export class ServedTool implements ToolCode {
       );
     }
     if ((facts.description ?? contract.description).trim() === "") {
-      throw new StartupError(`${name.text}: description() is blank: return a sentence for people who choose a tool`);
+      throw new StartupError(`${name.text}: description() is blank: return a sentence that describes the tool`);
     }
     if (!Number.isInteger(facts.timeout) || facts.timeout < 1 || facts.timeout > MAX_TIMEOUT_MS) {
       throw new StartupError(

@@ -32,7 +32,7 @@ export function undeclaredNotice(contract: Contract): (input: CallInput, log: Lo
       const line = JSON.stringify([at, nearest]);
       if (said.has(line) || said.size >= MAX_LINES) continue;
       said.add(line);
-      const message = "a caller sent a member that the input does not declare; it was ignored";
+      const message = "the input contained a member that the tool does not declare; the member was ignored";
       log.warn({ at: at === "" ? "the input" : at, ...(nearest !== undefined && { nearest }) }, message);
     }
   };
