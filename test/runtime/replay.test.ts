@@ -52,8 +52,6 @@ function store(maxBytes?: number) {
   return { time, memory, claim, run };
 }
 
-const wanted = (tool: string) => ({ tool, nonce: n1, inputHash: h1, caller: alice, leaseMs: 40_000 });
-
 function lease(claim: Claim) {
   assert.equal(claim.state, "run");
   assert.ok(claim.state === "run");
@@ -141,17 +139,6 @@ describe("look-up (protocol.md section 8)", () => {
 });
 
 describe("TTL", () => {
-  it("is 300,000 ms by default", () => {
-    const time = { now: 1000 };
-    const memory = new ReplayMemory({ now: () => time.now });
-    const claim = () => memory.claim(wanted("tool"));
-    lease(claim()).complete(answer());
-    time.now += 299_999;
-    assert.equal(claim().state, "completed");
-    time.now += 1;
-    assert.equal(claim().state, "run");
-  });
-
   it("expired entries are not found, even if many wait to be removed", () => {
     const { time, claim, run } = store();
     for (let i = 0; i < 100; i++) run(digest(`${i}`), h1).complete(answer());
@@ -190,19 +177,6 @@ describe("the bound", () => {
     proves("8.15");
   });
 
-  it("counts runs in flight with the largest body that they may store", () => {
-    const { memory, claim, run } = store(2 * MIB);
-    const names = ["a", "b", "c", "d", "e", "f"];
-    const runs = names.map((name) => run(digest(name), h1, { leaderId: name, leaderKeyId: 1n }));
-    assert.ok(memory.stats().bytes >= 6 * LARGEST);
-    assert.deepEqual(claim(n1, h1), { state: "full" });
-    assert.deepEqual(claim(digest("a"), h1), inFlight, "409 comes before 503");
-    for (const r of runs) r.complete(answer(200, new Uint8Array(LARGEST)));
-    assert.ok(memory.stats().bytes <= 2 * MIB);
-    assert.deepEqual(claim(n1, h1), { state: "full" });
-    assert.equal(claim(digest("a"), h1).state, "completed");
-  });
-
   it("full of live entries refuses new runs, keeps every entry, and recovers as they expire", () => {
     const { time, memory, claim, run } = store(2 * MIB);
     const body = new Uint8Array(400);
@@ -230,21 +204,6 @@ describe("the bound", () => {
     for (let left = count; left > 0; left -= 1_000) memory.stats();
     assert.deepEqual(memory.stats(), empty);
     proves("8.15");
-  });
-
-  it("holds while many held entries settle during runs in flight", () => {
-    const { time, memory, claim, run } = store(MIB);
-    const held = Array.from({ length: 40 }, (_, i) => {
-      const t = run(n1, h1, leaderOf(i), `tool ${i}`);
-      t.timeOut(answer(504));
-      return t;
-    });
-    while (claim(digest(`${time.now++}`), h1, leaderOf(time.now)).state === "run");
-    assert.ok(memory.stats().bytes > MIB - 2 * LARGEST - 20_000);
-    for (const h of held) {
-      h.settle();
-      assert.ok(memory.stats().bytes <= MIB);
-    }
   });
 
   it("a rarely called tool holds little memory, also after a burst", () => {
@@ -350,24 +309,6 @@ describe("the share of a leader", () => {
     assert.deepEqual(memory.memory.stats(), empty);
     assert.ok(fill(memory, alice).length > 5, "nothing is counted of what is gone");
     proves("8.30");
-  });
-
-  it("excludes a replaced 403, and includes a held 504 until its entry has expired", () => {
-    const memory = store(4 * MIB);
-    const { time, run } = memory;
-    const room = fill(memory, bob).map((t) => t.release()).length;
-    for (let i = 0; i < 6; i++) run(digest(`${i}`), h1, bob).complete(answer(403, new Uint8Array(LARGEST)));
-    const left = fill(memory, bob, "less").map((t) => t.release()).length;
-    assert.ok(left < room - 5, `${left} of ${room}`);
-    for (let i = 0; i < 6; i++) run(digest(`${i}`), h1).complete(answer(200, ""));
-    time.now += TTL;
-    memory.memory.stats();
-    for (let i = 0; i < 6; i++) {
-      const t = run(digest(`held ${i}`), h1, bob);
-      t.timeOut(answer(504, new Uint8Array(LARGEST)));
-      if (i % 2 === 0) t.settle();
-    }
-    assert.ok(fill(memory, bob, "last").map((t) => t.release()).length < room - 5);
   });
 });
 

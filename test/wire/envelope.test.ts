@@ -49,6 +49,10 @@ function matched(text: Buffer, hash: Uint8Array): string[][] | undefined {
 }
 
 describe("envelope faults", () => {
+  const NO_BASE64 = "ports[0].value.one.bytes: expected a string of standard base64 with padding";
+  const NOT_ONE_OF_BOTH = "ports[0].value.one: expected one of the members data, bytes";
+  const OTHER_MEMBER = "ports[0].value.one: expected only the members kind, data, bytes, id";
+  const NO_DATA = "ports[0].value.one: expected data, got an object id";
   for (const [what, text, details] of [
     ["an empty body", "", "body: unexpected end of the text at byte 0"],
     ["no JSON", `${CANARY}`, "body: expected a value at byte 0"],
@@ -112,76 +116,24 @@ describe("envelope faults", () => {
     ["an item without a kind", body(one('{"data":1}'), MANY), 'ports[0].value.one.kind: expected "data"'],
     ["another kind", body(one(`{"kind":"${CANARY}","data":1}`), MANY), 'ports[0].value.one.kind: expected "data"'],
     ["a kind that is a number", body(one('{"kind":1,"data":1}'), MANY), 'ports[0].value.one.kind: expected "data"'],
-    [
-      "a walrus item",
-      body(one(`{"kind":"walrus","blob_id":"${CANARY}","content_digest":""}`), MANY),
-      "ports[0].value.one: expected only the members kind, data, bytes, id",
-    ],
+    ["a walrus item", body(one(`{"kind":"walrus","blob_id":"${CANARY}","content_digest":""}`), MANY), OTHER_MEMBER],
     [
       "a walrus item in disguise",
       body(one(`{"kind":"walrus","data":"${CANARY}"}`), MANY),
       'ports[0].value.one.kind: expected "data"',
     ],
-    [
-      "an object item",
-      body(one('{"kind":"object","id":"0x1"}'), MANY),
-      "ports[0].value.one: expected data, got an object id",
-    ],
-    [
-      "an object item with a bad id",
-      body(one(`{"kind":"object","id":"${CANARY}"}`), MANY),
-      "ports[0].value.one: expected data, got an object id",
-    ],
-    [
-      "neither data nor bytes",
-      body(one('{"kind":"data"}'), MANY),
-      "ports[0].value.one: expected one of the members data, bytes",
-    ],
-    [
-      "data and bytes",
-      body(one('{"kind":"data","data":1,"bytes":"MQ=="}'), MANY),
-      "ports[0].value.one: expected one of the members data, bytes",
-    ],
-    [
-      "data and an id",
-      body(one('{"kind":"data","data":1,"id":"0x1"}'), MANY),
-      "ports[0].value.one: expected one of the members data, bytes",
-    ],
-    [
-      "an item with another member",
-      body(one(`{"kind":"data","data":1,"${CANARY}":2}`), MANY),
-      "ports[0].value.one: expected only the members kind, data, bytes, id",
-    ],
-    [
-      "bytes that are a number",
-      body(one('{"kind":"data","bytes":1}'), MANY),
-      "ports[0].value.one.bytes: expected a string of standard base64 with padding",
-    ],
-    [
-      "bytes that are null",
-      body(one('{"kind":"data","bytes":null}'), MANY),
-      "ports[0].value.one.bytes: expected a string of standard base64 with padding",
-    ],
-    [
-      "bytes without padding",
-      body(one('{"kind":"data","bytes":"MQ"}'), MANY),
-      "ports[0].value.one.bytes: expected a string of standard base64 with padding",
-    ],
-    [
-      "bytes with stray bits",
-      body(one('{"kind":"data","bytes":"MR=="}'), MANY),
-      "ports[0].value.one.bytes: expected a string of standard base64 with padding",
-    ],
-    [
-      "bytes in base64url",
-      body(one('{"kind":"data","bytes":"__8="}'), MANY),
-      "ports[0].value.one.bytes: expected a string of standard base64 with padding",
-    ],
-    [
-      "bytes with white space",
-      body(one('{"kind":"data","bytes":"MQ==\\n"}'), MANY),
-      "ports[0].value.one.bytes: expected a string of standard base64 with padding",
-    ],
+    ["an object item", body(one('{"kind":"object","id":"0x1"}'), MANY), NO_DATA],
+    ["an object item with a bad id", body(one(`{"kind":"object","id":"${CANARY}"}`), MANY), NO_DATA],
+    ["neither data nor bytes", body(one('{"kind":"data"}'), MANY), NOT_ONE_OF_BOTH],
+    ["data and bytes", body(one('{"kind":"data","data":1,"bytes":"MQ=="}'), MANY), NOT_ONE_OF_BOTH],
+    ["data and an id", body(one('{"kind":"data","data":1,"id":"0x1"}'), MANY), NOT_ONE_OF_BOTH],
+    ["an item with another member", body(one(`{"kind":"data","data":1,"${CANARY}":2}`), MANY), OTHER_MEMBER],
+    ["bytes that are a number", body(one('{"kind":"data","bytes":1}'), MANY), NO_BASE64],
+    ["bytes that are null", body(one('{"kind":"data","bytes":null}'), MANY), NO_BASE64],
+    ["bytes without padding", body(one('{"kind":"data","bytes":"MQ"}'), MANY), NO_BASE64],
+    ["bytes with stray bits", body(one('{"kind":"data","bytes":"MR=="}'), MANY), NO_BASE64],
+    ["bytes in base64url", body(one('{"kind":"data","bytes":"__8="}'), MANY), NO_BASE64],
+    ["bytes with white space", body(one('{"kind":"data","bytes":"MQ==\\n"}'), MANY), NO_BASE64],
     [
       "the third of several items",
       body(ONE, many(data("1"), bytes("2"), `{"kind":"data","bytes":"${CANARY}"}`)),

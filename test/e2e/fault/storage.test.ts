@@ -496,14 +496,6 @@ describe("journal", () => {
     assert.deepEqual(states, ["intent", "stored"]);
   });
 
-  test("other terms are another upload", async () => {
-    const content = fresh();
-    await storageOf(substitute).upload(content);
-    const longer = await storageOf(substitute, { epochs: 6 }).upload(content);
-    assert.equal(longer.origin, "created");
-    assert.equal((await storageOf(substitute).recover()).length, 2);
-  });
-
   test("a blob that has expired is stored anew; failing tries forget nothing that was bought", async () => {
     const content = fresh();
     const storage = storageOf(substitute);
