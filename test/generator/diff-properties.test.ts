@@ -102,7 +102,7 @@ function refusedValue(random: Random, sender: Published, taker: Published, sends
   return undefined;
 }
 
-test(`verdicts are those of values, seed ${SEED}`, async (context) => {
+test(`verdicts agree with sampled values, seed ${SEED}`, async (context) => {
   const random = new Random(SEED);
   const counts: Record<string, number> = {};
   const wrong: string[] = [];

@@ -156,7 +156,7 @@ describe("code from the checkout is not run", () => {
     writeFileSync(join(old, "git"), `#!/bin/sh\nunset GIT_NO_LAZY_FETCH\nexec ${real} "$@"\n`, { mode: 0o755 });
 
     for (const [what, make] of Object.entries(LAZY)) {
-      test(`git fetches nothing that a partial clone lacks: ${what}`, async () => {
+      test(`git does not fetch what a partial clone lacks: ${what}`, async () => {
         const root = make();
         for (const variables of [{}, { PATH: `${old}${delimiter}${PATH}` }]) {
           const { code, err } = await diffIn(root, variables);

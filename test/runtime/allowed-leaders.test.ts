@@ -90,7 +90,7 @@ describe("look-up", () => {
       proves("10.7");
     });
 
-    it(`${name}: an id that no header can carry never matches`, () => {
+    it(`${name}: an id that cannot be in a header never matches`, () => {
       for (const id of ["", "two words", "l\u00e9ader", "tab\t"]) assert.equal(leaders.lookup(id, 0n), undefined, id);
       proves("5.2");
     });
@@ -201,7 +201,7 @@ describe("faults at load", () => {
   ];
 
   for (const [name, text, place, fault] of faults) {
-    it(`${name} is named with its place`, () => {
+    it(`${name} is reported with its position`, () => {
       const path = newPath();
       writeFileSync(path, text);
       const [position = "", ...pointer] = place.split(" ");

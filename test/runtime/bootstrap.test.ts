@@ -58,7 +58,7 @@ describe("the four forms of bootstrap", () => {
   });
   after(() => stop(child));
   for (const [at, [form, tools]] of FORMS.entries()) {
-    it(`${form}: the address as an argument goes before the environment's`, async () => {
+    it(`${form}: the address as an argument takes precedence over the environment`, async () => {
       const url = urls[at] ?? assert.fail("it did not start");
       assert.equal(new URL(url).hostname, form.includes(OCTETS) ? "127.0.0.1" : "[::1]");
       const list = await exchange(url, requestText("GET", "/tools"));

@@ -279,7 +279,7 @@ describe("the journal and the answer", () => {
       },
     ],
   ] as const) {
-    test(`an upload is settled once the answer has left: ${name}`, async () => {
+    test(`an upload is settled after the answer was sent: ${name}`, async () => {
       const render = tool(async () => {
         const report = await storage.uploadJson(fresh());
         assert.equal((await storage.recover()).length, 1, "not before");

@@ -109,7 +109,7 @@ describe("an answer that is not accepted", () => {
     ],
   ];
   for (const [name, handler, options, kind, said] of cases) {
-    test(`${name} is an error of kind ${kind}, whose message has no path and no query`, async () => {
+    test(`${name} is an error of kind ${kind} with neither path nor query in its message`, async () => {
       const { url } = await serve(handler);
       const error = await failure(http(context(), `${url}/token?key=secret`, options));
       assert.equal(error.kind, kind);
@@ -247,7 +247,7 @@ describe("publicOnly", () => {
     "[::1]",
     "localhost",
   ]) {
-    test(`http://${host} is refused, and nothing is connected to`, async () => {
+    test(`http://${host} is refused without a connection`, async () => {
       const { url, got } = await serve(answering(200));
       const error = await failure(http(context(), `http://${host}:${new URL(url).port}/`, { publicOnly: true }));
       assert.equal(error.kind, "forbidden_address");

@@ -86,7 +86,7 @@ describe("the bytes of a call are released", () => {
 
       // The deadline knows nothing of signatures: one mode by default.
       const skip = mode === "unsigned" && process.env.SVC_TEST_FULL !== "1";
-      it(`at the deadline of a tool that is not made: ${what}, ${mode}`, { skip }, async () => {
+      it(`at the deadline of a tool whose construction does not end: ${what}, ${mode}`, { skip }, async () => {
         const open = gate();
         try {
           await withTool({ timeout: 200, construct: () => open.promise }, async (url, requests, tool) => {

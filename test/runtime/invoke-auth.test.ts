@@ -73,7 +73,7 @@ describe("every header, before a byte of the body (401)", () => {
       proves("7.4");
     });
 
-    it(`${name}: given twice, in any case, equal or not, also when one is empty`, async () => {
+    it(`${name}: repeated, in any letter case, equal or not, also if one is empty`, async () => {
       const call = echoCall(tool, "1");
       const value = call.headers.find(([header]) => header === name)?.[1] ?? "";
       for (const other of [value, "canary", ""]) {

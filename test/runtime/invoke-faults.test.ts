@@ -248,7 +248,7 @@ describe("500 output_serialization_error: port and reason, no message of custom 
     ],
     ["a missing port", { ok: {} }, "ok.value: expected a JSON value, got nothing"],
   ] as const) {
-    it(`${what} is no result`, async () => {
+    it(`${what} is not a result`, async () => {
       const output = [
         { name: "ok", ports: [{ name: "value", many: false, codec: { kind: "json" as const } }] },
         { name: "done", text: true, ports: [] },

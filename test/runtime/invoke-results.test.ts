@@ -234,7 +234,7 @@ describe("the types of explicit ports", () => {
     ['"abc"', "9007199254740993", AT],
     ['"longer than its constraint, as in a plain result"', "null", AT, AT],
   ] as const) {
-    it(`${texts} are sent as they are`, async () => {
+    it(`${texts} are sent unchanged`, async () => {
       const [text, big, ...list] = texts;
       const bcs = resultBcs("ok", [["text", text], ["big", big], ["list", list]]); // biome-ignore format: one row
       expectResult(await sent(explicit(texts)), bcs);

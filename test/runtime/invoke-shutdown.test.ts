@@ -96,7 +96,7 @@ describe("after the drain limit", () => {
   });
 
   for (const part of ["construct", "authorize", "encodeOutput"] as const) {
-    it(`a throw of ${part} as well`, async () => {
+    it(`an error of ${part} has the same effect`, async () => {
       const open = gate();
       const { service, store, answer } = await running({
         [part]: () => open.promise.then(() => assert.fail("canary")),

@@ -134,7 +134,7 @@ describe("input values, signed and unsigned, and the same values in results", ()
         tool = await typed(codec);
       });
       for (const [text, value, back = text] of fits) {
-        it(`${text} is read exactly and given back`, async () => {
+        it(`${text} is read exactly and returned`, async () => {
           for (const response of await tool.send(text)) {
             assert.equal(response.body.toString("latin1"), okay(back));
           }

@@ -39,7 +39,7 @@ describe("readSigningKey", () => {
   };
 
   for (const [name, text] of Object.entries(forms)) {
-    it(`takes ${name}, with ASCII white space around it`, () => {
+    it(`accepts ${name}, with ASCII white space around it`, () => {
       assert.equal(publicKeyRead(text), expected);
       assert.equal(publicKeyRead(` \t\r\n\v\f${text}\n \n`), expected);
       assert.ok(looksLikeKey(text));

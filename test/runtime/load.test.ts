@@ -286,7 +286,7 @@ describe("a concurrency limit", () => {
     ["serves calls that wait at shutdown", 60_000],
     ["tells calls that wait past the drain limit that they wait in vain", 100],
   ] as const) {
-    it(`${what}; what runs is finished`, async () => {
+    it(`${what}; running calls finish`, async () => {
       const load = { limits: { concurrency: 1, queue: 1, queueTimeoutMs: 60_000 } };
       const { url, tool, letGo, numbers, close, store } = await limited(load, {}, { drainMs });
       const [a, b] = calls(tool, 2);

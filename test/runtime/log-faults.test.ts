@@ -160,7 +160,7 @@ describe("a full disk behind standard error", { timeout: 120_000 }, () => {
 
 describe("a pipe that is not read", { timeout: 120_000 }, () => {
   for (const kind of ["fifo", "socket"] as const) {
-    it(`holds up nothing (${kind}): calls and health are answered, the process ends with its exit code`, async () => {
+    it(`blocks nothing (${kind}): calls and health checks are answered, the process ends with its exit code`, async () => {
       const pipe = kind === "fifo" ? unreadPipe("held") : undefined;
       const server = await serveWith(pipe?.writer ?? "pipe", { UNREAD: "1" });
       const { url } = server;
@@ -295,7 +295,7 @@ describe("a custom logger", () => {
     },
   };
   for (const [what, logger] of Object.entries(LOGGERS)) {
-    it(`${what} changes no answer and keeps nothing in flight`, async () => {
+    it(`${what} does not change answers and leaves nothing in flight`, async () => {
       const released = gate();
       const slow = countingTool({
         path: "slow",

@@ -139,7 +139,7 @@ describe("the variables of the memory", () => {
     ["SVC_MAX_CONNECTIONS", "0", /integer from 1 to 2147483647 connections, got 0/],
   ];
   for (const [variable, text, message] of refused) {
-    it(`${variable}=${text} is no start`, async () => {
+    it(`${variable}=${text} is a start-up error`, async () => {
       const { stderr, code } = await run(START, { env: { [variable]: text } }).ended;
       assert.equal(code, 1);
       assert.match(stderr, new RegExp(`cannot start: ${variable}: expected (?:an? )?${message.source}`));

@@ -290,7 +290,7 @@ describe("GET /health", () => {
     ["health() gives 200.5", { health: () => 200.5 }],
     ["health() gives NaN", { health: () => Number.NaN }],
   ] as const) {
-    it(`500 when ${what}, and the log has it`, async () => {
+    it(`500 and a log line when ${what}`, async () => {
       for (const method of ["GET", "HEAD"]) {
         const { status, log } = await health(behaviour, method);
         assert.equal(status, 500);

@@ -418,7 +418,7 @@ describe("tools in an application", () => {
       /^svcTools: expected an HTTP\/1\.1 application/,
     ],
   ] as const) {
-    it(`are no application with ${what}`, async () => {
+    it(`are refused in an application with ${what}`, async () => {
       await assert.rejects(make, (error) => error instanceof StartupError && message.test(error.message));
     });
   }

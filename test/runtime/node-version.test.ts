@@ -21,7 +21,7 @@ for (const [program, ...args] of [
   ["generator/bin.js", "--version"],
   ["examples/sum/dist/generated/server.js", "--meta"],
 ] as const) {
-  test(`${program} starts from the lower bound of engines on, and says so below it`, () => {
+  test(`${program} starts with the oldest supported Node, and reports an older one`, () => {
     const [major = 0, minor = 0, patch = 0] = OLDEST.split(".").map(Number);
     for (const older of [`${major}.${minor}.${patch - 1}`, `${major - 1}.${minor + 1}.${patch}`]) {
       const { status, stderr } = startAs(older, program, ...args);

@@ -50,7 +50,7 @@ const BEHIND = {
 describe("behind requests that run", () => {
   for (const [what, [text, status, code]] of Object.entries(BEHIND)) {
     for (const count of [1, 2]) {
-      it(`${what} (${count}): they get their answers, it gets its refusal, then the connection is closed`, async () => {
+      it(`${what} (${count}): the requests get their answers, the invalid bytes get a refusal, then the connection is closed`, async () => {
         const { connection, send, open } = await running(count);
         await send(text);
         assert.equal(connection.unread.toString(), "", "no answer before the one that is due");
@@ -79,7 +79,7 @@ describe("behind requests that run", () => {
       { requestMs: 500, headersMs: 500 },
     ],
   ] as const) {
-    it(`${what}: 408 after the answer that is due`, async () => {
+    it(`${what}: 408 after the earlier answer`, async () => {
       const { connection, send, open, server } = await running(1, { ...deadline, checkMs: 10 });
       const late = once(server, "clientError");
       await send(text);

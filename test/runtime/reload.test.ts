@@ -374,7 +374,7 @@ describe("files that are not watched", () => {
   });
 
   for (const reloadIntervalMs of [0, 9, -1, 1.5, 2_147_483_648, Number.NaN, "1000" as unknown as number]) {
-    it(`an interval of ${typeof reloadIntervalMs} ${reloadIntervalMs} is no start`, async () => {
+    it(`an interval of ${typeof reloadIntervalMs} ${reloadIntervalMs} is a start-up error`, async () => {
       await assert.rejects(start({}, { reloadIntervalMs }), {
         name: "RangeError",
         message: /^reloadIntervalMs: expected an integer from 10 to 2147483647 milliseconds, got /,

@@ -695,7 +695,7 @@ describe("a tool gets a copy of the caller", () => {
 
 describe("a custom store that throws at the end of a run", () => {
   for (const end of ["complete", "timeOut", "settle"] as const) {
-    it(`${end}: the caller has its answer, the log says so, and no byte stays counted`, async () => {
+    it(`${end}: the caller gets its answer, the error is logged, and no bytes stay counted`, async () => {
       const fail = () => {
         throw new Error("the store is gone");
       };
@@ -787,7 +787,7 @@ describe("a store that other processes share", () => {
       seal: Uint8Array.from(seal ?? [], (byte, i) => (i === 130 ? byte ^ 1 : byte)),
     }),
   } satisfies Record<string, (answer: CachedAnswer) => CachedAnswer>)) {
-    it(`a writer of the store gets nothing signed: ${name}`, async () => {
+    it(`write access to the store is not enough to get a signature: ${name}`, async () => {
       const { store, ends } = shared(change);
       ends.open();
       const { server, send, call } = await served({}, { replayStore: store, admin: [[127, 0, 0, 1], 0] });

@@ -188,7 +188,7 @@ describe("a repeat", () => {
     ["a longer name", ["NAMEA;age=0"]],
     ["two headers", ["NAME;age=0", "NAME;age=0"]],
   ] as const) {
-    it(`with ${what} names no memory`, async () => {
+    it(`with ${what} matches no memory`, async () => {
       const { tool, url, name } = await clocked();
       const given = values.map((value) => value.replace("NAME", name));
       expectLost(await repeat(url, echoCall(tool, "1"), ...given), tool, 0);
@@ -245,7 +245,7 @@ describe("a repeat", () => {
 
 describe("a store without a name", () => {
   for (const scope of ["process", "shared"] as const) {
-    it(`of an application's own takes no repeats: no header, 409, and the run is released (${scope})`, async () => {
+    it(`does not support repeats: no header, 409, and the run is released (${scope})`, async () => {
       const memory = new ReplayMemory();
       const claim: ReplayStore["claim"] = ({ repeat: _, ...request }) => memory.claim(request);
       const replayStore: ReplayStore = {

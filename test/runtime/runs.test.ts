@@ -58,7 +58,7 @@ describe("maxRuns", () => {
     ["the memory of the process", () => new ReplayMemory()],
     ["a store that answers later", distantStore],
   ] as const) {
-    it(`bounds signed runs with ${where}: 503, nothing is kept, exact retries are answered`, async () => {
+    it(`limits signed runs with ${where}: 503, nothing is stored, exact retries are answered`, async () => {
       const { tool, open } = waitingTool();
       const quick = countingTool({ path: "quick" });
       const store = makeStore();

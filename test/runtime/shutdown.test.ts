@@ -96,7 +96,7 @@ const logged = (child: Child, message: string) => until(() => child.stderr().inc
 
 describe("a process with a stop signal", { concurrency: 2 }, () => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    it(`${signal}: a call that runs gets its answer, then the process exits 0`, async () => {
+    it(`${signal}: a running call gets its answer, then the process exits with 0`, async () => {
       const { child, running } = await serving();
       const connection = await running("second");
       child.process.kill(signal);
@@ -607,7 +607,7 @@ describe("a server during close", () => {
     [{ readinessDelayMs: 600_001 }, "readinessDelayMs", 600_000, "600001"],
     [{ readinessDelayMs: Number.NaN }, "readinessDelayMs", 600_000, "NaN"],
   ] as const) {
-    it(`is not even started with ${JSON.stringify(shutdown)}`, async () => {
+    it(`is a start-up error with ${JSON.stringify(shutdown)}`, async () => {
       await assert.rejects(serve([countingTool().class], { config: UNSIGNED, logger: keptLog(), shutdown }), {
         name: "RangeError",
         message: `shutdown.${name}: expected an integer from 0 to ${range} milliseconds, got ${got}`,

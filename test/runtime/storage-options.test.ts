@@ -101,7 +101,7 @@ describe("time limits and attempts", () => {
       },
     ],
   ] as const) {
-    it(`are those that ${who} is given`, async () => {
+    it(`are those passed to ${who}`, async () => {
       const timers = holdTimers();
       try {
         await run();

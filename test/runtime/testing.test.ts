@@ -293,7 +293,7 @@ test("several tools share a server, in process and over HTTP", async (t) => {
 });
 
 for (const signed of [true, false]) {
-  test(`answers in process are those of the port; ${signed ? "signed" : "unsigned"}`, async (t) => {
+  test(`answers in process equal those over HTTP; ${signed ? "signed" : "unsigned"}`, async (t) => {
     const harness = await harnessFor(t, { signed });
     const url = `${await harness.http()}/probe/invoke`;
     const plain = JSON.stringify({ ...INPUT, id: 5, data: "AAH/" });

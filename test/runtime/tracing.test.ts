@@ -176,7 +176,7 @@ describe("a tracer that throws", () => {
     ["at the end of a call", (event: string) => event === "end"],
   ] as const;
   for (const [when, failure] of CASES) {
-    it(`${when} changes no answer, keeps neither pair nor slot, and is logged once`, async () => {
+    it(`${when} does not change answers, keeps neither pair nor slot, and is logged once`, async () => {
       const tool = countingTool({ path: "broken" });
       const server = await serveSigned([tool], { load: { limits: { concurrency: 1 } } });
       fails = failure;

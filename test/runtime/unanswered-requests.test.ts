@@ -104,7 +104,7 @@ describe("a connection", () => {
   for (const secure of [false, true]) {
     const over = secure ? "TLS" : "TCP";
 
-    it(`is not read on at 64 unanswered requests, over ${over}; answers let it go on`, async () => {
+    it(`is not read at 64 unanswered requests, over ${over}; reading continues after answers`, async () => {
       const { open, connection, turns, requests } = await slowServer({ secure });
       const client = await connection();
       await written(client, checks(MAX_UNANSWERED));
@@ -120,7 +120,7 @@ describe("a connection", () => {
       client.close();
     });
 
-    it(`is not read on behind 64 calls that run, over ${over}; each gets its answer`, async () => {
+    it(`is not read behind 64 running calls, over ${over}; each gets its answer`, async () => {
       const { tool, open, connection, turns } = await slowServer({ secure });
       const client = await connection();
       await written(client, calls(tool, 0, MAX_UNANSWERED));

@@ -128,7 +128,7 @@ describe("environment variables that are not settings", () => {
     "SVC_CONFIG",
     "svc_toolkit_config_path",
   ]) {
-    it(`${name} without a configuration: no start, on no address`, async (t) => {
+    it(`${name} without a configuration: a start-up error on every address`, async (t) => {
       environment(t, { [name]: "/etc/svc/config.json" });
       const message = `${name} is set but SVC_TOOLKIT_CONFIG_PATH is not: without a configuration every caller would be served without signatures; rename the variable to SVC_TOOLKIT_CONFIG_PATH, or unset it, or allow unsigned calls explicitly: SVC_ALLOW_UNSIGNED=1, allowUnsigned: true in code, or "mode": "disabled" in the configuration`;
       await assert.rejects(warningsOf(HERE), { name: "StartupError", message });

@@ -184,7 +184,7 @@ describe("a call with a signature header", () => {
   });
 
   for (const name of ["Sig-V", "Leader-Id", "Leader-Key-Id", "Input-Hash", "Leader-Signature", "Nonce"]) {
-    it(`is refused, whatever the header says: ${name}`, async () => {
+    it(`is refused, whatever the value of the header: ${name}`, async () => {
       const header = [`x-svc-${name.toLowerCase()}`, ""] as const;
       const refused = await sendPlain(server.url, echo.target, '{"value":1}', header);
       assert.match(

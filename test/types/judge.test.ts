@@ -228,7 +228,7 @@ export type Expr = { left: Expr; op: "+"; right: Expr } | { left: Expr; op: "*";
 const random = new Random(SEED);
 const types = Array.from({ length: COUNT }, () => objectType(random, 2, true));
 
-test(`the walk accepts what ajv accepts, and what it delivers is accepted again: ${COUNT} types of seed ${SEED}`, async () => {
+test(`the decoder accepts what ajv accepts, and its results are accepted again: ${COUNT} types of seed ${SEED}`, async () => {
   const project = new ToolProject(
     Object.fromEntries(
       types.map(({ type }, index) => [`src/t${index}.ts`, toolSource(`T${index}`, type, '"done"', EXPR)]),

@@ -231,7 +231,7 @@ const types = Array.from({ length: COUNT }, () => {
   return { type, values: [...good, ...good.map((value) => spoil(value, random)), spoil(good[0] as Value, random)] };
 });
 
-test(`${COUNT} random types of seed ${SEED}: tsc and the contract give one verdict`, async () => {
+test(`${COUNT} random types of seed ${SEED}: tsc and the contract give the same verdict`, async () => {
   const project = new ToolProject(
     {
       "src/declarations.ts": DECLARATIONS,

@@ -172,7 +172,7 @@ describe("small order and non-canonical encodings", () => {
   });
 
   for (const engine of engines) {
-    it(`${engine.name} refuses each as A and as R, where the equation holds`, () => {
+    it(`${engine.name} refuses each as A and as R, although the equation holds`, () => {
       for (const a of encodings) {
         // With S = 0 the equation reads R = −k·A, which a small-order pair meets for one message in eight or more.
         for (const r of ["01".padEnd(64, "0"), a]) {
@@ -288,7 +288,7 @@ describe("wrong arguments", () => {
   const signature = fast.sign(key, seed);
 
   for (const engine of engines) {
-    it(`${engine.name}: another type is a TypeError that names the argument and prints no value`, () => {
+    it(`${engine.name}: another type is a TypeError with the name of the argument and without its value`, () => {
       for (const wrong of wrongTypes) {
         const bytes = wrong as Uint8Array;
         assert.throws(() => engine.verify(bytes, seed, signature), { name: "TypeError", message: /^public key must/ });

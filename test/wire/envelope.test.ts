@@ -198,7 +198,7 @@ describe("repeated members", () => {
       `{"ports":[{"port_name":"one","value":{"one":{"kind":"data","d\\u0061ta":[0],"data":1}}},${MANY}]}`,
     ],
   ] as const) {
-    it(`count once, the last wins: ${what}`, () => {
+    it(`have their last value: ${what}`, () => {
       assert.deepEqual(matched(Buffer.from(text), wanted), [["1"], ["2"]]);
       proves("5.14");
     });
@@ -214,7 +214,7 @@ describe("repeated members", () => {
     ["a lone surrogate", '"\\udfff"', "lone surrogate escape"],
     ["128 levels", "[".repeat(126) + "]".repeat(126), "more than 127 levels of nesting"],
   ] as const) {
-    it(`must be readable where they are superseded: ${what}`, () => {
+    it(`must be valid even if a later one replaces them: ${what}`, () => {
       const text = Buffer.from(
         `{"ports":[{"port_name":"one","value":${superseded},"value":{"one":${data("1")}}},${MANY}]}`,
       );
@@ -254,7 +254,7 @@ describe("the budget", () => {
         ),
     ],
   ] as const) {
-    it(`holds exactly 8 MiB and not one byte more: ${what}`, () => {
+    it(`is exactly 8 MiB: ${what}`, () => {
       reader.read(make(rest));
       assert.match(faultOf(() => reader.read(make(rest + 1))).details, over);
       provesRow(what, {

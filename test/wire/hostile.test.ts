@@ -158,7 +158,7 @@ describe("hostile bodies of up to 12 MiB", () => {
 
 describe("cost", () => {
   for (const [what, make] of SHAPES) {
-    it(`grows with the size and no faster: ${what}`, { skip: !FULL && "SVC_TEST_FULL=1" }, () => {
+    it(`grows linearly with the size: ${what}`, { skip: !FULL && "SVC_TEST_FULL=1" }, () => {
       const time = (bytes: number) => {
         const buffer = Buffer.from(make(bytes));
         let best = Number.POSITIVE_INFINITY;

@@ -28,7 +28,7 @@ describe("parseJson with a limit", () => {
     ["texts with commas", '"[,:{"', 1],
   ] as const) {
     for (const count of [10, 50_000]) {
-      it(`${count} ${what}: at the limit and one over, the tape no longer than it`, () => {
+      it(`${count} ${what}: at the limit and one over, with a tape no longer than the limit`, () => {
         const text = Buffer.from(`[${`${item},`.repeat(count - 1)}${item}]`);
         const most = 1 + count * each;
         const document = parseJson(text, most);

@@ -45,7 +45,7 @@ describe("golden values of protocol.md section 4", () => {
   });
 
   for (const count of [1, 2, 127, 128, 256]) {
-    it(`input hash of a many of ${count} is that of its BCS`, () => {
+    it(`the input hash of a \`many\` port with ${count} values is that of its BCS`, () => {
       const name = "p".repeat(128);
       const values = Array.from({ length: count }, (_, i) => Buffer.alloc(32, i));
       const preimage = encodeInputPreimage([{ name, commitment: { many: true, kind: "data", commitments: values } }]);

@@ -97,7 +97,7 @@ describe("the choice is the same as if all branches were tried", () => {
     ['"x"', "expected an object or null or an array, got a string"],
     ['["x"]', "[0]: expected a number, got a string"],
   ] as const) {
-    it(`refuses ${text} by the names of all branches`, () => {
+    it(`refuses ${text} with the kinds of all branches`, () => {
       assert.throws(() => decoder.read(Buffer.from(text)), new WireFault("input_deserialization_error", details));
     });
   }
