@@ -12,6 +12,7 @@ export {
   LeaderClient,
   type SignatureState,
   TIMEOUT_MARGIN_MS,
+  type ToolAddress,
   type ToolClient,
 } from "./leader/client.js";
 export { LeaderError, type LeaderErrorCode, type LeaderErrorFacts, type LeaderFault } from "./leader/error.js";

@@ -101,22 +101,11 @@ export interface CallFacts {
  */
 export type CallResult<Tool extends ToolType = UntypedTool> = ByVariant<OutputOf<Tool>, CallFacts>;
 
-/** Methods of a client that call the tool, for fakes in tests. {@link LeaderClient} implements it. */
-export interface ToolClient<Tool extends ToolType = UntypedTool> {
-  readonly url: string;
-  readonly metadata: ToolMetadata;
-  readonly ports: MetaSchema;
-  invoke(input: SentInput<Tool>, options?: InvokeOptions): Promise<CallResult<Tool>>;
-  sign(input: SentInput<Tool>, options?: Pick<SignOptions, "nonce">): SignedRequest;
-  send(request: SignedRequest, options?: CallOptions): Promise<CallResult<Tool>>;
-  repeat(request: SignedRequest, options?: CallOptions): Promise<CallResult<Tool>>;
-  invokeUnsigned(input: SentInput<Tool>, options?: CallOptions): Promise<CallResult<Tool>>;
-  resolve(result: ToolResult, options?: ReadOptions): Promise<ResolvedResult<Tool>>;
-  health(options?: CallOptions): Promise<number>;
-  refresh(options?: CallOptions): Promise<readonly string[]>;
-  close(options?: CloseOptions): Promise<void>;
-  destroy(): void;
-}
+/** Public members of a {@link LeaderClient}, for fakes in tests. */
+export type ToolClient<Tool extends ToolType = UntypedTool> = Pick<LeaderClient<Tool>, keyof LeaderClient<Tool>>;
+
+/** One address of a tool, or several. */
+export type ToolAddress = string | URL | readonly (string | URL)[];
 
 interface Address {
   readonly url: string;
@@ -156,7 +145,7 @@ type Connection = { readonly http: Transport; readonly urls: readonly string[] }
  * }
  * ```
  */
-export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolClient<Tool> {
+export class LeaderClient<Tool extends ToolType = UntypedTool> {
   readonly #http: Transport;
   readonly #addresses: readonly Address[];
   #current: Address;
@@ -198,17 +187,11 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
    * @throws {@link LeaderError}; RangeError, TypeError for invalid options
    */
   static connect<Tool extends ToolType = UntypedTool>(
-    url: string | URL | readonly (string | URL)[],
+    url: ToolAddress,
     options: LeaderOptions & CallOptions & { readonly contracts: readonly Contract[] },
   ): Promise<LeaderClient<Tool>>;
-  static connect(
-    url: string | URL | readonly (string | URL)[],
-    options?: LeaderOptions & CallOptions,
-  ): Promise<LeaderClient>;
-  static async connect(
-    url: string | URL | readonly (string | URL)[],
-    options: LeaderOptions & CallOptions = {},
-  ): Promise<LeaderClient> {
+  static connect(url: ToolAddress, options?: LeaderOptions & CallOptions): Promise<LeaderClient>;
+  static async connect(url: ToolAddress, options: LeaderOptions & CallOptions = {}): Promise<LeaderClient> {
     checkNames("connect", options, { ...LEADER_OPTIONS, ...CALL_OPTIONS });
     checkTrust(options);
     const urls = [url].flat().map((each) => addressOf(String(each), options));
@@ -245,17 +228,17 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> implements ToolCl
   static fromMetadata<Tool extends ToolType = UntypedTool>(
     document: string | Uint8Array,
     options: LeaderOptions & {
-      readonly url?: string | URL | readonly (string | URL)[];
+      readonly url?: ToolAddress;
       readonly contracts: readonly Contract[];
     },
   ): LeaderClient<Tool>;
   static fromMetadata(
     document: string | Uint8Array,
-    options?: LeaderOptions & { readonly url?: string | URL | readonly (string | URL)[] },
+    options?: LeaderOptions & { readonly url?: ToolAddress },
   ): LeaderClient;
   static fromMetadata(
     document: string | Uint8Array,
-    options: LeaderOptions & { readonly url?: string | URL | readonly (string | URL)[] } = {},
+    options: LeaderOptions & { readonly url?: ToolAddress } = {},
   ): LeaderClient {
     checkNames("fromMetadata", options, { ...LEADER_OPTIONS, url: true });
     checkTrust(options);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { MAX_TIMEOUT_MS } from "svc-runtime/internal/storage";
 import { requireInteger, StorageError } from "./storage-error.js";
 
@@ -69,15 +70,7 @@ export class Deadline {
 
   /** Waits for a number of milliseconds, at most until the deadline. */
   async pause(ms: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const passed = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, Math.min(ms, MAX_TIMEOUT_MS));
-    });
-    try {
-      await this.race(passed);
-    } finally {
-      clearTimeout(timer);
-    }
+    await sleep(Math.min(ms, MAX_TIMEOUT_MS), undefined, { signal: this.signal }).catch(() => this.check());
   }
 
   /** Ends the operation and aborts its remaining work. */

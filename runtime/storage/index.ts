@@ -8,10 +8,9 @@ export type { Deadlines, RetryOptions } from "./deadline.js";
 export type { EndpointOptions, SecretHeaders } from "./http/endpoint.js";
 export { FileJournal } from "./journal/file-journal.js";
 export type { UploadEntry, UploadJournal, UploadState } from "./journal/journal.js";
-export { ByteBudget } from "./read-budget.js";
 export { type Paid, StorageError, type StorageErrorFacts, type StorageFault } from "./storage-error.js";
 export { type BlobOrigin, StoredBlob, type StoredBlobFacts } from "./stored-blob.js";
-export { WalrusReader, type WalrusReaderOptions } from "./walrus-reader.js";
+export { ByteBudget, WalrusReader, type WalrusReaderOptions } from "./walrus-reader.js";
 export {
   MAX_UPLOAD_BYTES,
   type UnreturnedUpload,

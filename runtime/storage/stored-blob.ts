@@ -33,39 +33,30 @@ export type BlobOrigin = "created" | "certified" | "recovered";
  */
 export class StoredBlob<out T = unknown> implements DataReference<T> {
   /** Key of the upload in the journal. */
-  readonly key: string;
+  readonly key!: string;
   /** 43 characters of base64url. */
-  readonly blobId: string;
+  readonly blobId!: string;
   /** 32 bytes: the SHA-256 of the content. */
-  readonly sha256: Uint8Array;
+  readonly sha256!: Uint8Array;
   /** Size of the content, in bytes. */
-  readonly size: number;
+  readonly size!: number;
   /** Sui object of the blob, `0x` and 64 hex digits, if the publisher returned it. */
-  readonly objectId: string | undefined;
+  readonly objectId!: string | undefined;
   /** Address that received the object (`sendObjectTo`). If undefined, the publisher keeps or burns the object. */
-  readonly owner: string | undefined;
+  readonly owner!: string | undefined;
   /** First epoch in which the blob is no longer stored; unknown for a blob recovered without the publisher's answer. */
-  readonly endEpoch: number | undefined;
+  readonly endEpoch!: number | undefined;
   /** Whether the owner can delete the blob earlier; known only for a newly created blob. */
-  readonly deletable: boolean | undefined;
-  readonly origin: BlobOrigin;
-  readonly encoderChecked: boolean;
+  readonly deletable!: boolean | undefined;
+  readonly origin!: BlobOrigin;
+  readonly encoderChecked!: boolean;
   /** Type of the content, for the compiler only. */
   declare readonly [content]?: T;
   readonly #returned: (() => Promise<void>) | undefined;
 
-  constructor(facts: StoredBlobFacts) {
-    this.key = facts.key;
-    this.blobId = facts.blobId;
-    this.sha256 = facts.sha256;
-    this.size = facts.size;
-    this.objectId = facts.objectId;
-    this.owner = facts.owner;
-    this.endEpoch = facts.endEpoch;
-    this.deletable = facts.deletable;
-    this.origin = facts.origin;
-    this.encoderChecked = facts.encoderChecked;
-    this.#returned = facts.returned;
+  constructor({ returned, ...facts }: StoredBlobFacts) {
+    Object.assign(this, facts);
+    this.#returned = returned;
   }
 
   /**

@@ -4,6 +4,7 @@
  */
 
 import {
+  INPUT_BUDGET,
   NexusValue,
   type RawValue,
   type ReadBudget,
@@ -13,11 +14,36 @@ import {
 import { type BlobSource, blobSourceOf, readStored } from "./blob-source.js";
 import { Deadline, type Deadlines, type RetryOptions } from "./deadline.js";
 import type { EndpointOptions } from "./http/endpoint.js";
-import { ByteBudget, MAX_BUDGET_BYTES } from "./read-budget.js";
-import { StorageError } from "./storage-error.js";
+import { requireInteger, StorageError } from "./storage-error.js";
 
 /** Number of bytes that an object id counts. */
 const OBJECT_BYTES = 32;
+
+/** Byte budget, which reads can share. */
+export class ByteBudget {
+  #left: number;
+
+  /**
+   * @param bytes 1 to 8 MiB, 8 MiB by default
+   * @throws {@link StorageError} `invalid_option`
+   */
+  constructor(readonly bytes: number = INPUT_BUDGET) {
+    this.#left = requireInteger("budget", bytes, 1, INPUT_BUDGET);
+  }
+
+  get left(): number {
+    return this.#left;
+  }
+
+  /** @throws {@link StorageError} `over_budget`; the budget is unchanged then */
+  take(bytes: number): void {
+    if (bytes > this.#left) {
+      const left = this.#left === this.bytes ? "" : `, of which ${this.#left} are left`;
+      throw new StorageError("over_budget", `values: expected at most ${this.bytes} bytes over all ports${left}`);
+    }
+    this.#left -= bytes;
+  }
+}
 
 export interface WalrusReaderOptions {
   readonly aggregator: EndpointOptions;
@@ -34,7 +60,7 @@ export class WalrusReader {
   readonly #budgetBytes: number;
 
   /** @throws {@link StorageError} `invalid_option` */
-  constructor({ aggregator, budgetBytes = MAX_BUDGET_BYTES, deadlines, retries }: WalrusReaderOptions) {
+  constructor({ aggregator, budgetBytes = INPUT_BUDGET, deadlines, retries }: WalrusReaderOptions) {
     this.#source = blobSourceOf({ aggregator, deadlines, retries });
     this.#budgetBytes = new ByteBudget(budgetBytes).bytes;
   }

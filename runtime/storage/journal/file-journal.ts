@@ -5,11 +5,11 @@
  */
 
 import { type FileHandle, open, readFile, realpath, rename, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { sha256 } from "svc-runtime/internal/storage";
 import { StorageError, systemCode } from "../storage-error.js";
 import type { UploadEntry, UploadJournal } from "./journal.js";
-import { acquireLock } from "./lock-file.js";
 
 const HEADER = "svc-runtime upload journal 1\n";
 /** The file is compacted when its outdated lines exceed this size, in bytes, and the size of the current lines. */
@@ -41,7 +41,7 @@ export class FileJournal implements UploadJournal {
    */
   static async open(path: string): Promise<FileJournal> {
     const real = await resolvePath(path);
-    const lock = await lockJournal(real);
+    const lock = await lockFile(`${real}.lock`);
     let file: FileHandle | undefined;
     try {
       file = await open(real, "a+", 0o600);
@@ -209,17 +209,6 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-async function lockJournal(path: string): Promise<FileHandle> {
-  let lock: FileHandle | undefined;
-  try {
-    lock = await acquireLock(`${path}.lock`);
-  } catch (error) {
-    throw journalError("cannot be locked", error);
-  }
-  if (lock === undefined) throw journalError("is already open: use it in one storage at a time");
-  return lock;
-}
-
 async function resolvePath(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -234,4 +223,33 @@ async function resolvePath(path: string): Promise<string> {
 
 function journalError(reason: string, error?: unknown): StorageError {
   return new StorageError("journal_failed", `upload journal: ${reason}${systemCode(error)}`);
+}
+
+/** Part of fs-native-extensions that is used; the package has no types. */
+interface FileLocks {
+  /** Locks the whole file for the open file description of `fd`; false if another one holds the lock. */
+  tryLock(fd: number): boolean;
+}
+
+/**
+ * Locks a file by the operating system; creates it (mode 0600) if it is missing. The file is empty and never removed:
+ * otherwise one process could hold the lock of a removed file while another process locks a new one.
+ *
+ * @returns the open file, which holds the lock until it is closed or the process ends
+ * @throws {@link StorageError} `journal_failed` if it is locked by this or another process, possibly in another
+ * container, or if fs-native-extensions has no build for this system
+ */
+async function lockFile(path: string): Promise<FileHandle> {
+  let file: FileHandle | undefined;
+  try {
+    const require = createRequire(import.meta.url);
+    const locks = require("fs-native-extensions") as FileLocks;
+    file = await open(path, "a", 0o600);
+    if (locks.tryLock(file.fd)) return file;
+  } catch (error) {
+    await file?.close();
+    throw journalError("cannot be locked", error);
+  }
+  await file.close();
+  throw journalError("is already open: use it in one storage at a time");
 }
