@@ -32,6 +32,8 @@ export function readableLine(line: string, debug: boolean): string | undefined {
   const details = Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   const stack = (err as { readonly stack?: unknown } | undefined)?.stack;
   const trace = typeof stack === "string" ? `\n${stack}` : "";
+  // A tool may throw any value.
+  if (err !== undefined && trace === "") details.push(`err=${JSON.stringify(err)}`);
   const words = [at, LEVELS[Number(level)] ?? String(level), String(msg ?? ""), ...details].filter(Boolean);
   return escapeControls(words.join(" ") + trace).replaceAll("\n", "\n  ");
 }

@@ -19,6 +19,15 @@ export function checkBuild(project: Project): Check[] {
     const detail = 'tsc writes no JavaScript: "noEmit" or "emitDeclarationOnly" is set in tsconfig.json';
     return [bad("build", detail, "remove it")];
   }
+  if (isBuiltByTsc && project.tsconfig !== layout.tsconfig) {
+    const [given, referenced] = [layout.tsconfig, project.tsconfig].map((path) => displayPath(layout, path));
+    const detail = `the build script runs tsc without --build, and ${given} only references ${referenced}`;
+    return [bad("build", detail, "run tsc --build")];
+  }
+  if (isBuiltByTsc && !project.includesServer) {
+    const detail = `${displayPath(layout, project.tsconfig)} does not include ${displayPath(layout, layout.out)}`;
+    return [bad("build", detail, 'correct "include" and "exclude"')];
+  }
   // Without outDir, a bundler builds the server at a path that is not in tsconfig.json.
   if (options.outDir === undefined) return [];
   const roots = rootsOf(project);

@@ -143,6 +143,11 @@ async function checkTsconfig({ root, tsconfig }: GenerateOptions): Promise<Check
 
 function checkVersions(root: string): Check {
   const runtime = installedVersion(root, "svc-runtime");
+  const { dependencies, devDependencies } = readManifest(join(root, "package.json")) ?? {};
+  if (devDependencies?.["svc-runtime"] !== undefined && dependencies?.["svc-runtime"] === undefined) {
+    const detail = "svc-runtime is in devDependencies, which a production installation leaves out";
+    return bad("versions", detail, "npm install --save-prod svc-runtime");
+  }
   if (runtime === VERSION) return good("versions", `svc-gen and svc-runtime ${VERSION}`);
   const next = `npm install svc-runtime@${VERSION}`;
   if (runtime === undefined) return bad("versions", `svc-gen is ${VERSION}, svc-runtime is not installed`, next);
@@ -329,7 +334,13 @@ function manifestOf(root: string, name: string): string | undefined {
   }
 }
 
-function readManifest(path: string): { readonly version?: string; readonly type?: string } | undefined {
+interface Manifest {
+  readonly version?: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+function readManifest(path: string): Manifest | undefined {
   try {
     return JSON.parse(readRegular(path).toString());
   } catch {

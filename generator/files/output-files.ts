@@ -41,7 +41,8 @@ export function writeChanged(root: string, files: readonly GeneratedFile[]): str
 /** The generated files whose content on disk is different. */
 export function staleFiles(root: string, files: readonly GeneratedFile[]) {
   return files.flatMap(({ path, text }) => {
-    const old = readOutput(root, path)?.toString();
+    // Git may convert line ends at checkout.
+    const old = readOutput(root, path)?.toString().replaceAll("\r\n", "\n");
     return old === text ? [] : [{ path, old, text }];
   });
 }

@@ -101,6 +101,9 @@ function notThere(base: string, endpoint: string, answer: HttpResponse): LeaderE
   if (answer.status !== 404) return error;
   const { details = "no tool at this address" } = error;
   const end = /^(.*)(\/(?:invoke|meta|health))$/.exec(base);
-  const hint = end === null ? "" : `; the url ends in ${end[2]}: give the tool's address, ${end[1]}`;
+  const hint =
+    end === null
+      ? `; ${new URL(base).origin}/tools lists the paths of the server's tools`
+      : `; the url ends in ${end[2]}: give the tool's address, ${end[1]}`;
   return error.with({ details: `${details}; requested ${base}/${endpoint}${hint}` });
 }

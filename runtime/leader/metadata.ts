@@ -27,9 +27,12 @@ export interface ToolMetadata {
  * Reads a metadata document: the answer of `/meta`, or the list in `meta.json`.
  *
  * @param fqn expected tool, which selects one of a list
- * @throws {@link LeaderError} `invalid_metadata`
+ * @throws {@link LeaderError} `invalid_metadata`; TypeError for a parsed document
  */
 export function readMetadata(text: string | Uint8Array, fqn?: string): ToolMetadata {
+  if (typeof text !== "string" && !(text instanceof Uint8Array)) {
+    throw new TypeError("metadata: expected the text or bytes of the document, got another value; pass it unparsed");
+  }
   const wanted = fqn === undefined ? undefined : (parseFqn(fqn)?.text ?? fqn);
   const document = parse(typeof text === "string" ? Buffer.from(text) : text);
   if (kindAt(document, 0) !== ARRAY) {

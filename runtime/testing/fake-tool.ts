@@ -48,7 +48,10 @@ export async function createFakeTool<Tool extends ToolType>(
   options: FakeToolOptions = {},
 ): Promise<FakeTool<Tool>> {
   const contract = contracts.find((each) => each.fqn === fqn);
-  if (contract === undefined) throw new TypeError(`createFakeTool: expected a contract of ${fqn}, got none`);
+  if (contract === undefined) {
+    const got = contracts.map((each) => each.fqn).join(", ") || "none";
+    throw new TypeError(`createFakeTool: expected a contract of ${fqn}, got ${got}`);
+  }
   const document = metadataText(contract, localUrl(""));
   const inputs: InputOf<Tool>[] = [];
   const server = await TestServer.start(

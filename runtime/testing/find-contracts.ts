@@ -71,7 +71,7 @@ export async function findContracts(
   const got = made.map(({ fqn }) => fqn).join(", ");
   throw new StartupError(
     `${absent}: the project in ${from.root} does not contain this tool, but ${got}. ` +
-      'Name the project of the tool: createHarness(Tool, { project: new URL("..", import.meta.url) })',
+      `Name the project of the tool: ${NAMED_PROJECT}`,
   );
 }
 
@@ -101,6 +101,8 @@ function nameOf(tool: SvcToolClass): string | undefined {
   }
 }
 
+const NAMED_PROJECT = 'createHarness(Tool, { project: new URL("..", import.meta.url) })';
+
 function projectOf(project: ContractSources["project"]): Project {
   const given =
     project === undefined
@@ -115,7 +117,8 @@ function projectOf(project: ContractSources["project"]): Project {
   let root = start;
   while (!existsSync(join(root, "package.json"))) {
     const above = dirname(root);
-    if (above === root) throw new StartupError(`project: no package.json in ${start} or above it`);
+    if (above === root)
+      throw new StartupError(`project: no package.json in ${start} or above it; name it: ${NAMED_PROJECT}`);
     root = above;
   }
   return stats.isDirectory() ? { root } : { root, tsconfig: relative(root, given) };
@@ -133,6 +136,7 @@ async function generatorOf(root: string, wanted: string): Promise<Generator> {
     throw new StartupError(
       `${wanted} has no contract, and svc-gen is not installed in ${root} to generate it. Install it:\n` +
         "  npm install --save-dev svc-gen\n" +
+        `or name the project of the tool: ${NAMED_PROJECT}\n` +
         "or run svc-gen and pass its contracts:\n" +
         '  import { contracts } from "../src/generated/contracts.js";\n' +
         "  createHarness(Tool, { contracts })",

@@ -56,6 +56,8 @@ test("--check is 0 when up to date, 3 with a difference when stale, and writes n
   assert.equal((await svcGen("--check")).out, "up to date\n");
   const path = join(project.root, "meta.json");
   const text = readFileSync(path, "utf8");
+  project.write({ "meta.json": text.replaceAll("\n", "\r\n") });
+  assert.equal((await svcGen("--check", "--quiet")).code, EXIT.done);
   project.write({ "meta.json": text.replace("A tool.", "Another tool.") });
   const stale = await svcGen("--check", "--quiet");
   assert.equal(stale.code, EXIT.stale);

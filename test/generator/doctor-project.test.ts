@@ -141,6 +141,17 @@ describe("doctor of a project", () => {
     const nothing = 'tsc writes no JavaScript: "noEmit" or "emitDeclarationOnly" is set in tsconfig.json';
     assert.equal(await build(), `false ${nothing}`);
     made.write({ "tsconfig.json": config });
+    made.write({ "tsconfig.json": config.replace('"include"', '"exclude": ["src/generated"], "include"') });
+    assert.equal(await build(), "false tsconfig.json does not include src/generated");
+    made.write({
+      "tsconfig.app.json": config,
+      "tsconfig.json": '{ "files": [], "references": [{ "path": "./tsconfig.app.json" }] }',
+    });
+    assert.equal(
+      await build(),
+      "false the build script runs tsc without --build, and tsconfig.json only references tsconfig.app.json",
+    );
+    made.write({ "tsconfig.json": config });
     const contracts = readFileSync(join(made.root, "src/generated/contracts.ts"), "utf8");
     const built = contracts.replace(": readonly Contract[]", "").replace(/^import type.*\n/m, "");
     made.write({ "dist/generated/contracts.js": built.replaceAll("  ", "    "), "dist/sum.js": 'import "@/lib.js";' });
@@ -179,6 +190,9 @@ describe("doctor of a project", () => {
   it("reports a missing svc-runtime, or one of another version", async () => {
     const other = project();
     rmSync(join(other.root, "node_modules/svc-runtime"));
+    other.write({ "package.json": '{ "devDependencies": { "svc-runtime": "0.1.0" } }' });
+    assert.match((await doctor(other)).of("versions").detail, /^svc-runtime is in devDependencies, /);
+    other.write({ "package.json": "{}" });
     other.write({ "node_modules/svc-runtime/package.json": '{ "name": "svc-runtime", "version": "9.9.9" }' });
     const { of } = await doctor(other);
     assert.equal(of("versions").detail, "svc-gen is 0.1.0, svc-runtime is 9.9.9: the versions must be equal");

@@ -114,12 +114,18 @@ test("hostile names stay texts; the generated project compiles with the strictes
 });
 
 test("the other ways to compile: bundler resolution, and a project whose files already import what is generated", () => {
-  const options = { ...STRICTEST, verbatimModuleSyntax: false, module: "ESNext", moduleResolution: "bundler" };
+  const options = {
+    ...STRICTEST,
+    verbatimModuleSyntax: false,
+    module: "ESNext",
+    moduleResolution: "bundler",
+    paths: { "@/*": ["./src/*"] },
+  };
   const project = new ToolProject(
     {
       "src/sum.ts": toolSource("Sum", "{ text: string; list: string[] }"),
       "src/demo.ts":
-        'import { contracts } from "./generated/contracts.js";\nimport { type Row, one } from "./lib";\nimport { Row as Other } from "./lib";\n' +
+        'import { contracts } from "./generated/contracts.js";\nimport { type Row, one } from "./lib";\nimport { Row as Other } from "./lib";\nimport { Sum } from "@/sum.js";\nexport const sum = Sum;\n' +
         "export const count: number = contracts.length + one;\nexport type Rows = Row | Other;\n",
       "src/lib/index.ts": "export const one = 1;\nexport interface Row {}\n",
     },
@@ -129,9 +135,10 @@ test("the other ways to compile: bundler resolution, and a project whose files a
   assert.equal(compile(FASTEST, project.root), "");
   const notes = project.generate().diagnostics.filter(({ code }) => code === "SVC192");
   assert.deepEqual(
-    notes.map(({ place, hint }) => `${place?.file}:${place?.line}:${place?.column} ${hint}`),
+    notes.map(({ place, message }) => `${place?.file}:${place?.line}:${place?.column} ${message}`),
     [
-      'src/demo.ts:2:31 write "./lib/index.js", unless a bundler builds the server; with "module": "NodeNext" tsc checks it',
+      'src/demo.ts:2:31 Node does not resolve this import: "./lib"; write "./lib/index.js"',
+      'src/demo.ts:4:21 Node does not resolve this import: "@/sum.js"; write "./sum.js"',
     ],
   );
   assert.ok(existsSync(join(project.root, "dist/generated/contracts.js")));

@@ -7,6 +7,7 @@ import { readableLine } from "#generator/dev/log-lines.js";
 const line = (entry: object) => readableLine(JSON.stringify({ level: 50, ...entry }), true);
 
 test("a line is formatted as level, message, fields and stack", () => {
+  assert.equal(line({ msg: "failed", err: "thrown" }), 'error failed err="thrown"');
   assert.equal(
     line({ msg: "failed", tool: "a", err: { stack: "Error: x\n    at y" } }),
     'error failed tool="a"\n  Error: x\n      at y',

@@ -68,6 +68,6 @@ test("refuses what the tool would refuse, and results that do not fit", async ()
   assert.equal(await codeOf(fake.client.invoke(INPUT)), "tool_invocation_failed");
   await assert.rejects(
     createFakeTool(contracts, "xyz.test.none@1", () => undefined),
-    /expected a contract of xyz\.test\.none@1, got none/,
+    /expected a contract of xyz\.test\.none@1, got xyz\.test\./,
   );
 });

@@ -80,6 +80,8 @@ describe("500 tool_invocation_failed: any error of the tool's own code, without 
     for (const behaviour of [{ invoke: denied }, { construct: denied }]) {
       assert.equal(expectError((await call(behaviour)).response, 500, "tool_invocation_failed"), undefined);
     }
+    const { log } = await call({ invoke: denied });
+    assert.ok(log.some(({ message }) => message.startsWith("the tool threw PermissionDenied outside authorize(), ")));
     const encoded = await call({ encodeOutput: denied });
     assert.equal(expectError(encoded.response, 500, "output_serialization_error"), undefined);
   });

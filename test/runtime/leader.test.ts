@@ -590,6 +590,7 @@ describe("pieces", () => {
     }
     assert.throws(sign({ key: "secret text" }), (error) => !String(error).includes("secret text"));
     assert.throws(() => LeaderClient.fromMetadata("[]"), fails("invalid_metadata"));
+    assert.throws(() => LeaderClient.fromMetadata({} as never), /^TypeError: metadata: expected the text or bytes/);
   });
 
   test("metadata documents", () => {

@@ -267,6 +267,7 @@ test("the error for a class that is not a tool names it", async () => {
 
 test("the log is kept as objects", async (t) => {
   const harness = await harnessFor(t);
+  assert.ok(!harness.logs.some(({ message }) => message.includes("allow-list contains no key")));
   await harness.invoke(INPUT);
   const asked = harness.logs.find(({ message }) => message === "asked");
   assert.equal(asked?.level, "info");

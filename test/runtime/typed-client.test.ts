@@ -115,7 +115,7 @@ test("a client for another contract is refused, and so is a result of another co
 test("the error for a wrong address contains it", async () => {
   await assert.rejects(
     LeaderClient.connect(`${url}/sum`),
-    fails("not_found", new RegExp(`^no tool at this address; requested ${url}/sum/meta$`)),
+    fails("not_found", new RegExp(`^no tool at this address; requested ${url}/sum/meta; ${url}/tools lists the paths`)),
   );
   await assert.rejects(
     LeaderClient.connect(`${url}/probe/invoke`),

@@ -451,8 +451,8 @@ export const CODES = {
   ),
   SVC192: note(
     "Node does not resolve this import",
-    'write the extension of the compiled file, unless a bundler builds the server; with "module": "NodeNext" tsc checks it',
-    "In ES modules Node resolves relative imports by their exact file name. A server that tsc has built ends at its start with ERR_MODULE_NOT_FOUND.",
+    "write the relative path of the compiled file, with its extension; nothing, if a bundler builds the server",
+    "In ES modules Node resolves relative imports by their exact file name, and it does not know the paths of tsconfig.json, which tsc does not rewrite. A server that tsc has built ends at its start with ERR_MODULE_NOT_FOUND.",
   ),
 } as const satisfies Record<string, Entry>;
 

@@ -26,8 +26,11 @@ const OPTIONS: ts.CompilerOptions = {
 /** @param texts source texts by path, relative to the root of the project */
 export function memoryProject(texts: ReadonlyMap<string, string>): Project {
   const sources = new Map([...texts].map(([path, text]) => [join(ROOT, path), text]));
+  const layout = layoutOf({ root: ROOT });
   return {
-    layout: layoutOf({ root: ROOT }),
+    layout,
+    tsconfig: layout.tsconfig,
+    includesServer: true,
     options: OPTIONS,
     emits: false,
     scripts: {},

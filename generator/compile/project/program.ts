@@ -59,6 +59,10 @@ const STUBS: readonly (readonly [name: string, text: string])[] = [
 export interface Project {
   readonly layout: Layout;
   readonly options: ts.CompilerOptions;
+  /** Path of the configuration with the files: that of the layout, or one that it references. */
+  readonly tsconfig: string;
+  /** Whether tsc compiles the generated server, if it exists. */
+  readonly includesServer: boolean;
   /** Whether the project's own tsc writes JavaScript. {@link options} describe what svc-gen writes. */
   readonly emits: boolean;
   readonly scripts: Manifest["scripts"];
@@ -116,11 +120,14 @@ export function readProject(layout: Layout): Project | InvalidProject {
     noUnusedLocals: false,
     noUnusedParameters: false,
   };
-  const files = config.files.map((path) => resolve(path)).filter((path) => !stubs.includes(path));
+  const all = config.files.map((path) => resolve(path));
+  const files = all.filter((path) => !stubs.includes(path));
+  const includesServer = stubs.every((path) => all.includes(path) || !existsSync(path));
   const { installed, references } = config;
   const notes = [...diagnostics, ...config.notes];
   const emits = !config.options.noEmit && !config.options.emitDeclarationOnly;
-  return { layout, options, emits, scripts, installed, files, references, notes, recorder };
+  const tsconfig = resolve(config.source.fileName);
+  return { layout, options, emits, tsconfig, includesServer, scripts, installed, files, references, notes, recorder };
 }
 
 /** Creates the program of a single run and records all its lookups. */

@@ -1,30 +1,40 @@
-/** Relative imports that a module resolution like that of bundlers accepts, and Node does not. */
+/** Imports that TypeScript resolves and Node does not. */
 
 import { dirname, relative } from "node:path";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
-import type { Program } from "./program.js";
+import { type Program, packageOf } from "./program.js";
 import { ts } from "./typescript.js";
 
-/** Notes on the relative imports without a file extension in ES modules that tsc writes. */
+/** Notes on relative imports without a file extension in ES modules that tsc writes, and on imports through `paths`. */
 export function unresolvedImports({ program, checker, sources, emits, at }: Program): Diagnostic[] {
   const options = program.getCompilerOptions();
   // Without outDir a bundler or a loader reads the sources.
-  if (!emits || !mayLackExtensions(options) || options.outDir === undefined) return [];
+  if (!emits || options.outDir === undefined) return [];
   return sources.flatMap((file) =>
     file.statements.flatMap((statement) => {
       if (!isValueImport(statement, checker)) return [];
       const { moduleSpecifier } = statement;
       if (moduleSpecifier === undefined || !ts.isStringLiteral(moduleSpecifier)) return [];
       const name = moduleSpecifier.text;
-      if (!/^\.\.?(?:\/|$)/.test(name) || /\.(?:[cm]?[jt]sx?|json|node)$/.test(name)) return [];
       const target = checker.getSymbolAtLocation(moduleSpecifier)?.valueDeclaration?.getSourceFile();
       if (target === undefined) return [];
+      const isRelative = /^\.\.?(?:\/|$)/.test(name);
+      const lacksExtension = isRelative && mayLackExtensions(options) && !HAS_EXTENSION.test(name);
+      if (!lacksExtension && !(options.paths !== undefined && isAlias(name, target, sources))) return [];
       const path = relative(dirname(file.fileName), target.fileName).replace(/(?:\.d)?\.([cm]?)tsx?$/, ".$1js");
-      const hint = `write ${quoted(path.startsWith(".") ? path : `./${path}`)}, unless a bundler builds the server; with "module": "NodeNext" tsc checks it`;
-      return [diagnostic("SVC192", { place: at(moduleSpecifier) }, quoted(name), hint)];
+      const written = quoted(path.startsWith(".") ? path : `./${path}`);
+      return [diagnostic("SVC192", { place: at(moduleSpecifier) }, `${quoted(name)}; write ${written}`)];
     }),
   );
+}
+
+const HAS_EXTENSION = /\.(?:[cm]?[jt]sx?|json|node)$/;
+
+/** Whether a name stands for a file of the project by `paths`, which tsc does not rewrite, and not by the package's own name. */
+function isAlias(name: string, target: ts.SourceFile, sources: readonly ts.SourceFile[]): boolean {
+  const own = packageOf(target.fileName);
+  return !/^[.#/]/.test(name) && name !== own && !name.startsWith(`${own}/`) && sources.includes(target);
 }
 
 /** Whether TypeScript accepts relative imports without an extension in ES modules. */

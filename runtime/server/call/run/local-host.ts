@@ -300,7 +300,8 @@ class LocalExecution implements Execution {
 
   #logFailure(error: unknown, phase: "construction" | "invoke" | "encodeOutput"): void {
     const reason = this.#context.abortThatCaused(error);
-    if (reason === undefined) this.#log.error({ err: error, phase }, "the tool threw an error");
+    const threw = error instanceof PermissionDenied ? MISPLACED_REFUSAL : "the tool threw an error";
+    if (reason === undefined) this.#log.error({ err: error, phase }, threw);
     else this.#log.info({ reason, phase }, "the tool stopped after its abort signal");
   }
 }
@@ -322,6 +323,9 @@ function waiting({ ports }: EncodedOutput): readonly WalrusValue[] {
 function asksForCaller(instance: SvcTool<unknown, unknown>): boolean {
   return instance.authorize !== SvcTool.prototype.authorize;
 }
+
+const MISPLACED_REFUSAL =
+  "the tool threw PermissionDenied outside authorize(), where it is an error: return a variant of the result";
 
 /**
  * Calls an instance's `authorize` for a caller.
