@@ -408,7 +408,7 @@ class ServerDoctor {
     }
     const isGateway = status === 502 || status === 503 || status === 504;
     const next = isGateway
-      ? "the gateway cannot reach the server: check that it is running, and its address in the gateway"
+      ? "the gateway cannot reach the server: check that it is running, and in the gateway its address, and http or https"
       : "the answer is not from the tool: check the address and the gateway's rules";
     return bad(name, `${what}${status} without a protocol error`, next);
   }

@@ -58,28 +58,41 @@ describe("a refused request", () => {
   it("is logged at debug even if it is for no tool, and is part of a summary", async () => {
     const tool = countingTool();
     const server = await serveFor([tool]);
-    await exchange(server.url, requestText("GET", "/nothing", [["X-Request-Id", "r-1"]]));
+    await exchange(server.url, requestText("GET", "/nothing%0a?canary", [["X-Request-Id", "r-1"]]));
+    await exchange(server.url, requestText("GET", "/metrics"));
     await exchange(server.url, requestText("GET", tool.target));
     await exchange(server.url, "canary\r\n\r\n");
+    await exchange(server.url, "\x16\x03\x01canary");
     await exchange(server.url, requestText("CONNECT", "one.example:443"));
     await sendPlain(server.url, tool.target, "{canary");
     await server.close();
     const lines = server.log.filter(({ level, message }) => level === "debug" && message === "refused");
     assert.deepEqual(
       lines.map(({ fields: { code, peer } }) => [code, peer]),
-      ["not_found", "method_not_allowed", "bad_request", "bad_request", "input_deserialization_error"].map((code) => [
-        code,
-        "127.0.0.1",
-      ]),
+      [
+        "not_found",
+        "not_found",
+        "method_not_allowed",
+        "bad_request",
+        "bad_request",
+        "bad_request",
+        "input_deserialization_error",
+      ].map((code) => [code, "127.0.0.1"]),
     );
     assert.equal(lines[0]?.fields.request, "r-1");
-    assert.match(String(lines[4]?.fields.details), /JSON/, "why, also where the tool's decoder refused");
+    const [unknown, metrics, method, , handshake] = lines.map(({ fields: { path, details } }) => [path, details]);
+    assert.deepEqual(unknown, ["/nothing%0a", undefined]);
+    assert.deepEqual(metrics, ["/metrics", "SVC_ADMIN_ADDR serves this path"]);
+    assert.deepEqual(method, [tool.target, undefined]);
+    assert.match(String(handshake?.[1]), /^a TLS handshake on a port without TLS/);
+    assert.match(String(lines[6]?.fields.details), /JSON/, "why, also where the tool's decoder refused");
     const [first, ...rest] = summaries(server.log).map((groups) => groups.map(({ code, count }) => [code, count]));
     assert.deepEqual(first, [["not_found", 1]]);
     assert.deepEqual(rest, [
       [
+        ["not_found", 1],
         ["method_not_allowed", 1],
-        ["bad_request", 2],
+        ["bad_request", 3],
         ["input_deserialization_error", 1],
       ],
     ]);

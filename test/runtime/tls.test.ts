@@ -497,6 +497,8 @@ describe("what is negotiated", () => {
     socket.write("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
     await once(socket, "close");
     assert.ok(received <= 7, "an alert at most");
+    const refused = ecServer.log.filter(({ message }) => message === "refused");
+    assert.match(JSON.stringify(refused), /"bad_request".{1,20}plain HTTP on a port with TLS.*127\.0\.0\.1/);
     assert.equal((await negotiated(ecServer.port)).protocol, "TLSv1.3");
   });
 });

@@ -450,7 +450,7 @@ export class InvokeService {
     }
     handled.log.error(
       {},
-      "a stored result was not sent, because its signature is not this tool's signature for this input: check who can write to the replay store",
+      "a stored result was not sent, because another key signed it or it belongs to another input: set the same response_signing_key on all replicas; if it is the same, check who can write to the replay store",
     );
     throw new RequestError("replay_store_unavailable");
   }

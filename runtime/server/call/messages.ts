@@ -157,6 +157,8 @@ export interface Refusal {
   readonly id: string;
   readonly code: ErrorCode;
   readonly details: string | undefined;
+  /** Path of a request that no route takes, as sent by the caller. */
+  readonly path?: string | undefined;
   readonly headers: RequestHeaders["headers"];
   readonly peer: string | undefined;
   /** Whether observers of calls also receive the request. */

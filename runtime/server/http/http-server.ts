@@ -6,7 +6,8 @@
 import { type ServerOptions, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { type ConnectionError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { ENV_TLS_CERT_PATH } from "../../config/environment.js";
 import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
 import { errorBody } from "../errors/request-error.js";
 import type { MemoryBudget } from "../load/memory-budget.js";
@@ -47,8 +48,11 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Answers a client that has no request object, after the answers to earlier requests on its connection. */
-type Refuse = (socket: Socket, lingerMs: number, code: ErrorCode, details?: string) => void;
+/**
+ * Answers a client that has no request object, after the answers to earlier requests on its connection. `logged`
+ * replaces the details in the log.
+ */
+type Refuse = (socket: Socket, lingerMs: number, code: ErrorCode, details?: string, logged?: string) => void;
 
 /** Builds the application without listening. */
 export async function buildApp(options: ServeOptions): Promise<App> {
@@ -72,9 +76,13 @@ export async function buildApp(options: ServeOptions): Promise<App> {
     if (due !== undefined) due.raw.once("close", () => afterAnswers(socket, write));
     else if (socket.writable) write();
   };
-  const refuse: Refuse = (socket, lingerMs, code, details) => {
+  const report = (peer: string | undefined, code: ErrorCode, details: string | undefined): string => {
     const id = requestIdOf(undefined);
-    onRefused?.({ id, code, details, headers: {}, peer: socket.remoteAddress, isCall: false });
+    onRefused?.({ id, code, details, headers: {}, peer, isCall: false });
+    return id;
+  };
+  const refuse: Refuse = (socket, lingerMs, code, details, logged = details) => {
+    const id = report(socket.remoteAddress, code, logged);
     afterAnswers(socket, () => endConnection(socket, refusalText(id, code, details, service.memoryHeader), lingerMs));
   };
   const app: FastifyInstance = fastify({
@@ -93,13 +101,14 @@ export async function buildApp(options: ServeOptions): Promise<App> {
     }),
     ...rewriteUrlFor(tools.map(({ prefix }) => prefix)),
     genReqId: ({ headers }) => requestIdOf(headers[REQUEST_ID_HEADER.toLowerCase()]),
-    clientErrorHandler: (error: NodeJS.ErrnoException, socket) =>
-      refuseClient(error, socket, deadlines.lingerMs, refuse),
+    clientErrorHandler: (error, socket) => refuseClient(error, socket, deadlines.lingerMs, refuse),
     // A path that fastify cannot decode is an unknown path.
     frameworkErrors: (_error, request, reply) => routes.refuse(request as FastifyRequest, reply as FastifyReply),
   });
   const unanswered = new UnansweredRequests(() => service.load.refusals.count("requests"), maxPipelined);
   completeServer(app, unanswered, deadlines, refuse);
+  // The client cannot read an answer.
+  if (isTlsServer(app.server)) prepareTlsServer(app.server, (peer) => report(peer, "bad_request", PLAIN_ON_TLS));
   capConnections(app.server, memory.maxConnections, service.load.refusals);
   const close = () =>
     app.close().catch((error: unknown) => log.error({ err: error }, "closing the application failed"));
@@ -175,14 +184,13 @@ function completeServer(
     const lingerMs = Math.min(deadlines.lingerMs, TUNNEL_LINGER_MS);
     refuse(socket as Socket, lingerMs, "bad_request");
   });
-  if (isTlsServer(server)) prepareTlsServer(server);
 }
 
 /** Connections whose final error answer was written or waits for earlier answers. */
 const refused = new WeakSet<Duplex>();
 
 /** Answers parser errors and timeouts, for which no request object exists. */
-function refuseClient(error: NodeJS.ErrnoException, socket: Socket, lingerMs: number, refuse: Refuse): void {
+function refuseClient(error: ConnectionError, socket: Socket, lingerMs: number, refuse: Refuse): void {
   if (isClosing(socket)) return;
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
@@ -191,8 +199,13 @@ function refuseClient(error: NodeJS.ErrnoException, socket: Socket, lingerMs: nu
   if (refused.has(socket)) return;
   refused.add(socket);
   const [code, details] = CLIENT_ERRORS[error.code ?? ""] ?? ["bad_request"];
-  refuse(socket, lingerMs, code, details);
+  // Fastify declares the JSON form of this buffer. 0x16 begins a handshake.
+  const isTls = (error.rawPacket as unknown as Buffer | undefined)?.[0] === 0x16;
+  refuse(socket, lingerMs, code, details, isTls ? TLS_ON_PLAIN : details);
 }
+
+const PLAIN_ON_TLS = "plain HTTP on a port with TLS: clients need https://, and nginx needs proxy_pass https://";
+const TLS_ON_PLAIN = `a TLS handshake on a port without TLS: clients need http://, or set ${ENV_TLS_CERT_PATH} here`;
 
 /** Raw HTTP text of an error answer. */
 function refusalText(id: string, code: ErrorCode, details: string | undefined, memory: readonly string[] = []): string {

@@ -233,12 +233,17 @@ export function isTlsServer(server: NetServer): server is TlsServer {
 /**
  * Adds features that Node's HTTPS server lacks: cleanup of failed handshakes, rotation of ticket keys, and closing
  * connections during their handshake.
+ *
+ * @param onPlainHttp called if a client sends HTTP without TLS
  */
-export function prepareTlsServer(server: TlsServer): void {
+export function prepareTlsServer(server: TlsServer, onPlainHttp: (peer: string | undefined) => void): void {
   // Otherwise Node treats a failed handshake as an HTTP client error, although the client cannot read an answer without
   // a session.
   server.removeAllListeners("tlsClientError");
-  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === "ERR_SSL_HTTP_REQUEST") onPlainHttp(socket.remoteAddress);
+    socket.destroy();
+  });
   const rotation = setInterval(() => server.setTicketKeys(randomBytes(48)), TICKET_KEY_MS).unref();
   server.once("close", () => clearInterval(rotation));
   closeHandshakes(server);

@@ -15,6 +15,7 @@ import type {
   FastifyServerOptions,
   HTTPMethods,
 } from "fastify";
+import { ENV_ADMIN_ADDR } from "../../config/environment.js";
 import { type ErrorCode, isErrorCode, statusOf } from "../../wire/error-codes.js";
 import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
 import { errorReplyOf, type InvokeService, JSON_HEADERS } from "../call/invoke-service.js";
@@ -65,6 +66,9 @@ interface Progress {
   /** Registers a listener that is called if a shutdown answers the request. */
   onRefused(listener: (reply: Reply) => void): void;
 }
+
+/** Paths of the admin listener, for the log. */
+const ADMIN_PATH = /^\/(?:metrics|readyz|livez)(?:\?|$)/;
 
 interface Route {
   readonly methods: readonly Method[];
@@ -210,11 +214,14 @@ export class ToolRoutes {
     this.#report(reply.request, refusal, false);
   }
 
-  #report({ id, raw }: FastifyRequest, { status, code, body }: Reply, isCall: boolean): void {
+  #report({ id, raw, originalUrl }: FastifyRequest, { status, code, body }: Reply, isCall: boolean): void {
     if (code === undefined || !isErrorCode(code) || !isRefusal(status, code)) return;
     const { headers, socket } = raw;
-    const details = detailsOf(body);
-    this.#options.onRefused?.({ id: requestIdOf(id), code, details, headers, peer: socket.remoteAddress, isCall });
+    const path = code === "not_found" || code === "method_not_allowed" ? originalUrl : "";
+    const details = ADMIN_PATH.test(path) ? `${ENV_ADMIN_ADDR} serves this path` : detailsOf(body);
+    this.#options.onRefused?.({
+      ...{ id: requestIdOf(id), code, details, path, headers, peer: socket.remoteAddress, isCall },
+    });
   }
 
   #answer(request: FastifyRequest, reply: FastifyReply, route: Route): void {

@@ -39,9 +39,14 @@ export class RefusedRequests {
   add(refusal: Refusal): void {
     this.#counted(refusal.code);
     if (this.#log.isLevelEnabled?.("info") === false) return;
-    const { id, code, details, headers, peer, isCall } = refusal;
+    const { id, code, details, path, headers, peer, isCall } = refusal;
     const claim = this.#claims(headers);
-    const fields = { ...(details !== undefined && { details }), ...claimFields(claim), peer, request: id };
+    const reason = {
+      ...(details !== undefined && { details }),
+      // A query, or a user in a URL, may be secret.
+      ...(path?.startsWith("/") && { path: shown(path.replace(/\?.*/s, "")) }),
+    };
+    const fields = { ...reason, ...claimFields(claim), peer, request: id };
     // The request log already contains a line for a call.
     if (!isCall) this.#log.debug({ code, ...fields }, "refused");
     this.#count(code, claim, fields);
