@@ -26,7 +26,7 @@ import {
 import { JsonError, TooManyValues } from "./error.js";
 import { integerKind, serdeDouble } from "./numbers.js";
 
-/** Maximum size, in bytes, of a document whose first tape has room for the usual number of entries. */
+/** The first tape has room for the entries of a usual document of up to this many bytes; it grows for larger ones. */
 const MAX_ROOMY_BYTES = 1 << 16;
 /**
  * Number of bytes or characters of a string that are checked one by one before the algorithm for long strings starts.
