@@ -38,10 +38,6 @@ describe("the gate", () => {
   const entries = [listed("1.1", "A name is short."), listed("1.2", "It ends."), listed("1.3", "| x | 1 |")];
   const whole = [...entries, listed("1.4", "An item: its rest.")];
 
-  it("takes a listing that is whole, in any order", () => {
-    assert.deepEqual(listingFaults(sentencesOf(text), whole.toReversed()), []);
-  });
-
   it("keeps code in backticks together", () => {
     const [only, ...others] = sentencesOf('A port has `"type": "array"` and `Vary: Accept`.');
     assert.deepEqual([only?.text, others], ['A port has `"type": "array"` and `Vary: Accept`.', []]);
@@ -49,29 +45,12 @@ describe("the gate", () => {
 
   for (const [what, protocol, requirements, faults] of [
     ["a sentence that is not listed", text, entries, ["section 1: a sentence is not listed: An item: its rest."]],
-    [
-      "a sentence that changed",
-      text.replace("short", "long"),
-      whole,
-      [
-        "1.1: the protocol has no such sentence: A name is short.",
-        "section 1: a sentence is not listed: A name is long.",
-      ],
-    ],
-    ["a row that changed", text.replace("| 1", "| 2"), whole.slice(2, 3), undefined],
-    [
-      "a sentence that is gone",
-      text.replace(" It ends.", ""),
-      whole,
-      ["1.2: the protocol has no such sentence: It ends."],
-    ],
     ["an id twice", text, [...whole.slice(0, 3), listed("1.3", "An item: its rest.")], ["1.3: this id is given twice"]],
     ["a sentence twice", text, [...whole, listed("1.5", "It ends.")], ["1.5: this sentence is listed twice: It ends."]],
   ] as const) {
     it(`finds ${what}`, () => {
       const found = listingFaults(sentencesOf(protocol), requirements);
-      if (faults === undefined) assert.ok(found.length > 0);
-      else assert.deepEqual(found, faults);
+      assert.deepEqual(found, faults);
     });
   }
 

@@ -15,7 +15,6 @@ import { type ReplayStore, SvcTool, serve, ToolkitRuntimeConfig } from "#runtime
 import { substituteBlobId } from "#runtime/storage/dev/dev-store.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { type Behaviour, type CountingTool, countingTool } from "./counting-tool.js";
-import { gate } from "./tools.js";
 
 const INPUT = { value: 1 };
 
@@ -77,18 +76,6 @@ test("replayStore: a custom store gets the claims", async (t) => {
 
 // ---- options of the kit ----
 
-test("signed: true by default; without signatures authorize does not run", async (t) => {
-  for (const [options, authorized] of [
-    [{}, 1],
-    [{ signed: true }, 1],
-    [{ signed: false }, 0],
-  ] as const) {
-    const { tool, harness } = await started(t, options);
-    assert.deepEqual(await harness.invoke(INPUT), { ok: INPUT });
-    assert.equal(tool.calls.authorized, authorized, JSON.stringify(options));
-  }
-});
-
 const key = new Uint8Array(32).fill(5);
 const bob = { id: "bob", keyId: 7, key };
 
@@ -100,26 +87,6 @@ function allowing(tool: CountingTool, entry: object): ToolkitRuntimeConfig {
     JSON.stringify({ signed_http: { allowed_leaders, tools: { [tool.fqn]: entry } } }),
   );
 }
-
-test("leader: the call's, otherwise the harness's, otherwise `leader` with key 0", async (t) => {
-  const seen: unknown[] = [];
-  const authorize: Behaviour["authorize"] = ({ leaderId, leaderKeyId }) => seen.push([leaderId, leaderKeyId]);
-  const { harness } = await started(t, {}, { authorize });
-  await harness.invokeSigned(INPUT);
-  await harness.invokeSigned(INPUT, { leader: "alice" });
-  await harness.invokeSigned(INPUT, { leader: { id: "alice", keyId: 3n } });
-  const named = await started(t, { leader: "carol" }, { authorize });
-  await named.harness.invokeSigned(INPUT);
-  await named.harness.invokeSigned(INPUT, { leader: "alice" });
-  const expected = [
-    ["leader", 0n],
-    ["alice", 0n],
-    ["alice", 3n],
-    ["carol", 0n],
-    ["alice", 0n],
-  ];
-  assert.deepEqual(seen, expected);
-});
 
 test("config: the server uses its leaders, keys and times", async (t) => {
   const tool = countingTool();
@@ -137,6 +104,12 @@ test("config: the server uses its leaders, keys and times", async (t) => {
     return tool.calls.invoked;
   };
   assert.deepEqual([await runsAfter(600_000), await runsAfter(500_000)], [1, 2]);
+  await assert.rejects(
+    harness.invokeSigned(INPUT, { leader: "alice" }),
+    /^TypeError: leader: expected { id, keyId, key }/,
+  );
+  const both = { config: allowing(tool, entry), signed: true };
+  await assert.rejects(createHarness(tool.class, both), /config determines whether calls are signed/);
   // A key that was prepared before is taken as it is.
   const prepared = { ...bob, key: prepareSigningKey(key) };
   assert.equal((await harness.invokeSigned(INPUT, { leader: prepared })).signature, "verified");
@@ -191,23 +164,6 @@ test("project: the folder of the process by default, else a folder, a file in it
   } finally {
     process.chdir(from);
   }
-});
-
-test("advance: by the given number of milliseconds", async (t) => {
-  const { promise, open } = gate();
-  // So long that what passes by itself does not count.
-  const behaviour = { timeout: 1_000_000, invoke: () => promise.then(() => ({ ok: INPUT })) };
-  const { harness } = await started(t, {}, behaviour);
-  let isOver = false;
-  const late = assert.rejects(harness.invoke(INPUT), refused(504, "tool_invocation_timeout")).then(() => {
-    isOver = true;
-  });
-  await harness.advance(600_000);
-  assert.equal(isOver, false);
-  await harness.advance(400_000);
-  await late;
-  open();
-  for (const ms of [-1, 0.5, Number.MAX_SAFE_INTEGER + 1]) await assert.rejects(harness.advance(ms), RangeError);
 });
 
 test("invokeRaw: Content-Length is added unless it is given", async (t) => {

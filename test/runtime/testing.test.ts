@@ -8,10 +8,10 @@ import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { contractsOf, GenerateError } from "svc-gen/generate";
-import { LeaderClient, publicKeyOf } from "svc-runtime/leader";
+import { LeaderClient } from "svc-runtime/leader";
 import { createHarness, type HarnessOptions, LeaderError, type OutputOf, type RawRequest } from "svc-runtime/testing";
 import { TestStore } from "svc-runtime-storage/dev";
-import { InvocationAborted, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { InvocationAborted } from "#runtime/index.js";
 import { REPOSITORY, ToolProject, toolSource } from "../generator/project.js";
 import { control, type Input, Probe, Twice } from "./tested-tools.js";
 
@@ -144,24 +144,6 @@ test("any name is a leader; your own key is not in the allow-list", async (t) =>
   );
   const stranger = { id: "alice", keyId: 0, key: new Uint8Array(32).fill(5) };
   await assert.rejects(harness.invokeSigned(INPUT, { leader: stranger }), refused(401, "auth_failed"));
-});
-
-test("the author's own configuration determines the allowed leaders", async (t) => {
-  const key = new Uint8Array(32).fill(5);
-  const allowed = {
-    version: 1,
-    leaders: [{ leader_id: "bob", keys: [{ kid: 0, public_key: Buffer.from(publicKeyOf(key)).toString("hex") }] }],
-  };
-  const config = ToolkitRuntimeConfig.fromJsonStr(
-    JSON.stringify({ signed_http: { allowed_leaders: allowed, tools: { [Probe.fqn()]: {} } } }),
-  );
-  const harness = await harnessFor(t, { config, leader: { id: "bob", keyId: 0, key } });
-  assert.equal((await harness.invokeSigned({ ...INPUT, mode: "done" })).signature, "unsigned");
-  await assert.rejects(
-    harness.invokeSigned(INPUT, { leader: "alice" }),
-    /^TypeError: leader: expected { id, keyId, key }/,
-  );
-  await assert.rejects(createHarness(Probe, { config, signed: true }), /config determines whether calls are signed/);
 });
 
 test("time can be advanced: for the deadline of a running call, and for the replay memory", async (t) => {

@@ -374,22 +374,6 @@ describe("values without a JSON form", () => {
     JSON.parse(new ValueEncoder(again, [["again", union]]).write(value));
     assert.ok(reads > 0 && reads <= 8 * levels, `${reads} reads`);
   });
-
-  it("report the member and the branch of a union", () => {
-    const branch = (kind: string, name: string, codec: Codec): Codec => ({
-      kind: "object",
-      members: [
-        { name: "kind", codec: { kind: "literal", values: [kind] } },
-        { name, codec },
-      ],
-    });
-    const union: Codec = { kind: "union", branches: [branch("a", "x", STRING), branch("b", "y", BIGINT)] };
-    assert.equal(write(union, { y: 1n, kind: "b" }), '{"kind":"b","y":1}');
-    assert.equal(write(union, { kind: "b", y: 1 }), "y: expected a bigint, got a number");
-    assert.equal(write(union, { kind: SECRET, y: 1 }), 'kind: expected "a" or "b", got another string');
-    assert.equal(write(union, {}), 'kind: expected "a" or "b", got nothing');
-    assert.equal(write(union, new Date(0)), "expected an object, got a Date");
-  });
 });
 
 describe("explicit results", () => {
