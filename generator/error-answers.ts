@@ -41,13 +41,13 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   host_header_required: {
     meaning: "the host of a request to /meta is missing or malformed",
     caller: "check the proxies: /meta needs exactly one host name",
-    operator: "let the gateway set X-Forwarded-Host to one name, or leave it out",
+    operator: "configure the gateway to send X-Forwarded-Host with one host name, or not at all",
     details: "Host: expected a host name or address with an optional port",
   },
   invalid_scheme: {
     meaning: "the forwarded scheme of a request to /meta is neither http nor https",
     caller: "check the proxies: X-Forwarded-Proto must be http or https",
-    operator: "let the gateway set X-Forwarded-Proto to http or https",
+    operator: "configure the gateway to set X-Forwarded-Proto to http or https",
     details: "X-Forwarded-Proto: expected http or https",
   },
   auth_failed: {
@@ -88,13 +88,14 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   replay_memory_lost: {
     meaning: "the replay memory that may contain this request is gone",
     caller:
-      "check the tool's effects to find out whether an earlier attempt ran; if ran is no, there was none: sign a new request",
+      "check the effects of the tool to find out whether an earlier attempt ran; if ran is no, no attempt ran: sign a new request",
     operator: "the retry and its first attempt reached different replay memories: use a shared replay store",
   },
   length_required: {
     meaning: "the request has no Content-Length",
     caller: "send a Content-Length: chunked bodies are refused",
-    operator: "let the gateway buffer requests (nginx: proxy_request_buffering on), so that they have a length",
+    operator:
+      "configure the gateway to buffer requests, so that they have a length (nginx: proxy_request_buffering on)",
   },
   payload_too_large: {
     meaning: "the body is too large",
@@ -115,7 +116,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   input_integrity_error: {
     meaning: "the body is not the one that was signed",
     caller: "a proxy changed the body: call the tool without the proxy",
-    operator: "let the gateway pass bodies unchanged, byte for byte",
+    operator: "configure the gateway to pass bodies unchanged, byte for byte",
   },
   input_deserialization_error: {
     meaning: "the input does not match the contract",
@@ -125,7 +126,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
     isStored: true,
   },
   rate_limited: {
-    meaning: "this leader calls more often than the server allows",
+    meaning: "this leader sends more calls than the server allows",
     caller: REPEAT,
     operator: "let the leader wait for Retry-After, or raise its rate in bootstrap",
   },

@@ -133,7 +133,7 @@ export class DevServer {
     this.#starting = undefined;
     // The last message of a process may arrive after its exit.
     if (outcome.state === "serving" && worker.isDead())
-      return { state: "failed", reason: "it ended as it began to serve" };
+      return { state: "failed", reason: "it ended right after it started to serve" };
     if (outcome.state === "serving") {
       if (this.#serving !== undefined) retire(this.#serving);
       this.#serving = worker;

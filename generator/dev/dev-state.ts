@@ -37,7 +37,8 @@ export function makePrivateFolder(root: string, env: Environment): string {
   } catch (error) {
     throw new UnwritableError(folder, error);
   }
-  if (!isPrivate(folder)) throw new UnwritableError(folder, { code: "another user can change it; remove it" });
+  if (!isPrivate(folder))
+    throw new UnwritableError(folder, { code: "another user of this machine can change it; remove it" });
   return folder;
 }
 

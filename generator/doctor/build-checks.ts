@@ -55,7 +55,7 @@ export function checkBuild(project: Project): Check[] {
   const source = join(layout.out, "contracts.ts");
   if (existsSync(source) && dataOf(contracts) !== dataOf(source)) {
     const detail = `${displayPath(layout, contracts)} differs from ${displayPath(layout, source)}`;
-    return [bad("build", `${detail}: the server would serve old contracts`, "npm run build")];
+    return [bad("build", `${detail}: the server would use old contracts`, "npm run build")];
   }
   for (const path of roots.flatMap((root) => built(root) ?? []).filter((each) => existsSync(each))) {
     const lost = lostImport(path, options);

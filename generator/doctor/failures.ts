@@ -30,7 +30,7 @@ export function explainFailure(failure: string, { protocol, host, hostname }: UR
   if (failure === "EPROTO" || failure.startsWith("ERR_SSL")) {
     return {
       detail: `the TLS handshake with ${host} failed (${failure})`,
-      next: "the port may speak plain HTTP or a TLS version below 1.2: use http://, or set SVC_TOOL_TLS_CERT_PATH and SVC_TOOL_TLS_KEY_PATH on the server",
+      next: "the server may use plain HTTP or a TLS version below 1.2: use http://, or set SVC_TOOL_TLS_CERT_PATH and SVC_TOOL_TLS_KEY_PATH on the server",
     };
   }
   if (failure === "ECONNRESET" || failure === "EPIPE" || failure.startsWith("HPE_")) {
@@ -38,7 +38,7 @@ export function explainFailure(failure: string, { protocol, host, hostname }: UR
       detail: `${host} closed the connection without an answer (${failure})`,
       next:
         protocol === "http:"
-          ? "the port may speak TLS: try https://"
+          ? "the server may use TLS: try https://"
           : "check the logs of the server and of the gateway in front of it",
     };
   }
@@ -68,20 +68,26 @@ export function certificateFault(failure: string): { detail: string; next: strin
 }
 
 const INCOMPLETE =
-  "append the issuers' certificates to the file of SVC_TOOL_TLS_CERT_PATH, after the server's own; for a private authority use --ca FILE";
+  "append the certificates of the issuers to the file in SVC_TOOL_TLS_CERT_PATH, after the server's own; for a private authority use --ca FILE";
 
 const CERTIFICATES: Readonly<Record<string, readonly [detail: string, next: string]>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: [
     "the certificate is self-signed",
-    "get one from an authority that leaders trust; to test with this one, use --ca FILE",
+    "get a certificate from an authority that leaders trust; to test with this certificate, use --ca FILE",
   ],
-  SELF_SIGNED_CERT_IN_CHAIN: ["the certificate chain ends in an unknown authority", "pass its certificate: --ca FILE"],
+  SELF_SIGNED_CERT_IN_CHAIN: [
+    "the certificate chain ends in an unknown authority",
+    "pass the certificate of the authority: --ca FILE",
+  ],
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: ["the certificate chain is incomplete", INCOMPLETE],
   UNABLE_TO_GET_ISSUER_CERT: ["the certificate chain is incomplete", INCOMPLETE],
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ["the issuer of the certificate is unknown", INCOMPLETE],
-  CERT_HAS_EXPIRED: ["the certificate has expired", "renew it; a running server reloads the files by itself"],
+  CERT_HAS_EXPIRED: ["the certificate has expired", "renew the certificate; a running server reloads the file"],
   CERT_NOT_YET_VALID: ["the certificate is not valid yet", "correct the clock of this machine, or wait"],
-  ERR_TLS_CERT_ALTNAME_INVALID: ["the certificate is for another name", "get one for the name in the URL"],
-  CERT_UNTRUSTED: ["the certificate is not trusted", "get one from an authority that leaders trust"],
+  ERR_TLS_CERT_ALTNAME_INVALID: [
+    "the certificate is for another host name",
+    "get a certificate for the host name in the URL",
+  ],
+  CERT_UNTRUSTED: ["the certificate is not trusted", "get a certificate from an authority that leaders trust"],
   CERT_REVOKED: ["the certificate is revoked", "renew it"],
 };

@@ -76,7 +76,11 @@ async function checkVariables({ variables, env }: ProjectQuestions): Promise<Che
     const variable = name.replace(/\?$/, "");
     if (env[variable]) return good(variable, `set: ${about}`);
     if (name.endsWith("?")) return skipped(variable, `optional, not set: ${about}`);
-    return bad(variable, `not set: ${about}`, "set it where the server runs; svc-gen env lists all variables");
+    return bad(
+      variable,
+      `not set: ${about}`,
+      "set the variable where the server runs; svc-gen env lists all variables",
+    );
   });
 }
 
@@ -164,11 +168,11 @@ async function checkGenerated({ stale }: ProjectQuestions): Promise<Check> {
 
 function checkConfiguration(file: string | undefined, checked: CheckedConfig | undefined): Check {
   if (file === "") {
-    return bad("configuration", `${ENV_TOOLKIT_CONFIG_PATH} is set but empty`, "unset it, or set it to a path");
+    return bad("configuration", `${ENV_TOOLKIT_CONFIG_PATH} is set, but empty`, "unset it, or set it to a path");
   }
   if (file === undefined || checked === undefined) {
     const next = `create one with svc-gen config init, then set ${ENV_TOOLKIT_CONFIG_PATH} or pass --config`;
-    return skipped("configuration", "none given: calls need no signature", next);
+    return skipped("configuration", "no configuration: calls need no signature", next);
   }
   const errors = checked.findings.filter(({ severity }) => severity === "error");
   const [first] = errors.length > 0 ? errors : checked.findings;
@@ -216,14 +220,18 @@ function checkPairs({ leader, toolKey, tools }: ProjectQuestions, checked: Check
     const name = `leader ${quoted(leader.id)} with key ${leader.keyId}`;
     if (listed === undefined) {
       checks.push(
-        bad("leader key", `${name} is not in the allow-list`, "add its public key there (error code: auth_failed)"),
+        bad(
+          "leader key",
+          `${name} is not in the allow-list`,
+          "add the public key to the allow-list (error code: auth_failed)",
+        ),
       );
     } else if (Buffer.compare(listed.bytes, own) !== 0) {
       checks.push(
         bad(
           "leader key",
           `${name} has another public key in the allow-list`,
-          `set it to ${hex(own)} (error code: auth_failed)`,
+          `set the public key in the allow-list to ${hex(own)} (error code: auth_failed)`,
         ),
       );
     } else checks.push(good("leader key", `${name} is in the allow-list`));
@@ -279,7 +287,7 @@ function checkEnvironment(env: ProjectQuestions["env"]): Check {
     faults.push([`only one of ${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH} is set`, "set both or neither"]);
   }
   const [first] = faults;
-  if (first === undefined) return good("environment", "all settings have known names and valid values");
+  if (first === undefined) return good("environment", "all settings are known and valid");
   const more =
     faults.length > 1
       ? `; ${faults
@@ -305,10 +313,10 @@ function checkLibsodium(root: string): Check {
   );
   const { glibcVersionRuntime } = (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header;
   const hasLibrary = process.platform !== "linux" || glibcVersionRuntime !== undefined;
-  if (built && hasLibrary) return good("libsodium", `sodium-native is installed, built for ${platform}`);
+  if (built && hasLibrary) return good("libsodium", `sodium-native is installed and has a binary for ${platform}`);
   const next =
-    "npm install sodium-native; it is prebuilt for glibc, macOS and Windows (troubleshooting: a signed call costs more than it should)";
-  return skipped("libsodium", "not installed: signatures take twice as long", next);
+    "npm install sodium-native; it has binaries for Linux (glibc), macOS and Windows (troubleshooting: a signed call costs more than it should)";
+  return skipped("libsodium", "not installed: creating and verifying signatures takes twice as long", next);
 }
 
 /** Folder of a package as Node resolves it from a file, including NODE_PATH; empty if there is none. */

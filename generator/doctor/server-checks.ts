@@ -150,9 +150,9 @@ class ServerDoctor {
     } else this.#report(this.#unexpected("health", answer));
     const head = await this.#ask({ method: "HEAD", url: this.#at("/health") });
     if ("failure" in head) this.#report(this.#failed("head", head));
-    else if (head.status === status) this.#report(good("head", `${head.status}, same as GET`));
+    else if (head.status === status) this.#report(good("head", `${head.status}, the same as GET`));
     else {
-      const next = "let the gateway pass HEAD unchanged: load balancers use it for health checks";
+      const next = "configure the gateway to pass HEAD unchanged: load balancers use it for health checks";
       this.#report(bad("head", `HEAD answers ${head.status}, GET answers ${status}`, next));
     }
   }
@@ -198,7 +198,7 @@ class ServerDoctor {
       [served] = readMetadata(answer.body, "the answer", true) as [JudgedMetadata];
     } catch (error) {
       if (!(error instanceof UnreadableMetadata)) throw error;
-      const next = "a tool server does not answer like this: check the address and the gateway";
+      const next = "this answer is not from a tool server: check the address and the gateway";
       return this.#none(bad("metadata", printable(error.message), next));
     }
     this.#report(this.#compare(served, answer.body.toString()));
@@ -206,8 +206,10 @@ class ServerDoctor {
     if (served.url === expected) this.#report(good("public url", expected));
     else {
       const next =
-        "let the gateway set X-Forwarded-Proto and X-Forwarded-Host to the scheme and host of the request, and pass the path unchanged";
-      this.#report(bad("public url", `/meta has ${printable(served.url ?? "")}, expected ${expected}`, next));
+        "configure the gateway to set X-Forwarded-Proto and X-Forwarded-Host to the scheme and host of the request, and pass the path unchanged";
+      this.#report(
+        bad("public url", `/meta contains the URL ${printable(served.url ?? "")}, expected ${expected}`, next),
+      );
     }
     return served;
   }
@@ -225,7 +227,7 @@ class ServerDoctor {
     const members = ["description", "timeout", "input_schema", "output_schema"].filter(
       (name) => textOf(served, name) !== textOf(own, name),
     );
-    if (members.length === 0) return good("metadata", `${served.fqn}, same as in meta.json`);
+    if (members.length === 0) return good("metadata", `${served.fqn}, the same as in meta.json`);
     const differences = diffDocuments(
       { name: "the server", text: `[${text}]` },
       { name: "meta.json", text: committed },
@@ -233,7 +235,7 @@ class ServerDoctor {
     const tool = served.fqn.split("@")[0];
     const [first] = differences.find((each) => each.tool === tool)?.changes ?? [];
     const detail = `the server and meta.json differ in ${members.join(", ")} of ${served.fqn}`;
-    const next = "deploy the current build, or run svc-gen if meta.json is the older one";
+    const next = "deploy the current build; or, if meta.json is older, run svc-gen";
     return bad(
       "metadata",
       first === undefined ? detail : `${detail}: ${first.kind}: ${printable(changeText(first))}`,
@@ -247,7 +249,7 @@ class ServerDoctor {
     // Date has a resolution of one second, so half a second is added.
     const away = Math.round((there + 500 - here) / 1000);
     if (Math.abs(away) * 1000 <= MAX_CLOCK_MS) return good("clock", `within ${Math.abs(away)} s of this machine`);
-    const next = "synchronise both machines with NTP: certificates, logs and the records of leaders need it";
+    const next = "synchronise the clocks of both machines by NTP: certificates, logs and leaders depend on them";
     return bad("clock", `${Math.abs(away)} s ${away > 0 ? "ahead of" : "behind"} this machine`, next);
   }
 
@@ -286,11 +288,13 @@ class ServerDoctor {
     const { code = "", details = "" } = errorOf(answer) ?? {};
     const isUnknown = code === "auth_failed" && details.endsWith("no such leader and key in the allow-list");
     if (leader === undefined && isUnknown) {
-      this.#report(good("headers", "all six arrive; with --leader-key and --leader-id the signature is checked too"));
+      this.#report(
+        good("headers", "the server receives all six; pass --leader-key and --leader-id to check the signature too"),
+      );
       return true;
     }
     if (code === "input_deserialization_error") {
-      this.#report(good("headers", "all six arrive, and the leader's signature verifies"));
+      this.#report(good("headers", "the server receives all six, and the leader's signature is valid"));
       return true;
     }
     if (code !== "auth_failed") {
@@ -325,12 +329,13 @@ class ServerDoctor {
     const { leader, headerPrefix } = this.#questions;
     if (leader === undefined) {
       const next = "pass --leader-key FILE --leader-id ID";
-      return skipped("body", "only a signed probe can show whether bodies arrive unchanged", next);
+      return skipped("body", "not checked: only a signed probe can show whether bodies arrive unchanged", next);
     }
-    if (metadata === undefined || !arrived) return skipped("body", "needs valid metadata and headers");
+    if (metadata === undefined || !arrived) return skipped("body", "not checked: needs valid metadata and headers");
     const ports = inputPorts(metadata);
-    if (ports === undefined) return skipped("body", "the metadata does not describe ports");
-    if (ports.length === 0) return skipped("body", "the tool has no input ports: every call would run it");
+    if (ports === undefined) return skipped("body", "not checked: the metadata does not describe ports");
+    if (ports.length === 0)
+      return skipped("body", "not checked: the tool has no input ports, so every call would run it");
     const notJson = new JsonText(Buffer.from([0xff]));
     // Canonical JSON that a gateway would change if it parsed and printed it.
     const sensitive = new JsonText('["é/\\u0001",1.0,1e+16,18446744073709551615]');
@@ -365,7 +370,7 @@ class ServerDoctor {
     });
     if ("failure" in answer) {
       if (size === undefined && answer.failure.code === "timeout") {
-        return good("size", `${what} is accepted; --size ${bytes} sends one`);
+        return good("size", `the server accepts ${what}; --size ${bytes} sends such a body`);
       }
       const next = "raise the limit of the gateway (nginx: client_max_body_size 12m)";
       return bad("size", `${what}: the connection closed without an answer (${answer.failure.code})`, next);
@@ -374,7 +379,7 @@ class ServerDoctor {
     if (error?.code === "payload_too_large") {
       const detail = `${what} exceeds the tool's own limit: ${error.details}`;
       if (bytes > maxBody) return skipped("size", detail);
-      return bad("size", detail, `${nextStep("payload_too_large")}; if the limit is intended, tell the leaders`);
+      return bad("size", detail, `${nextStep("payload_too_large")}; if the limit is intended, inform the leaders`);
     }
     if (error?.code === "auth_failed" || error?.code === "input_deserialization_error") {
       return good("size", `${what} reaches the tool`);
@@ -402,7 +407,7 @@ class ServerDoctor {
     const after = retryAfter === undefined ? "" : `, Retry-After ${printable(retryAfter)}`;
     if (error !== undefined) {
       const details = error.details === "" ? "" : `: ${error.details}`;
-      const lacking = status === 503 && after === "" ? "; let the gateway pass Retry-After" : "";
+      const lacking = status === 503 && after === "" ? "; configure the gateway to pass Retry-After" : "";
       const next = nextStep(error.code) ?? "see docs/protocol.md, section 7";
       return bad(name, `${what}${status} ${error.code}${details}${after}`, `${next}${lacking}`);
     }

@@ -25,10 +25,10 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
   EDQUOT: "the quota is used up",
   EFBIG: "the file is larger than the system allows",
-  EEXIST: "a file is where its folder should be",
-  ENOTDIR: "a file is where its folder should be",
-  EISDIR: "a folder is where the file should be",
-  ELOOP: "it is a symbolic link, which svc-gen does not follow; remove it",
+  EEXIST: "its folder is a file",
+  ENOTDIR: "its folder is a file",
+  EISDIR: "it is a folder",
+  ELOOP: "it is a symbolic link, which svc-gen does not follow; remove the link",
   ENODEV: "it is a pipe or a device",
 };
 

@@ -69,8 +69,8 @@ export function readImportable(bytes: Uint8Array, name: string): Importable {
 
 function hintFor({ message }: Error): string {
   return / at most \d+ ports, /.test(message)
-    ? 'the network refuses it too: in the old tool, put the members into one port, such as {"ok":{"result":{...}}}, and import it again'
-    : "the network refuses it too: change the schema of the old tool, and import it again";
+    ? 'the network does not register such a tool either: in the old tool, put the members into one port, such as {"ok":{"result":{...}}}, and import it again'
+    : "the network does not register such a tool either: change the schema of the old tool, and import it again";
 }
 
 function pathOf(url: string | undefined): string | undefined {

@@ -44,7 +44,7 @@ async function fetchMetadata(name: string, timeoutMs: number): Promise<Uint8Arra
   if (!URL.canParse(name)) throw new CommandError(`${quoted(name)} is not a URL`, EXAMPLE);
   const url = new URL(name);
   if (url.username !== "" || url.password !== "") {
-    throw new CommandError("the URL has a user or a password", "metadata is public: leave them out");
+    throw new CommandError("the URL has a user or a password", "metadata is public: remove them");
   }
   const shown = quoted(`${url.origin}${url.pathname}`);
   try {
@@ -73,12 +73,12 @@ async function fetchMetadata(name: string, timeoutMs: number): Promise<Uint8Arra
 
 function hintFor(code: string, { protocol }: URL): string {
   if (protocol === "http:" && ["ECONNRESET", "UND_ERR_SOCKET"].includes(code)) {
-    return "the port may speak TLS: try https://";
+    return "the server may use TLS: try https://";
   }
-  if (code.startsWith("ERR_SSL")) return "the port may speak plain HTTP: try http://";
+  if (code.startsWith("ERR_SSL")) return "the server may use plain HTTP: try http://";
   // OpenSSL's codes, and Node's code for a certificate with another name.
   if (/CERT|SIGNATURE|ISSUER/.test(code)) {
-    return "its certificate is not trusted: set NODE_EXTRA_CA_CERTS to the certificate of its authority";
+    return "its certificate is not trusted: set NODE_EXTRA_CA_CERTS to the file of the authority's certificate";
   }
   return "check that the server is running and the URL is correct";
 }

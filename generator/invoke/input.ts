@@ -55,7 +55,7 @@ function parsed(bytes: Uint8Array): ReturnType<typeof parseJson> {
     if (!(error instanceof JsonError)) throw error;
     throw new CommandError(
       `the input is not JSON: ${error.message}`,
-      "quote it for the shell, or put it in a file: @input.json",
+      "quote the JSON for the shell, or write it to a file and pass @input.json",
     );
   }
 }

@@ -35,7 +35,8 @@ export async function withSecrets(
     const { name, secret } = readSecret(each, env);
     const port = ports.find((known) => known.name === name);
     if (port === undefined) throw unknownName("input port", name, names);
-    if (whole[name] !== undefined) throw new UsageError(`the input already has ${name}: omit it or --secret`);
+    if (whole[name] !== undefined)
+      throw new UsageError(`the input already contains ${name}: remove it there, or omit --secret ${name}`);
     add(port, secret());
   }
   for (const port of requiredSecrets(ports, inputSchema)) {
@@ -63,7 +64,7 @@ export function readSecret(given: string, env: SecretSources["env"]) {
   const secret = (): string => {
     const text = env[variable];
     if (text !== undefined) return text;
-    throw new UsageError(`--secret ${name} expects the name of an environment variable, and that one is not set`);
+    throw new UsageError(`--secret ${name} expects the name of an environment variable that is set`);
   };
   return { name, secret };
 }

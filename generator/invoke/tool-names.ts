@@ -20,7 +20,7 @@ export function toolNamed<Tool extends NamedTool>(
   command: string,
   name: string | undefined,
   tools: readonly Tool[],
-  otherwise = "this project has none",
+  otherwise = "the project has no tools",
 ): Tool {
   const fqns = tools.map(({ fqn }) => fqn);
   if (name === undefined) {

@@ -54,7 +54,7 @@ export function readKeyFile(folder: string, name: string): KeyFile {
   const reading = readPrivateKey(fromKeygen ?? bytes.toString());
   if ("got" in reading) {
     const isMarked = bytes.toString().startsWith("\ufeff");
-    const got = isMarked ? "text with a byte order mark; save it without one" : (looksLike(text) ?? reading.got);
+    const got = isMarked ? "text with a byte order mark; save the file without it" : (looksLike(text) ?? reading.got);
     throw new KeyFileError(`${quoted(name)} must contain ${WANTED}; got ${got}`, MAKE_ONE);
   }
   const key = Buffer.from(reading.key);
@@ -90,7 +90,7 @@ function readRegular(path: string, name: string): { readonly bytes: Buffer; read
 
 const UNREADABLE: Readonly<Record<string, string>> = {
   ENOENT: "the file does not exist",
-  ENOTDIR: "a file is where its folder should be",
+  ENOTDIR: "its folder is a file",
   EACCES: "permission is missing",
   EPERM: "permission is missing",
   ELOOP: "its symbolic links form a cycle",

@@ -25,16 +25,16 @@ export const KEY_FORMS: readonly KeyForm[] = [
   { name: "0x-hex", summary: "0x and 64 hex digits", print: (key) => `0x${hex(key)}` },
   { name: "base64", summary: "base64 of 32 bytes", print: base64 },
   { name: "base64url", summary: "base64url of 32 bytes", print: base64url },
-  { name: "flagged-hex", summary: "66 hex digits: a zero flag and the key", print: (key) => hex(flagged(key)) },
+  { name: "flagged-hex", summary: "66 hex digits: a zero byte and the key", print: (key) => hex(flagged(key)) },
   {
     name: "flagged-0x-hex",
-    summary: "0x and 66 hex digits: a zero flag and the key",
+    summary: "0x and 66 hex digits: a zero byte and the key",
     print: (key) => `0x${hex(flagged(key))}`,
   },
-  { name: "flagged-base64", summary: "base64 of a zero flag and the key", print: (key) => base64(flagged(key)) },
+  { name: "flagged-base64", summary: "base64 of a zero byte and the key", print: (key) => base64(flagged(key)) },
   {
     name: "flagged-base64url",
-    summary: "base64url of a zero flag and the key",
+    summary: "base64url of a zero byte and the key",
     print: (key) => base64url(flagged(key)),
   },
 ];
@@ -42,7 +42,7 @@ export const KEY_FORMS: readonly KeyForm[] = [
 /** File of `nexus tool auth keygen`. Accepted as a key file, but not in a configuration. */
 export const KEYGEN_FORM: KeyForm = {
   name: "keygen",
-  summary: "JSON of `nexus tool auth keygen`; for a configuration, extract the private key: svc-gen keys convert",
+  summary: "JSON of `nexus tool auth keygen`; for a configuration, extract the private key with svc-gen keys convert",
   print: hex,
 };
 

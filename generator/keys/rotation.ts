@@ -19,7 +19,7 @@ export function rotationSteps({ leader, tool, file, target, publicKey, text }: R
   return {
     leader: [
       `in the allow-list of every server, add to "keys" of ${JSON.stringify(leader.id)}, and keep the old key: ${oneLine(keyEntry(leader.kid, publicKey))}`,
-      "wait until every server has loaded the list (no restart is needed): svc_reloads_total counts it as applied",
+      "wait until every server has loaded the list (no restart is needed): the metric svc_reloads_total then counts one more applied version",
       `let the leader sign with ${next} and key ID ${leader.kid}`,
       "wait until no call signed with the old key is running or will be retried",
       "remove the old key from every allow-list",
@@ -28,8 +28,8 @@ export function rotationSteps({ leader, tool, file, target, publicKey, text }: R
     tool: [
       `give clients both public keys, as the list "toolKey": the old one and ${publicKey}`,
       `in "signed_http"."tools" of the server's configuration, replace this tool's entry with: ${member}`,
-      "wait until every server has loaded it (no restart is needed): svc_signing_key_info shows the public key",
-      "wait for replay_cache_ttl_ms",
+      "wait until every server has loaded the entry (no restart is needed): the metric svc_signing_key_info then shows the new public key",
+      "wait as long as replay_cache_ttl_ms: until then, stored results may have the old signature",
       "remove the old public key from the clients",
       `mv ${next} ${old}`,
     ],

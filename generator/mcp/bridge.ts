@@ -196,8 +196,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   tool_invocation_timeout: "The tool did not finish within its time limit: request less, or call again later",
   tool_invocation_interrupted: "The tool's server stopped before the tool finished",
   output_serialization_error: "The tool returned a result that its contract does not allow: its author must correct it",
-  wrong_signature: "The result was not signed by the tool's key, and is not shown",
-  unsigned_result: "The result was not signed, and is not shown",
+  wrong_signature: "The result was not signed with the tool's key, so it is not shown",
+  unsigned_result: "The result was not signed, so it is not shown",
   connection_failed: "The tool's server could not be reached",
 };
 

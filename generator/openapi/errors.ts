@@ -26,7 +26,7 @@ export function errorSchemas(): [name: string, schema: JsonObject][] {
       type: "object",
       properties: {
         error: { type: "string", enum: codes },
-        details: { type: "string", description: "A human-readable explanation. Some errors have none." },
+        details: { type: "string", description: "A human-readable explanation, absent for some errors." },
       },
       required: ["error"],
     }),

@@ -9,7 +9,7 @@ const base64url = (bytes: number) => `^[A-Za-z0-9_-]{${Math.ceil((bytes * 4) / 3
 /** Headers of a signed call, without the prefix. */
 const HEADERS: readonly (readonly [name: string, description: string, pattern: string])[] = [
   ["Sig-V", "Version of the signature.", "^3$"],
-  ["Leader-Id", "The leader's ID in the allow-list of the server.", "^[!-~]+$"],
+  ["Leader-Id", "The leader's ID in the server's allow-list.", "^[!-~]+$"],
   ["Leader-Key-Id", "The ID of the leader's key: a 64-bit integer in decimal digits.", "^[0-9]+$"],
   ["Input-Hash", "SHA-256 of the commitments to all inputs, base64url without padding.", base64url(32)],
   ["Leader-Signature", "The leader's Ed25519 signature of the 32 bytes of the input hash, base64url.", base64url(64)],
@@ -25,7 +25,7 @@ export function headerParameters(prefix: string): [name: string, parameter: Json
     ordered({
       name: `${prefix}${name}`,
       in: "header",
-      description: `${description} A signed call has all six headers, an unsigned call none.`,
+      description: `${description} A signed call has all six signature headers, an unsigned call has none.`,
       schema: { type: "string", pattern },
     }),
   ]);

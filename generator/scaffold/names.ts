@@ -25,7 +25,7 @@ export function packageNameFor(folder: string, given = folder): string {
     .slice(0, MAX_PACKAGE_NAME);
   if (name === "") {
     throw new UsageError(
-      `the name of the folder has none of the letters a to z and digits, of which the package is named; name the package: svc-gen new ${shellWord(given)} --name my-tool`,
+      `no name for the package can be derived from the folder, which has none of a to z and 0 to 9; choose a name: svc-gen new ${shellWord(given)} --name my-tool`,
     );
   }
   return checkPackageName(name);
@@ -35,17 +35,18 @@ export function packageNameFor(folder: string, given = folder): string {
 export function checkPackageName(name: string): string {
   const problem = packageProblem(name);
   if (problem === undefined) return name;
-  throw new UsageError(`${quoted(name)} is no name for a package: ${problem}; name another: --name NAME`);
+  throw new UsageError(`${quoted(name)} is not a valid name of a package: ${problem}; choose another: --name NAME`);
 }
 
 function packageProblem(name: string): string | undefined {
-  if (name.length > MAX_PACKAGE_NAME) return `it has ${name.length} characters, of at most ${MAX_PACKAGE_NAME}`;
-  if (TAKEN_PACKAGES.includes(name)) return "a package of the project has this name already";
+  if (name.length > MAX_PACKAGE_NAME)
+    return `it has ${name.length} characters; at most ${MAX_PACKAGE_NAME} are allowed`;
+  if (TAKEN_PACKAGES.includes(name)) return "the project already depends on a package of this name";
   if (PACKAGE.test(name)) return undefined;
   if (/[A-Z]/.test(name)) return "it has upper-case letters";
   if (/^[._]/.test(name)) return `it begins with ${quoted(name.charAt(0))}`;
   const [wrong] = /[^a-z0-9._~@/-]/u.exec(name) ?? [];
-  return wrong === undefined ? "it is neither name nor @scope/name" : `it has the character ${quoted(wrong)}`;
+  return wrong === undefined ? "expected NAME or @SCOPE/NAME" : `it has the character ${quoted(wrong)}`;
 }
 
 /** FQN that is proposed for a package. */
@@ -78,7 +79,7 @@ export function toolNames(
   const text = complete(given);
   const fqn = parseFqn(text);
   if (fqn === undefined) {
-    const message = `${quoted(text)} is no name of a tool, domain.name@version: ${fqnProblem(text)}`;
+    const message = `${quoted(text)} is not a name of a tool (domain.name@version): ${fqnProblem(text)}`;
     const lower = given
       .replace(/(?<=[a-z0-9])(?=[A-Z])/g, "-")
       .toLowerCase()

@@ -5,7 +5,7 @@ import { join, relative, sep } from "node:path";
 import { CommandError } from "../cli/command-errors.js";
 import { quoted } from "../compile/diagnostics/quote.js";
 
-const HINT = "name another folder, or move them away";
+const HINT = "choose another folder, or move the existing files out of this folder";
 
 /**
  * Rejects a folder in which one of these files exists.
@@ -25,7 +25,7 @@ export function assertNew(folder: string, shown: string, paths: readonly string[
   });
   const found = [...new Set([...taken, ...blocked])];
   if (found.length > 0)
-    throw new CommandError(`${quoted(shown)} has ${found.map((path) => quoted(path)).join(", ")} already`, HINT);
+    throw new CommandError(`${quoted(shown)} already contains ${found.map((path) => quoted(path)).join(", ")}`, HINT);
 }
 
 function statsIfAny(path: string, read: (path: string) => Stats): Stats | undefined {

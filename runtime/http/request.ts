@@ -185,7 +185,7 @@ class Request {
     signal.throwIfAborted();
     const { timeoutMs = ATTEMPT_MS, accept = [], dispatcher, publicOnly = false } = this.#options;
     const limit = Math.min(checkedInteger("timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS), this.#msLeft());
-    if (limit <= 0) return { kind: "timeout", why: "the deadline of the call leaves no time for an attempt" };
+    if (limit <= 0) return { kind: "timeout", why: "too little time is left until the deadline of the call" };
     let response: HttpResponse;
     try {
       if (publicOnly) checkHost(this.#url);

@@ -461,7 +461,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     const { attempts, body, leaderSignature, nonce, fqn = this.metadata.fqn }: SignedRequest = Object(request);
     const isWhole = [body, leaderSignature, nonce].every((each) => each instanceof Uint8Array);
     if (!(attempts instanceof Attempts) || !isWhole) {
-      throw new TypeError("request: expected a request made by `sign` or read by `readRequest`, got another value");
+      throw new TypeError("request: expected a request returned by `sign` or `readRequest`, got another value");
     }
     if (fqn !== this.metadata.fqn) {
       throw new TypeError(`request: expected one signed for ${this.metadata.fqn}, got one signed for ${fqn}`);

@@ -166,7 +166,7 @@ export function addressOf(text: string, { leader, allowHttp = false }: LeaderOpt
     throw new TypeError("url: expected https or http, got another scheme");
   if (protocol === "http:" && leader !== undefined && !allowHttp && !isLoopback(hostname)) {
     throw new TypeError(
-      "url: expected https, because a signed request that is read on the way can be repeated under another nonce; set `allowHttp: true` to send it over http",
+      "url: expected https, because whoever reads a signed request on the network can repeat it with another nonce; set `allowHttp: true` to send it over http",
     );
   }
   return `${protocol}//${host}${pathname.slice(0, end)}`;

@@ -34,7 +34,7 @@ export class Deadline {
   readonly #caller: AbortSignal | undefined;
   readonly #onAbort = () => {
     const cause: unknown = this.#caller?.reason;
-    this.#controller.abort(new StorageError("aborted", "storage: the caller's signal fired", { cause }));
+    this.#controller.abort(new StorageError("aborted", "storage: the operation was aborted by its signal", { cause }));
   };
 
   constructor(totalMs: number, caller?: AbortSignal) {
@@ -77,7 +77,7 @@ export class Deadline {
   end(): void {
     clearTimeout(this.#timer);
     this.#caller?.removeEventListener("abort", this.#onAbort);
-    this.#controller.abort(new StorageError("aborted", "storage: the operation is over"));
+    this.#controller.abort(new StorageError("aborted", "storage: the operation has ended"));
   }
 }
 

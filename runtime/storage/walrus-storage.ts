@@ -348,7 +348,7 @@ export class WalrusStorage {
     await this.#record({ ...stored, computedBlobId: computed });
     throw new StorageError(
       "blob_id_mismatch",
-      "publisher: answered another blob id than the official encoder computes: check the publisher, and `shards`",
+      "publisher: the answered blob id differs from the one that the official encoder computes: check the publisher, and `shards`",
     );
   }
 
@@ -510,7 +510,7 @@ export class WalrusStorage {
       return this.#journal && (await ask(this.#journal));
     } catch (cause) {
       if (cause instanceof StorageError) throw cause;
-      throw new StorageError("journal_failed", "upload journal: the store failed", { cause });
+      throw new StorageError("journal_failed", "upload journal: reading or writing the journal failed", { cause });
     }
   }
 }

@@ -141,7 +141,8 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
   /** Harness of another tool of the same server. */
   of<Other extends SvcToolClass>(tool: Other): Harness<Other> {
     const found = this.#server.tools.find((served) => served.tool === (tool as SvcToolClass));
-    if (found === undefined) throw new StartupError(`${tool.fqn()}: add its class to createHarness([…])`);
+    if (found === undefined)
+      throw new StartupError(`the harness does not serve ${tool.fqn()}: add its class to createHarness([…])`);
     return new Harness<Other>(this.#server, found);
   }
 

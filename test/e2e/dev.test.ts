@@ -282,7 +282,7 @@ describe("a project that is served signed", PATIENCE, () => {
     const doctor = (address: string) => svcGenIn(project.root, ["doctor", address]);
     for (const address of [url, url.replace("127.0.0.1", "localhost")]) {
       const { code, out } = await doctor(`${address}/double`);
-      assert.match(out, /^✓ headers: all six arrive, and the leader's signature verifies$/m);
+      assert.match(out, /^✓ headers: the server receives all six, and the leader's signature is valid$/m);
       assert.match(out, /^✓ body: arrives unchanged: the input hash matches$/m);
       assert.equal(code, EXIT.done, out);
     }
@@ -498,6 +498,6 @@ describe("mistakes", () => {
     writeFileSync(kept(project), "");
     const process = new CliProcess(project.root, ["dev", "--port", "0"]);
     assert.equal(await process.exit(), EXIT.failure);
-    assert.match(process.complaints, /^svc-gen: cannot write "[^"]*": a file is where its folder should be /);
+    assert.match(process.complaints, /^svc-gen: cannot write "[^"]*": its folder is a file /);
   });
 });

@@ -98,7 +98,7 @@ describe("the official client", () => {
     const client = await connect(bridge(hex(publicKeyOf(randomBytes(32)))));
     const result = await client.callTool(call);
     assert.equal(result.isError, true);
-    assert.match(JSON.stringify(result.content), /was not signed by the tool's key.*The tool (?:may have run|ran)\./);
+    assert.match(JSON.stringify(result.content), /was not signed with the tool's key.*The tool (?:may have run|ran)\./);
   });
 });
 

@@ -237,8 +237,11 @@ describe("invoke", () => {
 
   it("an untrusted certificate, and http sent to a TLS port: the next step is printed", async () => {
     const said = async (server: string) => (await svcGenIn(keys, ["invoke", `${server}/tool`, "{}"])).err;
-    assert.match(await said(secure), /the certificate is self-signed .*; to test with this one, use --ca FILE\)$/m);
-    assert.match(await said(secure.replace("https", "http")), /\(the port may speak TLS: try https:\/\/\)$/m);
+    assert.match(
+      await said(secure),
+      /the certificate is self-signed .*; to test with this certificate, use --ca FILE\)$/m,
+    );
+    assert.match(await said(secure.replace("https", "http")), /\(the server may use TLS: try https:\/\/\)$/m);
   });
 
   it("--timeout: limits the metadata request, unsigned calls and signed calls", async () => {
@@ -356,7 +359,7 @@ describe("invoke", () => {
       [["--secret", "canary"], 2, /--secret expects PORT=VARIABLE/],
       [["--secret", "apiKey=canary-4"], 2, /--secret apiKey expects the name of an environment variable/],
       [["--secret", "apiKy=KEY"], 2, /unknown input port "apiKy"; did you mean apiKey\?/],
-      [["--secret", "apiKey=KEY"], 2, /the input already has apiKey/, '{"apiKey":"x","plain":1}'],
+      [["--secret", "apiKey=KEY"], 2, /the input already contains apiKey/, '{"apiKey":"x","plain":1}'],
     ];
     for (const [given, code, message, input] of faults) {
       const ran = await run(given, { env }, input);

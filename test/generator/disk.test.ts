@@ -66,18 +66,12 @@ test("if files cannot be written, one message says so, and no file remains", asy
   project.write({ file: "x" });
   mkdirSync(join(project.root, "taken/server.ts"), { recursive: true });
   for (const [out, sentence] of [
-    [
-      "file",
-      /^svc-gen: cannot write "\S+\/file\/contracts\.ts": a file is where its folder should be \(nothing was replaced\)\n$/,
-    ],
+    ["file", /^svc-gen: cannot write "\S+\/file\/contracts\.ts": its folder is a file \(nothing was replaced\)\n$/],
     [
       "file/deeper",
-      /^svc-gen: cannot write "\S+\/file\/deeper\/contracts\.ts": a file is where its folder should be \(nothing was replaced\)\n$/,
+      /^svc-gen: cannot write "\S+\/file\/deeper\/contracts\.ts": its folder is a file \(nothing was replaced\)\n$/,
     ],
-    [
-      "taken",
-      /^svc-gen: cannot write "\S+\/taken\/server\.ts": a folder is where the file should be \(nothing was replaced\)\n$/,
-    ],
+    ["taken", /^svc-gen: cannot write "\S+\/taken\/server\.ts": it is a folder \(nothing was replaced\)\n$/],
   ] as const) {
     const { code, said } = await svcGen("--out", out);
     assert.match(said, sentence);

@@ -62,7 +62,7 @@ it("doctor of a healthy project", async () => {
   assert.equal(code, 0);
   assert.match(
     out,
-    /\n✓ tsconfig: strict, module NodeNext\n- build: the server is not built\n {4}next: .*\n✓ versions: svc-gen and svc-runtime 0\.1\.0\n✓ generated files: up to date\n- configuration: none given/,
+    /\n✓ tsconfig: strict, module NodeNext\n- build: the server is not built\n {4}next: .*\n✓ versions: svc-gen and svc-runtime 0\.1\.0\n✓ generated files: up to date\n- configuration: no configuration/,
   );
 });
 
@@ -271,7 +271,7 @@ describe("doctor of a configuration and environment", () => {
     );
     assert.equal(
       (await doctor(made, [], { SVC_TOOLKIT_CONFIG_PATH: "" })).of("configuration").detail,
-      "SVC_TOOLKIT_CONFIG_PATH is set but empty",
+      "SVC_TOOLKIT_CONFIG_PATH is set, but empty",
     );
   });
 
@@ -308,7 +308,7 @@ describe("doctor of a configuration and environment", () => {
     const listed = await run(...pair);
     assert.deepEqual(
       [listed.failed, listed.of("leader key").next],
-      [["leader key"], `set it to ${hex(publicKeyOf(leader))} (error code: auth_failed)`],
+      [["leader key"], `set the public key in the allow-list to ${hex(publicKeyOf(leader))} (error code: auth_failed)`],
     );
     for (const { out } of [good, other, wrong, listed])
       assert.ok(!out.includes(hex(seed)) && !out.includes(hex(leader)));

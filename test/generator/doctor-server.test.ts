@@ -186,7 +186,7 @@ describe("doctor of a healthy server", () => {
     );
     assert.match(
       out,
-      /- body: only a signed probe can show whether bodies arrive unchanged\n {4}next: pass --leader-key FILE/,
+      /- body: not checked: only a signed probe can show whether bodies arrive unchanged\n {4}next: pass --leader-key FILE/,
     );
     const coloured = await svcGenIn(folder, ["doctor", `${origin}/tool`], { colour: true });
     assert.ok(coloured.out.includes("\u001b[32m✓\u001b[0m health"));
@@ -195,7 +195,7 @@ describe("doctor of a healthy server", () => {
   it("checks without a leader key that the headers arrive", async () => {
     const { of, failed } = await doctor(`${origin}/tool`);
     assert.deepEqual(failed, []);
-    assert.match(of("headers").detail, /^all six arrive; with --leader-key/);
+    assert.match(of("headers").detail, /^the server receives all six; pass --leader-key/);
     assert.equal(of("body").ok, null);
   });
 
@@ -230,7 +230,7 @@ describe("doctor of a healthy server", () => {
     const { of, failed } = await doctor(`${unsigned}/tool`);
     assert.deepEqual(failed, ["metadata"]);
     assert.deepEqual([of("signatures").ok, of("headers").ok, of("body").ok], [null, null, null]);
-    assert.match(of("size").detail, /^an announced body of 12582912 bytes is accepted/);
+    assert.match(of("size").detail, /^the server accepts an announced body of 12582912 bytes/);
     const everywhere = `http://0.0.0.0:${new URL(unsigned).port}/tool`;
     const open = await doctor(everywhere);
     assert.deepEqual(open.failed, ["tls", "metadata", "signatures"]);
@@ -400,7 +400,7 @@ describe("doctor of a gateway", () => {
     assert.deepEqual(failed, ["body"]);
     assert.equal(
       of("body").next,
-      "let the gateway pass bodies unchanged, byte for byte (error code: input_integrity_error)",
+      "configure the gateway to pass bodies unchanged, byte for byte (error code: input_integrity_error)",
     );
   });
 
@@ -449,7 +449,7 @@ describe("doctor of a gateway", () => {
       }),
     );
     assert.deepEqual(failed, ["public url"]);
-    assert.match(of("public url").next, /^let the gateway set X-Forwarded-Proto and X-Forwarded-Host/);
+    assert.match(of("public url").next, /^configure the gateway to set X-Forwarded-Proto and X-Forwarded-Host/);
   });
 
   it("tells a gateway's body limit from the tool's own", async () => {
@@ -520,7 +520,7 @@ describe("doctor of a gateway", () => {
     });
     const { of } = await doctor(busy);
     assert.equal(of("signatures").detail, "503 overloaded");
-    assert.match(of("signatures").next, /\(error code: overloaded\); let the gateway pass Retry-After$/);
+    assert.match(of("signatures").next, /\(error code: overloaded\); configure the gateway to pass Retry-After$/);
     const packed = await gateway(origin, { headers: (raw) => [...raw, "Content-Encoding", "gzip"] });
     assert.match((await doctor(packed)).of("signatures").next, /compression of requests/);
   });

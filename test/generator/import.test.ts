@@ -491,7 +491,7 @@ Next: implement invoke and health in src, then svc-gen
       [["gone.json"], 1, 'cannot read "gone.json": it does not exist (expected a metadata file or a URL)'],
       [["node_modules"], 1, 'cannot read "node_modules": it is a folder (expected a metadata file or a URL)'],
       [["http://"], 1, '"http://" is not a URL (such as https://tools.example.org/sum/meta)'],
-      [["http://me:secret@127.0.0.1/meta"], 1, "the URL has a user or a password (metadata is public: leave them out)"],
+      [["http://me:secret@127.0.0.1/meta"], 1, "the URL has a user or a password (metadata is public: remove them)"],
     ];
     for (const [args, code, message] of cases) {
       const ran = await imported(args);
@@ -579,12 +579,12 @@ describe("over HTTP", () => {
     const host = `127.0.0.1:${(secured.address() as AddressInfo).port}`;
     const plain = await serve((_, response) => response.end());
     for (const [url, hint] of [
-      [`http://${host}/meta`, "the port may speak TLS: try https://"],
+      [`http://${host}/meta`, "the server may use TLS: try https://"],
       [
         `https://${host}/meta`,
-        "its certificate is not trusted: set NODE_EXTRA_CA_CERTS to the certificate of its authority",
+        "its certificate is not trusted: set NODE_EXTRA_CA_CERTS to the file of the authority's certificate",
       ],
-      [plain.replace("http:", "https:"), "the port may speak plain HTTP: try http://"],
+      [plain.replace("http:", "https:"), "the server may use plain HTTP: try http://"],
     ] as const) {
       await assert.rejects(readSource(url, ".", 10_000), { hint });
     }

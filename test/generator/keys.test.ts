@@ -344,7 +344,7 @@ test("errors of key files name the file, the expected form and the actual length
     [KEY.subarray(1).toString("base64"), "31 bytes"],
     [Buffer.concat([Buffer.of(1), KEY]).toString("base64"), "33 bytes whose first byte is not zero"],
     [`"${HEX}"`, "a text in quotes"],
-    [`\ufeff${HEX}`, "text with a byte order mark; save it without one"],
+    [`\ufeff${HEX}`, "text with a byte order mark; save the file without it"],
     [`{"key":"${HEX}"}`, "JSON"],
     [pem, `PEM, which "openssl pkey -in FILE -outform DER | tail -c 32 | od -An -vtx1 | tr -d ' \\n'" converts`],
     [`ssh-ed25519 ${KEY.toString("base64")}`, "an SSH key"],

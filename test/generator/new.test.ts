@@ -198,7 +198,7 @@ test("--tool adds a class and its test to a project, with a unique name", async 
   assert.deepEqual([json.fqn, json.wrote], ["org.example.price@1", ["src/price.ts", "test/price.test.ts"]]);
   assert.match((await add("RainFall")).err, /upper-case letter "R"; did you mean --tool rain-fall\?/);
   assert.match((await add("9")).err, /does not begin with a letter; such as --tool xyz\.demo\.my-tool@1/);
-  assert.match((await add("price")).err, /has "src\/price\.ts", "test\/price\.test\.ts" already/);
+  assert.match((await add("price")).err, /already contains "src\/price\.ts", "test\/price\.test\.ts"/);
   assert.match((await add("org.example.greet@1")).err, /the project already has org\.example\.greet@1/);
   assert.match(
     (await add("other", "--fqn", "a.b.c@1")).err,
@@ -264,18 +264,21 @@ test("names are derived safely, and the error for a given name tells what is wro
   for (const [args, message] of [
     [
       ["x", "--fqn", "sum@1"],
-      '"sum@1" is no name of a tool, domain.name@version: "sum" has one part, expected three or more; such as',
+      '"sum@1" is not a name of a tool (domain.name@version): "sum" has one part, expected three or more; such as',
     ],
     [["x", "--fqn", "xyz.demo.Sum@1"], 'part 3 ("Sum") has the upper-case letter "S"'],
     [["x", "--fqn", "xyz.demo.sum"], "the version is missing: add @1"],
-    [["x", "--name", "Sum"], '"Sum" is no name for a package: it has upper-case letters; name another: --name NAME'],
+    [
+      ["x", "--name", "Sum"],
+      '"Sum" is not a valid name of a package: it has upper-case letters; choose another: --name NAME',
+    ],
     [["x", "--name", ".sum"], 'it begins with "."'],
     [["x", "--name", "a b"], 'it has the character " "'],
-    [["x", "--name", "a/b"], "it is neither name nor @scope/name"],
-    [["x", "--name", "y".repeat(215)], "it has 215 characters, of at most 214"],
-    [["svc-gen"], '"svc-gen" is no name for a package: a package of the project has this name already'],
+    [["x", "--name", "a/b"], "expected NAME or @SCOPE/NAME"],
+    [["x", "--name", "y".repeat(215)], "it has 215 characters; at most 214"],
+    [["svc-gen"], '"svc-gen" is not a valid name of a package: the project already depends on a package of this name'],
     [["---"], 'unknown option "---"'],
-    [["проект"], "of which the package is named; name the package: svc-gen new 'проект' --name my-tool"],
+    [["проект"], "which has none of a to z and 0 to 9; choose a name: svc-gen new 'проект' --name my-tool"],
     [["a", "b"], "new expects one folder; got 2"],
   ] as const) {
     const { code, err } = await only(...args);
@@ -300,8 +303,8 @@ test("nothing is replaced: a folder with one of the files is refused and not cha
     writeFileSync(join(folder, root, path), "mine");
     const { code, err } = await only(root, "--fqn", "xyz.demo.my-tool@1");
     assert.equal(code, EXIT.failure);
-    assert.match(err, new RegExp(`^svc-gen: "${root}" has (?:.*, )?"${named.replace(/\./g, "\\.")}".* already`));
-    assert.match(err, /\(name another folder, or move them away\)\n$/);
+    assert.match(err, new RegExp(`^svc-gen: "${root}" already contains (?:.*, )?"${named.replace(/\./g, "\\.")}"`));
+    assert.match(err, /\(choose another folder, or move the existing files out of this folder\)\n$/);
     assert.deepEqual(filesIn(root), [path]);
     assert.equal(read(`${root}/${path}`), "mine");
   }
@@ -310,7 +313,7 @@ test("nothing is replaced: a folder with one of the files is refused and not cha
   symlinkSync(join(folder, "elsewhere"), join(folder, "linked/README.md"));
   symlinkSync(join(folder, "case-0"), join(folder, "linked/src"));
   const linked = await only("linked");
-  assert.match(linked.err, /"linked" has "README\.md", "src" already/);
+  assert.match(linked.err, /"linked" already contains "README\.md", "src"/);
   assert.deepEqual(readdirSync(join(folder, "linked")).sort(), ["README.md", "src"]);
   assert.equal(existsSync(join(folder, "elsewhere")), false);
   writeFileSync(join(folder, "file"), "mine");

@@ -39,7 +39,8 @@ describe("the published tools", async () => {
         `${TWITTER}.get-user-by-username@1 in "meta.json" cannot be imported: output variant: at most 16 ports, got 21`,
       ],
     );
-    for (const { hint } of refused) assert.match(hint, /the network refuses it too: .*one port, such as \{"ok":/);
+    for (const { hint } of refused)
+      assert.match(hint, /the network does not register such a tool either: .*one port, such as \{"ok":/);
   });
 
   it("generate, with a placeholder for a missing description", () => {

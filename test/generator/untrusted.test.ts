@@ -66,7 +66,7 @@ describe("code from the checkout is not run", () => {
     });
     const { out } = await svcGenIn(project.root, ["doctor"]);
     assert.ok(!existsSync(at("ran")));
-    assert.match(out, /^✓ libsodium: sodium-native is installed, built for /m);
+    assert.match(out, /^✓ libsodium: sodium-native is installed and has a binary for /m);
     rmSync(join(project.root, "node_modules/sodium-native/prebuilds"), { recursive: true });
     assert.match((await svcGenIn(project.root, ["doctor"])).out, /^- libsodium: not installed/m);
   });
@@ -252,10 +252,10 @@ describe("code from the checkout is not run", () => {
         /the meta\.json of git HEAD: git is not on the PATH/,
       );
       const { folder: none } = outside({ "meta.json": "[]" });
-      assert.match((await diffIn(none)).err, /; git: fatal: not a git repository/);
+      assert.match((await diffIn(none)).err, /: git: fatal: not a git repository/);
       git(none, "init", "--quiet");
       git(none, "commit", "--quiet", "--allow-empty", "--message", "one");
-      assert.match((await diffIn(none)).err, /; git: fatal: path 'meta\.json' exists on disk, but not in 'HEAD'/);
+      assert.match((await diffIn(none)).err, /: git: fatal: path 'meta\.json' exists on disk, but not in 'HEAD'/);
     });
   });
 });
@@ -305,7 +305,7 @@ describe("nothing outside of the checkout is written", () => {
         const shown = `"${join(project.root, link)}"`;
         assert.equal(
           err,
-          `svc-gen: cannot write ${shown}: it is a symbolic link, which svc-gen does not follow; remove it (nothing was replaced)\n`,
+          `svc-gen: cannot write ${shown}: it is a symbolic link, which svc-gen does not follow; remove the link (nothing was replaced)\n`,
         );
         assert.ok(link === "meta.json" || !existsSync(join(project.root, "meta.json")), "all or none");
       }
@@ -344,7 +344,10 @@ describe("nothing outside of the checkout is written", () => {
     ]) {
       const { code, err } = await svcGenIn(root, args);
       assert.equal(code, EXIT.failure, args.join(" "));
-      assert.match(err, /"[^"]*\/(?:keys|src|sub)": it is a symbolic link, which svc-gen does not follow; remove it/);
+      assert.match(
+        err,
+        /"[^"]*\/(?:keys|src|sub)": it is a symbolic link, which svc-gen does not follow; remove the link/,
+      );
       assert.deepEqual(victim.content(), {}, args.join(" "));
     }
     assert.ok(!existsSync(join(root, "config.json")), "all or none");
@@ -459,13 +462,16 @@ describe("the checkout cannot choose where requests are sent", () => {
       for (const path of [folder, dirname(folder)]) {
         chmodSync(path, 0o770);
         assert.deepEqual(await devServers(root, env), []);
-        assert.throws(() => makePrivateFolder(root, env), /^UnwritableError|another user can change it; remove it/);
+        assert.throws(
+          () => makePrivateFolder(root, env),
+          /^UnwritableError|another user of this machine can change it; remove it/,
+        );
         chmodSync(path, 0o700);
       }
       renameSync(folder, states.at("moved"));
       symlinkSync(states.at("moved"), folder);
       assert.deepEqual(await devServers(root, env), []);
-      assert.throws(() => makePrivateFolder(root, env), /another user can change it; remove it/);
+      assert.throws(() => makePrivateFolder(root, env), /another user of this machine can change it; remove it/);
     },
   );
 });

@@ -44,7 +44,10 @@ test("svc-gen doctor prints which variables are set, without values", async () =
   const { out } = await svcGenIn(project.root, ["doctor"], { env: { RATES_TOKEN: "secret value" } });
   assert.match(out, /^✓ RATES_TOKEN: set: /m);
   assert.match(out, /^- RATES_URL: optional, not set: /m);
-  assert.match(out, /^✗ B_KEY: not set: Key of B\.\n {4}next: set it where the server runs; svc-gen env lists all/m);
+  assert.match(
+    out,
+    /^✗ B_KEY: not set: Key of B\.\n {4}next: set the variable where the server runs; svc-gen env lists all/m,
+  );
   assert.doesNotMatch(out, /secret value/);
 });
 

@@ -77,7 +77,7 @@ describe("verdicts and advice for planted faults", { timeout: 60_000 }, () => {
   test("no fault: the result is verified", async () => {
     const { status, outcome, verdict, holds } = await callOf(server, SIGNER, INPUT);
     assert.deepEqual([status, outcome, holds], [200, "ok", true]);
-    assert.equal(verdict, "the result is signed by the tool, for this request");
+    assert.equal(verdict, "the result has the tool's valid signature for this request");
   });
 
   test("a wrong key", async () => {
@@ -89,7 +89,7 @@ describe("verdicts and advice for planted faults", { timeout: 60_000 }, () => {
   test("an outdated allow-list", async () => {
     const { exchange } = await callOf(server, { ...SIGNER, keyId: 5n }, INPUT);
     assert.match(exchange.error?.details ?? "", /no such leader and key in the allow-list/);
-    assert.match(exchange.error?.advice ?? "", /it is out of date, or for another network/);
+    assert.match(exchange.error?.advice ?? "", /does not contain this leader ID and key ID/);
   });
 
   test("a proxy that changes the request", async () => {
@@ -103,7 +103,7 @@ describe("verdicts and advice for planted faults", { timeout: 60_000 }, () => {
       fromTool: (body) => Buffer.from(body.toString("latin1").replace("\x013", "\x014"), "latin1"),
     });
     const { verdict, holds } = await callOf(url, SIGNER, INPUT);
-    assert.match(verdict ?? "", /the signature does not verify: a proxy changed the result/);
+    assert.match(verdict ?? "", /the signature is not valid: a proxy changed the result/);
     assert.equal(holds, false);
   });
 

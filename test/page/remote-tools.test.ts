@@ -114,5 +114,8 @@ test("stops after a tool that does not answer", async () => {
 
 test("does not follow a redirect, and reports its status", async () => {
   const url = await serverOf((_, response) => response.writeHead(302, { location: "/elsewhere" }).end());
-  await assert.rejects(remoteServer(url, undefined), /has no tools: \/meta answers 302, and \/tools 302$/);
+  await assert.rejects(
+    remoteServer(url, undefined),
+    /is not a tool server: \/meta answers 302, and \/tools answers 302$/,
+  );
 });

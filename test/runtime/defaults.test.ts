@@ -475,7 +475,7 @@ async function signedDefaults() {
   const { fields } = server.log.find(({ message }) => message === "serving") ?? assert.fail();
   const { body } = await exchange(server.adminUrl ?? "", requestText("GET", "/metrics"));
   const [, bound] = /^svc_replay_bound_bytes (\d+)$/m.exec(body.toString()) ?? assert.fail(body.toString());
-  const [, ttl] = /over (\d+) ms$/.exec(`${fields.replay}`) ?? assert.fail();
+  const [, ttl] = /TTL of (\d+) ms$/.exec(`${fields.replay}`) ?? assert.fail();
   return { ttl: Number(ttl), bound: Number(bound) };
 }
 

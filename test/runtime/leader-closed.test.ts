@@ -233,7 +233,7 @@ describe("a stored request", () => {
     for (const given of [parsed, undefined]) {
       assert.match(
         await refusal(() => client.send(given)),
-        /^TypeError: request: expected a request made by `sign` or read by `readRequest`/,
+        /^TypeError: request: expected a request returned by `sign` or `readRequest`/,
       );
     }
     const other = clientOf({}, document("xyz.test.other@1"));

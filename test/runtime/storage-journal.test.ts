@@ -146,7 +146,7 @@ describe("upload journal", () => {
     await writeFile(path, bytes);
     await refused(
       path,
-      /^upload journal: is damaged in line 2: move it to another place and keep it, because it lists paid uploads$/,
+      /^upload journal: is damaged in line 2: move the file to another place and keep it, because it lists uploads that were paid for$/,
     );
     assert.deepEqual(await readFile(path), bytes);
     const other = freshPath();

@@ -128,6 +128,6 @@ test("the error for a wrong address contains it", async () => {
   );
   await assert.rejects(
     LeaderClient.connect(`${url.replace("http:", "https:")}/probe`),
-    fails("connection_failed", /: the server answers without TLS: use http:\/\/ in the url, or the server's TLS port$/),
+    fails("connection_failed", / the server uses plain HTTP: use http:\/\/ in the url, or the server's TLS port$/),
   );
 });

@@ -12,10 +12,10 @@ import type { ContractView } from "./page-api.js";
  */
 export function contractView(root: string | undefined, metaJson: string): ContractView {
   const none = (against: string): ContractView => ({ against, differences: [], broken: false });
-  if (root === undefined) return none("a remote server has no git history to compare with");
+  if (root === undefined) return none("contracts of a remote server are not compared with git");
   const committed = committedContract(root);
   if ("fault" in committed)
-    return none(`git HEAD has no meta.json to compare with: commit it to see changes (${committed.fault})`);
+    return none(`git HEAD has no meta.json to compare with; commit meta.json to see changes (${committed.fault})`);
   try {
     const differences = diffDocuments(
       { name: "meta.json of git HEAD", text: committed.text },

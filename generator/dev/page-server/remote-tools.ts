@@ -84,7 +84,7 @@ export async function remoteServer(url: string, tls: TlsOptions | undefined): Pr
   if (first === undefined && problem !== undefined) throw new PageFault(problem.text);
   if (first === undefined)
     throw new PageFault(
-      `${url} has no tools: /meta answers ${own.response.status}, and /tools ${listed.response?.status ?? "nothing"}`,
+      `${url} is not a tool server: /meta answers ${own.response.status}, and /tools answers ${listed.response?.status ?? "nothing"}`,
     );
   return { tools: found, problems, signed: await requiresSignatures(first.view.url, tls) };
 }

@@ -19,7 +19,9 @@ export function ContractPanel() {
           Breaking change: existing callers will fail. Raise the version in fqn(), or undo the change.
         </p>
       )}
-      {view !== undefined && view.differences.length > 0 && changed.length === 0 && <p>No tool has changed.</p>}
+      {view !== undefined && view.differences.length > 0 && changed.length === 0 && (
+        <p>The contracts have not changed.</p>
+      )}
       <ul>
         {changed.map(({ tool: name, verdict, versions, changes }) => (
           <li key={name}>

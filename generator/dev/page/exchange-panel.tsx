@@ -93,7 +93,7 @@ function Bytes({ label, bytes: { length, hex, text } }: { readonly label: string
   return (
     <details class="bytes">
       <summary>
-        {label}: {length} bytes{cut && `, the first ${hex.length / 2} shown`}
+        {label}: {length} bytes{cut && `, of which the first ${hex.length / 2} are shown`}
         {hides && ", secrets hidden"}
       </summary>
       {text !== null && <Text label={`${label} as text`} text={text} as="json" />}

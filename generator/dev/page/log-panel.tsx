@@ -43,7 +43,7 @@ export function LogPanel() {
         </span>
         <Copy text={lines.map(({ text }) => text).join("\n")} label="log" />
       </p>
-      {state.value.source === "remote" && <p class="hint">The log of a remote server is not available here.</p>}
+      {state.value.source === "remote" && <p class="hint">The log of a remote server is not available on this page.</p>}
       <Scrollable label="Server log">
         <pre>
           {lines.map(({ text, alarms }, i) => (

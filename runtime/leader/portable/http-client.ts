@@ -23,7 +23,7 @@ export class HttpClient implements Transport {
   constructor(options: TransportOptions = {}) {
     for (const name of ["tls", "dispatcher"] as const) {
       if (options[name] !== undefined) {
-        throw new TypeError(`${name}: supported only in Node; leave it out`);
+        throw new TypeError(`${name}: supported only in Node; remove it`);
       }
     }
   }

@@ -206,14 +206,14 @@ function lost(error: NodeJS.ErrnoException | undefined, { protocol }: URL, hasBe
   const { code = "", message = "" } = error ?? {};
   if (protocol === "https:" && /wrong version number|packet length too long/i.test(message)) {
     const hint =
-      "the handshake failed: the server answers without TLS: use http:// in the url, or the server's TLS port";
+      "the TLS handshake failed, because the server uses plain HTTP: use http:// in the url, or the server's TLS port";
     return new LeaderError("connection_failed", hint, { cause: error });
   }
   // undici's own error codes do not describe the cause.
   const what = code.startsWith("UND_") ? message : code || "the connection broke";
   const isUnanswered = protocol === "http:" && !hasBegun && /^(?:UND_ERR_SOCKET|ECONNRESET|HPE_.+)$/.test(code);
   const hint = isUnanswered
-    ? ": the server closed the connection without an answer; use https:// if its port has TLS"
+    ? ": the server closed the connection without an answer; if its port uses TLS, use https://"
     : "";
   return new LeaderError("connection_failed", `${what}${hint}`, { cause: error });
 }

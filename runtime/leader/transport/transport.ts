@@ -54,7 +54,7 @@ export interface Transport {
 export function aborted({ reason }: AbortSignal): LeaderError {
   return reason instanceof LeaderError
     ? reason
-    : new LeaderError("aborted", "the caller's signal fired", { cause: reason });
+    : new LeaderError("aborted", "the call was aborted by its signal", { cause: reason });
 }
 
 export function late(timeoutMs: number): LeaderError {

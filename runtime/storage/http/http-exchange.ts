@@ -172,11 +172,7 @@ class Exchange {
     const facts = { status, retryAfterMs: parseRetryAfter(response.headers["retry-after"]) };
     if (status >= 300 && status < 400) {
       const paid = { ...facts, paid: "no" } as const;
-      return this.#error(
-        "redirected",
-        `answered ${status}: redirects are not followed: configure the final address`,
-        paid,
-      );
+      return this.#error("redirected", `answered ${status}: redirects are not followed: configure the final URL`, paid);
     }
     if (status === 404 && this.#options.method === "GET") {
       return this.#error("not_found", "answered 404: it does not have the blob", facts);
@@ -194,7 +190,10 @@ class Exchange {
   }
 
   #connectionError(error: unknown): StorageError {
-    return this.#error("connection_failed", `the connection failed or ended before the answer did${systemCode(error)}`);
+    return this.#error(
+      "connection_failed",
+      `the connection failed or ended before the answer was complete${systemCode(error)}`,
+    );
   }
 
   #error(code: StorageFault, message: string, facts: StorageErrorFacts = {}): StorageError {

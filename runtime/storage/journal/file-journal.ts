@@ -108,7 +108,7 @@ export class FileJournal implements UploadJournal {
       if (record === undefined) {
         if (end !== -1 && end + 1 < bytes.length)
           throw journalError(
-            `is damaged in line ${number}: move it to another place and keep it, because it lists paid uploads`,
+            `is damaged in line ${number}: move the file to another place and keep it, because it lists uploads that were paid for`,
           );
         await this.#file.truncate(at);
         await this.#file.datasync();
@@ -251,5 +251,5 @@ async function lockFile(path: string): Promise<FileHandle> {
     throw journalError("cannot be locked", error);
   }
   await file.close();
-  throw journalError("is already open: use it in one storage at a time");
+  throw journalError("is already open in another storage or process: use one journal per storage");
 }

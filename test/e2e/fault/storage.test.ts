@@ -291,7 +291,7 @@ describe("faults of the publisher, the id computed here", () => {
     const content = fresh();
     real.fail("PUT", { kind: "wrong-id" });
     const storage = storageOf(real);
-    const error = await fault(storage.upload(content), "blob_id_mismatch", /^publisher: answered another blob id/);
+    const error = await fault(storage.upload(content), "blob_id_mismatch", /^publisher: the answered blob id/);
     assert.equal(error.paid, "yes");
     const upload = await listed(storage, content, "yes", "stored");
     assert.equal(upload.blobId, error.blobId);
@@ -311,7 +311,7 @@ describe("faults of the publisher, the id computed here", () => {
     const other = await storageOf(real).upload(fresh());
     const body = JSON.stringify({ alreadyCertified: { blobId: other.blobId, endEpoch: 9 } });
     real.fail("PUT", { kind: "answer", status: 200, body }, 2);
-    await fault(storageOf(real).upload(fresh()), "blob_id_mismatch", /^publisher: answered another blob id/);
+    await fault(storageOf(real).upload(fresh()), "blob_id_mismatch", /^publisher: the answered blob id/);
     // Without the encoder the content tells.
     const unaware = storageOf(real, { encoder: "off" });
     await fault(unaware.upload(fresh()), "content_mismatch", /^aggregator: expected the/);
@@ -412,7 +412,7 @@ describe("abort", () => {
   test("before, while sending, while waiting, while reading back", async () => {
     const storage = storageOf(substitute);
     const early = storage.upload(fresh(), { signal: AbortSignal.abort(reason) });
-    assert.equal((await fault(early, "aborted", /^storage: the caller's signal fired$/)).cause, reason);
+    assert.equal((await fault(early, "aborted", /^storage: the call was aborted by its signal$/)).cause, reason);
     assert.equal(substitute.requests.length, 0);
     assert.deepEqual(await storage.recover(), []);
 
@@ -482,7 +482,11 @@ describe("journal", () => {
 
   test("nothing is sent without a record; nothing is returned without one", async () => {
     const first = storageOf(substitute, { journal: failingAt(1) });
-    const error = await fault(first.upload(fresh()), "journal_failed", /^upload journal: the store failed$/);
+    const error = await fault(
+      first.upload(fresh()),
+      "journal_failed",
+      /^upload journal: reading or writing the journal failed$/,
+    );
     assert.equal(substitute.count("PUT"), 0);
     assert.match(String(error.cause), /disk full/);
     for (const n of [2, 3]) {

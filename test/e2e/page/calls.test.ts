@@ -126,7 +126,10 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
   });
 
   test("a signed call: result, verified signatures and HTTP exchange", async () => {
-    assert.match(await calling("Call signed"), /200 ok [\d.]+ ms\s+✓ Signature: the result is signed by the tool/);
+    assert.match(
+      await calling("Call signed"),
+      /200 ok [\d.]+ ms\s+✓ Signature: the result has the tool's valid signature/,
+    );
     assert.match(await page.getByRole("region", { name: "Result" }).innerText(), /"big": 9007199254740993/);
     const panel = page.locator("#view-panel");
     const wire = await panel.innerText();
@@ -213,7 +216,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
   test("each protocol check has its verdict, also in the menu", async () => {
     await calling("Call signed");
     const retried = await checking("Exact retry");
-    assert.match(retried, /✓ Exact retry: same status and body; the tool did not run again/);
+    assert.match(retried, /✓ Exact retry: same status and body: the tool did not run again/);
     await page.getByText("from the replay memory").waitFor();
     assert.match(
       await checking("Tampered body"),

@@ -105,7 +105,7 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
     git("add", "meta.json");
     git("-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "x");
     await choose("Contract");
-    await page.getByText("No tool has changed.").waitFor();
+    await page.getByText("The contracts have not changed.").waitFor();
     project.write({
       "src/quote.ts": quote(GOOD, "{ article: string; quantity: number; words: string[]; extra: string }"),
     });

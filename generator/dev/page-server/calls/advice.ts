@@ -25,14 +25,14 @@ function adviceFor(code: string, details: string | undefined, call: FailedCall):
 
 function authAdvice(details: string, { signed, kind }: FailedCall): string {
   if (kind === "wrong-key")
-    return "Expected: the call is signed with a key that the allow-list does not have for this leader.";
-  if (kind === "unsigned") return "Expected: this server requires signatures.";
+    return "This answer is expected: the call was signed with a key that is not in the allow-list.";
+  if (kind === "unsigned") return "This answer is expected: the server requires signatures.";
   if (!signed) return "The server requires signatures. Make a signed call.";
   if (/no such leader and key/.test(details)) {
-    return "The server's allow-list does not have this leader ID and key ID: it is out of date, or for another network. Add the leader's public key, shown under “Signatures”, and reload.";
+    return "The server's allow-list does not contain this leader ID and key ID. Add the leader's public key, which is shown under “Signatures”; the server reads the changed list by itself.";
   }
   if (/does not verify/.test(details)) {
-    return "The allow-list has another public key for this leader ID and key ID. Compare it with the key shown under “Signatures”.";
+    return "The allow-list has another public key for this leader ID and key ID. Compare it with the key that is shown under “Signatures”.";
   }
   if (/missing$/.test(details))
     return "A proxy dropped a signature header, or the server expects another header prefix.";

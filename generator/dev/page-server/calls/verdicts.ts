@@ -33,10 +33,10 @@ export function outcomeOf({ response, result, error }: ExchangeView): string {
 function ofResult({ signatures }: ExchangeView): Verdict {
   switch (signatures.find(({ by }) => by === "tool")?.verdict) {
     case "verified":
-      return { verdict: "the result is signed by the tool, for this request", holds: true };
+      return { verdict: "the result has the tool's valid signature for this request", holds: true };
     case "not verified":
       return {
-        verdict: "the signature does not verify: a proxy changed the result, or the key belongs to another tool",
+        verdict: "the signature is not valid: a proxy changed the result, or the key belongs to another tool",
         holds: false,
       };
     case "no key to verify it":
@@ -54,26 +54,30 @@ function ofResult({ signatures }: ExchangeView): Verdict {
 const CHECKS: Readonly<Record<CheckKind, (outcome: Outcome) => Verdict>> = {
   retry: ({ signed, first, ageMs, exchange }) => {
     if (!signed)
-      return { verdict: "the tool ran again: answers to unsigned calls are not stored (section 8)", holds: null };
+      return {
+        verdict: "the tool ran again: answers to unsigned calls are not stored (protocol, section 8)",
+        holds: null,
+      };
     const status = first?.response?.status;
     if (status === undefined || (status !== 200 && !ERROR_ANSWERS.get(first?.error?.code ?? "")?.isStored)) {
-      return { verdict: "nothing to repeat: the first call did not run, so its answer was not stored", holds: null };
+      return { verdict: "nothing to check: the first call did not run, so its answer was not stored", holds: null };
     }
     const same = exchange.response?.status === status && exchange.response.body.hex === first?.response?.body.hex;
-    if (same) return { verdict: "same status and body; the tool did not run again (section 8)", holds: true };
-    const got = `expected the first answer again within the replay TTL (section 8), got ${summaryOf(exchange)}`;
+    if (same) return { verdict: "same status and body: the tool did not run again (protocol, section 8)", holds: true };
+    const got = `expected the first answer again (protocol, section 8), got ${summaryOf(exchange)}`;
     return ageMs < DEFAULT_REPLAY_CACHE_TTL_MS
       ? { verdict: got, holds: false }
-      : { verdict: `${got}; the TTL may have expired`, holds: null };
+      : { verdict: `${got}; the stored answer may have expired`, holds: null };
   },
-  tampered: (outcome) => refusal(outcome, 422, "input_integrity_error", "the body is not what the leader signed"),
+  tampered: (outcome) =>
+    refusal(outcome, 422, "input_integrity_error", "the body is not the one that the leader signed"),
   "wrong-key": (outcome) => refusal(outcome, 401, "auth_failed", "the allow-list has another key for this leader"),
   unsigned: (outcome) => refusal(outcome, 401, "auth_failed", "this server requires signatures"),
 };
 
 function refusal({ exchange }: Outcome, status: number, code: string, why: string): Verdict {
   const holds = exchange.response?.status === status && exchange.error?.code === code;
-  const wanted = `${status} ${code}: ${why} (section 5)`;
+  const wanted = `${status} ${code}: ${why} (protocol, section 5)`;
   return { verdict: holds ? `refused with ${wanted}` : `expected ${wanted}, got ${summaryOf(exchange)}`, holds };
 }
 

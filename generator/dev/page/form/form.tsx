@@ -234,7 +234,7 @@ function ObjectBody({ field, value, path, schema }: BodyProps<"object"> & { read
 function Misfit({ path, schema }: { readonly path: readonly ValueStep[]; readonly schema: Schema | undefined }) {
   return (
     <p class="problem">
-      The JSON has a value of another type here.{" "}
+      The value in the JSON has another type.{" "}
       <button type="button" class="small" onClick={() => set(path, schema && fields.value?.empty(schema))}>
         Reset {pathText(path)}
       </button>
