@@ -17,36 +17,31 @@ export const ENV_LOG_LEVEL = "SVC_LOG_LEVEL";
 export const ENV_TLS_CERT_PATH = "SVC_TOOL_TLS_CERT_PATH";
 /** Path of the certificate's private key: PEM, not encrypted. */
 export const ENV_TLS_KEY_PATH = "SVC_TOOL_TLS_KEY_PATH";
-/**
- * URL of the Redis or Valkey server that stores the replay state of several processes. Without it, each process keeps
- * its own state, and the other `SVC_REPLAY_REDIS_` variables have no effect.
- */
-export const ENV_REDIS_URL = "SVC_REPLAY_REDIS_URL";
-/** Path of a file with the Redis password. */
-export const ENV_REDIS_PASSWORD_FILE = "SVC_REPLAY_REDIS_PASSWORD_FILE";
-/** Path of the certificate authorities for the Redis server: PEM. */
-export const ENV_REDIS_CA_PATH = "SVC_REPLAY_REDIS_CA_PATH";
-/** Path of the client certificate for Redis: PEM. */
-export const ENV_REDIS_CERT_PATH = "SVC_REPLAY_REDIS_CERT_PATH";
-/** Path of the client certificate's private key: PEM, not encrypted. */
-export const ENV_REDIS_KEY_PATH = "SVC_REPLAY_REDIS_KEY_PATH";
-/** Prefix of all Redis keys. */
-export const ENV_REDIS_PREFIX = "SVC_REPLAY_REDIS_PREFIX";
-/** Time limit of a Redis command, in milliseconds. */
-export const ENV_REDIS_TIMEOUT_MS = "SVC_REPLAY_REDIS_TIMEOUT_MS";
-/** Time, in milliseconds, after a loss of Redis data during which no new run starts. */
-export const ENV_REDIS_GRACE_MS = "SVC_REPLAY_REDIS_GRACE_MS";
 
-export const REDIS_SETTINGS: readonly string[] = [
-  ENV_REDIS_URL,
-  ENV_REDIS_PASSWORD_FILE,
-  ENV_REDIS_CA_PATH,
-  ENV_REDIS_CERT_PATH,
-  ENV_REDIS_KEY_PATH,
-  ENV_REDIS_PREFIX,
-  ENV_REDIS_TIMEOUT_MS,
-  ENV_REDIS_GRACE_MS,
-];
+/** Variables of the shared replay state, by the option of `RedisReplayStore` that each one sets. */
+export const REDIS_VARIABLES = {
+  /**
+   * URL of the Redis or Valkey server that stores the replay state of several processes. Without it, each process keeps
+   * its own state, and the other variables have no effect.
+   */
+  url: "SVC_REPLAY_REDIS_URL",
+  /** Path of a file with the password. */
+  passwordFile: "SVC_REPLAY_REDIS_PASSWORD_FILE",
+  /** Path of the certificate authorities of the server: PEM. */
+  caPath: "SVC_REPLAY_REDIS_CA_PATH",
+  /** Path of the client certificate: PEM. */
+  certPath: "SVC_REPLAY_REDIS_CERT_PATH",
+  /** Path of the client certificate's private key: PEM, not encrypted. */
+  keyPath: "SVC_REPLAY_REDIS_KEY_PATH",
+  /** Prefix of all keys. */
+  prefix: "SVC_REPLAY_REDIS_PREFIX",
+  /** Time limit of a command, in milliseconds. */
+  timeoutMs: "SVC_REPLAY_REDIS_TIMEOUT_MS",
+  /** Time, in milliseconds, after a loss of data during which no new run starts. */
+  graceMs: "SVC_REPLAY_REDIS_GRACE_MS",
+} as const;
+export const ENV_REDIS_URL = REDIS_VARIABLES.url;
+export const REDIS_SETTINGS: readonly string[] = Object.values(REDIS_VARIABLES);
 
 /** Memory that the process may use, in bytes: `536870912` or `512Mi`. */
 export const ENV_MEMORY_LIMIT = "SVC_MEMORY_LIMIT";
@@ -60,16 +55,6 @@ export const ENV_MAX_CONNECTIONS = "SVC_MAX_CONNECTIONS";
 export const ENV_MAX_RUNS = "SVC_MAX_RUNS";
 /** Maximum number of values of one call. */
 export const ENV_MAX_INPUT_VALUES = "SVC_MAX_INPUT_VALUES";
-
-/** All variables that `integerFromEnv` reads. */
-export const NUMBER_SETTINGS: readonly string[] = [
-  ENV_MEMORY_LIMIT,
-  ENV_REPLAY_MAX_BYTES,
-  ENV_MAX_BODY_BYTES_IN_FLIGHT,
-  ENV_MAX_CONNECTIONS,
-  ENV_MAX_INPUT_VALUES,
-  ENV_MAX_RUNS,
-];
 
 const BINARY_UNITS: Readonly<Record<string, number>> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };
 

@@ -1,30 +1,15 @@
 /** Finds environment variables that are set but not read: misspelt names, and names of the Rust toolkit. */
 
 import { ENV_TOOLKIT_CONFIG_PATH } from "./config.js";
-import {
-  ENV_ADMIN_ADDR,
-  ENV_ALLOW_UNSIGNED,
-  ENV_BIND_ADDR,
-  ENV_LOG_LEVEL,
-  ENV_TLS_CERT_PATH,
-  ENV_TLS_KEY_PATH,
-  ENV_UNSIGNED_RESULTS,
-  NUMBER_SETTINGS,
-  REDIS_SETTINGS,
-} from "./environment.js";
+import * as environment from "./environment.js";
 import { closest } from "./nearest.js";
 
 const KNOWN: readonly string[] = [
-  ENV_BIND_ADDR,
+  // First, because the nearest of equally near names is the first one.
+  environment.ENV_BIND_ADDR,
   ENV_TOOLKIT_CONFIG_PATH,
-  ENV_TLS_CERT_PATH,
-  ENV_TLS_KEY_PATH,
-  ENV_LOG_LEVEL,
-  ENV_ADMIN_ADDR,
-  ENV_ALLOW_UNSIGNED,
-  ENV_UNSIGNED_RESULTS,
-  ...NUMBER_SETTINGS,
-  ...REDIS_SETTINGS,
+  ...Object.values(environment).filter((each) => typeof each === "string"),
+  ...environment.REDIS_SETTINGS,
 ];
 
 /** Prefix of the Rust toolkit, which uses it instead of `SVC_`. */

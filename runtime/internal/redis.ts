@@ -1,16 +1,7 @@
 /** svc-runtime/internal/redis: code for svc-runtime-redis of the same version. */
 
 export { checkedInteger } from "../checked-integer.js";
-export {
-  ENV_REDIS_CA_PATH,
-  ENV_REDIS_CERT_PATH,
-  ENV_REDIS_GRACE_MS,
-  ENV_REDIS_KEY_PATH,
-  ENV_REDIS_PASSWORD_FILE,
-  ENV_REDIS_PREFIX,
-  ENV_REDIS_TIMEOUT_MS,
-  ENV_REDIS_URL,
-} from "../config/environment.js";
+export { REDIS_VARIABLES } from "../config/environment.js";
 export { hiddenPath } from "../config/operator-file.js";
 export { isLoopback } from "../loopback.js";
 export { StartupError } from "../server/errors/startup-error.js";

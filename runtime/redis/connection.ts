@@ -9,7 +9,7 @@
 
 import { readFileSync } from "node:fs";
 import { Redis } from "ioredis";
-import { hiddenPath, type ReplayUnavailability } from "svc-runtime/internal/redis";
+import { hiddenPath, REDIS_VARIABLES, type ReplayUnavailability } from "svc-runtime/internal/redis";
 import { SCRIPTS, type Script } from "./scripts.js";
 import type { RedisTarget } from "./target.js";
 
@@ -54,12 +54,12 @@ export class RedisFault extends Error {
   }
 }
 
-/** For each option with a file: name of its content, and environment variable. */
+/** For each option with a file, the name of its content. */
 const FILES = {
-  passwordFile: ["the password", "SVC_REPLAY_REDIS_PASSWORD_FILE"],
-  caPath: ["the CA certificates", "SVC_REPLAY_REDIS_CA_PATH"],
-  certPath: ["the client certificate", "SVC_REPLAY_REDIS_CERT_PATH"],
-  keyPath: ["the client key", "SVC_REPLAY_REDIS_KEY_PATH"],
+  passwordFile: "the password",
+  caPath: "the CA certificates",
+  certPath: "the client certificate",
+  keyPath: "the client key",
 } as const;
 
 /** Thrown if a file in the connection's settings cannot be read. */
@@ -315,14 +315,14 @@ export class RedisConnection {
       try {
         return readFileSync(path, "utf8");
       } catch (error) {
-        const [what, variable] = FILES[setting];
+        const variable = REDIS_VARIABLES[setting];
         const { code = "unreadable" } = error as NodeJS.ErrnoException;
         // The password itself may have been set.
         const content = hiddenPath(path);
         const isShown = setting !== "passwordFile" && content === undefined;
         const name = isShown ? `${variable} ${JSON.stringify(path)}` : variable;
         throw new SettingsFileError(
-          `${name} must be a readable file with ${what}, got ${content ?? code}; correct the path`,
+          `${name} must be a readable file with ${FILES[setting]}, got ${content ?? code}; correct the path`,
         );
       }
     };

@@ -1,29 +1,9 @@
-import {
-  ENV_REDIS_CA_PATH,
-  ENV_REDIS_CERT_PATH,
-  ENV_REDIS_GRACE_MS,
-  ENV_REDIS_KEY_PATH,
-  ENV_REDIS_PASSWORD_FILE,
-  ENV_REDIS_PREFIX,
-  ENV_REDIS_TIMEOUT_MS,
-  ENV_REDIS_URL,
-  StartupError,
-  textKind,
-} from "svc-runtime/internal/redis";
+import { REDIS_VARIABLES, StartupError, textKind } from "svc-runtime/internal/redis";
 import { type RedisReplayOptions, RedisReplayStore } from "./redis-replay-store.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const VARIABLES = {
-  url: ENV_REDIS_URL,
-  passwordFile: ENV_REDIS_PASSWORD_FILE,
-  caPath: ENV_REDIS_CA_PATH,
-  certPath: ENV_REDIS_CERT_PATH,
-  keyPath: ENV_REDIS_KEY_PATH,
-  prefix: ENV_REDIS_PREFIX,
-  timeoutMs: ENV_REDIS_TIMEOUT_MS,
-  graceMs: ENV_REDIS_GRACE_MS,
-} as const satisfies Record<Exclude<keyof RedisReplayOptions, "client">, string>;
+const VARIABLES: Record<Exclude<keyof RedisReplayOptions, "client">, string> = REDIS_VARIABLES;
 
 /**
  * Creates the store that the environment configures.
@@ -56,5 +36,5 @@ function inVariables(message: string): string {
     (text, [option, variable]) => text.replace(new RegExp(`\\b${option}\\b`, "g"), variable),
     message,
   );
-  return named === message ? `${ENV_REDIS_URL}: ${message}` : named;
+  return named === message ? `${REDIS_VARIABLES.url}: ${message}` : named;
 }

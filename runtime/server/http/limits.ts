@@ -21,36 +21,25 @@ export const MAX_UNREAD_BYTES = 67_108_864;
  */
 export const MIN_BODY_BYTES_PER_SECOND = 16_384;
 
-/** Time limits for a client, in milliseconds. */
-export interface ConnectionLimits {
-  /** Time limit of a TLS handshake. */
-  readonly handshakeMs: number;
-  /** Time limit for the headers of a request, from its first byte; also for the first byte, from the connection. */
-  readonly headersMs: number;
-  /** Time limit for a whole request. */
-  readonly requestMs: number;
-  /** Maximum time that a body may stay below the minimum rate. */
-  readonly bodyGraceMs: number;
-  /** Time limit for the client to read its answer, from the moment it is ready (`destroyUnlessFlushed`). */
-  readonly answerMs: number;
-  /**
-   * Time limit for receiving the rest of a request that was already answered, and for its client to close the
-   * connection.
-   */
-  readonly lingerMs: number;
-  /** Interval at which `headersMs`, `requestMs` and `bodyGraceMs` are checked. */
-  readonly checkMs: number;
-}
-
-export const DEADLINES: ConnectionLimits = {
+/** Time limits of a client, in milliseconds. */
+export const DEADLINES = {
+  /** Of a TLS handshake. */
   handshakeMs: 10_000,
+  /** Of the headers of a request, from its first byte; also of the first byte, from the connection. */
   headersMs: HEADERS_TIMEOUT_MS,
+  /** Of a whole request. */
   requestMs: REQUEST_TIMEOUT_MS,
+  /** Maximum time that a body may stay below the minimum rate. */
   bodyGraceMs: 5_000,
+  /** For the client to read its answer, from the moment it is ready (`destroyUnlessFlushed`). */
   answerMs: 30_000,
+  /** For the rest of a request that was already answered, and for its client to close the connection. */
   lingerMs: 5_000,
+  /** Interval at which `headersMs`, `requestMs` and `bodyGraceMs` are checked. */
   checkMs: 1_000,
 };
+
+export type ConnectionLimits = Readonly<typeof DEADLINES>;
 
 /** Limits the number of open connections. Additional ones are closed on arrival, before a byte is read. */
 export function capConnections(server: Server, most: number, refusals: Refusals): void {

@@ -30,16 +30,20 @@ export interface LoadOptions {
   readonly rateLimit?: RateLimit;
 }
 
-export type LoadReason =
-  | "connections"
-  | "requests"
-  | "answers"
-  | "bodyBytes"
-  | "inputBytes"
-  | "runs"
-  | "queueFull"
-  | "queueTimeout"
-  | "rateLimit";
+export const LOAD_REASONS = [
+  "connections",
+  "requests",
+  "answers",
+  "bodyBytes",
+  "inputBytes",
+  "runs",
+  "queueFull",
+  "queueTimeout",
+  "rateLimit",
+] as const;
+
+/** Reason for a rejection. */
+export type LoadReason = (typeof LOAD_REASONS)[number];
 
 /** Current load, and counts of rejected connections and calls since the process started. */
 export interface LoadStats {

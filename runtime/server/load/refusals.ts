@@ -2,24 +2,14 @@
 
 import type { Logger } from "../../tool.js";
 import { RequestError } from "../errors/request-error.js";
-import type { LoadReason } from "./load-options.js";
+import { LOAD_REASONS, type LoadReason } from "./load-options.js";
 
 /** Interval between two log lines, in milliseconds. */
 const REPORT_MS = 10_000;
 
 export class Refusals {
   /** Number of rejected connections and calls, by reason, since the process started. */
-  readonly counts: Record<LoadReason, number> = {
-    connections: 0,
-    requests: 0,
-    answers: 0,
-    bodyBytes: 0,
-    inputBytes: 0,
-    runs: 0,
-    queueFull: 0,
-    queueTimeout: 0,
-    rateLimit: 0,
-  };
+  readonly counts = Object.fromEntries(LOAD_REASONS.map((reason) => [reason, 0])) as Record<LoadReason, number>;
   readonly #unreported = new Map<LoadReason, number>();
   #report: NodeJS.Timeout | undefined;
 
