@@ -30,13 +30,19 @@ interface LeaderKeyShape {
   readonly publicKey: DocumentNode;
 }
 
+function listMembers(node: DocumentNode) {
+  const elsewhere = { signed_http: "a configuration: write only the value of its allowed_leaders to this file" };
+  const remedy = 'write {"version": 1, "leaders": [ … ]}';
+  return node.members({ required: ["version", "leaders"], elsewhere, remedy });
+}
+
 /**
  * Checks only the members and kinds of an allow-list; values are not checked while signed requests are disabled.
  *
  * @throws ConfigError
  */
 export function checkAllowListShape(node: DocumentNode): void {
-  const { version, leaders } = node.members({ required: ["version", "leaders"] });
+  const { version, leaders } = listMembers(node);
   node.faults.attempt(() => version.integer(0n, 255n));
   for (const _ of listedKeys(leaders));
 }
@@ -65,7 +71,7 @@ function* listedKeys(leaders: DocumentNode): Generator<LeaderKeyShape | undefine
  */
 function* readingSteps(node: DocumentNode, previous: AllowedLeaders): Generator<void, AllowedLeaders> {
   const { faults } = node;
-  const { version, leaders } = node.members({ required: ["version", "leaders"] });
+  const { version, leaders } = listMembers(node);
   faults.attempt(() => {
     if (version.integer(0n, 255n) === 1n) return;
     throw version.fault("1", "another version", "write the list in version 1");
@@ -80,7 +86,8 @@ function* readingSteps(node: DocumentNode, previous: AllowedLeaders): Generator<
       // Other ids do not fit in a header, so they never match.
       const byLeader = isLeaderId(leaderId) ? sendable : others;
       const ofLeader = byLeader.get(leaderId) ?? new Map<bigint, VerifyKey>();
-      if (ofLeader.has(kid)) throw kidNode.fault("given once for a leader", "a repeated one", "remove one of the two");
+      if (ofLeader.has(kid))
+        throw kidNode.fault("given once for a leader", "a repeated one", "give the new key another number");
       ofLeader.set(kid, readVerifyKey(publicKey, previous.get(leaderId)?.get(kid)));
       byLeader.set(leaderId, ofLeader);
     });

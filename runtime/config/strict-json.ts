@@ -133,6 +133,8 @@ interface MemberSpec<R extends string, O extends string> {
   readonly optional?: readonly O[];
   /** For members that this object does not allow: the object that they belong to, by name. */
   readonly elsewhere?: Readonly<Record<string, string>>;
+  /** What to write instead of a value that is not an object. */
+  readonly remedy?: string;
 }
 
 /** Parent of a node, and the node's segment in the JSON pointer. */
@@ -200,7 +202,7 @@ export class DocumentNode {
   ): Record<R, DocumentNode> & Partial<Record<O, DocumentNode>> {
     const required: readonly string[] = names.required ?? [];
     const found: Record<string, DocumentNode> = {};
-    for (const [name, { key, value }] of this.#members()) {
+    for (const [name, { key, value }] of this.#members(names.remedy)) {
       if (!required.includes(name) && names.optional?.includes(name as O) !== true) {
         const known: readonly string[] = [...required, ...(names.optional ?? [])];
         const [nearest = known.find((each) => each.endsWith(`_${name}`))] = closest(name, known, MAX_STEPS);
@@ -313,8 +315,8 @@ export class DocumentNode {
   }
 
   /** Key and value by name. A repeated member keeps its first position and its last key and value. */
-  #members(): Map<string, { readonly key: number; readonly value: number }> {
-    if (this.#kind !== OBJECT) throw this.#otherKind("an object", "write one in braces");
+  #members(remedy = "write one in braces"): Map<string, { readonly key: number; readonly value: number }> {
+    if (this.#kind !== OBJECT) throw this.#otherKind("an object", remedy);
     const members = new Map<string, { readonly key: number; readonly value: number }>();
     const repeated = new Set<string>();
     for (const [key, value] of allMembers(this.#document, this.#entry)) {
@@ -324,7 +326,8 @@ export class DocumentNode {
     }
     for (const name of repeated) {
       const { key } = members.get(name) as { key: number };
-      this.faults.add(this.#fault("must contain each member once, got a repeated member; remove it", key));
+      const got = READABLE_NAME.test(name) || parseFqn(name) !== undefined ? `${name} again` : "a repeated member";
+      this.faults.add(this.#fault(`must contain each member once, got ${got}; remove one of the two`, key));
     }
     return members;
   }

@@ -495,6 +495,12 @@ export class RedisReplayStore implements ReplayStore {
   async #isServing(): Promise<boolean> {
     if (!this.#connection.ready) return false;
     try {
+      // A Sentinel refuses the commands of the next check.
+      if ((await this.#connection.info()).get("redis_mode") === "sentinel") {
+        throw new StartupError(
+          this.#startMessage("expected Redis, got a Sentinel: use redis+sentinel://HOST:PORT/NAME"),
+        );
+      }
       await this.#incarnation.check();
       await this.#checkServer();
       return this.#writable;

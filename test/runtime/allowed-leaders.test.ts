@@ -169,7 +169,7 @@ describe("faults at load", () => {
       "a repeated kid",
       entry(`{"kid":1,"public_key":"${key(1)}"},\n{"kid":1,"public_key":"${key(2)}"}`),
       "2:8 /leaders/0/keys/1/kid",
-      "must be given once for a leader, got a repeated one",
+      "must be given once for a leader, got a repeated one; give the new key another number",
     ],
     [
       "a repeated kid in another entry of the leader",
@@ -188,7 +188,14 @@ describe("faults at load", () => {
       "a repeated member",
       `{"version":1,\n"leaders":[],\n "leaders":[]}`,
       "3:2 the document",
-      "must contain each member once",
+      "must contain each member once, got leaders again; remove one of the two",
+    ],
+    ["the leaders alone", "[]", "1:1 the document", 'must be an object, got an array; write {"version": 1, "leaders"'],
+    [
+      "a whole configuration",
+      `{"signed_http":{"allowed_leaders":${list()}}}`,
+      "1:2 the document",
+      "must contain only version, leaders, got another member, signed_http; it belongs in a configuration: write only",
     ],
     ["a comment", `{"version":1, // one\n"leaders":[]}`, "1:15 the document", "must be JSON: a comment, "],
     [

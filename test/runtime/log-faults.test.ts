@@ -150,10 +150,10 @@ describe("a full disk behind standard error", { timeout: 120_000 }, () => {
     await until(async () => (await post(url, "loop", 1)).status === 200, "the looping thread is replaced");
     expectError(await post(url, "sick", 1), 500, "tool_invocation_failed");
     assert.equal(await status(url, "/sick/health"), 500);
-    assert.equal(await metric(admin, "svc_log_dropped_total"), 0, "kept until there is room");
+    const dropped = () => metric(admin, "svc_log_dropped_total");
+    await until(async () => (await dropped()) > 0, "lost lines are counted before the buffer is full");
     for (let i = 0; i < 3; i++) assert.equal((await post(url, "print", { lines: 100, bytes: 10_000 })).status, 200);
-    const dropped = await metric(admin, "svc_log_dropped_total");
-    assert.ok(dropped >= 190 && dropped < 300, `${dropped} of 300 lines of 10 kB were dropped`);
+    await until(async () => (await dropped()) > 300, "all lines are counted");
     assert.equal(await server.stop(), 0);
   });
 });

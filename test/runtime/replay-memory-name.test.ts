@@ -140,6 +140,21 @@ describe("a repeat", () => {
     proves("7.42", "8.34");
   });
 
+  it("that is refused for its age or its memory: the log has the reason", async () => {
+    const [tool, replayStore] = [countingTool(), new ReplayMemory()];
+    const server = await serveSigned([tool], { replayStore });
+    expectLost(await repeat(server.url, echoCall(tool, "1"), `${replayStore.memoryName};age=600000`), tool, 0);
+    expectLost(await repeat(server.url, echoCall(tool, "1"), "another"), tool, 0);
+    await server.close();
+    const reasons = server.log
+      .filter(({ message }) => message === "requests were refused")
+      .map(({ fields }) => (fields.refused as [{ last: { details: string } }])[0].last.details);
+    assert.deepEqual(reasons, [
+      "the caller first sent the request 600000 ms ago, and results are kept for 300000 ms: check both clocks",
+      "the repeat names another replay memory",
+    ]);
+  });
+
   it("of a known pair is answered as without the header, whatever the header contains", async () => {
     const open = gate();
     const tool = countingTool({ invoke: () => open.promise.then(() => ({ ok: { value: 1 } })) });

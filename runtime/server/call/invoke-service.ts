@@ -244,7 +244,9 @@ export class InvokeService {
       case "in-flight":
         throw new RequestError("request_in_flight", "an invocation with this nonce is running");
       case "lost":
-        throw new RequestError("replay_memory_lost", "whether an earlier attempt ran is not known here; none ran now");
+        throw new RequestError("replay_memory_lost", "whether an earlier attempt ran is not known here; none ran now", {
+          logged: this.#lossOf(tool, repeat),
+        });
       case "full":
         throw new RequestError("replay_store_full");
       case "completed": {
@@ -268,6 +270,16 @@ export class InvokeService {
   #repeatOf({ headers }: RequestHeaders): Repeat | undefined {
     const text = headers[this.#repeatHeader];
     return text === undefined ? undefined : (readRepeat(String(text)) ?? NO_MEMORY);
+  }
+
+  /** Why a repeat is refused, for the log; undefined if the reason is the state of its entry. */
+  #lossOf({ fqn }: ServedTool, repeat: Repeat | undefined): string | undefined {
+    const { store, config } = this.#options;
+    if (repeat === undefined || repeat.memory !== store.memoryName) return "the repeat names another replay memory";
+    const ttlMs = config.toolConfig(fqn)?.replayTtlMs ?? 0;
+    return repeat.ageMs < ttlMs
+      ? undefined
+      : `the caller first sent the request ${repeat.ageMs} ms ago, and results are kept for ${ttlMs} ms: check both clocks`;
   }
 
   #countValues(): InputValues {
@@ -507,8 +519,8 @@ export class InvokeService {
   }
 
   #errorReply({ log }: Handled, thrown: unknown): Reply {
-    const { code, details, cause, retryAfterMs } = toRequestError(thrown);
-    const reply = errorReplyOf(statusOf(code), errorBody(code, details), code, retryAfterMs);
+    const { code, details, cause, retryAfterMs, logged } = toRequestError(thrown);
+    const reply = { ...errorReplyOf(statusOf(code), errorBody(code, details), code, retryAfterMs), logged };
     if (code !== "internal_error") return reply;
     log.error({ err: cause }, "answering a request failed");
     return { ...reply, error: cause };

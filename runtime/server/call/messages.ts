@@ -146,6 +146,8 @@ export interface Reply {
   /** Alternating names and values, for `writeHead`. */
   readonly headers: readonly string[];
   readonly body: Uint8Array;
+  /** Replaces the details in the log of refused requests. */
+  readonly logged?: string | undefined;
   /** Error of the run or the server for status 500 or 504; undefined for an answer from the replay store. */
   readonly error?: unknown;
   /** Called when the operating system has accepted the whole reply; not called if the caller disconnects first. */

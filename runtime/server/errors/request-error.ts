@@ -4,6 +4,8 @@ import { WireFault } from "../../wire/fault.js";
 export interface RequestErrorFacts {
   /** The original error, for the log only. */
   readonly cause?: unknown;
+  /** Replaces the details in the log of refused requests. */
+  readonly logged?: string | undefined;
   /** Milliseconds until the caller may retry. For a 429 or 503, one second by default. */
   readonly retryAfterMs?: number;
 }
@@ -12,14 +14,16 @@ export interface RequestErrorFacts {
 export class RequestError extends Error {
   override readonly name = "RequestError";
   readonly retryAfterMs: number | undefined;
+  readonly logged: string | undefined;
 
   constructor(
     readonly code: ErrorCode,
     readonly details?: string,
-    { retryAfterMs, ...options }: RequestErrorFacts = {},
+    { retryAfterMs, logged, ...options }: RequestErrorFacts = {},
   ) {
     super(details === undefined ? code : `${code}: ${details}`, options);
     this.retryAfterMs = retryAfterMs;
+    this.logged = logged;
   }
 }
 

@@ -214,11 +214,11 @@ export class ToolRoutes {
     this.#report(reply.request, refusal, false);
   }
 
-  #report({ id, raw, originalUrl }: FastifyRequest, { status, code, body }: Reply, isCall: boolean): void {
+  #report({ id, raw, originalUrl }: FastifyRequest, { status, code, body, logged }: Reply, isCall: boolean): void {
     if (code === undefined || !isErrorCode(code) || !isRefusal(status, code)) return;
     const { headers, socket } = raw;
     const path = code === "not_found" || code === "method_not_allowed" ? originalUrl : "";
-    const details = ADMIN_PATH.test(path) ? `${ENV_ADMIN_ADDR} serves this path` : detailsOf(body);
+    const details = ADMIN_PATH.test(path) ? `${ENV_ADMIN_ADDR} serves this path` : (logged ?? detailsOf(body));
     this.#options.onRefused?.({
       ...{ id: requestIdOf(id), code, details, path, headers, peer: socket.remoteAddress, isCall },
     });

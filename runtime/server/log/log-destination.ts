@@ -66,7 +66,10 @@ export class LogDestination implements DroppedLines {
       return;
     }
     this.#since = performance.now();
-    write(this.#fd, chunk, (error, bytes) => this.#ended(chunk, error === null ? bytes : 0));
+    write(this.#fd, chunk, (error, bytes) => {
+      if (error?.code === "ENOSPC") this.#drop(chunk);
+      this.#ended(chunk, error === null ? bytes : 0);
+    });
   }
 
   /** Continues after a write of `bytes` bytes. If none were written, retries after a delay. */
@@ -80,6 +83,13 @@ export class LogDestination implements DroppedLines {
     this.#state = "waiting";
     setTimeout(() => this.#next(), this.#retryMs).unref();
     this.#retryMs = Math.min(2 * this.#retryMs, MAX_RETRY_MS);
+  }
+
+  /** Drops lines for which the disk has no space, so that they are counted before the buffer is full. */
+  #drop(chunk: Buffer): void {
+    this.dropped += chunk.toString("latin1").split("\n").length - 1;
+    this.#bytes -= chunk.length;
+    this.#chunk = undefined;
   }
 
   #take(): Buffer | undefined {

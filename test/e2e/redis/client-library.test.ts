@@ -119,6 +119,9 @@ describe("the client library", withRedis(), () => {
     });
     const refused = once(refusing, "refused");
     const { port } = refusing.address() as AddressInfo;
+    await assert.rejects(make(`redis://127.0.0.1:${sentinel.port}`).start(context), {
+      message: /: expected Redis, got a Sentinel: use redis\+sentinel:\/\/HOST:PORT\/NAME; check SVC_REPLAY_REDIS_URL$/,
+    });
     await make(`redis+sentinel://127.0.0.1:${sentinel.port},127.0.0.1:${port}/svc`).start(context);
     await refused;
     const clients = async () => String(await sentinel.client.call("CLIENT", "LIST"));
