@@ -64,12 +64,21 @@ export interface ConfigFile {
   readonly stats: FileRights;
 }
 
-/** File of a configuration; undefined for the defaults and a configuration set in code. */
-export let configFile: (config: ToolkitRuntimeConfig) => ConfigFile | undefined;
+interface ConfigParts {
+  snapshot: ConfigSnapshot;
+  readonly file: ConfigFile | undefined;
+  /** Tools that any server serves, or has served, with this configuration. */
+  readonly served: Set<string>;
+}
+
 let configOf: (snapshot: ConfigSnapshot) => ToolkitRuntimeConfig;
-let snapshotOf: (config: ToolkitRuntimeConfig) => ConfigSnapshot;
-let servedBy: (config: ToolkitRuntimeConfig) => Set<string>;
-let replaceSnapshot: (config: ToolkitRuntimeConfig, snapshot: ConfigSnapshot) => void;
+let partsOf: (config: ToolkitRuntimeConfig) => ConfigParts;
+const snapshotOf = (config: ToolkitRuntimeConfig) => partsOf(config).snapshot;
+
+/** File of a configuration; undefined for the defaults and a configuration set in code. */
+export function configFile(config: ToolkitRuntimeConfig): ConfigFile | undefined {
+  return partsOf(config).file;
+}
 
 /**
  * The validated configuration of a process. While a server uses a configuration from a file, the file is watched: a new
@@ -87,24 +96,15 @@ let replaceSnapshot: (config: ToolkitRuntimeConfig, snapshot: ConfigSnapshot) =>
  * ```
  */
 export class ToolkitRuntimeConfig {
-  #snapshot: ConfigSnapshot;
-  readonly #file: ConfigFile | undefined;
-  /** Tools that any server serves, or has served, with this configuration. */
-  readonly #served = new Set<string>();
+  readonly #parts: ConfigParts;
 
   private constructor(snapshot: ConfigSnapshot, file?: ConfigFile) {
-    this.#snapshot = Object.freeze(snapshot);
-    this.#file = file;
+    this.#parts = { snapshot: Object.freeze(snapshot), file, served: new Set() };
   }
 
   static {
-    configFile = (config) => config.#file;
     configOf = (snapshot) => new ToolkitRuntimeConfig(snapshot);
-    snapshotOf = (config) => config.#snapshot;
-    servedBy = (config) => config.#served;
-    replaceSnapshot = (config, snapshot) => {
-      config.#snapshot = Object.freeze(snapshot);
-    };
+    partsOf = (config) => config.#parts;
   }
 
   /**
@@ -170,27 +170,27 @@ export class ToolkitRuntimeConfig {
 
   /** Maximum size of an `/invoke` request body, in bytes: a u64. */
   invokeMaxBodyBytes(): bigint {
-    return this.#snapshot.invokeMaxBodyBytes;
+    return this.#parts.snapshot.invokeMaxBodyBytes;
   }
 
   /** Whether signed requests are required. */
   signedHttpIsRequired(): boolean {
-    return this.#snapshot.mode === SignedHttpMode.Required;
+    return this.#parts.snapshot.mode === SignedHttpMode.Required;
   }
 
   /** Whether there is an entry with exactly this tool id; false while signed requests are disabled. */
   hasTool(toolId: string): boolean {
-    return this.#snapshot.tools.has(toolId);
+    return this.#parts.snapshot.tools.has(toolId);
   }
 
   /** Entry with exactly this tool id; undefined while signed requests are disabled. */
   toolConfig(toolId: string): ToolSigningConfig | undefined {
-    return this.#snapshot.tools.get(toolId);
+    return this.#parts.snapshot.tools.get(toolId);
   }
 
   /** Resolver of leader keys, empty while signed requests are disabled. */
   get leaders(): LeaderResolver {
-    return this.#snapshot.leaders;
+    return this.#parts.snapshot.leaders;
   }
 }
 
@@ -208,7 +208,7 @@ export interface ConfigChange {
 
 /** Records served tools, so that a new version of the configuration without their entries is rejected. */
 export function pinServedTools(config: ToolkitRuntimeConfig, tools: readonly string[]): void {
-  for (const fqn of tools) servedBy(config).add(fqn);
+  for (const fqn of tools) partsOf(config).served.add(fqn);
 }
 
 /**
@@ -218,7 +218,7 @@ export function pinServedTools(config: ToolkitRuntimeConfig, tools: readonly str
  * a restart; the current version stays
  */
 export function replaceConfig(config: ToolkitRuntimeConfig, bytes: Uint8Array, source: DocumentSource): ConfigChange {
-  const served = [...servedBy(config)];
+  const served = [...partsOf(config).served];
   const old = snapshotOf(config);
   const next = readConfig(bytes, source, old.leaders);
   if (next.mode !== old.mode) {
@@ -232,7 +232,7 @@ export function replaceConfig(config: ToolkitRuntimeConfig, bytes: Uint8Array, s
   }
   // The old body limit applies until the restart.
   const { invokeMaxBodyBytes } = old;
-  replaceSnapshot(config, { ...next, invokeMaxBodyBytes });
+  partsOf(config).snapshot = Object.freeze({ ...next, invokeMaxBodyBytes });
   const differing = (same: (a: ToolSigningConfig | undefined, b: ToolSigningConfig | undefined) => boolean) =>
     served.filter((fqn) => !same(old.tools.get(fqn), next.tools.get(fqn)));
   return {

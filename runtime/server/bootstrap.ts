@@ -19,7 +19,7 @@ import type { ShutdownParts, ShutdownSummary } from "./http/shutdown.js";
 import { isTlsServer, tlsFromEnv } from "./http/tls.js";
 import type { LoadStats } from "./load/load-options.js";
 import { exitWith } from "./log/log-destination.js";
-import { AdminListener } from "./observe/admin.js";
+import { type AdminListener, listenAdmin } from "./observe/admin.js";
 import { Metrics } from "./observe/metrics.js";
 import { BOOTSTRAP_OPTIONS, type BootstrapOptions } from "./options.js";
 import { requireVariables } from "./required-variables.js";
@@ -277,7 +277,7 @@ export async function serve(
     if (adminEndpoint !== undefined && metrics !== undefined) {
       const { config, store, memory, claims } = parts;
       metrics.read({ tools, config, store, memory, service, reload, server, readiness, claims, log: log.lines });
-      admin = await AdminListener.listen(adminEndpoint, { readiness, reload, metrics, log });
+      admin = await listenAdmin(adminEndpoint, { readiness, reload, metrics, log });
     }
     url = await opened.app.listen({ ...endpoint });
     listening = true;

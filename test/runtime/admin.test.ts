@@ -9,7 +9,7 @@ import { describe, it } from "node:test";
 import type { Reloads } from "#runtime/config/reload-stats.js";
 import { type Address, type RunningServer, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { RedisReplayStore } from "#runtime/redis/index.js";
-import { AdminListener } from "#runtime/server/observe/admin.js";
+import { listenAdmin } from "#runtime/server/observe/admin.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { prepareSigningKey, publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import { proves } from "../proves.js";
@@ -261,7 +261,7 @@ describe("probes", () => {
     let read = 0;
     const metrics = { contentType: "text/plain", text: async () => `${++read}` };
     const reload = { stats: {} as Reloads };
-    const listener = await AdminListener.listen(
+    const listener = await listenAdmin(
       { host: "127.0.0.1", port: 0 },
       { readiness: { unready: undefined }, reload, metrics, log: keptLog() },
     );

@@ -1,7 +1,7 @@
 /** Admin listener with probes and metrics, separate from the callers' listener. It never serves tools. */
 
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, isIP } from "node:net";
 import type { Reloads } from "../../config/reload-stats.js";
 import { isLoopback } from "../../loopback.js";
@@ -24,81 +24,69 @@ interface AdminAnswer {
 
 const PLAIN = "text/plain; charset=utf-8";
 
-export class AdminListener {
-  readonly #server: Server;
-
-  readonly #sources: AdminSources;
-
-  private constructor(sources: AdminSources) {
-    this.#sources = sources;
-    const limits = { headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeout: 5_000, maxHeaderSize: 8_192 };
-    this.#server = createServer({ ...limits, connectionsCheckingInterval: 1_000 }, (request, response) => {
-      if (isAlone(request, response)) void this.#answer(request, response);
-    });
-    this.#server.maxConnections = 64;
-  }
-
-  /** @throws the error of Node's `listen` */
-  static async listen(endpoint: ListenAddress, sources: AdminSources): Promise<AdminListener> {
-    const listener = new AdminListener(sources);
-    const server = listener.#server.listen({ ...endpoint });
-    await once(server, "listening");
-    if (!isLoopback(endpoint.host)) {
-      const message =
-        "the admin listener is unauthenticated and reachable from other machines: bind it to a loopback or private address";
-      sources.log.warn({ admin: listener.url }, message);
-    }
-    return listener;
-  }
-
+export interface AdminListener {
   /** Base URL, such as `http://127.0.0.1:9090`. */
-  get url(): string {
-    const { address, port } = this.#server.address() as AddressInfo;
-    return `http://${isIP(address) === 6 ? `[${address}]` : address}:${port}`;
-  }
+  readonly url: string;
+  close(): Promise<void>;
+}
 
-  close(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#server.close(() => resolve());
-      this.#server.closeAllConnections();
+/** @throws the error of Node's `listen` */
+export async function listenAdmin(endpoint: ListenAddress, sources: AdminSources): Promise<AdminListener> {
+  const limits = { headersTimeout: 5_000, requestTimeout: 5_000, keepAliveTimeout: 5_000, maxHeaderSize: 8_192 };
+  const server = createServer({ ...limits, connectionsCheckingInterval: 1_000 }, (request, response) => {
+    if (isAlone(request, response)) void send(sources, request, response);
+  });
+  server.maxConnections = 64;
+  await once(server.listen({ ...endpoint }), "listening");
+  const { address, port } = server.address() as AddressInfo;
+  const url = `http://${isIP(address) === 6 ? `[${address}]` : address}:${port}`;
+  if (!isLoopback(endpoint.host)) {
+    const message =
+      "the admin listener is unauthenticated and reachable from other machines: bind it to a loopback or private address";
+    sources.log.warn({ admin: url }, message);
+  }
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
     });
-  }
+  return { url, close };
+}
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    let answer: AdminAnswer;
-    try {
-      answer = await this.#answerOf(request);
-    } catch (error) {
-      this.#sources.log.error({ err: error }, "answering a request to the admin listener failed");
-      answer = { status: 500, text: "internal error\n" };
-    }
-    response.writeHead(answer.status, {
-      "content-type": answer.type ?? PLAIN,
-      "content-length": Buffer.byteLength(answer.text),
-      "cache-control": "no-store",
-      ...(answer.status === 405 && { allow: "GET, HEAD" }),
-      // Closes the connection instead of reading the rest of an invalid request.
-      ...(answer.status >= 400 && answer.status !== 503 && { connection: "close" }),
-    });
-    response.end(request.method === "HEAD" ? undefined : answer.text);
+async function send(sources: AdminSources, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  let answer: AdminAnswer;
+  try {
+    answer = await answerOf(sources, request);
+  } catch (error) {
+    sources.log.error({ err: error }, "answering a request to the admin listener failed");
+    answer = { status: 500, text: "internal error\n" };
   }
+  response.writeHead(answer.status, {
+    "content-type": answer.type ?? PLAIN,
+    "content-length": Buffer.byteLength(answer.text),
+    "cache-control": "no-store",
+    ...(answer.status === 405 && { allow: "GET, HEAD" }),
+    // Closes the connection instead of reading the rest of an invalid request.
+    ...(answer.status >= 400 && answer.status !== 503 && { connection: "close" }),
+  });
+  response.end(request.method === "HEAD" ? undefined : answer.text);
+}
 
-  async #answerOf({ method, url = "" }: IncomingMessage): Promise<AdminAnswer> {
-    const [path, query] = url.split("?", 2);
-    if (path !== "/livez" && path !== "/readyz" && path !== "/metrics") return { status: 404, text: "not found\n" };
-    if (method !== "GET" && method !== "HEAD") return { status: 405, text: "method not allowed\n" };
-    if (path === "/livez") return { status: 200, text: "ok\n" };
-    if (path === "/readyz") return this.#readiness(query === "verbose");
-    const { metrics } = this.#sources;
-    return { status: 200, type: metrics.contentType, text: await metrics.text() };
-  }
+async function answerOf(sources: AdminSources, { method, url = "" }: IncomingMessage): Promise<AdminAnswer> {
+  const [path, query] = url.split("?", 2);
+  if (path !== "/livez" && path !== "/readyz" && path !== "/metrics") return { status: 404, text: "not found\n" };
+  if (method !== "GET" && method !== "HEAD") return { status: 405, text: "method not allowed\n" };
+  if (path === "/livez") return { status: 200, text: "ok\n" };
+  if (path === "/readyz") return readinessOf(sources, query === "verbose");
+  const { metrics } = sources;
+  return { status: 200, type: metrics.contentType, text: await metrics.text() };
+}
 
-  #readiness(verbose: boolean): AdminAnswer {
-    const reason = this.#sources.readiness.unready;
-    const verdict = reason === undefined ? "ready" : `not ready: ${reason}`;
-    const concerns = verbose ? concernsOf(this.#sources.reload.stats) : [];
-    return { status: reason === undefined ? 200 : 503, text: [verdict, ...concerns, ""].join("\n") };
-  }
+function readinessOf({ readiness, reload }: AdminSources, verbose: boolean): AdminAnswer {
+  const reason = readiness.unready;
+  const verdict = reason === undefined ? "ready" : `not ready: ${reason}`;
+  const concerns = verbose ? concernsOf(reload.stats) : [];
+  return { status: reason === undefined ? 200 : 503, text: [verdict, ...concerns, ""].join("\n") };
 }
 
 /**
