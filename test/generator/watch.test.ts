@@ -116,7 +116,7 @@ test("errors are reported, and the written files stay until the errors are fixed
   const before = contracts();
 
   project.write({ "src/one.ts": "export type One = { a: symbol; b: Missing };\n" });
-  await watching.line(/^2 errors; waiting$/);
+  await watching.line(/^2 errors; waiting for a change$/);
   await watching.complaint(/src\/one\.ts:1:\d+ - error SVC132: Sum\.Input\.a\.a/);
   await watching.complaint(/Cannot find name 'Missing'/);
   assert.equal(contracts(), before);
@@ -127,10 +127,10 @@ test("errors are reported, and the written files stay until the errors are fixed
 
   const config = read("tsconfig.json");
   project.write({ "tsconfig.json": config.replace('"strict":true', '"strict":false') });
-  await watching.line(/^1 error; waiting$/);
+  await watching.line(/^1 error; waiting for a change$/);
   await watching.complaint(/SVC102/);
   rmSync(join(project.root, "tsconfig.json"));
-  await watching.line(/^1 error; waiting$/);
+  await watching.line(/^1 error; waiting for a change$/);
   await watching.complaint(/SVC101/);
   project.write({ "tsconfig.json": config });
   await watching.line(/^up to date in \d+ ms$/);
@@ -140,7 +140,7 @@ test("errors are reported, and the written files stay until the errors are fixed
 test("packages are installed, replaced by npm, and restored with all of node_modules", PATIENCE, async () => {
   project.write({ "src/one.ts": 'import type { Item } from "added";\nexport type One = { item: Item };\n' });
   const watching = new CliRun(project.root, ["--watch", "--quiet"]);
-  await watching.line(/^1 error; waiting$/);
+  await watching.line(/^1 error; waiting for a change$/);
   const modules = join(project.root, "node_modules");
   const install = (member: string, name = "added") =>
     project.write({
@@ -213,7 +213,7 @@ test("a project that cannot be watched is refused", async () => {
   assert.match(both.err, /--check and --watch exclude each other/);
   const meta = await svcGenIn(project.root, ["meta", "--watch"]);
   assert.equal(meta.code, EXIT.usage);
-  assert.match(meta.err, /meta has no --watch/);
+  assert.match(meta.err, /meta has no option --watch/);
 });
 
 test("it ends with one message when a file cannot be written", PATIENCE, async () => {

@@ -11,7 +11,7 @@ import { WireFault } from "#runtime/wire/fault.js";
 /** What the walk refuses although the schema takes it, by what it says, with the reason. There is no other difference. */
 const STRICTER: readonly (readonly [details: RegExp, reason: string])[] = [
   [
-    /expected an integer.*got a number that is no integer$/,
+    /expected an integer.*got a (?:number that is no integer$|double beyond)/,
     "1.0 and 1e3 are doubles on the wire; JSON Schema sees integers",
   ],
   [

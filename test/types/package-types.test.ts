@@ -40,7 +40,7 @@ test("a class of a package causes one error, at the member that has it, with the
 }`;
   const { said, hints } = read(declarations, { input: "{ when: X[] }" });
   assert.deepEqual(said, ["error SVC133 src/a.ts:6 A.Input.v.when[]: Input.v.when[].$d"]);
-  assert.match(hints[0] ?? "", /in a type of your own/);
+  assert.match(hints[0] ?? "", /declare a type of your own/);
   const deep = read("export interface X { a: { b: { c: () => void; d: symbol } } }");
   assert.deepEqual(deep.said, ["error SVC130 src/a.ts:6 A.Input.v: Input.v.a.b.c"]);
 });
