@@ -104,9 +104,14 @@ describe("look-up", () => {
 
 describe("faults at load", () => {
   const entry = (text: string) => `{"version":1,"leaders":[{"leader_id":"l","keys":[${text}]}]}`;
-  const keyed = (publicKey: string) => entry(`{"kid":0,"public_key":"${publicKey}"}`);
-  const wantedKey = "must be an Ed25519 public key as 64 hex digits, with or without 0x, got ";
-  const faults: [name: string, text: string, place: string, fault: string][] = [
+  type Fault = [name: string, text: string, place: string, fault: string];
+  const wrongKey = (name: string, publicKey: string, got: string): Fault => [
+    name,
+    entry(`{"kid":0,"public_key":"${publicKey}"}`),
+    "1:72 /leaders/0/keys/0/public_key",
+    `must be an Ed25519 public key as 64 hex digits, with or without 0x, got ${got}`,
+  ];
+  const faults: Fault[] = [
     ["a text", `"x"`, "1:1 the document", "must be an object, got a string"],
     ["no list", `{"version":1}`, "1:1 the document", "must be an object with the member leaders, got one without it"],
     ["version 2", `{"version":2,"leaders":[]}`, "1:12 /version", "must be 1, got another version"],
@@ -134,37 +139,16 @@ describe("faults at load", () => {
       "1:72 /leaders/0/keys/0/public_key",
       "must be a string, got null",
     ],
-    [
+    wrongKey(
       "key PEM",
-      keyed("-----BEGIN PUBLIC KEY-----"),
-      "1:72 /leaders/0/keys/0/public_key",
-      `${wantedKey}PEM, which "openssl pkey -pubin -in FILE -outform DER | tail -c 32 | `,
-    ],
-    ["key short", keyed("00"), "1:72 /leaders/0/keys/0/public_key", `${wantedKey}2 hex digits`],
-    [
-      "key 0X",
-      keyed(`0X${key(1)}`),
-      "1:72 /leaders/0/keys/0/public_key",
-      `${wantedKey}66 characters, some of which are not hex digits`,
-    ],
-    [
-      "not a point",
-      keyed(`02${"00".repeat(31)}`),
-      "1:72 /leaders/0/keys/0/public_key",
-      `${wantedKey}bytes that are not a valid public key`,
-    ],
-    [
-      "not canonical",
-      keyed(`f0${"ff".repeat(30)}7f`),
-      "1:72 /leaders/0/keys/0/public_key",
-      `${wantedKey}bytes that are not a valid public key`,
-    ],
-    [
-      "small order",
-      keyed(`01${"00".repeat(31)}`),
-      "1:72 /leaders/0/keys/0/public_key",
-      `${wantedKey}bytes that are not a valid public key`,
-    ],
+      "-----BEGIN PUBLIC KEY-----",
+      `PEM, which "openssl pkey -pubin -in FILE -outform DER | tail -c 32 | `,
+    ),
+    wrongKey("key short", "00", "2 hex digits"),
+    wrongKey("key 0X", `0X${key(1)}`, "66 characters, some of which are not hex digits"),
+    wrongKey("not a point", `02${"00".repeat(31)}`, "bytes that are not a valid public key"),
+    wrongKey("not canonical", `f0${"ff".repeat(30)}7f`, "bytes that are not a valid public key"),
+    wrongKey("small order", `01${"00".repeat(31)}`, "bytes that are not a valid public key"),
     [
       "a repeated kid",
       entry(`{"kid":1,"public_key":"${key(1)}"},\n{"kid":1,"public_key":"${key(2)}"}`),

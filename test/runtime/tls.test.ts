@@ -154,106 +154,45 @@ describe("start-up errors have the file, the problem and what to do, before the 
   const readable = "must be a readable file, got ";
   const put = "; correct the path or create the file";
 
+  const goodKey = file(ec.key);
+  const goodCert = file(ec.cert);
+  const none = join(directory, "none");
+  const noCert = (got: string) => `${cert}must contain a PEM certificate, got ${got}; use the server's certificate`;
+  const noKey = (got: string, use = "use the key of the certificate") =>
+    `${key}must contain a PEM private key, got ${got}; ${use}`;
+  const damaged = (position: number) =>
+    `${cert}must contain PEM certificates, got a damaged one at position ${position}; copy it again`;
+  const locked = `${key}must contain a private key without a passphrase, got an encrypted one; decrypt it (openssl pkey -in … -out …)`;
+  const unmatched = `${key}must be the key of the certificate at ${ENV_TLS_CERT_PATH}, got the key of another certificate; use a matching pair`;
+  const upsideDown = `${cert}must begin with the server's own certificate, got it at position 2; move it to the beginning, followed by its issuers`;
+  const tooWeak = `${cert}must be a certificate that OpenSSL accepts at security level 2, got one that it refuses: ee key too small; issue a stronger certificate`;
+  const spoilt = ec.cert.replace(/\n[^-\n]{20}/, "\nAAAAAAAAAAAAAAAAAAAA");
+
   for (const [what, certPath, keyPath, message] of [
-    ["only a certificate", file(ec.cert), undefined, `${both}${ENV_TLS_KEY_PATH}${either}`],
-    ["only a key", undefined, file(ec.key), `${both}${ENV_TLS_CERT_PATH}${either}`],
-    ["an empty certificate path", "", file(ec.key), `${both}${ENV_TLS_CERT_PATH}${either}`],
-    ["an empty key path", file(ec.cert), "", `${both}${ENV_TLS_KEY_PATH}${either}`],
+    ["only a certificate", goodCert, undefined, `${both}${ENV_TLS_KEY_PATH}${either}`],
+    ["only a key", undefined, goodKey, `${both}${ENV_TLS_CERT_PATH}${either}`],
+    ["an empty certificate path", "", goodKey, `${both}${ENV_TLS_CERT_PATH}${either}`],
+    ["an empty key path", goodCert, "", `${both}${ENV_TLS_KEY_PATH}${either}`],
     ["two empty paths", "", "", `${both}${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH}${either}`],
     ["one empty path", "", undefined, `${both}${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH}${either}`],
-    ["a missing certificate", join(directory, "none"), file(ec.key), `${cert}${readable}ENOENT${put}`],
-    ["a missing key", file(ec.cert), join(directory, "none"), `${key}${readable}ENOENT${put}`],
-    ["a directory", directory, file(ec.key), `${cert}${readable}a directory or a special file${put}`],
-    [
-      "an empty certificate",
-      file(""),
-      file(ec.key),
-      `${cert}must contain a PEM certificate, got an empty file; use the server's certificate`,
-    ],
-    [
-      "an empty key",
-      file(ec.cert),
-      file(" \n\n"),
-      `${key}must contain a PEM private key, got an empty file; use the key of the certificate`,
-    ],
-    [
-      "the two exchanged",
-      file(ec.key),
-      file(ec.cert),
-      `${cert}must contain a PEM certificate, got a private key; use the server's certificate`,
-    ],
-    [
-      "two certificates",
-      file(ec.cert),
-      file(ec.cert),
-      `${key}must contain a PEM private key, got a certificate; use the key of the certificate`,
-    ],
-    [
-      "a truncated certificate",
-      file(ec.cert.slice(0, 200)),
-      file(ec.key),
-      `${cert}must contain a PEM certificate, got a truncated certificate; use the server's certificate`,
-    ],
-    [
-      "a damaged certificate",
-      file(ec.cert.replace(/\n[^-\n]{20}/, "\nAAAAAAAAAAAAAAAAAAAA")),
-      file(ec.key),
-      `${cert}must contain PEM certificates, got a damaged one at position 1; copy it again`,
-    ],
-    [
-      "a damaged issuer",
-      file(ec.cert + ec.cert.replace(/\n[^-\n]{20}/, "\nAAAAAAAAAAAAAAAAAAAA")),
-      file(ec.key),
-      `${cert}must contain PEM certificates, got a damaged one at position 2; copy it again`,
-    ],
-    [
-      "another kind of file",
-      file(new X509Certificate(ec.cert).raw),
-      file(ec.key),
-      `${cert}must contain a PEM certificate, got another kind of file; use the server's certificate`,
-    ],
-    [
-      "a cut key",
-      file(ec.cert),
-      file(ec.key.slice(0, 90)),
-      `${key}must contain a PEM private key, got a damaged one; copy it again`,
-    ],
-    [
-      "an encrypted key",
-      file(ec.cert),
-      file(encrypted),
-      `${key}must contain a private key without a passphrase, got an encrypted one; decrypt it (openssl pkey -in … -out …)`,
-    ],
-    [
-      "an encrypted key of the old form",
-      file(rsa.cert),
-      file(legacy),
-      `${key}must contain a private key without a passphrase, got an encrypted one; decrypt it (openssl pkey -in … -out …)`,
-    ],
-    [
-      "the key of another certificate",
-      file(ec.cert),
-      file(other.key),
-      `${key}must be the key of the certificate at ${ENV_TLS_CERT_PATH}, got the key of another certificate; use a matching pair`,
-    ],
-    [
-      "the key of another kind",
-      file(rsa.cert),
-      file(ec.key),
-      `${key}must be the key of the certificate at ${ENV_TLS_CERT_PATH}, got the key of another certificate; use a matching pair`,
-    ],
-    [
-      "a chain upside down",
-      file(issuer.cert + leaf.cert),
-      file(leaf.key),
-      `${cert}must begin with the server's own certificate, got it at position 2; move it to the beginning, followed by its issuers`,
-    ],
-    [
-      "an RSA key of 1024 bits",
-      file(weak.cert),
-      file(weak.key),
-      `${cert}must be a certificate that OpenSSL accepts at security level 2, got one that it refuses: ee key too small; issue a stronger certificate`,
-    ],
+    ["a missing certificate", none, goodKey, `${cert}${readable}ENOENT${put}`],
+    ["a missing key", goodCert, none, `${key}${readable}ENOENT${put}`],
+    ["a directory", directory, goodKey, `${cert}${readable}a directory or a special file${put}`],
+    ["an empty certificate", file(""), goodKey, noCert("an empty file")],
+    ["an empty key", goodCert, file(" \n\n"), noKey("an empty file")],
+    ["the two exchanged", goodKey, goodCert, noCert("a private key")],
+    ["two certificates", goodCert, goodCert, noKey("a certificate")],
+    ["a truncated certificate", file(ec.cert.slice(0, 200)), goodKey, noCert("a truncated certificate")],
+    ["a damaged certificate", file(spoilt), goodKey, damaged(1)],
+    ["a damaged issuer", file(ec.cert + spoilt), goodKey, damaged(2)],
+    ["another kind of file", file(new X509Certificate(ec.cert).raw), goodKey, noCert("another kind of file")],
+    ["a cut key", goodCert, file(ec.key.slice(0, 90)), noKey("a damaged one", "copy it again")],
+    ["an encrypted key", goodCert, file(encrypted), locked],
+    ["an encrypted key of the old form", file(rsa.cert), file(legacy), locked],
+    ["the key of another certificate", goodCert, file(other.key), unmatched],
+    ["the key of another kind", file(rsa.cert), goodKey, unmatched],
+    ["a chain upside down", file(issuer.cert + leaf.cert), file(leaf.key), upsideDown],
+    ["an RSA key of 1024 bits", file(weak.cert), file(weak.key), tooWeak],
   ] as const) {
     it(what, () => {
       const expected = message.replace('CERT"', `${certPath}"`).replace('KEY"', `${keyPath}"`);
