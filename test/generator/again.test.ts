@@ -8,23 +8,13 @@ import { isDeepStrictEqual } from "node:util";
 import { type Diagnostic, hasErrors } from "#generator/compile/diagnostics/diagnostics.js";
 import { type Generated, generate } from "#generator/compile/generate.js";
 import { watchProject } from "#generator/compile/watch.js";
+import { Random } from "../types/random.js";
 import { STRICT, ToolProject, toolSource } from "./project.js";
 
 const EDITS = process.env.SVC_TEST_FULL ? 120 : 3;
 /** How long a result may take that does come. */
 const PATIENCE_MS = 60_000;
 const SEED = Number(process.env.SVC_TEST_SEED ?? 7);
-
-/** Numbers below a bound, the same ones for the same seed (mulberry32). */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 const MEMBERS = ["string", "number", "Date", "One", "Two", "One[]", '"b" | "a"', "Ambient", "Record<string, Two>"];
 const HEAD = 'import type { One } from "../shared/one.js";\nimport { type Two } from "../shared/two.js";';
@@ -48,84 +38,76 @@ const FILES: Readonly<Record<string, string>> = {
   "src/idle.ts": 'import type { Lib } from "lib";\nexport const idle: Lib = { l: true };\n',
 };
 
-type Edit = readonly [name: string, change: (project: ToolProject, pick: (below: number) => number) => void];
+type Choose = (below: number) => number;
+type Edit = readonly [name: string, change: (project: ToolProject, pick: Choose) => void];
+
+const writing = (name: string, path: string, text: (pick: Choose) => string): Edit => [
+  name,
+  (project, pick) => project.write({ [path]: text(pick) }),
+];
+/** One of the twelve tools gets another text. */
+const changing = (name: string, text: (number: number, pick: Choose) => string): Edit => [
+  name,
+  (project, pick) => project.write(toolFile(pick(12), (number) => text(number, pick))),
+];
+const removing = (name: string, path: string): Edit => [
+  name,
+  (project) => rmSync(join(project.root, path), { force: true, recursive: true }),
+];
+const renaming = (name: string, to: (pick: Choose) => string): Edit => [
+  name,
+  (project, pick) => rename(project, `src/tools/t${pick(12)}.ts`, to(pick)),
+];
+const shared = 'import type { One } from "./one.js";\n';
 
 /** What may happen to a project. Some are faults; a later edit of the same file mends them. */
 const CHANGES: readonly Edit[] = [
-  ["a comment", (project, pick) => project.write(toolFile(pick(12), (n) => tool(n, "string", `text ${pick(99)}`)))],
-  [
-    "a member",
-    (project, pick) => project.write(toolFile(pick(12), (n) => tool(n, MEMBERS[pick(MEMBERS.length)] as string))),
-  ],
-  [
+  changing("a comment", (n, pick) => tool(n, "string", `text ${pick(99)}`)),
+  changing("a member", (n, pick) => tool(n, MEMBERS[pick(MEMBERS.length)] as string)),
+  writing(
     "a shared type",
-    (project, pick) =>
-      project.write({ "src/shared/one.ts": `export interface One { name${pick(3)}: string; deep: Ambient }\n` }),
-  ],
-  [
+    "src/shared/one.ts",
+    (pick) => `export interface One { name${pick(3)}: string; deep: Ambient }\n`,
+  ),
+  writing(
     "a shared alias",
-    (project, pick) =>
-      project.write({
-        "src/shared/two.ts": `import type { One } from "./one.js";\nexport type Two = { one: One; n${pick(3)}: number };\n`,
-      }),
-  ],
-  [
-    "an ambient type",
-    (project, pick) => project.write({ "src/ambient.d.ts": `interface Ambient { x${pick(3)}: number }\n` }),
-  ],
-  [
+    "src/shared/two.ts",
+    (pick) => `${shared}export type Two = { one: One; n${pick(3)}: number };\n`,
+  ),
+  writing("an ambient type", "src/ambient.d.ts", (pick) => `interface Ambient { x${pick(3)}: number }\n`),
+  writing(
     "a library",
-    (project, pick) =>
-      project.write({ "node_modules/lib/index.d.ts": `export interface Lib { l: boolean; m${pick(2)}?: 1 }\n` }),
-  ],
-  [
-    "the import of a library",
-    (project, pick) => project.write(toolFile(pick(12), (n) => tool(n, 'import("lib").Lib'))),
-  ],
-  [
+    "node_modules/lib/index.d.ts",
+    (pick) => `export interface Lib { l: boolean; m${pick(2)}?: 1 }\n`,
+  ),
+  changing("the import of a library", (n) => tool(n, 'import("lib").Lib')),
+  writing(
     "an augmentation",
-    (project, pick) =>
-      project.write({
-        "src/more.ts": `declare module "./shared/one.js" { interface One { added${pick(2)}: boolean } }\nexport {};\n`,
-      }),
-  ],
-  ["no augmentation", (project) => project.write({ "src/more.ts": "export {};\n" })],
-  [
+    "src/more.ts",
+    (pick) => `declare module "./shared/one.js" { interface One { added${pick(2)}: boolean } }\nexport {};\n`,
+  ),
+  writing("no augmentation", "src/more.ts", () => "export {};\n"),
+  writing(
     "a global from a module",
-    (project, pick) =>
-      project.write({
-        "src/shared/global.ts": `declare global { interface Ambient { g${pick(2)}: string } }\nexport {};\n`,
-      }),
-  ],
-  ["no global from a module", (project) => rmSync(join(project.root, "src/shared/global.ts"), { force: true })],
-  [
-    "a syntax error",
-    (project, pick) => project.write(toolFile(pick(12), (n) => `${tool(n, "string")}export const = ;\n`)),
-  ],
-  ["a type error far away", (project) => project.write({ "src/idle.ts": "export const idle: string = 1;\n" })],
-  ["no type error far away", (project) => project.write({ "src/idle.ts": "export const idle = 1;\n" })],
-  ["a refused type", (project, pick) => project.write(toolFile(pick(12), (n) => tool(n, "Map<string, One>")))],
-  [
-    "a name that another tool has",
-    (project, pick) =>
-      project.write(toolFile(pick(12), (n) => tool(n, "string").replaceAll(`tool-t${n}@1`, "tool-t3@1"))),
-  ],
+    "src/shared/global.ts",
+    (pick) => `declare global { interface Ambient { g${pick(2)}: string } }\nexport {};\n`,
+  ),
+  removing("no global from a module", "src/shared/global.ts"),
+  changing("a syntax error", (n) => `${tool(n, "string")}export const = ;\n`),
+  writing("a type error far away", "src/idle.ts", () => "export const idle: string = 1;\n"),
+  writing("no type error far away", "src/idle.ts", () => "export const idle = 1;\n"),
+  changing("a refused type", (n) => tool(n, "Map<string, One>")),
+  changing("a name that another tool has", (n) => tool(n, "string").replaceAll(`tool-t${n}@1`, "tool-t3@1")),
   ["a new tool", (project, pick) => project.write({ [`src/tools/n${pick(3)}.ts`]: tool(20 + pick(3), "Two") })],
   [
     "a tool in a new folder",
     (project, pick) => project.write({ [`src/far/f${pick(2)}.ts`]: tool(30 + pick(2), "One") }),
   ],
   ["a deleted tool", (project, pick) => rmSync(join(project.root, `src/tools/n${pick(3)}.ts`), { force: true })],
-  ["a deleted folder", (project) => rmSync(join(project.root, "src/far"), { force: true, recursive: true })],
-  [
-    "a file by another name",
-    (project, pick) => rename(project, `src/tools/t${pick(12)}.ts`, `src/tools/r${pick(3)}.ts`),
-  ],
-  ["a shared type that is gone", (project) => rmSync(join(project.root, "src/shared/two.ts"), { force: true })],
-  [
-    "a file that shadows another",
-    (project) => project.write({ "src/shared/one.d.ts": "export interface One { shadow: 1 }\n" }),
-  ],
+  removing("a deleted folder", "src/far"),
+  renaming("a file by another name", (pick) => `src/tools/r${pick(3)}.ts`),
+  removing("a shared type that is gone", "src/shared/two.ts"),
+  writing("a file that shadows another", "src/shared/one.d.ts", () => "export interface One { shadow: 1 }\n"),
   [
     "a package that shadows another",
     (project) =>
@@ -134,19 +116,14 @@ const CHANGES: readonly Edit[] = [
         "src/node_modules/lib/x.d.ts": "export interface Lib { shadow: 1 }\n",
       }),
   ],
-  ["no file that shadows another", (project) => rmSync(join(project.root, "src/shared/one.d.ts"), { force: true })],
-  [
-    "a shared type that only its shadow is left of",
-    (project) => rmSync(join(project.root, "src/shared/one.ts"), { force: true }),
-  ],
-  [
+  removing("no file that shadows another", "src/shared/one.d.ts"),
+  removing("a shared type that only its shadow is left of", "src/shared/one.ts"),
+  writing(
     "a declaration file between",
-    (project, pick) =>
-      project.write({
-        "src/shared/two.d.ts": `import type { One } from "./one.js";\nexport type Two = { between${pick(2)}: One };\n`,
-      }),
-  ],
-  ["no declaration file between", (project) => rmSync(join(project.root, "src/shared/two.d.ts"), { force: true })],
+    "src/shared/two.d.ts",
+    (pick) => `${shared}export type Two = { between${pick(2)}: One };\n`,
+  ),
+  removing("no declaration file between", "src/shared/two.d.ts"),
   [
     "a tool behind an index",
     (project, pick) =>
@@ -158,22 +135,18 @@ const CHANGES: readonly Edit[] = [
           .replace("T40", "T41"),
       }),
   ],
-  [
+  writing(
     "a tool by two names",
-    (project, pick) =>
-      project.write({ "src/tools/index.ts": `export { T${pick(12)} as Named } from "./t${pick(12)}.js";\n` }),
-  ],
-  ["no index", (project) => rmSync(join(project.root, "src/tools/index.ts"), { force: true })],
-  [
-    "a file by another case",
-    (project, pick) => rename(project, `src/tools/t${pick(12)}.ts`, `src/tools/T${pick(12)}.ts`),
-  ],
+    "src/tools/index.ts",
+    (pick) => `export { T${pick(12)} as Named } from "./t${pick(12)}.js";\n`,
+  ),
+  removing("no index", "src/tools/index.ts"),
+  renaming("a file by another case", (pick) => `src/tools/T${pick(12)}.ts`),
   ["a file that becomes a folder", (project, pick) => swap(project, `src/tools/t${pick(12)}.ts`)],
-  [
+  changing(
     "other ends of lines, and a mark",
-    (project, pick) =>
-      project.write(toolFile(pick(12), (n) => `\uFEFF${tool(n, "One", "more\n * text").replaceAll("\n", "\r\n")}`)),
-  ],
+    (n) => `\uFEFF${tool(n, "One", "more\n * text").replaceAll("\n", "\r\n")}`,
+  ),
   [
     "many at once",
     (project, pick) => {
@@ -181,23 +154,15 @@ const CHANGES: readonly Edit[] = [
       project.write({ "src/shared/one.ts": `export interface One { many${pick(3)}: string; deep: Ambient }\n` });
     },
   ],
-  [
-    "a module in place of a script, or the other way",
-    (project, pick) =>
-      project.write({ "src/more.ts": pick(2) === 0 ? "interface Ambient { script: 1 }\n" : "export {};\n" }),
-  ],
-  [
+  writing("a module in place of a script, or the other way", "src/more.ts", (pick) =>
+    pick(2) === 0 ? "interface Ambient { script: 1 }\n" : "export {};\n",
+  ),
+  changing(
     "a library of the language",
-    (project, pick) =>
-      project.write(
-        toolFile(pick(12), (n) => `/// <reference lib="${pick(2) ? "dom" : "es2024"}" />\n${tool(n, "Two")}`),
-      ),
-  ],
-  [
-    "another kind of package",
-    (project, pick) => project.write({ "src/package.json": `{ "type": "${pick(2) ? "commonjs" : "module"}" }` }),
-  ],
-  ["no package of its own", (project) => rmSync(join(project.root, "src/package.json"), { force: true })],
+    (n, pick) => `/// <reference lib="${pick(2) ? "dom" : "es2024"}" />\n${tool(n, "Two")}`,
+  ),
+  writing("another kind of package", "src/package.json", (pick) => `{ "type": "${pick(2) ? "commonjs" : "module"}" }`),
+  removing("no package of its own", "src/package.json"),
   ["other options", (project, pick) => project.write({ "tsconfig.json": config(pick(2) === 0) })],
 ];
 
@@ -286,7 +251,8 @@ class Following {
 
 test("after any edits", async () => {
   const project = start();
-  const random = randomOf(SEED);
+  const numbers = new Random(SEED);
+  const random = (below: number) => numbers.below(below);
   const following = new Following(project.root);
   const names: string[] = [];
   try {

@@ -208,6 +208,8 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     configured(`{"signed_http":{"allowed_leaders":{"version":1,"leaders":[]},"tools":${tools}}}`);
   const configuredBy = (path: string) =>
     `process.env.SVC_TOOLKIT_CONFIG_PATH = ${JSON.stringify(path)}; await bootstrap(One);`;
+  const NO_CLASS = "bootstrap: expected classes that extend SvcTool, got another value";
+  const ONE_NAME = "two tools have the name xyz.test.one@1: change fqn() of one of them";
   const TABLE = [
     [
       "a tool without its contract",
@@ -215,22 +217,10 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
       /^xyz\.test\.none@1 has no contract: run svc-gen .*src\/generated\/server\.ts.*\n {2}import \{ provideContracts \} from "svc-runtime\/v1";\n {2}import \{ contracts \} from "\.\/generated\/contracts\.js";\n {2}provideContracts\(contracts\);\nbefore bootstrap$/,
     ],
     ["no tool", "await bootstrap([]);", "bootstrap: expected at least one tool, got none"],
-    ["nothing", "await bootstrap();", "bootstrap: expected classes that extend SvcTool, got another value"],
-    [
-      "an address without tools",
-      "await bootstrap([[127, 0, 0, 1], 0]);",
-      "bootstrap: expected classes that extend SvcTool, got another value",
-    ],
-    [
-      "a class that is no tool",
-      "await bootstrap(class {});",
-      "bootstrap: expected classes that extend SvcTool, got another value",
-    ],
-    [
-      "an instance",
-      "await bootstrap(new One());",
-      "bootstrap: expected classes that extend SvcTool, got another value",
-    ],
+    ["nothing", "await bootstrap();", NO_CLASS],
+    ["an address without tools", "await bootstrap([[127, 0, 0, 1], 0]);", NO_CLASS],
+    ["a class that is no tool", "await bootstrap(class {});", NO_CLASS],
+    ["an instance", "await bootstrap(new One());", NO_CLASS],
     [
       "a tool without fqn",
       "await bootstrap(class extends SvcTool {});",
@@ -242,16 +232,8 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
       /^fqn\(\) "xyz\.one@1": expected domain\.name@version, such as xyz\.demo\.sum@1$/,
     ],
     ["a version of 0", 'await bootstrap(tool("xyz.test.one@0", "one"));', /expected domain\.name@version/],
-    [
-      "two tools of one name",
-      "await bootstrap([One, One]);",
-      "two tools have the name xyz.test.one@1: change fqn() of one of them",
-    ],
-    [
-      "two spellings of one name",
-      'await bootstrap([One, tool("xyz.test.one@01", "one")]);',
-      "two tools have the name xyz.test.one@1: change fqn() of one of them",
-    ],
+    ["two tools of one name", "await bootstrap([One, One]);", ONE_NAME],
+    ["two spellings of one name", 'await bootstrap([One, tool("xyz.test.one@01", "one")]);', ONE_NAME],
     [
       "two tools on one path",
       'provide(contract("xyz.test.same@1", "/one/")); await bootstrap([One, tool("xyz.test.same@1", "/one/")]);',

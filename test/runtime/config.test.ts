@@ -320,6 +320,8 @@ describe("error texts", () => {
 }`;
   const integer = "must be an integer from 0 to 18446744073709551615, got";
   const digits = "; write it in plain digits, without a point, exponent or quotes";
+  const other =
+    "line 5, column 5: /signed_http must contain only mode, allowed_leaders_path, allowed_leaders, tools, got another member";
   const cases: [from: string, to: string, message: string][] = [
     [
       "1024",
@@ -339,41 +341,13 @@ describe("error texts", () => {
       "{}}",
       `line 7, column 42: /signed_http/tools/(entry 2)/replay_cache_ttl_ms ${integer} an object; write milliseconds in plain digits, such as 300000`,
     ],
-    [
-      '"tools"',
-      '"tool"',
-      "line 5, column 5: /signed_http must contain only mode, allowed_leaders_path, allowed_leaders, tools, got another member, tool; did you mean tools?",
-    ],
-    [
-      '"tools"',
-      '"allowedLeaders"',
-      "line 5, column 5: /signed_http must contain only mode, allowed_leaders_path, allowed_leaders, tools, got another member, allowedLeaders; did you mean allowed_leaders?",
-    ],
-    [
-      '"tools"',
-      '"replay_cache_ttl_ms"',
-      "line 5, column 5: /signed_http must contain only mode, allowed_leaders_path, allowed_leaders, tools, got another member, replay_cache_ttl_ms; it belongs in an entry of /signed_http/tools",
-    ],
-    [
-      '"tools"',
-      '"timeout"',
-      "line 5, column 5: /signed_http must contain only mode, allowed_leaders_path, allowed_leaders, tools, got another member, timeout; remove it or correct its name",
-    ],
-    [
-      '"tools"',
-      '"path"',
-      "line 5, column 5: /signed_http must contain only mode, allowed_leaders_path, allowed_leaders, tools, got another member, path; did you mean allowed_leaders_path?",
-    ],
-    [
-      '"tools"',
-      '"to\\u0000ols"',
-      "line 5, column 5: /signed_http must contain only mode, allowed_leaders_path, allowed_leaders, tools, got another member; did you mean tools?",
-    ],
-    [
-      '"tools"',
-      '"c0ffee5ec4e7c0ffee5ec4e7"',
-      "line 5, column 5: /signed_http must contain only mode, allowed_leaders_path, allowed_leaders, tools, got another member; remove it or correct its name",
-    ],
+    ['"tools"', '"tool"', `${other}, tool; did you mean tools?`],
+    ['"tools"', '"allowedLeaders"', `${other}, allowedLeaders; did you mean allowed_leaders?`],
+    ['"tools"', '"replay_cache_ttl_ms"', `${other}, replay_cache_ttl_ms; it belongs in an entry of /signed_http/tools`],
+    ['"tools"', '"timeout"', `${other}, timeout; remove it or correct its name`],
+    ['"tools"', '"path"', `${other}, path; did you mean allowed_leaders_path?`],
+    ['"tools"', '"to\\u0000ols"', `${other}; did you mean tools?`],
+    ['"tools"', '"c0ffee5ec4e7c0ffee5ec4e7"', `${other}; remove it or correct its name`],
     [
       '"signed_http"',
       '"invoke_max_body_bytes"',
