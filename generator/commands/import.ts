@@ -120,7 +120,7 @@ async function importFrom(name: string, call: CommandContext<typeof OPTIONS>): P
     throw new CommandError(first.message, first.hint);
   } catch (error) {
     if (error instanceof UnreadableMetadata) {
-      throw new CommandError(error.message, "import the response of the tool's server to GET /meta");
+      throw new CommandError(error.message, "import the answer of the tool's server to GET /meta");
     }
     throw error;
   }

@@ -30,7 +30,7 @@ export interface Importable {
   readonly refused: readonly RefusedTool[];
 }
 
-const NOT_METADATA = "import the response of the tool's server to GET /meta";
+const NOT_METADATA = "import the answer of the tool's server to GET /meta";
 
 /**
  * Reads one document, or a list of them.

@@ -71,7 +71,7 @@ export async function findContracts(
   const got = made.map(({ fqn }) => fqn).join(", ");
   throw new StartupError(
     `${absent}: the project in ${from.root} does not contain this tool, but ${got}. ` +
-      `Name the project of the tool: ${NAMED_PROJECT}`,
+      `Pass the project of the tool: ${NAMED_PROJECT}`,
   );
 }
 

@@ -140,7 +140,7 @@ test("items that must differ are compared once each", async () => {
   rows.push({ id: 7 });
   assert.equal(
     await call("rows", JSON.stringify({ rows })),
-    "422 rows: expected items that differ, got two that are equal, 7 and 30000",
+    "422 rows: expected unique items, got equal items at 7 and 30000",
   );
 });
 

@@ -92,7 +92,7 @@ describe("sources", () => {
     }
   });
 
-  it("a variable that is set, but empty is an error", () => {
+  it("a variable that is set but empty is an error", () => {
     assert.throws(() => ToolkitRuntimeConfig.fromEnv({ [ENV_TOOLKIT_CONFIG_PATH]: "" }), {
       name: "ConfigError",
       message:

@@ -109,7 +109,7 @@ describe("memory of inputs", () => {
         ? () => signedCall(tool, { value: data(INPUT) }).send(url)
         : () => sendPlain(url, tool.target, `{"value":${INPUT}}`);
       const details = expectError(await call(), 413, "payload_too_large");
-      assert.match(details ?? "", /^the decoded input is limited to 75000 bytes of memory, and this one may take \d+$/);
+      assert.match(details ?? "", /^the decoded input may take at most 75000 bytes of memory, got up to \d+$/);
       assert.deepEqual([tool.calls.constructed, load.inputBytes.inFlight, load.runs.inFlight], [0, 0, 0]);
     }
   });

@@ -27,7 +27,7 @@ import {
 
 const numbers = (count: number) => `[${Array(count).fill("0").join(",")}]`;
 const OVER =
-  "the input is limited to 1000 values, members' names counted; send fewer, or raise SVC_MAX_INPUT_VALUES of the server";
+  "the input may have at most 1000 values, including names of members: send fewer, or raise SVC_MAX_INPUT_VALUES of the server";
 
 describe("the setting", () => {
   const withVariable = (text: string, read: () => void) => {

@@ -73,7 +73,7 @@ async function held(behaviour: Behaviour = {}, options: Parameters<typeof serveS
 }
 
 const inFlight = (response: RawResponse) =>
-  assert.equal(expectError(response, 409, "request_in_flight"), "an invocation with this nonce is running");
+  assert.equal(expectError(response, 409, "request_in_flight"), "a call with this nonce is still running");
 
 describe("the look-up", () => {
   it("an exact retry does not run again and gets the same bytes", async () => {

@@ -38,7 +38,7 @@ async function repeat(url: string, call: SignedCall, ...values: readonly string[
 
 function expectLost(response: RawResponse, tool: CountingTool, runs: number): void {
   const details = expectError(response, 409, "replay_memory_lost");
-  assert.equal(details, "whether an earlier attempt ran is not known here; none ran now");
+  assert.equal(details, "this server does not know whether an earlier attempt ran; this attempt did not run");
   assert.equal(tool.calls.constructed, runs);
 }
 

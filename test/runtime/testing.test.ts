@@ -268,7 +268,10 @@ test("several tools share a server, in process and over HTTP", async (t) => {
   t.after(() => client.close());
   assert.deepEqual((await client.invokeUnsigned({ n: 4 })).value, { n: 8 });
   const single = await harnessFor(t);
-  assert.throws(() => single.of(Twice), /^StartupError: xyz.test.twice@1: add its class to createHarness/);
+  assert.throws(
+    () => single.of(Twice),
+    /^StartupError: the harness does not serve xyz.test.twice@1: add its class to createHarness/,
+  );
   await assert.rejects(harness.invokeSigned(INPUT), /^TypeError: invokeSigned: expected a signed harness/);
   await harness.close();
   await assert.rejects(harness.invoke(INPUT), /the harness is closed/);
@@ -367,7 +370,7 @@ test("without a contract the error says what to do", async () => {
   );
   await assert.rejects(
     createHarness(Other, { project: project.root }),
-    /^StartupError: xyz\.test\.other@1: the project in .* does not contain this tool, but xyz\.test\.probe@1, xyz\.test\.twice@1\. Name/,
+    /^StartupError: xyz\.test\.other@1: the project in .* does not contain this tool, but xyz\.test\.probe@1, xyz\.test\.twice@1\. Pass/,
   );
   const bare = new ToolProject({ "src/other.ts": toolSource("Other", "{ n: Map<string, string> }") });
   await assert.rejects(

@@ -90,7 +90,7 @@ describe("the body", () => {
       [[deep(any), list("")], false, undefined],
       [[deep(any), list("")], true, "expected only declared members, got another"],
       [[deep(any, 5), list("")], false, "deep.at: expected a number of at most 5, got a larger one"],
-      [[deep(any), list("^a$")], false, "list[1]: expected a string that matches ^a$, got one that is not so"],
+      [[deep(any), list("^a$")], false, "list[1]: expected a string that matches ^a$, got another string"],
       [
         [deep({ kind: "array", item: { kind: "string" } }), list("")],
         false,
@@ -178,7 +178,10 @@ describe("a call with a signature header", () => {
       422,
       "input_deserialization_error",
     );
-    assert.equal(details, "X-Svc-Sig-V: this server takes unsigned calls: plain JSON, without headers of a signature");
+    assert.equal(
+      details,
+      "X-Svc-Sig-V: this server accepts only unsigned calls: send plain JSON without signature headers",
+    );
     assert.equal(tool.calls.constructed, 0);
     proves("6.5");
   });

@@ -21,7 +21,7 @@ const STRICTER: readonly (readonly [details: RegExp, reason: string])[] = [
   [/expected a number within ±\(2\^53-1\), got an integer beyond it/, "a number would round it"],
   [/expected an RFC 3339 date-time/, "a Date has no leap second"],
   [
-    /expected items that differ/,
+    /expected unique items/,
     "items that are equal once read: undeclared members left out, one instant in two spellings",
   ],
   [/expected 1 to 256 values, got /, "the protocol's limit of a list port"],

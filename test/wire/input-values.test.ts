@@ -17,7 +17,7 @@ import { parseJson } from "#runtime/wire/json/scan.js";
 
 const OVER = new WireFault(
   "payload_too_large",
-  "the input is limited to 20 values, members' names counted; send fewer, or raise SVC_MAX_INPUT_VALUES of the server",
+  "the input may have at most 20 values, including names of members: send fewer, or raise SVC_MAX_INPUT_VALUES of the server",
 );
 
 describe("parseJson with a limit", () => {

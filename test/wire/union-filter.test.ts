@@ -120,7 +120,7 @@ describe("the work of a call is bounded", () => {
   it("too many values times branches are refused, with advice", () => {
     const tooMany = new WireFault(
       "input_deserialization_error",
-      "too many values fit several branches of a union: send fewer values; a required literal member of one name in each branch tells branches apart",
+      "too many values match several branches of a union: send fewer values, or change the contract so that each branch requires a different literal in the same member",
     );
     assert.throws(() => decode(256, 5_000), tooMany);
     assert.equal((decode(2, 5_000).v as unknown[]).length, 5_000);

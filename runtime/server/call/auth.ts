@@ -62,7 +62,7 @@ export class Authenticator {
   refuseSigned({ headers }: RequestHeaders): void {
     for (const which of SIGNING) {
       if (headers[this.#lower[which]] === undefined) continue;
-      const fault = "this server takes unsigned calls: plain JSON, without headers of a signature";
+      const fault = "this server accepts only unsigned calls: send plain JSON without signature headers";
       throw new RequestError("input_deserialization_error", `${this.#names[which]}: ${fault}`);
     }
   }

@@ -242,11 +242,15 @@ export class InvokeService {
     seen?.done("claim");
     switch (claim.state) {
       case "in-flight":
-        throw new RequestError("request_in_flight", "an invocation with this nonce is running");
+        throw new RequestError("request_in_flight", "a call with this nonce is still running");
       case "lost":
-        throw new RequestError("replay_memory_lost", "whether an earlier attempt ran is not known here; none ran now", {
-          logged: this.#lossOf(tool, repeat),
-        });
+        throw new RequestError(
+          "replay_memory_lost",
+          "this server does not know whether an earlier attempt ran; this attempt did not run",
+          {
+            logged: this.#lossOf(tool, repeat),
+          },
+        );
       case "full":
         throw new RequestError("replay_store_full");
       case "completed": {
@@ -298,7 +302,7 @@ export class InvokeService {
     if (bytes <= largest) return bytes;
     throw new RequestError(
       "payload_too_large",
-      `the decoded input is limited to ${largest} bytes of memory, and this one may take ${bytes}`,
+      `the decoded input may take at most ${largest} bytes of memory, got up to ${bytes}`,
     );
   }
 

@@ -67,7 +67,7 @@ function boundsCheck<Value extends number | bigint, Bound extends number | bigin
   check(maximum, (value, bound) => value <= bound, `${kind} of at most ${maximum}`, "a larger one");
   check(exclusiveMinimum, (value, bound) => value > bound, `${kind} above ${exclusiveMinimum}`, "a smaller one");
   check(exclusiveMaximum, (value, bound) => value < bound, `${kind} below ${exclusiveMaximum}`, "a larger one");
-  check(multipleOf, isMultiple, `a multiple of ${multipleOf}`, "a number that is none");
+  check(multipleOf, isMultiple, `a multiple of ${multipleOf}`, "another number");
   return every(checks);
 }
 
@@ -101,7 +101,7 @@ function matchCheck(matches: (text: string) => boolean, expected: string): Check
     if (text.length > MAX_MATCHED_LENGTH) {
       return violation(`${expected}, of at most ${MAX_MATCHED_LENGTH} characters`, String(text.length));
     }
-    return matches(text) ? undefined : violation(expected, "one that is not so");
+    return matches(text) ? undefined : violation(expected, "another string");
   };
 }
 
@@ -140,7 +140,7 @@ export function repetition(texts: Iterable<string>): Mismatch | undefined {
   let place = 0;
   for (const text of texts) {
     const first = places.get(text);
-    if (first !== undefined) return violation("items that differ", `two that are equal, ${first} and ${place}`);
+    if (first !== undefined) return violation("unique items", `equal items at ${first} and ${place}`);
     places.set(text, place++);
   }
   return undefined;

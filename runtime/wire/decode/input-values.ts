@@ -35,7 +35,7 @@ export class InputValues {
       if (!(error instanceof TooManyValues)) throw error;
       throw new WireFault(
         "payload_too_large",
-        `the input is limited to ${this.#most} values, members' names counted; send fewer, or raise SVC_MAX_INPUT_VALUES of the server`,
+        `the input may have at most ${this.#most} values, including names of members: send fewer, or raise SVC_MAX_INPUT_VALUES of the server`,
       );
     }
     this.count += valueCount(document);

@@ -24,7 +24,7 @@ export class UnionSteps {
     this.#left -= steps;
     if (this.#left >= 0) return;
     throw inputFault(
-      "too many values fit several branches of a union: send fewer values; a required literal member of one name in each branch tells branches apart",
+      "too many values match several branches of a union: send fewer values, or change the contract so that each branch requires a different literal in the same member",
     );
   }
 }
