@@ -443,42 +443,39 @@ describe("without limits", () => {
 describe("invalid limits are a start-up error", () => {
   const tool = countingTool({ fqn: "xyz.load.tool@1" });
   const own = (limits: unknown): LoadOptions => ({ tools: { "xyz.load.tool@1": limits } }) as LoadOptions;
-  const cases: readonly (readonly [options: unknown, message: string])[] = [
-    [{ limits: {} }, "load.limits.concurrency: expected an integer from 1 to 9007199254740991 runs, got undefined"],
-    [
-      { limits: { concurrency: 0 } },
-      "load.limits.concurrency: expected an integer from 1 to 9007199254740991 runs, got 0",
-    ],
-    [
-      { limits: { concurrency: 1, queue: -1 } },
-      "load.limits.queue: expected an integer from 0 to 9007199254740991 calls, got -1",
-    ],
+  const integer = (from: number, to: number, unit: string, got: unknown) =>
+    `expected an integer from ${from} to ${to} ${unit}, got ${got}`;
+  const MOST = Number.MAX_SAFE_INTEGER;
+  const few = { concurrency: 1, queueTimeoutMs: 5 };
+  const cases: readonly (readonly [options: unknown, place: string, message: string])[] = [
+    [{ limits: {} }, "limits.concurrency", integer(1, MOST, "runs", undefined)],
+    [{ limits: { concurrency: 0 } }, "limits.concurrency", integer(1, MOST, "runs", 0)],
+    [{ limits: { concurrency: 1, queue: -1 } }, "limits.queue", integer(0, MOST, "calls", -1)],
     [
       { limits: { concurrency: 1, queue: 1, queueTimeoutMs: 2 ** 31 } },
-      "load.limits.queueTimeoutMs: expected an integer from 1 to 2147483647 milliseconds, got 2147483648",
+      "limits.queueTimeoutMs",
+      integer(1, 2 ** 31 - 1, "milliseconds", 2 ** 31),
     ],
     [
-      { limits: { concurrency: 1, queueTimeoutMs: 5 } },
-      "load.limits.queueTimeoutMs: expected a queue of at least 1, got 0; set queue, or remove queueTimeoutMs",
+      { limits: few },
+      "limits.queueTimeoutMs",
+      "expected a queue of at least 1, got 0; set queue, or remove queueTimeoutMs",
     ],
-    [
-      own({ concurrency: 1.5 }),
-      'load.tools["xyz.load.tool@1"].concurrency: expected an integer from 1 to 9007199254740991 runs, got 1.5',
-    ],
+    [own({ concurrency: 1.5 }), 'tools["xyz.load.tool@1"].concurrency', integer(1, MOST, "runs", 1.5)],
     [
       { tools: { "xyz.load.other@1": { concurrency: 1 } } },
-      'load.tools["xyz.load.other@1"]: expected the name of a served tool, one of xyz.load.tool@1',
+      'tools["xyz.load.other@1"]',
+      "expected the name of a served tool, one of xyz.load.tool@1",
     ],
-    [
-      { rateLimit: { calls: "5" } },
-      "load.rateLimit.calls: expected an integer from 1 to 9007199254740991 calls, got string",
-    ],
+    [{ rateLimit: { calls: "5" } }, "rateLimit.calls", integer(1, MOST, "calls", "string")],
     [
       { rateLimit: { calls: 1, windowMs: 86_400_001 } },
-      "load.rateLimit.windowMs: expected an integer from 1 to 86400000 milliseconds, got 86400001",
+      "rateLimit.windowMs",
+      integer(1, 86_400_000, "milliseconds", 86_400_001),
     ],
   ];
-  for (const [load, message] of cases) {
+  for (const [load, place, rest] of cases) {
+    const message = `load.${place}: ${rest}`;
     it(message, async () => {
       await assert.rejects(serveSigned([tool], { load: load as LoadOptions }), new RangeError(message));
     });

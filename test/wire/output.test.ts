@@ -66,7 +66,7 @@ describe("variants", () => {
     { name: "empty", ports: [] },
     { name: "__proto__", ports: [one("x")] },
   );
-  const variants = '"ok", "done", "empty", "__proto__"';
+  const another = 'result: expected one of the variants "ok", "done", "empty", "__proto__", got another';
   for (const [what, result, wanted] of [
     ["ports in schema order", { ok: { c: "z", b: ["y"], a: "x" } }, '{"ok":{"a":"x","b":["y"],"c":"z"}}'],
     ["an optional port absent", { ok: { b: ["y"], a: "x" } }, '{"ok":{"a":"x","b":["y"],"c":null}}'],
@@ -91,19 +91,11 @@ describe("variants", () => {
     ["a Map", new Map([["ok", {}]]), "result: expected an object with one variant, got a Map"],
     ["no variant", {}, "result: expected exactly one variant, got 0"],
     ["two variants", { ok: {}, empty: {} }, "result: expected exactly one variant, got 2"],
-    ["another variant", { [SECRET]: {} }, `result: expected one of the variants ${variants}, got another`],
-    ["another string", SECRET, `result: expected one of the variants ${variants}, got another`],
-    [
-      "a variant of Object.prototype",
-      { constructor: {} },
-      `result: expected one of the variants ${variants}, got another`,
-    ],
-    [
-      "the reserved variant",
-      { _err_eval: { reason: "x" } },
-      `result: expected one of the variants ${variants}, got another`,
-    ],
-    ["the reserved variant as a string", "_err_eval", `result: expected one of the variants ${variants}, got another`],
+    ["another variant", { [SECRET]: {} }, another],
+    ["another string", SECRET, another],
+    ["a variant of Object.prototype", { constructor: {} }, another],
+    ["the reserved variant", { _err_eval: { reason: "x" } }, another],
+    ["the reserved variant as a string", "_err_eval", another],
     ["a string where ports are declared", "ok", "ok: expected an object with its ports"],
     ["an object where a string is declared", { done: {} }, "done: expected the string alone"],
     ["ports that are null", { ok: null }, "ok: expected an object with its ports, got null"],
