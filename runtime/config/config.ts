@@ -442,7 +442,7 @@ function readTool({ signingKey, ttl }: ToolShape, faults: Faults): ToolSigningCo
   return Object.freeze(key === undefined ? { replayTtlMs } : { signingKey: key, replayTtlMs });
 }
 
-const TTL_REMEDY = "write milliseconds in plain digits, such as 300000";
+const TTL_REMEDY = `write milliseconds in plain digits, such as ${DEFAULT_REPLAY_CACHE_TTL_MS}`;
 
 function readTtl(node: DocumentNode): number {
   const milliseconds = node.u64(TTL_REMEDY);

@@ -114,8 +114,12 @@ describe("bigints", () => {
   outside(UINT64, "an uint64 integer", "-1", "-9007199254740993", "-9223372036854775808", ...beyond);
   for (const codec of [BIGINT, INT64, UINT64]) {
     // With a point, with an exponent, minus zero: doubles.
-    for (const text of ["1.0", "1e3", "-0", "0.5", "1E0", "9007199254740993.0", "1e40"]) {
+    for (const text of ["1.0", "1e3", "-0", "0.5", "1E0"]) {
       fails(codec, text, "expected an integer, got a number that is not an integer");
+    }
+    for (const text of ["9007199254740993.0", "1e40"]) {
+      const got = "got a double beyond ±(2^53-1): send all digits, in JavaScript a bigint";
+      fails(codec, text, `expected an integer, ${got}`);
     }
     for (const text of ["9007199254740993.0", "1e40"]) {
       const got = "got a double beyond ±(2^53-1): send all digits, in JavaScript a bigint";
