@@ -128,7 +128,7 @@ async function failure(error: LeaderError, { url, tool }: Target, { values }: In
   if (status === 401) return new CommandError(message, unauthorized(error, url, values));
   if (status === 404) return new CommandError(message, "correct the URL");
   if (values.signed && /accepts only unsigned calls/.test(message)) return new CommandError(message, "omit --signed");
-  const log = requestId && status >= 500 ? `the log of the server has request ${requestId}` : undefined;
+  const log = requestId && status >= 500 ? `request ${requestId}` : undefined;
   const steps = [ERROR_ANSWERS.get(code)?.caller, RAN_HINTS[error.ran], log];
   return new CommandError(message, HINTS[code] ?? steps.filter((step) => step !== undefined).join("; "));
 }
