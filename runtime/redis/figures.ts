@@ -32,9 +32,6 @@ export class Figures {
   }
 
   read(now: Pick<SharedReplayStats, "up" | "running" | "pendingWrites">): SharedReplayStats {
-    const { claims, errors, renewals, droppedWrites, takeBacks, losses, reclaimed, restored, conflicts } = this;
-    const { replacedConnections } = this;
-    const counted = { renewals, droppedWrites, takeBacks, losses, reclaimed, restored, conflicts, replacedConnections };
-    return { ...now, claims, errors, ...counted };
+    return { ...now, ...this };
   }
 }
