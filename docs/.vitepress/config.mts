@@ -17,13 +17,13 @@ const leaves = (items: DefaultTheme.SidebarItem[]): DefaultTheme.SidebarItem[] =
 function modules(): DefaultTheme.SidebarItem[] {
   const folder = join(ROOT, REFERENCE, "runtime");
   if (!existsSync(folder)) return [];
-  const parts = ["", "leader", "testing", "redis", "fastify", "storage", "storage/dev-store", "config", "inspect"];
+  const parts = ["", "v1", "leader", "testing", "redis", "fastify", "storage", "storage/dev"];
   return [
     ...parts
       .filter((part) => existsSync(join(folder, part, "README.md")))
       .map((part) => {
-        const name = part === "storage/dev-store" ? "storage/dev" : part;
-        return page(`svc-runtime${name && `/${name}`}`, `${REFERENCE}/runtime/${part && `${part}/`}README`);
+        const separator = /^(?:redis|storage)/.test(part) ? "-" : part && "/";
+        return page(`svc-runtime${separator}${part}`, `${REFERENCE}/runtime/${part && `${part}/`}README`);
       }),
     page("svc-gen/generate", `${REFERENCE}/generator/api/README`),
   ];
