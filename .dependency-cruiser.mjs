@@ -153,6 +153,12 @@ const LAYERS = [
     node: "fs path",
   },
   {
+    name: "generator/files/env-file",
+    files: "generator/files/env-file",
+    below: "generator/files/read-file",
+    node: "path util",
+  },
+  {
     name: "generator/http-exchange",
     files: "generator/http-exchange",
     packages: "svc-runtime/leader",
@@ -300,9 +306,9 @@ const LAYERS = [
     name: "generator/dev",
     files: "generator/dev/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/compile/project generator/openapi generator/contract/diff generator/files/output-files generator/compile/watch generator/keys generator/config generator/files/read-file",
+      "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/compile/project generator/openapi generator/contract/diff generator/files/output-files generator/compile/watch generator/keys generator/config generator/files/read-file generator/files/env-file",
     packages: "svc-runtime/leader",
-    node: "child_process cluster crypto fs module os path readline stream util worker_threads",
+    node: "child_process cluster crypto fs module os path readline stream worker_threads",
   },
   {
     name: "generator/invoke",
@@ -338,7 +344,7 @@ const LAYERS = [
     name: "generator/doctor",
     files: "generator/doctor/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/http-exchange generator/contract/metadata generator/compile/project generator/contract/diff generator/config generator/files/read-file",
+      "generator/compile/model generator/compile/diagnostics generator/http-exchange generator/contract/metadata generator/compile/project generator/contract/diff generator/config generator/files/read-file generator/files/env-file",
     packages: "svc-runtime/internal/config svc-runtime/internal/generator svc-runtime/leader",
     node: "crypto fs module net path",
   },
@@ -347,7 +353,7 @@ const LAYERS = [
     files:
       "generator/commands/* generator/commands/keys/* generator/commands/config/* generator/commands/options/* generator/cli/completion",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/contract/metadata generator/compile/project generator/compile/second-reader generator/compile/generate generator/contract/diff generator/files/output-files generator/openapi generator/files/new-files generator/contract/committed-contract generator/compile/watch generator/keys generator/scaffold generator/import generator/dev generator/dev/page-server generator/invoke generator/config generator/mcp generator/doctor generator/command-line generator/files/read-file",
+      "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/contract/metadata generator/compile/project generator/compile/second-reader generator/compile/generate generator/contract/diff generator/files/output-files generator/openapi generator/files/new-files generator/contract/committed-contract generator/compile/watch generator/keys generator/scaffold generator/import generator/dev generator/dev/page-server generator/invoke generator/config generator/mcp generator/doctor generator/command-line generator/files/read-file generator/files/env-file",
     packages: "svc-runtime/internal/config svc-runtime/internal/generator svc-runtime/leader diff",
     node: "crypto fs path url",
   },

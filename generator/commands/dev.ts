@@ -153,7 +153,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Variables of `.env`; none if the file cannot be read, which the first build reports. */
 async function envFile(root: string): Promise<Environment> {
-  const { readEnvFile } = await import("../dev/env-file.js");
+  const { readEnvFile } = await import("../files/env-file.js");
   try {
     return readEnvFile(root);
   } catch {

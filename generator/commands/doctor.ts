@@ -109,20 +109,26 @@ With --json: {"checks":[{"name","ok","detail","next"}]}; ok is null for checks t
 
     async function checkThere(text: string) {
       const { baseOf, checkServer } = await import("../doctor/server-checks.js");
-      const { checkConfigFile } = await import("svc-runtime/internal/config");
-      const { config } = values.config === undefined ? {} : checkConfigFile(values.config, cwd);
+      const { config: file } = values;
+      if (toolKey !== undefined && file === undefined) throw new UsageError("--tool-key expects --config FILE too");
+      const { checkConfiguration, checkPairs } = await import("../doctor/project-checks.js");
+      const { checkConfig } = await import("../config/check-config.js");
+      const checked = file === undefined ? undefined : checkConfig(file, cwd);
+      const keys = { leader: given, toolKey, tools: undefined };
+      const local = file === undefined ? [] : [checkConfiguration(file, checked), ...checkPairs(keys, checked)];
       const target = urlOf(text);
       const size = values.size === undefined ? undefined : numberOf("size", values.size);
       if (size !== undefined && size > MAX_SIZE) throw new UsageError(`--size expects at most ${MAX_SIZE}`);
-      return checkServer(baseOf(target), {
+      const served = await checkServer(baseOf(target), {
         committed: readOutput(project.root, "meta.json")?.toString(),
         leader: given ?? (await ownLeader(project.root, target, env)),
         headerPrefix: headerPrefixOf(values["header-prefix"]),
         ca: values.ca === undefined ? undefined : readNamed(cwd, values.ca),
         unsigned: values.unsigned === true,
-        maxBody: Number(config?.invokeMaxBodyBytes() ?? DEFAULT_INVOKE_MAX_BODY_BYTES),
+        maxBody: Number(checked?.config?.invokeMaxBodyBytes() ?? DEFAULT_INVOKE_MAX_BODY_BYTES),
         size,
       });
+      return [...local, ...served];
     }
   },
 });

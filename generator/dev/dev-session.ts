@@ -8,6 +8,7 @@ import { contentHash } from "../compile/project/file-hash.js";
 import { type GenerateOptions, layoutOf } from "../compile/project/layout.js";
 import { type Difference, diffDocuments } from "../contract/diff.js";
 import { baseOf, isWithin, replaceFiles, UnwritableError } from "../files/atomic-write.js";
+import { ENV_FILE, readEnvFile } from "../files/env-file.js";
 import { readOutput } from "../files/output-files.js";
 import { readRegular } from "../files/read-file.js";
 import { KeyFileError } from "../keys/key-file.js";
@@ -17,7 +18,6 @@ import { ensureDevKeys, writeDevConfig } from "./dev-keys.js";
 import { type Effect, type Input, newMachine, phaseOf, type Report, step } from "./dev-machine.js";
 import { DevServer, type DevServerOptions, PortTaken, type Started } from "./dev-server.js";
 import { DEV_FOLDER, type DevState, makePrivateFolder, removeDeadStates, stateFile } from "./dev-state.js";
-import { ENV_FILE, readEnvFile } from "./env-file.js";
 import { type ServedDocument, servedDocuments } from "./served-documents.js";
 
 /** Events during the development of a project, in order. */

@@ -18,9 +18,10 @@ import {
 } from "svc-runtime/internal/config";
 import type { SigningKey } from "svc-runtime/leader";
 import { diagnostic } from "../compile/diagnostics/diagnostics.js";
-import { quoted } from "../compile/diagnostics/quote.js";
+import { escapeControls, quoted } from "../compile/diagnostics/quote.js";
 import type { GenerateOptions } from "../compile/project/layout.js";
 import { type CheckedConfig, checkConfig } from "../config/check-config.js";
+import { ENV_FILE, readEnvFile } from "../files/env-file.js";
 import { readRegular } from "../files/read-file.js";
 import { ENGINES, VERSION } from "../version.js";
 import { bad, type Check, good, skipped } from "./check.js";
@@ -64,6 +65,7 @@ export async function checkProject(questions: ProjectQuestions): Promise<Check[]
     checkKeys(keyFiles, cwd, checked),
     ...checkPairs(questions, checked),
     checkEnvironment(env),
+    ...checkEnvFile(project.root, env),
     ...(await checkVariables(questions)),
     checkLibsodium(project.root),
   ];
@@ -166,7 +168,7 @@ async function checkGenerated({ stale }: ProjectQuestions): Promise<Check> {
   return bad("generated files", `out of date: ${files.join(", ")}`, `run svc-gen and commit the files ${row}`);
 }
 
-function checkConfiguration(file: string | undefined, checked: CheckedConfig | undefined): Check {
+export function checkConfiguration(file: string | undefined, checked: CheckedConfig | undefined): Check {
   if (file === "") {
     return bad("configuration", `${ENV_TOOLKIT_CONFIG_PATH} is set, but empty`, "unset it, or set it to a path");
   }
@@ -210,7 +212,10 @@ function checkKeys(files: readonly string[], cwd: string, checked: CheckedConfig
 }
 
 /** Compares the given keys with the configuration. */
-function checkPairs({ leader, toolKey, tools }: ProjectQuestions, checked: CheckedConfig | undefined): Check[] {
+export function checkPairs(
+  { leader, toolKey, tools }: Pick<ProjectQuestions, "leader" | "toolKey" | "tools">,
+  checked: CheckedConfig | undefined,
+): Check[] {
   const config = checked?.config;
   if (config === undefined || !config.signedHttpIsRequired()) return [];
   const checks: Check[] = [];
@@ -296,6 +301,18 @@ function checkEnvironment(env: ProjectQuestions["env"]): Check {
           .join("; ")}`
       : "";
   return bad("environment", `${first[0]}${more}`, faults.map(([, next]) => next).join("; "));
+}
+
+/** Names the variables of `.env` that only `svc-gen dev` reads. */
+function checkEnvFile(root: string, env: ProjectQuestions["env"]): Check[] {
+  try {
+    const missing = Object.keys(readEnvFile(root)).filter((name) => env[name] === undefined);
+    if (missing.length === 0) return [];
+    const detail = `only svc-gen dev reads it; not set here: ${missing.slice(0, 5).map(escapeControls).join(", ")}`;
+    return [skipped(ENV_FILE, detail, `start the built server with node --env-file=${ENV_FILE}`)];
+  } catch (error) {
+    return [bad(ENV_FILE, (error as Error).message, "correct the file")];
+  }
 }
 
 /** Whether a server accepts a text as an IP literal and a port. */

@@ -303,6 +303,8 @@ describe("doctor of a configuration and environment", () => {
     const nameless = await run("--leader-key", "leader.key");
     assert.equal(nameless.of("leader key").detail, 'leader "leader" with key 0 is not in the allow-list');
     const wrong = await run("--tool-key", hex(publicKeyOf(leader)));
+    const away = await run("http://127.0.0.1:1", "--tool-key", hex(publicKeyOf(leader)));
+    assert.deepEqual(away.failed, ["tool key", "connection"], "also with a URL");
     assert.equal(wrong.of("tool key").next, `leaders must verify with ${hex(publicKeyOf(seed))}`);
     made.write({ "config.json": config(seed) });
     const listed = await run(...pair);
@@ -312,6 +314,15 @@ describe("doctor of a configuration and environment", () => {
     );
     for (const { out } of [good, other, wrong, listed])
       assert.ok(!out.includes(hex(seed)) && !out.includes(hex(leader)));
+  });
+
+  it("names the variables of .env that a built server does not read", async () => {
+    const made = await served();
+    made.write({ ".env": "BIND_ADDR=127.0.0.1:1\nSVC_LOG_LEVEL=debug\n" });
+    const { failed, of } = await doctor(made, [], { SVC_LOG_LEVEL: "info" });
+    assert.deepEqual([failed, of(".env").ok], [[], null]);
+    assert.equal(of(".env").detail, "only svc-gen dev reads it; not set here: BIND_ADDR");
+    assert.equal(of(".env").next, "start the built server with node --env-file=.env");
   });
 
   it("reports unknown variables, and values that a server refuses", async () => {

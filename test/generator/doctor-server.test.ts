@@ -651,6 +651,10 @@ it("usage errors", async () => {
     "2 svc-gen: --size expects at most 1073741824",
   );
   assert.equal(
+    await run("http://127.0.0.1", "--tool-key", "09".repeat(32)),
+    "2 svc-gen: --tool-key expects --config FILE too",
+  );
+  assert.equal(
     await run("http://127.0.0.1", "--leader-id", "a"),
     "2 svc-gen: --leader-id expects --leader-key FILE too",
   );

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { readEnvFile } from "#generator/dev/env-file.js";
+import { readEnvFile } from "#generator/files/env-file.js";
 import { scratchFolder } from "../scratch-folder.js";
 
 const root = scratchFolder();

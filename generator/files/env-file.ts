@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import { readRegular, UnreadableFile } from "../files/read-file.js";
+import { readRegular, UnreadableFile } from "./read-file.js";
 
 export const ENV_FILE = ".env";
 
