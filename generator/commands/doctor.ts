@@ -13,7 +13,7 @@ import {
   UsageError,
 } from "../cli/command.js";
 import { hasErrors } from "../compile/diagnostics/diagnostics.js";
-import { quoted } from "../compile/diagnostics/quote.js";
+import { quoted, quotedUrl } from "../compile/diagnostics/quote.js";
 import type { Generated } from "../compile/generate.js";
 import type { GenerateOptions } from "../compile/project/layout.js";
 import type { LeaderWithKey } from "../doctor/project-checks.js";
@@ -183,5 +183,7 @@ function numberOf(option: string, text: string): number {
 function urlOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url;
-  throw new UsageError(`doctor expects the URL of a tool, such as https://tools.example.org/sum, got ${quoted(text)}`);
+  throw new UsageError(
+    `doctor expects the URL of a tool, such as https://tools.example.org/sum, got ${quotedUrl(text)}`,
+  );
 }

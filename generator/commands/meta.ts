@@ -4,7 +4,7 @@ import { parseFqn, prettyJson } from "svc-runtime/internal/generator";
 import { unknownName } from "../cli/arguments.js";
 import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "../cli/command.js";
 import { hasErrors } from "../compile/diagnostics/diagnostics.js";
-import { quoted } from "../compile/diagnostics/quote.js";
+import { quotedUrl } from "../compile/diagnostics/quote.js";
 import { JsonObject, printJson } from "../json.js";
 import { generateNow, reportDiagnostics } from "./generate.js";
 import { generateOptions } from "./options/project-options.js";
@@ -38,7 +38,7 @@ export const metaCommand = defineCommand({
  */
 function registrationDocument(metaJson: string, fqn: string | undefined, url: string): string {
   if (!/^https?:\/\/[^\s/?#]+/.test(url))
-    throw new UsageError(`--url expects an http or https URL, got ${quoted(url)}`);
+    throw new UsageError(`--url expects an http or https URL, got ${quotedUrl(url)}`);
   const documents = documentsOf(metaJson) ?? [];
   const names = documents.map((each) => String(each.get("fqn")));
   const wanted = fqn === undefined ? undefined : (parseFqn(fqn)?.text ?? fqn);

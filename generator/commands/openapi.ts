@@ -2,7 +2,7 @@
 
 import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "../cli/command.js";
 import { hasErrors } from "../compile/diagnostics/diagnostics.js";
-import { quoted } from "../compile/diagnostics/quote.js";
+import { quotedUrl } from "../compile/diagnostics/quote.js";
 import { printJson } from "../json.js";
 import { generateNow, reportDiagnostics } from "./generate.js";
 import { HEADER_PREFIX, headerPrefixOf } from "./options/leader-options.js";
@@ -46,5 +46,5 @@ export const openApiCommand = defineCommand({
 /** URL without trailing slashes, because paths begin with one. */
 function serverUrl(text: string): string {
   if (/^https?:\/\/[^\s/?#]+[^\s?#]*$/.test(text)) return text.replace(/\/+$/, "");
-  throw new UsageError(`--url expects an http or https URL without a query, got ${quoted(text)}`);
+  throw new UsageError(`--url expects an http or https URL without a query, got ${quotedUrl(text)}`);
 }

@@ -643,6 +643,10 @@ it("usage errors", async () => {
     await run("tools.example"),
     '2 svc-gen: doctor expects the URL of a tool, such as https://tools.example.org/sum, got "tools.example"',
   );
+  assert.equal(
+    await run("htps://user:password@a"),
+    '2 svc-gen: doctor expects the URL of a tool, such as https://tools.example.org/sum, got "htps://…@a"',
+  );
   assert.equal(await run("http://a", "http://b"), "2 svc-gen: doctor expects one URL, got 2");
   assert.equal(await run("--size", "5"), "2 svc-gen: --size applies only with a URL: svc-gen doctor URL");
   assert.equal(await run("http://127.0.0.1", "--size", "many"), '2 svc-gen: --size expects a number, got "many"');

@@ -1,6 +1,11 @@
-import { unicodeEscapes } from "svc-runtime/internal/generator";
+import { quoted, unicodeEscapes } from "svc-runtime/internal/generator";
 
 export { contentKind, quoted } from "svc-runtime/internal/generator";
+
+/** Quotes a URL without its user and password. */
+export function quotedUrl(text: string): string {
+  return quoted(text.replace(/:\/\/[^/\s]*@/, "://…@"));
+}
 
 /** Quotes a word for a shell command that the user may copy. */
 export function shellWord(text: string): string {
