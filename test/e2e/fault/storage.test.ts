@@ -128,7 +128,7 @@ describe("faults of the publisher, the id not known here", () => {
     ["500, not stored", { kind: "status", status: 500 }, "refused", /answered 500, expected 200$/, "maybe", 1],
     ["503", { kind: "status", status: 503 }, "refused", /answered 503/, "maybe", 1],
     ["truncated", { kind: "truncated" }, "connection_failed", /^publisher: the connection failed or/, "maybe", 1],
-    ["reset, stored", { kind: "reset", when: "after" }, "connection_failed", /answer did \(ECONNRESET\)$/, "maybe", 1],
+    ["reset, stored", { kind: "reset", when: "after" }, "connection_failed", /complete \(ECONNRESET\)$/, "maybe", 1],
     ["403", { kind: "status", status: 403 }, "refused", /answered 403/, "no", 1],
     ["413", { kind: "status", status: 413 }, "refused", /answered 413/, "no", 1],
     ["429, always", { kind: "status", status: 429 }, "refused", /answered 429/, "no", 3],
@@ -412,7 +412,7 @@ describe("abort", () => {
   test("before, while sending, while waiting, while reading back", async () => {
     const storage = storageOf(substitute);
     const early = storage.upload(fresh(), { signal: AbortSignal.abort(reason) });
-    assert.equal((await fault(early, "aborted", /^storage: the call was aborted by its signal$/)).cause, reason);
+    assert.equal((await fault(early, "aborted", /^storage: the operation was aborted by its signal$/)).cause, reason);
     assert.equal(substitute.requests.length, 0);
     assert.deepEqual(await storage.recover(), []);
 
@@ -421,7 +421,7 @@ describe("abort", () => {
       signal: sending.signal,
       onProgress: ({ sent }) => sent > 1_000_000 && sending.abort(reason),
     });
-    assert.equal((await fault(large, "aborted", /signal fired/)).paid, "no");
+    assert.equal((await fault(large, "aborted", /by its signal/)).paid, "no");
     assert.deepEqual(await storage.recover(), []);
 
     const content = fresh();
@@ -433,12 +433,12 @@ describe("abort", () => {
       void until(() => substitute.count(method) > before, `a ${method}`).then(() => controller.abort(reason));
       return controller.signal;
     };
-    const unanswered = await fault(storage.upload(content, { signal: onRequest("PUT") }), "aborted", /signal fired/);
+    const unanswered = await fault(storage.upload(content, { signal: onRequest("PUT") }), "aborted", /by its signal/);
     assert.equal(unanswered.paid, "maybe");
     await storage.settle(await listed(storage, content, "maybe", "intent"));
 
     substitute.fail("GET", { kind: "slow", delayMs: 9_000 });
-    const unread = await fault(storage.upload(fresh(), { signal: onRequest("GET") }), "aborted", /signal fired/);
+    const unread = await fault(storage.upload(fresh(), { signal: onRequest("GET") }), "aborted", /by its signal/);
     assert.equal(unread.paid, "yes");
     assert.equal((await storage.recover()).length, 1);
   });
@@ -454,7 +454,7 @@ describe("abort", () => {
       const early = joins === "before" ? storage.upload(content) : undefined;
       await until(() => substitute.count("PUT") === 1, "the first is being stored");
       leaves.abort(reason);
-      assert.equal((await fault(second, "aborted", /signal fired/)).paid, "no");
+      assert.equal((await fault(second, "aborted", /by its signal/)).paid, "no");
       assert.deepEqual(await storage.recover(), [], "what is under way is not listed");
       const third = early ?? storage.upload(content);
       assert.equal((await first).origin, "created");
@@ -492,7 +492,7 @@ describe("journal", () => {
     for (const n of [2, 3]) {
       const content = fresh();
       const storage = storageOf(substitute, { journal: failingAt(n) });
-      const late = await fault(storage.upload(content), "journal_failed", /the store failed/);
+      const late = await fault(storage.upload(content), "journal_failed", /reading or writing the journal failed/);
       assert.equal(late.paid, "yes");
       assert.ok(late.blobId !== undefined && (await substitute.content(late.blobId))?.equals(content));
     }
