@@ -138,11 +138,10 @@ class WatchSession {
   #run(): void {
     this.#effects.begin?.();
     const before = this.#current;
-    if (this.#configChanged) this.#readConfiguration();
-    // An update may schedule another one, which this loop also runs.
-    for (const update of this.#updates) {
-      this.#updates.delete(update);
-      update();
+    this.#update();
+    if (this.#missesSource()) {
+      this.#forget();
+      this.#update();
     }
     const current = this.#current;
     if (current === undefined) {
@@ -156,6 +155,28 @@ class WatchSession {
     }
     const milliseconds = Math.round(performance.now() - this.#firstEventAt);
     this.#effects.tell({ ...current, wrote, milliseconds, compile: (fallback) => this.#compile(current, fallback) });
+  }
+
+  #update(): void {
+    if (this.#configChanged) this.#readConfiguration();
+    // An update may schedule another one, which this loop also runs.
+    for (const update of this.#updates) {
+      this.#updates.delete(update);
+      update();
+    }
+  }
+
+  /**
+   * Whether a source that exists seems to be missing. Git deletes and creates a file to replace it, and TypeScript's
+   * watch may continue without the file.
+   */
+  #missesSource(): boolean {
+    const program = this.#program?.getProgram();
+    const isMissed = (path: string) => program?.getSourceFile(path) === undefined && existsSync(path);
+    return (
+      this.#current?.diagnostics.some(({ code }) => code === "SVC107") === true ||
+      (program !== undefined && this.#project?.files.some(isMissed) === true)
+    );
   }
 
   #compile({ files }: Result, fallback: string): Compiled {
