@@ -72,9 +72,11 @@ serving (url, tools, restarted, newest), failed, errors, ended (reason), call (t
     const project = generateOptions(call);
     const { root, tsconfig = "tsconfig.json" } = project;
     if (!existsSync(resolve(root, tsconfig))) {
-      throw new UsageError(
-        `${quoted(tsconfig)} does not exist; run svc-gen dev in a tool project, or pass --project FOLDER`,
-      );
+      const given = call.values.project ?? "";
+      const next = /^\d+$/.test(given)
+        ? `-p is --project; to set the port, pass --port ${given}`
+        : "run svc-gen dev in a tool project, or pass --project FOLDER";
+      throw new UsageError(`${quoted(tsconfig)} does not exist; ${next}`);
     }
     const { develop, PortTaken } = await import("../dev/dev-session.js");
     const { DEV_LOG_LEVEL, followedPage } = await import("./dev-page.js");

@@ -1,8 +1,9 @@
 /** Tool project on which a command works. */
 
 import { existsSync, statSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
-import type { CommandContext, PROJECT_OPTIONS } from "../../cli/command.js";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { type CommandContext, type PROJECT_OPTIONS, UsageError } from "../../cli/command.js";
+import { quoted } from "../../compile/diagnostics/quote.js";
 import type { GenerateOptions } from "../../compile/project/layout.js";
 
 /** Generator options from the command line. */
@@ -18,6 +19,9 @@ function projectOf(project: string | undefined, cwd: string): Pick<GenerateOptio
   if (project === undefined) return { root: cwd };
   const given = resolve(cwd, project);
   const tsconfig = statSync(given, { throwIfNoEntry: false })?.isDirectory() ? join(given, "tsconfig.json") : given;
+  const isOther = /\.[cm]?[jt]sx?$/.test(tsconfig) || basename(tsconfig) === "package.json";
+  if (isOther && existsSync(tsconfig))
+    throw new UsageError(`--project expects a tsconfig.json or its folder, got ${quoted(project)}`);
   let root = dirname(tsconfig);
   while (!existsSync(join(root, "package.json")) && dirname(root) !== root) root = dirname(root);
   if (!existsSync(join(root, "package.json"))) root = dirname(tsconfig);
