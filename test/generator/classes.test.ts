@@ -236,6 +236,9 @@ export class ${name} extends SvcTool<{ a: string }, "done"> {
     "src/c.ts": wrong("C", "static override timeout() { return 1.5; }"),
     "src/d.ts": wrong("D", "static override description() { return 5; }"),
     "src/e.ts": wrong("E", 'static override timeout() { return "2.5 min"; }'),
+    "src/f.ts": wrong("F", "static override timeout() { return Infinity; }"),
+    "src/g.ts": wrong("G", 'static description = "Text.";'),
+    "src/h.ts": wrong("H", 'static override variables() { return ["RATES_TOKEN"]; }'),
   };
   generated(files, ({ diagnostics }) => {
     assert.deepEqual(
@@ -248,6 +251,9 @@ export class ${name} extends SvcTool<{ a: string }, "done"> {
         "SVC118 6:38 not a timeout: 1.5 is out of range or not an integer",
         "SVC115 6:42 the description is missing or blank: expected text, got a number",
         'SVC118 6:38 not a timeout: expected milliseconds as a number, got the text "2.5 min"; write 150000',
+        "SVC118 6:38 not a timeout: Infinity is out of range or not an integer",
+        "SVC113 6:10 the value cannot be read without running code: it is a property, not a method",
+        "SVC116 6:40 not an environment variable with a description: expected an object of names and descriptions, got an array",
       ],
     );
   });

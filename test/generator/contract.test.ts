@@ -59,6 +59,7 @@ const CASES: readonly (readonly [input: string, output: string, wanted: readonly
   ["{}", "{ ok: null }", ["SVC161 Output.ok"]],
   ["{}", "{ ok: Record<string, number> }", ["SVC161 Output.ok"]],
   ["{}", "{ ok: Date }", ["SVC161 Output.ok"]],
+  ["{}", "{ err: Error }", ["SVC161 Output.err"]],
   ["{}", "string", ["SVC160 Output"]],
   ["{}", "{ ok: {} } | null", ["SVC160 Output"]],
   ["{}", "unknown", ["SVC160 Output"]],
@@ -67,6 +68,7 @@ const CASES: readonly (readonly [input: string, output: string, wanted: readonly
   ["string", '"done"', ["SVC150 Input"]],
   ["string[]", '"done"', ["SVC150 Input"]],
   ["{ a: 1 } | { b: 2 }", '"done"', ["SVC150 Input"]],
+  ['{ ok: {} } | "done"', "{ a: string }", ["SVC150 Input"]],
   ["Record<string, string>", '"done"', ["SVC150 Input"]],
   ["Date", '"done"', ["SVC150 Input"]],
   ["unknown", '"done"', ["SVC150 Input"]],
@@ -93,6 +95,16 @@ for (const [index, [input, output, wanted]] of CASES.entries()) {
     assert.deepEqual(own.map(said), wanted);
   });
 }
+
+test("hints are about the type at hand", () => {
+  const hintOf = (wanted: string) => {
+    const index = CASES.findIndex(([input, output]) => wanted === input || wanted === output);
+    return diagnostics.find(({ place, severity }) => severity === "error" && place?.file === `src/t${index}.ts`)?.hint;
+  };
+  assert.equal(hintOf("{ err: Error }"), "declare the data that callers need, such as { err: { reason: string } }");
+  assert.equal(hintOf("{ ok: string[] }"), "wrap the value in an object, such as { ok: { value: string[] } }");
+  assert.equal(hintOf('{ ok: {} } | "done"'), "swap the types: SvcTool<Input, Output>");
+});
 
 test("a bigint without a format is noted at its member, once for a shared type, and can be acknowledged", () => {
   const shared = "interface Line { id: bigint; /** @format int64 */ at: bigint; count: number }";

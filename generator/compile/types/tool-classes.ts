@@ -46,8 +46,8 @@ export function findTools(program: Program, file: ts.SourceFile) {
   const diagnostics: Diagnostic[] = [];
   const tools: ToolClass[] = [];
   for (const node of classesOf(program, file)) {
-    const tool = readClass(program, node, (code, at, subject, detail) => {
-      diagnostics.push(diagnostic(code, { place: program.at(at.compilerNode), subject }, detail));
+    const tool = readClass(program, node, (code, at, subject, ...texts) => {
+      diagnostics.push(diagnostic(code, { place: program.at(at.compilerNode), subject }, ...texts));
     });
     if (tool !== undefined) tools.push(tool);
   }
@@ -109,7 +109,7 @@ function isClassValue(node: ts.Expression | undefined): boolean {
 /** Internal flag of an abstract constructor (`SignatureFlags` of TypeScript 6.0). */
 const ABSTRACT_SIGNATURE = 4;
 
-type Report = (code: Code, at: Node, subject: string, detail?: string) => void;
+type Report = (code: Code, at: Node, subject: string, detail?: string, hint?: string) => void;
 
 /** All classes outside functions. Classes inside functions cannot be imported. */
 function classesOf({ wrap }: Program, file: ts.SourceFile): ClassNode[] {
@@ -305,16 +305,24 @@ function readStaticMetadata(
   const at = nameNode(node);
   const evaluator = new StaticEvaluator(statics);
   let failed = false;
-  const fail = (code: Code, where: Node, subject: string, detail?: string): undefined => {
+  const fail = (...problem: Parameters<Report>): undefined => {
     failed = true;
-    report(code, where, subject, detail);
+    report(...problem);
+  };
+  const failUnread = (key: string, declaration: Node): undefined => {
+    const subject = `${name}.${key}()`;
+    const place = evaluator.failedAt ?? nameNode(declaration);
+    const hint = `write: static override ${key}() { return …; }`;
+    if (isValueProperty(declaration)) return fail("SVC113", place, subject, "it is a property, not a method", hint);
+    if (key !== "variables" || !Node.isArrayLiteralExpression(place)) return fail("SVC113", place, subject);
+    return fail("SVC116", place, subject, "expected an object of names and descriptions, got an array");
   };
   /** Value and place of a static method; undefined if the class does not override it. */
   const staticValue = (key: string, kind: "string" | "number", refusal: Code) => {
     const declaration = overrideOf(program, statics, key);
     if (declaration === undefined) return undefined;
     const value = evaluator.result(declaration);
-    if (value === undefined) return fail("SVC113", evaluator.failedAt ?? nameNode(declaration), `${name}.${key}()`);
+    if (value === undefined) return failUnread(key, declaration);
     if (typeof value.value !== kind) return fail(refusal, value.node, `${name}.${key}()`, wrongKind(value.value));
     return { value: value.value, node: value.node };
   };
@@ -324,8 +332,7 @@ function readStaticMetadata(
   const path = staticValue("path", "string", "SVC122");
   const timeout = staticValue("timeout", "number", "SVC118");
   const declared = overrideOf(program, statics, "variables");
-  const variables = declared === undefined ? [] : evaluator.texts(declared);
-  if (variables === undefined) fail("SVC113", evaluator.failedAt ?? at, `${name}.variables()`);
+  const variables = declared === undefined ? [] : (evaluator.texts(declared) ?? failUnread("variables", declared));
   const wrong = variables?.find(
     ([variable, about]) => !/^[A-Za-z_][A-Za-z0-9_]*\??$/.test(variable) || about.trim() === "",
   );
@@ -371,6 +378,13 @@ const SHORT_TIMEOUT_MS = 100;
 /** Limits of the network's registry. */
 const MIN_REGISTERED_MS = 1_000;
 const MAX_REGISTERED_MS = 120_000;
+
+function isValueProperty(declaration: Node): boolean {
+  const { compilerNode } = declaration;
+  return (
+    ts.isPropertyDeclaration(compilerNode) && !(compilerNode.initializer && isFunctionValue(compilerNode.initializer))
+  );
+}
 
 /** Static member of a class or its bases that overrides SvcTool's. */
 function overrideOf({ checker, wrap }: Program, statics: Type, name: string): Node | undefined {

@@ -18,7 +18,7 @@ import { lowerArray, lowerList, lowerTuple } from "./lists.js";
 import { ABSENT, Lowering, type TypeReader, type Use } from "./lowering.js";
 import { lowerStructure } from "./objects.js";
 import { MAX_DEPTH } from "./part-syntax.js";
-import { lowerInput, lowerOutput } from "./ports.js";
+import { isSwapped, lowerInput, lowerOutput } from "./ports.js";
 import { hasJson, literalOf, lowerUnion } from "./unions.js";
 
 const { TypeFlags } = ts;
@@ -38,8 +38,9 @@ export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
   const { program } = types;
   const lowering = new Lowering(types, tool.name, lowerType);
   recordTags(lowering, readNodeComment(tool.declaration.compilerNode), { subject: tool.name });
-  const input = lowerInput(lowering, tool.input);
-  const output = lowerOutput(lowering, tool.output);
+  const swapped = isSwapped(lowering, tool.input.type, tool.output.type);
+  const input = lowerInput(lowering, tool.input, swapped);
+  const output = swapped ? [] : lowerOutput(lowering, tool.output);
   const definitions = lowering.definitions.choose([input, ...output.map(({ payload }) => payload)]);
   const ports = definitions.inline(input) as ObjectShape;
   const variants = output.map((each) => ({ ...each, payload: definitions.inline(each.payload) as ObjectShape }));

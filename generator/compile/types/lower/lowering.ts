@@ -87,12 +87,12 @@ export class Lowering {
    * Reports a diagnostic once for each place. Errors in a dependency's type are reported once for the member that has
    * it.
    */
-  report(code: Code, use: Where, detail?: string): void {
+  report(code: Code, use: Where, detail?: string, hint?: string): void {
     const place = this.program.at(use.node, endOfTag(use.node));
     const { author, subject } = use;
     const found =
       author === undefined
-        ? diagnostic(code, { place, subject }, detail)
+        ? diagnostic(code, { place, subject }, detail, hint)
         : foreignDiagnostic(code, { place, subject: author }, [subject.slice(this.toolName.length + 1), detail]);
     const repeated = this.diagnostics.some(
       (other) =>

@@ -13,11 +13,12 @@ import { lowerPorts, nameOf } from "./objects.js";
 const { TypeFlags } = ts;
 const EMPTY: ObjectShape = { kind: "object", members: [], indexes: [], closed: false };
 
-export function lowerInput(lowering: Lowering, { type, syntax, node }: TypeUse): ObjectShape {
+export function lowerInput(lowering: Lowering, { type, syntax, node }: TypeUse, swapped: boolean): ObjectShape {
   lowering.side = "input";
   const use: Use = { subject: `${lowering.toolName}.Input`, node, syntax, depth: 0 };
   if (!lowering.predicates.isPlainObject(type)) {
-    lowering.report("SVC150", use, lowering.printType(type));
+    if (swapped) lowering.report("SVC150", use, "it is a union of variants", "swap the types: SvcTool<Input, Output>");
+    else lowering.report("SVC150", use, lowering.printType(type));
     return EMPTY;
   }
   const shape = lowerPorts(lowering, type, use, false);
@@ -26,6 +27,16 @@ export function lowerInput(lowering: Lowering, { type, syntax, node }: TypeUse):
   lowering.finish();
   reportSecrets(lowering, documented);
   return documented;
+}
+
+/** Whether a class passes its Output as Input, and its Input as Output. */
+export function isSwapped({ predicates, checker }: Lowering, input: ts.Type, output: ts.Type): boolean {
+  const isVariant = (type: ts.Type): boolean => {
+    if (type.isStringLiteral()) return true;
+    const [tag, ...more] = predicates.isPlainObject(type) ? checker.getPropertiesOfType(type) : [];
+    return tag !== undefined && more.length === 0 && predicates.isPlainObject(checker.getTypeOfSymbol(tag));
+  };
+  return input.isUnion() && input.types.every(isVariant) && predicates.isPlainObject(output) && !isVariant(output);
 }
 
 export function lowerOutput(lowering: Lowering, { type, syntax, node }: TypeUse): OutputVariant[] {
@@ -98,7 +109,12 @@ function lowerTaggedVariant(
     return undefined;
   }
   if (!lowering.predicates.isPlainObject(type)) {
-    lowering.report("SVC161", use, lowering.printType(type));
+    const { predicates } = lowering;
+    const isData = predicates.builtIn(type) === undefined || predicates.isSpecial(type) || predicates.isList(type);
+    const payload = isData ? `{ value: ${lowering.printType(type)} }` : "{ reason: string }";
+    const advice = isData ? "wrap the value in an object" : "declare the data that callers need";
+    const hint = `${advice}, such as { ${tag.name}: ${payload} }`;
+    lowering.report("SVC161", use, lowering.printType(type), hint);
     return undefined;
   }
   const payload = lowerPorts(lowering, type, use, true);
