@@ -222,6 +222,11 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     ["a class that is no tool", "await bootstrap(class {});", NO_CLASS],
     ["an instance", "await bootstrap(new One());", NO_CLASS],
     [
+      "a tool of another copy of svc-runtime",
+      "{ class SvcTool {} class Base extends SvcTool {} await bootstrap(class Seats extends Base {}); }",
+      /got Seats, which extends SvcTool of another copy of svc-runtime: install one copy/,
+    ],
+    [
       "a tool without fqn",
       "await bootstrap(class extends SvcTool {});",
       /fqn\(\) is missing: add `static override fqn\(\)/,

@@ -89,12 +89,21 @@ export class ServedTool implements ToolCode {
   }
 }
 
+function extendsNamed(given: object, name: string): boolean {
+  const base: unknown = Object.getPrototypeOf(given);
+  return typeof base === "function" && (base.name === name || extendsNamed(base, name));
+}
+
 /** Static metadata of a class, without a description from JSDoc, which is only in the contract. */
 function staticFacts(tool: SvcToolClass) {
   const inherited = SvcTool as unknown as SvcToolClass;
   const given: unknown = tool;
   if (typeof given !== "function" || !(given.prototype instanceof SvcTool)) {
-    throw new StartupError("bootstrap: expected classes that extend SvcTool, got another value");
+    const isOfOtherCopy = typeof given === "function" && extendsNamed(given, SvcTool.name);
+    const got = isOfOtherCopy
+      ? `${given.name}, which extends SvcTool of another copy of svc-runtime: install one copy (npm ls svc-runtime lists them)`
+      : "another value";
+    throw new StartupError(`bootstrap: expected classes that extend SvcTool, got ${got}`);
   }
   try {
     return {
