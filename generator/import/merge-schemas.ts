@@ -15,7 +15,7 @@ export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
   return more.reduce(mergeTwo, first);
 }
 
-/** Checks that a schema that forbids additional properties declares every member of the others. */
+/** If a schema forbids additional properties, it must declare every member of the others. */
 function checkClosed(schema: JsonObject, all: readonly JsonObject[]): void {
   const rest = schema.get("additionalProperties");
   if (rest === undefined || rest === true) return;

@@ -34,9 +34,9 @@ function isWide({ type, format, minimum, maximum }: Plain): boolean {
 }
 
 /**
- * The schema for clients.
+ * Returns the schema for MCP clients, in which integers that may exceed 2^53 are strings of digits.
  *
- * @param lenient whether integers are also accepted as numbers, as in {@link ExactIntegers.inward}
+ * @param lenient whether such integers may also be JSON numbers, as {@link ExactIntegers.inward} accepts them
  */
 export function digitSchema(schema: unknown, lenient = false): unknown {
   if (!isPlain(schema)) return schema;

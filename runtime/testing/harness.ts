@@ -220,7 +220,7 @@ async function resolved(
  * await sum.close();
  * ```
  *
- * @param tools one class, or several that share a server; {@link Harness.of} returns the harness of the others
+ * @param tools one class, or several that share a server; {@link Harness.of} returns the harness of each other class
  * @throws StartupError for a tool that cannot be served or has no contract; RangeError, TypeError for invalid options
  */
 export async function createHarness<Tool extends SvcToolClass>(

@@ -406,7 +406,7 @@ export const CODES = {
   ),
   SVC176: note(
     "this @acknowledge has no effect",
-    "remove the tag, or this code from it",
+    "remove @acknowledge, or remove this diagnostic code from it",
     "@acknowledge CODE silences a note or warning about the member, class or type below the comment, and there is none with this code.",
   ),
   SVC177: error(

@@ -215,7 +215,11 @@ export class SchemaNodes {
     return this.#nodeOf([...new Set([only, ...more].flatMap(({ parts }) => parts))]);
   }
 
-  /** @param origin node that has the position of the atom */
+  /**
+   * Returns the node of an atom.
+   *
+   * @param origin node that has the position of the atom
+   */
   ofAtom(atom: Atom, origin: Node): Node {
     let node = this.#ofAtoms.get(atom);
     if (node === undefined) {

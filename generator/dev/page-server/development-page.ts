@@ -22,7 +22,7 @@ export interface PageOptions {
   readonly root?: string;
   /** Address of the remote server. */
   readonly url?: string;
-  /** Keys and options of calls. Called at each start of the server, because the first start creates the keys. */
+  /** Returns the leader's keys and options. Called after each start of the tool server, because the first start creates the keys. */
   readonly leader: () => Promise<LeaderOptions & { readonly toolKey?: string }>;
   /** Address of the page; by default 127.0.0.1 and a port that the system chooses. */
   readonly address?: PageAddress;
