@@ -358,6 +358,18 @@ test("a timeout that seems to be in seconds, or that the network does not regist
   }
 });
 
+test("a path that repeats the name of the endpoint is noted", () => {
+  const path = (value: string) =>
+    toolSource("Sum", "{ a: string }").replace(/(path\(\) \{\s*return )"[^"]*"/, `$1"${value}"`);
+  generated({ "src/a.ts": path("quote/invoke/") }, ({ diagnostics }) =>
+    assert.deepEqual(
+      diagnostics.map(({ code, message }) => `${code} ${message}`),
+      ["SVC193 the path already ends in invoke: calls go to /quote/invoke/invoke"],
+    ),
+  );
+  generated({ "src/a.ts": path("invoke/voice-invoke") }, ({ diagnostics }) => assert.deepEqual(diagnostics, []));
+});
+
 test("a tool class in a file that tsconfig.json excludes is reported", () => {
   generated(
     { "src/a.ts": "export const a = 1;", "lib/tool.ts": toolSource("Sum", "{ a: number }") },

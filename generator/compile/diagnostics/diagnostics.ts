@@ -31,7 +31,8 @@ function note(title: string, hint: string, why: string): Entry {
 
 /**
  * Ranges of codes. 100: project, 110: class and static metadata, 130: types, 150: input, 160: output, 170: JSDoc, 180:
- * schemas (in `--check`), 190: types and imports.
+ * schemas (in `--check`), 190: types, imports and
+ * paths.
  */
 export const CODES = {
   SVC100: error(
@@ -453,6 +454,11 @@ export const CODES = {
     "Node does not resolve this import",
     "write the relative path of the compiled file, with its extension; nothing, if a bundler builds the server",
     "In ES modules Node resolves relative imports by their exact file name, and it does not know the paths of tsconfig.json, which tsc does not rewrite. A server that tsc has built ends at its start with ERR_MODULE_NOT_FOUND.",
+  ),
+  SVC193: note(
+    "the path already ends in invoke",
+    "return the path without its last segment, such as quote for quote/invoke",
+    "A tool is served at PATH/health, PATH/meta and PATH/invoke: the server appends the names of the endpoints.",
   ),
 } as const satisfies Record<string, Entry>;
 

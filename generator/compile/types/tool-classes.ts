@@ -361,6 +361,8 @@ function readStaticMetadata(
   const urlPath = typeof path?.value === "string" ? path.value : "";
   if (!/^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/.test(urlPath)) fail("SVC122", path?.node ?? at, `${name}.path()`);
   else if (/[:*]/.test(urlPath)) fail("SVC126", path?.node ?? at, `${name}.path()`, quoted(urlPath));
+  else if (/(?:^|\/)invoke\/*$/.test(urlPath))
+    report("SVC193", path?.node ?? at, `${name}.path()`, `calls go to /${canonicalPath(urlPath)}/invoke`);
 
   const milliseconds = typeof timeout?.value === "number" ? timeout.value : DEFAULT_TIMEOUT_MS;
   if (!Number.isInteger(milliseconds) || milliseconds < 1 || milliseconds > MAX_TIMEOUT_MS) {
