@@ -358,6 +358,27 @@ test("a timeout that seems to be in seconds, or that the network does not regist
   }
 });
 
+test("a base class of a package with its own svc-runtime is an error", () => {
+  const other = "node_modules/base/node_modules/svc-runtime";
+  const named = (name: string) => `{ "name": "${name}", "version": "1.0.0", "types": "index.d.ts" }`;
+  const files = {
+    "src/a.ts": toolSource("Sum", "{ a: string }")
+      .replace("SvcTool", 'Base } from "base";\nimport { SvcTool')
+      .replace("extends SvcTool", "extends Base"),
+    "node_modules/base/package.json": named("base"),
+    "node_modules/base/index.d.ts":
+      'import { SvcTool } from "svc-runtime";\nexport declare abstract class Base<I, O> extends SvcTool<I, O> {}\n',
+    [`${other}/package.json`]: named("svc-runtime"),
+    [`${other}/index.d.ts`]: `export declare abstract class SvcTool<I, O> { readonly __io: { input: I; output: O };
+  static fqn(): string; static path(): string; static description(): string;
+  abstract invoke(input: I): O | Promise<O>; health(): unknown; }\n`,
+  };
+  generated(files, ({ diagnostics }) => {
+    const found = diagnostics.find(({ code }) => code === "SVC105");
+    assert.match(found?.message ?? "", new RegExp(`extends SvcTool of another copy of svc-runtime, ${other}$`));
+  });
+});
+
 test("a path that repeats the name of the endpoint is noted", () => {
   const path = (value: string) =>
     toolSource("Sum", "{ a: string }").replace(/(path\(\) \{\s*return )"[^"]*"/, `$1"${value}"`);

@@ -436,15 +436,28 @@ function importsOfRuntime(file: ts.SourceFile): ts.Expression[] {
     .filter((specifier) => ts.isStringLiteral(specifier) && [RUNTIME, `${RUNTIME}/v1`].includes(specifier.text));
 }
 
+/** Folder of the svc-runtime that Node finds from a file in `node_modules`. */
+function runtimeFolder(fileName: string): string | undefined {
+  for (let folder = dirname(fileName); ; folder = dirname(folder)) {
+    const found = join(folder, "node_modules", RUNTIME);
+    if (existsSync(join(found, "package.json"))) return found;
+    if (dirname(folder) === folder) return undefined;
+  }
+}
+
+/** Folder of the svc-runtime that Node finds from the second file, if it is not the one of the first file. */
+export function otherRuntimeFolder(file: string, second: string): string | undefined {
+  const [own, other] = [runtimeFolder(file), runtimeFolder(second)];
+  if (own === undefined || other === undefined) return undefined;
+  return realpathSync(own) === realpathSync(other) ? undefined : other;
+}
+
 /** Reason and hint if svc-runtime is in `node_modules` but does not resolve; empty if it is not there. */
 function unresolvedReason(layout: Layout, fileName: string): [] | [reason: string, hint: string] {
-  let folder = dirname(fileName);
-  while (!existsSync(join(folder, "node_modules", RUNTIME, "package.json"))) {
-    if (dirname(folder) === folder) return [];
-    folder = dirname(folder);
-  }
-  const place = displayPath(layout, join(folder, "node_modules", RUNTIME));
-  return existsSync(join(folder, "node_modules", RUNTIME, "dist/index.d.ts"))
+  const folder = runtimeFolder(fileName);
+  if (folder === undefined) return [];
+  const place = displayPath(layout, folder);
+  return existsSync(join(folder, "dist/index.d.ts"))
     ? [
         `${place} exists, but the module resolution of tsconfig.json does not find it`,
         'set "module": "NodeNext" in tsconfig.json',

@@ -7,7 +7,7 @@ import { closest } from "../diagnostics/did-you-mean.js";
 import { quoted } from "../diagnostics/quote.js";
 import type { ClassImport, StaticMetadata, Tool } from "../model.js";
 import { displayPath } from "../project/layout.js";
-import { type Program, packageOf } from "../project/program.js";
+import { otherRuntimeFolder, type Program, packageOf } from "../project/program.js";
 import { toolOutside } from "../project/tool-outside.js";
 import {
   type ClassDeclaration,
@@ -144,6 +144,11 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
     if (looksLikeTool(node)) report("SVC105", at, node.getName() ?? fileStem(node), untyped);
     return undefined;
   }
+  const other = otherRuntime(program, node);
+  if (other !== undefined) {
+    const detail = `its base class extends SvcTool of another copy of svc-runtime, ${displayPath(program.layout, other)}`;
+    report("SVC105", at, node.getName() ?? fileStem(node), detail, ONE_RUNTIME);
+  }
   const imported = findImport(program, node);
   const name =
     node.getName() ??
@@ -171,6 +176,17 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
     input: { type: types.input, syntax: syntax?.[0], node: syntax?.[0]?.node ?? at.compilerNode },
     output: { type: types.output, syntax: syntax?.[1], node: syntax?.[1]?.node ?? at.compilerNode },
   };
+}
+
+const ONE_RUNTIME =
+  "install one copy: declare svc-runtime as a peer dependency of the package of the base class; npm ls svc-runtime lists the copies";
+
+/** Folder of the svc-runtime that a base class uses, if it is not the one that the class uses. */
+function otherRuntime(program: Program, node: ClassNode): string | undefined {
+  const base = baseClass(program, node);
+  if (base === undefined || isRuntimeClass(base)) return undefined;
+  const other = otherRuntimeFolder(node.getSourceFile().getFilePath(), base.getSourceFile().fileName);
+  return other ?? otherRuntime(program, program.wrap(base));
 }
 
 /** Whether a class resembles a tool: it has `invoke`, and an own `fqn` or a base with a name similar to SvcTool. */
