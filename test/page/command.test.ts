@@ -47,19 +47,19 @@ test("the page reports a server that does not answer", PATIENCE, async () => {
 
 test("options without effect are refused", async () => {
   const project = new ToolProject({});
+  const failure = async (...args: string[]) => svcGenIn(project.root, ["dev", ...args]);
   const refusal = async (...args: string[]) => {
-    const { code, err } = await svcGenIn(project.root, ["dev", ...args]);
+    const { code, err } = await failure(...args);
     assert.equal(code, EXIT.usage);
     return err;
   };
-  assert.match(await refusal("--url", "http://127.0.0.1:1", "--port", "1"), /--port is of a project/);
-  assert.match(await refusal("--url", "http://127.0.0.1:1", "--signed"), /--signed is of a project/);
+  assert.match(await refusal("--url", "http://127.0.0.1:1", "--port", "1"), /--port and --url exclude each other/);
+  assert.match(await refusal("--url", "http://127.0.0.1:1", "--signed"), /--signed and --url exclude each other/);
   assert.match(await refusal("--page-port", "70000"), /--page-port expects a number from 0 to 65535/);
   assert.match(await refusal("--host", "192.0.2.1"), /--host expects an address of this machine/);
   assert.match(await refusal("--leader-key", "x"), /--leader-key expects --signed or --url/);
   assert.match(await refusal("--url", "nowhere"), /--url expects the address of a server/);
-  assert.match(
-    await refusal("--url", "http://127.0.0.1:1", "--leader-key", "missing"),
-    /cannot read "missing": ENOENT/,
-  );
+  const missing = await failure("--url", "http://127.0.0.1:1", "--leader-key", "missing");
+  assert.equal(missing.code, EXIT.failure);
+  assert.match(missing.err, /cannot read "missing": ENOENT/);
 });

@@ -70,8 +70,8 @@ const url = await harness.http();
 const answer = await fetch(url + "/one/health", { headers: { connection: "close" } });
 process.stdout.write(String(answer.status));
 `;
-  const { code, stdout } = await run(program).ended;
-  assert.deepEqual([code, stdout], [0, "200"]);
+  const { code, stdout, stderr } = await run(program).ended;
+  assert.deepEqual([code, stdout], [0, "200"], stderr);
 });
 
 describe("the release of resources at a shutdown", () => {
