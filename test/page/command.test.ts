@@ -61,5 +61,5 @@ test("options without effect are refused", async () => {
   assert.match(await refusal("--url", "nowhere"), /--url expects the address of a server/);
   const missing = await failure("--url", "http://127.0.0.1:1", "--leader-key", "missing");
   assert.equal(missing.code, EXIT.failure);
-  assert.match(missing.err, /cannot read "missing": ENOENT/);
+  assert.match(missing.err, /cannot read "missing": the file does not exist/);
 });
