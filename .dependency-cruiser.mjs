@@ -268,8 +268,9 @@ const LAYERS = [
   {
     name: "generator/command-line",
     files:
-      "generator/cli/command generator/cli/arguments generator/cli/help generator/commands/options/project-options",
+      "generator/cli/command generator/cli/arguments generator/cli/help-layout generator/commands/options/project-options",
     below: "generator/compile/diagnostics generator/compile/project generator/cli/command-errors",
+    packages: "svc-runtime/internal/generator",
     node: "fs path util",
   },
   {
@@ -298,7 +299,7 @@ const LAYERS = [
   {
     name: "generator/config",
     files: "generator/config/*",
-    below: "generator/compile/diagnostics generator/files/new-files",
+    below: "generator/files/new-files",
     packages: "svc-runtime/internal/config svc-runtime/internal/generator",
     node: "crypto path",
   },

@@ -69,7 +69,7 @@ export type { ErrorCode } from "./wire/error-codes.js";
 export { WireFault } from "./wire/fault.js";
 export { JsonError } from "./wire/json/error.js";
 export { DEFAULT_TIMEOUT_MS } from "./wire/protocol.js";
-export type { Repeat } from "./wire/repeat.js";
+export type { Repeat } from "./wire/replay-memory-header.js";
 export { WithSerdeErrorPath } from "./wire/with-error-path.js";
 
 /** A value or a promise of it: the return type of hooks such as `health` and `authorize`, which throw on failure. */

@@ -1,7 +1,7 @@
 /** Parses the command line, with one-line errors. */
 
 import { parseArgs } from "node:util";
-import { closest, didYouMean } from "../compile/diagnostics/did-you-mean.js";
+import { closest, didYouMean } from "svc-runtime/internal/generator";
 import { contentKind, quoted } from "../compile/diagnostics/quote.js";
 import { type Command, type Option, type Options, UsageError, type Values } from "./command.js";
 

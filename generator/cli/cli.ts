@@ -38,7 +38,7 @@ import {
   type Values,
 } from "./command.js";
 import { completionCommand } from "./completion.js";
-import { commandHelp, overview } from "./help.js";
+import { commandHelp, overview } from "./help-layout.js";
 
 export { type CliHost, EXIT } from "./command.js";
 

@@ -1,8 +1,7 @@
 /** Checks a configuration: errors that a server would report at start, and differences from the project's tools. */
 
 import { type ConfigCheck, type ConfigError, checkConfigFile } from "svc-runtime/internal/config";
-import { parseFqn } from "svc-runtime/internal/generator";
-import { closest } from "../compile/diagnostics/did-you-mean.js";
+import { closest, parseFqn } from "svc-runtime/internal/generator";
 
 /** A fault or a questionable setting. Contains no values of the file, because any of them may be a misplaced key. */
 export interface Finding {

@@ -1,6 +1,6 @@
+import { closest } from "svc-runtime/internal/generator";
 import { unknownName } from "../cli/arguments.js";
 import { UsageError } from "../cli/command.js";
-import { closest } from "../compile/diagnostics/did-you-mean.js";
 
 export interface NamedTool {
   readonly fqn: string;

@@ -1,6 +1,6 @@
 /** Checks names of options at run time, because a misspelt option could silently disable a check. */
 
-import { didYouMean } from "./nearest.js";
+import { didYouMean } from "./did-you-mean.js";
 
 /** Names of all options of a type. */
 export type Names<Options> = Readonly<Record<keyof Options, true>>;

@@ -1,8 +1,8 @@
 /** Finds environment variables that are set but not read: misspelt names, and names of the Rust toolkit. */
 
 import { ENV_TOOLKIT_CONFIG_PATH } from "./config.js";
+import { closest } from "./did-you-mean.js";
 import * as environment from "./environment.js";
-import { closest } from "./nearest.js";
 
 const KNOWN: readonly string[] = [
   // First, because the nearest of equally near names is the first one.

@@ -24,7 +24,7 @@ import { JsonError, lineColumn } from "../wire/json/error.js";
 import { entryKind, scalarOf, stringOf } from "../wire/json/read.js";
 import { parseJson } from "../wire/json/scan.js";
 import { MAX_U64 } from "../wire/protocol.js";
-import { closest } from "./nearest.js";
+import { closest } from "./did-you-mean.js";
 import { hiddenPath } from "./operator-file.js";
 
 export interface DocumentSource {

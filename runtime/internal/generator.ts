@@ -3,7 +3,7 @@
  * of the same version; any version may change the exports.
  */
 
-export { closest, didYouMean } from "../config/nearest.js";
+export { closest, didYouMean } from "../config/did-you-mean.js";
 export { fqnProblem, parseFqn } from "../fqn.js";
 export { isLoopback } from "../loopback.js";
 export type {

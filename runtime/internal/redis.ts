@@ -23,4 +23,4 @@ export { endsWithin } from "../time-limit.js";
 export { sha256 } from "../wire/crypto/hash.js";
 export { textKind } from "../wire/described-text.js";
 export { asciiText } from "../wire/printable.js";
-export type { Repeat } from "../wire/repeat.js";
+export type { Repeat } from "../wire/replay-memory-header.js";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseJson, printJson } from "#page/form/exact-json.js";
-import { Fields, numberProblem } from "#page/form/field.js";
+import { Fields, numberProblem } from "#page/form/field-schema.js";
 
 const flat = (text: string) => text.replaceAll(/\s/g, "");
 

@@ -6,7 +6,7 @@ import { readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { closest } from "#runtime/config/nearest.js";
+import { closest } from "#runtime/config/did-you-mean.js";
 import { digestOf, readOperatorFile, readOperatorFileAsync } from "#runtime/config/operator-file.js";
 import { strayVariables } from "#runtime/config/stray-variables.js";
 import { undeclaredNotice } from "#runtime/server/call/run/undeclared-notice.js";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { PermissionDenied } from "#runtime/index.js";
-import { Lifetimes } from "#runtime/server/replay/lifetimes.js";
+import { Lifetimes } from "#runtime/server/replay/lifetime-history.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import type { ReplayStore } from "#runtime/server/replay/store.js";
 import { proves } from "../proves.js";

@@ -1,7 +1,7 @@
 /** `svc-gen keys convert FILE --to FORM`: prints a key in another text format. */
 
+import { didYouMean } from "svc-runtime/internal/generator";
 import { defineCommand, EXIT, JSON_OPTION, UsageError } from "../../cli/command.js";
-import { didYouMean } from "../../compile/diagnostics/did-you-mean.js";
 import { quoted, shellWord } from "../../compile/diagnostics/quote.js";
 import { jsonText, withKeys } from "./key-options.js";
 

@@ -1,7 +1,7 @@
 /** Options of the generated server, from an optional file next to the output folder. */
 
+import { didYouMean } from "svc-runtime/internal/generator";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
-import { didYouMean } from "../diagnostics/did-you-mean.js";
 import { quoted } from "../diagnostics/quote.js";
 import { displayPath } from "../project/layout.js";
 import type { Program } from "../project/program.js";

@@ -1,9 +1,8 @@
 /** Finds the tool classes of a project and reads their static metadata without running code. */
 
-import { DEFAULT_TIMEOUT_MS, fqnProblem, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/internal/generator";
+import { closest, DEFAULT_TIMEOUT_MS, fqnProblem, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/internal/generator";
 import { type Acknowledgement, readAcknowledged } from "../diagnostics/acknowledge.js";
 import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
-import { closest } from "../diagnostics/did-you-mean.js";
 import { quoted } from "../diagnostics/quote.js";
 import type { ClassImport, StaticMetadata, Tool } from "../model.js";
 import { displayPath } from "../project/layout.js";

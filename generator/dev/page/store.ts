@@ -11,7 +11,7 @@ import type {
   ToolView,
 } from "../page-server/page-api.js";
 import { JsonFault, parseJson, printJson, type Value } from "./form/exact-json.js";
-import { Fields, HIDDEN } from "./form/field.js";
+import { Fields, HIDDEN } from "./form/field-schema.js";
 
 const EMPTY: PageState = {
   source: "project",

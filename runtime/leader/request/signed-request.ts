@@ -1,7 +1,7 @@
 /** Signed request, with the history that prevents a repeat from running twice (protocol.md section 8). */
 
 import type { Ran } from "../../wire/error-codes.js";
-import { repeatText } from "../../wire/repeat.js";
+import { repeatText } from "../../wire/replay-memory-header.js";
 
 /** Body of a signed request, and the hash that is signed. */
 export interface Envelope {

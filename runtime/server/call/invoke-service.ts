@@ -12,7 +12,7 @@ import { outputHash, toolSignatureMessage } from "../../wire/crypto/signature.js
 import { DEFAULT_MAX_INPUT_VALUES, InputValues } from "../../wire/decode/input-values.js";
 import { statusOf } from "../../wire/error-codes.js";
 import { RESULT_CONTENT_TYPE, SIGNATURE_VERSION, type SignatureHeaders } from "../../wire/protocol.js";
-import { type Repeat, readRepeat } from "../../wire/repeat.js";
+import { type Repeat, readRepeat } from "../../wire/replay-memory-header.js";
 import { errorBody, RequestError, toRequestError } from "../errors/request-error.js";
 import type { Holding } from "../load/account.js";
 import { LoadControl } from "../load/load-control.js";

@@ -11,7 +11,7 @@
  */
 
 import { DEFAULT_REPLAY_CACHE_TTL_MS } from "../../wire/protocol.js";
-import { Lifetimes } from "./lifetimes.js";
+import { Lifetimes } from "./lifetime-history.js";
 import {
   Arena,
   BODY,

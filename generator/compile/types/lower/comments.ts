@@ -1,8 +1,7 @@
 /** Adds JSDoc to shapes: comments of aliases, enums, types and members with their constraints and tags. */
 
-import { FORMAT_NAMES } from "svc-runtime/internal/generator";
+import { didYouMean, FORMAT_NAMES } from "svc-runtime/internal/generator";
 import { readAcknowledged } from "../../diagnostics/acknowledge.js";
-import { didYouMean } from "../../diagnostics/did-you-mean.js";
 import { isNever, partsOf, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
 import { conflictingTags, constrain, isSecret, uncheckedFormat } from "../constraints.js";

@@ -5,7 +5,7 @@ import { MAX_VALUES } from "svc-runtime/internal/protocol";
 import { draft, editValue, errorAt, fields } from "../store.js";
 import { AnyJson } from "./any-json.js";
 import { isList, NUMBER, Num, pathText, replaceAt, type Value, type ValueStep, valueAt } from "./exact-json.js";
-import { type Field, type FieldMember, numberProblem, type Schema } from "./field.js";
+import { type Field, type FieldMember, numberProblem, type Schema } from "./field-schema.js";
 
 export function controlId(path: string): string {
   return `field:${path}`;

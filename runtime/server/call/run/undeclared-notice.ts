@@ -1,6 +1,6 @@
 /** Logs members that callers send but a tool's input does not declare, for the author of the tool. */
 
-import { closest } from "../../../config/nearest.js";
+import { closest } from "../../../config/did-you-mean.js";
 import type { Logger } from "../../../tool.js";
 import type { Contract } from "../../../wire/contract.js";
 import { undeclaredMembers } from "../../../wire/decode/undeclared.js";

@@ -1,1 +1,0 @@
-export { closest, didYouMean } from "svc-runtime/internal/generator";
