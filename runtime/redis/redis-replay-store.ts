@@ -495,20 +495,25 @@ export class RedisReplayStore implements ReplayStore {
   async #isServing(): Promise<boolean> {
     if (!this.#connection.ready) return false;
     try {
-      // A Sentinel refuses the commands of the next check.
-      if ((await this.#connection.info()).get("redis_mode") === "sentinel") {
-        throw new StartupError(
-          this.#startMessage("expected Redis, got a Sentinel: use redis+sentinel://HOST:PORT/NAME"),
-        );
-      }
       await this.#incarnation.check();
       await this.#checkServer();
       return this.#writable;
     } catch (error) {
       if (!(error instanceof RedisFault)) throw error;
       this.#lastCode = error.code;
+      if (error.code === "ERR" && (await this.#isSentinel())) {
+        throw new StartupError(
+          this.#startMessage("expected Redis, got a Sentinel: use redis+sentinel://HOST:PORT/NAME"),
+        );
+      }
       return false;
     }
+  }
+
+  /** Whether the server is a Sentinel, which has no commands for keys. */
+  async #isSentinel(): Promise<boolean> {
+    const facts = await this.#connection.info().catch(() => undefined);
+    return facts?.get("redis_mode") === "sentinel";
   }
 
   async #checkServer(): Promise<void> {
