@@ -19,7 +19,7 @@ const MAX_LOCK_MS = 60_000;
 /** Generates the contracts of a project, unless any process has done so and nothing has changed since. */
 export async function keptContracts(options: GenerateOptions): Promise<Pick<Generated, "contracts" | "diagnostics">> {
   const { root } = options;
-  // Cached separately from runs of `svc-gen`, because users of those have seen the diagnostics.
+  // Not saved as a run of `svc-gen`, because the user has not seen the diagnostics of this run.
   const identity = { ...buildOptions(options), only: "contracts" };
   const kept = () => freshBuildInfo(root, buildOptions(options)) ?? freshBuildInfo(root, identity);
   const last = kept();
@@ -50,7 +50,7 @@ function lockOf(root: string, identity: Readonly<Record<string, string>>): strin
   }
 }
 
-/** Makes the lock; false while another thread or process that lives has it. */
+/** Tries to take the lock. False while another process or thread has it, or if an abandoned lock was just removed. */
 function takeLock(lock: string): boolean {
   try {
     writeFileSync(lock, String(process.pid), { flag: "wx" });

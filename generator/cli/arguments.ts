@@ -12,7 +12,7 @@ const COMMON: Options = {
 };
 
 export interface ParsedArguments {
-  /** Undefined for the overview. */
+  /** Undefined if the user asks for the overview of commands. */
   readonly command: Command | undefined;
   /** First word of the commands in the overview, such as `keys`; undefined for all commands. */
   readonly group?: string;
@@ -116,7 +116,7 @@ function checkOption(
   }
   if (option.type === "boolean" && value !== undefined) throw new UsageError(`--${name} takes no value`);
   if (option.type === "string" && (value === undefined || value === "" || (!inline && value.startsWith("-")))) {
-    // Other texts, such as a PEM, may be secret.
+    // Shows the value only if it looks like an option. Any other value, such as a PEM, may be secret.
     const got = /^-[\w-]{1,30}$/.test(value ?? "") ? `, got ${quoted(value ?? "")}` : "";
     throw new UsageError(`--${name} expects a value${value ? `${got}; write --${name}=VALUE` : ""}`);
   }

@@ -104,7 +104,7 @@ export async function run(given: readonly string[], surroundings: CliHost): Prom
   }
 }
 
-/** Help command for what the user typed, as far as that is the name of a command. */
+/** Hint that names the help of the typed command or group, or the overview if there is no such command. */
 function helpFor(given: readonly string[]): string {
   const [first = "", second = ""] = given.filter((word) => !word.startsWith("-"));
   const names = COMMANDS.slice(1).map(({ name }) => name);
@@ -120,7 +120,7 @@ function isSet(values: Values<Options>, name: string): boolean {
 /** Message of an error that the user can fix; undefined for a defect of svc-gen. */
 function faultOf(error: unknown, help: string) {
   if (error instanceof UsageError) return { exit: EXIT.usage, code: "usage", message: error.message, hint: help };
-  // Thrown by the parsers of TypeScript and JSON.
+  // The parsers of TypeScript and JSON are recursive.
   if (isStackOverflow(error)) {
     const message = "a type, an expression or a document is nested too deeply";
     return { exit: EXIT.failure, code: "failed", message, hint: "reduce its nesting" };

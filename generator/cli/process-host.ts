@@ -58,7 +58,7 @@ async function ask(question: string, hidden = false): Promise<string> {
   // With `terminal`, readline echoes the typed characters itself, and `silent` drops them.
   const output = hidden ? { output: silent, terminal: true, historySize: 0 } : { output: process.stderr };
   const terminal = createInterface({ input: process.stdin, ...output });
-  // Printed only now, because input typed before would be shown.
+  // Printed only after readline has turned off the terminal's own echo, which would show what the user types.
   if (hidden) process.stderr.write(question);
   // Ctrl-C and Ctrl-D end the question without an answer.
   const cancel = () => {

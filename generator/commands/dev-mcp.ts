@@ -26,7 +26,7 @@ export function devMcp(call: CommandContext<typeof LEADER_OPTIONS & Options>, ro
   let opened: ReturnType<typeof open> | undefined;
   return {
     answer: async (request, response) => {
-      // The keys exist once a build is served.
+      // Before the first build is served, the keys for calls may not exist.
       if (tools.length === 0) {
         response
           .writeHead(503, { "Content-Type": "application/json" })

@@ -36,8 +36,8 @@ export const DEV_LOG_LEVEL = { SVC_LOG_LEVEL: "debug" } as const;
 /**
  * Opens the page of a project.
  *
- * @param settings variables of the server. If they contain a log level, debug lines are printed, otherwise only the
- * calls. If they contain a configuration, MCP clients are not answered
+ * @param settings variables of the server. If they set a log level, debug lines are printed too. If they name a
+ * configuration, MCP clients are not answered
  * @param tell prints events
  */
 export async function followedPage(

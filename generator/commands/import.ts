@@ -91,7 +91,7 @@ async function projectAround(tools: readonly ImportedTool[], { cwd }: CommandCon
 
 async function testFiles({ tools, shared }: Import, { cwd }: CommandContext<typeof OPTIONS>, folder: string) {
   const { testText } = await import("../import/tool-test.js");
-  // Each folder of classes has a corresponding folder in `test`; that of `src` is `test`.
+  // `test` has the same subfolders as `src`: the tests of classes in `src/shop` are in `test/shop`.
   const inside = [relative(join(cwd, "src"), folder), relative(cwd, folder)].find((path) => !path.startsWith(".."));
   const tests = join(cwd, "test", inside ?? "");
   const module = (file: string) => {

@@ -28,7 +28,7 @@ export function staleReport(files: readonly StaleFile[]): string {
 /** Unified diff with {@link CONTEXT} lines around each change, limited to {@link MAX_LINES} lines. */
 export function unified(path: string, old: string, next: string): string {
   const isFar = Math.abs(lineEnds(old) - lineEnds(next)) > MAX_EDITS;
-  // Comparing millions of lines takes gigabytes of memory, whatever the limit.
+  // Even with a limit on edits, comparing texts whose lengths differ by millions of lines takes gigabytes of memory.
   const patch = isFar
     ? undefined
     : createTwoFilesPatch(path, path, old, next, "", "as svc-gen would write it", {

@@ -93,9 +93,9 @@ export function generateFrom(program: Program, cache: ResultCache = new Map(), r
   const diagnostics = filterNotes(
     [
       ...program.notes,
-      // A missing base class also causes errors about `override`, and SvcTool without type arguments one of TypeScript.
+      // In a file with SVC105, errors about `override` (TS4112) or missing type arguments (TS2314) have the same cause.
       ...compiler.filter(({ code, place }) => !["TS4112", "TS2314"].includes(code) || !alike.has(place?.file)),
-      // TypeScript's own error is sufficient.
+      // SVC191 reports unresolved types; TypeScript's own errors may already explain them.
       ...(hasErrors(compiler) ? found.filter(({ code }) => code !== "SVC191") : found),
       ...(nothing ? [noTools(program)] : []),
       ...duplicateTools(tools),

@@ -44,7 +44,7 @@ export type Shape = { readonly doc?: Doc } & (
   | { readonly kind: "ref"; readonly name: string }
 );
 
-/** The `items`, of which the last `optional` may be missing; then any number of `rest`; then exactly `tail`. */
+/** First the `items`, of which the last `optional` ones may be missing; then any number of `rest`; then the `tail`. */
 export interface TupleShape {
   readonly kind: "tuple";
   readonly items: readonly Shape[];

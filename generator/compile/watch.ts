@@ -236,7 +236,7 @@ class WatchSession {
     while (builder.getSemanticDiagnosticsOfNextAffectedFile() !== undefined);
     const program = builder.getProgram();
     const current = generateFrom(openProgram(project, program, builder, keysOf(builder)), this.#results);
-    // A new folder anywhere, such as the output folder, causes a new program with the same files.
+    // TypeScript also creates a new program if a new folder appears, such as the output folder; its files are the same.
     const versions = (program.getSourceFiles() as readonly InnerFile[]).map(versionOf).join("\n");
     if (versions === this.#versions && isDeepStrictEqual(current, this.#current)) return;
     this.#versions = versions;

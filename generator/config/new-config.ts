@@ -19,8 +19,8 @@ export interface NewConfig {
 }
 
 /**
- * Creates a configuration that requires signatures. A new key pair of the leader is written to the folder `keys` next
- * to it.
+ * Creates a configuration that requires signatures. If the leader has no key yet, a new pair is added as files in the
+ * folder `keys` next to the configuration.
  */
 export function signedConfig(target: string, { tools, leaderId, leaderKey, toolKey }: ConfigFacts): NewConfig {
   const keys = join(dirname(target), "keys");

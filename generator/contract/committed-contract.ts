@@ -4,7 +4,7 @@ import { escapeControls } from "../compile/diagnostics/quote.js";
 import { isWithin } from "../files/atomic-write.js";
 import { MAX_FILE_BYTES } from "../files/read-file.js";
 
-/** Text, or the reason why there is none. */
+/** Text of the committed `meta.json`, or the reason why it cannot be read. */
 export type CommittedContract = { readonly text: string } | { readonly fault: string };
 
 const TIMEOUT_MS = 30_000;

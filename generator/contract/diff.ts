@@ -257,7 +257,7 @@ function compareTypes(side: "input" | "output", port: string, [old, next]: Types
   const options = { sendsNull: side === "output", exact: false };
   const failures = findExcluded(sender.node, taker.node, options);
   const changes = byPlace(failures).map((failure) => typeChange(side, port, failure));
-  // An optional output is sent as null, so it may be absent if its type allows null.
+  // In a result, an optional port whose type allows null is always present: a missing value is sent as null.
   const mayLack = !sender.isRequired && !(side === "output" && admitsNull(sender.node));
   if (mayLack && taker.isRequired) {
     const change = side === "input" ? "callers may omit it, but it is now required" : "results may omit it";

@@ -37,7 +37,7 @@ export type Phase = "starting" | "building" | "serving" | "failing" | "stopping"
 export type Input<Build extends Startable> =
   /** A run of the generator has begun. */
   | { readonly on: "building" }
-  /** The run found the project unchanged. Reported only if the start of the run was. */
+  /** The run found the project unchanged. The user sees this only if the start of the run was announced. */
   | { readonly on: "unchanged"; readonly isAnnounced: boolean }
   | { readonly on: "errors" }
   /** The run failed without a result. */

@@ -48,7 +48,7 @@ cluster.schedulingPolicy = cluster.SCHED_NONE;
 const SLOW_START_S = 20;
 /** Milliseconds between the stop signal and SIGKILL. */
 const STOP_MS = 15_000;
-/** The same for a process without calls, and for one that may be paused in a debugger. */
+/** Shorter time for a process that serves no calls, and for one that may be paused in a debugger. */
 const SHORT_STOP_MS = 2_000;
 
 export class DevServer {
@@ -75,8 +75,8 @@ export class DevServer {
    */
   async start(script: string, env: Environment): Promise<Started> {
     if (this.#options.inspect !== undefined) await this.#stopAll();
-    // Processes share a socket if they request the same port, even port 0. If none serves, the last port is free and
-    // used again.
+    // Processes that request the same port, even port 0, share a socket. If no process serves, the last port is free,
+    // so the next process requests it.
     if (this.#serving === undefined && this.#url !== undefined) this.#port = Number(portOf(this.#url));
     let outcome = await this.#run(script, env);
     if ("listenError" in outcome && this.#port !== 0) {
@@ -184,7 +184,7 @@ export class DevServer {
   }
 }
 
-/** A start that failed because the port is not available: code of the system error. */
+/** A start that failed because the port is not available. `listenError` is the code of the system error. */
 type ListenFailure = Extract<Started, { state: "failed" }> & { readonly listenError: string };
 
 /** Last line of a server that cannot listen: code and address. */
@@ -204,7 +204,7 @@ function exitReason(code: number | null, signal: string | null): string {
  */
 function retire(worker: Worker): void {
   worker.disconnect();
-  // Immediately: a process without work would end before it could call `close()` of its tools.
+  // Sent immediately: otherwise a disconnected process without calls would exit without calling `close()` of its tools.
   stop(worker, STOP_MS);
 }
 

@@ -332,7 +332,7 @@ class DevSession {
     this.#watched = path;
     watchFile(path, { interval: POLL_MS }, ({ nlink }) => {
       if (nlink !== 0 || path !== this.#watched) return;
-      // Only a new watcher notices another deletion.
+      // This watcher would report no second deletion, so the next build creates a new one.
       this.#unwatch();
       // The command that deleted the file may still be running.
       setTimeout(() => this.#input({ on: "lost" }), POLL_MS).unref();
@@ -351,7 +351,7 @@ class DevSession {
     const isOwn = files.some(({ target }) => isWithin(own, target));
     const wanted = isOwn ? [{ target: join(own, ".gitignore"), content: "*\n" }, ...files] : files;
     try {
-      // A symbolic link to the tsconfig's outDir belongs to the author.
+      // The author may have made the outDir of the tsconfig a symbolic link, which is therefore followed.
       replaceFiles(wanted.filter(differs), (target) => (isOwn ? baseOf(root, dirname(target)) : dirname(target)));
     } catch (error) {
       if (error instanceof UnwritableError) return { state: "failed", reason: error.message };

@@ -31,7 +31,7 @@ export function checkBuild(project: Project): Check[] {
   // Without outDir, a bundler builds the server at a path that is not in tsconfig.json.
   if (options.outDir === undefined) return [];
   const roots = rootsOf(project);
-  // Before TypeScript 6, the default was the common folder of all sources.
+  // Before TypeScript 6, the default of rootDir was the common folder of all sources.
   const isOld = Number.parseInt(project.installed?.version ?? "6", 10) < 6;
   const rootDir = options.rootDir ?? (isOld ? commonFolder(roots) : undefined);
   const command = {
@@ -105,7 +105,7 @@ function isFound(name: string, from: string): boolean {
     createRequire(realpathSync(from)).resolve(name);
     return true;
   } catch (error) {
-    // The package is installed but exports only an `import` condition.
+    // With this code, the package is installed, but `require` cannot load it: it exports only an `import` condition.
     return (error as NodeJS.ErrnoException).code === "ERR_PACKAGE_PATH_NOT_EXPORTED";
   }
 }

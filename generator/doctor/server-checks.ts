@@ -275,10 +275,7 @@ class ServerDoctor {
     return false;
   }
 
-  /**
-   * Sends all signature headers with a random hash. No input has that hash, so the request cannot be repeated by
-   * others.
-   */
+  /** Sends all signature headers, with a random hash that fits no input: a recorded request cannot run the tool. */
   async #checkHeaders(): Promise<boolean> {
     const { leader, headerPrefix } = this.#questions;
     const signer = leader ?? { id: "svc-gen-doctor", keyId: 0, key: randomBytes(32) };

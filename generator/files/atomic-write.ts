@@ -42,14 +42,14 @@ interface NewFile {
 }
 
 /**
- * Folder below which links are rejected. For a folder in the project, this is the project's root. For a folder
- * elsewhere, which the user has chosen, it is that folder, so links that lead to it are followed.
+ * Folder below which links are rejected. For a folder in the project, this is the project's root. A folder outside the
+ * project was chosen by the user, so links in its own path are followed and only links below it are rejected.
  */
 export function baseOf(root: string, folder: string): string {
   return isWithin(root, folder) ? root : folder;
 }
 
-/** Whether a path is a folder or is in it. */
+/** Whether `path` is `folder` itself or lies inside it. */
 export function isWithin(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);

@@ -53,11 +53,11 @@ export function readRegular(path: string, pipe = false): Buffer {
   const file = openSync(path, constants.O_RDONLY | (pipe ? 0 : (constants.O_NONBLOCK ?? 0)));
   try {
     const stats = fstatSync(file);
-    // Reading a folder fails with the system's error.
+    // A folder passes this check, because reading it fails with a clear error of the system.
     if (!stats.isFile() && !stats.isDirectory() && !(pipe && stats.isFIFO())) {
       throw new UnreadableFile(`${quoted(path)} is not a regular file`);
     }
-    // The size of every file in /proc is 0.
+    // The buffer grows while reading, because the reported size of files in /proc is 0.
     let bytes = Buffer.allocUnsafe(Math.min(stats.size, MAX_FILE_BYTES) + 1);
     for (let size = 0; ; ) {
       const count = readSync(file, bytes, size, bytes.length - size, null);

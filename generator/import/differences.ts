@@ -17,7 +17,7 @@ import { type Json, JsonObject } from "../json.js";
 import { isSame } from "./merge-schemas.js";
 
 export interface SchemaDifference {
-  /** Position in the imported metadata, even of a keyword that was added. */
+  /** Position in the imported metadata; for a keyword that only the generated schema has, where it would be. */
   readonly pointer: string;
   /** Undefined if the imported schema lacks it. */
   readonly imported: Json | undefined;

@@ -221,7 +221,7 @@ class SchemaTypes {
     return { type: text(this.#nameOf(found, target, at)), documentation: this.#documentation(schema), constraints: [] };
   }
 
-  /** Whether an alias for a definition would be an alias for another one, or for a union that contains it. */
+  /** Whether `other` is reached through references, unions and `allOf` only, so that an alias would be circular. */
   #leadsTo(definition: JsonObject, other: JsonObject, side: Side): boolean {
     const seen = new Set<Json>([definition]);
     for (const schema of seen) {

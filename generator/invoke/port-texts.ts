@@ -7,7 +7,7 @@ export type PortTexts = Record<string, JsonText | JsonText[]>;
 
 type Document = ReturnType<typeof parseJson>;
 
-/** Whether an entry is an object (`{`) or an array (`[`). */
+/** Whether the text of an entry begins with `first`: `{` for an object, `[` for an array. */
 export function isKind(document: Document, entry: number, first: "{" | "["): boolean {
   return textOf(document, entry, "sent")[0] === first.charCodeAt(0);
 }

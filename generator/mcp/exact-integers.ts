@@ -107,7 +107,7 @@ export class ExactIntegers {
 
   /**
    * @param schema schema in the tool's metadata
-   * @param judged schema of unconverted values, with the same pointers
+   * @param judged schema that values match before their conversion, with the same structure as `schema`
    */
   constructor(schema: Plain, judged: unknown) {
     this.#schema = schema;
@@ -155,7 +155,7 @@ export class ExactIntegers {
         const at = [...pointer, name, String(i)];
         return this.#fits(at, now) ? [{ to: this.#walk(branch, at, now, path, convert, seen) }] : [];
       });
-      // If a branch accepts the string unchanged, it stays a string.
+      // A string that also fits a branch for text is not converted.
       now = (results.find(({ to }) => to === now) ?? results[0] ?? { to: now }).to;
     }
     if (Array.isArray(now)) return this.#items(schema, pointer, now, path, convert);

@@ -23,9 +23,9 @@ export class RepeatedCalls {
   #bytes = 0;
 
   /**
-   * Signed request of a call.
+   * Returns the signed request of a call: the remembered one if the call is a repetition, otherwise a new one.
    *
-   * @param key key of the call; undefined if no other call is the same
+   * @param key identifies the call; undefined if it is never a repetition
    * @param call text that is equal for equal calls
    * @param isExclusive whether it is an error if a different call has the key; otherwise the new call replaces the
    * first

@@ -79,7 +79,7 @@ export interface BuildContext {
   readonly to: string;
 }
 
-/** A checkout of svc, in the image and on a CI machine. */
+/** Paths of a checkout of svc, in the image and on a CI machine. */
 export interface Checkout {
   readonly spec: string;
   readonly folder: string;
@@ -97,7 +97,7 @@ export interface PackagePlaces {
 /** Folder of the project in an image. Relative paths of packages resolve to the same names there. */
 const IMAGE_FOLDER = "/tool";
 
-/** Places where a container build and a CI find packages that are files. */
+/** Where a container build and a CI job find packages that come from files instead of a registry. */
 export function packagePlaces({ generator, runtime }: PackageSpecs): PackagePlaces {
   const [from, runtimeFrom] = [pathOf(generator), pathOf(runtime)];
   if (from !== undefined && runtimeFrom === `${from}/runtime`) {

@@ -9,7 +9,7 @@ import type { ToolArtifacts } from "./tool-artifacts.js";
 /**
  * Texts of `contracts.ts`, `server.ts` and `meta.json`.
  *
- * @param optionsFile path, relative to the root, of the author's options
+ * @param optionsFile path, relative to the root, of the file with the author's server options
  */
 export function generatedFiles(
   layout: Layout,

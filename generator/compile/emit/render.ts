@@ -30,7 +30,7 @@ export interface Views {
   readonly server: Header & {
     readonly imports: readonly ImportView[];
     readonly several: boolean;
-    /** Specifier of the author's options. */
+    /** Specifier that imports the author's server options; false if there is no such file. */
     readonly options: string | false;
   };
 }

@@ -48,7 +48,7 @@ const STUBS: readonly (readonly [name: string, text: string])[] = [
     "contracts.ts",
     'import type { Contract } from "svc-runtime/v1";\nexport declare const contracts: readonly Contract[];\n',
   ],
-  // Declares the type of `server-options.ts`.
+  // `findServerOptions` compares the options that `server-options.ts` exports with this type.
   [
     "server.ts",
     'import type { BootstrapOptions } from "svc-runtime";\nexport declare const options: BootstrapOptions;\n',
@@ -249,8 +249,8 @@ export function adaptHost<Host extends AdaptedHost>(host: Host, { layout, instal
 }
 
 /**
- * Folder of the library files. ts-morph ships without them; the default are those of typescript-json-schema's
- * TypeScript.
+ * Folder of the library files, which ts-morph does not contain: that of the project's TypeScript, otherwise that of the
+ * TypeScript of typescript-json-schema.
  */
 function libraryFolder(installed: InstalledTypeScript | undefined): string {
   if (installed?.libraries !== undefined) return installed.libraries;
@@ -369,8 +369,8 @@ function unknownOptions(
   errors: readonly ts.Diagnostic[],
   installed: InstalledTypeScript | undefined,
 ): Diagnostic[] {
-  // A TypeScript from version 6 on may know options that svc-gen's compiler does not, so only likely misspellings
-  // (TS5025) are reported then.
+  // If the project's TypeScript is version 6 or later, it may know options that svc-gen's compiler does not, so only
+  // likely misspellings (TS5025) are reported.
   const unknown = installed !== undefined && installed.major < 6 ? [5023, 5025] : [5025];
   return errors.flatMap((error) => {
     const { message, place } = messageAndPlace(layout, error);
@@ -436,7 +436,7 @@ function importsOfRuntime(file: ts.SourceFile): ts.Expression[] {
     .filter((specifier) => ts.isStringLiteral(specifier) && [RUNTIME, `${RUNTIME}/v1`].includes(specifier.text));
 }
 
-/** Folder of the svc-runtime that Node finds from a file in `node_modules`. */
+/** Folder of the svc-runtime that Node loads for an import in this file; undefined if there is none. */
 function runtimeFolder(fileName: string): string | undefined {
   for (let folder = dirname(fileName); ; folder = dirname(folder)) {
     const found = join(folder, "node_modules", RUNTIME);
@@ -445,7 +445,7 @@ function runtimeFolder(fileName: string): string | undefined {
   }
 }
 
-/** Folder of the svc-runtime that Node finds from the second file, if it is not the one of the first file. */
+/** Folder of the svc-runtime that Node loads for the second file; undefined if the first file uses the same one. */
 export function otherRuntimeFolder(file: string, second: string): string | undefined {
   const [own, other] = [runtimeFolder(file), runtimeFolder(second)];
   if (own === undefined || other === undefined) return undefined;

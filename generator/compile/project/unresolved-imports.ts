@@ -31,7 +31,7 @@ export function unresolvedImports({ program, checker, sources, emits, at }: Prog
 
 const HAS_EXTENSION = /\.(?:[cm]?[jt]sx?|json|node)$/;
 
-/** Whether a name stands for a file of the project by `paths`, which tsc does not rewrite, and not by the package's own name. */
+/** Whether a name resolves to a file of the project only through `paths`, which tsc does not rewrite. */
 function isAlias(name: string, target: ts.SourceFile, sources: readonly ts.SourceFile[]): boolean {
   const own = packageOf(target.fileName);
   return !/^[.#/]/.test(name) && name !== own && !name.startsWith(`${own}/`) && sources.includes(target);

@@ -6,7 +6,7 @@
 import { keyword, listAt, namedSchemas, referenceOf, typeNames, valuesOf } from "../../contract/schema-reader.js";
 import { type Json, JsonObject, object, printJson } from "../../json.js";
 
-/** One level of a schema. Schemas of inner values are unchanged. */
+/** Alternatives of one level: schemas of members and items are kept as they are. */
 export interface Alternatives {
   readonly any: boolean;
   /** Kinds of scalars and literals, as messages name them: `string`, `date-time`, `"a"`, `null`. */
@@ -17,7 +17,7 @@ export interface Alternatives {
 }
 
 export interface ObjectForm {
-  /** Schema of the form, which also identifies it. */
+  /** Schema of the alternative; also its identity. */
   readonly node: JsonObject;
   readonly members: ReadonlyMap<string, { readonly schema: Json; readonly required: boolean }>;
   readonly patterns: ReadonlyMap<string, Json>;

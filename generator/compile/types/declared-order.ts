@@ -171,7 +171,7 @@ export class DeclaredOrder {
     const { node, environment } = at;
     const into = (inner: ts.TypeNode, bound: TypeArguments = environment) =>
       this.rank({ node: inner, environment: bound }, ranks, depth + 1);
-    // The parts of an intersection of unions are ranked.
+    // An intersection may consist of unions, so its parts are ranked too.
     if (ts.isUnionTypeNode(node) || ts.isIntersectionTypeNode(node)) {
       for (const type of node.types) into(type);
       return;

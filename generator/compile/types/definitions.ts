@@ -31,8 +31,8 @@ export class ShapeDefinitions {
   readonly #byName = new Map<string, Entry>();
 
   /**
-   * Lowers a structured type. Returns a reference for a repeated use of a named object type or a large type, and for a
-   * use inside the type itself. Lowers other types at each use.
+   * Lowers a structured type. Returns a reference for a named object type, a large type, and a use of a type inside
+   * itself; returns the shape of any other type, which is lowered at each use.
    *
    * @param make returns undefined if {@link complete} will set the shape later
    */
@@ -81,7 +81,7 @@ export class ShapeDefinitions {
     const heights = new Map<string, number>();
     const heightOf = (name: string) => (staying.has(name) ? 0 : (heights.get(name) ?? 0));
     const visit = (shape: Shape, open: readonly string[]): void => {
-      // Visited after this walk, so that fewer stack frames are open for each level of types.
+      // Collects names first and visits them later, so that each level of types takes fewer stack frames.
       const names: string[] = [];
       forEachRef(shape, (name) => names.push(name));
       for (const name of names) {

@@ -24,9 +24,7 @@ export function slowPart(pattern: string): SlowPattern | undefined {
 /** Time limit in milliseconds. Most patterns take a few; one with hundreds of branches would take hours. */
 const LIMIT_MS = 5_000;
 
-/**
- * Analyses a pattern within a time limit. Also undefined for a pattern that is too large, or if the time was exceeded.
- */
+/** Like {@link slowPart}, with a time limit. Undefined if the limit is exceeded or the pattern is too large. */
 export function analyseWithin(limitMs: number, pattern: string): SlowPattern | undefined {
   try {
     return runWithin(limitMs, () => analysePattern(pattern));

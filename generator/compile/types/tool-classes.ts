@@ -409,7 +409,7 @@ function overrideOf({ checker, wrap }: Program, statics: Type, name: string): No
   return declaration === undefined || isRuntimeClass(declaration.parent) ? undefined : wrap(declaration);
 }
 
-/** Detail for metadata of the wrong type. A timeout must be a number, all other metadata texts. */
+/** Detail for metadata of the wrong type. A timeout must be a number; all other metadata must be text. */
 function wrongKind(value: string | number): string {
   if (typeof value === "number") return "expected text, got a number";
   const [, number = "", unit = ""] = /^(\d+(?:\.\d+)?) ?(ms|s|m|min|h)?$/.exec(value) ?? [];

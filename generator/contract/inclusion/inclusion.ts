@@ -89,7 +89,7 @@ class Inclusion {
     this.#included.add(pair);
     const failures = compare();
     if (failures.length === 0) return [];
-    // Pairs proved since then may depend on the assumption that this pair is included.
+    // This pair is not included. Pairs that were proved during the comparison may depend on the assumption that it is.
     for (const each of [...this.#included].slice(before)) this.#included.delete(each);
     const distinct = distinctFailures(failures);
     this.#excluded.set(pair, distinct);
@@ -381,7 +381,7 @@ class Inclusion {
   }
 }
 
-/** Whether the sender has every unsupported keyword of the receiver. */
+/** Whether the sender has every keyword of the receiver that cannot be evaluated. */
 function judges(sent: Atom, taken: Atom): boolean {
   return taken.unjudged.every((each) => sent.unjudged.includes(each));
 }

@@ -68,8 +68,8 @@ export interface ObjectAtom {
   readonly members: ReadonlyMap<string, ObjectMember>;
   readonly patterns: ReadonlyMap<string, Node>;
   /**
-   * Type of other members. `undeclared`: any value is accepted, none is sent. `unsaid`: the schema has no keyword for
-   * members.
+   * Type of other members. `undeclared`: the receiver accepts any value, and the sender sends no such member.
+   * `unsaid`: the schema has no keyword for members.
    */
   readonly rest: Node | "undeclared" | "unsaid";
   readonly nodes: SchemaNodes;

@@ -173,7 +173,7 @@ export interface SignatureView {
 }
 
 export interface ContractView {
-  /** Other side of the comparison, or the reason why there is none. */
+  /** Text about the contract that was compared with, or the reason why there is no comparison. */
   readonly against: string;
   readonly differences: readonly {
     readonly tool: string;

@@ -61,7 +61,7 @@ export async function remoteServer(url: string, tls: TlsOptions | undefined): Pr
     if (address === url && own.response.status === 200) continue;
     const meta = await get(`${address}/meta`);
     if (meta.response === undefined) {
-      // Each of the other tools would also wait for the timeout.
+      // Stops here, because a request to each remaining tool would probably also run into the timeout.
       problems.push({
         title: `${address} and the tools listed after it are not shown`,
         text: `no answer from ${address}: ${meta.failure?.message}`,

@@ -17,8 +17,8 @@ export class RequestGuard {
   readonly #host: string | { readonly names: readonly string[] };
 
   /**
-   * @param host accepted `Host`: address and port. If names are given, any IP address and any port are accepted as
-   * well: only a name can be rebound, and a port may be forwarded
+   * @param host the only accepted `Host` (address and port), or accepted host names. With names, `localhost`, any IP
+   * address and any port are accepted too: only names can be rebound to another address, and a port may be forwarded
    * @param token first segment of every path
    */
   constructor(host: string | { readonly names: readonly string[] }, token: string) {

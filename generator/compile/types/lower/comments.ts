@@ -105,9 +105,7 @@ export function addConstraints(lowering: Lowering, shape: Shape, comment: Commen
   return result;
 }
 
-/**
- * Reports a pattern for which one text can keep the CPU of a server busy, or of any program that checks the pattern.
- */
+/** Reports a slow pattern: matching one text can block the server, or any other program that checks the pattern. */
 function checkPattern(lowering: Lowering, pattern: string, { constraints }: Comment, at: Where): void {
   const slow = slowPart(pattern);
   if (slow?.growth === "exponential") lowering.report("SVC177", at, slow.part);

@@ -6,7 +6,7 @@ import { elementUse } from "./lists.js";
 import type { Lowering, Use } from "./lowering.js";
 import { lowerWithoutUndefined } from "./unions.js";
 
-/** Data that an output port of type `DataRef` refers to; undefined for any other type. */
+/** Shape of the data that an output port refers to, as a `DataRef` or a list of them; undefined for any other type. */
 export function lowerDataRef(
   lowering: Lowering,
   type: ts.Type,

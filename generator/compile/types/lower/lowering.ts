@@ -33,7 +33,7 @@ export interface Use extends Where {
 export interface Where {
   readonly subject: string;
   readonly node: ts.Node;
-  /** Inside a dependency's type: subject of the project's member that has the type. */
+  /** Set inside a dependency's type: subject of the project's member that has this type. */
   readonly author?: string | undefined;
 }
 
