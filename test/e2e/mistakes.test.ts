@@ -479,7 +479,7 @@ const SECTIONS: Readonly<Record<string, readonly Mistake[]>> = {
   "Authors: calls": CALLS,
   Operators: OPERATORS,
 };
-const HEAD = "| done | shown |\n|---|---|\n";
+const HEAD = "| mistake | message |\n|---|---|\n";
 
 /** A line as inline code in a cell of a table. */
 function codeCell(line: string): string {
@@ -494,7 +494,7 @@ const rowOf = (done: string, shown: string) => `| ${done} | ${shown.split("\n").
 function readPage(): { readonly intro: string; readonly rows: Readonly<Record<string, readonly string[]>> } {
   const [intro = "", ...sections] = readFileSync(PAGE, "utf8").split(/^## /m);
   const rows = sections.map((section): [string, string[]] => {
-    const [title = "", table = ""] = section.split(/\n\n(?=\| done)/);
+    const [title = "", table = ""] = section.split(/\n\n(?=\| mistake)/);
     assert.ok(table.startsWith(HEAD), `${title}: a table`);
     return [title, table.slice(HEAD.length).trimEnd().split("\n")];
   });
