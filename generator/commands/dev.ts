@@ -201,7 +201,7 @@ async function printer(
   const news = newsOf(call, last);
   let pageUrl = "";
   let mcpUrl: string | undefined;
-  /** Port that the next build should use. */
+  /** Port at which the next build is expected; undefined if the system chooses it. */
   let expected = port === 0 ? undefined : `${port}`;
   const introduced = new Set<string>();
   return (event) => {

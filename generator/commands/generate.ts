@@ -131,7 +131,7 @@ function printReport({ diagnostics, wrote, milliseconds }: RunReport, reporter: 
   reporter.print(`${JSON.stringify({ diagnostics, wrote, milliseconds })}\n`);
 }
 
-/** Starts the clock of a run. The returned function stops it and returns the report. */
+/** Starts the clock of a run. The returned function stops it and prints the result of the run. */
 function startRun(reporter: GenerateCall, last: BuildInfo | undefined) {
   const from = performance.now();
   const earlier = reporter.values.notes ? [] : (last?.diagnostics ?? []);

@@ -66,7 +66,7 @@ type KeywordOf<On extends Constrainable, Takes extends Argument> = {
     : never;
 }[ConstraintKeyword];
 
-/** Keywords for some values: all, or those with one kind of argument. */
+/** Keywords that constrain the given values; with `takes`, only those with that kind of argument. */
 export function keywordsOf<On extends Constrainable, Takes extends Argument = Argument>(on: On, takes?: Takes) {
   const names = Object.entries(CONSTRAINTS).flatMap(([name, keyword]) =>
     keyword.on === on && (takes === undefined || keyword.takes === takes) ? [name] : [],

@@ -275,7 +275,7 @@ class WatchSession {
     this.#closeWatchers(moved ? [...this.#watchers.keys()] : gone);
     const opened = [...wanted].filter(([key]) => !this.#watchers.has(key));
     for (const [key, watch] of opened) this.#watchers.set(key, watch());
-    // A change between reading the configuration and watching its inputs would be missed.
+    // Schedules another run, because a change between reading the configuration and watching its inputs was missed.
     if (opened.length > 0) changed();
   }
 

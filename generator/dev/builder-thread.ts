@@ -4,7 +4,7 @@ import module from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import type { BuilderMessage, BuilderWork } from "./builder.js";
 
-// Node 20 does not have this function, which applies only to the calling thread.
+// Caches compiled code for the next process. The setting is separate for each thread. Node 20 lacks the function.
 (module as { readonly enableCompileCache?: () => void }).enableCompileCache?.();
 const { project, compiledFolder } = workerData as BuilderWork;
 const send = (message: BuilderMessage) => parentPort?.postMessage(message);

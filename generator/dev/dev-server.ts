@@ -41,7 +41,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Thrown if the requested port is in use or not permitted. */
 export class PortTaken extends Error {}
 
-// Each process accepts connections itself: one that the primary handed to a process that is ending would hang.
+// Each process accepts connections itself. A connection that the primary handed to an ending process would hang.
 cluster.schedulingPolicy = cluster.SCHED_NONE;
 
 /** Seconds until a start is reported as slow. */

@@ -65,7 +65,7 @@ export function saveBuildInfo(options: GenerateOptions, generated: Generated, ch
   try {
     // The folder must exist first, because its identity is part of the build info.
     makeFolders(base, target);
-    // The note about a removed tool is printed once.
+    // The note about a removed tool (SVC106) is not saved, so that an up-to-date run does not print it again.
     const diagnostics = generated.diagnostics.filter(({ code }) => code !== "SVC106");
     replaceFiles([buildInfoFile(target, identity, { ...generated, diagnostics, checked })], () => base);
   } catch (error) {

@@ -14,7 +14,7 @@ export interface ImportableTool extends JudgedMetadata {
   /** Path without empty segments; undefined if no tool can be served at the path of the URL. */
   readonly path: string | undefined;
   readonly ports: ReturnType<typeof derivePorts>;
-  /** Original positions of the tags, if `output` is a rewritten schema. */
+  /** If `output` is a rewritten schema: names of the members that contained the tag and the content. */
   readonly retagged: Pick<Retagged, "tag" | "content"> | undefined;
 }
 

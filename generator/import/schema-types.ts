@@ -425,7 +425,7 @@ class SchemaTypes {
     }
     const tail = rest instanceof JsonObject && rest.members.size === 1 ? rest.get("anyOf") : undefined;
     const isMiddle = Array.isArray(tail) && prefix.length > 0 && minItems === prefix.length + tail.length - 1;
-    // svc-gen writes this schema for elements after a rest element.
+    // svc-gen writes `items` with only an `anyOf` for a tuple with elements after its rest element.
     const others = isMiddle ? (tail as readonly Json[]) : [rest ?? true];
     others.forEach((item, index) => {
       const type = this.#type(item, place(`Rest${index + 1}`, "/items"));
@@ -613,7 +613,7 @@ function union(parts: readonly TypeNode[]): TypeNode {
   return distinct.length === 1 ? only : { kind: "union", parts: distinct };
 }
 
-/** Members, plus a type for undeclared names that the members need not match. */
+/** Intersection of the members with an index signature of type `rest`, which the members need not match. */
 function besides(members: readonly MemberNode[], rest: TypeNode): TypeNode & { kind: "intersection" } {
   return {
     kind: "intersection",

@@ -8,7 +8,7 @@ import { wordOf } from "./pattern-word.js";
  * Small valid value for a schema, preferably one of its examples or its default.
  *
  * @param root schema with the `$defs`
- * @param open enclosing references; a list of one of them stays empty, so that recursion ends
+ * @param open references that are being followed; a list with such items stays empty, so that recursion ends
  */
 export function sampleOf(
   schema: Json | undefined,

@@ -68,9 +68,7 @@ function resultSchema(outputSchema: JsonObject): JsonObject {
   return ordered({ oneOf: [...variants, reference("schemas", ERR_EVAL)] });
 }
 
-/**
- * Adds limits on the number of values to a schema of ports. In contracts, the ports have these limits, not the schemas.
- */
+/** Adds the limits of `many` ports to a schema of ports. Schemas in metadata do not contain them. */
 function withListBounds(ports: Json, root: JsonObject): JsonObject {
   const { members } = ports as JsonObject;
   const properties = members.get("properties");

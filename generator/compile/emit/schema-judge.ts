@@ -49,7 +49,7 @@ export class SchemaJudge {
   }
 }
 
-/** Replaces `$ref`, because ajv would compile a referenced type inside the referring one. */
+/** Keyword used in place of `$ref`, for which ajv would compile a referenced type inside the referring one. */
 const NAMED = "svc-gen-ref";
 
 /**

@@ -129,7 +129,7 @@ class ValueJudge {
     const options = { strict: false, ownProperties: true, logger: false, ...speed } as const;
     [this.#draft7, this.#draft2020] = [new Ajv(options), new Ajv2020(options)];
     for (const ajv of [this.#draft7, this.#draft2020]) {
-      // Patterns are compared as text, because no matching value is known.
+      // `compareSchemas` compares patterns as text. The sample values need not match them.
       ajv.addFormat("date-time", fullFormats["date-time"]).removeKeyword("pattern");
     }
   }

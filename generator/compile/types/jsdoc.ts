@@ -49,8 +49,8 @@ export class Comments {
   constructor(checker: ts.TypeChecker) {
     this.#checker = {
       ...checker,
-      // TypeScript finds inherited comments through this method, so the outdated comment of the found member must be
-      // dropped.
+      // TypeScript looks up a member with an inherited comment through this method, and would use the member's cached
+      // comment, which may be outdated.
       getPropertyOfType: (type, name) => {
         const property = checker.getPropertyOfType(type, name);
         if (property !== undefined) forgetComment(property);
@@ -164,7 +164,7 @@ function parseComment(text: string, declarations: readonly ts.Node[], read = par
   };
 }
 
-/** Tags of other generators, and their names here. */
+/** Tags of other generators, with the corresponding tags of svc-gen. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   integer: "asType integer",
   int: "asType integer",

@@ -439,9 +439,7 @@ function checkConstruction(program: Program, node: ClassNode, statics: Type, nam
 const STATIC_METHODS = ["path", "timeout", "isolate", "new", "create", "close", "meta", "description", "variables"];
 const INSTANCE_METHODS = ["invoke", "authorize", "health", "encodeOutput"];
 
-/**
- * Reports members with a name of SvcTool's that are static while SvcTool's are not, the reverse, and misspelt names.
- */
+/** Reports methods that override none of SvcTool's: static instead of instance methods, the reverse, misspelt names. */
 function checkKinds(program: Program, node: ClassNode, statics: Type, name: string, report: Report): void {
   const instance = node.getSymbolOrThrow().getDeclaredType();
   const never = [

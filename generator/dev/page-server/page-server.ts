@@ -41,9 +41,7 @@ export interface ReferenceContent {
 }
 
 const LOOPBACK = "127.0.0.1";
-/**
- * Maximum number of unread bytes of a page, which is then disconnected. It gets the complete state when it reconnects.
- */
+/** Maximum number of bytes that a page has not read. With more, it is disconnected; a new connection gets all state. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 /** Maximum size of a request of the page: more than twice the largest input, which a request may contain twice. */
 const MAX_REQUEST_BYTES = 32 * 1024 * 1024;

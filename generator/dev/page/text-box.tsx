@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
 const TOKEN = /("(?:[^"\\\n]|\\.)*"?)(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g;
-/** Longest text that is coloured. Each token is an element. */
+/** Maximum length of a coloured text, because each of its tokens is an element. */
 const MAX_COLOURED = 60_000;
 
 /** Coloured JSON, valid or not. */

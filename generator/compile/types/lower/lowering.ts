@@ -183,7 +183,7 @@ export class Lowering {
     return node === undefined || this.program.isForeign(node.getSourceFile()) ? undefined : node;
   }
 
-  /** Place of a declaration in a type; for a dependency's type, that of the project's member that has it. */
+  /** Place for diagnostics about a declaration: in a dependency, the place of the project's member with that type. */
   placeIn(outer: Use, declaration: ts.Node | undefined): Pick<Where, "node" | "author"> {
     if (declaration === undefined) return { node: outer.node, author: outer.author };
     const node = this.own(declaration);

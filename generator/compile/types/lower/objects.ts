@@ -127,7 +127,7 @@ function refuseMember(lowering: Lowering, property: ts.Symbol, use: Use): boolea
   if (escaped.startsWith("__#") || modifiers & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected)) {
     lowering.report("SVC133", use);
   } else if (escaped.startsWith("__@")) {
-    // A result omits the member, but an input could never provide it.
+    // The name is a symbol, which JSON does not have: a result omits the member, but no input could contain it.
     if (lowering.side === "input" && !(property.flags & ts.SymbolFlags.Optional)) lowering.report("SVC141", use);
   } else if (property.flags & ts.SymbolFlags.Method) lowering.report("SVC131", use);
   else if (!property.name.isWellFormed()) lowering.report("SVC148", use);
