@@ -88,7 +88,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   replay_memory_lost: {
     meaning: "the replay memory that may contain this request is gone",
     caller:
-      "check the effects of the tool to find out whether an earlier attempt ran; if ran is no, no attempt ran: sign a new request",
+      "check the effects of the tool to find out whether an earlier attempt ran; if the error has `ran: no`, no attempt ran: sign a new request",
     operator: "the retry and its first attempt reached different replay memories: use a shared replay store",
   },
   length_required: {

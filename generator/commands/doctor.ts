@@ -41,7 +41,7 @@ const OPTIONS = {
   size: {
     type: "string",
     value: "BYTES",
-    summary: "send a body of this size (default: only announce a body of the server's limit)",
+    summary: "send a body of this size (default: announce a body as large as the server's limit, and send none)",
   },
   unsigned: { type: "boolean", summary: "expect that the server at URL requires no signatures" },
   ...PROJECT_OPTIONS,

@@ -110,7 +110,7 @@ async function failure(error: LeaderError, { url, tool }: Target, { values }: In
   if (code === "connection_failed" && tool !== undefined) {
     return new CommandError(
       `no answer from ${url}: ${message}`,
-      `start it: svc-gen dev${values.signed ? " --signed" : ""}`,
+      `start the server: svc-gen dev${values.signed ? " --signed" : ""}`,
     );
   }
   if (code === "connection_failed" && message.includes("ECONNREFUSED")) {

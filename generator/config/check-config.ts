@@ -41,7 +41,10 @@ export function checkConfig(file: string, cwd: string, served?: readonly string[
     if (section !== undefined && config?.signedHttpIsRequired() !== false) {
       for (const fqn of missing) {
         const [near] = closest(fqn, shown);
-        const remedy = near === undefined ? "add one; it may be an empty object" : `is it meant by ${near}?`;
+        const remedy =
+          near === undefined
+            ? "add one; it may be an empty object"
+            : `add one, or rename the entry ${near} if it is meant`;
         findings.push(finding("error", section.fault(`an object with an entry for ${fqn}`, "none", remedy)));
       }
     }

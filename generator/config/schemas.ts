@@ -62,7 +62,7 @@ function signedHttp(extent: Extent): ConfigSchema {
       ...orNull({ type: "string" }),
     },
     allowed_leaders: {
-      description: "The allow-list in place of a file; a path beside it is not read.",
+      description: "The allow-list itself. With it, allowed_leaders_path is ignored.",
       anyOf: [allowList(extent), { type: "null" }],
     },
     tools: {
@@ -110,7 +110,11 @@ function allowList(extent: Extent): ConfigSchema {
   const leader = object(
     {
       leader_id: { description: "The id of the leader, as requests name it.", type: "string" },
-      keys: { description: "Several while a key is being replaced.", type: "array", items: key },
+      keys: {
+        description: "The leader's public keys; two while one of them is being replaced.",
+        type: "array",
+        items: key,
+      },
     },
     ["leader_id", "keys"],
   );

@@ -76,12 +76,17 @@ function hintFor(code: string, { protocol }: URL): string {
     return "the server may use TLS: try https://";
   }
   if (code.startsWith("ERR_SSL")) return "the server may use plain HTTP: try http://";
-  // OpenSSL's codes, and Node's code for a certificate with another name.
-  if (/CERT|SIGNATURE|ISSUER/.test(code)) {
+  if (/SELF_SIGNED|UNABLE_TO|UNTRUSTED/.test(code)) {
     return "its certificate is not trusted: set NODE_EXTRA_CA_CERTS to the file of the authority's certificate";
   }
-  return "check that the server is running and the URL is correct";
+  return CERTIFICATE_HINTS[code] ?? "check that the server is running and the URL is correct";
 }
+
+const CERTIFICATE_HINTS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: "its certificate has expired: renew it on the server",
+  CERT_NOT_YET_VALID: "its certificate is not valid yet: check the clock of this machine",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host name: use that name in the URL",
+};
 
 async function readBody(response: Response, shown: string): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];

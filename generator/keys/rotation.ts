@@ -18,7 +18,7 @@ export function rotationSteps({ leader, tool, file, target, publicKey, text }: R
   const member = memberText(toolEntry(tool, text ?? textOf(target)));
   return {
     leader: [
-      `in the allow-list of every server, add to "keys" of ${JSON.stringify(leader.id)}, and keep the old key: ${oneLine(keyEntry(leader.kid, publicKey))}`,
+      `in the allow-list of every server, add this entry to "keys" of ${JSON.stringify(leader.id)}, and keep the old one: ${oneLine(keyEntry(leader.kid, publicKey))}`,
       "wait until every server has loaded the list (no restart is needed): the metric svc_reloads_total then counts one more applied version",
       `let the leader sign with ${next} and key ID ${leader.kid}`,
       "wait until no call signed with the old key is running or will be retried",

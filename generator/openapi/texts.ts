@@ -22,8 +22,8 @@ from this document does not hash and sign the values.
 
 ## 64-bit integers
 
-Members of \`format: int64\` or \`format: uint64\` are JSON numbers with all their digits; those of \`type: integer\` without a
-format may be. JavaScript's \`JSON.parse\` rounds integers beyond ±(2^53 − 1), and the server cannot detect a rounded number. A
+Members of \`format: int64\` or \`format: uint64\` are JSON numbers with all their digits; the same may apply to members of
+\`type: integer\` without a format. JavaScript's \`JSON.parse\` rounds integers beyond ±(2^53 − 1), and the server cannot detect a rounded number. A
 JavaScript client must read them from the text of the number (\`context.source\` in a reviver) or with a package such as
 \`lossless-json\`, and write a \`bigint\` with \`JSON.rawJSON\` or that package.`;
 

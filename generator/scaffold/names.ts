@@ -25,7 +25,7 @@ export function packageNameFor(folder: string, given = folder): string {
     .slice(0, MAX_PACKAGE_NAME);
   if (name === "") {
     throw new UsageError(
-      `no name for the package can be derived from the folder, which has none of a to z and 0 to 9; choose a name: svc-gen new ${shellWord(given)} --name my-tool`,
+      `no name for the package can be derived from the folder, whose name has no letter from a to z and no digit; choose a name: svc-gen new ${shellWord(given)} --name my-tool`,
     );
   }
   return checkPackageName(name);

@@ -87,7 +87,11 @@ function* readingSteps(node: DocumentNode, previous: AllowedLeaders): Generator<
       const byLeader = isLeaderId(leaderId) ? sendable : others;
       const ofLeader = byLeader.get(leaderId) ?? new Map<bigint, VerifyKey>();
       if (ofLeader.has(kid))
-        throw kidNode.fault("given once for a leader", "a repeated one", "give the new key another number");
+        throw kidNode.fault(
+          "an ID that no other key of the leader has",
+          "a repeated one",
+          "give the new key another ID",
+        );
       ofLeader.set(kid, readVerifyKey(publicKey, previous.get(leaderId)?.get(kid)));
       byLeader.set(leaderId, ofLeader);
     });

@@ -129,7 +129,7 @@ class Request {
     if (json !== undefined && body !== undefined) throw new TypeError("http: expected json or body, got both");
     if (options.publicOnly && options.dispatcher !== undefined) {
       throw new TypeError(
-        "http: expected publicOnly or a dispatcher, got both: a dispatcher makes its own connections",
+        "http: expected publicOnly or a dispatcher, got both: the addresses to which a dispatcher connects cannot be checked",
       );
     }
     this.#options = options;

@@ -24,6 +24,7 @@ function portChanges(what: string, before: readonly PortShape[], after: readonly
     if (!after.some((port) => port.name === name)) changes.push(`${what} ${quote(name)} was removed`);
   }
   const order = (ports: readonly PortShape[]) => ports.map(({ name }) => name).join("\0");
-  if (changes.length === 0 && order(before) !== order(after)) changes.push(`the order of each ${what} changed`);
+  if (changes.length === 0 && order(before) !== order(after))
+    changes.push(`the order of ${what.replace("port", "ports")} changed`);
   return changes;
 }

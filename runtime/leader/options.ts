@@ -166,7 +166,7 @@ export function addressOf(text: string, { leader, allowHttp = false }: LeaderOpt
     throw new TypeError("url: expected https or http, got another scheme");
   if (protocol === "http:" && leader !== undefined && !allowHttp && !isLoopback(hostname)) {
     throw new TypeError(
-      "url: expected https, because whoever reads a signed request on the network can repeat it with another nonce; set `allowHttp: true` to send it over http",
+      "url: expected https, because anyone who can read a signed request on the network can repeat it with another nonce; set `allowHttp: true` to send it over http",
     );
   }
   return `${protocol}//${host}${pathname.slice(0, end)}`;
@@ -192,5 +192,5 @@ export function contractIn(contracts: readonly Contract[], fqn: string): Contrac
   const found = contracts.find((contract) => contract.fqn === fqn);
   if (found !== undefined) return found;
   const names = contracts.map((contract) => contract.fqn).join(", ") || "none";
-  throw new TypeError(`contracts: expected one of ${fqn}, got ${names}`);
+  throw new TypeError(`contracts: expected a contract of ${fqn}, got ${names}`);
 }

@@ -50,7 +50,7 @@ export async function findContracts(
   const wanted = missing();
   if (wanted !== undefined && contracts !== undefined) {
     const got = contracts.map(({ fqn }) => fqn).join(", ") || "none";
-    throw new StartupError(`contracts: expected one of ${wanted}, got ${got}: run svc-gen`);
+    throw new StartupError(`contracts: expected a contract of ${wanted}, got ${got}: run svc-gen`);
   }
   const reloaded = named.find(({ tool, fqn }) => isReloaded(tool, fqn))?.fqn ?? "";
   const from = wanted === undefined ? generated.get(reloaded)?.project : projectOf(project);

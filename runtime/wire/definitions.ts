@@ -31,7 +31,7 @@ export class Definitions<Compiled> {
   get(name: string, compile: (codec: Codec) => Compiled, form = ""): Readonly<CompiledDefinition<Compiled>> {
     const codec = this.#codecs.get(name);
     if (codec === undefined) {
-      throw new RangeError(`contract: a codec refers to ${JSON.stringify(name)}, which it lacks`);
+      throw new RangeError(`contract: a codec refers to the definition ${JSON.stringify(name)}, which does not exist`);
     }
     const key = `${form} ${name}`;
     const known = this.#known.get(key);

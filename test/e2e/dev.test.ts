@@ -201,10 +201,10 @@ describe("a project that is edited", PATIENCE, () => {
     assert.equal(await process.interrupt(), EXIT.done);
     assert.deepEqual(statesOf(project), []);
     await assert.rejects(fetch(url));
-    assert.match((await project.invoke(INPUT)).err, /ECONNREFUSED.* \(start it: svc-gen dev\)/);
+    assert.match((await project.invoke(INPUT)).err, /ECONNREFUSED.* \(start the server: svc-gen dev\)/);
     project.write({ "leader.key": "07".repeat(32) });
     const signed = await project.invoke(INPUT, "--signed", "--leader-key", "leader.key");
-    assert.match(signed.err, /ECONNREFUSED.* \(start it: svc-gen dev --signed\)/);
+    assert.match(signed.err, /ECONNREFUSED.* \(start the server: svc-gen dev --signed\)/);
   });
 });
 

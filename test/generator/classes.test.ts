@@ -396,7 +396,7 @@ test("a tool class in a file that tsconfig.json excludes is reported", () => {
     { "src/a.ts": "export const a = 1;", "lib/tool.ts": toolSource("Sum", "{ a: number }") },
     ({ diagnostics }) => {
       const [none] = diagnostics;
-      assert.match(none?.message ?? "", /"lib\/tool\.ts" has one, but is not included$/);
+      assert.match(none?.message ?? "", /"lib\/tool\.ts" has a tool class, but is not included$/);
       assert.equal(none?.hint, 'add it to "include" in tsconfig.json');
     },
   );

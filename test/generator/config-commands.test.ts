@@ -265,7 +265,7 @@ describe("config check", () => {
         [
           "error",
           "/signed_http/tools",
-          "must be an object with an entry for xyz.demo.sum@1, got none; is it meant by xyz.demo.sun@1?",
+          "must be an object with an entry for xyz.demo.sum@1, got none; add one, or rename the entry xyz.demo.sun@1 if it is meant",
         ],
         [
           "warning",

@@ -11,7 +11,7 @@ import { format } from "prettier";
 import { readSource } from "#generator/import/read-source.js";
 import { errEval } from "#runtime/index.js";
 import { leasePort } from "../e2e/process.js";
-import { makeCertificate } from "../runtime/certificate.js";
+import { type Certificate, makeCertificate } from "../runtime/certificate.js";
 import { atEnd } from "../teardown.js";
 import { DIALECT, DONE, documents, inputOf, metadataOf, roundTrip } from "./imported.js";
 import { REPOSITORY, ToolProject } from "./project.js";
@@ -573,10 +573,15 @@ describe("over HTTP", () => {
   });
 
   it("suggests the other scheme, and how to trust a certificate", async () => {
-    const secured = createTlsServer(makeCertificate(), () => {});
-    await new Promise<void>((resolve) => secured.listen(0, "127.0.0.1", resolve));
-    atEnd(() => secured.close());
-    const host = `127.0.0.1:${(secured.address() as AddressInfo).port}`;
+    const serveTls = async (certificate: Certificate): Promise<string> => {
+      const server = createTlsServer(certificate, () => {});
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      atEnd(() => server.close());
+      return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    };
+    const host = await serveTls(makeCertificate());
+    const expired = await serveTls(makeCertificate({ from: -3, to: -1 }));
+    const early = await serveTls(makeCertificate({ from: 1 }));
     const plain = await serve((_, response) => response.end());
     for (const [url, hint] of [
       [`http://${host}/meta`, "the server may use TLS: try https://"],
@@ -584,6 +589,8 @@ describe("over HTTP", () => {
         `https://${host}/meta`,
         "its certificate is not trusted: set NODE_EXTRA_CA_CERTS to the file of the authority's certificate",
       ],
+      [`https://${expired}/meta`, "its certificate has expired: renew it on the server"],
+      [`https://${early}/meta`, "its certificate is not valid yet: check the clock of this machine"],
       [plain.replace("http:", "https:"), "the server may use plain HTTP: try http://"],
     ] as const) {
       await assert.rejects(readSource(url, ".", 10_000), { hint });

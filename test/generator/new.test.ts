@@ -278,7 +278,10 @@ test("names are derived safely, and the error for a given name tells what is wro
     [["x", "--name", "y".repeat(215)], "it has 215 characters; at most 214"],
     [["svc-gen"], '"svc-gen" is not a valid name of a package: the project already depends on a package of this name'],
     [["---"], 'unknown option "---"'],
-    [["проект"], "which has none of a to z and 0 to 9; choose a name: svc-gen new 'проект' --name my-tool"],
+    [
+      ["проект"],
+      "whose name has no letter from a to z and no digit; choose a name: svc-gen new 'проект' --name my-tool",
+    ],
     [["a", "b"], "new expects one folder; got 2"],
   ] as const) {
     const { code, err } = await only(...args);

@@ -153,14 +153,14 @@ describe("faults at load", () => {
       "a repeated kid",
       entry(`{"kid":1,"public_key":"${key(1)}"},\n{"kid":1,"public_key":"${key(2)}"}`),
       "2:8 /leaders/0/keys/1/kid",
-      "must be given once for a leader, got a repeated one; give the new key another number",
+      "must be an ID that no other key of the leader has, got a repeated one; give the new key another ID",
     ],
     [
       "a repeated kid in another entry of the leader",
       `{"version":1,"leaders":[{"leader_id":"l","keys":[{"kid":1,"public_key":"${key(1)}"}]},
 {"leader_id":"\\u006c","keys":[{"kid":1,"public_key":"${key(1)}"}]}]}`,
       "2:38 /leaders/1/keys/0/kid",
-      "must be given once for a leader, got a repeated one",
+      "must be an ID that no other key of the leader has, got a repeated one",
     ],
     [
       "an unknown member",

@@ -364,7 +364,9 @@ describe("the journal and the answer", () => {
     const server = await serveSigned([render]);
     assert.equal((await signedCall(render, { value: bytes("1") }).send(server.url)).status, 200);
     const warned = () =>
-      server.log.some(({ message }) => message.startsWith("settling a stored value failed after its result was sent"));
+      server.log.some(({ message }) =>
+        message.startsWith("removing an upload from the journal failed after the result was sent"),
+      );
     await eventually(async () => warned());
     assert.equal((await storage.recover()).length, 1);
     await server.close();

@@ -366,7 +366,7 @@ test("without a contract the error says what to do", async () => {
   const contracts = await contractsOf({ root: project.root });
   await assert.rejects(
     createHarness(Other, { contracts }),
-    /^StartupError: contracts: expected one of xyz\.test\.other@1, got xyz\.test\.probe@1, xyz\.test\.twice@1: run svc-gen$/,
+    /^StartupError: contracts: expected a contract of xyz\.test\.other@1, got xyz\.test\.probe@1, xyz\.test\.twice@1: run svc-gen$/,
   );
   await assert.rejects(
     createHarness(Other, { project: project.root }),

@@ -102,7 +102,7 @@ test("a number that has lost precision is refused by the tool", async () => {
 test("a client for another contract is refused, and so is a result of another contract", async () => {
   await assert.rejects(
     clientFor(contracts.filter(({ fqn }) => fqn !== Probe.fqn())),
-    /^TypeError: contracts: expected one of xyz\.test\.probe@1, got xyz\.test\.twice@1$/,
+    /^TypeError: contracts: expected a contract of xyz\.test\.probe@1, got xyz\.test\.twice@1$/,
   );
   const stale = contracts.map((contract) => ({ ...contract, output: contract.output.slice(1) }));
   const client = await clientFor(stale);

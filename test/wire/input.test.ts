@@ -388,7 +388,7 @@ describe("definitions", () => {
   it("must be there", () => {
     assert.throws(
       () => new ValueDecoder({ kind: "ref", name: "nowhere" }),
-      /a codec refers to "nowhere", which it lacks/,
+      /a codec refers to the definition "nowhere", which does not exist/,
     );
   });
 });

@@ -50,7 +50,7 @@ allow-list:
   ${keys.oneLine(forLeaders)}
 
 Or the key of a tool: leaders get the public key as their "toolKey". The tool's server gets this member, in
-"signed_http"."tools" of its configuration${values.reveal ? "" : ", with the text of the file in place of the words"}:
+"signed_http"."tools" of its configuration${values.reveal ? "" : `, with the content of the file in place of "${keys.textOf(file)}"`}:
   ${keys.memberText(forTool)}
 `);
       return EXIT.done;

@@ -223,7 +223,7 @@ export const CODES = {
   SVC137: error(
     "no value has this type",
     "correct the type: it resolves to never",
-    "A required member of type never can have no value, nor can a required member that contains its own type again without end, so no call could succeed.",
+    "A required member of type never has no possible value. Neither has a type that requires a member of the same type, because the value would have to be endless. No call could succeed.",
   ),
   SVC138: error(
     "a bigint literal type is not supported",
@@ -408,12 +408,12 @@ export const CODES = {
   SVC176: note(
     "this @acknowledge has no effect",
     "remove @acknowledge, or remove this diagnostic code from it",
-    "@acknowledge CODE silences a note or warning about the member, class or type below the comment, and there is none with this code.",
+    "@acknowledge CODE silences a note or warning about the member, class or type below the comment. No note or warning about it has this code.",
   ),
   SVC177: error(
     "this pattern takes exponential time for some texts",
     "avoid a repetition inside a repetition, and repeated branches that match the same text: write ^a+$, not ^(a+)+$",
-    "A text of thirty characters could block the server for minutes, because the regular expression engine tries every way to divide it.",
+    "A text of thirty characters could block the server for minutes, because the regular expression engine tries every way to divide the text between the repetitions.",
   ),
   SVC178: note(
     "this pattern takes more than linear time for some texts",

@@ -8,38 +8,43 @@
  * Types that are replaced before the library reads them, because it cannot know the wire format or misreads the type.
  */
 export const CORRECTED = {
-  bigint: "an integer on the wire; the library reads a number with properties",
-  bytes: "a Uint8Array is base64 text on the wire; the library reads a list of numbers",
-  "data reference": "DataRef<T> has the schema of T; the library reads the class of the reference",
-  wrapper: "WithSerdeErrorPath<T> has the schema of T; the library reads the class",
-  "object types": "`object` takes lists and `{}` takes all but null; the library reads both as JSON objects",
-  never: "no value; the library throws",
-  "mapped strings": "Uppercase<string> and its kind are text; the library reads a list of strings",
-  "type parameter": "a parameter of the class has its default type; the library reads an empty object",
-  brand: "a branded type has the schema of its base; the library also wants an object",
-  "list interface": "an interface that extends Array is a list; the library reads an object with Array's members",
-  "computed enum": "an enum with computed members is a number; the library leaves the computed ones out",
-  intersection: "one object with the members of all parts; the library takes the parts one by one, closed ones too",
+  bigint: "a bigint is an integer on the wire; the library derives a number with properties",
+  bytes: "a Uint8Array is base64 text on the wire; the library derives an array of numbers",
+  "data reference": "DataRef<T> has the schema of T; the library derives the schema of the class DataRef",
+  wrapper: "WithSerdeErrorPath<T> has the schema of T; the library derives the schema of the class",
+  "object types":
+    "`object` also accepts arrays, and `{}` everything except null; the library accepts only JSON objects for both",
+  never: "never has no value; the library throws an error",
+  "mapped strings": "Uppercase<string> and similar types are strings; the library derives an array of strings",
+  "type parameter": "a type parameter of the class has its default type; the library derives an empty object",
+  brand: "a branded type has the schema of its base; the library also requires an object",
+  "list interface": "an interface that extends Array is an array; the library derives an object with Array's members",
+  "computed enum": "an enum with computed members is a number; the library omits the computed members",
+  intersection:
+    "an intersection is one object with the members of all parts; the library applies each part separately, even one that allows no other members",
   "index signature":
-    "the library reads the syntax: it loses those of mapped types, throws for templates, reads T of a generic interface, and lets patterns judge declared members",
+    "the library reads only the syntax: it omits index signatures of mapped types, throws for template literals, does not substitute T in a generic interface, and applies patterns to declared members too",
   "undefined in a union": "`a: T | undefined` may be absent; the library requires it unless the type is instantiated",
-  "absent member": "`a?: never` and `a?: undefined` may be null; the library leaves the member out, so takes any value",
-  "absent value": "an `undefined` in a list of a result is written as null; the library leaves it out",
-  "optional null": "an optional member, or the optional item of a tuple, may be null on the wire",
-  "symbol member": "a member with a symbol as its name is none in JSON; the library reads an internal name",
+  "absent member": "`a?: never` and `a?: undefined` may be null; the library omits the member, so it accepts any value",
+  "absent value":
+    "`undefined` in an array of a result is written as null; the library omits it from the type of the elements",
+  "optional null": "an optional member or tuple element may be null on the wire; the library does not allow null",
+  "symbol member":
+    "a member whose name is a symbol is not sent; the library derives a member with the compiler's internal name",
   "member __proto__": "the library assigns a member of this name as the prototype of its object",
-  "tuple with a tail": "the library takes the last element of [...A[], B] for the repeated one",
+  "tuple with a tail": "in [...A[], B] the library repeats the last element, B, instead of A",
   "alias by name":
-    "the library takes an alias called Readonly or Mutable for its argument, and one called integer for integers",
+    "the library replaces an alias named Readonly or Mutable by its type argument, and one named integer by an integer",
 } as const;
 
 /** Differences that may appear when the schemas are compared. */
 export const EXCUSED = {
-  tags: "constraints and texts of JSDoc tags: no comment is given to the library, which would run require() in it",
-  "list port": "the last items of a list port are left out, never null",
-  variant: "a variant of the output takes no second tag; in TypeScript an object type takes further members",
-  template: "the library's pattern of a template type is looser: `.` takes no line break, numbers are digits",
-  "number index": "names like 1.5 and -1 are numbers too; the library's pattern has digits alone",
+  tags: "constraints and texts of JSDoc tags: the library gets no comments, because it would call require() for paths in them",
+  "list port": "optional last elements of a `many` port are omitted, never null",
+  variant: "a variant of the output allows no second tag; a TypeScript object type allows further members",
+  template:
+    "the library's pattern of a template literal type differs: `.` does not match line breaks, a number is only digits",
+  "number index": "names like 1.5 and -1 are numbers too; the library's pattern allows only digits",
 } as const;
 
 export type DifferenceName = keyof typeof CORRECTED | keyof typeof EXCUSED;

@@ -519,7 +519,12 @@ export function noTools(program: Program): Diagnostic {
   if (first === undefined) {
     const other = toolOutside(program);
     if (other === undefined) return diagnostic("SVC100", {}, where);
-    return diagnostic("SVC100", {}, `${where}; ${quoted(other.path)} has one, but is not included`, other.hint);
+    return diagnostic(
+      "SVC100",
+      {},
+      `${where}; ${quoted(other.path)} has a tool class, but is not included`,
+      other.hint,
+    );
   }
   const names = abstract.slice(0, MAX_NAMED_CLASSES).map((node) => node.getName() ?? "a class without a name");
   const more = abstract.length > names.length ? ` and ${abstract.length - names.length} more` : "";

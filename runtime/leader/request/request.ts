@@ -233,7 +233,7 @@ export interface PreparedLeader extends Leader {
  */
 export function prepareLeader({ id, keyId, key }: Leader): PreparedLeader {
   if (typeof id !== "string" || !isLeaderId(id)) {
-    const got = typeof id === "string" ? (id === "" ? "an empty string" : "others") : typeof id;
+    const got = typeof id === "string" ? (id === "" ? "an empty string" : "other characters") : typeof id;
     throw new RangeError(`leader id: expected visible ASCII characters, got ${got}`);
   }
   if (!(typeof keyId === "bigint" || Number.isSafeInteger(keyId)) || keyId < 0 || keyId > MAX_U64) {

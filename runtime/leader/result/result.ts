@@ -113,6 +113,7 @@ export function publicKey(key: PublicKey): VerifyKey {
     if ("key" in reading) return reading.key;
     throw new RangeError(`tool key: expected 64 hex digits of a public key, got ${reading.got}`);
   }
-  if (!isValidPublicKey(key)) throw new RangeError("tool key: expected 32 bytes that a signature can verify against");
+  if (!isValidPublicKey(key))
+    throw new RangeError("tool key: expected a valid Ed25519 public key of 32 bytes, got other bytes");
   return prepareVerifyKey(key);
 }

@@ -110,13 +110,17 @@ export class Metrics implements Observer {
     const registers = [registry];
     const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
       new Counter({ name, help, labelNames, registers });
-    this.#calls = counter("svc_calls_total", "Answered calls; the code of a result is ok.", ["tool", "status", "code"]);
+    this.#calls = counter("svc_calls_total", "Answered calls; the label code is ok for a result.", [
+      "tool",
+      "status",
+      "code",
+    ]);
     this.#replayed = counter("svc_replay_hits_total", "Calls answered from the replay store.", ["tool"]);
     this.#late = counter("svc_late_results_total", "Results discarded because their call had timed out.", ["tool"]);
     this.#refused = counter("svc_requests_refused_total", "Requests that were refused without running a tool.", [
       "code",
     ]);
-    const byLeader = "Answered calls by leader of the allow-list; the code of a result is ok.";
+    const byLeader = "Answered calls by leader of the allow-list; the label code is ok for a result.";
     this.#leaderCalls = counter("svc_leader_calls_total", byLeader, ["leader", "code"]);
     this.#duration = this.#histogram(
       "svc_call_duration_seconds",
@@ -287,7 +291,7 @@ function readReplay(scraped: Scraped, { store }: MetricSources): void {
   });
   scraped.counter(
     "svc_replay_claims_total",
-    "Requests of calls to run, by the outcome in the replay store.",
+    "Claims of calls in the replay store, by outcome.",
     ["tool", "outcome"],
     (counter) => {
       for (const [tool, counts] of read().claims) {

@@ -24,5 +24,5 @@ export function publicKeyOf(seed: Uint8Array): Uint8Array {
 }
 
 export function selectEngine(): EngineSelection {
-  return { engine: nobleEngine, reason: "the only one without Node" };
+  return { engine: nobleEngine, reason: "the only engine that works without Node" };
 }

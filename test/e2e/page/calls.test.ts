@@ -177,7 +177,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     });
     assert.match(await calling("Call signed"), /422 .* input_deserialization_error/);
     assert.match(await error.innerText(), /256/, "at the list that is too long");
-    await page.getByText("more than 256 items: the server refuses it").waitFor();
+    await page.getByText("more than 256 items: the server refuses this list").waitFor();
     assert.equal(await page.locator("fieldset.invalid legend", { hasText: "tags" }).count(), 1);
     await edit((input) => {
       input.tags = ["x"];

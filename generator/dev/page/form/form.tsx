@@ -280,7 +280,7 @@ function ListBody({ field, value, path }: BodyProps<"list">) {
       </span>
       {(items.length > most || items.length < least) && (
         <p class="problem">
-          {items.length > most ? `more than ${most}` : `fewer than ${least}`} items: the server refuses it
+          {items.length > most ? `more than ${most}` : `fewer than ${least}`} items: the server refuses this list
         </p>
       )}
     </>

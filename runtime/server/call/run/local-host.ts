@@ -191,7 +191,7 @@ class LocalExecution implements Execution {
       } catch (error) {
         this.#log.warn(
           { err: error },
-          "settling a stored value failed after its result was sent; the upload stays in the journal",
+          "removing an upload from the journal failed after the result was sent; the upload stays in the journal",
         );
       }
     }
@@ -325,7 +325,7 @@ function asksForCaller(instance: SvcTool<unknown, unknown>): boolean {
 }
 
 const MISPLACED_REFUSAL =
-  "the tool threw PermissionDenied outside authorize(), where it is an error: return a variant of the result";
+  "the tool threw PermissionDenied outside authorize(), which counts as a failure of the tool: throw it in authorize(), or return a variant of the result";
 
 /**
  * Calls an instance's `authorize` for a caller.
