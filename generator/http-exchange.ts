@@ -1,6 +1,6 @@
 /**
- * One HTTP request on a new connection, with the duration of each phase and the raw headers of both sides. `fetch` hides
- * the connection, the certificate and the case of header names, and follows redirects.
+ * One HTTP request on a new connection, with the duration of each phase and the raw headers of both sides. `fetch`
+ * hides the connection, the certificate and the case of header names, and follows redirects.
  */
 
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";

@@ -132,7 +132,10 @@ interface SourceResult {
   readonly artifacts?: readonly ToolArtifacts[];
 }
 
-/** Diagnostics of a tool's ports, integers and recursive types. Omits the note that a port of type `any` may be a list. */
+/**
+ * Diagnostics of a tool's ports, integers and recursive types. Omits the note that a port of type `any` may be a list
+ * (SVC156) if `others` already report the type.
+ */
 function portNotes(tool: Tool, others: readonly Diagnostic[]): Diagnostic[] {
   const any = new Set(
     others.filter(({ code }) => code === "SVC190" || code === "SVC191").map(({ subject }) => subject),

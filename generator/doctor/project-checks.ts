@@ -191,7 +191,7 @@ export function checkConfiguration(file: string | undefined, checked: CheckedCon
   return bad("configuration", `${first.message}${more > 0 ? ` (and ${more} more)` : ""}`, next);
 }
 
-/** Rows of docs/troubleshooting.md for messages about configurations. */
+/** Words in messages about configurations, with a reference to their row in docs/troubleshooting.md. */
 const ROWS = ["must be JSON: …", "must not be writable by every user of this machine", "has no entry"].map(
   (row) => [row.replace(" …", ""), ` (troubleshooting: ${row})`] as const,
 );

@@ -66,7 +66,7 @@ export function refuseLinks(base: string, target: string): void {
 }
 
 /**
- * Rejects a path that contains a link below the base.
+ * Rejects a path in which a folder below the base is a link. The file itself may be one.
  *
  * @throws UnwritableError with the path of the link
  */

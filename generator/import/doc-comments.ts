@@ -31,9 +31,9 @@ export function printComment({ description, tags }: Documentation, constraints: 
 }
 
 /**
- * Escapes a description for a comment. Adds a backslash before `@` at the start of a word and before the end of a
- * comment; TypeScript keeps it. Writes invisible characters except spaces as code points, because some end a line or
- * change the writing direction.
+ * Escapes a description for a comment. Adds a backslash before `@` at the start of a word, and before the slash that
+ * would end the comment; TypeScript keeps these backslashes in the text. Writes invisible characters except spaces as
+ * code points, because some end a line or change the writing direction.
  */
 export function commentText(text: string): string {
   return text

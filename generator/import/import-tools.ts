@@ -50,11 +50,11 @@ export function importTools(tools: readonly ImportableTool[]): Import {
       );
       return { tools: imported, shared: sources.shared, refused };
     }
-    // A rejected shared type affects all tools that use it.
     const faulty = left.filter((_, index) => {
       const file = inSource((sources.tools[index] as ToolSource).file);
       return errors.some(({ place }) => place === undefined || place.file === file);
     });
+    // If all errors are in the file of shared types, every tool is refused.
     const gone = faulty.length > 0 ? faulty : left;
     for (const tool of gone) {
       const [{ code, message } = errors[0] as Diagnostic] = errors.filter(({ place }) => {

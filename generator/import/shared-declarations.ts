@@ -25,7 +25,7 @@ export function sharedDeclarations(tools: readonly (readonly Declaration[])[]): 
   return shared;
 }
 
-/** Names in a type, including those of the language. */
+/** Names in a type, including keywords such as `string`. */
 export function namesIn(type: Declaration["type"], names = new Set<string>()): ReadonlySet<string> {
   switch (type.kind) {
     case "text":

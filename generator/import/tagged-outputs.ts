@@ -68,7 +68,7 @@ function tagOf(variants: readonly JsonObject[]): string | undefined {
   });
 }
 
-/** Member with the content: in every variant that has it, an object and the only member except the tag. */
+/** Name of the member that contains an object with the ports. No variant has another member except the tag. */
 function contentOf(document: JsonObject, variants: readonly JsonObject[], tag: string): string | undefined {
   const others = variants.map((variant) =>
     [...namedSchemas(variant, "properties").keys()].filter((name) => name !== tag),

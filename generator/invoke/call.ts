@@ -36,7 +36,7 @@ export interface CallReport {
   readonly result: string;
   readonly milliseconds: number;
   readonly signature: CallResult["signature"];
-  /** Exact retry. */
+  /** Answer to an exact retry; absent if none was requested. */
   readonly replay?: {
     readonly milliseconds: number;
     /** Whether result and signature equal those of the first answer, byte for byte. */

@@ -29,7 +29,7 @@ export async function refuseKeyText(file: string): Promise<void> {
   await withKeys(({ refuseKeyAsName }) => refuseKeyAsName(file));
 }
 
-/** Also rejects the file name of a public key. */
+/** Like {@link refuseKeyText}; also rejects the file name of a public key. */
 export async function refuseNoKeyFile(file: string): Promise<void> {
   await refuseKeyText(file);
   await withKeys(({ refusePublicKey }) => refusePublicKey(file));

@@ -42,7 +42,7 @@ interface Cause {
   readonly member?: Member;
 }
 
-/** A definition that each value of a shape contains, and the innermost member that leads to it; undefined if there is none. */
+/** A definition outside `finite` that each value of a shape contains, and the innermost member that leads to it. */
 function causeOf(shape: Shape, finite: ReadonlySet<string>, doc?: Doc): Cause | undefined {
   const first = (parts: readonly Shape[]) => parts.map((part) => causeOf(part, finite)).find(Boolean);
   switch (shape.kind) {

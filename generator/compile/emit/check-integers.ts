@@ -3,7 +3,7 @@
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { type Member, partsOf, type Shape, type Tool } from "../model.js";
 
-/** Reports such members; those of shared types are reported once. */
+/** Reports each member with such a `bigint`; a member of a shared type is reported once. */
 export function checkIntegers(tool: Tool): Diagnostic[] {
   const found: Diagnostic[] = [];
   const report = (member: Member) => {

@@ -22,7 +22,7 @@ export interface PageOptions {
   readonly root?: string;
   /** Address of the remote server. */
   readonly url?: string;
-  /** Returns the leader's keys and options. Called after each start of the tool server, because the first start creates the keys. */
+  /** Returns the leader's keys and options. Called after each start of the tool server: the first one creates keys. */
   readonly leader: () => Promise<LeaderOptions & { readonly toolKey?: string }>;
   /** Address of the page; by default 127.0.0.1 and a port that the system chooses. */
   readonly address?: PageAddress;

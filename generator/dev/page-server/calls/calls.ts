@@ -32,7 +32,7 @@ export class Caller {
     this.#history = history;
   }
 
-  /** Public part of the signer. */
+  /** Leader ID and key ID with which calls are signed; null without keys. */
   get signer(): SignerView | null {
     const { leader } = this.#options;
     return leader === undefined ? null : { leaderId: leader.id, keyId: String(leader.keyId) };
