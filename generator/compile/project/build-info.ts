@@ -149,8 +149,8 @@ const PACKAGES = [
 ];
 
 /**
- * Identity of the generator: its version, and sizes and times of its files and its packages' manifests. Computed at
- * load, because the files on disk may change while the process runs.
+ * Identity of the generator: its version, the version of Node, and the sizes and times of its files and of the
+ * manifests of its packages. Computed at load, because the files on disk may change while the process runs.
  */
 const GENERATOR_ID = generatorHash();
 
@@ -170,7 +170,7 @@ function generatorHash(): string {
   return `${VERSION} ${contentHash(JSON.stringify([process.versions.node, stats]))}`;
 }
 
-/** Path of the file with this name in a folder or its nearest parent. */
+/** Path of the file with this name in a folder or in the nearest folder above that has one. */
 export function findUpwards(folder: string, name: string): string | undefined {
   const path = join(folder, name);
   if (existsSync(path)) return path;

@@ -61,9 +61,9 @@ export interface Project {
   readonly options: ts.CompilerOptions;
   /** Path of the configuration with the files: that of the layout, or one that it references. */
   readonly tsconfig: string;
-  /** Whether tsc compiles the generated server, if it exists. */
+  /** Whether the tsconfig includes every generated source file that exists. */
   readonly includesServer: boolean;
-  /** Whether the project's own tsc writes JavaScript. {@link options} describe what svc-gen writes. */
+  /** Whether the project's own tsc writes JavaScript. {@link options} do not tell, because they always set `noEmit`. */
   readonly emits: boolean;
   readonly scripts: Manifest["scripts"];
   readonly installed: InstalledTypeScript | undefined;
@@ -217,7 +217,7 @@ function wrapNodes(typeChecker: ts.TypeChecker): Wrap {
     if (known !== undefined) return known;
     const isChild = (child: Node) => (child.compilerNode === node ? child : undefined);
     const own = ts.isSourceFile(node) ? undefined : wrap(node.parent).forEachChild(isChild);
-    // Nodes in comments are not children of their parents.
+    // `forEachChild` does not visit the nodes of comments.
     const found = own ?? createWrappedNode(node, { typeChecker });
     wrapped.set(node, found);
     return found;

@@ -72,7 +72,7 @@ export function withDefaults(
   const options: ts.CompilerOptions = Object.fromEntries(
     Object.entries(given).filter(([, value]) => value !== undefined),
   );
-  // Unknown library names are dropped; an empty list means the libraries of the target.
+  // TypeScript drops unknown library names. If none is left, the libraries of the target are used.
   if (given.lib?.length === 0) delete options.lib;
   if (installed === undefined) return { strict: true, target: ts.ScriptTarget.ESNext, ...options };
   return installed.major >= 6 ? { strict: true, ...options } : { ...defaultsBefore6(options), ...options };
@@ -102,7 +102,7 @@ function defaultsBefore6(given: ts.CompilerOptions): ts.CompilerOptions {
   };
 }
 
-/** Targets that a module system implied. */
+/** Default target for a value of `module`, before TypeScript 6. */
 const TARGETS: ReadonlyMap<ts.ModuleKind | undefined, ts.ScriptTarget> = new Map([
   [ModuleKind.Node16, ScriptTarget.ES2022],
   [ModuleKind.Node18, ScriptTarget.ES2022],

@@ -19,7 +19,7 @@ export interface MappedSymbol extends ts.Symbol {
   };
 }
 
-/** Walks of alias bodies that are in progress, including those for placeholders of template literal types. */
+/** Walks of alias bodies in progress. The ranks of a type and those of its template placeholders share one object. */
 export interface Walks {
   readonly open: Map<ts.TypeAliasDeclaration, number>;
   /** Number of walks that ended early. */

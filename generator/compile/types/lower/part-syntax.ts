@@ -34,7 +34,7 @@ export class PartSyntax {
     return one === undefined || (other !== undefined && other.at < one.at) ? other?.syntax : one.syntax;
   }
 
-  /** Parts of a syntax, by type and, if they are not unions, also by node. Of equal parts, the first is used. */
+  /** Parts of a syntax, by type; parts other than unions and aliases also by node. The first part of a key is kept. */
   #constituentsOf(syntax: TypeSyntax): Constituents {
     const parts: Constituents = new Map();
     const seen = new Set<ts.Node>();
@@ -85,7 +85,8 @@ export class PartSyntax {
   }
 
   /**
-   * Whether a type is a `DataRef`, alone or in a union. `DataRef<unknown>` and `DataRef<any>` are recognized by syntax.
+   * Whether a type is a `DataRef`, alone or in a union. `DataRef<unknown>` and `DataRef<any>` are recognized by syntax,
+   * because their types are `unknown` and `any`.
    */
   containsDataRef(type: ts.Type, syntax: TypeSyntax | undefined): boolean {
     if (type.flags & (TypeFlags.Any | TypeFlags.Unknown)) return this.dataRefArgument(syntax) !== undefined;
