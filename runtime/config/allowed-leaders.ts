@@ -90,7 +90,7 @@ function* readingSteps(node: DocumentNode, previous: AllowedLeaders): Generator<
         throw kidNode.fault(
           "an ID that no other key of the leader has",
           "a repeated one",
-          "give the new key another ID",
+          "give a new key of the leader another kid; if this entry is for another leader, correct its leader_id",
         );
       ofLeader.set(kid, readVerifyKey(publicKey, previous.get(leaderId)?.get(kid)));
       byLeader.set(leaderId, ofLeader);

@@ -29,7 +29,7 @@ export function readPrivateKey(text: string): KeyReading<Uint8Array> {
  * @param known a checked key, returned if the text is that of this key
  */
 export function readPublicKey(text: string, known?: VerifyKey): KeyReading<VerifyKey> {
-  if (isPem(text)) return { got: pemOf("-pubin ") };
+  if (isPem(text)) return { got: pemOf(text, /BEGIN PUBLIC/.test(text) ? "-pubin " : "-pubout ") };
   const digits = text.startsWith("0x") ? text.slice(2) : text;
   if (/[^0-9a-fA-F]/.test(digits)) {
     const inBase64 = decodeAnyBase64(trimAscii(text))?.length === 32;
@@ -55,7 +55,7 @@ function decodeSeed(text: string): Uint8Array | string {
   if (bytes?.length === 32) return bytes;
   if (bytes?.length === 33) return bytes[0] === 0 ? bytes.subarray(1) : "33 bytes whose first byte is not zero";
   if (text === "") return "an empty string";
-  if (isPem(text)) return pemOf("");
+  if (isPem(text)) return /BEGIN PUBLIC/.test(text) ? "a public key in PEM" : pemOf(text, "");
   // Truncated hex is usually valid base64, but of other bytes.
   const digits = /^(?:0x)?([0-9a-fA-F]+)$/.exec(text)?.[1];
   if (digits !== undefined) return `${digits.length} hex digits`;
@@ -66,9 +66,14 @@ function decodeSeed(text: string): Uint8Array | string {
 
 const isPem = (text: string) => text.trimStart().startsWith("-----BEGIN");
 
-/** Names PEM, and the command that prints the 32 bytes at the end of its content in hex. */
-const pemOf = (options: string) =>
-  `PEM, which "openssl pkey ${options}-in FILE -outform DER | tail -c 32 | od -An -vtx1 | tr -d ' \\n'" converts`;
+/** Beginnings of the base64 of an Ed25519 key in PKCS #8 and in SPKI (RFC 8410). */
+const ED25519_PEM = /-----\s+(?:MC4CAQAwBQYDK2Vw|MCowBQYDK2Vw)/;
+
+/** Describes PEM; that of an Ed25519 key with the command that prints the 32 bytes at the end of its content in hex. */
+const pemOf = (text: string, options: string) =>
+  ED25519_PEM.test(text)
+    ? `PEM, which "openssl pkey ${options}-in FILE -outform DER | tail -c 32 | od -An -vtx1 | tr -d ' \\n'" converts`
+    : "PEM that is not an unencrypted Ed25519 key in PKCS #8 or SPKI";
 
 /** Decodes base64 or base64url with or without padding. Unlike `Buffer.from`, rejects invalid characters. */
 function decodeAnyBase64(text: string): Buffer | undefined {

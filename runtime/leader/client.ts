@@ -272,7 +272,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     checkNames("invoke", options, INVOKE_OPTIONS);
     const { repeat = false, nonce, ...rest } = options;
     if (typeof repeat !== "boolean") throw new TypeError(`repeat: expected true or false, got ${typeof repeat}`);
-    const request = this.sign(input, nonce === undefined ? {} : { nonce });
+    const request = this.#sign("invoke", input, nonce === undefined ? {} : { nonce });
     return repeat ? this.repeat(request, rest) : this.#call(request, rest, (call) => this.#inTurn(request, call));
   }
 
@@ -283,10 +283,14 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
    */
   sign(input: SentInput<Tool>, options: Pick<SignOptions, "nonce"> = {}): SignedRequest {
     checkNames("sign", options, { nonce: true });
-    if (this.#leader === undefined)
-      throw new TypeError(
-        "sign: expected a client with a leader, got one without: create it with `leader: { id, keyId, key }`",
-      );
+    return this.#sign("sign", input, options);
+  }
+
+  #sign(method: string, input: SentInput<Tool>, options: Pick<SignOptions, "nonce">): SignedRequest {
+    if (this.#leader === undefined) {
+      const remedy = "create it with `leader: { id, keyId, key }`, or use invokeUnsigned for an unsigned server";
+      throw new TypeError(`${method}: expected a client with a leader, got one without: ${remedy}`);
+    }
     const { ports, hasher, metadata } = this.#known;
     const envelope = buildEnvelope(ports.inputPorts, input, hasher);
     const request = signRequest(envelope, this.#leader, { ...options, headerPrefix: this.#headerPrefix });

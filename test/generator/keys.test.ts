@@ -334,7 +334,8 @@ test("keys rotate: the next key next to the old one, and the steps in order", as
 test("errors of key files name the file, the expected form and the actual length, but no byte of a key", async () => {
   const wanted = "a private key of 32 bytes: 64 hex digits, base64 or base64url";
   const secret = HEX.slice(0, 62);
-  const pem = `-----BEGIN PRIVATE KEY-----\n${KEY.toString("base64")}\n-----END PRIVATE KEY-----\n`;
+  const pem = (type: string, content: string) => `-----BEGIN ${type}-----\n${content}\n-----END ${type}-----\n`;
+  const pkcs8 = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), KEY]).toString("base64");
   for (const [text, got] of [
     [secret, "62 hex digits"],
     [`${HEX}0`, "65 hex digits"],
@@ -346,7 +347,15 @@ test("errors of key files name the file, the expected form and the actual length
     [`"${HEX}"`, "a text in quotes"],
     [`\ufeff${HEX}`, "text with a byte order mark; save the file without it"],
     [`{"key":"${HEX}"}`, "JSON"],
-    [pem, `PEM, which "openssl pkey -in FILE -outform DER | tail -c 32 | od -An -vtx1 | tr -d ' \\n'" converts`],
+    [
+      pem("OPENSSH PRIVATE KEY", "b3BlbnNzaC1rZXktdjE="),
+      "PEM that is not an unencrypted Ed25519 key in PKCS #8 or SPKI",
+    ],
+    [pem("PUBLIC KEY", pkcs8), "a public key in PEM"],
+    [
+      pem("PRIVATE KEY", pkcs8),
+      `PEM, which "openssl pkey -in FILE -outform DER | tail -c 32 | od -An -vtx1 | tr -d ' \\n'" converts`,
+    ],
     [`ssh-ed25519 ${KEY.toString("base64")}`, "an SSH key"],
     [`${HEX}\n${HEX}\n`, "129 characters in none of these formats"],
     [Buffer.alloc(32, 0xff), "32 characters in none of these formats"],

@@ -141,7 +141,7 @@ describe("faults at load", () => {
     ],
     wrongKey(
       "key PEM",
-      "-----BEGIN PUBLIC KEY-----",
+      "-----BEGIN PUBLIC KEY-----\\nMCowBQYDK2VwAyEA",
       `PEM, which "openssl pkey -pubin -in FILE -outform DER | tail -c 32 | `,
     ),
     wrongKey("key short", "00", "2 hex digits"),
@@ -153,7 +153,7 @@ describe("faults at load", () => {
       "a repeated kid",
       entry(`{"kid":1,"public_key":"${key(1)}"},\n{"kid":1,"public_key":"${key(2)}"}`),
       "2:8 /leaders/0/keys/1/kid",
-      "must be an ID that no other key of the leader has, got a repeated one; give the new key another ID",
+      "must be an ID that no other key of the leader has, got a repeated one; give a new key of the leader another kid; if this entry is for another leader, correct its leader_id",
     ],
     [
       "a repeated kid in another entry of the leader",
