@@ -298,13 +298,13 @@ compare("docs/guide/limits.md", LIMITS, {
   "bodies in flight": () => [plain.load().bodyBytes.most],
   // test/runtime/unanswered-requests.test.ts holds servers to the next three.
   "unanswered requests of a connection": () => [MAX_UNANSWERED],
-  "unanswered requests behind others on their connections": () => [MAX_PIPELINED],
+  "requests that wait for an earlier answer on their connection, in the whole server": () => [MAX_PIPELINED],
   "answers that callers have not read": () => [MAX_UNREAD_BYTES],
   "runs of all tools": () => [plain.load().runs.most],
   "replay memory": async () => [(await signedDefaults()).bound],
   "time of a call": () => [DEFAULT_TIMEOUT_MS],
   "rate of a body": ([rate = 0]) => bodyRate(rate),
-  "unread body whose connection is kept": async ([bytes = 0]) => [
+  "unread body of a refused call": async ([bytes = 0]) => [
     await largest(bytes, async (n) => {
       const { connection, response } = await answerTo(requestText("POST", "/no", [["Content-Length", `${n}`]]));
       connection.close();
