@@ -172,11 +172,11 @@ const CLASSES: readonly Mistake[] = [
   ["`type Output = { ok: string; err: string }`", tool({ output: "{ ok: string; err: string }" })],
   ["33 members in `Input`", input(...Array.from({ length: 33 }, (_, at) => `p${at}: string;`))],
   [
-    "two tools with one FQN",
+    "two tools with the same FQN",
     svcGen({ files: { "src/other.ts": toolWith({ heading: "export class Other extends SvcTool<Input, Output>" }) } }),
   ],
   [
-    "two tools, neither with a `path()`",
+    "two tools without a `path()`",
     svcGen({
       files: {
         "src/tool.ts": WITHOUT_PATH,
@@ -185,7 +185,7 @@ const CLASSES: readonly Mistake[] = [
     }),
   ],
   [
-    "`include` in tsconfig.json that misses the tool",
+    "`include` in tsconfig.json without the file of the tool",
     svcGen({
       files: {
         "tsconfig.json": JSON.stringify({ compilerOptions: STRICT, include: ["lib/*.ts"] }),
@@ -217,7 +217,7 @@ const CLASSES: readonly Mistake[] = [
     }),
   ],
   [
-    "`svc-gen diff` after a further required port",
+    "`svc-gen diff` after a required input port was added",
     svcGen({
       args: ["diff"],
       prepare: async (project) => {
@@ -416,7 +416,7 @@ const OPERATORS: readonly Mistake[] = [
   ["`SVC_LOG_LEVL=debug`", start({ env: { SVC_LOG_LEVL: "debug" }, config: "{}" })],
   ["`SVC_LOG_LEVEL=verbose`", environment({ SVC_LOG_LEVEL: "verbose" })],
   ["`SVC_TOOL_TLS_CERT_PATH` without `SVC_TOOL_TLS_KEY_PATH`", environment({ SVC_TOOL_TLS_CERT_PATH: "cert.pem" })],
-  ["`SVC_TOOLKIT_CONFIG_PATH` of a file that is not there", environment({ SVC_TOOLKIT_CONFIG_PATH: "none.json" })],
+  ["`SVC_TOOLKIT_CONFIG_PATH` of a file that does not exist", environment({ SVC_TOOLKIT_CONFIG_PATH: "none.json" })],
   [
     "a missing comma in the configuration",
     start({ config: '{\n  "invoke_max_body_bytes": 1000\n  "signed_http": {}\n}\n' }),
@@ -428,7 +428,7 @@ const OPERATORS: readonly Mistake[] = [
   ['`"signed_htp"` in the configuration', start({ config: '{\n  "signed_htp": {}\n}\n' })],
   ["`signed_http` without an allow-list", signedWith({ allowed_leaders: undefined })],
   [
-    "`allowed_leaders_path` of a file that is not there",
+    "`allowed_leaders_path` of a file that does not exist",
     signedWith({ allowed_leaders: undefined, allowed_leaders_path: "leaders.json" }),
   ],
   ["`tools` without an entry for a served tool", signedWith({ tools: { "xyz.demo.sun@1": {} } })],
@@ -439,7 +439,7 @@ const OPERATORS: readonly Mistake[] = [
     signedWith({ tools: { [FQN]: { response_signing_key: TOOL_KEY.slice(2) } } }),
   ],
   [
-    "a `public_key` with letters that are no hex digits",
+    "a `public_key` with letters that are not hex digits",
     signedWith({
       allowed_leaders: {
         version: 1,
@@ -453,7 +453,7 @@ const OPERATORS: readonly Mistake[] = [
   ],
   ["`SVC_TOOLKIT_CONFIG_PATH=~/config.json` in `.env`", environment({ SVC_TOOLKIT_CONFIG_PATH: "~/config.json" })],
   ["`node dist/generated/server.js --port 8080`", start({ args: ["--port", "8080"] })],
-  ["`svc-gen keys new tool.key` over a file", keys(["new", "tool.key"], ["new", "tool.key"])],
+  ["`svc-gen keys new tool.key`, but the file exists", keys(["new", "tool.key"], ["new", "tool.key"])],
   [
     "`svc-gen keys show leader.pub`: a public key",
     async () => {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Creates ./secrets: passwords of the Redis users, a certificate authority, and a certificate for Redis and Sentinel. Run it once; it replaces
 # no files. Only the owner can open the folder; the files for containers are in tool/ and redis/.
-# `sh setup.sh certificate` replaces the certificate by a new one of the same authority: docs/redis.md.
+# `sh setup.sh certificate` only replaces the certificate, with one of the same authority: docs/redis.md.
 set -eu
 cd "$(dirname "$0")"
 
@@ -10,7 +10,7 @@ names=IP:10.89.0.21,IP:10.89.0.22,IP:10.89.0.23,IP:10.89.0.31,IP:10.89.0.32,IP:1
 names=$names,DNS:redis-0.redis,DNS:redis-1.redis,DNS:redis-2.redis
 days=825
 
-# In ./secrets: redis/redis.pem and redis/redis.key, both written completely before they replace older ones.
+# Creates secrets/redis/redis.pem and redis.key. Both are written completely before they replace older files.
 make_certificate() {
   openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -sha256 -subj "/CN=replay redis" \
     -keyout new.key -out new.csr 2>/dev/null
@@ -26,11 +26,11 @@ make_certificate() {
 if [ "${1:-}" = certificate ]; then
   cd secrets
   make_certificate
-  echo "made a certificate, good for $days days"
+  echo "created a certificate, valid for $days days"
   exit
 fi
 if [ -e secrets ]; then
-  echo "secrets is there already: move it away to make new ones" >&2
+  echo "the folder secrets already exists: move it away to create new secrets" >&2
   exit 1
 fi
 mkdir -m 700 secrets
@@ -62,4 +62,4 @@ END
 # Readable in the containers, which run as other users; only the owner can open the folder around them.
 chmod 644 tool/* redis/*
 chmod 600 ca.key operator-password
-echo "made secrets: passwords and certificates, good for $days days"
+echo "created secrets: passwords, and a certificate that is valid for $days days"

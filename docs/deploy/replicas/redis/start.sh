@@ -1,6 +1,6 @@
 #!/bin/sh
-# Starts Redis or Sentinel with a file of its own in /data, made at the first start: Sentinel writes into it.
-# Further arguments are lines of that file.
+# Starts `redis` or `sentinel`. The first start copies the configuration to /data, because Sentinel changes the files of both. Further
+# arguments are lines to append to the copy.
 set -eu
 kind=$1
 shift
