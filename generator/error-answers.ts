@@ -58,7 +58,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   },
   permission_denied: {
     meaning: "the tool refused this leader, or a web page's origin is not allowed",
-    caller: "ask for access: the signature is valid, and a retry is refused too",
+    caller: "ask the operator for access: a retry is refused too",
     operator:
       "check which leaders the tool's authorize refuses; on an unsigned server, add the page's origin to allowedOrigins",
     details: "Origin: requests of web pages are refused unless their origin is allowed by name",
@@ -88,7 +88,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   replay_memory_lost: {
     meaning: "the replay memory that may contain this request is gone",
     caller:
-      "check the effects of the tool to find out whether an earlier attempt ran; if the error has `ran: no`, no attempt ran: sign a new request",
+      "check the effects of the tool to find out whether an earlier attempt ran; if the client reports ran: no, no attempt ran: sign a new request",
     operator: "the retry and its first attempt reached different replay memories: use a shared replay store",
   },
   length_required: {

@@ -286,12 +286,17 @@ class ServerDoctor {
     const isUnknown = code === "auth_failed" && details.endsWith("no such leader and key in the allow-list");
     if (leader === undefined && isUnknown) {
       this.#report(
-        good("headers", "the server receives all six; pass --leader-key and --leader-id to check the signature too"),
+        good(
+          "headers",
+          "the server receives all six signature headers; pass --leader-key and --leader-id to check the signature too",
+        ),
       );
       return true;
     }
     if (code === "input_deserialization_error") {
-      this.#report(good("headers", "the server receives all six, and the leader's signature is valid"));
+      this.#report(
+        good("headers", "the server receives all six signature headers, and the leader's signature is valid"),
+      );
       return true;
     }
     if (code !== "auth_failed") {

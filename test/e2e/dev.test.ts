@@ -282,7 +282,10 @@ describe("a project that is served signed", PATIENCE, () => {
     const doctor = (address: string) => svcGenIn(project.root, ["doctor", address]);
     for (const address of [url, url.replace("127.0.0.1", "localhost")]) {
       const { code, out } = await doctor(`${address}/double`);
-      assert.match(out, /^✓ headers: the server receives all six, and the leader's signature is valid$/m);
+      assert.match(
+        out,
+        /^✓ headers: the server receives all six signature headers, and the leader's signature is valid$/m,
+      );
       assert.match(out, /^✓ body: arrives unchanged: the input hash matches$/m);
       assert.equal(code, EXIT.done, out);
     }

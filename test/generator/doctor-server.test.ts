@@ -195,7 +195,7 @@ describe("doctor of a healthy server", () => {
   it("checks without a leader key that the headers arrive", async () => {
     const { of, failed } = await doctor(`${origin}/tool`);
     assert.deepEqual(failed, []);
-    assert.match(of("headers").detail, /^the server receives all six; pass --leader-key/);
+    assert.match(of("headers").detail, /^the server receives all six signature headers; pass --leader-key/);
     assert.equal(of("body").ok, null);
   });
 

@@ -62,5 +62,5 @@ export function late(timeoutMs: number): LeaderError {
 }
 
 export function tooLarge(maxBytes: number): LeaderError {
-  return new LeaderError("answer_too_large", `the answer is limited to ${maxBytes} bytes`);
+  return new LeaderError("answer_too_large", `the answer is larger than ${maxBytes} bytes`);
 }

@@ -357,6 +357,6 @@ function encodeItems(
 function encodeDate(value: unknown): string | Mismatch {
   if (!(value instanceof Date)) return new Mismatch("a Date", kindOf(value));
   const text = formatDateTime(value);
-  const got = Number.isNaN(value.getTime()) ? "an invalid Date" : "another";
+  const got = Number.isNaN(value.getTime()) ? "an invalid Date" : "another year";
   return text === undefined ? new Mismatch("a Date of the years 0 to 9999", got) : `"${text}"`;
 }

@@ -84,7 +84,9 @@ function text(value: string, path: Path): string {
 
 function date(value: Date, path: Path): string {
   const text = formatDateTime(value);
-  return text === undefined ? fail(path, "a Date of the years 0 to 9999", "another") : `"${text}"`;
+  return text === undefined
+    ? fail(path, "a Date of the years 0 to 9999", "an invalid Date or another year")
+    : `"${text}"`;
 }
 
 function fail(path: Path, expected: string, got: string): never {

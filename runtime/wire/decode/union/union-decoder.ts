@@ -42,7 +42,7 @@ export function unionDecoder(
   ): Mismatch => {
     if (tried.length === branches.length) return unionMismatch(mismatches);
     if (context.explanations === 0) {
-      return mismatches.length > 0 ? unionMismatch(mismatches) : new Mismatch("a value of the union", "another");
+      return mismatches.length > 0 ? unionMismatch(mismatches) : new Mismatch("a value of the union", "another value");
     }
     context.explanations--;
     const all = branches.map((_, at) => {
