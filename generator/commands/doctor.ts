@@ -16,7 +16,7 @@ import { hasErrors } from "../compile/diagnostics/diagnostics.js";
 import { quoted, quotedUrl } from "../compile/diagnostics/quote.js";
 import type { Generated } from "../compile/generate.js";
 import type { GenerateOptions } from "../compile/project/layout.js";
-import type { LeaderWithKey } from "../doctor/project-checks.js";
+import type { LeaderWithKey } from "../doctor/key-checks.js";
 import { readOutput, staleFiles } from "../files/output-files.js";
 import { readNamed } from "../files/read-file.js";
 import { devLeader } from "./dev-leader.js";
@@ -111,7 +111,8 @@ With --json: {"checks":[{"name","ok","detail","next"}]}; ok is null for checks t
       const { baseOf, checkServer } = await import("../doctor/server-checks.js");
       const { config: file } = values;
       if (toolKey !== undefined && file === undefined) throw new UsageError("--tool-key expects --config FILE too");
-      const { checkConfiguration, checkPairs } = await import("../doctor/project-checks.js");
+      const { checkConfiguration } = await import("../doctor/project-checks.js");
+      const { checkPairs } = await import("../doctor/key-checks.js");
       const { checkConfig } = await import("../config/check-config.js");
       const checked = file === undefined ? undefined : checkConfig(file, cwd);
       const keys = { leader: given, toolKey, tools: undefined };

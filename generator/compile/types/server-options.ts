@@ -6,7 +6,7 @@ import { quoted } from "../diagnostics/quote.js";
 import { displayPath } from "../project/layout.js";
 import type { Program } from "../project/program.js";
 import { type Symbol as MorphSymbol, type Node, type SourceFile, ts } from "../project/typescript.js";
-import { nameNode } from "./static-values.js";
+import { nameNode } from "./static-evaluator.js";
 
 const EXPORT = "options";
 

@@ -1,24 +1,18 @@
-/** Finds the tool classes of a project and reads their static metadata without running code. */
+/** Finds the tool classes of a project. */
 
-import { closest, DEFAULT_TIMEOUT_MS, fqnProblem, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/internal/generator";
 import { type Acknowledgement, readAcknowledged } from "../diagnostics/acknowledge.js";
-import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
+import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
 import type { ClassImport, StaticMetadata, Tool } from "../model.js";
 import { displayPath } from "../project/layout.js";
-import { otherRuntimeFolder, type Program, packageOf } from "../project/program.js";
+import { otherRuntimeFolder, type Program } from "../project/program.js";
 import { toolOutside } from "../project/tool-outside.js";
-import {
-  type ClassDeclaration,
-  type ClassExpression,
-  type Symbol as MorphSymbol,
-  Node,
-  type Type,
-  ts,
-} from "../project/typescript.js";
+import { type Symbol as MorphSymbol, Node, ts } from "../project/typescript.js";
 import type { TypeArguments, TypeSyntax } from "./declared-order.js";
 import { endOfTag, readNodeComment } from "./jsdoc.js";
-import { nameNode, StaticEvaluator } from "./static-values.js";
+import { type ClassNode, checkConstruction, checkKinds, isRuntimeClass, type Report } from "./overrides.js";
+import { nameNode } from "./static-evaluator.js";
+import { canonicalPath, readStaticMetadata } from "./static-metadata.js";
 
 /** A type with its syntax, if known. */
 export interface TypeUse {
@@ -37,8 +31,6 @@ export interface ToolClass {
   readonly input: TypeUse;
   readonly output: TypeUse;
 }
-
-type ClassNode = ClassDeclaration | ClassExpression;
 
 /** Tool classes of one file, in source order. */
 export function findTools(program: Program, file: ts.SourceFile) {
@@ -108,8 +100,6 @@ function isClassValue(node: ts.Expression | undefined): boolean {
 /** Internal flag of an abstract constructor (`SignatureFlags` of TypeScript 6.0). */
 const ABSTRACT_SIGNATURE = 4;
 
-type Report = (code: Code, at: Node, subject: string, detail?: string, hint?: string) => void;
-
 /** All classes outside functions. Classes inside functions cannot be imported. */
 function classesOf({ wrap }: Program, file: ts.SourceFile): ClassNode[] {
   const found: ClassNode[] = [];
@@ -120,10 +110,6 @@ function classesOf({ wrap }: Program, file: ts.SourceFile): ClassNode[] {
   };
   ts.forEachChild(file, visit);
   return found;
-}
-
-function isClass(node: Node | undefined): node is ClassNode {
-  return Node.isClassDeclaration(node) || Node.isClassExpression(node);
 }
 
 /** Tool classes of one file, including abstract classes and classes that only resemble a tool. */
@@ -220,15 +206,6 @@ function typesOf({ checker }: Program, node: ClassNode): { input: ts.Type; outpu
   return { input: checker.getTypeOfSymbol(input), output: checker.getTypeOfSymbol(output) };
 }
 
-/** Whether a node is the class SvcTool of the package svc-runtime. */
-function isRuntimeClass(node: ts.Node): boolean {
-  return (
-    ts.isClassDeclaration(node) &&
-    node.name?.text === "SvcTool" &&
-    packageOf(node.getSourceFile().fileName) === "svc-runtime"
-  );
-}
-
 function fileStem(node: Node): string {
   const stem = node
     .getSourceFile()
@@ -308,199 +285,6 @@ function isExportOf(exported: MorphSymbol, node: ClassNode): boolean {
   const declaration = (exported.getAliasedSymbol() ?? exported).getValueDeclaration();
   const value = Node.isVariableDeclaration(declaration) ? declaration.getInitializer() : declaration;
   return value?.compilerNode === node.compilerNode;
-}
-
-function readStaticMetadata(
-  program: Program,
-  node: ClassNode,
-  statics: Type,
-  name: string,
-  report: Report,
-): StaticMetadata | undefined {
-  const at = nameNode(node);
-  const evaluator = new StaticEvaluator(statics);
-  let failed = false;
-  const fail = (...problem: Parameters<Report>): undefined => {
-    failed = true;
-    report(...problem);
-  };
-  const failUnread = (key: string, declaration: Node): undefined => {
-    const subject = `${name}.${key}()`;
-    const place = evaluator.failedAt ?? nameNode(declaration);
-    const hint = `write: static override ${key}() { return …; }`;
-    if (isValueProperty(declaration)) return fail("SVC113", place, subject, "it is a property, not a method", hint);
-    if (key !== "variables" || !Node.isArrayLiteralExpression(place)) return fail("SVC113", place, subject);
-    return fail("SVC116", place, subject, "expected an object of names and descriptions, got an array");
-  };
-  /** Value and place of a static method; undefined if the class does not override it. */
-  const staticValue = (key: string, kind: "string" | "number", refusal: Code) => {
-    const declaration = overrideOf(program, statics, key);
-    if (declaration === undefined) return undefined;
-    const value = evaluator.result(declaration);
-    if (value === undefined) return failUnread(key, declaration);
-    if (typeof value.value !== kind) return fail(refusal, value.node, `${name}.${key}()`, wrongKind(value.value));
-    return { value: value.value, node: value.node };
-  };
-
-  const fqn = staticValue("fqn", "string", "SVC114");
-  const description = staticValue("description", "string", "SVC115");
-  const path = staticValue("path", "string", "SVC122");
-  const timeout = staticValue("timeout", "number", "SVC118");
-  const declared = overrideOf(program, statics, "variables");
-  const variables = declared === undefined ? [] : (evaluator.texts(declared) ?? failUnread("variables", declared));
-  const wrong = variables?.find(
-    ([variable, about]) => !/^[A-Za-z_][A-Za-z0-9_]*\??$/.test(variable) || about.trim() === "",
-  );
-  if (declared !== undefined && wrong !== undefined)
-    fail("SVC116", nameNode(declared), `${name}.variables()`, quoted(wrong[0]));
-  const meta = overrideOf(program, statics, "meta");
-  if (meta !== undefined) report("SVC121", nameNode(meta), `${name}.meta()`);
-
-  const canonical = typeof fqn?.value === "string" ? parseFqn(fqn.value)?.text : undefined;
-  if (fqn === undefined && !failed) {
-    const instance = methodOf(program, node.getSymbolOrThrow().getDeclaredType(), "fqn");
-    const other = misspelt(program, statics, ["fqn"])[0];
-    const detail = instance ? "the method must be static" : other && `the class has ${other.key}()`;
-    fail("SVC112", instance ?? other?.found ?? at, name, detail);
-  } else if (fqn !== undefined && canonical === undefined) {
-    fail("SVC114", fqn.node, `${name}.fqn()`, fqnProblem(`${fqn.value}`));
-  }
-
-  const { compilerSymbol } = node.getSymbolOrThrow();
-  const jsdoc = ts.displayPartsToString(compilerSymbol.getDocumentationComment(program.checker)).trim();
-  const text = typeof description?.value === "string" ? description.value : jsdoc;
-  const givesDescription = description !== undefined || !failed;
-  if (text.trim() === "" && givesDescription) fail("SVC115", description?.node ?? at, `${name}.description()`);
-  if (!text.isWellFormed()) fail("SVC125", description?.node ?? at, `${name}.description()`);
-
-  const urlPath = typeof path?.value === "string" ? path.value : "";
-  if (!/^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/.test(urlPath)) fail("SVC122", path?.node ?? at, `${name}.path()`);
-  else if (/[:*]/.test(urlPath)) fail("SVC126", path?.node ?? at, `${name}.path()`, quoted(urlPath));
-  else if (/(?:^|\/)invoke\/*$/.test(urlPath))
-    report("SVC193", path?.node ?? at, `${name}.path()`, `calls go to /${canonicalPath(urlPath)}/invoke`);
-
-  const milliseconds = typeof timeout?.value === "number" ? timeout.value : DEFAULT_TIMEOUT_MS;
-  if (!Number.isInteger(milliseconds) || milliseconds < 1 || milliseconds > MAX_TIMEOUT_MS) {
-    fail("SVC118", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds} is out of range or not an integer`);
-  } else if (milliseconds < SHORT_TIMEOUT_MS)
-    report("SVC129", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds} ms`);
-  else if (milliseconds < MIN_REGISTERED_MS || milliseconds > MAX_REGISTERED_MS)
-    report("SVC117", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds} ms`);
-  if (failed || canonical === undefined) return undefined;
-  return { fqn: canonical, description: text, path: urlPath, timeout: milliseconds, variables: variables ?? [] };
-}
-
-/** Timeouts below this number were probably meant as seconds. */
-const SHORT_TIMEOUT_MS = 100;
-/** Limits of the network's registry. */
-const MIN_REGISTERED_MS = 1_000;
-const MAX_REGISTERED_MS = 120_000;
-
-function isValueProperty(declaration: Node): boolean {
-  const { compilerNode } = declaration;
-  return (
-    ts.isPropertyDeclaration(compilerNode) && !(compilerNode.initializer && isFunctionValue(compilerNode.initializer))
-  );
-}
-
-/** Static member of a class or its bases that overrides SvcTool's. */
-function overrideOf({ checker, wrap }: Program, statics: Type, name: string): Node | undefined {
-  const declaration = checker.getPropertyOfType(statics.compilerType, name)?.valueDeclaration;
-  return declaration === undefined || isRuntimeClass(declaration.parent) ? undefined : wrap(declaration);
-}
-
-/** Detail for metadata of the wrong type. A timeout must be a number; all other metadata must be text. */
-function wrongKind(value: string | number): string {
-  if (typeof value === "number") return "expected text, got a number";
-  const [, number = "", unit = ""] = /^(\d+(?:\.\d+)?) ?(ms|s|m|min|h)?$/.exec(value) ?? [];
-  const factor = { "": 1, ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 }[unit] ?? 1;
-  const meant = number === "" ? "" : `; write ${Math.round(Number(number) * factor)}`;
-  return `expected milliseconds as a number, got the text ${quoted(value)}${meant}`;
-}
-
-/** Reports a constructor that requires arguments if no `static new()` passes them. */
-function checkConstruction(program: Program, node: ClassNode, statics: Type, name: string, report: Report): void {
-  if (overrideOf(program, statics, "new") !== undefined) return;
-  const needed = statics.getConstructSignatures().map((signature) => {
-    return signature.getParameters().find((parameter) => needsArgument(parameter, node));
-  });
-  const [first] = needed;
-  if (first === undefined || needed.includes(undefined)) return;
-  const declaration = first.getValueDeclaration();
-  const base = declaration?.getParent()?.getParent();
-  const isOwn = base === node;
-  const where = !isOwn && isClass(base) && base.getName() ? ` of ${base.getName()}` : "";
-  const parameter = declaration ? nameNode(declaration).getText() : first.getName();
-  const type = program.checker.typeToString(first.getTypeAtLocation(node).compilerType);
-  const detail = `the constructor${where} needs ${parameter}: ${type}, but new() passes no arguments`;
-  report("SVC123", isOwn && declaration ? declaration : nameNode(node), name, detail);
-}
-
-const STATIC_METHODS = ["path", "timeout", "isolate", "new", "create", "close", "meta", "description", "variables"];
-const INSTANCE_METHODS = ["invoke", "authorize", "health", "encodeOutput"];
-
-/** Reports methods that override none of SvcTool's: static instead of instance methods, the reverse, misspelt names. */
-function checkKinds(program: Program, node: ClassNode, statics: Type, name: string, report: Report): void {
-  const instance = node.getSymbolOrThrow().getDeclaredType();
-  const never = [
-    ...STATIC_METHODS.filter((key) => overrideOf(program, statics, key) === undefined).map((key) => {
-      return { key, found: methodOf(program, instance, key), detail: "it is not static" };
-    }),
-    ...INSTANCE_METHODS.map((key) => ({ key, found: methodOf(program, statics, key), detail: "it is static" })),
-    ...[statics, instance].flatMap((type) => misspelt(program, type, [...STATIC_METHODS, ...INSTANCE_METHODS])),
-  ];
-  for (const { key, found, detail } of never) {
-    if (found !== undefined) report("SVC128", nameNode(found), `${name}.${key}()`, detail);
-  }
-}
-
-/**
- * Public methods whose names are similar to those of SvcTool, but which no source uses: the author's own methods have
- * callers.
- */
-function misspelt(program: Program, type: Type, names: readonly string[]) {
-  return program.checker.getPropertiesOfType(type.compilerType).flatMap(({ name: key }) => {
-    const [meant = key] = closest(key, names, key.length < MIN_MISSPELT_LENGTH ? 0 : 1);
-    const found = meant === key ? undefined : methodOf(program, type, key);
-    const use = new RegExp(`\\.${key.replace(/\W/g, "\\$&")}(?![\\w$])`);
-    if (found === undefined || program.sources.some(({ text }) => use.test(text))) return [];
-    return [{ key, found, detail: `SvcTool has ${meant}()` }];
-  });
-}
-
-/** Shorter names, such as `now`, resemble `new` only by chance. */
-const MIN_MISSPELT_LENGTH = 4;
-
-/** Public method, or function in a property, that the author declares. */
-function methodOf({ checker, isForeign, wrap }: Program, { compilerType }: Type, name: string): Node | undefined {
-  const declaration = checker.getPropertyOfType(compilerType, name)?.valueDeclaration;
-  if (declaration === undefined || isForeign(declaration.getSourceFile())) return;
-  const called = ts.isPropertyDeclaration(declaration) ? declaration.initializer : declaration;
-  if (called === undefined || !(ts.isMethodDeclaration(called) || isFunctionValue(called))) return;
-  const hidden = ts.ModifierFlags.Private | ts.ModifierFlags.Protected;
-  return (ts.getCombinedModifierFlags(declaration) & hidden) === 0 ? wrap(declaration) : undefined;
-}
-
-function isFunctionValue(node: ts.Node): boolean {
-  return ts.isArrowFunction(node) || ts.isFunctionExpression(node);
-}
-
-/** Whether a parameter has no default and its type excludes `undefined`. */
-function needsArgument(parameter: MorphSymbol, location: Node): boolean {
-  const declaration = parameter.getValueDeclaration();
-  const type = parameter.getTypeAtLocation(location);
-  if (Node.isParameterDeclaration(declaration)) {
-    if (declaration.hasQuestionToken() || declaration.hasInitializer()) return false;
-    if (declaration.isRestParameter()) {
-      return type.isTuple() && (type.compilerType as ts.Type as ts.TupleTypeReference).target.minLength > 0;
-    }
-  }
-  return !(type.isUnion() ? type.getUnionTypes() : [type]).some((part) => part.isUndefined() || part.isVoid());
-}
-
-/** Path without empty segments. Tools with equal canonical paths collide. */
-function canonicalPath(path: string): string {
-  return path.split("/").filter(Boolean).join("/");
 }
 
 /** Whether a tool is imported from its own file. Otherwise its import depends on other files. */

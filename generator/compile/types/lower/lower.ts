@@ -9,7 +9,7 @@ import { type Example, isNever, type ObjectShape, type Shape, type StaticMetadat
 import { ts } from "../../project/typescript.js";
 import { checkDefaults } from "../invoke-defaults.js";
 import { readNodeComment } from "../jsdoc.js";
-import { nameNode } from "../static-values.js";
+import { nameNode } from "../static-evaluator.js";
 import { textPattern } from "../template-pattern.js";
 import type { ToolClass } from "../tool-classes.js";
 import { isErrorPathWrapper, isFromRuntime } from "../type-predicates.js";
