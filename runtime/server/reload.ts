@@ -1,4 +1,4 @@
-/** Reloads the configuration file and the certificate without a restart (protocol.md section 10). */
+/** Reloads the configuration file, the allow-list and the certificate without a restart (protocol.md section 10). */
 
 import { FileLeaders } from "../config/allowed-leaders.js";
 import {
