@@ -67,7 +67,7 @@ export function checkPairs({ leader, toolKey, tools }: GivenKeys, checked: Check
     const isThere = keys.some((key) => hex(key) === toolKey.replace(/^0x/, "").toLowerCase());
     if (isThere) checks.push(good("tool key", "the configuration has the matching private key"));
     else if (keys.length === 0) {
-      const next = "add response_signing_key (troubleshooting: results of the tool are not signed)";
+      const next = "add response_signing_key (see docs/troubleshooting.md: results of the tool are not signed)";
       checks.push(bad("tool key", "no tool has a response_signing_key", next));
     } else
       checks.push(

@@ -149,7 +149,7 @@ function checkVersions(root: string): Check {
 
 async function checkGenerated({ stale }: ProjectQuestions): Promise<Check> {
   const files = await stale();
-  const row = "(troubleshooting: run svc-gen again)";
+  const row = "(see docs/troubleshooting.md: run svc-gen again)";
   if (files === undefined) return bad("generated files", "the project has errors", "run svc-gen to see them");
   if (files.length === 0) return good("generated files", "up to date");
   return bad("generated files", `out of date: ${files.join(", ")}`, `run svc-gen and commit the files ${row}`);
@@ -180,7 +180,7 @@ export function checkConfiguration(file: string | undefined, checked: CheckedCon
 
 /** Words in messages about configurations, with a reference to their row in docs/troubleshooting.md. */
 const ROWS = ["must be JSON: …", "must not be writable by every user of this machine", "has no entry"].map(
-  (row) => [row.replace(" …", ""), ` (troubleshooting: ${row})`] as const,
+  (row) => [row.replace(" …", ""), ` (see docs/troubleshooting.md: ${row})`] as const,
 );
 
 const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
@@ -195,7 +195,7 @@ function checkEnvironment(env: ProjectQuestions["env"]): Check {
   for (const name of [ENV_BIND_ADDR, ENV_ADMIN_ADDR]) {
     const text = env[name];
     if (text === undefined || isAddress(text)) continue;
-    const row = "(troubleshooting: expected an IP literal and a port)";
+    const row = "(see docs/troubleshooting.md: expected an IP literal and a port)";
     faults.push([`${name} is not an IP literal and a port`, `use one such as 0.0.0.0:8080 or [::]:8080 ${row}`]);
   }
   const level = env[ENV_LOG_LEVEL];
@@ -251,7 +251,7 @@ function checkLibsodium(root: string): Check {
   const hasLibrary = process.platform !== "linux" || glibcVersionRuntime !== undefined;
   if (built && hasLibrary) return good("libsodium", `sodium-native is installed and has a binary for ${platform}`);
   const next =
-    "npm install sodium-native; it has binaries for Linux (glibc), macOS and Windows (troubleshooting: a signed call costs more than it should)";
+    "npm install sodium-native; it has binaries for Linux (glibc), macOS and Windows (see docs/troubleshooting.md: a signed call costs more than it should)";
   return skipped("libsodium", "not installed: creating and verifying signatures takes twice as long", next);
 }
 

@@ -4,7 +4,8 @@ import { checkNames } from "../config/check-names.js";
 import { decodeBase64url } from "../wire/base64.js";
 import type { MetaSchema } from "../wire/bcs/bcs-shapes.js";
 import type { Contract } from "../wire/contract.js";
-import { InputHasher, outputHash } from "../wire/crypto/signature.js";
+import { InputHasher } from "../wire/crypto/input-hash.js";
+import { outputHash } from "../wire/crypto/signature.js";
 import { derivePorts, PortError } from "../wire/ports.js";
 import {
   DEFAULT_HEADER_PREFIX,

@@ -13,6 +13,7 @@ import { StartupError } from "./errors/startup-error.js";
 import type { ListenAddress } from "./http/address.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 import type { ToolOptions } from "./options.js";
+import { warnOfStrays } from "./stray-warnings.js";
 
 const REQUIRE = "set SVC_TOOLKIT_CONFIG_PATH to a configuration that requires signatures";
 const ASK = `allow unsigned calls explicitly: ${ENV_ALLOW_UNSIGNED}=1, allowUnsigned: true in code, or "mode": "disabled" in the configuration`;
@@ -34,7 +35,7 @@ export function checkUnsigned(
   const strays = strayVariables(process.env);
   const misspelt = strays.find(({ meansConfig }) => meansConfig);
   if (hasNone && !isAsked && misspelt !== undefined) throw new StartupError(misspeltPath(misspelt));
-  warnOf(strays, log);
+  warnOfStrays(strays, log);
   if (config.signedHttpIsRequired()) return;
   if (!isAsked && endpoint !== undefined && !isLoopback(endpoint.host)) {
     const address = `${endpoint.host.includes(":") ? `[${endpoint.host}]` : endpoint.host}:${endpoint.port}`;
@@ -47,26 +48,6 @@ export function checkUnsigned(
     { signed: false },
     `signatures are not required: any program that can reach ${reached} may call the tools${hasNone ? `; ${ENV_TOOLKIT_CONFIG_PATH} is not set` : ""}`,
   );
-}
-
-/**
- * Maximum number of log lines about single variables: an application may have hundreds of its own with the same prefix.
- */
-const MAX_LINES = 5;
-
-/** Logs variables that resemble a setting first. */
-function warnOf(strays: readonly StrayVariable[], log: ServerLogger): void {
-  const near = strays.filter(({ nearest }) => nearest !== undefined);
-  const others = strays.filter(({ nearest }) => nearest === undefined);
-  for (const { name, nearest } of [...near, ...others].slice(0, MAX_LINES)) {
-    const remedy = nearest === undefined ? "unset it, or see docs/guide/settings.md" : `did you mean ${nearest}?`;
-    log.warn(
-      { variable: name },
-      `the environment variable ${displayVariable(name)} is not a setting and is ignored; ${remedy}`,
-    );
-  }
-  const more = strays.length - MAX_LINES;
-  if (more > 0) log.warn({ variables: more }, "more environment variables are not settings and are ignored");
 }
 
 function misspeltPath({ name }: StrayVariable): string {

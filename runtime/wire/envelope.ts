@@ -9,7 +9,7 @@ import { Buffer } from "#platform/bytes";
 import { scratchSha256 } from "#platform/hash";
 import { decodeBase64 } from "./base64.js";
 import type { PortShape } from "./bcs/bcs-shapes.js";
-import { InputHasher } from "./crypto/signature.js";
+import { InputHasher } from "./crypto/input-hash.js";
 import { InputValues } from "./decode/input-values.js";
 import { MemberNames } from "./decode/member-names.js";
 import { inputFault, pathText } from "./fault.js";

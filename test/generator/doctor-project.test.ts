@@ -206,7 +206,7 @@ describe("doctor of a project", () => {
     assert.deepEqual(fresh.failed, ["generated files"]);
     assert.equal(
       fresh.of("generated files").next,
-      "run svc-gen and commit the files (troubleshooting: run svc-gen again)",
+      "run svc-gen and commit the files (see docs/troubleshooting.md: run svc-gen again)",
     );
     await svcGenIn(made.root, []);
     assert.deepEqual((await doctor(made)).failed, []);
@@ -267,7 +267,7 @@ describe("doctor of a configuration and environment", () => {
     made.write({ "config.json": "{" });
     assert.match(
       (await doctor(made, ["--config", "config.json"])).of("configuration").next,
-      /\(troubleshooting: must be JSON: …\)$/,
+      /\(see docs\/troubleshooting\.md: must be JSON: …\)$/,
     );
     assert.equal(
       (await doctor(made, [], { SVC_TOOLKIT_CONFIG_PATH: "" })).of("configuration").detail,
@@ -285,7 +285,7 @@ describe("doctor of a configuration and environment", () => {
     chmodSync(join(made.root, "config.json"), 0o602);
     assert.match(
       (await doctor(made, ["--config", "config.json"])).of("configuration").next,
-      /\(troubleshooting: must not be writable by every user of this machine\)$/,
+      /\(see docs\/troubleshooting\.md: must not be writable by every user of this machine\)$/,
     );
     chmodSync(join(made.root, "leader.key"), 0o644);
     const { failed, of } = await doctor(made, ["--leader-key", "leader.key"]);
@@ -342,7 +342,7 @@ describe("doctor of a configuration and environment", () => {
     );
     assert.match(
       await environment({ BIND_ADDR: "localhost:80" }),
-      /^BIND_ADDR is not an IP literal and a port → .*\(troubleshooting: expected an IP literal and a port\)$/,
+      /^BIND_ADDR is not an IP literal and a port → .*\(see docs\/troubleshooting\.md: expected an IP literal and a port\)$/,
     );
     assert.match(
       await environment({ SVC_LOG_LEVEL: "loud" }),

@@ -21,6 +21,7 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   "runtime/wire/json/read.ts": wire("json", "input", "envelope", "hostile"),
   "runtime/wire/json/scan.ts": wire("json", "input", "envelope", "hostile"),
   "runtime/wire/envelope.ts": [...wire("envelope"), ...runtime("invoke-envelope"), ...wire("hostile")],
+  "runtime/wire/crypto/input-hash.ts": wire("signature", "bcs"),
   "runtime/wire/crypto/signature.ts": wire("signature", "bcs"),
   "runtime/server/call/invoke-service.ts": runtime(
     "invoke-shutdown",

@@ -15,7 +15,7 @@ import { provideContracts } from "svc-runtime/v1";
 const port = { name: "value", many: false, codec: { kind: "json" } };
 const contract = (fqn, path, more) => ({
   fqn, path, description: "A tool.", timeout: 10000,
-  inputSchema: '{"properties":{"1":{},"0":{},"value":{}}}', outputSchema: '{"oneOf":[{"properties":{"ok":{"properties":{"value":{}}}}}]}',
+  inputSchema: '{"properties":{"1":{},"0":{},"value":{}}}', outputSchema: '{"oneOf":[]}',
   input: [port], output: [{ name: "ok", ports: [port] }], ...more,
 });
 const provide = (...contracts) => provideContracts(contracts);

@@ -65,9 +65,11 @@ describe("a program that closes its server while a call runs", () => {
 it("a program that does not close its harness ends too", async () => {
   const program = `
 import { createHarness } from "svc-runtime/testing";
-const harness = await createHarness(One);
+const outputSchema = '{"oneOf":[{"properties":{"ok":{"properties":{"value":{}}}}}]}';
+provide(contract("xyz.test.three@1", "three", { outputSchema }));
+const harness = await createHarness(tool("xyz.test.three@1", "three"));
 const url = await harness.http();
-const answer = await fetch(url + "/one/health", { headers: { connection: "close" } });
+const answer = await fetch(url + "/three/health", { headers: { connection: "close" } });
 process.stdout.write(String(answer.status));
 `;
   const { code, stdout, stderr } = await run(program).ended;

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { decodeOutput, encodeNoncePreimage } from "#runtime/wire/bcs/bcs.js";
 import type { RawOutput, RawValue } from "#runtime/wire/bcs/bcs-shapes.js";
 import { encodeNexusData, encodeOutput, lengthSize, nexusDataSize, writeLength } from "#runtime/wire/bcs/bcs-writer.js";
-import { InputHasher } from "#runtime/wire/crypto/signature.js";
+import { InputHasher } from "#runtime/wire/crypto/input-hash.js";
 import { portName } from "./arbitraries.js";
 import { encodeInputPreimage, encodeNexusDataDeclared, encodeOutputDeclared, inputHashOf } from "./declared-bcs.js";
 

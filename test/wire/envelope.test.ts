@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { sha256 } from "#runtime/wire/crypto/hash.js";
-import { InputHasher } from "#runtime/wire/crypto/signature.js";
+import { InputHasher } from "#runtime/wire/crypto/input-hash.js";
 import { InputDecoder } from "#runtime/wire/decode/input.js";
 import { committedBytes, EnvelopeReader } from "#runtime/wire/envelope.js";
 import { WireFault } from "#runtime/wire/fault.js";

@@ -6,7 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Codec } from "#runtime/wire/contract.js";
 import { sha256 } from "#runtime/wire/crypto/hash.js";
-import { InputHasher } from "#runtime/wire/crypto/signature.js";
+import { InputHasher } from "#runtime/wire/crypto/input-hash.js";
 import { InputDecoder } from "#runtime/wire/decode/input.js";
 import { heapBytesOf, InputValues } from "#runtime/wire/decode/input-values.js";
 import { EnvelopeReader } from "#runtime/wire/envelope.js";

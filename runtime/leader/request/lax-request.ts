@@ -6,7 +6,7 @@
 import { Buffer } from "#platform/bytes";
 import { sha256 } from "#platform/hash";
 import type { PortShape } from "../../wire/bcs/bcs-shapes.js";
-import { InputHasher } from "../../wire/crypto/signature.js";
+import { InputHasher } from "../../wire/crypto/input-hash.js";
 import { quote } from "../../wire/json/print.js";
 import { MAX_VALUES } from "../../wire/protocol.js";
 import { itemText, valueText } from "./request.js";

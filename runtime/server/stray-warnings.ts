@@ -1,0 +1,24 @@
+/** Warnings about environment variables whose names begin like settings. */
+
+import { displayVariable, type StrayVariable } from "../config/stray-variables.js";
+import type { ServerLogger } from "./log/safe-logger.js";
+
+/**
+ * Maximum number of log lines about single variables: an application may have hundreds of its own with the same prefix.
+ */
+const MAX_LINES = 5;
+
+/** Logs environment variables that resemble settings but are none, the most similar first. */
+export function warnOfStrays(strays: readonly StrayVariable[], log: ServerLogger): void {
+  const near = strays.filter(({ nearest }) => nearest !== undefined);
+  const others = strays.filter(({ nearest }) => nearest === undefined);
+  for (const { name, nearest } of [...near, ...others].slice(0, MAX_LINES)) {
+    const remedy = nearest === undefined ? "unset it, or see docs/guide/settings.md" : `did you mean ${nearest}?`;
+    log.warn(
+      { variable: name },
+      `the environment variable ${displayVariable(name)} is not a setting and is ignored; ${remedy}`,
+    );
+  }
+  const more = strays.length - MAX_LINES;
+  if (more > 0) log.warn({ variables: more }, "more environment variables are not settings and are ignored");
+}
