@@ -63,7 +63,10 @@ export function checkHost({ hostname }: URL): void {
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw new ForbiddenAddress("the address is not public");
 }
 
-/** Resolves a name for a connection, which then uses the checked addresses, so the name cannot change in between. */
+/**
+ * Resolves a host name to its public addresses. The connection uses these addresses and does not resolve the name
+ * again.
+ */
 const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return callback(error, "", 0);

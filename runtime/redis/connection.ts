@@ -1,6 +1,6 @@
 /**
- * Connection to Redis or Valkey, by ioredis 6, or by copies of an ioredis or iovalkey instance. No other file uses the
- * client library.
+ * Connection to Redis or Valkey, through a client of ioredis 6 or a copy of the application's own ioredis or iovalkey
+ * client. No other file uses the client library.
  *
  * Each connection is a new client that reads its credentials again. A client never queues or resends commands and never
  * reconnects: a command that was sent gets a reply, fails at once if the connection is lost, or fails at its time
@@ -54,7 +54,7 @@ export class RedisFault extends Error {
   }
 }
 
-/** For each option with a file, the name of its content. */
+/** Content of the file in each option, for error messages. */
 const FILES = {
   passwordFile: "the password",
   caPath: "the CA certificates",
@@ -82,7 +82,7 @@ const WATCHDOG_INTERVAL_MS = 1_000;
 const MIN_BACKOFF_MS = 50;
 const MAX_BACKOFF_MS = 2_000;
 
-/** Part of an ioredis client that is used. Each script is a method. */
+/** Members of an ioredis client that this file uses. Each script is a method. */
 interface Client {
   readonly status: string;
   readonly stream: { cork(): void; uncork(): void };
@@ -193,7 +193,7 @@ export class RedisConnection {
     } catch (error) {
       const fault = faultOf(error as Error);
       if (fault.reason === "refused") this.#alive(client);
-      // Logged as the cause: the client closes its connection to a replica.
+      // Reported later as the cause of the lost connection, because the client closes its connection to a replica.
       if (NOT_PRIMARY.test(fault.code)) this.#lastFault = fault;
       throw fault;
     }
@@ -317,7 +317,7 @@ export class RedisConnection {
       } catch (error) {
         const variable = REDIS_VARIABLES[setting];
         const { code = "unreadable" } = error as NodeJS.ErrnoException;
-        // The password itself may have been set.
+        // The option may contain the password itself instead of a path.
         const content = hiddenPath(path);
         const isShown = setting !== "passwordFile" && content === undefined;
         const name = isShown ? `${variable} ${JSON.stringify(path)}` : variable;

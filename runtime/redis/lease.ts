@@ -201,7 +201,7 @@ export class RunEnd implements RecentWrite {
     this.#written = true;
     if (reply !== END.conflict) this.#host.wrote(this);
     if (reply === END.restored) this.#host.restored();
-    // Another run may have replaced a 403 or mark of this run, which is no conflict.
+    // If this run stored a 403 or a mark, another run may replace it. That is not a conflict.
     if (reply === END.conflict && !this.#isReplaceable) this.#host.conflict(this.#claim);
     if (this.#lifetimeMs !== lifetimeMs) await this.#touch();
     return reply;

@@ -7,9 +7,12 @@ import { SCRIPTS, type Script } from "./scripts.js";
 
 /** Milliseconds during which a process need not store a lifetime again. */
 const NOTE_MS = 20_000;
-/** Milliseconds by which a stored lifetime is valid longer, to allow for network delays. */
+/**
+ * Milliseconds that a stored lifetime is valid beyond the interval in which it is stored again, to allow for network
+ * delays.
+ */
 const MARGIN_MS = 10_000;
-/** Milliseconds during which lifetimes are stored. The outcome of an older request is unknown. */
+/** Milliseconds for which the history of lifetimes is stored. Whether an older request has run is unknown. */
 export const HISTORY_MS = 30 * 86_400_000;
 
 /** Lifetimes that this process has stored. */

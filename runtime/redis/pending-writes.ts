@@ -74,8 +74,8 @@ export class PendingWrites {
   }
 
   /**
-   * Queues a write for retry. After {@link stop}, drops it. While the store closes, writes whose time has not come are
-   * not queued.
+   * Queues a write for retry. After {@link stop}, drops it. While the store closes, a write whose `notBefore` is in the
+   * future is not queued.
    */
   add(write: PendingWrite): void {
     if (this.#finishing && (write.notBefore ?? 0) > performance.now()) return;

@@ -65,7 +65,10 @@ const DEFAULT_GRACE_MS = 5_000;
 const START_LIMIT_MS = 10_000;
 const HEARTBEAT_MS = 1_000;
 const POLICY_CHECK_MS = 60_000;
-/** Interval of renewals, in milliseconds: half of a third of the shortest lease. */
+/**
+ * Interval of checks for claims to renew, in milliseconds: half of a third of the shortest lease, because a claim is
+ * renewed after a third of its lease.
+ */
 const RENEWAL_CHECK_MS = 5_000;
 /** Milliseconds of an outage after which the tool server is not ready. */
 const UNREADY_AFTER_MS = 2_000;
@@ -110,7 +113,7 @@ export class RedisReplayStore implements ReplayStore {
   readonly #host: LeaseHost;
   readonly #takesBack: boolean;
   readonly #hasPasswordFile: boolean;
-  /** First registration that uses the store, and registration of each tool. */
+  /** Context of the first registration that uses the store; below, the context of each tool's registration. */
   #context: ReplayContext | undefined;
   readonly #contexts = new Map<string, ReplayContext>();
   #registrations = 0;

@@ -25,7 +25,7 @@ export interface SvcToolsOptions extends ToolOptions {
   readonly registry?: Registry;
 }
 
-/** The last four are fastify's own. */
+/** Known options of the plugin. The last four are fastify's own options. */
 const PLUGIN_OPTIONS = {
   ...TOOL_OPTIONS,
   tools: true,
@@ -114,8 +114,8 @@ function mountsOf(server: object): Mounts {
 
 /**
  * Mounts tools in your own fastify application: `await app.register(svcTools, { tools: [Sum], prefix: "/tools" })`.
- * Each tool has `POST …/invoke`, `GET …/meta` and `GET …/health`; the prefix has `/tools` and `/health`. All other
- * routes are unaffected.
+ * Each tool has `POST …/invoke`, `GET …/meta` and `GET …/health`; `GET /tools` and `GET /health` are added below the
+ * prefix. All other routes are unaffected.
  *
  * All hooks of the application run for a call. The plugin reads the body itself after the caller is verified:
  * `request.body` is undefined, and a hook must not read the body. An `onSend` hook that changes a signed result

@@ -68,7 +68,7 @@ function allowedByEnv(): boolean {
  * Format of unsigned calls' results.
  *
  * @param given option set in code
- * @throws {@link StartupError} for any other value
+ * @throws {@link StartupError} for a value other than `json` and `bcs`
  */
 export function unsignedResultsOf(given: UnsignedResults | undefined): UnsignedResults {
   const word: string = given ?? process.env[ENV_UNSIGNED_RESULTS] ?? "json";

@@ -5,7 +5,7 @@
 import { createRequire } from "node:module";
 import { buffer } from "node:stream/consumers";
 
-/** Part of `@mysten/walrus-wasm` that is used. */
+/** Members of `@mysten/walrus-wasm` that this file uses. */
 interface WalrusWasm {
   readonly BlobEncoder: new (
     shards: number,
@@ -14,8 +14,8 @@ interface WalrusWasm {
   };
 }
 
-// Ignores signals, which a supervisor may send to all processes of the server: the server itself ends only after its
-// uploads.
+// A supervisor may send signals to all processes of the server. This process ignores them, because the server ends only
+// after its uploads.
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => {});
 
 const [, , module = "", shards] = process.argv;

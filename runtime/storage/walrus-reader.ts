@@ -16,7 +16,7 @@ import { Deadline, type Deadlines, type RetryOptions } from "./deadline.js";
 import type { EndpointOptions } from "./http/endpoint.js";
 import { requireInteger, StorageError } from "./storage-error.js";
 
-/** Number of bytes that an object id counts. */
+/** Number of bytes for which an object id counts in the budget. */
 const OBJECT_BYTES = 32;
 
 /** Byte budget, which reads can share. */

@@ -75,7 +75,7 @@ export interface UploadProgress {
   readonly total: number;
 }
 
-/** Upload that was paid for, or may have been, but not settled. */
+/** Unsettled upload that was, or may have been, paid for. */
 export interface UnreturnedUpload {
   /** Argument for `settle`. */
   readonly key: string;
@@ -264,7 +264,7 @@ export class WalrusStorage {
     try {
       return await own;
     } finally {
-      // An upload that stopped waiting keeps its entry until the earlier uploads end.
+      // If this upload stopped waiting, later uploads of the content must still wait for the earlier ones.
       if (waiting) void tail.then(leave);
       else leave();
     }
@@ -479,7 +479,7 @@ export class WalrusStorage {
     };
   }
 
-  /** Returns `never` as the type of the content, because the type is the caller's claim. */
+  /** The content has the type `never`, which is assignable to the type that the caller claims. */
   #blobOf(entry: UploadEntry, digest: Uint8Array, size: number, origin: BlobOrigin): StoredBlob<never> {
     return new StoredBlob({
       key: entry.key,

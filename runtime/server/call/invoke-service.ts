@@ -472,8 +472,8 @@ export class InvokeService {
   }
 
   /**
-   * Whether the leader's signature in a seal covers the input of a request. That leader or key may not be the
-   * request's.
+   * Whether the leader's signature in a seal covers the input of a request. The request may come from another leader or
+   * key than the seal.
    */
   #isOfInput({ leaderSignature, caller }: SealedSignature, { inputHash, ...auth }: AuthContext): boolean {
     if (leaderSignature.equals(auth.leaderSignature)) return true;
@@ -561,7 +561,7 @@ function signedCall(tool: ServedTool, auth: AuthContext, body: InputHolder<Uint8
   return { input: { texts }, auth, json: false };
 }
 
-/** Inputs of up to this many bytes are not counted: at the maximum number of runs, they take 64 MiB. */
+/** Inputs of up to this many bytes are not counted: at the maximum number of runs, all of them together take 64 MiB. */
 const SMALL_INPUT_BYTES = 16_384;
 
 /** Number of values above which parsing and decoding an input happen in separate turns of the event loop. */

@@ -66,7 +66,7 @@ export function takeInput<T>(holder: InputHolder<T>): T {
   return input;
 }
 
-/** A call of a tool. Holds its input until that is decoded. */
+/** A call of a tool. Holds its input until the input is decoded. */
 export interface Call extends InputHolder<CallInput> {
   /** Verified caller; undefined in unsigned mode. */
   readonly auth: AuthContext | undefined;

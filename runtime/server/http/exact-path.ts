@@ -23,7 +23,7 @@ export function plainPath(path: string): string {
   );
 }
 
-/** Replaces such characters, for the router, by characters that no request line contains. */
+/** Replaces characters that the router does not match literally by characters that no request line contains. */
 export function routedPath(path: string): string {
   return path.replace(ODD, (character) => String.fromCharCode(character.charCodeAt(0) + 0x100));
 }

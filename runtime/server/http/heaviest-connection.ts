@@ -22,9 +22,9 @@ export class HeaviestConnection {
   }
 
   /**
-   * Adds to the amount of a connection. Above the limit, destroys the connection with the largest amount; or this one,
-   * if connections already destroyed in this turn account for the excess, because one turn may read thousands of
-   * connections.
+   * Adds to the amount of a connection. If the total exceeds the limit, destroys the connection with the largest
+   * amount. One turn of the event loop may read thousands of connections: if the total and the connections already
+   * destroyed in this turn exceed twice the limit, destroys this connection.
    */
   hold(socket: Duplex, amount: number): void {
     if (socket.destroyed) return;

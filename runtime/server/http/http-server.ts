@@ -49,8 +49,8 @@ export interface App {
 }
 
 /**
- * Answers a client that has no request object, after the answers to earlier requests on its connection. `logged`
- * replaces the details in the log.
+ * Answers on a connection whose request has no request object, after the answers to earlier requests. `logged` replaces
+ * the details in the log.
  */
 type Refuse = (socket: Socket, lingerMs: number, code: ErrorCode, details?: string, logged?: string) => void;
 
@@ -107,7 +107,7 @@ export async function buildApp(options: ServeOptions): Promise<App> {
   });
   const unanswered = new UnansweredRequests(() => service.load.refusals.count("requests"), maxPipelined);
   completeServer(app, unanswered, deadlines, refuse);
-  // The client cannot read an answer.
+  // A client that sends HTTP without TLS cannot read an answer, so its request is only reported.
   if (isTlsServer(app.server)) prepareTlsServer(app.server, (peer) => report(peer, "bad_request", PLAIN_ON_TLS));
   capConnections(app.server, memory.maxConnections, service.load.refusals);
   const close = () =>
@@ -199,7 +199,7 @@ function refuseClient(error: ConnectionError, socket: Socket, lingerMs: number, 
   if (refused.has(socket)) return;
   refused.add(socket);
   const [code, details] = CLIENT_ERRORS[error.code ?? ""] ?? ["bad_request"];
-  // Fastify declares the JSON form of this buffer. 0x16 begins a handshake.
+  // The cast is needed because fastify declares the buffer's JSON form. A TLS handshake begins with 0x16.
   const isTls = (error.rawPacket as unknown as Buffer | undefined)?.[0] === 0x16;
   refuse(socket, lingerMs, code, details, isTls ? TLS_ON_PLAIN : details);
 }

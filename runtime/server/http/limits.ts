@@ -23,11 +23,11 @@ export const MIN_BODY_BYTES_PER_SECOND = 16_384;
 
 /** Time limits of a client, in milliseconds. */
 export const DEADLINES = {
-  /** Of a TLS handshake. */
+  /** For a TLS handshake. */
   handshakeMs: 10_000,
-  /** Of the headers of a request, from its first byte; also of the first byte, from the connection. */
+  /** For the headers of a request, from its first byte; also for the first byte, from the start of the connection. */
   headersMs: HEADERS_TIMEOUT_MS,
-  /** Of a whole request. */
+  /** For a whole request. */
   requestMs: REQUEST_TIMEOUT_MS,
   /** Maximum time that a body may stay below the minimum rate. */
   bodyGraceMs: 5_000,

@@ -286,7 +286,7 @@ export class ToolRoutes {
 
   /** Sends a reply through fastify, which runs its hooks. Never throws. */
   #send(reply: FastifyReply, answer: Reply, last: boolean): void {
-    // An answer of the author's own routes that the shutdown cuts off.
+    // The author's own route has sent its headers, so its answer can only be cut off.
     if (reply.raw.headersSent) return void reply.raw.destroy();
     try {
       const memory = this.#options.service.memoryHeader;

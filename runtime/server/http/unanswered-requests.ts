@@ -14,7 +14,7 @@ import { unreadBytes } from "./lingering-close.js";
 export const MAX_UNANSWERED = 64;
 /**
  * Maximum number of pipelined requests of the process, that is, requests that wait for an earlier one on their
- * connection. One chunk cannot contain as many. At about 7 KB each, they take 28 MB.
+ * connection. One chunk cannot contain that many. At about 7 KB each, they take 28 MB.
  */
 export const MAX_PIPELINED = 4_096;
 
@@ -62,7 +62,7 @@ export class UnansweredRequests {
     if (of.unanswered === 1) return true;
     this.#pipelined.hold(socket, 1);
     if (of.unanswered >= MAX_UNANSWERED) {
-      // A body must be read to its end: paused, it would be too slow.
+      // Reading stops only after the body of the request: a paused body would fall below the minimum rate.
       if (unreadBytes(request) === 0) pauseAtBound(socket, of);
       else request.once("end", () => of.last === request && pauseAtBound(socket, of));
     }

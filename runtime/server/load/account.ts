@@ -47,7 +47,7 @@ export class Account {
    * Opens a holding for the bytes of a body. Takes nothing yet.
    *
    * @param length of the body in bytes
-   * @throws {@link RequestError} `overloaded` if there is no room for it; `payload_too_large` if there can never be
+   * @throws {@link RequestError} `overloaded` if there is no room for it now; `payload_too_large` if it can never fit
    */
   open(holder: Holder, length: number): Holding {
     const largest = this.mostOfOne;

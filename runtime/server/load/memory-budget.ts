@@ -189,8 +189,8 @@ function bodiesSetting(given: number | undefined): { name: string; bytes: number
 }
 
 /**
- * Limit on the total bytes of bodies held in memory, for a given size limit of single bodies. It is at least twice the size limit, so
- * that the largest body is admitted when no other is held.
+ * Limit on the total bytes of bodies held in memory, for a given size limit of single bodies. It is at least twice the
+ * size limit, so that the largest body is admitted when no other is held.
  *
  * @param given the configured limit in bytes, with the name of its setting
  * @param share the default limit, in bytes

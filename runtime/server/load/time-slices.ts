@@ -53,7 +53,7 @@ export class TimeSlices {
     const since = this.#now();
     if (this.#waiting.length === 0 && since - this.#began < this.#sliceMs) return undefined;
     if (!this.#awaitsTurn) {
-      // A new turn, or a second slice in this one.
+      // Begins a slice: the first one of a new turn, or another one in this turn.
       this.#awaitTurn(since);
       return undefined;
     }

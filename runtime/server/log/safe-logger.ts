@@ -15,7 +15,7 @@ export interface DroppedLines {
 
 /** Forwards lines to a logger. Counts a line as dropped if the logger throws or rejects. */
 export class SafeLogger implements ServerLogger {
-  /** The parent's, as long as `#fields` are set. */
+  /** The parent's logger as long as `#fields` is set, then this logger's own. */
   #logger: ServerLogger | Logger;
   /** Fields of a child that has written no line yet: most calls write none. */
   #fields: Readonly<Record<string, unknown>> | undefined;
@@ -57,14 +57,14 @@ export class SafeLogger implements ServerLogger {
     return new SafeLogger(this.#created(), this.lines, this.#isWritten, fields);
   }
 
-  /** The logger, with its own fields if it has children. */
+  /** Returns the logger. The first call creates it from the parent's logger, with `#fields`. */
   #created(): ServerLogger | Logger {
     const fields = this.#fields;
     this.#fields = undefined;
     try {
       if (fields !== undefined) this.#logger = (this.#logger as ServerLogger).child(fields);
     } catch {
-      // Its lines are written without the fields.
+      // If the parent's logger cannot create a child, lines are written without the fields.
     }
     return this.#logger;
   }

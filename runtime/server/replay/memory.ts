@@ -123,7 +123,7 @@ class ToolEntries {
     return { state: "run", lease };
   }
 
-  /** Current lifetime. Recorded, because `#mayHaveExpired` needs the history. */
+  /** Returns the current lifetime, and records it in the history for `#mayHaveExpired`. */
   #ttl(now: number): number {
     return this.#lifetimes.use(this.#ttlMs(), now);
   }

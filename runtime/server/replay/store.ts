@@ -177,9 +177,9 @@ export interface ReplayStore {
    * Processes that share state have the same name. Every answer contains the name, and a repeated request sends it
    * back.
    *
-   * The store must not claim a run for a repeated request, because an entry may be lost, if the pair is unknown and
-   * `memory` is another name or `ageMs` is not below the shortest lifetime of entries in that time; nor if the run of
-   * the pair was interrupted. The check must be atomic with the claim.
+   * The store must not claim a run for a repeated request whose first attempt may have run. That is so if the run of the
+   * pair was interrupted; or if the pair is unknown, and `memory` is another name or `ageMs` is at least the shortest
+   * lifetime of entries since the first attempt. The check must be atomic with the claim.
    *
    * A store without a name does not support repeated requests: answers have no such header, and a run that it claims
    * for a repeated request is released and answered with 409 `replay_memory_lost`.

@@ -144,7 +144,8 @@ function entryOf(given: IsolateOptions["entry"]): string {
 }
 
 /**
- * Threads of one tool. There is one more than calls may use, for health checks and to replace a thread that has ended.
+ * Threads of one tool. There is one thread more than calls may use, for health checks and to replace a thread that has
+ * ended.
  */
 class Threads {
   readonly #all = new Set<ToolThread>();
@@ -213,7 +214,7 @@ class Threads {
     const thread = this.#load();
     this.#free.push(thread);
     thread.catch((error: unknown) => {
-      // A job that finds no idle thread starts another one.
+      // The thread is not loaded again here: a job that finds no idle thread starts a new one.
       const at = this.#free.indexOf(thread);
       if (at !== -1) this.#free.splice(at, 1);
       if (!this.closed) this.#log.error({ err: error }, "a new thread could not load the tool");
@@ -257,7 +258,7 @@ const CLOSE_GRACE_MS = 500;
 interface Ends<T> {
   /** Converts the value that the thread returned. */
   answer(end: unknown): T;
-  /** Creates the outcome of a job without a returned value, and with an error if there was one. */
+  /** Creates the outcome of a job that returned no value; `error` is set if its thread failed. */
   fault(code: ErrorCode, error?: unknown): T;
 }
 

@@ -33,9 +33,9 @@ const KEPT_MS = 30_000;
 
 const { entry, fqn, port, verbosity } = workerData as ThreadData;
 shareVerbosity(verbosity);
-/** The current job; undefined before it starts. */
+/** Execution of the current job; undefined while none is running. */
 let current: Execution<unknown> | undefined;
-/** Abort reasons received for the last job. */
+/** Abort reasons received since the last job was started, possibly before its execution began. */
 let reasons: InvocationAborted["reason"][] = [];
 
 /** Calls `close()` of the tool's class. */
@@ -49,7 +49,7 @@ for (const event of ["uncaughtException", "unhandledRejection"] as const) {
 }
 
 async function load(): Promise<ToolHost> {
-  // As in a process started with the entry module.
+  // Same value as in a process that was started with the entry module.
   process.argv[1] = entry;
   const tools = receiveTools();
   const late = new Promise<never>((_, reject) => {

@@ -160,7 +160,7 @@ export class FileJournal implements UploadJournal {
       await old.close();
     } catch {
       if (this.#file !== file) await file?.close().catch(() => undefined);
-      // Retries only after as many bytes have been appended again.
+      // Compaction is tried again only after the file has doubled in size.
       this.#liveBytes = this.#length;
       return;
     }
@@ -225,7 +225,7 @@ function journalError(reason: string, error?: unknown): StorageError {
   return new StorageError("journal_failed", `upload journal: ${reason}${systemCode(error)}`);
 }
 
-/** Part of fs-native-extensions that is used; the package has no types. */
+/** Members of fs-native-extensions that this file uses; the package has no types. */
 interface FileLocks {
   /** Locks the whole file for the open file description of `fd`; false if another one holds the lock. */
   tryLock(fd: number): boolean;
