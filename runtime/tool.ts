@@ -157,7 +157,8 @@ export class InvalidInput extends Error {
   /**
    * @param path path of the invalid member: `currency_pair`, `legs[1].pair`, `names["odd name"]`; empty for the whole
    * input
-   * @param problem expected value, sent to the caller: at most 1,024 characters, control characters replaced by `?`
+   * @param problem description of the expected value. The caller gets at most 1,024 characters, with `?` for control
+   * characters
    * @throws TypeError for a path of another form
    */
   constructor(path: string, problem: string) {
@@ -205,7 +206,7 @@ export function errEval(reason: string): never {
  * ```
  */
 export interface IsolateOptions {
-  /** Number of threads, each for one call at a time: by default one for each CPU core, 2 to 4. */
+  /** Number of threads, each for one call at a time: by default one for each CPU core, at least 2 and at most 4. */
   readonly threads?: number;
   /**
    * Limit of the JavaScript heap of one thread, in MiB: 256 by default, at least 16. A thread that exceeds it is
@@ -262,7 +263,7 @@ export abstract class SvcTool<Input, Output> {
     throw new TypeError('description() is missing: add `static override description() { return "…"; }`');
   }
 
-  /** Relative path of the three endpoints: by default the root. */
+  /** Relative path before `/invoke`, `/meta` and `/health`: by default the root. */
   static path(): string {
     return "";
   }

@@ -47,7 +47,7 @@ export function checkAllowListShape(node: DocumentNode): void {
   for (const _ of listedKeys(leaders));
 }
 
-/** Yields the valid keys of all leaders, and undefined after each leader. */
+/** Yields the valid keys of all leaders, and undefined after the keys of each leader, so that each leader is a step. */
 function* listedKeys(leaders: DocumentNode): Generator<LeaderKeyShape | undefined> {
   const { faults } = leaders;
   for (const leader of faults.attempt(() => leaders.items()) ?? []) {
@@ -67,7 +67,7 @@ function* listedKeys(leaders: DocumentNode): Generator<LeaderKeyShape | undefine
 /**
  * Checks a whole allow-list, one key for each step. Adds errors to `node.faults`.
  *
- * @param previous current list, whose keys are not checked again
+ * @param previous current list; a key that is also in this list is not checked again
  */
 function* readingSteps(node: DocumentNode, previous: AllowedLeaders): Generator<void, AllowedLeaders> {
   const { faults } = node;
@@ -83,7 +83,7 @@ function* readingSteps(node: DocumentNode, previous: AllowedLeaders): Generator<
     if (shape === undefined) continue;
     const { leaderId, kid, kidNode, publicKey } = shape;
     faults.attempt(() => {
-      // Other ids do not fit in a header, so they never match.
+      // An id that is not a valid leader id does not fit in a header, so no request can match it.
       const byLeader = isLeaderId(leaderId) ? sendable : others;
       const ofLeader = byLeader.get(leaderId) ?? new Map<bigint, VerifyKey>();
       if (ofLeader.has(kid))
@@ -161,7 +161,7 @@ export function noLeaders(): LeaderResolver {
 /**
  * Reads an inline allow-list.
  *
- * @param previous resolver that is replaced, whose prepared keys are reused
+ * @param previous the resolver to replace; its prepared keys are reused
  * @throws ConfigError
  */
 export function inlineLeaders(node: DocumentNode, previous?: LeaderResolver): LeaderResolver {
@@ -172,7 +172,7 @@ export function inlineLeaders(node: DocumentNode, previous?: LeaderResolver): Le
  * Reads an allow-list from a file; {@link FileLeaders.adopt} reads later versions.
  *
  * @param path relative to the current working directory of the process
- * @param previous resolver that is replaced; returned with its last valid version if it has the same file
+ * @param previous the resolver to replace; if it reads the same file, it is returned, without reading the file again
  * @throws ConfigError if the file is missing, unreadable or invalid
  */
 export function fileLeaders(path: string, previous?: LeaderResolver): LeaderResolver {
@@ -214,7 +214,7 @@ function sameKeys(a: ReadonlyMap<bigint, VerifyKey>, b: ReadonlyMap<bigint, Veri
   );
 }
 
-/** A list that does not change, unless it is that of a file. */
+/** Resolver for an allow-list. Only {@link FileLeaders} changes its list. */
 class Leaders implements LeaderResolver {
   list: AllowedLeaders;
 

@@ -1,4 +1,4 @@
-/** Checks an operator's files like a server at start-up, but reports all errors instead of the first. */
+/** Checks an operator's files like a server at start-up, but reports all errors instead of only the first. */
 
 import { readLeadersFile } from "./allowed-leaders.js";
 import {

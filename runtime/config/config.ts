@@ -202,7 +202,7 @@ export interface ConfigChange {
   readonly replayTtls: readonly string[];
   /** Whether the inline allow-list changed; a list in a file is watched separately. */
   readonly leaders: boolean;
-  /** New body limit, which takes effect after a restart. */
+  /** New body limit, which takes effect after a restart; undefined if it did not change. */
   readonly waitingBodyLimit: bigint | undefined;
 }
 

@@ -11,7 +11,7 @@ import { ReloadCounter, type ReloadStats } from "./reload-stats.js";
 
 /** Milliseconds between checks if there are no change events. */
 const DEFAULT_RELOAD_INTERVAL_MS = 1_000;
-/** Two reads this many milliseconds apart must be equal before a version is checked, so that a partial write is not. */
+/** Milliseconds between two reads. A version is checked once both are equal, because a file may be partly written. */
 const SETTLE_MS = 100;
 /** After this many milliseconds, a version is checked even if the file keeps changing. */
 const MAX_SETTLE_MS = 1_000;
@@ -74,9 +74,9 @@ export class FileFollower {
   readonly #intervalMs: number;
   readonly #counter = new ReloadCounter();
   readonly #watchers = new Map<string, { watcher: FSWatcher; ino: bigint; dev: bigint }>();
-  /** State of the current version. */
+  /** {@link Version.state} of the version in use. */
   #inForce: string;
-  /** State checked last; undefined forces the next check. */
+  /** {@link Version.state} of the version checked last; undefined if the next read must be checked in any case. */
   #judged: string | undefined;
   /** Reasons logged since the files were last valid. */
   readonly #reported = new Set<string>();
@@ -128,7 +128,7 @@ export class FileFollower {
       try {
         await this.#check(reloads.length > 0);
       } catch {
-        // Only a failing logger throws here, which must not end the loop.
+        // Only a failing logger throws here. It must not end the loop.
       }
       for (const done of reloads) done();
       await this.#waitForCheck();
@@ -146,7 +146,7 @@ export class FileFollower {
       const end = performance.now() + MAX_SETTLE_MS;
       for (let settled = false; !settled && performance.now() < end; ) {
         await this.#sleep(this.#settleMs());
-        // A reload needs its own check.
+        // A requested reload starts a new check, which does not wait until the files settle.
         if (this.#pendingReloads.length > 0) return;
         const next = await this.#read();
         settled = next.state === version.state;
@@ -181,7 +181,7 @@ export class FileFollower {
     }
     const { refused, retry } = refusal;
     if (retry === true) this.#judged = undefined;
-    // A retry with the same reason is counted only for a reload.
+    // A version that is checked again and rejected for the same reason is counted only for a requested reload.
     if (retry !== true || forced || this.#counter.fault !== refused) this.#counter.countRefused(refused);
     if (!forced && this.#reported.has(refused)) return;
     this.#reported.add(refused);

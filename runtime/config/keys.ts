@@ -26,7 +26,7 @@ export function readPrivateKey(text: string): KeyReading<Uint8Array> {
  * Reads a public key: 64 hex digits in either case, with or without `0x`. Rejects keys that no signature can verify
  * against.
  *
- * @param known a checked key, returned if the text is that of this key
+ * @param known a key that was checked before; returned if the text is its encoding
  */
 export function readPublicKey(text: string, known?: VerifyKey): KeyReading<VerifyKey> {
   if (isPem(text)) return { got: pemOf(text, /BEGIN PUBLIC/.test(text) ? "-pubin " : "-pubout ") };
@@ -69,7 +69,7 @@ const isPem = (text: string) => text.trimStart().startsWith("-----BEGIN");
 /** Beginnings of the base64 of an Ed25519 key in PKCS #8 and in SPKI (RFC 8410). */
 const ED25519_PEM = /-----\s+(?:MC4CAQAwBQYDK2Vw|MCowBQYDK2Vw)/;
 
-/** Describes PEM; that of an Ed25519 key with the command that prints the 32 bytes at the end of its content in hex. */
+/** Describes PEM text. For an Ed25519 key, includes the command that prints the 32 bytes of the key in hex. */
 const pemOf = (text: string, options: string) =>
   ED25519_PEM.test(text)
     ? `PEM, which "openssl pkey ${options}-in FILE -outform DER | tail -c 32 | od -An -vtx1 | tr -d ' \\n'" converts`

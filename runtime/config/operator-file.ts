@@ -68,7 +68,7 @@ export async function readOperatorFileAsync(path: string): Promise<HashedReading
 /** Number of bytes read and hashed in one step: less than a millisecond of work. */
 const PART_BYTES = 256 * 1024;
 
-/** Reads to the end, whose position may differ from the size in `stats` if the file is changing. */
+/** Reads a file to its end. If the file is changing, its length may differ from the size in `stats`. */
 async function readHashed(file: FileHandle, stats: BigIntStats): Promise<HashedReading> {
   const hash = createHash("sha256");
   // A separate buffer can be transferred to a thread. The extra byte detects the end of the file.
@@ -118,7 +118,7 @@ function readFault(error: unknown, path?: string, cwd = ""): { fault: string } {
   return { fault: unreadableMessage(place, isTilde ? "write the whole path: only a shell expands ~" : undefined) };
 }
 
-/** The kind of a path that messages must not contain: a key, or the content of a file. Undefined for any other path. */
+/** Describes a path that looks like a key or the content of a file; undefined for a path that messages may show. */
 export function hiddenPath(path: string): string | undefined {
   return [path, ...path.split("/")].some(looksLikeKey) ? "a key" : contentKind(path);
 }

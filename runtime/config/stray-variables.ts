@@ -5,7 +5,7 @@ import { closest } from "./did-you-mean.js";
 import * as environment from "./environment.js";
 
 const KNOWN: readonly string[] = [
-  // First, because the nearest of equally near names is the first one.
+  // Listed first, because the suggestion is the first of equally near names.
   environment.ENV_BIND_ADDR,
   ENV_TOOLKIT_CONFIG_PATH,
   ...Object.values(environment).filter((each) => typeof each === "string"),

@@ -108,7 +108,7 @@ export class Faults {
 
   /** Adds an error without throwing it. */
   collect(fault: ConfigError): void {
-    // A part that is read twice reports its error twice.
+    // A part that is read twice throws an equal error twice, which is listed once.
     if (!this.found.some(({ message }) => message === fault.message)) this.found.push(fault);
   }
 
@@ -131,7 +131,7 @@ export class Faults {
 interface MemberSpec<R extends string, O extends string> {
   readonly required?: readonly R[];
   readonly optional?: readonly O[];
-  /** For members that this object does not allow: the object that they belong to, by name. */
+  /** For members that this object does not allow: the object that has such a member, by the name of the member. */
   readonly elsewhere?: Readonly<Record<string, string>>;
   /** What to write instead of a value that is not an object. */
   readonly remedy?: string;
@@ -354,5 +354,5 @@ function commonMistake(bytes: Uint8Array, offset: number): readonly [reason: str
   return /^[}\]]/.test(text) && /,\s*$/.test(before) ? ["a comma before the end", "remove the comma"] : undefined;
 }
 
-/** Number of bytes, such as line ends and indentation, that are searched backwards for the comma. */
+/** Maximum number of bytes before a closing bracket, such as line ends, in which a comma is looked for. */
 const MAX_LOOK_BACK = 200;

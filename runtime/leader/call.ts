@@ -40,7 +40,7 @@ export function newCall({ timeoutMs, deadline, signal }: CallOptions, defaultMs:
   };
 }
 
-/** Adds `ran` of the earlier attempts to a failure that occurs before an attempt. */
+/** Waits for work that precedes an attempt. Its failure gets the `ran` of the earlier attempts. */
 export async function beforeAttempt<T>({ ran }: Attempts, work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -112,7 +112,7 @@ interface Address {
   readonly url: string;
   /** Name of the replay memory that answered last. */
   memory: string | undefined;
-  /** Whether the server has answered, so that a missing name means that it has no replay memory. */
+  /** Whether the server has answered. Only then does an undefined `memory` mean that it has no replay memory. */
   known: boolean;
 }
 
@@ -183,8 +183,8 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
    * Reads the metadata of the tool at an address. The tool's class as type argument requires its contract.
    *
    * @param url the tool's address: the part before `/invoke`. Calls are sent here, not to the address in the document.
-   * Several addresses must serve the same tool: the client tries the next one if a call certainly did not run, or if
-   * both share a replay memory
+   * Several addresses must serve the same tool: the client tries another address if the call certainly did not run, or
+   * if both addresses share a replay memory
    * @throws {@link LeaderError}; RangeError, TypeError for invalid options
    */
   static connect<Tool extends ToolType = UntypedTool>(
@@ -263,8 +263,9 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
   }
 
   /**
-   * Calls the tool: {@link sign} and {@link send}, or {@link repeat} with the option of that name. If the first attempt
-   * is rejected because the tool has a new replay memory, sends the request again for that memory.
+   * Signs a request and sends it: like {@link sign} and {@link send}, or with the option `repeat` like {@link sign} and
+   * {@link repeat}. If the first attempt is rejected because the tool has a new replay memory, sends the request again
+   * with the name of that memory.
    *
    * @param input a member for each port: plain values (bigints exact, `Date`, `Uint8Array`), or {@link JsonText}s
    * @throws {@link LeaderError}; if the input was signed, its `request` can be repeated
@@ -350,8 +351,8 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
   }
 
   /**
-   * Fetches the content of a result's references and verifies its digest: at most 8 MiB over all ports, or the reader's
-   * budget.
+   * Fetches the content of a result's references and verifies its digest. The content of all ports together may take
+   * at most 8 MiB, or less if the reader has a lower limit.
    *
    * @example
    * ```ts
@@ -476,7 +477,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
   /** Sends a request to the current address, then to the others while it is certain that the tool runs at most once. */
   async #inTurn(request: SignedRequest, call: CallState): Promise<CallResult<Tool>> {
     const left = new Set(this.#addresses);
-    // If one address leads to several memories, each rejects a request that carries the name of another one.
+    // If servers with different replay memories share an address, each rejects requests that name another memory.
     let renamed = 0;
     for (;;) {
       const address = this.#current;
@@ -494,16 +495,16 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
   }
 
   /**
-   * Whether the tool cannot run twice if another address gets the request, because the memory is the same or the server
-   * rejects it.
+   * Whether another address may get the request without the risk that the tool runs twice: its server has the same
+   * replay memory, or rejects the request because it has another one.
    */
   #isShared({ attempts }: SignedRequest, memory: string | undefined): boolean {
     return attempts.memory !== undefined && (memory === undefined || memory === attempts.memory);
   }
 
   /**
-   * Reads the name of the replay memory before the first attempt, so that a repeat can send it. A repeat without a
-   * known name sends a name that no server has, and does not run where the request is unknown.
+   * Reads the name of the replay memory before the first attempt, so that a repeat can send it. If the name was unknown
+   * at the first attempt, a repeat sends a name that no server has, so that it cannot run as a new request.
    */
   async #learnMemory({ attempts }: SignedRequest, call: CallState): Promise<void> {
     const address = this.#current;
@@ -546,8 +547,9 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
         attempts.end("maybe");
         throw error;
       }
-      // Another memory ran nothing because of this attempt; `attempts` covers the earlier ones. The named memory
-      // rejects a first attempt only if a gateway sent it before to a process that has shut down.
+      // If a memory other than the named one rejected this attempt, the attempt ran nothing; `attempts` covers the
+      // earlier attempts. The named memory itself rejects a first attempt only if a gateway had already sent the
+      // request to a process that has since shut down.
       const isOther = error.code === "replay_memory_lost" && answeredBy !== attempts.memory;
       const ran = attempts.end(isOther ? "no" : error.ran);
       throw error.with({ ran, request });

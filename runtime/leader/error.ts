@@ -110,7 +110,7 @@ function ranOf(code: LeaderErrorCode): Ran {
   return isErrorCode(code) ? ERROR_CODES[code].ran : LEADER_FAULTS[code];
 }
 
-/** Only errors of the protocol certainly come from the tool's server. */
+/** Sender of an error answer, for the message: only errors of the protocol certainly come from the tool. */
 function answerer(code: LeaderErrorCode): string {
   return isErrorCode(code) || code === "unknown_error" ? "the tool" : "a gateway or another server";
 }

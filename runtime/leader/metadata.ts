@@ -26,7 +26,7 @@ export interface ToolMetadata {
 /**
  * Reads a metadata document: the answer of `/meta`, or the list in `meta.json`.
  *
- * @param fqn expected tool, which selects one of a list
+ * @param fqn FQN of the expected tool, by which a document is selected from a list
  * @throws {@link LeaderError} `invalid_metadata`; TypeError for a parsed document
  */
 export function readMetadata(text: string | Uint8Array, fqn?: string): ToolMetadata {

@@ -5,8 +5,8 @@ import { waitFor } from "./transport/abort-listeners.js";
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
 /**
- * Number of answers of other memories after which a repeat fails. A load balancer may reach the named memory only in
- * turn.
+ * Number of answers from other replay memories after which a repeat fails. One is not enough: a load balancer may route
+ * a later attempt to the named memory.
  */
 const MAX_LOST = 6;
 

@@ -12,8 +12,8 @@ export type ToolKeys =
 const MAX_PREPARED = 16;
 
 /**
- * Returns a function that returns the prepared keys, each time anew from a function of the application. It rejects with
- * a {@link LeaderError} `tool_key_unavailable` if that function throws or returns no valid keys.
+ * Returns a function that returns the prepared keys. If `keys` is a function, it is called each time. If it throws or
+ * returns no valid keys, the promise rejects with a {@link LeaderError} `tool_key_unavailable`.
  *
  * @throws RangeError, TypeError if there is no key, or one that no signature can verify against
  */

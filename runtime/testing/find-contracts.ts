@@ -60,7 +60,7 @@ export async function findContracts(
   for (const contract of made) {
     const { fqn } = contract;
     const last = generated.get(fqn);
-    // A contract that was registered before stays, because another harness may use it.
+    // Do not replace a contract that was not generated here: another harness may use it.
     if (contractOf(fqn) !== last?.contract) continue;
     provideContracts([contract]);
     generated.set(fqn, { contract, project: from, classes: last?.classes ?? new WeakSet() });

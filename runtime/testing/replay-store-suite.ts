@@ -85,7 +85,7 @@ class Subject {
     return this.store.claim(this.request(...of));
   }
 
-  /** Claims for a repeated request with the name of a memory, by default the store's own. */
+  /** Claims a repeated request that names a replay memory, by default that of the store. */
   async repeat(ageMs: number, memory = this.store.memoryName, ...of: Parameters<Subject["request"]>): Promise<Claim> {
     return this.store.claim({ ...this.request(...of), repeat: { memory: memory ?? "", ageMs } });
   }

@@ -3,7 +3,7 @@
 /** Longest text shown as a path. */
 const MAX_PATH = 512;
 
-/** The kind of a text that is content in place of a path; undefined for text that may be a path. */
+/** Kind of a text that was given as a path but is the content of a file; undefined if it may be a path. */
 export function contentKind(text: string): string | undefined {
   if (text.includes("-----")) return "PEM text";
   if (/[{[]\s*["{]/.test(text)) return "JSON text";
@@ -11,7 +11,7 @@ export function contentKind(text: string): string | undefined {
   return text.length > MAX_PATH ? `${text.length} characters` : undefined;
 }
 
-/** The kind of an unexpected text: a common mistake of shells and files of variables, or `otherwise`. */
+/** Kind of an unexpected text: a common mistake in shells and env files, else {@link contentKind}, else `otherwise`. */
 export function textKind(text: string, otherwise = "another value"): string {
   if (text === "") return "an empty string";
   if (text.endsWith("\r")) return "a value that ends in a carriage return (Windows line ends in its file?)";

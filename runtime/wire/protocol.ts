@@ -70,8 +70,8 @@ export class SignatureHeaders {
   readonly nonce: string;
   readonly toolSignature: string;
   /**
-   * In an answer: name of the server's replay memory. In a repeated request: the replay memory first reached (see
-   * repeat.ts).
+   * In an answer: name of the server's replay memory. In a repeated request: name of the replay memory that may
+   * hold the first attempt, and the age of that attempt (see replay-memory-header.ts).
    */
   readonly replayMemory: string;
 

@@ -45,8 +45,8 @@ export function storable(request: SignedRequest, memory: () => string | undefine
 }
 
 /**
- * Reads a stored request: the text or value that `JSON.stringify` returned for a signed request. Failures have a `ran`
- * of at least `maybe`, because the process that stored the request may have sent it.
+ * Reads a stored request: the text that `JSON.stringify` returned for a signed request, or the parsed value. If a call
+ * with it fails, `ran` is never `no`, because the process that stored the request may have sent it.
  *
  * @throws TypeError for any other value
  */

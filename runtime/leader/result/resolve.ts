@@ -23,7 +23,7 @@ export interface ReadBudget {
 
 export type ResolvedValue =
   | { readonly kind: "object"; readonly id: Uint8Array }
-  /** `stored`: the bytes match the digest in the reference. Send them unchanged, as `bytes`. */
+  /** `stored`: the bytes match the digest in the reference. Send them unchanged, in a member `bytes`. */
   | { readonly kind: "data"; readonly bytes: Uint8Array; readonly stored: boolean };
 
 /** Fetches stored values: a `WalrusReader` of svc-runtime-storage, or an object with the same `resolve`. */

@@ -72,7 +72,7 @@ export class HttpClient implements Transport {
   /** Returns the agent for a URL. Forgets an agent that cannot be created, so that the next call tries again. */
   #agent({ hostname }: URL): Promise<Dispatcher> {
     const agents = this.#tls === undefined ? sharedAgents : this.#own;
-    // For a proxy, the loopback address is the proxy's own machine.
+    // Requests to a loopback address bypass the proxy, for which that address is its own machine.
     const kind = isLoopback(hostname) ? "direct" : "proxied";
     const known = agents[kind];
     if (known !== undefined) return known;

@@ -14,7 +14,7 @@ const violation = (expected: string, got: string) => new Mismatch(expected, got,
 
 type Check<T> = (value: T) => Mismatch | undefined;
 
-/** Combines checks; undefined for none. */
+/** Combines checks to one; undefined if there are none. */
 function every<T>(checks: readonly Check<T>[]): Check<T> | undefined {
   const [first, second] = checks;
   if (second === undefined) return first;

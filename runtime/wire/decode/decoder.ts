@@ -185,7 +185,7 @@ export class DecoderCompiler {
       this.hasUnion = true;
       return union;
     }
-    // `others` has one object branch. With two more, several branches may accept an array.
+    // One branch in `others` is an object. If there are at least two more, several branches may accept the same array.
     if (discriminator.others.length > 2) this.hasUnion = true;
     const { name, branches: branchOf, mismatch } = discriminator;
     const member = new MemberNames([name]);

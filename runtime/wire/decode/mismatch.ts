@@ -33,7 +33,7 @@ export class Mismatch {
     return this;
   }
 
-  /** Records how many members of the object fitted before this one failed. */
+  /** Records how many members of the object fitted before the member that failed. */
   after(fitting: number): this {
     this.#fitting = fitting;
     return this;

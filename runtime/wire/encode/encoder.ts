@@ -248,7 +248,7 @@ export class EncoderCompiler {
       return (value, depth, context) => chooseBranch(branches, context, (branch) => branch(value, depth, context));
     }
     const { name, branches: branchOf, others, mismatch } = discriminator;
-    // `others` has one object branch. With two more, several branches may accept an array.
+    // One branch in `others` is an object. If there are at least two more, several branches may accept the same array.
     if (others.length > 2) {
       this.#hasUnion = true;
       this.#countsUndeclared = true;

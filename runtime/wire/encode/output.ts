@@ -40,7 +40,7 @@ export interface EncodedOutput extends RawOutput {
 
 export class OutputEncoder {
   readonly #variants: ReadonlyMap<string, CompiledVariant>;
-  /** Decoders of ports, for explicit ports; created on demand. */
+  /** Decoders that check the inline values of explicit ports; created on demand. */
   readonly #decoders = new Map<Port, Decode>();
   readonly #decoderCompiler: ResultDecoderCompiler;
 

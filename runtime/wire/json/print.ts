@@ -184,7 +184,7 @@ const COLON = 0x3a;
 const CLOSE_ARRAY = 0x5d;
 const CLOSE_OBJECT = 0x7d;
 
-/** Members of an object without repetitions; undefined if no name is repeated. */
+/** Members of an object with repeated names, each name once; undefined if no name is repeated. */
 function repeatedMembers(document: JsonDocument, object: number): [key: number, value: number][] | undefined {
   if (!hasRepeatedName(document, object)) return undefined;
   const all = allMembers(document, object);

@@ -116,7 +116,7 @@ export class BranchFilter {
   readonly #open: readonly number[];
   /** For each required name, tape index of its value in the object read last; 0 if absent. */
   readonly #found: Int32Array;
-  /** Indexes of the required names that this object has. */
+  /** Indexes of the required names that the object read last has. */
   readonly #present: number[] = [];
 
   constructor(branches: readonly Codec[], resolve: Resolve) {
