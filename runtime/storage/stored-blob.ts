@@ -60,8 +60,8 @@ export class StoredBlob<out T = unknown> implements DataReference<T> {
   }
 
   /**
-   * The reference as one value. Its size counts towards the output budget. The upload is settled after a result with
-   * the reference was sent.
+   * The reference as one value. The size of the blob counts towards the output budget. When a result with the reference
+   * has been sent, the upload is settled: removed from the journal.
    */
   nexusValue(): WalrusValue {
     return NexusValue.walrus(this.blobId, this.sha256, this.size, this.#returned);

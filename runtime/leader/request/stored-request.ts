@@ -19,7 +19,7 @@ export interface StoredRequest {
   readonly body: string;
   /** Earliest possible time of the first attempt, in milliseconds since 1970. */
   readonly since: number;
-  /** Name of the tool's replay memory at that time, if known. */
+  /** Name of the tool's replay memory at the time `since`, if known. */
   readonly memory?: string;
 }
 

@@ -42,7 +42,7 @@ export type Work =
     })
   | { readonly kind: "authorize"; readonly auth: AuthContext }
   | { readonly kind: "health" }
-  /** Settles the stored values of a result that was sent. */
+  /** The result of a call was sent: settles the uploads to which it refers. */
   | { readonly kind: "returned"; readonly call: number }
   /** Calls `close()` of the tool's class. */
   | { readonly kind: "close" };
