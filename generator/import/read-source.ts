@@ -3,7 +3,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import { CommandError } from "../cli/command-errors.js";
-import { quoted } from "../compile/diagnostics/quote.js";
+import { quoted, quotedUrl } from "../compile/diagnostics/quote.js";
 import { MAX_METADATA_BYTES } from "./metadata.js";
 
 /** Time limit for an answer, in milliseconds. */
@@ -41,7 +41,7 @@ function readMetadataFile(name: string, path: string): Uint8Array {
 }
 
 async function fetchMetadata(name: string, timeoutMs: number): Promise<Uint8Array> {
-  if (!URL.canParse(name)) throw new CommandError(`${quoted(name)} is not a URL`, EXAMPLE);
+  if (!URL.canParse(name)) throw new CommandError(`${quotedUrl(name)} is not a URL`, EXAMPLE);
   const url = new URL(name);
   if (url.username !== "" || url.password !== "") {
     throw new CommandError("the URL has a user or a password", "metadata is public: remove them");

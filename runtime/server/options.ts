@@ -1,12 +1,12 @@
 /** Options set in code. Public types must not refer to other packages (test/types/public.test.ts). */
 
-import type { Names } from "../config/check-names.js";
+import { checkNames, type Names } from "../config/check-names.js";
 import type { ToolkitRuntimeConfig } from "../config/config.js";
 import type { IsolateOptions } from "../tool.js";
 import type { EngineName } from "../wire/crypto/ed25519-keys.js";
 import type { Address } from "./http/address.js";
 import type { ShutdownOptions } from "./http/shutdown.js";
-import type { LoadOptions } from "./load/load-options.js";
+import type { ConcurrencyLimits, LoadOptions, RateLimit } from "./load/load-options.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 import type { ReplayStore } from "./replay/store.js";
 
@@ -121,6 +121,33 @@ export const TOOL_OPTIONS = {
   unsignedResults: true,
   load: true,
 } as const satisfies Names<ToolOptions>;
+
+const LOAD = { limits: true, tools: true, rateLimit: true } as const satisfies Names<LoadOptions>;
+const LIMITS = { concurrency: true, queue: true, queueTimeoutMs: true } as const satisfies Names<ConcurrencyLimits>;
+const RATE_LIMIT = { calls: true, windowMs: true } as const satisfies Names<RateLimit>;
+const SHUTDOWN = { readinessDelayMs: true, drainMs: true } as const satisfies Names<ShutdownOptions>;
+const ISOLATE = {
+  entry: true,
+  threads: true,
+  memoryMb: true,
+  graceMs: true,
+  queue: true,
+} as const satisfies Names<IsolateOptions>;
+
+/**
+ * Rejects unknown names inside the options that are objects.
+ *
+ * @throws TypeError
+ */
+export function checkInnerNames({ load = {}, shutdown = {}, isolate }: ToolOptions): void {
+  checkNames("load", load, LOAD);
+  const { limits, tools = {}, rateLimit } = load;
+  if (limits !== undefined) checkNames("load.limits", limits, LIMITS);
+  for (const [fqn, each] of Object.entries(tools)) checkNames(`load.tools[${JSON.stringify(fqn)}]`, each, LIMITS);
+  if (rateLimit !== undefined) checkNames("load.rateLimit", rateLimit, RATE_LIMIT);
+  checkNames("shutdown", shutdown, SHUTDOWN);
+  if (typeof isolate === "object") checkNames("isolate", isolate, ISOLATE);
+}
 
 /**
  * Extends the application before its tools are added. `app` is a `FastifyInstance`, which public types cannot refer to.

@@ -36,7 +36,7 @@ import type { Metrics } from "./observe/metrics.js";
 import { RefusedRequests } from "./observe/refused-requests.js";
 import { requestLog } from "./observe/request-log.js";
 import { loadTracing } from "./observe/tracing.js";
-import type { ToolOptions } from "./options.js";
+import { checkInnerNames, type ToolOptions } from "./options.js";
 import { ServerReload, warnIfUnsigned } from "./reload.js";
 import { SEAL_BYTES } from "./replay/cached-signature.js";
 import { ReplayMemory } from "./replay/memory.js";
@@ -91,6 +91,7 @@ export async function prepareTools(
   options: ToolOptions,
   { log, scheme, metrics, endpoint }: ListenerContext,
 ): Promise<PreparedTools> {
+  checkInnerNames(options);
   const config = options.config ?? ToolkitRuntimeConfig.fromEnv();
   const headers = new SignatureHeaders(options.headerPrefix);
   const { engine, reason } = engineOf(options.engine);

@@ -27,7 +27,7 @@ it("every other text in a heading stands in the source", () => {
 it("every heading and code that svc-gen doctor names is on one of the pages", () => {
   const folder = "generator/doctor";
   const steps = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
-  const named = [...steps.join("\n").matchAll(/\((?:troubleshooting|error code): ([^)$]+)\)/g)].map(
+  const named = [...steps.join("\n").matchAll(/\((?:see docs\/troubleshooting\.md|error code): ([^)$]+)\)/g)].map(
     ([, row = ""]) => row,
   );
   assert.ok(named.length > 5);

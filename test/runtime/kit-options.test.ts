@@ -203,6 +203,13 @@ test("unknown options of the kit, a server and the plugin are refused by name", 
       /serve: no option "maxConections"; did you mean maxConnections/,
     ],
     [
+      () => serve([tool], { load: { rateLimits: {} } } as object),
+      /load: no option "rateLimits"; did you mean rateLimit/,
+    ],
+    [() => serve([tool], { load: { limits: { concurency: 1 } } } as object), /load\.limits: no option "concurency"/],
+    [() => serve([tool], { shutdown: { drain: 1 } } as object), /shutdown: no option "drain"/],
+    [() => serve([tool], { isolate: { thread: 1 } } as object), /isolate: no option "thread"/],
+    [
       async () => fastify().register(svcTools, { tools: [tool], isolated: true } as never),
       /svcTools: no option "isolated"/,
     ],

@@ -2,9 +2,9 @@ import { quoted, unicodeEscapes } from "svc-runtime/internal/generator";
 
 export { contentKind, quoted } from "svc-runtime/internal/generator";
 
-/** Quotes a URL without its user and password. */
+/** Quotes a URL, which may be malformed, without its user and password. */
 export function quotedUrl(text: string): string {
-  return quoted(text.replace(/:\/\/[^/\s]*@/, "://…@"));
+  return quoted(text.replace(/^(\w+:[\\/]*)?.*@/s, "$1…@"));
 }
 
 /** Quotes a word for a shell command that the user may copy. */
