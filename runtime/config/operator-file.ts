@@ -118,9 +118,13 @@ function readFault(error: unknown, path?: string, cwd = ""): { fault: string } {
   return { fault: unreadableMessage(place, isTilde ? "write the whole path: only a shell expands ~" : undefined) };
 }
 
+/** Longer than a key in base64 or in hex. A key that contains `/`, or follows a folder, is the end of a path. */
+const MAX_KEY_PATH = 80;
+
 /** Describes a path that looks like a key or the content of a file; undefined for a path that messages may show. */
 export function hiddenPath(path: string): string | undefined {
-  return [path, ...path.split("/")].some(looksLikeKey) ? "a key" : contentKind(path);
+  const parts = path.slice(-MAX_KEY_PATH).split("/");
+  return parts.some((_, at) => looksLikeKey(parts.slice(at).join("/"))) ? "a key" : contentKind(path);
 }
 
 function unreadableMessage(got: string, remedy = REMEDIES[got] ?? "correct the path or create the file"): string {

@@ -313,7 +313,8 @@ export const Mixed = mix(Root);
 });
 
 test("a method named like one of SvcTool's that is static while SvcTool's is not, or the reverse, or is misspelt", () => {
-  const own = "static now() {} static paths() { return this.closed(); } static closed() {} private healthy() {}";
+  const own =
+    'static now() {} static paths() { return this.closed(); } static closed() {} private healthy() {} invoked() { return this["invoked"]; } healths() {} static closes() { const { healths } = A.prototype; return [healths, this.closes]; }';
   const parts = `${own} static call() { return A.paths(); } authorise() {} static timeOut = () => 5; path() { return "x"; } static async health() { return 1; } private close() {} timeout = 5; static New() {} ${invoke}`;
   const source = `${imports}export class A extends SvcTool<{ a: string }, "done"> {
   static override fqn() { return "xyz.test.aa@1"; }

@@ -287,6 +287,7 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     ["a bad BIND_ADDR", 'process.env.BIND_ADDR = "localhost:80"; await bootstrap(One);', /^BIND_ADDR: expected/],
     ["an empty SVC_TOOLKIT_CONFIG_PATH", configuredBy(""), /SVC_TOOLKIT_CONFIG_PATH/],
     ["SVC_TOOLKIT_CONFIG_PATH that names nothing", configuredBy("/nonexistent/config.json"), /ENOENT; correct/],
+    ["one below a folder with an id", configuredBy(`/nonexistent/${"09".repeat(32)}/config.json`), /ENOENT; correct/],
     [
       "a relative SVC_TOOLKIT_CONFIG_PATH that names nothing",
       configuredBy("none.json"),
