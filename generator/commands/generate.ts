@@ -86,7 +86,7 @@ export function reportDiagnostics(
   if (errors.length > 0) reporter.complain(`\n${summary(errors)}\n`);
 }
 
-export function visibleDiagnostics(
+function visibleDiagnostics(
   diagnostics: readonly Diagnostic[],
   { quiet }: Pick<Reporter, "quiet">,
 ): readonly Diagnostic[] {

@@ -16,6 +16,7 @@ import {
 } from "svc-runtime/internal/config";
 import { diagnostic } from "../compile/diagnostics/diagnostics.js";
 import { escapeControls, quoted } from "../compile/diagnostics/quote.js";
+import { findUpwards } from "../compile/project/build-info.js";
 import type { GenerateOptions } from "../compile/project/layout.js";
 import { type CheckedConfig, checkConfig } from "../config/check-config.js";
 import { ENV_FILE, readEnvFile } from "../files/env-file.js";
@@ -271,11 +272,7 @@ function installedVersion(root: string, name: string): string | undefined {
 }
 
 function manifestOf(root: string, name: string): string | undefined {
-  for (let folder = root; ; folder = dirname(folder)) {
-    const path = join(folder, "node_modules", name, "package.json");
-    if (existsSync(path)) return path;
-    if (dirname(folder) === folder) return undefined;
-  }
+  return findUpwards(root, join("node_modules", name, "package.json"));
 }
 
 interface Manifest {

@@ -21,7 +21,7 @@ const CONVERT_MS = 2_000;
 export const FAILURE = "_err_eval";
 
 /** Converts `xyz.demo.sum@1` to `xyz_demo_sum_v1`, because some clients reject dots. */
-export function mcpName(fqn: string): string {
+function mcpName(fqn: string): string {
   return fqn.replaceAll(".", "_").replace("@", "_v");
 }
 

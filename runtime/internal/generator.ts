@@ -22,7 +22,7 @@ export { contentKind, textKind } from "../wire/described-text.js";
 export { ERROR_CODES, type ErrorCode, type Ran } from "../wire/error-codes.js";
 export { pathText, WireFault } from "../wire/fault.js";
 export { itemsOf, startAt } from "../wire/json/document.js";
-export { JsonError } from "../wire/json/error.js";
+export { JsonError, lineColumn } from "../wire/json/error.js";
 export { type Json, JsonObject, readOrdered } from "../wire/json/ordered-json.js";
 export { prettyJson } from "../wire/json/pretty-json.js";
 export { quote, textOf } from "../wire/json/print.js";

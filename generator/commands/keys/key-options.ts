@@ -25,7 +25,7 @@ export async function withKeys<T>(run: (keys: Keys) => T): Promise<T> {
 }
 
 /** Rejects a key given as the value of an option for a file name: messages must not repeat it. */
-export async function refuseKeyText(file: string): Promise<void> {
+async function refuseKeyText(file: string): Promise<void> {
   await withKeys(({ refuseKeyAsName }) => refuseKeyAsName(file));
 }
 

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { JsonError, parseJson } from "svc-runtime/internal/generator";
+import { JsonError, lineColumn, parseJson } from "svc-runtime/internal/generator";
 import { VERSION } from "../../version.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import type { Place } from "../model.js";
@@ -51,9 +51,8 @@ function errorPlace(file: string, text: string): Place {
   } catch (error) {
     if (error instanceof JsonError) offset = error.offset;
   }
-  const before = bytes.subarray(0, offset).toString().split("\n");
-  const source = text.split(/\r?\n/)[before.length - 1] ?? "";
-  return { file, line: before.length, column: (before.at(-1) ?? "").length + 1, length: 1, source };
+  const { line, column } = lineColumn(bytes, offset);
+  return { file, line, column, length: 1, source: text.split(/\r?\n/)[line - 1] ?? "" };
 }
 
 /** package.json of a package in the nearest `node_modules` above a folder. */

@@ -6,6 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import { readRegular } from "../../files/read-file.js";
 import { type Diagnostic, diagnostic, hasErrors } from "../diagnostics/diagnostics.js";
 import type { Place } from "../model.js";
+import { findUpwards } from "./build-info.js";
 import { InputRecorder } from "./input-recorder.js";
 import { displayPath, type Layout } from "./layout.js";
 import { type Manifest, readManifest } from "./manifest.js";
@@ -438,11 +439,8 @@ function importsOfRuntime(file: ts.SourceFile): ts.Expression[] {
 
 /** Folder of the svc-runtime that Node loads for an import in this file; undefined if there is none. */
 function runtimeFolder(fileName: string): string | undefined {
-  for (let folder = dirname(fileName); ; folder = dirname(folder)) {
-    const found = join(folder, "node_modules", RUNTIME);
-    if (existsSync(join(found, "package.json"))) return found;
-    if (dirname(folder) === folder) return undefined;
-  }
+  const manifest = findUpwards(dirname(fileName), join("node_modules", RUNTIME, "package.json"));
+  return manifest && dirname(manifest);
 }
 
 /** Folder of the svc-runtime that Node loads for the second file; undefined if the first file uses the same one. */

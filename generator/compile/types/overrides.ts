@@ -86,10 +86,11 @@ export function misspelt(program: Program, type: Type, names: readonly string[])
   return program.checker.getPropertiesOfType(type.compilerType).flatMap(({ name: key }) => {
     const [meant = key] = closest(key, names, key.length < MIN_MISSPELT_LENGTH ? 0 : 1);
     const found = meant === key ? undefined : methodOf(program, type, key);
+    if (found === undefined) return [];
     const word = key.replace(/\W/g, "\\$&");
     // A member access, a name in quotes, or a member of a pattern or literal.
     const use = new RegExp(`\\.${word}(?![\\w$])|["']${word}["']|[{,]\\s*${word}\\s*[,}:=]`);
-    if (found === undefined || program.sources.some(({ text }) => use.test(text))) return [];
+    if (program.sources.some(({ text }) => use.test(text))) return [];
     return [{ key, found, detail: `SvcTool has ${meant}()` }];
   });
 }

@@ -31,7 +31,7 @@ export interface LoadTarget {
 }
 
 /** Default maximum number of runs. 4,096 waiting runs of small calls take about 30 MB. */
-export const MAX_RUNS = 4_096;
+const MAX_RUNS = 4_096;
 
 const DAY_MS = 86_400_000;
 

@@ -143,14 +143,3 @@ export function replaceAt(value: Value, path: readonly ValueStep[], next: Value 
   else members.set(String(step), replaceAt(members.get(String(step)) ?? null, rest, next));
   return members;
 }
-
-/** A path in the notation of the server's errors: `tags[1]`, `deep.at`, `["odd name"]`. */
-export function pathText(path: readonly ValueStep[]): string {
-  let text = "";
-  for (const step of path) {
-    if (typeof step === "number") text += `[${step}]`;
-    else if (/^[A-Za-z_$][\w$]*$/.test(step)) text += text === "" ? step : `.${step}`;
-    else text += `[${JSON.stringify(step)}]`;
-  }
-  return text;
-}

@@ -1,10 +1,10 @@
 /** The input form, built from the schema. Every control shows its label, constraints and error. */
 
 import type { ComponentChildren } from "preact";
-import { MAX_VALUES } from "svc-runtime/internal/protocol";
+import { MAX_VALUES, pathText } from "svc-runtime/internal/protocol";
 import { draft, editValue, errorAt, fields } from "../store.js";
 import { AnyJson } from "./any-json.js";
-import { isList, NUMBER, Num, pathText, replaceAt, type Value, type ValueStep, valueAt } from "./exact-json.js";
+import { isList, NUMBER, Num, replaceAt, type Value, type ValueStep, valueAt } from "./exact-json.js";
 import { type Field, type FieldMember, numberProblem, type Schema } from "./field-schema.js";
 
 export function controlId(path: string): string {
