@@ -58,12 +58,11 @@ export interface RunningServer {
 
 type Tools = SvcToolClass | readonly SvcToolClass[];
 
-/** Whether an address cannot be bound together with another one. */
+/** Whether an address cannot be bound together with another one. `::` also receives IPv4, `0.0.0.0` only IPv4. */
 function isTaken({ host, port }: ListenAddress, other: ListenAddress): boolean {
   const hosts = [host, other.host];
-  return (
-    port !== 0 && port === other.port && (host === other.host || hosts.includes("0.0.0.0") || hosts.includes("::"))
-  );
+  const isWildcard = hosts.includes("::") || (hosts.includes("0.0.0.0") && !hosts.some((each) => each.includes(":")));
+  return port !== 0 && port === other.port && (host === other.host || isWildcard);
 }
 
 /** Distinguishes an address, whose first element is an array of octets, from a list of tools. */

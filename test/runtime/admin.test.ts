@@ -374,6 +374,10 @@ describe("its address", { concurrency: 2 }, () => {
     await once(taken, "listening");
     const { port } = taken.address() as { port: number };
     await assert.rejects(serve([countingTool().class], { ...options, admin: [[127, 0, 0, 1], port] }), /EADDRINUSE/);
+    // One port of IPv4 and IPv6 is not one address: the system decides, and a machine may have no IPv6.
+    process.env.SVC_ADMIN_ADDR = `[::1]:${port}`;
+    const both = { ...options, address: [[0, 0, 0, 0], port] as Address, allowUnsigned: true };
+    await assert.rejects(serve([countingTool().class], both), /EADDRINUSE|EADDRNOTAVAIL|EAFNOSUPPORT/);
     // The other way round: the port for callers is taken, the admin listener is closed again.
     const listened: NetServer[] = [];
     const { listen } = NetServer.prototype;
