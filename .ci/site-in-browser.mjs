@@ -39,6 +39,8 @@ async function open(path, viewport, use) {
     if (message.type() === "error") faults.push(`${page.url()}: ${message.text()}`);
   });
   await page.goto(`${ORIGIN}${path}`);
+  // Keys and clicks before this have no effect: Vue sets it on the element when the page is interactive.
+  await page.waitForFunction(() => document.querySelector("#app")?.__vue_app__ !== undefined);
   await use(page);
   assert.deepEqual(faults, []);
   await context.close();
