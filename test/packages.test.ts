@@ -28,7 +28,7 @@ const COMMANDS = {
 
 type Command = keyof typeof COMMANDS;
 
-/** The start of a server that shares its replay state. */
+/** The start of a server that has a shared replay store. */
 const REPLICA = `const { serve, ToolkitRuntimeConfig } = await import("svc-runtime");
   const { provideContracts } = await import("svc-runtime/v1");
   provideContracts((await import("./dist/generated/contracts.js")).contracts);

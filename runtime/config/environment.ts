@@ -18,11 +18,11 @@ export const ENV_TLS_CERT_PATH = "SVC_TOOL_TLS_CERT_PATH";
 /** Path of the certificate's private key: PEM, not encrypted. */
 export const ENV_TLS_KEY_PATH = "SVC_TOOL_TLS_KEY_PATH";
 
-/** Variables of the shared replay state, by the option of `RedisReplayStore` that each one sets. */
+/** Variables of the shared replay store, by the option of `RedisReplayStore` that each one sets. */
 export const REDIS_VARIABLES = {
   /**
-   * URL of the Redis or Valkey server that stores the replay state of several processes. Without it, each process keeps
-   * its own state, and the other variables have no effect.
+   * URL of the Redis or Valkey server that holds the replay store of several processes. Without it, each process has
+   * its own replay memory, and the other variables have no effect.
    */
   url: "SVC_REPLAY_REDIS_URL",
   /** Path of a file with the password. */

@@ -1,4 +1,4 @@
-/** svc-runtime-redis: replay state shared by several replicas in Redis or Valkey. */
+/** svc-runtime-redis: a replay store in Redis or Valkey that several replicas share. */
 
 export type { RedisClient } from "./connection.js";
 export { type RedisReplayOptions, RedisReplayStore } from "./redis-replay-store.js";

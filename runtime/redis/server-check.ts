@@ -1,4 +1,4 @@
-/** Checks that a Redis server is suitable for replay state: a supported version, a primary, no eviction. */
+/** Checks that a Redis server is suitable for a replay store: a supported version, a primary, no eviction. */
 
 import { asciiText } from "svc-runtime/internal/redis";
 

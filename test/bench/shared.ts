@@ -1,4 +1,4 @@
-/** What replay state in Redis costs beside the memory of one process, and what a second replica brings. */
+/** Cost of a replay store in Redis, compared with a replay memory in the process, and the effect of a second replica. */
 
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -36,7 +36,7 @@ async function withRedis<T>(cores: string, use: (redis: RunningRedis) => Promise
   }
 }
 
-/** The sum tool with its replay state in a Redis server. */
+/** The sum tool with its replay store in a Redis server. */
 const sharing = ({ url }: RunningRedis, cores = SERVER_CORE): TargetOptions => ({
   ...SIGNED_SUM,
   cores,
@@ -75,7 +75,7 @@ const replicas = (count: number, calls: number) =>
   });
 
 export const shared: Bench = {
-  title: "a signed call with replay state in Redis, beside the memory of the process; and two replicas beside one",
+  title: "a signed call with a replay store in Redis or a replay memory in the process; one and two replicas",
   async run({ repeats, calls }) {
     if (spawnSync("redis-server", ["--version"]).error !== undefined) {
       const skipped = "redis-server is not installed";

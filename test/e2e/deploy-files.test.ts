@@ -464,7 +464,7 @@ describe("time limits of the gateways", () => {
     assert.match(conf, /^ *proxy_next_upstream_tries 3;$/m);
   });
 
-  it("one server without shared state: no call is sent again", () => {
+  it("one server without a shared replay store: no call is sent again", () => {
     assert.match(read("docs/deploy/nginx.conf"), /^ *proxy_next_upstream off;$/m);
   });
 });
@@ -503,7 +503,7 @@ describe("settings of the replicas", () => {
 });
 
 describe("docs/guide/settings.md and docs/redis.md", () => {
-  const [, section = ""] = read("docs/guide/settings.md").split("\n## Shared replay state\n");
+  const [, section = ""] = read("docs/guide/settings.md").split("\n## Shared replay store\n");
   const [page = ""] = section.split(/\n## /);
   const redis = read("docs/redis.md");
   const rows = page.split("\n").filter((line) => line.startsWith("| `SVC_"));

@@ -99,7 +99,7 @@ describe("installed packages", ONLY_POSIX, () => {
       await assertServes(project, engineOf(true));
     });
 
-    it("shares replay state when svc-runtime-redis is installed, for which a start asks", async () => {
+    it("shares a replay store when svc-runtime-redis is installed, for which a start asks", async () => {
       await assertNotStarted(project, /npm install svc-runtime-redis\b/);
       await inProject(project, "npm", ...NPM, "--omit=optional", ...more.map(({ tarball }) => tarball));
       await assertNotStarted(project, /SVC_REPLAY_REDIS_URL: expected redis:/);

@@ -1,4 +1,4 @@
-/** docs/deploy/replicas: three replicas behind nginx, their replay state in Redis with Sentinel and TLS, from the files as they stand. */
+/** docs/deploy/replicas: three replicas behind nginx, their replay store in Redis with Sentinel and TLS, from the files as they stand. */
 
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";

@@ -208,7 +208,7 @@ describe("metrics", () => {
     assert.deepEqual(listedIn("## Calls and server").sort(), all.sort());
   });
 
-  it("with shared replay state are listed in docs/metrics.md too", async () => {
+  it("with a shared replay store are listed in docs/metrics.md too", async () => {
     const memoryOnly = ["svc_replay_entries", "svc_replay_bytes", "svc_replay_bound_bytes"];
     const { families } = await scrape(await serveFor([countingTool()], { admin: LOCAL }));
     const replayStore = new RedisReplayStore({ url: "unix:///none" });
@@ -216,7 +216,7 @@ describe("metrics", () => {
     const more = given(shared.families).filter(([name]) => !families.has(name));
     // Made with the first command.
     more.push(["svc_replay_store_seconds", "histogram"]);
-    assert.deepEqual(listedIn("## Shared replay state").sort(), more.sort());
+    assert.deepEqual(listedIn("## Shared replay store").sort(), more.sort());
     const gone = given(families).filter(([name]) => !shared.families.has(name));
     assert.deepEqual(gone.map(([name]) => name).sort(), memoryOnly.sort());
   });

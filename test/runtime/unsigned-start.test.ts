@@ -56,7 +56,7 @@ describe("a server without signatures", () => {
     assert.equal(said(), true);
   });
 
-  it("says that settings of shared replay state are not used", async (t) => {
+  it("says that settings of a shared replay store are not used", async (t) => {
     environment(t, { SVC_REPLAY_REDIS_URL: "redis://127.0.0.1:1" });
     assert.match(
       (await warningsOf({ ...HERE, config: UNSIGNED }))[0] ?? "",

@@ -62,7 +62,7 @@ async function demo(): Promise<void> {
     nginx: findProgram(["nginx"], "Debian: apt-get install nginx-light"),
   };
   console.log(
-    `Three replicas of one tool behind nginx, ${isShared ? "their replay state in Redis" : "each with a memory of its own"}\n`,
+    `Three replicas of one tool behind nginx, ${isShared ? "with a shared replay store in Redis" : "each with its own replay memory"}\n`,
   );
 
   const [leaderKey, toolKey] = [randomBytes(32), randomBytes(32)];

@@ -86,7 +86,7 @@ export class Metrics implements Observer {
   readonly #leaderCalls: CounterType<"leader" | "code">;
   readonly #leaders = new Set<string>();
   #claims: Claims | undefined;
-  /** Created by the first operation, because most servers share no replay state. */
+  /** Created by the first operation, because most servers have no shared replay store. */
   #storeOperations: HistogramType<"operation"> | undefined;
 
   /** @param registry registry of an application, which provides the process metrics itself */

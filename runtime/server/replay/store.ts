@@ -174,7 +174,7 @@ export interface ReplayStore {
 
   /**
    * Name of the memory: 16 random bytes in base64url, created with the memory and replaced after a loss of data.
-   * Processes that share state have the same name. Every answer contains the name, and a repeated request sends it
+   * Processes that share a store have the same name. Every answer contains the name, and a repeated request sends it
    * back.
    *
    * The store must not claim a run for a repeated request whose first attempt may have run. That is so if the run of the

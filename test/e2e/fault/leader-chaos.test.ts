@@ -137,7 +137,7 @@ function expectTrue(title: string, { calls, twice, lies, ends }: Chaos): void {
 describe(`${CALLERS} callers, cut connections, SIGTERM and kill -9: none runs twice, and ran is true`, () => {
   for (const [title, count] of [
     ["one server", 1],
-    ["two servers behind one address, without shared state", 2],
+    ["two servers behind one address, without a shared replay store", 2],
   ] as const) {
     it(title, async () => {
       expectTrue(title, await chaos(count));

@@ -65,7 +65,7 @@ export class Scene {
   }
 }
 
-/** Makes the replay state of a server, as a first deployment does, but without its grace period. */
+/** Makes the replay store of a server, as a first deployment does, but without its grace period. */
 async function begin({ url, client }: RedisServer): Promise<void> {
   if ((await client.dbsize()) > 0) return;
   const store = new RedisReplayStore({ url, graceMs: 0 });
