@@ -275,35 +275,36 @@ async function bodyRate(rate: number, options: BootstrapOptions = {}): Promise<r
 const LIMITS = rowsOf(table("docs/guide/limits.md", "## Server"), 2);
 compare("docs/guide/limits.md", LIMITS, {
   "open connections": () => [plain.server.maxConnections],
-  "TLS handshake": async () => {
+  "time of a TLS handshake": async () => {
     const { options, close } = await startSecure();
     // It follows its files, by timers that no other test is to take for its own.
     await close();
     return [options.handshakeTimeout ?? 0];
   },
-  "first byte, then the headers of a request": () => [plain.server.headersTimeout],
-  "a whole request": () => [plain.server.requestTimeout],
-  "reading an answer": async () => [await answerMs()],
-  "idle time between two requests": () => [plain.server.keepAliveTimeout],
-  headers: async ([count = 0]) => [
+  "time until the first byte of a connection, and from the first byte of a request until the end of its headers":
+    () => [plain.server.headersTimeout],
+  "time until a whole request has arrived": () => [plain.server.requestTimeout],
+  "time in which a caller reads an answer": async () => [await answerMs()],
+  "idle time between two requests of a connection": () => [plain.server.keepAliveTimeout],
+  "headers of a request": async ([count = 0]) => [
     await largest(count, async (n) => {
       const others = Array.from({ length: n - 1 }, (_, i) => [`a${i}`, ""] as const);
       return (await exchange(plain.url, requestText("GET", "/tools", others))).status === 200;
     }),
     plain.options.maxHeaderSize ?? 0,
   ],
-  "one body": async ([bytes = 0]) => [await largestBody(bytes)],
-  "values of one call": () => [inputValuesLimit(undefined)],
-  "attempts at union branches in one call": () => [BASE_STEPS],
-  "bodies in flight": () => [plain.load().bodyBytes.most],
+  "size of one body": async ([bytes = 0]) => [await largestBody(bytes)],
+  "values in the input of one call": () => [inputValuesLimit(undefined)],
+  "attempts to match union branches in one call": () => [BASE_STEPS],
+  "memory of bodies in flight (received, but not yet answered)": () => [plain.load().bodyBytes.most],
   // test/runtime/unanswered-requests.test.ts holds servers to the next three.
   "unanswered requests of a connection": () => [MAX_UNANSWERED],
   "requests that wait for an earlier answer on their connection, in the whole server": () => [MAX_PIPELINED],
   "answers that callers have not read": () => [MAX_UNREAD_BYTES],
-  "runs of all tools": () => [plain.load().runs.most],
-  "replay memory": async () => [(await signedDefaults()).bound],
+  "runs of all tools at the same time": () => [plain.load().runs.most],
+  "size of the replay memory": async () => [(await signedDefaults()).bound],
   "time of a call": () => [DEFAULT_TIMEOUT_MS],
-  "rate of a body": ([rate = 0]) => bodyRate(rate),
+  "slowest rate of a body": ([rate = 0]) => bodyRate(rate),
   "unread body of a refused call": async ([bytes = 0]) => [
     await largest(bytes, async (n) => {
       const { connection, response } = await answerTo(requestText("POST", "/no", [["Content-Length", `${n}`]]));
@@ -480,7 +481,6 @@ async function signedDefaults() {
 }
 
 compare("docs/guide/settings.md, the configuration", rowsOf(table(SETTINGS, "## Configuration file"), 2), {
-  invoke_max_body_bytes: async ([bytes = 0]) => [await largestBody(bytes)],
   replay_cache_ttl_ms: async () => [(await signedDefaults()).ttl],
 });
 
@@ -507,13 +507,7 @@ async function reloadIntervalMs(expected: number, options: BootstrapOptions = {}
 }
 
 compare("docs/guide/settings.md, in code", OPTIONS, {
-  replayMaxBytes: async () => [(await signedDefaults()).bound],
   reloadIntervalMs: async ([ms = 0]) => [await reloadIntervalMs(ms)],
-  maxConnections: () => [plain.server.maxConnections],
-  maxBodyBytesInFlight: () => [plain.load().bodyBytes.most],
-  maxRuns: () => [plain.load().runs.most],
-  maxInputValues: () => [inputValuesLimit(undefined)],
-  minBodyBytesPerSecond: ([rate = 0]) => bodyRate(rate),
 });
 
 describe("an option in place of its default", () => {
