@@ -10,10 +10,12 @@ export function listingFaults(sentences: readonly Sentence[], requirements: read
   const faults: string[] = [];
   for (const { id, text } of requirements) {
     if (ids.has(id)) faults.push(`${id}: this id is given twice`);
-    if (listed.has(text)) faults.push(`${id}: this sentence is listed twice: ${text}`);
-    if (!texts.has(text)) faults.push(`${id}: the protocol has no such sentence: ${text}`);
     ids.add(id);
-    listed.add(text);
+    for (const sentence of text.split("\n")) {
+      if (listed.has(sentence)) faults.push(`${id}: this sentence is listed twice: ${sentence}`);
+      if (!texts.has(sentence)) faults.push(`${id}: the protocol has no such sentence: ${sentence}`);
+      listed.add(sentence);
+    }
   }
   const unlisted = sentences.filter(({ text }) => !listed.has(text));
   return [...faults, ...unlisted.map(({ section, text }) => `section ${section}: a sentence is not listed: ${text}`)];

@@ -35,7 +35,7 @@ describe("the gate", () => {
   const listed = (id: string, text: string): Requirement => ({ id, text, reason: "said" });
   const text =
     "# Title\n\n## 1. Names\n\nA name is short. It ends.\n\n| a | b |\n|---|---|\n| x | 1 |\n\n- An item:\n  its rest.\n";
-  const entries = [listed("1.1", "A name is short."), listed("1.2", "It ends."), listed("1.3", "| x | 1 |")];
+  const entries = [listed("1.1", "A name is short.\nIt ends."), listed("1.3", "| x | 1 |")];
   const whole = [...entries, listed("1.4", "An item: its rest.")];
 
   it("keeps code in backticks together", () => {
@@ -45,7 +45,7 @@ describe("the gate", () => {
 
   for (const [what, protocol, requirements, faults] of [
     ["a sentence that is not listed", text, entries, ["section 1: a sentence is not listed: An item: its rest."]],
-    ["an id twice", text, [...whole.slice(0, 3), listed("1.3", "An item: its rest.")], ["1.3: this id is given twice"]],
+    ["an id twice", text, [...entries, listed("1.3", "An item: its rest.")], ["1.3: this id is given twice"]],
     ["a sentence twice", text, [...whole, listed("1.5", "It ends.")], ["1.5: this sentence is listed twice: It ends."]],
   ] as const) {
     it(`finds ${what}`, () => {
@@ -56,7 +56,6 @@ describe("the gate", () => {
 
   it("finds any one sentence of the real protocol that is taken away, added or changed", () => {
     const sentences = sentencesOf(PROTOCOL);
-    assert.equal(sentences.length, REQUIREMENTS.length);
     for (const [i, sentence] of sentences.entries()) {
       assert.equal(listingFaults(sentences.toSpliced(i, 1), REQUIREMENTS).length, 1);
       const other = { ...sentence, text: `${sentence.text}!` };

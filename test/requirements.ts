@@ -2,9 +2,9 @@
  * Every sentence of docs/protocol.md, with the tests that prove it: the rows of requirements.tsv. Checked by
  * requirements.test.ts and, for each file, by run.ts.
  *
- * A row has an id (the section and the place in it), the proofs, and the sentence, line breaks as spaces. The proofs are
- * the test files that fail when a rule of the sentence is not kept, each with the number of its declarations (proves.ts):
- * `wire/json 2, runtime/keys 1`. `(needs redis-server)` follows where they cannot run without that program, and `none: `
+ * A row has an id (the section and the place in it), the proofs, and the sentence, line breaks as spaces. A row without
+ * id and proofs has the next sentence of the same rule. The proofs are the test files that fail when the rule is not kept,
+ * each with the number of its declarations (proves.ts): `wire/json 2, runtime/keys 1`. `(needs redis-server)` follows where they cannot run without that program, and `none: `
  * stands before the reason why there is nothing to prove.
  */
 
@@ -13,6 +13,7 @@ import { readFileSync } from "node:fs";
 /** Exactly one of proven and reason. */
 export interface Requirement {
   readonly id: string;
+  /** One sentence a line. */
   readonly text: string;
   /** Numbers of declarations by test file, a path below test/ without `.test.ts`. */
   readonly proven?: Readonly<Record<string, number>>;
@@ -21,12 +22,13 @@ export interface Requirement {
   readonly reason?: string;
 }
 
-const [, ...rows] = readFileSync(new URL("requirements.tsv", import.meta.url), "utf8")
+const [, ...rules] = readFileSync(new URL("requirements.tsv", import.meta.url), "utf8")
   .trimEnd()
-  .split("\n");
+  .split(/\n(?!\t\t)/);
 
-export const REQUIREMENTS: readonly Requirement[] = rows.map((row) => {
-  const [id = "", proofs = "", text = ""] = row.split("\t");
+export const REQUIREMENTS: readonly Requirement[] = rules.map((rule) => {
+  const [id = "", proofs = "", ...sentences] = rule.split(/\n\t\t|\t/);
+  const text = sentences.join("\n");
   const [, reason] = /^none: (.*)$/.exec(proofs) ?? [];
   if (reason !== undefined) return { id, text, reason };
   const [, files = "", needs] = /^(.*?)(?: \(needs (\S+)\))?$/.exec(proofs) ?? [];

@@ -17,17 +17,19 @@ export function sentencesOf(markdown: string): Sentence[] {
   for (const line of markdown.split("\n")) {
     const heading = /^#+ (\d+)?/.exec(line);
     const row = line.startsWith("|") || line.startsWith("    ");
-    if (heading !== null || line.trim() === "" || row || line.startsWith("- ")) flush();
+    if (heading !== null || line.trim() === "" || row || ITEM.test(line)) flush();
     if (heading !== null) section = heading[1] ?? section;
     else if (row) {
       // The row before a table's rule names its columns.
       if (/^\|[-|\s]+\|$/.test(line)) sentences.pop();
       else sentences.push({ section, text: line.trim() });
-    } else paragraph += `${paragraph === "" ? "" : " "}${line.replace(/^- /, "").trim()}`;
+    } else paragraph += `${paragraph === "" ? "" : " "}${line.replace(ITEM, "").trim()}`;
   }
   flush();
   return sentences;
 }
+
+const ITEM = /^(?:-|\d+\.) /;
 
 /** Up to a full stop or colon before the beginning of another sentence. Code in backticks is never split. */
 const SENTENCE = /(?:`[^`]*`|[^`])+?(?:[.:](?=\s+[A-Z★`"])|$)/g;
