@@ -83,13 +83,14 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   request_in_flight: {
     meaning: "a call with this nonce is still running",
     caller: "send the same request again later to get its result",
-    operator: "wait until the call has ended; if its replica died, until the claim expires (340 s by default)",
+    operator:
+      "wait until the call has ended; if the replica that runs it died, wait until its claim on the call expires (340 s by default)",
   },
   replay_memory_lost: {
-    meaning: "the replay memory that may contain this request is gone",
+    meaning: "the server cannot know whether an earlier attempt of this request ran",
     caller:
-      "check the effects of the tool to find out whether an earlier attempt ran; if the client reports ran: no, no attempt ran: sign a new request",
-    operator: "the retry and its first attempt reached different replay memories: use a shared replay store",
+      "check the tool's effects to find out whether an earlier attempt ran; if none did, or if the client reports ran: no, sign a new request",
+    operator: "use a shared replay store, which survives restarts and serves all processes",
   },
   length_required: {
     meaning: "the request has no Content-Length",
@@ -100,16 +101,16 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   payload_too_large: {
     meaning: "the body is too large",
     caller: "send a smaller input",
-    operator: `raise invoke_max_body_bytes in the configuration, ${Number(DEFAULT_INVOKE_MAX_BODY_BYTES) / 2 ** 20} MiB by default, or the limit of the gateway`,
+    operator: `raise invoke_max_body_bytes in the configuration (${Number(DEFAULT_INVOKE_MAX_BODY_BYTES) / 2 ** 20} MiB by default), or the body limit of the gateway`,
   },
   unsupported_content_encoding: {
     meaning: "the body is compressed",
-    caller: "send it without Content-Encoding",
+    caller: "send the body without Content-Encoding",
     operator: "disable compression of requests in the gateway",
   },
   expectation_failed: {
     meaning: "the request expects something other than 100-continue",
-    caller: "send it without Expect",
+    caller: "send the request without Expect",
     operator: "stop the gateway from adding an Expect header",
     details: "Expect: only 100-continue",
   },
@@ -132,7 +133,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   },
   headers_too_large: {
     meaning: "the headers are too many or too large",
-    caller: "send at most 64 headers, with 16 KiB in total; proxies may add some",
+    caller: "send at most 64 headers, with 16 KiB in total; proxies may add headers of their own",
     operator: "reduce the headers that the gateway adds: at most 64 headers with 16 KiB in total are accepted",
     details: "at most 64 headers",
   },
@@ -143,9 +144,9 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
     isStored: true,
   },
   internal_error: {
-    meaning: "the server failed",
+    meaning: "the server has an internal fault",
     caller: "report the error to the operator of the server",
-    operator: "report the bug, with its cause from the server's log",
+    operator: "report the bug; the server's log contains its cause",
     isStored: true,
   },
   output_serialization_error: {
@@ -158,7 +159,8 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   replay_store_full: {
     meaning: "the replay memory is full",
     caller: REPEAT,
-    operator: "raise SVC_REPLAY_MAX_BYTES and the memory limit, lower replay_cache_ttl_ms, or run more processes",
+    operator:
+      "raise SVC_REPLAY_MAX_BYTES and the memory limit of the process, lower replay_cache_ttl_ms, or run more processes",
   },
   replay_store_unavailable: {
     meaning: "the replay store does not answer",
@@ -172,12 +174,12 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   },
   shutting_down: {
     meaning: "the server is stopping",
-    caller: `${REPEAT}, or at another address`,
+    caller: `${REPEAT}, or to another address of the tool`,
     operator: "let the load balancer poll /readyz",
   },
   tool_invocation_interrupted: {
     meaning: "the server stopped while the tool ran",
-    caller: "check the tool's effects to find out whether it ran: a retry never runs it again",
+    caller: "check the tool's effects to find out whether it ran: a retry of LeaderClient does not run it again",
     operator: "raise the drain limit for running calls",
   },
   tool_invocation_timeout: {
