@@ -58,32 +58,17 @@ export const signed: Bench = {
 };
 
 /** Longer than a bench lasts. */
-const LONG_TTL_MS = 3_600_000;
-
-/**
- * Starts a signed server that has answered some calls and remembers none of them: it begins with a TTL of a millisecond.
- * So it is as warm as one that remembers them all.
- */
-export function withEmptied<T>(
-  options: TargetOptions,
-  fqn: string,
-  warmUp: readonly LoadRequest[],
-  use: (target: Target) => Promise<T>,
-): Promise<T> {
-  return withTarget({ ...options, config: signedConfig([fqn], 1) }, async (target) => {
-    await measure(target, warmUp);
-    await target.configure(signedConfig([fqn], LONG_TTL_MS));
-    return use(target);
-  });
-}
+export const LONG_TTL_MS = 3_600_000;
 
 /**
  * Signed calls of a server that remembers `live` others, and those of its own run. It has answered `total` before,
  * whichever of them it remembers.
  */
 function measureBeside(live: number, total: number, calls: number): Promise<LoadFigures> {
-  const forgotten = signedCalls(WARM_UP + total - live + SPARE);
-  return withEmptied(SIGNED_SUM, SUM.fqn, forgotten, async (target) => {
+  // It has forgotten the first calls after a millisecond, so it is as warm as a server that remembers them all.
+  return withTarget(sum(signedConfig([SUM.fqn], 1)), async (target) => {
+    await measure(target, signedCalls(WARM_UP + total - live + SPARE));
+    await target.configure(signedConfig([SUM.fqn], LONG_TTL_MS));
     if (live > 0) await measure(target, signedCalls(live + SPARE));
     // Again, since no call has met a live nonce on the other side.
     await warm(target, signedCalls, Math.ceil(calls / 4));

@@ -2,21 +2,21 @@
 
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { withEmptied } from "./calls.js";
+import { LONG_TTL_MS } from "./calls.js";
 import type { Held } from "./controlled.js";
 import { Caller, type LoadRequest, measure, SPARE } from "./load.js";
 import { type Bench, type Figures, judgeFigure, tabulate } from "./report.js";
-import { CallSigner, nextSerial } from "./requests.js";
-import { type Target, type TargetOptions, TYPESCRIPT } from "./target.js";
+import { CallSigner, nextSerial, signedConfig } from "./requests.js";
+import { type Target, type TargetOptions, TYPESCRIPT, withTarget } from "./target.js";
 import { type BuiltServer, REPLY, withServer } from "./tools.js";
 
 const RESULT_BYTES = 400;
 
-/** controlled.ts, without a configuration yet. */
+/** controlled.ts, which forgets no entry during a measurement. */
 function controlled(server: BuiltServer): TargetOptions {
   const program = fileURLToPath(new URL("controlled.ts", import.meta.url));
   const args = ["--expose-gc", ...TYPESCRIPT, program, dirname(server.built("reply.js"))];
-  return { args, path: REPLY.path, ipc: true };
+  return { args, path: REPLY.path, ipc: true, config: signedConfig([REPLY.fqn], LONG_TTL_MS) };
 }
 
 const REPLY_CALLS = new CallSigner(REPLY.ports);
@@ -32,7 +32,8 @@ export const entry: Bench = {
     withServer([REPLY], async (server) => {
       const measured: Figures[] = [];
       for (let repeat = 0; repeat < repeats; repeat++) {
-        await withEmptied(controlled(server), REPLY.fqn, replyCalls(calls + SPARE), async (target) => {
+        await withTarget(controlled(server), async (target) => {
+          await measure(target, replyCalls(calls + SPARE));
           const before = (await target.ask("memory")) as Held;
           await measure(target, replyCalls(entries + SPARE));
           await requireResultBytes(target);

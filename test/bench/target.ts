@@ -111,11 +111,13 @@ export class Target {
     await this.#said(RELOADED);
   }
 
-  /** Asks a process that answers messages. */
-  async ask(question: string): Promise<unknown> {
+  /** Asks a process that answers messages. The message that `bootstrap` sends when it listens is no answer. */
+  async ask(question: string): Promise<object> {
     this.process.send(question);
-    const [answer] = (await once(this.process, "message")) as [unknown];
-    return answer;
+    for (;;) {
+      const [message] = (await once(this.process, "message")) as [object];
+      if (!("serving" in message)) return message;
+    }
   }
 
   async stop(): Promise<void> {
