@@ -1,7 +1,7 @@
 #!/bin/sh
 # Creates ./upstream, for TLS between the gateway and the tool servers. upstream/tool has the servers' certificate and its key. upstream/gateway
-# has only this certificate, and the gateway accepts no other. Run it once; it replaces no files. Only the owner can open upstream; both
-# folders in it are readable in the containers, which run as other users.
+# has only this certificate, and the gateway accepts no other. Run this script once; it replaces no files. Only the owner can open upstream,
+# but containers, which run as other users, can read both folders in it.
 set -eu
 if [ -e upstream ]; then
   echo "the folder upstream already exists: move it away to create a new certificate" >&2

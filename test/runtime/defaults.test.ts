@@ -458,7 +458,7 @@ compare("docs/shutdown.md, Shutdown", rowsOf(table("docs/shutdown.md", "## Steps
     ...(await shutdownTimes()).slice(1, 2),
     await largest(most, (drainMs) => startable({ shutdown: { drainMs } })),
   ],
-  "the grace": async () => (await shutdownTimes()).slice(2, 3),
+  "remaining calls": async () => (await shutdownTimes()).slice(2, 3),
   // Beside the time that a caller has to take its answer, which begins before it on Node 24.
   "the last answers": async () => [Math.min(...(await shutdownTimes()).slice(3))],
   // test/runtime/class-hooks.test.ts holds a close() to it.

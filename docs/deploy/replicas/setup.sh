@@ -1,11 +1,11 @@
 #!/bin/sh
-# Creates ./secrets: passwords of the Redis users, a certificate authority, and a certificate for Redis and Sentinel. Run it once; it replaces
-# no files. Only the owner can open the folder; the files for containers are in tool/ and redis/.
-# `sh setup.sh certificate` only replaces the certificate, with one of the same authority: docs/redis.md.
+# Creates ./secrets: passwords of the Redis users, a certificate authority, and a certificate for Redis and Sentinel. Run this script once;
+# it replaces no files. Only the owner can open the folder. The files for containers are in tool/ and redis/.
+# `sh setup.sh certificate` replaces only the certificate, by a new one of the same authority: docs/redis.md.
 set -eu
 cd "$(dirname "$0")"
 
-# Addresses in compose.yaml and names in kubernetes.yaml.
+# The addresses in compose.yaml and the host names in kubernetes.yaml, for the certificate.
 names=IP:10.89.0.21,IP:10.89.0.22,IP:10.89.0.23,IP:10.89.0.31,IP:10.89.0.32,IP:10.89.0.33
 names=$names,DNS:redis-0.redis,DNS:redis-1.redis,DNS:redis-2.redis
 days=825
@@ -59,7 +59,7 @@ user replication on #$(hash "$replication") -@all +psync +replconf +ping
 user probe on nopass -@all +role
 user sentinel on #$(hash "$sentinel") allchannels -@all +multi +slaveof +ping +exec +subscribe +config|rewrite +role +publish +info +client|setname +client|kill +script|kill
 END
-# Readable in the containers, which run as other users; only the owner can open the folder around them.
+# Containers, which run as other users, can read these files. On the host, only the owner can open the folder around them.
 chmod 644 tool/* redis/*
 chmod 600 ca.key operator-password
 echo "created secrets: passwords, and a certificate that is valid for $days days"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Starts `redis` or `sentinel`. The first start copies the configuration to /data, because Sentinel changes the files of both. Further
-# arguments are lines to append to the copy.
+# Starts `redis` or `sentinel`. The first start copies the configuration to /data, because Sentinel changes the configuration of both.
+# Further arguments are lines to append to the copy.
 set -eu
 kind=$1
 shift
