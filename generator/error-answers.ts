@@ -175,7 +175,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   shutting_down: {
     meaning: "the server is stopping",
     caller: `${REPEAT}, or to another address of the tool`,
-    operator: "let the load balancer poll /readyz",
+    operator: "let the load balancer poll /readyz, which fails before the server stops",
   },
   tool_invocation_interrupted: {
     meaning: "the server stopped while the tool ran",
