@@ -143,8 +143,8 @@ const CLASSES: readonly Mistake[] = [
     }),
   ],
   ['`"strict": false` in tsconfig.json', svcGen({ options: { ...STRICT, strict: false } })],
-  ["`abstract` before the only class", tool({ heading: "export abstract class Base extends SvcTool<Input, Output>" })],
-  ["no `export` before the class", tool({ heading: "class Tool extends SvcTool<Input, Output>" })],
+  ["the only tool class is `abstract`", tool({ heading: "export abstract class Base extends SvcTool<Input, Output>" })],
+  ["the tool class has no `export`", tool({ heading: "class Tool extends SvcTool<Input, Output>" })],
   ['`fqn()` returns `"demo.tool@1"`', tool({ fqn: '"demo.tool@1"' })],
   ['`fqn()` returns `"xyz.demo.tool"`', tool({ fqn: '"xyz.demo.tool"' })],
   ["`fqn()` without `static`", svcGen({ files: { "src/tool.ts": toolWith().replace("static override fqn", "fqn") } })],
@@ -153,7 +153,7 @@ const CLASSES: readonly Mistake[] = [
     svcGen({ files: { "src/tool.ts": toolWith().replace("static override path", "path") } }),
   ],
   ['`timeout()` returns `"5s"`', tool({ more: 'static override timeout() { return "5s" as never; }' })],
-  ["`timeout()` returns `5`: seconds", tool({ more: "static override timeout() { return 5; }" })],
+  ["`timeout()` returns `5` for five seconds", tool({ more: "static override timeout() { return 5; }" })],
   [
     "`constructor(readonly db: Pool)` without `static new()`",
     tool({
@@ -162,14 +162,14 @@ const CLASSES: readonly Mistake[] = [
     }),
   ],
   ["`/** @format int64 */` on `n: number`", input("/** @format int64 */", "n: number;")],
-  ["`/** @pattern /^a+$/ */`", input("/** @pattern /^a+$/ */", "s: string;")],
-  ["`/** @pattern ^(a+)+$ */`", input("/** @pattern ^(a+)+$ */", "s: string;")],
-  ["`/** @minmum 1 */`", input("/** @minmum 1 */", "n: number;")],
-  ["`/** @minimum 5 @maximum 1 */`", input("/** @minimum 5 @maximum 1 */", "n: number;")],
+  ["`/** @pattern /^a+$/ */`: slashes around the pattern", input("/** @pattern /^a+$/ */", "s: string;")],
+  ["`/** @pattern ^(a+)+$ */`: a nested repetition", input("/** @pattern ^(a+)+$ */", "s: string;")],
+  ["`/** @minmum 1 */`: a misspelt tag", input("/** @minmum 1 */", "n: number;")],
+  ["`/** @minimum 5 @maximum 1 */`: no number is valid", input("/** @minimum 5 @maximum 1 */", "n: number;")],
   ["`m: Map<string, number>` in `Input`", input("m: Map<string, number>;")],
   ["`f: () => void` in `Input`", input("f: () => void;")],
   ["`n: BigInt` in `Input`", input("n: BigInt;")],
-  ["`type Output = { ok: string; err: string }`", tool({ output: "{ ok: string; err: string }" })],
+  ["`type Output = { ok: string; err: string }`: not a union", tool({ output: "{ ok: string; err: string }" })],
   ["33 members in `Input`", input(...Array.from({ length: 33 }, (_, at) => `p${at}: string;`))],
   [
     "two tools with the same FQN",
@@ -185,7 +185,7 @@ const CLASSES: readonly Mistake[] = [
     }),
   ],
   [
-    "`include` in tsconfig.json without the file of the tool",
+    "`include` in tsconfig.json does not match the file of the tool",
     svcGen({
       files: {
         "tsconfig.json": JSON.stringify({ compilerOptions: STRICT, include: ["lib/*.ts"] }),
@@ -194,7 +194,7 @@ const CLASSES: readonly Mistake[] = [
     }),
   ],
   [
-    "`{ maxConections: 10 }` in src/server-options.ts",
+    "`{ maxConections: 10 }` in src/server-options.ts: a misspelt option",
     svcGen({
       files: {
         "src/server-options.ts":
@@ -203,11 +203,11 @@ const CLASSES: readonly Mistake[] = [
     }),
   ],
   [
-    "`svc-gen --check` after a change of the class",
+    "you change the class, then run `svc-gen --check` before `svc-gen`",
     svcGen({ args: ["--check"], prepare: (project) => generatedBefore(project, OPTIONAL_PORT), lastLine: true }),
   ],
   [
-    "`svc-gen diff` before `svc-gen`",
+    "you change the class, then run `svc-gen diff` before `svc-gen`",
     svcGen({
       args: ["diff"],
       prepare: async (project) => {
@@ -217,7 +217,7 @@ const CLASSES: readonly Mistake[] = [
     }),
   ],
   [
-    "`svc-gen diff` after a required input port was added",
+    "you add a required input port, then run `svc-gen` and `svc-gen diff`",
     svcGen({
       args: ["diff"],
       prepare: async (project) => {
@@ -227,18 +227,18 @@ const CLASSES: readonly Mistake[] = [
       },
     }),
   ],
-  ["`svc-gen --chek`", svcGen({ args: ["--chek"] })],
-  ["`svc-gen dif`", svcGen({ args: ["dif"] })],
-  ["`svc-gen init`", svcGen({ args: ["init"] })],
+  ["`svc-gen --chek`: a misspelt option", svcGen({ args: ["--chek"] })],
+  ["`svc-gen dif`: a misspelt command", svcGen({ args: ["dif"] })],
+  ["`svc-gen init`: no such command", svcGen({ args: ["init"] })],
   ["`svc-gen new .` in a folder that has files", svcGen({ args: ["new", ".", "--yes"] })],
   [
-    "`svc-gen new ..`",
+    "`svc-gen new ..`: the parent folder",
     async () => {
       const root = folderOf({ "inner/notes": "" });
       return stable((await svcGenIn(join(root, "inner"), ["new", "..", "--yes", "--skip-install"])).err, root);
     },
   ],
-  ["`svc-gen new проект`", svcGen({ args: ["new", "проект", "--yes"] })],
+  ["`svc-gen new проект`: a name without Latin letters", svcGen({ args: ["new", "проект", "--yes"] })],
 ];
 
 // ---- Calls: a served example, and svc-gen or a client.
@@ -299,7 +299,7 @@ const LEADER: LeaderOptions = { leader: { id: "leader", keyId: 0, key: LEADER_KE
 
 const CALLS: readonly Mistake[] = [
   [
-    "`svc-gen invoke` without a server",
+    "you run `svc-gen invoke` while no server is running",
     invoke(async () => ({ url: `http://127.0.0.1:${await leasePort()}` }), inputWith({})),
   ],
   ["`svc-gen invoke http://127.0.0.1:8080/sums`: a wrong path", invoke(unsigned, inputWith({}), { path: "/sums" })],
@@ -328,8 +328,11 @@ const CALLS: readonly Mistake[] = [
     },
   ],
   ["no `--signed`, but the server requires signatures", invoke(signed, inputWith({}))],
-  ["`--leader-id` of a leader that is not in the allow-list", invoke(signed, inputWith({}), asLeader("other"))],
-  ["`--tool-key` of another tool", invoke(signed, inputWith({}), asLeader("leader", "--tool-key", LEADER_PUBLIC_KEY))],
+  ["`--leader-id` is a leader that is not in the allow-list", invoke(signed, inputWith({}), asLeader("other"))],
+  [
+    "`--tool-key` is the key of another tool",
+    invoke(signed, inputWith({}), asLeader("leader", "--tool-key", LEADER_PUBLIC_KEY)),
+  ],
   [
     "`LeaderClient.connect` with `https:` to a server without TLS",
     client(unsigned, (url) => LeaderClient.connect(`${url.replace("http:", "https:")}/sum`, LEADER)),
@@ -340,7 +343,7 @@ const CALLS: readonly Mistake[] = [
   ],
   ["`LeaderClient.connect` with a wrong path", client(unsigned, (url) => LeaderClient.connect(`${url}/sums`, LEADER))],
   [
-    "`2 ** 64` for a `bigint`",
+    "the number `2 ** 64` for a `bigint` port",
     client(signed, async (url) => (await LeaderClient.connect(`${url}/sum`, LEADER)).invoke({ ...INPUT, a: 2 ** 64 })),
   ],
 ];
@@ -397,13 +400,16 @@ const keys =
   };
 
 const OPERATORS: readonly Mistake[] = [
-  ["`SVC_TOOLKIT_CONFIG=config.json`", environment({ SVC_TOOLKIT_CONFIG: "config.json" })],
-  ["`NEXUS_TOOLKIT_CONFIG_PATH=config.json`", environment({ NEXUS_TOOLKIT_CONFIG_PATH: "config.json" })],
-  ["`BIND_ADDR=0.0.0.0:8080` without a configuration", environment({ BIND_ADDR: "0.0.0.0:8080" })],
-  ["`BIND_ADDR=localhost:8080`", environment({ BIND_ADDR: "localhost:8080" })],
-  ["`BIND_ADDR=8080`", environment({ BIND_ADDR: "8080" })],
+  ["`SVC_TOOLKIT_CONFIG=config.json`: a misspelt variable", environment({ SVC_TOOLKIT_CONFIG: "config.json" })],
   [
-    "`BIND_ADDR` with a port in use",
+    "`NEXUS_TOOLKIT_CONFIG_PATH=config.json`: the variable of the Rust toolkit",
+    environment({ NEXUS_TOOLKIT_CONFIG_PATH: "config.json" }),
+  ],
+  ["`BIND_ADDR=0.0.0.0:8080` without a configuration", environment({ BIND_ADDR: "0.0.0.0:8080" })],
+  ["`BIND_ADDR=localhost:8080`: a host name", environment({ BIND_ADDR: "localhost:8080" })],
+  ["`BIND_ADDR=8080`: no address", environment({ BIND_ADDR: "8080" })],
+  [
+    "`BIND_ADDR` has a port that another process uses",
     async () => {
       const other = createServer().listen(0, "127.0.0.1");
       await once(other, "listening");
@@ -413,26 +419,32 @@ const OPERATORS: readonly Mistake[] = [
       return said;
     },
   ],
-  ["`SVC_LOG_LEVL=debug`", start({ env: { SVC_LOG_LEVL: "debug" }, config: "{}" })],
-  ["`SVC_LOG_LEVEL=verbose`", environment({ SVC_LOG_LEVEL: "verbose" })],
+  ["`SVC_LOG_LEVL=debug`: a misspelt variable", start({ env: { SVC_LOG_LEVL: "debug" }, config: "{}" })],
+  ["`SVC_LOG_LEVEL=verbose`: no such level", environment({ SVC_LOG_LEVEL: "verbose" })],
   ["`SVC_TOOL_TLS_CERT_PATH` without `SVC_TOOL_TLS_KEY_PATH`", environment({ SVC_TOOL_TLS_CERT_PATH: "cert.pem" })],
-  ["`SVC_TOOLKIT_CONFIG_PATH` of a file that does not exist", environment({ SVC_TOOLKIT_CONFIG_PATH: "none.json" })],
+  [
+    "`SVC_TOOLKIT_CONFIG_PATH` is the path of a file that does not exist",
+    environment({ SVC_TOOLKIT_CONFIG_PATH: "none.json" }),
+  ],
   [
     "a missing comma in the configuration",
     start({ config: '{\n  "invoke_max_body_bytes": 1000\n  "signed_http": {}\n}\n' }),
   ],
   ["a comment in the configuration", start({ config: '{\n  // limits\n  "invoke_max_body_bytes": 1000\n}\n' })],
-  ["a comma after the last member", start({ config: '{\n  "invoke_max_body_bytes": 1000,\n}\n' })],
+  ["a comma after the last member of the configuration", start({ config: '{\n  "invoke_max_body_bytes": 1000,\n}\n' })],
   ["an empty configuration", start({ config: "" })],
   ["a byte order mark before the configuration", start({ config: "\ufeff{}" })],
-  ['`"signed_htp"` in the configuration', start({ config: '{\n  "signed_htp": {}\n}\n' })],
+  ['`"signed_htp"` in the configuration: a misspelt member', start({ config: '{\n  "signed_htp": {}\n}\n' })],
   ["`signed_http` without an allow-list", signedWith({ allowed_leaders: undefined })],
   [
-    "`allowed_leaders_path` of a file that does not exist",
+    "`allowed_leaders_path` is the path of a file that does not exist",
     signedWith({ allowed_leaders: undefined, allowed_leaders_path: "leaders.json" }),
   ],
-  ["`tools` without an entry for a served tool", signedWith({ tools: { "xyz.demo.sun@1": {} } })],
-  ["`tools` with an entry for another version", signedWith({ tools: { "xyz.demo.sum@2": {} } })],
+  ["`tools` in the configuration has no entry for a served tool", signedWith({ tools: { "xyz.demo.sun@1": {} } })],
+  [
+    "`tools` in the configuration has an entry for another version of a served tool",
+    signedWith({ tools: { "xyz.demo.sum@2": {} } }),
+  ],
   ["`SVC_REPLAY_REDIS_URL` without signatures", environment({ SVC_REPLAY_REDIS_URL: "redis://127.0.0.1:6379" })],
   [
     "a `response_signing_key` of 31 bytes",
@@ -452,7 +464,7 @@ const OPERATORS: readonly Mistake[] = [
     signedWith({ tools: { [FQN]: { response_signing_key: TOOL_KEY, replay_cache_ttl_ms: "5m" } } }),
   ],
   ["`SVC_TOOLKIT_CONFIG_PATH=~/config.json` in `.env`", environment({ SVC_TOOLKIT_CONFIG_PATH: "~/config.json" })],
-  ["`node dist/generated/server.js --port 8080`", start({ args: ["--port", "8080"] })],
+  ["`node dist/generated/server.js --port 8080`: no such argument", start({ args: ["--port", "8080"] })],
   ["`svc-gen keys new tool.key`, but the file exists", keys(["new", "tool.key"], ["new", "tool.key"])],
   [
     "`svc-gen keys show leader.pub`: a public key",
@@ -462,7 +474,7 @@ const OPERATORS: readonly Mistake[] = [
     },
   ],
   [
-    "a key file of mode 0644",
+    "the file of a private key has the mode 0644",
     async () => {
       const root = folderOf({});
       writeFileSync(join(root, "tool.key"), TOOL_KEY);
