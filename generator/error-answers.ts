@@ -76,7 +76,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   },
   request_timeout: {
     meaning: "the request arrived too slowly",
-    caller: "retry: the whole request must arrive within 30 s, and a body at 16 KiB a second or faster",
+    caller: "retry: the whole request must arrive within 30 s, and its body at 16 KiB a second or faster",
     operator: "check the network between the caller and the server",
     details: "headers within 10000 ms, the whole request within 30000 ms",
   },
