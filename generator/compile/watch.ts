@@ -7,6 +7,7 @@ import { type Diagnostic, hasErrors } from "./diagnostics/diagnostics.js";
 import { generateFrom, type Result, type ResultCache } from "./generate.js";
 import { type Compiled, compile } from "./project/emit-javascript.js";
 import { contentHash, folderIdentity } from "./project/file-hash.js";
+import { foldersUp } from "./project/folders-up.js";
 import { type GenerateOptions, layoutOf } from "./project/layout.js";
 import { adaptHost, type InvalidProject, openProgram, type Project, readProject, rootsOf } from "./project/program.js";
 import { ts } from "./project/typescript.js";
@@ -328,12 +329,9 @@ function watchEntries(folder: string, onEvent: (path: string) => void): ts.FileW
 
 /** Folders into which packages are installed: the project's, which may not exist, and those above. */
 function packageFolders(root: string): string[] {
-  const folders = [join(root, "node_modules")];
-  for (let folder = root; dirname(folder) !== folder; folder = dirname(folder)) {
-    const above = join(dirname(folder), "node_modules");
-    if (existsSync(above)) folders.push(above);
-  }
-  return folders;
+  return foldersUp(root)
+    .map((folder) => join(folder, "node_modules"))
+    .filter((folder, level) => level === 0 || existsSync(folder));
 }
 
 /** Whether two projects differ only in their files. */

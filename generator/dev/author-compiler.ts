@@ -5,7 +5,7 @@
 
 import { spawn } from "node:child_process";
 import type { Diagnostic } from "../compile/diagnostics/diagnostics.js";
-import { findUpwards } from "../compile/project/build-info.js";
+import { findUpwards } from "../compile/project/folders-up.js";
 import type { Layout } from "../compile/project/layout.js";
 
 /** Time limit for the project's compiler, in milliseconds. */

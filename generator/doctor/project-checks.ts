@@ -16,7 +16,7 @@ import {
 } from "svc-runtime/internal/config";
 import { diagnostic } from "../compile/diagnostics/diagnostics.js";
 import { escapeControls, quoted } from "../compile/diagnostics/quote.js";
-import { findUpwards } from "../compile/project/build-info.js";
+import { findUpwards } from "../compile/project/folders-up.js";
 import type { GenerateOptions } from "../compile/project/layout.js";
 import { type CheckedConfig, checkConfig } from "../config/check-config.js";
 import { ENV_FILE, readEnvFile } from "../files/env-file.js";

@@ -4,6 +4,7 @@ import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { type CommandContext, type PROJECT_OPTIONS, UsageError } from "../../cli/command.js";
 import { quoted } from "../../compile/diagnostics/quote.js";
+import { findUpwards } from "../../compile/project/folders-up.js";
 import type { GenerateOptions } from "../../compile/project/layout.js";
 
 /** Generator options from the command line. */
@@ -22,8 +23,6 @@ function projectOf(project: string | undefined, cwd: string): Pick<GenerateOptio
   const isOther = /\.[cm]?[jt]sx?$/.test(tsconfig) || basename(tsconfig) === "package.json";
   if (isOther && existsSync(tsconfig))
     throw new UsageError(`--project expects a tsconfig.json or its folder, got ${quoted(project)}`);
-  let root = dirname(tsconfig);
-  while (!existsSync(join(root, "package.json")) && dirname(root) !== root) root = dirname(root);
-  if (!existsSync(join(root, "package.json"))) root = dirname(tsconfig);
+  const root = dirname(findUpwards(dirname(tsconfig), "package.json") ?? tsconfig);
   return { root, tsconfig: relative(root, tsconfig) };
 }

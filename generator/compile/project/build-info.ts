@@ -3,7 +3,7 @@
  * they still match, svc-gen does nothing. This file must not load the compiler, so that such a run is fast.
  */
 
-import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Contract } from "svc-runtime/internal/generator";
@@ -12,6 +12,7 @@ import { readRegular } from "../../files/read-file.js";
 import { VERSION } from "../../version.js";
 import type { Diagnostic } from "../diagnostics/diagnostics.js";
 import { bytesHash, contentHash, fileHash, folderHash, folderIdentity } from "./file-hash.js";
+import { findUpwards } from "./folders-up.js";
 import type { InputSnapshot } from "./input-recorder.js";
 
 export interface RunResult {
@@ -168,11 +169,4 @@ function generatorHash(): string {
     return [path, found?.size, found?.mtimeMs];
   });
   return `${VERSION} ${contentHash(JSON.stringify([process.versions.node, stats]))}`;
-}
-
-/** Path of the file with this name in a folder or in the nearest folder above that has one. */
-export function findUpwards(folder: string, name: string): string | undefined {
-  const path = join(folder, name);
-  if (existsSync(path)) return path;
-  return dirname(folder) === folder ? undefined : findUpwards(dirname(folder), name);
 }

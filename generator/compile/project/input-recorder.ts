@@ -1,7 +1,8 @@
 /** Records all file-system lookups of a run, so that the next run can detect changes. */
 
 import { existsSync } from "node:fs";
-import { dirname, resolve, sep } from "node:path";
+import { dirname, resolve } from "node:path";
+import { isWithin } from "../../files/atomic-write.js";
 import { contentHash, folderEntries, folderHash } from "./file-hash.js";
 import { ts } from "./typescript.js";
 
@@ -69,7 +70,7 @@ export class InputRecorder {
   #entries(path: string, bases: readonly string[]): { files: string[]; directories: string[] } {
     const folder = resolve(path);
     const entries = folderEntries(folder);
-    if (bases.some((base) => folder === base || folder.startsWith(base.endsWith(sep) ? base : base + sep))) {
+    if (bases.some((base) => isWithin(base, folder))) {
       this.#folders.set(folder, folderHash(folder, this.#own, entries));
       // The generator may create the output folder, so it is excluded from its parent's hash and hashed separately.
       const [out] = this.#own;

@@ -1,13 +1,14 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { JsonError, lineColumn, parseJson } from "svc-runtime/internal/generator";
 import { VERSION } from "../../version.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import type { Place } from "../model.js";
+import { foldersUp } from "./folders-up.js";
 import type { InputRecorder } from "./input-recorder.js";
 import { displayPath, type Layout } from "./layout.js";
 import { ts } from "./typescript.js";
 
-const RUNTIME = "svc-runtime";
+export const RUNTIME = "svc-runtime";
 
 /** Scripts of package.json, and diagnostics about it and the packages that a build needs. */
 export interface Manifest {
@@ -61,11 +62,13 @@ export function installedManifest(
   name: string,
   recorder: InputRecorder,
 ): { readonly path: string; readonly text: string } | undefined {
-  const path = join(folder, "node_modules", name, "package.json");
-  const text = ts.sys.readFile(path);
-  recorder.file(path, text);
-  if (text !== undefined) return { path, text };
-  return dirname(folder) === folder ? undefined : installedManifest(dirname(folder), name, recorder);
+  for (const each of foldersUp(folder)) {
+    const path = join(each, "node_modules", name, "package.json");
+    const text = ts.sys.readFile(path);
+    recorder.file(path, text);
+    if (text !== undefined) return { path, text };
+  }
+  return undefined;
 }
 
 /**

@@ -6,10 +6,10 @@ import { dirname, join, resolve } from "node:path";
 import { readRegular } from "../../files/read-file.js";
 import { type Diagnostic, diagnostic, hasErrors } from "../diagnostics/diagnostics.js";
 import type { Place } from "../model.js";
-import { findUpwards } from "./build-info.js";
+import { findUpwards, foldersUp } from "./folders-up.js";
 import { InputRecorder } from "./input-recorder.js";
 import { displayPath, type Layout } from "./layout.js";
-import { type Manifest, readManifest } from "./manifest.js";
+import { type Manifest, RUNTIME, readManifest } from "./manifest.js";
 import {
   type InstalledTypeScript,
   installedTypeScript,
@@ -235,7 +235,7 @@ type AdaptedHost = Pick<ts.CompilerHost, "fileExists" | "readFile" | "directoryE
 export function adaptHost<Host extends AdaptedHost>(host: Host, { layout, installed, texts = new Map() }: Project) {
   const stubs = new Map([...texts, ...STUBS.map(([name, text]) => [join(layout.out, name), text] as const)]);
   const stubOf = (path: string) => stubs.get(resolve(path));
-  const folders = foldersOf(stubs.keys());
+  const folders = new Set([...stubs.keys()].flatMap((path) => foldersUp(dirname(path))));
   const library = libraryFolder(installed);
   return {
     ...host,
@@ -283,14 +283,6 @@ function parseDeclarations(
   return file;
 }
 
-function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
-  const folders = new Set<string>();
-  for (const path of paths) {
-    for (let folder = dirname(path); !folders.has(folder); folder = dirname(folder)) folders.add(folder);
-  }
-  return folders;
-}
-
 interface Config {
   readonly source: ts.TsConfigSourceFile;
   readonly options: ts.CompilerOptions;
@@ -308,8 +300,10 @@ interface ConfigProblem {
 /** @param above the configurations whose references lead to this one */
 function readConfig(layout: Layout, recorder: InputRecorder, above: readonly string[] = []): Config | ConfigProblem {
   const path = layout.tsconfig;
-  if (!existsSync(path)) recorder.file(path, undefined);
-  if (!existsSync(path)) return { problem: `${displayPath(layout, path)} does not exist` };
+  if (!existsSync(path)) {
+    recorder.file(path, undefined);
+    return { problem: `${displayPath(layout, path)} does not exist` };
+  }
   const host = recorder.wrap(ts.sys);
   const installed = installedTypeScript(dirname(path), recorder);
   if (installed !== undefined) registerLibNames(installed);
@@ -397,8 +391,6 @@ function firstReferenced(
   }
   return { problem: `${displayPath(layout, layout.tsconfig)} includes no files` };
 }
-
-const RUNTIME = "svc-runtime";
 
 /**
  * Diagnostic for a project whose imports of svc-runtime do not resolve. Replaces all TypeScript errors that follow from
@@ -541,36 +533,23 @@ const packageNames = new Map<string, string | undefined>();
 
 /** Name of the package that a file belongs to; follows symbolic links. */
 export function packageOf(fileName: string): string | undefined {
-  if (!packageNames.has(fileName)) packageNames.set(fileName, findPackage(fileName));
+  if (!packageNames.has(fileName)) {
+    const real = existsSync(fileName) ? realpathSync(fileName) : fileName;
+    packageNames.set(fileName, packageOfFolder(dirname(real)));
+  }
   return packageNames.get(fileName);
 }
 
-function findPackage(fileName: string): string | undefined {
-  const folders: string[] = [];
-  let folder = dirname(existsSync(fileName) ? realpathSync(fileName) : fileName);
-  for (;;) {
-    if (packageNames.has(folder)) break;
-    folders.push(folder);
-    const manifest = join(folder, "package.json");
-    if (existsSync(manifest)) {
-      const name = packageName(manifest);
-      if (name !== undefined) {
-        packageNames.set(folder, name);
-        break;
-      }
-    }
-    if (dirname(folder) === folder) {
-      packageNames.set(folder, undefined);
-      break;
-    }
-    folder = dirname(folder);
+function packageOfFolder(folder: string): string | undefined {
+  if (!packageNames.has(folder)) {
+    const above = dirname(folder);
+    const outer = () => (above === folder ? undefined : packageOfFolder(above));
+    packageNames.set(folder, packageName(join(folder, "package.json")) ?? outer());
   }
-  const name = packageNames.get(folder);
-  for (const each of folders) packageNames.set(each, name);
-  return name;
+  return packageNames.get(folder);
 }
 
-/** Name in a package's manifest; undefined for invalid JSON, such as a manifest that is still being written. */
+/** Name in a manifest; undefined if there is none, or for invalid JSON, such as a manifest that is being written. */
 function packageName(manifest: string): string | undefined {
   try {
     return JSON.parse(readRegular(manifest).toString()).name;

@@ -5,6 +5,7 @@
 
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { foldersUp } from "./folders-up.js";
 import type { InputRecorder } from "./input-recorder.js";
 import { installedManifest, versionOf } from "./manifest.js";
 import { ts } from "./typescript.js";
@@ -33,9 +34,7 @@ export function minorOf(version: string): string {
 /** Folder of library files: that of the compiler, or in the package of the native build. */
 function librariesOf(typescript: string): string | undefined {
   const native = `node_modules/@typescript/typescript-${process.platform}-${process.arch}/lib`;
-  const folders = [join(typescript, "lib")];
-  for (let folder = typescript; dirname(folder) !== folder; folder = dirname(folder))
-    folders.push(join(folder, native));
+  const folders = [join(typescript, "lib"), ...foldersUp(typescript).map((folder) => join(folder, native))];
   return folders.find((folder) => existsSync(join(folder, "lib.es5.d.ts")));
 }
 

@@ -1,5 +1,7 @@
 import { basename, dirname, join } from "node:path";
+import { isWithin } from "../../files/atomic-write.js";
 import { readSource } from "../../files/read-file.js";
+import { findUpwards } from "./folders-up.js";
 import { displayPath } from "./layout.js";
 import type { Program } from "./program.js";
 import { ts } from "./typescript.js";
@@ -37,8 +39,6 @@ export function toolOutside({ layout, program, sources }: Program, fqn = "") {
 
 /** Whether no package.json lies between a file and the root: packages of a workspace are separate projects. */
 function isOfPackage(path: string, root: string): boolean {
-  for (let folder = dirname(path); folder !== root && folder !== dirname(folder); folder = dirname(folder)) {
-    if (ts.sys.fileExists(join(folder, "package.json"))) return false;
-  }
-  return true;
+  const manifest = findUpwards(dirname(path), "package.json");
+  return manifest === undefined || isWithin(dirname(manifest), root);
 }
