@@ -18,7 +18,7 @@ const RUN = fileURLToPath(new URL("../bench/run.ts", import.meta.url));
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 
 describe("statistics", () => {
-  it("quantiles lie between neighbours, whatever the order", () => {
+  it("quantiles are interpolated between neighbouring values, in any order of the input", () => {
     assert.equal(quantile([9, 1, 5], 0.5), 5);
     assert.equal(quantile([4, 1, 3, 2], 0.5), 2.5);
     assert.equal(quantile([10, 20], 0.99), 19.9);
@@ -26,16 +26,16 @@ describe("statistics", () => {
     assert.deepEqual(summarize([1, 2, 3, 4, 100]), { median: 3, spread: 1 });
   });
 
-  it("a ratio is taken repeat by repeat, so that drift cancels out", () => {
+  it("a ratio is computed for each repeat, so that drift cancels out", () => {
     assert.deepEqual(ratioOf([2, 20, 200], [1, 10, 100]), { median: 2, spread: 0 });
   });
 
-  it("a difference smaller than the spread is none", () => {
+  it("a difference smaller than the spread counts as no difference", () => {
     assert.equal(isWithinSpread({ median: 1.02, spread: 0.03 }, 1), true);
     assert.equal(isWithinSpread({ median: 1.02, spread: 0.01 }, 1), false);
   });
 
-  it("goals are judged by the side that is measured, beside the first", () => {
+  it("goals compare the measured side with the first side", () => {
     const rows = tabulate(
       [
         ["floor", [{ ms: 10 }, { ms: 20 }]],
@@ -57,14 +57,14 @@ describe("accounting", () => {
     threads: new Map(Object.entries(threads)),
   });
 
-  it("counts threads to the nanosecond, new ones too, and by ticks where one has ended", () => {
+  it("adds the time of old and new threads in nanoseconds, and uses clock ticks if a thread has ended", () => {
     assert.equal(cpuMicros(time(0, { 1: 1_000 }), time(0, { 1: 3_500, 2: 500 })), 3);
     const tick = cpuMicros(time(0, {}), time(100, {}));
     assert.ok(tick > 0);
     assert.equal(cpuMicros(time(0, { 1: 0, 2: 0 }), time(100, { 1: 0 })), tick);
   });
 
-  it("sees what this process uses", { skip: process.platform !== "linux" }, () => {
+  it("measures the processor time of this process", { skip: process.platform !== "linux" }, () => {
     const before = cpuTime(process.pid);
     const used = process.cpuUsage();
     while (process.cpuUsage(used).user < 100_000);
@@ -114,7 +114,7 @@ describe("npm run bench", () => {
     assert.equal(results.first.rows.length, 4);
   });
 
-  it("a peer is measured beside the sum tool; without one the bench says how to give it", {
+  it("a peer server is measured together with the sum tool; without a peer the benchmark says how to set one", {
     skip: (process.platform !== "linux" || !FULL) && "measures; Linux, test:full",
   }, () => {
     const directory = scratchFolder();

@@ -46,7 +46,7 @@ const leaders = (id: string, seed: Buffer) =>
     leaders: [{ leader_id: id, keys: [{ kid: 0, public_key: Buffer.from(publicKeyOf(seed)).toString("hex") }] }],
   });
 
-it("a swapped volume brings leaders and keys of the tool into force, without a restart", async () => {
+it("after the volume was replaced, new leaders and tool keys take effect without a restart", async () => {
   const volume = new Volume();
   const config = (tool: Buffer) =>
     JSON.stringify({

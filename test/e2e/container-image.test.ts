@@ -99,7 +99,7 @@ describe("the image of a tool project", { skip }, () => {
     t.diagnostic(`all, compressed: ${(sum / 1e6).toFixed(1)} MB`);
   });
 
-  it("has no compiler, no cache of npm, no secret, and only files of root's that its user can read", async () => {
+  it("has no compiler, npm cache or secret, and all its files belong to root and are readable for its user", async () => {
     await assertOnlyTool(await store.layers(IMAGE));
   });
 
@@ -182,7 +182,7 @@ describe("the image of a tool project", { skip }, () => {
     });
   });
 
-  it("has a health check that passes, fails without a server, at a port closed to others", async () => {
+  it("has a health check on a private port, which passes with a server and fails without one", async () => {
     const [kind, ...check] = (await store.config(IMAGE)).Healthcheck.Test;
     assert.equal(kind, "CMD");
     const { status, out } = await running().exec(check);
@@ -193,7 +193,7 @@ describe("the image of a tool project", { skip }, () => {
     await assert.rejects(once(socket, "connect"), { code: "ECONNREFUSED" });
   });
 
-  it("holds compiled code that Node reads from the read-only root", async (t) => {
+  it("contains a compile cache that Node reads from the read-only root", async (t) => {
     const compiled = readdirSync(join(await store.root(IMAGE), "tool/.compile-cache"));
     if (!HAS_COMPILE_CACHE) {
       assert.deepEqual(compiled, []);
@@ -211,7 +211,7 @@ describe("the image of a tool project", { skip }, () => {
     assert.deepEqual([rejected, written], [0, 0], out);
   });
 
-  it("on SIGTERM a call in flight ends, then the container exits 0", async () => {
+  it("after SIGTERM a running call finishes, then the container exits with 0", async () => {
     const other = createServer().listen(0, running().gateway);
     atEnd(() => other.close());
     await once(other, "listening");
@@ -251,7 +251,7 @@ describe("the image of a tool project", { skip }, () => {
     );
   });
 
-  it("is built beside a checkout of svc, from docs/deploy/Containerfile", async () => {
+  it("is built from docs/deploy/Containerfile, next to a checkout of svc", async () => {
     const folder = join(store.folder, "beside");
     mkdirSync(folder);
     await ok("git", ["clone", "-q", REPOSITORY, join(folder, "svc")]);

@@ -13,7 +13,7 @@ const BUILT = join(ROOT, "examples", "sum", "dist");
 
 const run = (demo: string) => spawnSync(process.execPath, [demo], { encoding: "utf8", timeout: 20_000 });
 
-test("the demo shows every step and exits 0", () => {
+test("the demo prints every step and exits with 0", () => {
   const { status, stdout, stderr } = run(join(BUILT, "demo.js"));
   assert.equal(status, 0, stderr);
   assert.equal(stderr, "");
@@ -45,7 +45,7 @@ test("the demo shows every step and exits 0", () => {
   assert.doesNotMatch(stdout, /[0-9a-f]{20}|[\w-]{43}/);
 });
 
-test("the demo exits 1 when the server fails or is unsigned", () => {
+test("the demo exits with 1 if the server fails or is unsigned", () => {
   const directory = scratchFolder();
   mkdirSync(join(directory, "generated"));
   symlinkSync(join(ROOT, "node_modules"), join(directory, "node_modules"));

@@ -30,14 +30,14 @@ describe("compose files", () => {
     "docs/deploy/monitoring/compose.yaml",
     "docs/deploy/monitoring/compose-replicas.yaml",
   ]) {
-    it(`${path} is one by the schema of compose`, () => {
+    it(`${path} is valid by the schema of compose`, () => {
       const document = parseDocument(read(path), { merge: true });
       assert.deepEqual([document.errors, document.warnings], [[], []]);
       assert.deepEqual(faults(validate, document.toJS()), []);
     });
   }
 
-  it("stop no server before its own shutdown has ended", () => {
+  it("have a stop_grace_period that is longer than a shutdown of the server", () => {
     for (const path of ["docs/deploy/compose.yaml", "docs/deploy/replicas/compose.yaml"]) {
       const { services } = parse(read(path), { merge: true }) as {
         services: Record<string, { stop_grace_period?: string }>;
@@ -48,7 +48,7 @@ describe("compose files", () => {
     }
   });
 
-  it("run the tool as the owner of the configuration, whom the command in their head names", () => {
+  it("run the tool as the owner of the configuration, which the command in their first lines sets", () => {
     for (const path of ["docs/deploy/compose.yaml", "docs/deploy/replicas/compose.yaml"]) {
       const [, command = assert.fail(path)] = /^# {3}(echo .*) >\.env$/m.exec(read(path)) ?? [];
       const { stdout } = spawnSync("sh", ["-c", command], { encoding: "utf8" });
@@ -59,7 +59,7 @@ describe("compose files", () => {
     }
   });
 
-  it("docs/shutdown.md has the length of a shutdown, and graces that are longer", () => {
+  it("docs/shutdown.md has the duration of a shutdown, and longer grace periods", () => {
     const section = read("docs/shutdown.md");
     assert.ok(section.includes(`${shutdownSeconds()} s by default`));
     const graces = section.match(/(?<=--stop-timeout |stop_grace_period: )\d+/g) ?? [];
@@ -194,7 +194,7 @@ describe("docs/deploy/replicas/kubernetes.yaml", () => {
     ]);
   });
 
-  it("the schemas find misspelt members, wrong types and missing ones, deep down too", () => {
+  it("the schemas find misspelt members, wrong types and missing members at any depth", () => {
     for (const [from, to] of [
       ["readinessProbe:", "readynessProbe:"],
       ["minAvailable: 2", "minAvailabel: 2"],
@@ -211,7 +211,7 @@ describe("docs/deploy/replicas/kubernetes.yaml", () => {
     assert.deepEqual(blindSelectors(resources), []);
   });
 
-  it("no pod that is not ready holds up a drain, and a Redis pod is ready when it has its copy", () => {
+  it("a pod that is not ready does not delay a drain, and a Redis pod is ready when it has a copy of the data", () => {
     for (const name of ["tool", "redis"])
       assert.equal(find("PodDisruptionBudget", name).spec.unhealthyPodEvictionPolicy, "AlwaysAllow", name);
     const { containers } = find("StatefulSet", "redis").spec.template?.spec ?? assert.fail();
@@ -219,7 +219,7 @@ describe("docs/deploy/replicas/kubernetes.yaml", () => {
     assert.deepEqual(redis.readinessProbe.exec?.command, ["sh", "/etc/redis/ready.sh"]);
   });
 
-  it("only the gateway, Prometheus and Redis are reached by the tool and reach it, by policies in both directions", () => {
+  it("network policies allow only the gateway and Prometheus to reach the tool, and the tool to reach only Redis", () => {
     const { ingress = [], egress = [], policyTypes } = find("NetworkPolicy", "tool").spec;
     assert.deepEqual(policyTypes, ["Ingress", "Egress"]);
     assert.deepEqual(find("NetworkPolicy", "redis").spec.policyTypes, ["Ingress", "Egress"]);
@@ -238,7 +238,7 @@ describe("docs/deploy/replicas/kubernetes.yaml", () => {
     assert.deepEqual(egress[0]?.to, [{ podSelector: find("NetworkPolicy", "redis").spec.podSelector }]);
   });
 
-  it("probes go to the admin listener, liveness does not ask for Redis", () => {
+  it("probes use the admin listener, and the liveness probe does not depend on Redis", () => {
     const admin = container.env?.find(({ name }) => name === "SVC_ADMIN_ADDR")?.value;
     const port = container.ports.find(({ name }) => name === "admin")?.containerPort;
     assert.equal(admin, `0.0.0.0:${port}`);
@@ -246,7 +246,7 @@ describe("docs/deploy/replicas/kubernetes.yaml", () => {
     assert.equal(container.livenessProbe?.httpGet.path, "/livez");
   });
 
-  it("the pod's grace is longer than preStop and the whole shutdown", () => {
+  it("the grace period of the pod is longer than preStop and a complete shutdown", () => {
     const [, seconds] = container.lifecycle?.preStop.exec?.command ?? [];
     assert.ok(tool.terminationGracePeriodSeconds >= Number(seconds) + shutdownSeconds());
   });
@@ -274,13 +274,13 @@ describe("docs/deploy/kubernetes.yaml", () => {
     assert.deepEqual(titles(resources), kinds);
   });
 
-  it("never runs two servers at a time, which do not know of each other's calls", () => {
+  it("never runs two servers at a time, because they do not share a replay store", () => {
     const { replicas, strategy } = find("Deployment").spec;
     assert.deepEqual([replicas, strategy], [1, { type: "Recreate" }]);
     assert.equal(find("PodDisruptionBudget").spec.minAvailable, 1);
   });
 
-  it("has no rights: pod and container as the image was tested, by the restricted standard of Kubernetes", () => {
+  it("gives pod and container no privileges, by the restricted standard of Kubernetes", () => {
     assert.equal(pod.automountServiceAccountToken, false);
     const { fsGroup, runAsGroup, runAsNonRoot, seccompProfile } = pod.securityContext;
     assert.deepEqual([runAsNonRoot, fsGroup, seccompProfile], [true, runAsGroup, { type: "RuntimeDefault" }]);
@@ -289,7 +289,7 @@ describe("docs/deploy/kubernetes.yaml", () => {
     assert.deepEqual(find("NetworkPolicy").spec.policyTypes, ["Ingress", "Egress"]);
   });
 
-  it("every selector finds the pod, every name of a port is one of the container's", () => {
+  it("every selector finds the pod, and every port name exists in the container", () => {
     assert.deepEqual(blindSelectors(resources), []);
     const { spec: policy } = find("NetworkPolicy");
     const named = [
@@ -318,7 +318,7 @@ describe("docs/deploy/kubernetes.yaml", () => {
     assert.ok(image.includes(`http://127.0.0.1:${ports.get("admin")}/livez`));
   });
 
-  it("liveness asks for the process, start and readiness for the server", () => {
+  it("the liveness probe checks the process, the startup and readiness probes check the server", () => {
     assert.deepEqual(container.startupProbe?.httpGet, { path: "/readyz", port: "admin" });
     assert.deepEqual(container.readinessProbe.httpGet, { path: "/readyz", port: "admin" });
     assert.deepEqual(container.livenessProbe?.httpGet, { path: "/livez", port: "admin" });
@@ -336,7 +336,7 @@ describe("docs/deploy/kubernetes.yaml", () => {
     ToolkitRuntimeConfig.fromJsonStr(JSON.stringify(config));
   });
 
-  it("the pod's grace is longer than preStop and the whole shutdown", () => {
+  it("the grace period of the pod is longer than preStop and a complete shutdown", () => {
     const seconds = container.lifecycle?.preStop.sleep?.seconds ?? assert.fail("no preStop");
     assert.ok(pod.terminationGracePeriodSeconds >= seconds + shutdownSeconds());
   });
@@ -344,7 +344,7 @@ describe("docs/deploy/kubernetes.yaml", () => {
 
 describe("probes of an overloaded server", () => {
   for (const folder of ["docs/deploy", "docs/deploy/replicas"]) {
-    it(`${folder}: have seconds for an answer and several attempts`, () => {
+    it(`${folder}: have a timeout of at least 2 s and at least three attempts`, () => {
       const { spec } =
         readManifest(`${folder}/kubernetes.yaml`).find(({ kind }) => kind === "Deployment") ?? assert.fail();
       const { containers } = spec.template?.spec ?? assert.fail();
@@ -354,7 +354,7 @@ describe("probes of an overloaded server", () => {
     });
   }
   for (const file of ["docs/deploy/Containerfile", "templates/project/Dockerfile.hbs"]) {
-    it(`${file}: has seconds for an answer, and three attempts by default`, () => {
+    it(`${file}: has a timeout of at least 2 s, and the default of three attempts`, () => {
       const [, options = ""] = /^HEALTHCHECK (.*)\\$/m.exec(read(file)) ?? assert.fail("no health check");
       assert.ok(Number(/--timeout=(\d+)s/.exec(options)?.[1]) >= 2);
       assert.doesNotMatch(options, /--retries/);
@@ -366,11 +366,11 @@ describe("docs/deploy/svc-tool@.service", () => {
   const unit = read("docs/deploy/svc-tool@.service");
   const value = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(unit)?.[1] ?? assert.fail(name);
 
-  it("stops no server before its own shutdown has ended", () => {
+  it("has a stop timeout that is longer than a shutdown of the server", () => {
     assert.ok(Number(value("TimeoutStopSec")) > shutdownSeconds());
   });
 
-  it("is a unit for systemd", (t) => {
+  it("is a valid unit of systemd", (t) => {
     const { error, stderr } = spawnSync("systemd-analyze", ["verify", "--man=no", "docs/deploy/svc-tool@.service"], {
       encoding: "utf8",
     });
@@ -378,14 +378,14 @@ describe("docs/deploy/svc-tool@.service", () => {
     assert.doesNotMatch(stderr, /svc-tool@.*:\d+:/);
   });
 
-  it("starts the built server with addresses that only this host reaches", () => {
+  it("starts the built server on addresses that only this host can reach", () => {
     assert.match(value("ExecStart"), /node dist\/generated\/server\.js$/);
     assert.match(value("Environment"), /BIND_ADDR=127\.0\.0\.1:%i SVC_ADMIN_ADDR=127\.0\.0\.1:1%i$/);
   });
 });
 
-describe("the hop from the gateway to the servers", () => {
-  it("docs/gateway.md makes the file for one host: without TLS, and without other addresses", () => {
+describe("connections from the gateway to the servers", () => {
+  it("the command in docs/gateway.md makes a configuration for one host, without TLS and with local addresses only", () => {
     const [, command = assert.fail()] = /```sh\n(sed -e [^`]*)>nginx\.conf\n```/.exec(read("docs/gateway.md")) ?? [];
     const { stdout, stderr } = spawnSync("sh", ["-c", command], { encoding: "utf8" });
     assert.equal(stderr, "");
@@ -395,7 +395,7 @@ describe("the hop from the gateway to the servers", () => {
   });
 
   for (const folder of ["docs/deploy", "docs/deploy/replicas"]) {
-    it(`${folder}: nginx verifies the server, which serves TLS with the files of its volume`, () => {
+    it(`${folder}: nginx verifies the certificate of the server, which serves TLS with the files of its volume`, () => {
       const conf = read(`${folder}/nginx.conf`);
       assert.doesNotMatch(conf, /proxy_pass http:/);
       for (const line of ["proxy_pass https://", "proxy_ssl_verify on;", "proxy_ssl_name tool;"])
@@ -414,7 +414,7 @@ describe("the hop from the gateway to the servers", () => {
       }
     });
 
-    it(`${folder}: the pods serve TLS with the secret that the header of the manifest makes`, () => {
+    it(`${folder}: the pods serve TLS with the secret that the first lines of the manifest create`, () => {
       const manifest = read(`${folder}/kubernetes.yaml`);
       assert.match(
         manifest,
@@ -439,7 +439,7 @@ describe("time limits of the gateways", () => {
   const seconds = (conf: string, name: string) =>
     Number(new RegExp(`^ *${name} (\\d+)s;$`, "m").exec(conf)?.[1] ?? assert.fail(name));
   for (const path of ["docs/deploy/nginx.conf", "docs/deploy/replicas/nginx.conf"]) {
-    it(`${path}: a tool's own 504 arrives, and nginx acts before a client gives up`, () => {
+    it(`${path}: nginx waits for the 504 of a server, but not until a client gives up`, () => {
       const waits = seconds(read(path), "proxy_read_timeout") * 1_000;
       assert.ok(waits > DEFAULT_TIMEOUT_MS);
       assert.ok(waits < DEFAULT_TIMEOUT_MS + TIMEOUT_MARGIN_MS);
@@ -447,7 +447,7 @@ describe("time limits of the gateways", () => {
     });
   }
 
-  it("replicas: another one is asked after a read timeout, each at most once, and all of them when all have failed", () => {
+  it("replicas: nginx tries another one after a read timeout, each at most once, and all of them when all have failed", () => {
     const conf = read("docs/deploy/replicas/nginx.conf");
     assert.ok(seconds(conf, "proxy_next_upstream_timeout") > seconds(conf, "proxy_read_timeout"));
     const servers = [...conf.matchAll(/^ *server (\S+) (.*);$/gm)].map(([, address, options]) => ({
@@ -464,13 +464,13 @@ describe("time limits of the gateways", () => {
     assert.match(conf, /^ *proxy_next_upstream_tries 3;$/m);
   });
 
-  it("one server without a shared replay store: no call is sent again", () => {
+  it("one server without a shared replay store: nginx sends no call again", () => {
     assert.match(read("docs/deploy/nginx.conf"), /^ *proxy_next_upstream off;$/m);
   });
 });
 
 describe("settings of the replicas", () => {
-  it("compose and Kubernetes set the same ones, and no other than the server knows", () => {
+  it("are the same in compose and Kubernetes, and the server knows all of them", () => {
     const compose = parse(read("docs/deploy/replicas/compose.yaml"), { merge: true });
     const manifest = parseAllDocuments(read("docs/deploy/replicas/kubernetes.yaml"))[0]?.toJS();
     const env = manifest.spec.template.spec.containers[0].env as { name: string }[];
@@ -528,7 +528,7 @@ describe("docs/guide/settings.md and docs/redis.md", () => {
     assert.match(source, /prefix = "svc:"/);
   });
 
-  it("gives the rights and the settings of Redis that the files of docs/deploy/replicas have", () => {
+  it("list the permissions and the settings of Redis that the files of docs/deploy/replicas have", () => {
     const rights = (text: string) => /^ *user svc on .* (~svc:\* -@all .*)$/m.exec(text)?.[1];
     assert.ok(rights(redis) !== undefined);
     assert.equal(rights(redis), rights(read("docs/deploy/replicas/setup.sh")));

@@ -126,18 +126,18 @@ describe("a session", PATIENCE, () => {
     await session.serves(1);
   });
 
-  test("the first steps are mentioned before the first build serves", () => {
+  test("the steps of the first build are reported before it serves", () => {
     const names = session.events.map((each) => `${each.event} ${(each as { step?: string }).step ?? ""}`.trim());
     assert.deepEqual(names.slice(0, 4), ["page", "progress building", "run", "progress starting"]);
   });
 
-  test("a save with one package version installed twice", async () => {
+  test("a save is served if one version of a package is installed twice", async () => {
     const text = readFileSync(join(project.root, "src/versioned.ts"), "utf8");
     project.write({ "src/versioned.ts": text.replace("version: 1", "version: 2") });
     await session.serves(2);
   });
 
-  test("an error undone, a file restored, a configuration mended: it says that the build serves", async () => {
+  test("after an error was undone, a file restored or a configuration repaired, the session reports that the build serves", async () => {
     const tsconfig = readFileSync(join(project.root, "tsconfig.json"), "utf8");
     const good = source(3);
     project.write({ "src/versioned.ts": good });
@@ -156,7 +156,7 @@ describe("a session", PATIENCE, () => {
     }
   });
 
-  test("deleted compiled files are written again, and a build serves whatever was deleted", async () => {
+  test("after compiled files were deleted, a build writes them again and serves", async () => {
     for (let times = 0; times < 2; times++) {
       rmSync(join(project.root, "dist"), { recursive: true });
       await until(() => existsSync(join(project.root, "dist/generated/server.js")), "the files are back");
@@ -168,7 +168,7 @@ describe("a session", PATIENCE, () => {
     await session.serves(3);
   });
 
-  test(".env is read, read again when it changes, and its fault is reported; set variables win", async () => {
+  test(".env is read at start and after each change, its errors are reported, and variables that are set take precedence", async () => {
     assert.equal((await session.call())?.word, "none");
     project.write({ ".env": 'WORD="first"\nPATH=/nowhere\n' });
     await until(async () => (await session.call())?.word === "first", "the variable arrives");
@@ -181,7 +181,7 @@ describe("a session", PATIENCE, () => {
     assert.ok(!JSON.stringify(session.events).includes("first"), "no value of .env is printed");
   });
 
-  test("a save during a hung start replaces it; Ctrl-C during one, then a save, leaves no server", async () => {
+  test("a save during a hung start replaces the start; Ctrl-C during a hung start, then a save, leaves no server", async () => {
     const hung = source(
       4,
       "",
@@ -201,7 +201,7 @@ describe("a session", PATIENCE, () => {
     assert.deepEqual(serversOf(project), []);
   });
 
-  test("Ctrl-C during the first build does not wait for it", async () => {
+  test("Ctrl-C during the first build does not wait for the build", async () => {
     const other = new Session(project);
     await until(() => other.events.length === 2, "it builds");
     assert.equal(await other.process.interrupt(), EXIT.done);
@@ -327,7 +327,7 @@ test("--inspect-brk: the server waits for a debugger before its first line", PAT
   assert.equal(await session.process.interrupt(), EXIT.done);
 });
 
-test("random sequences end with the newest good build, or with what is wrong", {
+test("random edits end with the newest good build, or with a report of the error", {
   timeout: IS_FULL ? 1_700_000 : 200_000,
 }, async () => {
   const random = new Random(SEED);

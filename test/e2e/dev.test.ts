@@ -79,13 +79,13 @@ describe("a project that is edited", PATIENCE, () => {
     serving = await process.event<Serving>("serving");
   });
 
-  test("this machine only reaches it", { skip: globalThis.process.platform !== "linux" }, async () => {
+  test("only this machine can reach the server", { skip: globalThis.process.platform !== "linux" }, async () => {
     // Linux has the whole of 127.0.0.0/8, so a listener on every address would answer here.
     const socket = connect({ host: "127.0.0.2", port: Number(new URL(serving.url).port) });
     await assert.rejects(once(socket, "connect"), { code: "ECONNREFUSED" });
   });
 
-  test("a save serves the new build; with an error the last good one keeps serving", async () => {
+  test("a save serves the new build; after a save with an error the last good build keeps serving", async () => {
     assert.deepEqual(
       serving.tools.map(({ fqn, url }) => [fqn, url]),
       [["xyz.test.double@1", `${serving.url}/double`]],
@@ -158,7 +158,7 @@ describe("a project that is edited", PATIENCE, () => {
     assert.match(resultOf(await project.invoke(INPUT)), /"double":9223372036854775810/);
   });
 
-  test("a build takes another port when another process took the last one", async (t) => {
+  test("a build takes another port if another process took the last port", async (t) => {
     project.write({ "src/double.ts": double("process.exit(pair === 1n ? 0 : 7);") });
     await process.event("serving");
     await project.invoke('{"pair":2,"words":["x"]}');
@@ -174,7 +174,7 @@ describe("a project that is edited", PATIENCE, () => {
     assert.match(resultOf(await project.invoke(INPUT)), /"double":9223372036854775810/);
   });
 
-  test("a build serves once its tools listen, not at another listener of its process", async () => {
+  test("a build serves when its tools listen, not when another listener of its process does", async () => {
     const create = `static override async create() {
       await new Promise<void>((listening) => createServer().listen(0, "127.0.0.1", () => listening()));
       throw new Error("no database");
@@ -194,7 +194,7 @@ describe("a project that is edited", PATIENCE, () => {
     assert.match(resultOf(await project.invoke(INPUT)), /"double":9223372036854775810/);
   });
 
-  test("Ctrl-C ends the server, and nothing names it any more", async () => {
+  test("Ctrl-C ends the server, and invoke no longer finds it", async () => {
     const [state = ""] = statesOf(project);
     const url = `http://127.0.0.1:${/\d+/.exec(state)?.[0]}`;
     assert.equal((await fetch(`${url}/double/health`)).status, 200);
@@ -273,7 +273,7 @@ describe("a project that is served signed", PATIENCE, () => {
     assert.match(otherHeaders.err, /401 .* \(this server expects another header prefix: pass --header-prefix X-Svc-\)/);
   });
 
-  test("two servers of one project: each call goes to the one that is meant; doctor signs with the keys", async () => {
+  test("two servers of one project: signed and unsigned calls go to the right server; doctor signs with the development keys", async () => {
     const plain = project.dev();
     await plain.event<Serving>("serving");
     assert.match((await project.invoke(INPUT)).err, /· unsigned$/m);
@@ -294,7 +294,7 @@ describe("a project that is served signed", PATIENCE, () => {
     assert.match((await project.invoke(INPUT)).err, /401 .* add --signed/, "the other server is still known");
   });
 
-  test("invoke: a result that a terminal would obey; --tamper of a full list, and of nothing", async () => {
+  test("invoke: control characters of a result are escaped; --tamper changes a full list and an empty input", async () => {
     project.write({
       "src/double.ts": double("return { ok: { double: pair, words } };", "{ pair?: bigint; words?: string[] }")
         .replace("words.length > 5", "words !== undefined && words.length > 256")
@@ -316,7 +316,7 @@ describe("a project that is served signed", PATIENCE, () => {
     assert.match((await project.invoke(words, "--signed", "--tamper")).err, /^✓ changed after signing: refused: 422 /m);
   });
 
-  test("--header-prefix: a server of older leaders is called, signed and retried", async () => {
+  test("--header-prefix: signed calls and retries to a server for older leaders", async () => {
     project.write({
       "src/server-options.ts": 'export const options = { headerPrefix: "X-Nexus-" };\n',
       "src/double.ts": GOOD,
@@ -349,7 +349,7 @@ describe("a project that is served signed", PATIENCE, () => {
     );
   });
 
-  test("a killed dev leaves keys that the next one uses, and nothing that is taken for a server", async () => {
+  test("after a killed dev session the next one uses its keys, and its state is not taken for a running server", async () => {
     await process.interrupt("SIGKILL");
     const keys = readFileSync(join(kept(project), "leader.key"), "utf8");
     const again = project.dev("--signed");
@@ -419,7 +419,7 @@ describe("mistakes", () => {
     await svcGenIn(project.root, ["--quiet"]);
   });
 
-  test("the text of a key in place of its file is repeated by no message", async () => {
+  test("no message repeats the text of a key that was passed instead of its file", async () => {
     const key = "d1".repeat(32);
     for (const args of [
       ["invoke", "{}", "--signed", "--leader-id", "leader", "--leader-key", key],
@@ -496,7 +496,7 @@ describe("mistakes", () => {
     assert.deepEqual(readdirSync(elsewhere.root), before);
   });
 
-  test("a file where the folder of dev belongs is named", PATIENCE, async () => {
+  test("an error names a file that is in the place of the folder of dev", PATIENCE, async () => {
     rmSync(kept(project), { recursive: true });
     writeFileSync(kept(project), "");
     const process = new CliProcess(project.root, ["dev", "--port", "0"]);

@@ -7,7 +7,7 @@ import { test } from "node:test";
 
 const page = readFileSync("docs/examples.md", "utf8");
 
-test("each form stands in the file that is named", () => {
+test("each form is in the file that the page names", () => {
   const rows = [...page.matchAll(/^\| .* \| `(.+)` \| \[.*\]\((\S+)\) \|$/gm)];
   assert.ok(rows.length > 15);
   for (const [, spelling = "", path = ""] of rows) {

@@ -88,7 +88,7 @@ describe("sum", () => {
     assert.equal(await server?.stop(), 0);
   });
 
-  test("adds exactly, to the bounds of int64", async () => {
+  test("adds exactly up to the bounds of int64", async () => {
     const add = async (a: bigint, b: bigint) => outcome(await sum.invoke({ a, b, label: "l", tags: ["x", "y"] }));
     const ok = (value: bigint) => ({ tag: "ok", value: { sum: value, label: "l", tags: ["x", "y"] } });
     assert.deepEqual(await add(2n ** 53n, 1n), ok(2n ** 53n + 1n));
@@ -101,7 +101,7 @@ describe("sum", () => {
     );
   });
 
-  test("what it says of itself is what meta.json says", async () => {
+  test("the served metadata equal meta.json", async () => {
     const { url, ...served } = sum.metadata;
     const { url: _, ...written } = readMetadata(readFileSync(join(EXAMPLES, "sum", "meta.json")));
     assert.equal(url, `${server.url}/sum/`);
@@ -173,7 +173,7 @@ describe("orders", () => {
     quote.close();
   });
 
-  test("settles: a union of payments, a ledger that remembers, a variant without ports", async () => {
+  test("settles: a union of payments, state kept between calls, a variant without ports", async () => {
     const settle = await connect(`${server.url}/orders/settle`);
     const input = (number: string, ...payments: object[]) => ({
       invoice: { number, currency: "EUR", total: 10_000n, due: new Date("2024-03-10T00:00:00Z") },
@@ -216,7 +216,7 @@ describe("orders", () => {
     clerk.close();
   });
 
-  test("closed books are the reserved failure, signed like a result, and show in health", async () => {
+  test("closed books are answered with the reserved failure, signed like a result, and reported by health", async () => {
     const settle = await connect(`${closed.url}/orders/settle`, "clerk");
     const invoice = { number: "INV-9", currency: "JPY", total: 1n };
     const result = await settle.invoke({
@@ -256,7 +256,7 @@ describe("text", () => {
   const text =
     "Write to ann@example.org by 2024-02-29 (not 2023-02-29): USD 12.50 or EUR 3, see https://example.org/a?b=1. ann@example.org";
 
-  test("finds what is there, at the root path, unsigned", async () => {
+  test("finds all matches in an unsigned call to the root path", async () => {
     const { tag, value, signature } = await extract.invokeUnsigned({ text, options: { unique: true } });
     assert.equal(signature, "unsigned");
     assert.equal(tag, "found");
@@ -280,7 +280,7 @@ describe("text", () => {
     ]);
   });
 
-  test("options, and nothing", async () => {
+  test("options limit the matches, and a text without matches has its own variant", async () => {
     const of = async (options?: object) => outcome(await extract.invokeUnsigned({ text, options }));
     const some = await of({ kinds: ["email", "date"], limit: 1, order: "length" });
     assert.equal(some.value.more, true);
@@ -296,7 +296,7 @@ describe("text", () => {
     assert.equal((many.value.matches as unknown[]).length, 128);
   });
 
-  test("JSON when it is asked for", async () => {
+  test("answers in JSON if Accept names it", async () => {
     const answer = await fetch(`${server.url}/invoke`, {
       method: "POST",
       headers: { accept: "application/json" },
@@ -322,7 +322,7 @@ describe("ledger", () => {
     assert.equal(await server?.stop(), 0);
   });
 
-  test("only a leader of the list books; every leader reads; a booking outlives its server", async () => {
+  test("only a leader of the list may book, every leader may read, and a booking outlives its server", async () => {
     const deposit = await connect(`${server.url}/ledger/deposit`);
     assert.equal((await deposit.invoke({ key: "opening", to: "alice", amount: 100n })).tag, "ok");
     deposit.close();

@@ -156,7 +156,7 @@ describe("nginx in front of an example", WITHOUT, () => {
     assert.equal((JSON.parse(body.toString()) as { url: string }).url, `${gateway.url}/sum/`);
   });
 
-  it("both logs and the answer contain the same request id: the caller's if valid, else one of nginx", async () => {
+  it("both logs and the answer contain the same request id: the caller's if it is valid, otherwise that of nginx", async () => {
     for (const [given, kept] of [
       ["Root=1-6789/a.b:c+d@e_f", true],
       ['a"b', false],
@@ -183,7 +183,7 @@ describe("nginx in front of an example", WITHOUT, () => {
     }
   });
 
-  it("svc-gen doctor finds nothing but the certificate, which ends soon", async () => {
+  it("svc-gen doctor reports only that the certificate expires soon", async () => {
     const folder = scratchFolder();
     writeFileSync(join(folder, "ca.pem"), gateway.ca);
     writeFileSync(join(folder, "leader.key"), "07".repeat(32), { mode: 0o600 });
@@ -199,7 +199,7 @@ describe("nginx in front of an example", WITHOUT, () => {
     }
   });
 
-  it("a server that hangs is a 504 of the gateway, before a client gives up", async () => {
+  it("if the server hangs, the gateway answers 504 before a client gives up", async () => {
     example.process.kill("SIGSTOP");
     try {
       const began = performance.now();
@@ -212,7 +212,7 @@ describe("nginx in front of an example", WITHOUT, () => {
     assert.equal((await exchange(gateway, { path: "/health" })).status, 200);
   });
 
-  it("the limit of a body is the same on both sides", async () => {
+  it("gateway and server have the same body limit", async () => {
     const call = (length: number) =>
       exchange(gateway, { path: "/sum/invoke", method: "POST", body: Buffer.alloc(length) });
     const allowed = await call(12 * MIB);
@@ -221,8 +221,8 @@ describe("nginx in front of an example", WITHOUT, () => {
   });
 });
 
-describe("nginx in front of anything", WITHOUT, () => {
-  it("answers 502 where a server has another certificate, and sends it nothing", async () => {
+describe("nginx in front of a test server", WITHOUT, () => {
+  it("answers 502 if the server has another certificate, and sends nothing to that server", async () => {
     const { cert, key } = makeCertificate({ name: "tool" });
     let requests = 0;
     const impostor = createServer({ cert, key }, (_request, response) => {
@@ -241,7 +241,7 @@ describe("nginx in front of anything", WITHOUT, () => {
     }
   });
 
-  it("every header passes both ways, and bodies are untouched", async () => {
+  it("passes all headers in both directions, and does not change bodies", async () => {
     const sent = Buffer.from(Array.from({ length: 200_000 }, (_, i) => (i * 7919) & 255));
     let seen: { headers: IncomingMessage["headers"]; body: Buffer } | undefined;
     const names = ["Sig-V", "Leader-Id", "Leader-Key-Id", "Input-Hash", "Leader-Signature", "Nonce"];

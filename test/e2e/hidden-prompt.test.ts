@@ -11,7 +11,9 @@ import { atEnd } from "../teardown.js";
 
 const WITHOUT_SCRIPT = spawnSync("script", ["--version"]).status === 0 ? false : "script (util-linux) is not installed";
 
-test("a secret is asked for, sent and not shown; Ctrl-C ends without a call", { skip: WITHOUT_SCRIPT }, async () => {
+test("invoke asks for a secret, sends it and does not show it; Ctrl-C at the prompt sends no call", {
+  skip: WITHOUT_SCRIPT,
+}, async () => {
   const tool = countingTool({
     input: [one("apiKey", { kind: "string" })],
     inputSchema:

@@ -50,7 +50,7 @@ test("all imported classes and their tests compile with literals, and the tests 
   assert.match(stdout, /^# pass 62\n# fail 0$/m, stdout);
 });
 
-test("six of them, ported, answer signed calls in one process, with an unchanged contract", async () => {
+test("six ported tools answer signed calls in one process, with unchanged contracts", async () => {
   const stub = / {2}override async invoke[\s\S]*?\n {2}}\n/;
   for (const { file, before: imports = "", invoke } of PORTED) {
     const text = readFileSync(path(`src/${file}.ts`), "utf8");

@@ -94,12 +94,12 @@ describe("installed packages", ONLY_POSIX, () => {
       assert.ok(megabytes <= MAX_MEGABYTES, `${megabytes} MB`);
     });
 
-    it("serves what was built elsewhere, by node:crypto; every door can be imported and required", async () => {
+    it("serves a project that was built elsewhere, with node:crypto; every export can be imported and required", async () => {
       copyExample(project, "build");
       await assertServes(project, engineOf(true));
     });
 
-    it("shares a replay store when svc-runtime-redis is installed, for which a start asks", async () => {
+    it("shares a replay store if svc-runtime-redis is installed; otherwise the start asks for the package", async () => {
       await assertNotStarted(project, /npm install svc-runtime-redis\b/);
       await inProject(project, "npm", ...NPM, "--omit=optional", ...more.map(({ tarball }) => tarball));
       await assertNotStarted(project, /SVC_REPLAY_REDIS_URL: expected redis:/);

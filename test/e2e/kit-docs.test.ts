@@ -66,7 +66,7 @@ for (const path of ["docs/http.md", "docs/from-rust.md"]) {
   });
 }
 
-test("a mistake in the tool is shown as svc-gen shows it", () => {
+test("the test kit reports a mistake in the tool as svc-gen does", () => {
   const project = projectWith({
     ...filesOf(testing),
     "src/sum.ts": sum.replace("label: string;", "label: Map<string, string>;"),
@@ -77,7 +77,7 @@ test("a mistake in the tool is shown as svc-gen shows it", () => {
   assert.match(stdout, /SVC\d{3}/);
 });
 
-test("every method of a harness is in the table, and every option", () => {
+test("every method and every option of a harness is in the table", () => {
   const table = (name: string) => testing.includes(`| \`${name}`);
   const methods = Object.getOwnPropertyNames(Harness.prototype).filter((name) => name !== "constructor");
   assert.deepEqual(

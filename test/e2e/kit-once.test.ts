@@ -48,7 +48,7 @@ function projectWithTest() {
   return { project, runs };
 }
 
-test("of processes that start at once one generates, and one more after a change", async () => {
+test("if several processes start at once, only one generates the contracts; after a change, one generates them again", async () => {
   const { project, runs } = projectWithTest();
   assert.deepEqual(await runs(PROCESSES), ["n generated", ...Array(PROCESSES - 1).fill("n kept")]);
   assert.deepEqual(await runs(1), ["n kept"]);
@@ -61,7 +61,7 @@ test("of processes that start at once one generates, and one more after a change
   );
 });
 
-test("contracts of a build are those of the kit, and the lock of a process that was killed holds nothing up", async () => {
+test("the test kit uses the contracts of a build, and the lock of a killed process blocks nothing", async () => {
   const { project, runs } = projectWithTest();
   await runs(1);
   const cache = join(project.root, "node_modules/.cache/svc-gen");

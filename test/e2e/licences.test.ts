@@ -105,7 +105,7 @@ describe("licences", { concurrency: 3 }, () => {
         bom = await componentsOf(name, join(scratchFolder("svc-bom-"), "bom.json"));
       });
 
-      it("is described in CycloneDX, with every package on which it depends", () => {
+      it("has a CycloneDX document with every package on which it depends", () => {
         assert.equal(bom.bomFormat, "CycloneDX");
         const { version, license, dependencies, optionalDependencies } = JSON.parse(
           readFileSync(join(ROOT, PACKAGES[name], "package.json"), "utf8"),
@@ -120,7 +120,7 @@ describe("licences", { concurrency: 3 }, () => {
         );
       });
 
-      it("depends on permissive licences only; what names none is optional", () => {
+      it("depends only on packages with permissive licences; a package without a licence is optional", () => {
         const others = bom.components.filter((component) => !PERMISSIVE.includes(licenceOf(component)));
         for (const component of others) {
           assert.ok(component.name in UNNAMED, `${component.name}: the licence ${licenceOf(component)} is not allowed`);
@@ -128,7 +128,7 @@ describe("licences", { concurrency: 3 }, () => {
         }
       });
 
-      it("has a NOTICE that names them all, with the licences of what it contains", async () => {
+      it("has a NOTICE that names all dependencies, and contains the licences of bundled packages", async () => {
         const file = join(ROOT, PACKAGES[name], "NOTICE");
         const notice = noticeOf(bom, name === "svc-gen" ? await contained() : "");
         if (WRITES) writeFileSync(file, notice);

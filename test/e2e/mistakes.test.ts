@@ -528,7 +528,7 @@ for (const [title, mistakes] of Object.entries(SECTIONS)) {
   });
 }
 
-it("the page has these rows and no others", () => {
+it("docs/mistakes.md has exactly the tested rows", () => {
   if (WRITES) return;
   const counts = (rows: Readonly<Record<string, readonly unknown[]>>) =>
     Object.entries(rows).map(([title, { length }]) => [title, length]);

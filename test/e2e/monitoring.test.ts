@@ -88,7 +88,7 @@ function filledIn(expr: string): string {
 }
 
 describe("the dashboard", () => {
-  it("asks for metrics that a server has", async () => {
+  it("queries only metrics that a server has", async () => {
     const known = await allNames();
     for (const { title, expr } of queries) {
       assert.ok(namesIn(expr).length > 0, title);
@@ -99,7 +99,7 @@ describe("the dashboard", () => {
     }
   });
 
-  it("shows every metric of svc-runtime but those that are told elsewhere", async () => {
+  it("shows every metric of svc-runtime except those of a fixed list", async () => {
     const shown = new Set(queries.flatMap(({ expr }) => namesIn(expr)).map((name) => name.replace(/_bucket$/, "")));
     const names = [...(await allNames())].filter((name) => name.startsWith("svc_")).map(withoutSuffix);
     const missing = [...new Set(names)].filter((name) => !shown.has(name));
@@ -114,7 +114,7 @@ describe("the dashboard", () => {
     ]);
   });
 
-  it("has a title, a text, a unit and a place of its own for each panel", () => {
+  it("has a title, a description, a unit and a position for each panel", () => {
     assert.equal(new Set(dashboard.panels.map(({ id }) => id)).size, dashboard.panels.length);
     const taken = new Set<string>();
     for (const { title, description = "", fieldConfig, gridPos, targets = [] } of drawn) {
@@ -135,7 +135,7 @@ describe("the dashboard", () => {
 
 const withoutSuffix = (name: string) => name.replace(/(_seconds)_(?:bucket|sum|count)$/, "$1");
 
-it("the alerts ask for metrics that a server has, and say what it means", async () => {
+it("the alerts query metrics that a server has, and have descriptions", async () => {
   const known = await allNames();
   for (const { alert, expr, annotations } of rules) {
     assert.ok(namesIn(expr).length > 0, alert);
@@ -169,7 +169,7 @@ describe("the scrape configurations for compose", () => {
     ["prometheus.yaml", "docs/deploy/compose.yaml", `${FOLDER}/compose.yaml`],
     ["prometheus-replicas.yaml", "docs/deploy/replicas/compose.yaml", `${FOLDER}/compose-replicas.yaml`],
   ] as const) {
-    it(`${scrape} has the admin port of every server of ${base}, which listens beyond loopback with ${more}`, () => {
+    it(`${scrape} has the admin port of every server of ${base}, which ${more} opens beyond loopback`, () => {
       const servers = Object.keys(readCompose(readFileSync(base, "utf8")).services).filter((name) =>
         /^tool/.test(name),
       );
@@ -206,7 +206,7 @@ describe("Prometheus", withPrometheus(), () => {
     }
   });
 
-  it("scrapes the admin port of the pods that kubernetes.yaml makes, by the rules of its scrape configuration", async () => {
+  it("scrapes the admin port of the pods of kubernetes.yaml", async () => {
     const server = await serveFor([tool()], { admin: LOCAL });
     const resources = parseAllDocuments(readFileSync("docs/deploy/kubernetes.yaml", "utf8")).map((document) =>
       document.toJS(),

@@ -191,61 +191,65 @@ test("docs/get-started.md, with a type error that is corrected", ONLY_POSIX, asy
   }
 });
 
-test("it is served, and git takes what is to be committed", ONLY_POSIX, async () => {
-  const server = join(project, "dist/generated/server.js");
-  const open = await startServer(server, {});
-  const readme = readFileSync(join(project, "README.md"), "utf8");
-  const [, path = "", body = ""] = /127\.0\.0\.1:8080(\S+) -d '(.*)'/.exec(readme) ?? assert.fail(readme);
-  const answer = await fetch(open.url + path, { method: "POST", body });
-  assert.deepEqual(await answer.json(), { ok: { greeting: "Hello, Ada! Hello, Ada!" } });
-  assert.equal(await open.stop(), 0);
+test(
+  "the project can be served, and git ignores exactly the files that must not be committed",
+  ONLY_POSIX,
+  async () => {
+    const server = join(project, "dist/generated/server.js");
+    const open = await startServer(server, {});
+    const readme = readFileSync(join(project, "README.md"), "utf8");
+    const [, path = "", body = ""] = /127\.0\.0\.1:8080(\S+) -d '(.*)'/.exec(readme) ?? assert.fail(readme);
+    const answer = await fetch(open.url + path, { method: "POST", body });
+    assert.deepEqual(await answer.json(), { ok: { greeting: "Hello, Ada! Hello, Ada!" } });
+    assert.equal(await open.stop(), 0);
 
-  // As the README of the project says, with the public key of a leader.
-  const acme = JSON.parse(run("npx svc-gen keys new acme.key --leader-id acme --json", project));
-  run(`npx svc-gen config init --leader-id acme --leader-public-key ${acme.public_key}`, project);
-  run("npx svc-gen config check config.json", project);
-  for (const file of ["acme.key", "config.json"]) rmSync(join(project, file));
+    // As the README of the project says, with the public key of a leader.
+    const acme = JSON.parse(run("npx svc-gen keys new acme.key --leader-id acme --json", project));
+    run(`npx svc-gen config init --leader-id acme --leader-public-key ${acme.public_key}`, project);
+    run("npx svc-gen config check config.json", project);
+    for (const file of ["acme.key", "config.json"]) rmSync(join(project, file));
 
-  // By hand: the example of a configuration with the entries that `keys new` prints.
-  const keysOf = (file: string) => JSON.parse(run(`npx svc-gen keys new ${file} --json --reveal`, project));
-  const [leader, tool] = [keysOf("leader.key"), keysOf("tool.key")];
-  const config = JSON.parse(readFileSync(join(project, "config.example.json"), "utf8"));
-  config.signed_http.allowed_leaders.leaders.push(leader.allowed_leaders);
-  Object.assign(config.signed_http.tools, tool.tools);
-  const signed = await startServer(server, config);
-  const client = await LeaderClient.connect(`${signed.url}/wind-speed`, {
-    leader: { id: "leader", keyId: 0, key: readFileSync(join(project, "leader.key"), "utf8") },
-    toolKey: tool.public_key,
-  });
-  const { tag, value, signature } = await client.invoke({ name: "Ada" });
-  assert.deepEqual([tag, value, signature], ["ok", { greeting: "Hello, Ada!" }, "verified"]);
-  client.close();
-  assert.equal(await signed.stop(), 0);
+    // By hand: the example of a configuration with the entries that `keys new` prints.
+    const keysOf = (file: string) => JSON.parse(run(`npx svc-gen keys new ${file} --json --reveal`, project));
+    const [leader, tool] = [keysOf("leader.key"), keysOf("tool.key")];
+    const config = JSON.parse(readFileSync(join(project, "config.example.json"), "utf8"));
+    config.signed_http.allowed_leaders.leaders.push(leader.allowed_leaders);
+    Object.assign(config.signed_http.tools, tool.tools);
+    const signed = await startServer(server, config);
+    const client = await LeaderClient.connect(`${signed.url}/wind-speed`, {
+      leader: { id: "leader", keyId: 0, key: readFileSync(join(project, "leader.key"), "utf8") },
+      toolKey: tool.public_key,
+    });
+    const { tag, value, signature } = await client.invoke({ name: "Ada" });
+    assert.deepEqual([tag, value, signature], ["ok", { greeting: "Hello, Ada!" }, "verified"]);
+    client.close();
+    assert.equal(await signed.stop(), 0);
 
-  writeFileSync(join(project, "config.json"), "{}");
-  mkdirSync(join(project, ".svc"), { recursive: true });
-  writeFileSync(join(project, ".svc/leader.key"), "");
-  const listed = run("git init -q . && git add . && git ls-files", project).trim().split("\n").sort();
-  assert.deepEqual(listed, [
-    ".dockerignore",
-    ".gitattributes",
-    ".github/workflows/ci.yml",
-    ".gitignore",
-    "AGENTS.md",
-    "Dockerfile",
-    "README.md",
-    "config.example.json",
-    "meta.json",
-    "package-lock.json",
-    "package.json",
-    "src/generated/contracts.ts",
-    "src/generated/server.ts",
-    "src/wind-speed.ts",
-    "test/tsconfig.json",
-    "test/wind-speed.test.ts",
-    "tsconfig.json",
-  ]);
-});
+    writeFileSync(join(project, "config.json"), "{}");
+    mkdirSync(join(project, ".svc"), { recursive: true });
+    writeFileSync(join(project, ".svc/leader.key"), "");
+    const listed = run("git init -q . && git add . && git ls-files", project).trim().split("\n").sort();
+    assert.deepEqual(listed, [
+      ".dockerignore",
+      ".gitattributes",
+      ".github/workflows/ci.yml",
+      ".gitignore",
+      "AGENTS.md",
+      "Dockerfile",
+      "README.md",
+      "config.example.json",
+      "meta.json",
+      "package-lock.json",
+      "package.json",
+      "src/generated/contracts.ts",
+      "src/generated/server.ts",
+      "src/wind-speed.ts",
+      "test/tsconfig.json",
+      "test/wind-speed.test.ts",
+      "tsconfig.json",
+    ]);
+  },
+);
 
 test("the commands of its AGENTS.md work", ONLY_POSIX, () => {
   const text = readFileSync(join(project, "AGENTS.md"), "utf8");

@@ -21,7 +21,7 @@ for (const [version, programs] of [
   // It cannot read the syntax of the runtime.
   ["12.22.12", [COMMAND]],
 ] as const) {
-  test(`Node.js ${version}: which version is needed`, () => {
+  test(`Node.js ${version}: an error names the required version`, () => {
     const folder = scratchFolder();
     writeFileSync(join(folder, "package.json"), "{}");
     const install = ["install", "--no-audit", "--no-fund", "--prefer-offline", `node@${version}`];

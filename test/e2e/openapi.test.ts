@@ -318,7 +318,7 @@ describe("a server that requires signed calls", PATIENCE, () => {
     assert.ok(refused(JSON.parse(`${refusal.body}`)), `${refusal.body}`);
   });
 
-  test("--signed: the document says so, and the page offers no call", async () => {
+  test("--signed: the document describes signatures, and the page offers no calls", async () => {
     const { info } = JSON.parse(`${(await ask(`${dev.page}openapi.json`)).body}`);
     assert.match(info.description, /^\*\*This server requires signed calls\.\*\*/m);
     assert.match(`${gunzipSync((await ask(`${dev.page}reference`)).body)}`, /data-server=""/);

@@ -37,7 +37,7 @@ function testsOf(name: PackageName): void {
   });
   const read = (path: string) => readFileSync(join(packed.folder, path), "utf8");
 
-  it("holds the files of its list", () => {
+  it("contains exactly the files of its list", () => {
     const list = join(ROOT, `test/e2e/package-files/${name}.txt`);
     const text = listed(packed);
     if (WRITES) writeFileSync(list, text);
@@ -45,7 +45,7 @@ function testsOf(name: PackageName): void {
     assert.equal(text, existsSync(list) ? readFileSync(list, "utf8") : "", hint);
   });
 
-  it("every built script has its declarations, and no file names a map that is missing", () => {
+  it("every built script has declarations, and no file refers to a missing source map", () => {
     for (const path of packed.files.filter((file) => /\.(?:js|ts)$/.test(file))) {
       const map = /^\/\/# sourceMappingURL=(.*)$/m.exec(read(path))?.[1];
       assert.equal(map, undefined, `${path} names ${map}`);
@@ -62,7 +62,7 @@ function testsOf(name: PackageName): void {
     assert.equal(createHash("sha256").update(read("LICENSE")).digest("hex"), APACHE_2);
   });
 
-  it("runs nothing when it is installed", () => {
+  it("runs no script during installation", () => {
     const scripts = Object.keys(JSON.parse(read("package.json")).scripts ?? {});
     assert.deepEqual(
       scripts.filter((script) => INSTALL_SCRIPTS.includes(script)),
@@ -72,7 +72,7 @@ function testsOf(name: PackageName): void {
     assert.ok(!packed.files.includes("binding.gyp"));
   });
 
-  it("publint finds nothing, not even to suggest", async () => {
+  it("publint reports no errors, warnings or suggestions", async () => {
     const tarball = Uint8Array.from(readFileSync(packed.tarball)).buffer;
     const { messages, pkg } = await publint({ pack: { tarball }, strict: true });
     assert.deepEqual(

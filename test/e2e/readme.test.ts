@@ -75,7 +75,7 @@ function run(command: string): string {
 }
 
 // new.test.ts runs the commands of docs/get-started.md in a project of packed packages.
-test("every fence says what it is for", () => {
+test("every code block states its purpose", () => {
   for (const { info } of SNIPPETS) {
     assert.match(
       info,
@@ -118,7 +118,7 @@ test("the snippets work, one after the other", async (t) => {
   }
 });
 
-test("the configuration is one", () => {
+test("the configuration of the snippets is valid", () => {
   const config = ToolkitRuntimeConfig.fromPath(join(project, "config.json"));
   assert.equal(config.signedHttpIsRequired(), true);
   assert.equal(config.hasTool("xyz.demo.sum@1"), true);

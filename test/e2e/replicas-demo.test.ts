@@ -75,7 +75,7 @@ async function allEnd(directory: string): Promise<void> {
 }
 
 describe("npm run demo:replicas", WITHOUT, () => {
-  it("prints what ran where, and exits 0 because nothing ran twice", async () => {
+  it("prints which replica ran which call, and exits with 0 because no call ran twice", async () => {
     const directory = folder();
     const { code, out, err } = await run([], { TMPDIR: directory });
     assert.equal(code, 0, out + err);
@@ -102,7 +102,7 @@ describe("npm run demo:replicas", WITHOUT, () => {
     await allEnd(directory);
   });
 
-  it("without a shared store copies of calls are refused, and it exits 1", async () => {
+  it("without a shared store, copies of calls are refused and the demo exits with 1", async () => {
     const { code, out, err } = await run(["--memory"], { TMPDIR: folder() });
     assert.equal(code, 1, out);
     assert.match(err, /^\nFailed: a replica refused a copy of a call: the replicas share no replay memory\n/);
@@ -112,7 +112,7 @@ describe("npm run demo:replicas", WITHOUT, () => {
     ["SIGINT", 130],
     ["SIGTERM", 143],
   ] as const) {
-    it(`${signal} ends all of its processes`, async () => {
+    it(`${signal} ends all processes of the demo`, async () => {
       const directory = folder();
       const { code } = await run([], { TMPDIR: directory }, { after: /^nginx /m, send: signal });
       assert.equal(code, exitCode);
@@ -121,7 +121,7 @@ describe("npm run demo:replicas", WITHOUT, () => {
     });
   }
 
-  it("a program that fails ends it with exit code 1 and what the program said", async () => {
+  it("a failing program ends the demo with exit code 1 and the output of the program", async () => {
     const directory = folder();
     const programs = folder();
     writeFileSync(join(programs, "redis-server"), "#!/bin/sh\necho 'no such luck' >&2\nexit 3\n", { mode: 0o755 });
@@ -133,8 +133,8 @@ describe("npm run demo:replicas", WITHOUT, () => {
   });
 });
 
-describe("npm run demo:replicas without what it needs", () => {
-  it("says which program is missing, how to get it, and exits 1", async () => {
+describe("npm run demo:replicas without a required program", () => {
+  it("names the missing program, says how to install it, and exits with 1", async () => {
     const programs = folder();
     const env = { TMPDIR: folder(), PATH: programs };
     const without = await run([], env);

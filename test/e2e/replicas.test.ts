@@ -88,7 +88,7 @@ describe("the compose file, nginx.conf, redis.conf and sentinel.conf", WITHOUT, 
     for (const replica of replicas) assert.ok(replica.runs().length > 1);
   });
 
-  it("a replica that is stopped gets hardly any call, and no call runs twice", async () => {
+  it("a suspended replica gets almost no calls, and no call runs twice", async () => {
     const [, , stopped] = replicas;
     assert.ok(stopped !== undefined);
     stopped.process.kill("SIGSTOP");
@@ -107,7 +107,7 @@ describe("the compose file, nginx.conf, redis.conf and sentinel.conf", WITHOUT, 
     assert.equal(new Set(runs()).size, runs().length);
   });
 
-  it("calls go on while a replica is dead", async () => {
+  it("calls succeed while a replica is dead", async () => {
     await replicas[0]?.kill();
     const counted = runs().length;
     for (let i = 0; i < 9; i++) await sendUntilAnswered(client, client.sign(INPUT));
@@ -163,7 +163,7 @@ describe("the compose file, nginx.conf, redis.conf and sentinel.conf", WITHOUT, 
     assert.deepEqual(await serials([first], 26379), [served[0]]);
   });
 
-  it("after the primary was killed a replica of it is the primary: old answers are there, new calls run once", async () => {
+  it("after the primary of Redis was killed, a copy becomes the primary: it has the old answers, and new calls run once", async () => {
     const before = client.sign(INPUT);
     const answer = await sendUntilAnswered(client, before);
     const primary = servers.find(({ address }) => deployment.operate(address, "ROLE").startsWith("master"));
@@ -176,7 +176,7 @@ describe("the compose file, nginx.conf, redis.conf and sentinel.conf", WITHOUT, 
     assert.ok(all.includes(Buffer.from(during.nonce).toString("hex")));
   });
 
-  it("a Redis pod is ready as the primary and as a copy in step, and not without its primary", async () => {
+  it("a Redis pod is ready as the primary and as a copy in sync, and not ready without its primary", async () => {
     const [gone, primary, copy] = (["redis-1", "redis-2", "redis-3"] as const)
       .map((name, i) => ({ name, server: servers[i] as Running }))
       .sort((one, other) => rank(one.server) - rank(other.server));
@@ -191,7 +191,7 @@ describe("the compose file, nginx.conf, redis.conf and sentinel.conf", WITHOUT, 
   const rank = ({ address, process: { signalCode } }: Running) =>
     signalCode !== null ? 0 : deployment.operate(address, "ROLE").startsWith("master") ? 1 : 2;
 
-  it("no log has the password", () => {
+  it("no log contains the password", () => {
     const password = readFileSync(deployment.secret("tool/password"), "utf8");
     assert.equal(password.length, 64);
     for (const { log } of [...replicas, ...servers]) assert.ok(!log().includes(password));
@@ -201,7 +201,7 @@ describe("the compose file, nginx.conf, redis.conf and sentinel.conf", WITHOUT, 
 /** What a replica that is no replica does with a call. */
 type Behaviour = 200 | 503 | "dies" | "refuses";
 
-describe("nginx.conf in front of anything", WITHOUT, () => {
+describe("nginx.conf in front of test servers", WITHOUT, () => {
   const fakes: { server: Server; behaviour: Behaviour; calls: number }[] = [];
   let deployment: Deployment;
   let url: string;
@@ -259,7 +259,7 @@ describe("nginx.conf in front of anything", WITHOUT, () => {
     return answers;
   }
 
-  it("a replica that answers 503 is asked again: only what does not answer is passed over", async () => {
+  it("a replica that answers 503 still gets calls; only replicas that do not answer are skipped", async () => {
     await behave(503, 200, 200);
     const [fake] = fakes as [(typeof fakes)[0]];
     const { calls: before } = fake;
@@ -267,14 +267,14 @@ describe("nginx.conf in front of anything", WITHOUT, () => {
     assert.ok(fake.calls - before >= 10, `${fake.calls - before} of 30 calls`);
   });
 
-  it("a replica that refuses connections, one that dies in a call, and one that answers 503 are passed over", async () => {
+  it("a call succeeds past a replica that refuses connections, one that dies during the call, or one that answers 503", async () => {
     for (const bad of ["refuses", "dies", 503] as const) {
       await behave(bad, 200, bad);
       assert.deepEqual(await calls(6), Array(6).fill("200 1"), String(bad));
     }
   });
 
-  it("when all answer 503 the caller gets a replica's own 503, and a 200 as soon as there is one", async () => {
+  it("if all replicas answer 503 the caller gets the 503 of a replica, and a 200 as soon as one answers 200", async () => {
     await behave(503, 503, 503);
     const asked = () => fakes.reduce((sum, fake) => sum + fake.calls, 0);
     const before = asked();

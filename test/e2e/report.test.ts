@@ -11,7 +11,7 @@ import { startExample } from "./process.js";
 const DEMO = fileURLToPath(new URL("../../examples/report/dist/demo.js", import.meta.url));
 
 describe("report", () => {
-  test("the demo shows every step and exits 0", () => {
+  test("the demo prints every step and exits with 0", () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [DEMO], { encoding: "utf8", timeout: 120_000 });
     assert.equal(status, 0, stderr);
     assert.equal(stderr, "");
@@ -23,7 +23,7 @@ describe("report", () => {
     assert.ok(stdout.endsWith("\nAll checks passed.\n"));
   });
 
-  test("without the operator's settings it does not render, and says so in its log only", async () => {
+  test("without the settings of the operator the tool renders nothing, and only the log has the reason", async () => {
     const server = await startExample("report", {}, { WALRUS_PUBLISHER: "", REPORT_JOURNAL: join("no", "where") });
     try {
       const render = await LeaderClient.connect(`${server.url}/report/render`);

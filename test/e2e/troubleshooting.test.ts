@@ -14,7 +14,7 @@ const sources = readdirSync("runtime", { recursive: true, encoding: "utf8" })
 /** Not ours: from the system. */
 const FOREIGN = new Set(["listen EADDRINUSE"]);
 
-it("every other text in a heading stands in the source", () => {
+it("every other text in a heading is in the source", () => {
   const texts = [...page.matchAll(/^### `([^`]+)`$/gm)].map(([, text]) => text as string);
   assert.ok(texts.length >= 10);
   for (const text of texts) {
@@ -24,7 +24,7 @@ it("every other text in a heading stands in the source", () => {
   }
 });
 
-it("every heading and code that svc-gen doctor names is on one of the pages", () => {
+it("every heading and code that svc-gen doctor prints is on one of the pages", () => {
   const folder = "generator/doctor";
   const steps = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
   const named = [...steps.join("\n").matchAll(/\((?:see docs\/troubleshooting\.md|error code): ([^)$]+)\)/g)].map(

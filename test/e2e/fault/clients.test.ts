@@ -212,7 +212,7 @@ describe("hostile requests", () => {
   });
 });
 
-describe("the five stalls", { concurrency: true }, () => {
+describe("stalled connections", { concurrency: true }, () => {
   const tool = countingTool({ path: "sum" });
   const parts = ["a", "b", "c", "d"];
   const large = countingTool({
@@ -251,7 +251,7 @@ describe("the five stalls", { concurrency: true }, () => {
     ["half a header", `${HEAD}X-Canary: `],
     ["the headers and no body", `${HEAD}Content-Length: 11\r\n\r\n`],
   ] as const) {
-    it(`${what}: 408, closed, though the client keeps its side open`, async () => {
+    it(`${what}: 408, and the connection is closed, although the client keeps its side open`, async () => {
       const { url, server, service } = await serveHasty([tool], HASTY);
       const socket = openSocket(url, { allowHalfOpen: true });
       let received = "";
@@ -273,7 +273,7 @@ describe("the five stalls", { concurrency: true }, () => {
     });
   }
 
-  it("answers that are not read: cut, whatever is left of them, and others are served", async () => {
+  it("connections whose answers are not read are cut, and other connections are served", async () => {
     const { url, server, service } = await serveHasty([tool, large], { answerMs: 500 });
     const greedy = Array.from({ length: 5 }, () => {
       const socket = openSocket(url);
@@ -289,7 +289,7 @@ describe("the five stalls", { concurrency: true }, () => {
     await good(url);
   });
 
-  it("an answer that is read slowly but in time is whole", async () => {
+  it("an answer that is read slowly but in time arrives completely", async () => {
     const { url } = await serveHasty([large], { answerMs: 10_000 });
     const connection = await RawConnection.open(url);
     const before = large.calls.invoked;
@@ -301,7 +301,7 @@ describe("the five stalls", { concurrency: true }, () => {
     connection.close();
   });
 
-  it("an answer behind one that takes its time is not cut while it waits", async () => {
+  it("an answer that waits for a slow earlier answer is not cut", async () => {
     const open = gate();
     const own = countingTool({
       path: "own",
@@ -326,7 +326,7 @@ describe("bodies of requests that are refused", () => {
   const tool = countingTool({ path: "sum" });
   const stranger = (length: number) => requestText("POST", "/sum/invoke", [["Content-Length", `${length}`]]);
 
-  it("more ends the connection, after the answer: a client that sends all 12 MiB before it reads sees the 401", async () => {
+  it("a longer body ends the connection after the answer: a client that sends 12 MiB before it reads gets the 401", async () => {
     const { url } = await serveSigned([tool], { replayStore: new ReplayMemory() });
     const connection = await RawConnection.open(url);
     connection.socket.pause();
@@ -393,7 +393,7 @@ describe("disconnects at every stage", () => {
       ["after the headers", head],
       ["in the body", text.length - 5],
     ] as const) {
-      it(`${stage}, ${how}: nothing runs, nothing is held, the next is served`, async () => {
+      it(`${stage}, ${how}: nothing runs, no memory stays in use, the next call is served`, async () => {
         const { url, service } = server;
         const before = tool.calls.constructed;
         const connection = await RawConnection.open(url);
@@ -407,7 +407,7 @@ describe("disconnects at every stage", () => {
       });
     }
 
-    it(`while the tool runs, ${how}: it runs once, and a retry gets its result`, async () => {
+    it(`while the tool runs, ${how}: the tool runs once, and a retry gets the result`, async () => {
       const { url, service } = server;
       const before = tool.calls.invoked;
       const call = echoCall(tool, "2");
@@ -424,7 +424,7 @@ describe("disconnects at every stage", () => {
     });
   }
 
-  it("none of it is worth a line of the log", () => {
+  it("no disconnect causes a log line above debug", () => {
     const noted = server.log.entries.filter(({ level }) => level !== "debug");
     assert.deepEqual(noted, []);
   });

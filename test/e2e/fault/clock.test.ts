@@ -22,7 +22,9 @@ const CLOCK = `data:text/javascript,${encodeURIComponent(`
   process.on("SIGWINCH", () => { shift -= 7200000; process.stderr.write("clock " + shift + "\\n"); });
 `)}`;
 
-it("±1 h: no early expiry, no immortal entry", { skip: process.platform === "win32" }, async () => {
+it("after a clock step of ±1 h replay entries expire on time, neither early nor never", {
+  skip: process.platform === "win32",
+}, async () => {
   const server = await startFaultServer({ config: configText({ ttlMs: TTL_MS }), nodeOptions: ["--import", CLOCK] });
   const client = await clientOf(server, ECHO);
   const jump = async (signal: NodeJS.Signals, shift: number) => {

@@ -188,7 +188,7 @@ describe("docs/deploy/replicas under load", { skip: WITHOUT_DEPLOYMENT || FULL_O
     await until(async () => (await applied()) >= counted + TOOLS.length, "every replica has the configuration");
   }
 
-  it(`a replica is stopped for ${STOPPED_MS} ms: it holds no call but those that it had`, async (t) => {
+  it(`a replica is suspended for ${STOPPED_MS} ms: only the calls that it already had are delayed`, async (t) => {
     const attempts = await load(
       async () => {
         tool("tool-3").process.kill("SIGSTOP");
@@ -216,7 +216,7 @@ describe("docs/deploy/replicas under load", { skip: WITHOUT_DEPLOYMENT || FULL_O
     await judge(t, attempts, { running, stuck: verdict(leaders, runs).stuck.length });
   });
 
-  it("a rolling deploy: each replica ends well, and no call is lost", async (t) => {
+  it("a rolling deployment: each replica exits with 0, and no call is lost", async (t) => {
     const attempts = await load(async () => {
       for (const name of TOOLS) {
         const { process: child } = tool(name);
@@ -243,7 +243,7 @@ describe("docs/deploy/replicas under load", { skip: WITHOUT_DEPLOYMENT || FULL_O
     await whole();
   });
 
-  it("the primary is stopped for 15 s and goes on as a copy: claims without an answer are taken back", async (t) => {
+  it("the primary is suspended for 15 s and continues as a copy: claims without an answer are withdrawn", async (t) => {
     const attempts = await load(async () => {
       const { process: child } = primary();
       storeFaults.push(performance.now());

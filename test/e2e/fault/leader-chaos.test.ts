@@ -134,7 +134,7 @@ function expectTrue(title: string, { calls, twice, lies, ends }: Chaos): void {
   assert.ok(Object.keys(ends).some(isMaybe));
 }
 
-describe(`${CALLERS} callers, cut connections, SIGTERM and kill -9: none runs twice, and ran is true`, () => {
+describe(`${CALLERS} callers, cut connections, SIGTERM and kill -9: no call runs twice, and ran is correct`, () => {
   for (const [title, count] of [
     ["one server", 1],
     ["two servers behind one address, without a shared replay store", 2],
@@ -144,7 +144,7 @@ describe(`${CALLERS} callers, cut connections, SIGTERM and kill -9: none runs tw
     });
   }
 
-  it("two servers that share a Redis, whose shutdown interrupts runs", withRedis(), async () => {
+  it("two servers that share a Redis and whose shutdown interrupts runs", withRedis(), async () => {
     const redis = await RedisServer.start();
     expectTrue("two servers that share a Redis", await chaos(2, redis.url));
     await redis.end();

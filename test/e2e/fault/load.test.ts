@@ -49,7 +49,7 @@ function bytesPerCall(readings: readonly number[]): number {
 }
 
 describe("load", () => {
-  it("calls leave no memory behind, and the replay memory is empty afterwards", async (t) => {
+  it("memory use does not grow with calls, and the replay memory is empty afterwards", async (t) => {
     const config = configText({ ttlMs: 500 });
     const server = await startFaultServer({ config, nodeOptions: ["--expose-gc", ...YOUNG_GENERATION] });
     const client = await clientOf(server, ECHO);
@@ -74,7 +74,7 @@ describe("load", () => {
 describe("reloads under load", () => {
   const reloads = FULL ? 200 : 16;
 
-  it(`${reloads} of them, half invalid, a quarter torn, certificates too: no good call lost`, async (t) => {
+  it(`${reloads} reloads, half of invalid files, a quarter of half-written files, also of certificates: no good call is lost`, async (t) => {
     const tls = scratchFolder();
     const [certPath, keyPath] = [join(tls, "cert.pem"), join(tls, "key.pem")];
     const certificates = [makeCertificate({ name: "one" }), makeCertificate({ name: "other" })] as const;

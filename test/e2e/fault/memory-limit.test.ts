@@ -58,7 +58,7 @@ describe("a small container", { skip }, () => {
     assert.equal(server.process.exitCode, null);
   });
 
-  it("takes the largest bodies of any form at once, and refuses what does not fit", async () => {
+  it("accepts several bodies of the largest size at once, and refuses those that do not fit", async () => {
     const server = startBelow(256 * MIB, { SVC_ALLOW_UNSIGNED: "1" });
     const url = await server.url;
     const most = 12 * MIB - 100;

@@ -14,7 +14,7 @@ const MISSED_MS = 300;
 const LOAD = { pairs: 2_000, copies: 3, rate: 200, spreadMs: 3_000, waitMs: [50, 1_500] } as const;
 
 describe("failover by a moving address", { skip: withRedis().skip || FULL_ONLY.skip }, () => {
-  it(`to a copy that missed ${MISSED_MS} ms, three times: each pair runs once`, async (t) => {
+  it(`three failovers to a copy that missed ${MISSED_MS} ms of writes: each pair runs once`, async (t) => {
     for (let round = 0; round < 3; round++) {
       await failOver({}, async (scene, at) => {
         const conflicts = await scene.metric("svc_replay_conflicts_total");
@@ -43,7 +43,7 @@ describe("failover by a moving address", { skip: withRedis().skip || FULL_ONLY.s
     });
   }
 
-  it("without a grace period, with reports: how often pairs run twice", async (t) => {
+  it("without a grace period, but with repeated registrations: no pair is lost", async (t) => {
     await failOver({ graceMs: 0 }, async (scene) => {
       // A race that is mostly won: the figure is what counts.
       const { lost } = scene.verdict(t);

@@ -172,7 +172,7 @@ describe("a hostile Redis", withRedis(), () => {
     });
   }
 
-  it("a result with a forged signature in a fitting seal: no signature of the tool is on it", async () => {
+  it("a record with a forged signature: the answer has no valid signature of the tool", async () => {
     const pair = nextPair();
     const seal = Buffer.concat([
       pair.signed.leaderSignature,
@@ -187,7 +187,7 @@ describe("a hostile Redis", withRedis(), () => {
     hostile.attack = undefined;
   });
 
-  it("the record of another pair, by its own leader and by another: 503", async () => {
+  it("the record of another pair, of the same or another leader: 503", async () => {
     const [one, other] = [nextPair(), nextPair()];
     for (const pair of [one, other]) assert.equal(await leaders.once(pair), 200);
     await copyRecord(one, other);
@@ -207,7 +207,7 @@ describe("a hostile Redis", withRedis(), () => {
     }
   });
 
-  it("a record whose result was altered: no signature of the tool fits it", async () => {
+  it("a record with a changed result: the answer has no valid signature of the tool", async () => {
     const pair = nextPair();
     assert.ok(await leaders.call(pair));
     const key = await recordKeyOf(pair);
@@ -219,7 +219,7 @@ describe("a hostile Redis", withRedis(), () => {
     assert.equal(ran(pair), 1);
   });
 
-  it("a record of a later version, as after a rolling release, answers 503 and does not run again", async () => {
+  it("a call whose record has a later version, as in a rolling upgrade, gets 503 and does not run again", async () => {
     const pair = nextPair();
     assert.ok(await leaders.call(pair));
     const key = await recordKeyOf(pair);
@@ -230,7 +230,7 @@ describe("a hostile Redis", withRedis(), () => {
     assert.equal(ran(pair), 1);
   });
 
-  it("a result of this tool, asked for by another leader, is signed anew", async () => {
+  it("a stored result that another leader requests is signed again", async () => {
     const pair = nextPair();
     assert.equal(await leaders.once(pair), 200);
     const again = ofLeader(pair, OTHER);
@@ -239,7 +239,7 @@ describe("a hostile Redis", withRedis(), () => {
     assert.equal(ran(pair), 1);
   });
 
-  it("the text of an error in a record reaches no log and no metric", async () => {
+  it("the text of an error in a record is in no log line and no metric", async () => {
     hostile.attack = (command) => {
       if (!isClaim(command)) return "pass";
       const parts = { flags: 0, status: 500, code: `${OF_SERVER}_code`, body: Buffer.from("{}") };

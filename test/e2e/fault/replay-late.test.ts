@@ -14,7 +14,7 @@ import { until } from "./harness.js";
 const FAKETIME = process.env.SVC_TEST_FAKETIME;
 
 describe("beyond lease and TTL", { skip: withRedis().skip || FULL_ONLY.skip }, () => {
-  it("when a paused replica resumes, its pair has run elsewhere; its own result is refused and counted", async (t) => {
+  it("when a paused replica resumes after another one has run its pair, its result is refused and counted as a conflict", async (t) => {
     const scene = await Scene.start({ count: 2, leaseMs: 500, ttlMs: 4_000 });
     const [late, other] = scene.replicas;
     assert.ok(late !== undefined && other !== undefined);

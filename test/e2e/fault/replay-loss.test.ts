@@ -53,7 +53,7 @@ describe("loss of data", withRedis(), () => {
     });
   }
 
-  it("restarted empty without a grace period and without reports: pairs run twice", async (t) => {
+  it("after an empty restart without a grace period and without repeated registrations, pairs run twice", async (t) => {
     const start = () => Scene.start({ count: REPLICAS, graceMs: 0, parts: { reclaim: false } });
     const play = async (scene: Scene) => {
       await loadWithFault(scene, restart);

@@ -14,7 +14,7 @@ const CUT_MS = 10_000;
 
 describe("partition", { skip: withRedis().skip || FULL_ONLY.skip }, () => {
   for (const way of ["hold", "cut"] as const) {
-    it(`one replica cut off for ${CUT_MS} ms (${way}): unready and 503, its runs end, the others go on`, async (t) => {
+    it(`a replica that is cut off for ${CUT_MS} ms (${way}) is not ready and answers 503, its runs end, and the others serve calls`, async (t) => {
       const redis = await RedisServer.start();
       const proxy = await TcpProxy.start(redis.port);
       const runs = new RunLog();

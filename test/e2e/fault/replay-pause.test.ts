@@ -12,7 +12,7 @@ const RATE = 400;
 const PAIRS = sized(2_000) + RATE * 2;
 
 describe("SIGSTOP of Redis", withRedis(), () => {
-  it(`${PAUSE_MS} ms at ${RATE} calls a second: each pair runs once and none stays at 409`, async (t) => {
+  it(`${PAUSE_MS} ms at ${RATE} calls a second: each pair runs once, and no pair keeps answering 409`, async (t) => {
     let resumedAt = 0;
     const play = async (scene: Scene) => {
       resumedAt = await loadWithPause(scene);
@@ -46,7 +46,7 @@ describe("SIGSTOP of Redis", withRedis(), () => {
     }
   });
 
-  it("ten pauses, shorter and longer", FULL_ONLY, async (t) => {
+  it("ten pauses of different lengths: each pair runs once", FULL_ONLY, async (t) => {
     const scene = await Scene.start();
     const loading = scene.leaders.run({ pairs: 12_000, rate: RATE, waitMs: [0, 100] });
     for (let round = 1; round <= 10; round++) {

@@ -13,7 +13,7 @@ const KILLED_RUNS = { waitMs: [20, 120] } as const;
 const LOAD = { pairs: PAIRS, copies: 3, rate: 700, spreadMs: 60, leaving: 0.1, waitMs: [0, 20] } as const;
 
 describe("three replicas behind nginx", withRedis({ gateway: true }), () => {
-  it(`${PAIRS} pairs, each sent three times in overlap, run ${PAIRS} times`, async (t) => {
+  it(`${PAIRS} pairs, each sent three times concurrently, run ${PAIRS} times`, async (t) => {
     const scene = await Scene.start({ gateway: true });
     await scene.leaders.run(LOAD);
     const found = scene.verdict(t);
@@ -27,7 +27,7 @@ describe("three replicas behind nginx", withRedis({ gateway: true }), () => {
     await scene.end();
   });
 
-  it("one is killed at half time and started again: at most what it ran then stays at 409", async (t) => {
+  it("a replica is killed halfway and restarted: only pairs that it was running may keep answering 409", async (t) => {
     const scene = await Scene.start({ gateway: true });
     const inFlight = await killAtHalfTime(scene, { ...LOAD, ...KILLED_RUNS, patienceMs: 6_000 });
     await scene.leaders.askAgain();
@@ -45,19 +45,23 @@ describe("three replicas behind nginx", withRedis({ gateway: true }), () => {
     await scene.end();
   });
 
-  it("the same with a short lease and TTL: what was in flight runs once more", FULL_ONLY, async (t) => {
-    const scene = await Scene.start({ gateway: true, leaseMs: 1_000, ttlMs: 5_000 });
-    const inFlight = await killAtHalfTime(scene, { ...LOAD, ...KILLED_RUNS });
-    const found = scene.verdict(t, { inFlightAtKill: inFlight.size });
-    assert.deepEqual([found.stuck, found.lost], [[], []]);
-    const twice = [...scene.runs.runs()].filter(([, times]) => times > 1);
-    assert.deepEqual(
-      twice.filter(([pair, times]) => times > 2 || !inFlight.has(pair)),
-      [],
-    );
-    assert.equal(found.inconsistent, 0, "the second run alone has answered");
-    await scene.end();
-  });
+  it(
+    "a replica is killed, with a short lease and TTL: only pairs that were running may run once more",
+    FULL_ONLY,
+    async (t) => {
+      const scene = await Scene.start({ gateway: true, leaseMs: 1_000, ttlMs: 5_000 });
+      const inFlight = await killAtHalfTime(scene, { ...LOAD, ...KILLED_RUNS });
+      const found = scene.verdict(t, { inFlightAtKill: inFlight.size });
+      assert.deepEqual([found.stuck, found.lost], [[], []]);
+      const twice = [...scene.runs.runs()].filter(([, times]) => times > 1);
+      assert.deepEqual(
+        twice.filter(([pair, times]) => times > 2 || !inFlight.has(pair)),
+        [],
+      );
+      assert.equal(found.inconsistent, 0, "the second run alone has answered");
+      await scene.end();
+    },
+  );
 });
 
 /** Kills a replica while the load runs and starts it again; the pairs that it ran without an answer yet. */

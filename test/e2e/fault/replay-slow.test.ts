@@ -32,7 +32,7 @@ describe("a slow Redis", { skip: withRedis().skip || FULL_ONLY.skip }, () => {
     });
   }
 
-  it("slower than the time limit of a command: 503, what was claimed is taken back, each pair runs once", async (t) => {
+  it("slower than the time limit of a command: 503, claims are withdrawn, each pair runs once", async (t) => {
     const redis = await RedisServer.start();
     const proxy = await TcpProxy.start(redis.port);
     const scene = await Scene.start({ redis, url: `redis://127.0.0.1:${proxy.port}`, timeoutMs: 400 });

@@ -139,13 +139,13 @@ describe("a replica that cannot use its Redis", { ...withRedis(), concurrency: 4
     });
   }
 
-  it("no server there: an error within the limit of the start", async () => {
+  it("no server at the address: an error within the time limit of the start", async () => {
     const gone = await RedisServer.start();
     await gone.end();
     assert.match(await failedStart({ url: gone.url }), /ECONNREFUSED.*SVC_REPLAY_REDIS_URL/);
   });
 
-  it("a server that never answers: an error within the limit of the start", async () => {
+  it("a server that never answers: an error within the time limit of the start", async () => {
     const hung = await RedisServer.start();
     hung.pause();
     assert.match(await failedStart({ url: `redis://:${PASSWORD}@${port(hung)}` }), /SVC_REPLAY_REDIS_URL/);
@@ -153,13 +153,13 @@ describe("a replica that cannot use its Redis", { ...withRedis(), concurrency: 4
     await hung.end();
   });
 
-  it("TLS to a server without: an error that names the variable", async () => {
+  it("TLS to a server without TLS: an error that names the variable", async () => {
     assert.match(await failedStart({ url: `rediss://:${PASSWORD}@${port(redis)}` }), /SVC_REPLAY_REDIS_URL/);
   });
 });
 
-describe("the end of a replica without its Redis", withRedis(), () => {
-  it("ends within the drain limit, delivers the result of its run and counts what it could not write", async () => {
+describe("shutdown of a replica while its Redis is unavailable", withRedis(), () => {
+  it("ends within the drain limit, delivers the result of its run and counts the writes that failed", async () => {
     const redis = await RedisServer.start();
     const runs = new RunLog();
     const replica = await Replica.start("last", runs, { url: redis.url, graceMs: 0 });

@@ -13,7 +13,7 @@ import { clientOf, configText, ECHO, LEADER, OTHER, outcomeOf, startFaultServer,
 const POSIX = { skip: process.platform === "win32" };
 
 it(
-  "no descriptor left for another connection: those that are there are served, and new ones once some are free",
+  "without free file descriptors, open connections are served, and new connections once descriptors are free",
   POSIX,
   async () => {
     const server = await startFaultServer({ wrap: ["/bin/sh", "-c", 'ulimit -n 120; exec "$0" "$@"'] });
@@ -40,17 +40,24 @@ it(
   },
 );
 
-it("a configuration whose directory vanishes: the last good one stays, and the next one is found", POSIX, async () => {
-  const server = await startFaultServer({ config: configText({ leaders: [LEADER] }) });
-  const client = await clientOf(server, ECHO);
-  const other = await clientOf(server, ECHO, OTHER);
-  const directory = dirname(server.config);
-  renameSync(directory, `${directory}-gone`);
-  await until(() => /"level":40/.test(server.log()), "a warning");
-  for (let i = 0; i < 5; i++) assert.equal(await outcomeOf(client, client.sign({ value: i }), i), undefined);
-  mkdirSync(directory);
-  writeFileSync(server.config, configText({ leaders: [LEADER, OTHER] }), { mode: 0o600 });
-  await until(async () => (await outcomeOf(other, other.sign({ value: 1 }), 1)) === undefined, "the new configuration");
-  renameSync(`${directory}-gone`, `${directory}/gone`);
-  assert.equal(await server.stop(), 0);
-});
+it(
+  "after the directory of the configuration was deleted, the last good version stays, and a new file is found",
+  POSIX,
+  async () => {
+    const server = await startFaultServer({ config: configText({ leaders: [LEADER] }) });
+    const client = await clientOf(server, ECHO);
+    const other = await clientOf(server, ECHO, OTHER);
+    const directory = dirname(server.config);
+    renameSync(directory, `${directory}-gone`);
+    await until(() => /"level":40/.test(server.log()), "a warning");
+    for (let i = 0; i < 5; i++) assert.equal(await outcomeOf(client, client.sign({ value: i }), i), undefined);
+    mkdirSync(directory);
+    writeFileSync(server.config, configText({ leaders: [LEADER, OTHER] }), { mode: 0o600 });
+    await until(
+      async () => (await outcomeOf(other, other.sign({ value: 1 }), 1)) === undefined,
+      "the new configuration",
+    );
+    renameSync(`${directory}-gone`, `${directory}/gone`);
+    assert.equal(await server.stop(), 0);
+  },
+);

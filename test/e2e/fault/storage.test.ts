@@ -112,7 +112,7 @@ async function listed(storage: WalrusStorage, content: Buffer, paid: Paid, state
   return upload;
 }
 
-describe("faults of the publisher, the id not known here", () => {
+describe("faults of the publisher, without the encoder of blob ids", () => {
   /** What happens; what is told; what may have been paid, whether it is listed, how many requests were made. */
   const cases: [string, DevFault, StorageFault, RegExp, Paid, number][] = [
     [
@@ -165,7 +165,7 @@ describe("faults of the publisher, the id not known here", () => {
     await fault(storageOf(substitute).upload(fresh()), "refused", /^aggregator: answered 400, expected 200$/);
   });
 
-  test("headers that cannot be made: nothing is sent, nothing listed", async () => {
+  test("if the headers cannot be created, nothing is sent and nothing is listed", async () => {
     for (const headers of [() => Promise.reject(new Error("canary")), () => new Promise<never>(() => undefined)]) {
       const publisher = { url: substitute.url, headers };
       const storage = storageOf(substitute, { publisher, deadlines: { ...PATIENT, totalMs: 300 } });
@@ -182,7 +182,7 @@ describe("faults of the publisher, the id not known here", () => {
     }
   });
 
-  test("429 is repeated, and counted; not beyond the deadline", async () => {
+  test("a request that got 429 is repeated and counted, but not after the deadline", async () => {
     substitute.fail("PUT", { kind: "status", status: 429, retryAfter: 0 }, 2);
     await storageOf(substitute).upload(fresh());
     assert.equal(substitute.count("PUT"), 3);
@@ -193,7 +193,7 @@ describe("faults of the publisher, the id not known here", () => {
     assert.equal(substitute.count("PUT"), 4);
   });
 
-  test("retries when no server listens, and nothing is paid", async () => {
+  test("an upload is retried if no server listens, and nothing is paid", async () => {
     const closed = await DevStore.start({ directory: join(directory, "closed"), blobIds: "substitute" });
     const { url } = closed;
     await closed.stop();
@@ -251,7 +251,7 @@ describe("faults of the publisher, the id not known here", () => {
   });
 });
 
-describe("faults of the publisher, the id computed here", () => {
+describe("faults of the publisher, with the encoder of blob ids", () => {
   const lost: [string, DevFault][] = [
     ["500, stored", { kind: "status", status: 500, stored: true }],
     ["truncated", { kind: "truncated" }],
@@ -260,7 +260,7 @@ describe("faults of the publisher, the id computed here", () => {
     ["nonsense", { kind: "answer", status: 200, body: "canary" }],
   ];
   for (const [name, kind] of lost) {
-    test(`${name}: what was stored is found, and verified`, async () => {
+    test(`${name}: the stored content is found and verified`, async () => {
       const content = fresh();
       real.fail("PUT", kind);
       const storage = storageOf(real, { deadlines: deadlinesFor(kind) });
@@ -274,7 +274,7 @@ describe("faults of the publisher, the id computed here", () => {
     });
   }
 
-  test("500, not stored: the failure stands, known by its id", async () => {
+  test("500 without storing: the upload fails, and a retry has the same id", async () => {
     const content = fresh();
     real.fail("PUT", { kind: "status", status: 500 });
     const storage = storageOf(real);
@@ -287,7 +287,7 @@ describe("faults of the publisher, the id computed here", () => {
     assert.equal(real.created, 1);
   });
 
-  test("a publisher that names another id is caught; what it may have stored stays listed", async () => {
+  test("a wrong id from the publisher is an error, and the upload that may be stored stays listed", async () => {
     const content = fresh();
     real.fail("PUT", { kind: "wrong-id" });
     const storage = storageOf(real);
@@ -307,7 +307,7 @@ describe("faults of the publisher, the id computed here", () => {
     assert.match(upload.objectId ?? "", /^0x/);
   });
 
-  test("a publisher that names the id of other content, which the aggregator has", async () => {
+  test("a publisher that answers with the id of other stored content is detected", async () => {
     const other = await storageOf(real).upload(fresh());
     const body = JSON.stringify({ alreadyCertified: { blobId: other.blobId, endEpoch: 9 } });
     real.fail("PUT", { kind: "answer", status: 200, body }, 2);
@@ -371,7 +371,7 @@ describe("faults of the aggregator", () => {
     });
   }
 
-  test("404 is repeated right after an upload (a cache), and final for a reader", async () => {
+  test("a request that got 404 is repeated right after an upload, but not by a reader", async () => {
     const notFound = { kind: "status", status: 404 } as const;
     substitute.fail("GET", notFound, 2);
     const blob = await storageOf(substitute).upload(fresh());
@@ -381,7 +381,7 @@ describe("faults of the aggregator", () => {
     assert.equal(substitute.count("GET"), 4);
   });
 
-  test("a trickle is ended by the total deadline", async () => {
+  test("the total deadline ends an answer that arrives slowly", async () => {
     const sockets = new Set<Socket>();
     const server = createServer((socket) => {
       sockets.add(socket);
@@ -409,7 +409,7 @@ describe("faults of the aggregator", () => {
 describe("abort", () => {
   const reason = new Error("the invocation was aborted");
 
-  test("before, while sending, while waiting, while reading back", async () => {
+  test("ends an upload before sending, while sending, while waiting and while reading back", async () => {
     const storage = storageOf(substitute);
     const early = storage.upload(fresh(), { signal: AbortSignal.abort(reason) });
     assert.equal((await fault(early, "aborted", /^storage: the operation was aborted by its signal$/)).cause, reason);
@@ -444,7 +444,7 @@ describe("abort", () => {
   });
 
   for (const joins of ["before", "after"]) {
-    test(`one that waits for an equal upload gives up alone; a third one comes ${joins} that`, async () => {
+    test(`aborting an upload that waits for an equal one does not affect a third one that starts ${joins} the abort`, async () => {
       const content = fresh();
       substitute.fail("PUT", { kind: "slow", delayMs: 1_500 });
       const storage = storageOf(substitute);
@@ -480,7 +480,7 @@ describe("journal", () => {
     return { put, get: (key) => journal.get(key), remove: (key) => journal.remove(key), list: () => journal.list() };
   }
 
-  test("nothing is sent without a record; nothing is returned without one", async () => {
+  test("nothing is sent and nothing is returned without a record in the journal", async () => {
     const first = storageOf(substitute, { journal: failingAt(1) });
     const error = await fault(
       first.upload(fresh()),
@@ -500,7 +500,7 @@ describe("journal", () => {
     assert.deepEqual(states, ["intent", "stored"]);
   });
 
-  test("a blob that has expired is stored anew; failing tries forget nothing that was bought", async () => {
+  test("an expired blob is stored again, and failed attempts delete no record of a paid blob", async () => {
     const content = fresh();
     const storage = storageOf(substitute);
     const first = await storage.upload(content);
@@ -583,7 +583,7 @@ describe("kill -9", () => {
     return options;
   }
 
-  test("between upload and answer: the journal tells, a retry does not upload twice", async () => {
+  test("between the upload and its answer: the journal has the upload, and a retry does not upload twice", async () => {
     const options = await killBetween(real);
     const next = new Uploader(options);
     const { recovered } = await next.line();
@@ -599,7 +599,7 @@ describe("kill -9", () => {
     await next.kill();
   });
 
-  test("the same without the encoder: the publisher is asked again and has it already; paid once", async () => {
+  test("between the upload and its answer, without the encoder: a retry finds the blob at the publisher, which is paid once", async () => {
     const options = await killBetween(substitute);
     const next = new Uploader(options);
     assert.equal((await next.line()).recovered[0]?.paid, "maybe");
@@ -609,7 +609,7 @@ describe("kill -9", () => {
     await next.kill();
   });
 
-  test("between the upload and the tool's answer: the reference is there again, nothing is sent", async () => {
+  test("between the upload and the answer of the tool: a retry gets the same reference, and nothing is sent", async () => {
     const path = join(directory, `killed-${journals++}.journal`);
     const options = { path, content: `${contents++}: verified and lost`, connection: substitute.connection() };
     const child = new Uploader(options);
@@ -643,7 +643,9 @@ describe("memory", () => {
   ] as const;
   for (const [name, blobIds, shared] of cases) {
     const skip = shared && process.env.SVC_TEST_FULL !== "1";
-    test(`8 MiB up and down, ${name}: below twice the data plus 64 MiB`, { skip }, async () => {
+    test(`8 MiB uploaded and downloaded, ${name}: memory stays below twice the data plus 64 MiB`, {
+      skip,
+    }, async () => {
       const dev = await DevStore.start({ directory: join(directory, name), ...blobIds });
       const path = join(directory, `memory-${journals++}.journal`);
       const child = new Uploader({ path, size, shared, connection: dev.connection(), read: true, settle: true });

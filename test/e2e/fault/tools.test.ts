@@ -45,7 +45,7 @@ describe("faults of a tool", () => {
     ["never settles", "tool_invocation_timeout"],
   ];
   for (const [fault, code] of FAULTS) {
-    it(`${fault}: ${code}, the same for a retry, and the next call is fine`, async () => {
+    it(`${fault}: ${code}, a retry gets the same answer, and the next call succeeds`, async () => {
       const request = faulty.sign({ value: { fault, text: MARKS.input } });
       assert.equal(await outcomeOf(faulty, request, undefined), code);
       assert.equal(await outcomeOf(faulty, request, undefined), code);
@@ -53,7 +53,7 @@ describe("faults of a tool", () => {
     });
   }
 
-  it("throws in a timer: logged, from the second on with its name, and the call itself ends as it would", async () => {
+  it("an exception in a timer is logged, with the name of the tool from the second one on, and does not affect its call", async () => {
     const isStray = (line: string) => line.includes("uncaughtException");
     const lines = () => server.log().split("\n").filter(isStray);
     for (const times of [1, 2]) {
@@ -66,15 +66,15 @@ describe("faults of a tool", () => {
     assert.equal(await outcomeOf(faulty, faulty.sign({ value: 1 }), 1), undefined);
   });
 
-  it("the log has what was thrown", async () => {
+  it("the log has the thrown errors", async () => {
     await until(() => server.log().includes(MARKS.error), "what was thrown");
   });
 });
 
-describe("callers that leave", () => {
+describe("callers that disconnect", () => {
   const calls = FULL ? 1_000 : 200;
 
-  it(`${calls} disconnects at every stage: no run is left, and a retry gets the cached result`, async () => {
+  it(`${calls} disconnects at every stage: no run remains, and a retry gets the stored result`, async () => {
     const requests = Array.from({ length: calls }, (_, i) => ({ value: { wait: 20, i } })).map(
       (input) => [input.value, echo.sign(input)] as const,
     );

@@ -57,7 +57,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     assert.equal(await page.locator("h2", { hasText: "xyz.page.kinds@1" }).count(), 1);
   });
 
-  test("the form and the JSON follow each other, for a port of every kind", async () => {
+  test("form and JSON show the same input after an edit of either, for a port of every kind", async () => {
     const value = async () => JSON.parse(await text()) as Record<string, unknown>;
     await field("big").fill("9223372036854775807");
     assert.match(await text(), /"big": 9223372036854775807,/, "exact");
@@ -161,7 +161,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     assert.equal(copied, await page.getByRole("region", { name: "Result" }).locator("pre").textContent());
   });
 
-  test("errors of the server appear at their field", async () => {
+  test("errors of the server appear next to their field", async () => {
     await press("Sample input");
     await edit((input) => {
       input.tree = { name: "a", children: [{ name: 5, children: [] }] };
@@ -213,7 +213,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await press("Sample input");
   });
 
-  test("each protocol check has its verdict, also in the menu", async () => {
+  test("each protocol check shows its verdict, also in the menu", async () => {
     await calling("Call signed");
     const retried = await checking("Exact retry");
     assert.match(retried, /✓ Exact retry: same status and body: the tool did not run again/);
@@ -271,7 +271,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     assert.match(await checking("Exact retry"), /✓ Exact retry/, "of a call before the reload");
   });
 
-  test("the theme is the system's by default, and a choice is remembered", async () => {
+  test("the theme is that of the system by default, and the page remembers a choice", async () => {
     const back = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
     const light = await back();
     await page.getByRole("combobox", { name: "Theme" }).selectOption("dark");

@@ -138,7 +138,7 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
     assert.deepEqual([opened.foreign, opened.faults], [[], []]);
   });
 
-  test("all controls by keyboard", async () => {
+  test("all controls can be used by keyboard", async () => {
     const other = await openPage(url);
     const { keyboard } = other.page;
     const focused = () =>

@@ -91,7 +91,7 @@ describe("in other runtimes", { skip }, () => {
       ["native.mjs", "as it resolves svc-runtime/leader"],
     ] as const) {
       describe(`${name}, ${title}`, () => {
-        test("it passes all vectors", async () => {
+        test("the client passes all recorded vectors", async () => {
           expectConformance(await evaluate(command, file, "platform.runVectors(vectors)"));
           for (const engine of file === "native.mjs" ? engines : []) {
             const selected = `await platform.selectEngine(${JSON.stringify(engine)})`;
@@ -99,7 +99,7 @@ describe("in other runtimes", { skip }, () => {
           }
         });
 
-        test("it signs, retries and verifies, and calls without signatures", async () => {
+        test("the client signs, retries, verifies and calls without signatures", async () => {
           const served = await serveEcho();
           const { url } = await serveUnsignedEcho();
           const target = JSON.stringify(served.target);

@@ -56,7 +56,7 @@ const post = (page: Page, url: string, mode: "cors" | "no-cors") =>
   );
 
 describe("in Chromium", { skip }, () => {
-  test("the client passes all vectors", async () => {
+  test("the client passes all recorded vectors", async () => {
     const page = await open(await servePage());
     expectConformance(await page.evaluate((files) => platform.runVectors(files), FILES));
   });
@@ -75,7 +75,7 @@ describe("in Chromium", { skip }, () => {
     assert.equal(served.tool.calls.invoked, 1);
   });
 
-  test("the page of docs/client.md calls", async () => {
+  test("the page of docs/client.md calls a tool", async () => {
     const [, source = ""] =
       /^```ts file=src\/page\.ts\n([\s\S]*?)^```$/m.exec(readFileSync("docs/client.md", "utf8")) ?? [];
     const { code } = await bundleForBrowsers(source, undefined, { format: "iife", globalName: "page" });
@@ -103,7 +103,7 @@ describe("in Chromium", { skip }, () => {
     assert.equal(tool.calls.constructed, 1);
   });
 
-  test("a server that names no pages is closed to all", async () => {
+  test("a server without allowedOrigins refuses all pages", async () => {
     const { target } = await serveEcho();
     const page = await open(await servePage());
     assert.equal(await page.evaluate((url) => platform.connectFault(url), target.url), "connection_failed");

@@ -41,7 +41,7 @@ describe("the client library", withRedis(), () => {
   }
 
   const inFullRuns = { skip: FULL ? false : "in full runs only: the watchdog waits for 10 s" };
-  it("a client that never connects nor ends is replaced by the watchdog", inFullRuns, async () => {
+  it("the watchdog replaces a client that neither connects nor ends", inFullRuns, async () => {
     const real = new Redis({ port: server.port, lazyConnect: true });
     let made = 0;
     const client = {
@@ -69,7 +69,7 @@ describe("the client library", withRedis(), () => {
     assert.deepEqual(await server.client.keys("*"), []);
   });
 
-  it("a claim that a proxy refuses, though it was carried out, is taken back", async () => {
+  it("a claim that was carried out although a proxy answered with an error is withdrawn", async () => {
     const hostile = await HostileRedis.start(server.client);
     const store = make(hostile.url);
     await store.start(context);
@@ -86,7 +86,7 @@ describe("the client library", withRedis(), () => {
     assert.equal((await store.claim(request)).state, "run");
   });
 
-  it("prints nothing of a server that refuses INFO", async () => {
+  it("prints no text of a server that refuses INFO", async () => {
     const warn = mock.method(console, "warn", () => {});
     const hostile = await HostileRedis.start(server.client);
     hostile.attack = ([name]) => (/^info$/i.test(name) ? { bytes: `-NOPERM ${CANARY}\r\n` } : "pass");
@@ -94,7 +94,7 @@ describe("the client library", withRedis(), () => {
     assert.equal(warn.mock.callCount(), 0);
   });
 
-  it("tells at the start that a server still loads its data", async () => {
+  it("reports at the start that a server is still loading its data", async () => {
     const hostile = await HostileRedis.start(server.client);
     let loads = 3;
     hostile.attack = ([name]) =>
@@ -103,7 +103,7 @@ describe("the client library", withRedis(), () => {
     assert.ok(loads < 0, "it was asked again");
   });
 
-  it("prints nothing of a Sentinel that refuses the watcher of failovers", async () => {
+  it("prints no text of a Sentinel that refuses the subscription to failovers", async () => {
     const error = mock.method(console, "error", () => {});
     const refusing = createServer((socket) => {
       socket.on("error", () => {});

@@ -62,9 +62,9 @@ describe("the connection of a shared store", withRedis(), () => {
     return store;
   }
 
-  it("through a unix socket", async () => runs(await start({ url: `unix://${path("redis.sock")}` })));
+  it("works through a unix socket", async () => runs(await start({ url: `unix://${path("redis.sock")}` })));
 
-  it("through TLS with a client certificate; an unknown authority ends the start at once", async () => {
+  it("works through TLS with a client certificate; an unknown authority ends the start at once", async () => {
     const url = `rediss://localhost:${tlsPort}`;
     const files = { certPath: path("cert.pem"), keyPath: path("key.pem") };
     await runs(await start({ url, ...files, caPath: path("cert.pem") }));
@@ -75,7 +75,7 @@ describe("the connection of a shared store", withRedis(), () => {
     });
   });
 
-  it("a file that is missing is named with its variable", async () => {
+  it("an error for a missing file names the file and its variable", async () => {
     await assert.rejects(start({ url: server.url, passwordFile: path("none") }), {
       name: "StartupError",
       message:
@@ -83,7 +83,7 @@ describe("the connection of a shared store", withRedis(), () => {
     });
   });
 
-  it("a user with the documented rights is enough; each of them is needed", async () => {
+  it("a user with the documented permissions is sufficient, and each permission is necessary", async () => {
     await server.client.call("ACL", "SETUSER", "replay", "on", ">secret", ...RIGHTS.split(" "));
     const url = server.url.replace("://", "://replay:secret@");
     await runs(await start({ url }));
@@ -94,7 +94,7 @@ describe("the connection of a shared store", withRedis(), () => {
     }
   });
 
-  it("a right that is taken away while the server runs makes it unready, until it is back", async () => {
+  it("a permission that is removed while the server runs makes the server unready until the permission is restored", async () => {
     await server.client.call("ACL", "SETUSER", "later", "on", ">secret", ...RIGHTS.split(" "));
     const store = await start({ url: server.url.replace("://", "://later:secret@") });
     await server.client.call("ACL", "SETUSER", "later", "-exists");
@@ -107,7 +107,7 @@ describe("the connection of a shared store", withRedis(), () => {
     await until(() => store.unavailable === undefined, "the store serves again");
   });
 
-  it("reads the password at each connection", async () => {
+  it("reads the password file for each connection", async () => {
     const client = server.client;
     await client.call("ACL", "SETUSER", "rotated", "on", ">old", ...RIGHTS.split(" "));
     writeFileSync(path("password"), "old\n");
@@ -126,7 +126,7 @@ describe("the connection of a shared store", withRedis(), () => {
     );
   });
 
-  it("a wrong password ends the start at once, and is in no message", async () => {
+  it("a wrong password ends the start at once, and no message contains it", async () => {
     const log = new KeptLog();
     const url = server.url.replace("://", "://replay:wr0ng-canary@");
     await assert.rejects(start({ url }, log), (error) => {
@@ -141,7 +141,7 @@ describe("the connection of a shared store", withRedis(), () => {
     iovalkey: () => new Valkey({ port: server.port, lazyConnect: true }),
   };
   for (const [name, make] of Object.entries(clients)) {
-    it(`with the options of a given ${name} client`, async () => {
+    it(`connects with the options of a given ${name} client`, async () => {
       const client = make();
       await runs(await start({ client, prefix: `${name}:` }));
       assert.equal(client.status, "wait", "the given client itself is not used");
@@ -168,7 +168,7 @@ describe("the connection of a shared store", withRedis(), () => {
     );
   });
 
-  it("a right that is taken away makes it unready until it is back, with one line", async () => {
+  it("a removed permission makes the store unready until it is restored, with one log line", async () => {
     const log = new KeptLog();
     const client = server.client;
     await client.call("ACL", "SETUSER", "taken", "on", ">secret", ...RIGHTS.split(" "));

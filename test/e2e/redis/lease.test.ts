@@ -49,7 +49,7 @@ describe("a lease in Redis", withRedis(), () => {
       return one.shared.pendingWrites === 0;
     }, "the write is repeated");
 
-  it("is renewed for lease and TTL when a third of it has passed, not before", async () => {
+  it("is renewed, for the time of lease and TTL, when a third of the lease has passed and not earlier", async () => {
     const { store, prefix } = await stores.open();
     const pass = stores.stopClock();
     leaseOf(await store.claim(request(1)));
@@ -67,7 +67,7 @@ describe("a lease in Redis", withRedis(), () => {
     assert.equal(renewals(2), 2);
   });
 
-  it("keeps the 504 of a tool that outlives its deadline, for as long as it runs and across a loss", async () => {
+  it("keeps the 504 of a tool that outlives its deadline while the tool runs, also after a loss of data", async () => {
     const { store, prefix } = await stores.open();
     const pass = stores.stopClock();
     const lease = leaseOf(await store.claim(request(1)));
@@ -87,7 +87,7 @@ describe("a lease in Redis", withRedis(), () => {
     await assertLifetime(prefix, "e", TTL);
   });
 
-  it("is not held after any end", async () => {
+  it("is no longer held after each kind of end", async () => {
     const { store } = await stores.open();
     for (const [nonce, end] of (["complete", "release", "timeOut"] as const).entries()) {
       const lease = leaseOf(await store.claim(request(nonce)));
@@ -116,7 +116,7 @@ describe("a lease in Redis", withRedis(), () => {
     });
   }
 
-  it("gives an end up when lease and TTL have passed, with a line in the log", async () => {
+  it("stops repeating an end when lease and TTL have passed, with a log line", async () => {
     const one = await stores.open();
     const lease = await one.run(1);
     one.on("end", () => REFUSED);
@@ -135,7 +135,7 @@ describe("a lease in Redis", withRedis(), () => {
     assert.ok(one.log.lines.some(({ level, message }) => level === "error" && message.startsWith("answers could")));
   });
 
-  it("an end whose reply was lost is repeated, and no conflict", async () => {
+  it("an end whose reply was lost is repeated and does not count as a conflict", async () => {
     const one = await stores.open();
     const lease = await one.run(1);
     one.on("end", async (answer) => {
@@ -159,7 +159,7 @@ describe("a lease in Redis", withRedis(), () => {
     assert.equal(await one.state(1), "run");
   });
 
-  it("repeats a settling that fails", async () => {
+  it("repeats a failed report that the tool has settled", async () => {
     const one = await stores.open();
     const lease = await one.run(1);
     await lease.timeOut(LATE);
@@ -171,7 +171,7 @@ describe("a lease in Redis", withRedis(), () => {
     await assertLifetime(one.prefix, "e", TTL);
   });
 
-  it("a 504 that is being written while its tool settles gets the TTL from then", async () => {
+  it("if a tool settles while its 504 is being written, the TTL counts from that moment", async () => {
     const one = await stores.open();
     const lease = await one.run(1);
     const gate = new Gate();
@@ -188,7 +188,7 @@ describe("a lease in Redis", withRedis(), () => {
     await assertLifetime(one.prefix, "e", TTL);
   });
 
-  it("settling does not change the record of another process", async () => {
+  it("the report that a tool has settled does not change the record of another process", async () => {
     const [one] = await stores.share();
     const two = await stores.open({ prefix: one.prefix, ttlMs: 90_000 });
     const lease = await one.run(1);
@@ -199,7 +199,7 @@ describe("a lease in Redis", withRedis(), () => {
     await assertLifetime(one.prefix, "e", 90_000);
   });
 
-  it("sees at a renewal that another process runs the pair, and counts it once", async () => {
+  it("detects at a renewal that another process is running the pair, and counts one conflict", async () => {
     const [one, two] = await stores.share();
     const pass = stores.stopClock();
     const lease = await one.run(1);
@@ -214,7 +214,7 @@ describe("a lease in Redis", withRedis(), () => {
     assert.equal(await other.complete(RESULT), true);
   });
 
-  it("sees at a renewal that another process has run the pair, and does not claim it again", async () => {
+  it("detects at a renewal that another process has run the pair, and does not claim the pair again", async () => {
     const [one, two] = await stores.share();
     const pass = stores.stopClock();
     await one.run(1);
@@ -283,7 +283,7 @@ describe("a lease in Redis", withRedis(), () => {
   });
 
   for (const after of ["close", "silence"] as const) {
-    it(`a claim that was carried out and answered by ${after} is taken back`, async () => {
+    it(`a claim that was carried out and answered by ${after} is withdrawn`, async () => {
       const [one, two] = await stores.share();
       one.on("claim", async (answer) => {
         assert.equal(await answer(), 1);
@@ -303,7 +303,7 @@ describe("a lease in Redis", withRedis(), () => {
     });
   }
 
-  it("a claim that is carried out after it was not found is taken back then", async () => {
+  it("a claim that Redis carries out only after the first withdrawal is withdrawn again", async () => {
     const [one, two] = await stores.share();
     const pass = stores.stopClock();
     let carryOut = async (): Promise<unknown> => assert.fail("no claim");

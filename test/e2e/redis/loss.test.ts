@@ -38,7 +38,7 @@ describe("a Redis that loses data", withRedis(), () => {
     assert.equal(await two.state(1), "in-flight");
   });
 
-  it("every run and every recent end is registered again before anything is claimed", async () => {
+  it("every run and every recent end is registered again before new claims", async () => {
     const [one, two] = await stores.share();
     const nonces = Array.from({ length: 70 }, (_, i) => i + 1);
     const leases = await Promise.all(nonces.map((nonce) => one.run(nonce)));
@@ -71,7 +71,7 @@ describe("a Redis that loses data", withRedis(), () => {
     }, "the loss is seen");
   }
 
-  it("a release after a lost reply is repeated at a new primary that has missed it", async () => {
+  it("a release whose reply was lost is repeated at a new primary that has missed the release", async () => {
     const [one, two] = await stores.share();
     one.on("claim", async (answer) => {
       assert.equal(await answer(), 1);
@@ -86,7 +86,7 @@ describe("a Redis that loses data", withRedis(), () => {
     assert.equal(await two.state(1), "run");
   });
 
-  it("the release of a claim is repeated at a new primary that has missed it", async () => {
+  it("the release of a claim is repeated at a new primary that has missed the release", async () => {
     const [one, two] = await stores.share();
     const lease = await one.run(1);
     await failOver(one, async () => assert.equal(await lease.release(), true));
@@ -110,7 +110,7 @@ describe("a Redis that loses data", withRedis(), () => {
     assert.equal(await one.state(1), "in-flight");
   });
 
-  it("ends that wait are written as soon as the server is back", async () => {
+  it("waiting ends are written as soon as the server is available again", async () => {
     // A grace period bounds the pause of the connection, so only the pause of the end is long.
     const [one] = await stores.share({ graceMs: 400 });
     const lease = await one.run(1);
@@ -123,7 +123,7 @@ describe("a Redis that loses data", withRedis(), () => {
     assert.equal(await one.state(1), "completed");
   });
 
-  it("the end of a store writes what waits, within the time that it is given", async () => {
+  it("closing a store writes waiting answers, within the given time", async () => {
     for (const isBack of [true, false]) {
       const one = await stores.open();
       const lease = await one.run(1);
@@ -144,7 +144,7 @@ describe("a Redis that loses data", withRedis(), () => {
   });
 });
 
-describe("a Redis that cannot take more", withRedis(), () => {
+describe("a full Redis", withRedis(), () => {
   let server: RedisServer;
   before(async () => {
     server = await RedisServer.start();
@@ -152,7 +152,7 @@ describe("a Redis that cannot take more", withRedis(), () => {
   after(() => server.end());
   const stores = new HeldStores(() => server);
 
-  it("full: what runs is renewed, ends and is registered after a loss; retries are answered; nothing new runs", async () => {
+  it("runs are renewed, end, and are registered again after a loss; retries are answered; new calls do not run", async () => {
     const [one] = await stores.share();
     const pass = stores.stopClock();
     const [ends, times, released] = [await one.run(1), await one.run(2), await one.run(3)];
@@ -182,7 +182,7 @@ describe("a Redis that cannot take more", withRedis(), () => {
     assert.equal(await one.state(6), "run");
   });
 
-  it("is unready after 2 s of trouble", async () => {
+  it("makes the store unready after 2 s", async () => {
     const one = await stores.open();
     const pass = stores.stopClock();
     one.on("claim", () => REFUSED);
@@ -193,7 +193,7 @@ describe("a Redis that cannot take more", withRedis(), () => {
     assert.equal(one.store.unavailable, "refused: ERR");
   });
 
-  it("its policy is looked at each minute", async () => {
+  it("the eviction policy is checked each minute", async () => {
     const one = await stores.open();
     const look = async (policy: string, isWanted: () => boolean) => {
       await server.client.config("SET", "maxmemory-policy", policy);

@@ -68,7 +68,7 @@ for (const [engine, program] of Object.entries(engines)) {
       return store;
     }
 
-    describe("the suite of every store", () => {
+    describe("the tests of every replay store", () => {
       const make = async (): Promise<StoreUnderTest> => {
         const prefix = `case${cases++}:`;
         const store = await open(prefix, () => TTL);
@@ -83,7 +83,7 @@ for (const [engine, program] of Object.entries(engines)) {
       for (const { name, run } of replayStoreCases(make)) it(name, run);
     });
 
-    it("a run that one replica's shutdown ends, with its 503 lost, is not run again by a repeat at another", async () => {
+    it("if a shutdown interrupts a run and its 503 is lost, a repeat at another replica does not run the call again", async () => {
       const tool = countingTool({
         path: "echo",
         invoke: (_input, { signal }) => new Promise((_, reject) => signal.addEventListener("abort", reject)),
@@ -116,7 +116,7 @@ for (const [engine, program] of Object.entries(engines)) {
       proves("8.38");
     });
 
-    it("agrees with an independent slow model in every claim, end and count", async () => {
+    it("gives the same claims, ends and counts as an independent slow model", async () => {
       let ttl = 0;
       // Time is let pass at the server only, so a note is never taken to hold yet.
       const store = await open("model:", () => ttl * SCALE, { noteMs: 0 });

@@ -117,7 +117,7 @@ describe("the contract of a shared store", withRedis(), () => {
     await assert.rejects(start(TOOL, TTL), /got a closed one/);
   });
 
-  it("the TTL of a timed out run counts from when its tool settles", async () => {
+  it("the TTL of a timed-out run counts from the moment when its tool settles", async () => {
     const [one, , prefix] = await replicas(1);
     const lease = leaseOf(await one.claim(request(3, 1)));
     await lease.timeOut({ status: 504, code: "tool_invocation_timeout", signable: false, body: Buffer.from("late") });
@@ -128,7 +128,7 @@ describe("the contract of a shared store", withRedis(), () => {
     assert.equal((await one.claim(request(3, 1))).state, "completed");
   });
 
-  it("a repeated end sets its lifetime: the reply to the first may be lost, and the tool settle meanwhile", async () => {
+  it("a repeated end sets the lifetime of the record: its first reply may be lost, and the tool may settle meanwhile", async () => {
     const [mark, record] = [Buffer.alloc(48, 1), Buffer.alloc(60, 1)];
     const end = (ms: number) => server.client.eval(SCRIPTS.end.lua, 2, "end:marker", "end:record", mark, record, ms);
     record.set(mark.subarray(32), 4);
@@ -138,7 +138,7 @@ describe("the contract of a shared store", withRedis(), () => {
     isAbout(await server.client.pttl("end:record"), TTL);
   });
 
-  it("the TTL is that of the completion, and a claim stops other hashes of its nonce", async () => {
+  it("the TTL at completion applies, and a claim blocks other hashes with its nonce", async () => {
     const ttl = { now: TTL };
     const [one, two, prefix] = await replicas(2, { ttlMs: () => ttl.now });
     const lease = leaseOf(await one.claim(request(4, 1)));
@@ -153,7 +153,7 @@ describe("the contract of a shared store", withRedis(), () => {
     proves("8.23");
   });
 
-  it("after a loss of data nothing new runs until what ran is registered again", async () => {
+  it("after a loss of data no new call runs until earlier runs are registered again", async () => {
     // The first start of all makes the incarnation, without a grace period to wait for.
     const [, , prefix] = await replicas(1);
     await Promise.all(opened.splice(0).map((store) => store.close(0)));
@@ -177,7 +177,7 @@ describe("the contract of a shared store", withRedis(), () => {
     proves("8.24");
   });
 
-  it("one run within lease and TTL; beyond them the second run is known as a conflict", async () => {
+  it("a pair runs once within lease and TTL; a second run after that is detected as a conflict", async () => {
     const [one, two, prefix] = await replicas(2);
     leaseOf(await one.claim(request(8, 1)));
     await one.close(0);
@@ -198,7 +198,7 @@ describe("the contract of a shared store", withRedis(), () => {
 
   const repeat = (memory: string | undefined, ageMs: number) => ({ repeat: { memory: memory ?? "", ageMs } });
 
-  it("replicas have one name, and another one once the data are lost: in the grace period nothing is known yet", async () => {
+  it("replicas share one memory name, and a new one after a loss of data; in the grace period the name is unknown", async () => {
     const [first, , prefix] = await replicas(1);
     const name = first.memoryName;
     assert.match(name ?? "", /^[A-Za-z0-9_-]{22}$/);
@@ -223,7 +223,7 @@ describe("the contract of a shared store", withRedis(), () => {
     proves("8.31");
   });
 
-  it("a repeat is measured by the lifetimes of all replicas, also of those that have ended", async () => {
+  it("the age of a repeat is compared with the lifetimes of all replicas, including those that have ended", async () => {
     const ttls = { first: 60_000, second: TTL };
     const [one, , prefix] = await replicas(1, { ttlMs: () => ttls.first });
     const [two] = await replicas(1, { prefix, ttlMs: () => ttls.second });
