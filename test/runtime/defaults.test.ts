@@ -281,8 +281,7 @@ compare("docs/guide/limits.md", LIMITS, {
     await close();
     return [options.handshakeTimeout ?? 0];
   },
-  "time until the first byte of a connection, and from the first byte of a request until the end of its headers":
-    () => [plain.server.headersTimeout],
+  "time from the first byte of a request until the end of its headers": () => [plain.server.headersTimeout],
   "time until a whole request has arrived": () => [plain.server.requestTimeout],
   "time in which a caller reads an answer": async () => [await answerMs()],
   "idle time between two requests of a connection": () => [plain.server.keepAliveTimeout],
@@ -305,14 +304,14 @@ compare("docs/guide/limits.md", LIMITS, {
   "size of the replay memory": async () => [(await signedDefaults()).bound],
   "time of a call": () => [DEFAULT_TIMEOUT_MS],
   "slowest rate of a body": ([rate = 0]) => bodyRate(rate),
-  "unread body of a refused call": async ([bytes = 0]) => [
+  "size of a refused call's body, up to which the server keeps the connection": async ([bytes = 0]) => [
     await largest(bytes, async (n) => {
       const { connection, response } = await answerTo(requestText("POST", "/no", [["Content-Length", `${n}`]]));
       connection.close();
       return response.headers.get("connection") !== "close";
     }),
   ],
-  "unread body that is discarded": async ([bytes = 0, ms = 0]) => {
+  "size and time of the bytes that the server discards before it closes a connection": async ([bytes = 0, ms = 0]) => {
     const linger = nextTimer(ms);
     const { connection } = await answerTo(requestText("POST", "/no", [["Content-Length", `${8 * bytes}`]]));
     const socket = plain.sockets.find(({ remotePort }) => remotePort === connection.socket.localPort);
