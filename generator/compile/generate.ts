@@ -108,7 +108,9 @@ export function generateFrom(program: Program, cache: ResultCache = new Map(), r
   if (hasErrors(diagnostics)) return { files: [], diagnostics };
   const texts = sources.flatMap((source) => {
     const artifacts = source.artifacts ?? source.tools.map((tool) => artifactsOf(tool, schemas));
-    const isReusable = source.key !== undefined && source.tools.every(importedFromOwnFile);
+    // Another file may start to use a method that SVC128 reports.
+    const isFinal = source.diagnostics.every(({ code }) => code !== "SVC128");
+    const isReusable = source.key !== undefined && isFinal && source.tools.every(importedFromOwnFile);
     if (isReusable) cache.set(source.path, { ...source, artifacts });
     return artifacts;
   });

@@ -322,6 +322,10 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     happens: [writes("src/name.ts", 'export function describe() { return "second"; }\n')],
   },
+  "a file calls a method of a tool whose name is similar to one of SvcTool": {
+    files: { "src/a.ts": toolSource("A", "{ a: string }").replace(/\}\s*$/, "  static closes() {}\n}\n"), "src/b.ts": "" },
+    happens: [writes("src/b.ts", 'import { A } from "./a.js";\nA.closes();\n')],
+  },
   "a file changes that nothing imported for a while": {
     files: { ...TOOL_OF_ONE, "far/h.ts": "export interface H { a: string }\n", "src/one.ts": IMPORT_H },
     tsconfig: { compilerOptions: ANYWHERE, include: ["src"] },

@@ -17,24 +17,35 @@ const MAX_FILES = 200;
  *
  * @param fqn name of the tool, by default any
  */
-export function toolOutside({ layout, program, sources }: Program, fqn = "") {
+export function toolOutside(program: Program, fqn = "") {
+  const { layout, sources } = program;
   const folders = new Set([dirname(layout.out), ...sources.map(({ fileName }) => dirname(fileName))]);
-  const path = ts.sys
-    .readDirectory(layout.root, EXTENSIONS, ["node_modules", "**/*.d.ts"], undefined, MAX_DEPTH)
-    .slice(0, MAX_FILES)
+  const found = filesOutside(program, EXTENSIONS)
     .filter((path) => !JAVASCRIPT.test(path) || folders.has(dirname(path)))
-    .filter((path) => program.getSourceFile(path) === undefined && isOfPackage(path, layout.root))
-    .map((path) => displayPath(layout, path))
     .find((path) => {
-      const text = readSource(join(layout.root, path)) ?? "";
+      const text = readSource(path) ?? "";
       return /\bextends\s+SvcTool\b/.test(text) && text.includes(fqn);
     });
-  if (path === undefined) return undefined;
+  if (found === undefined) return undefined;
+  const path = displayPath(layout, found);
   const typed = basename(path).replace(JAVASCRIPT, ".$1ts");
   const hint = JAVASCRIPT.test(path)
     ? `rename it to ${typed}: svc-gen reads TypeScript only`
     : `add it to "include" in ${displayPath(layout, layout.tsconfig)}`;
   return { path, hint };
+}
+
+/** Whether a TypeScript file of the project, such as a test, matches, although it is not part of the program. */
+export function matchesOutside(program: Program, pattern: RegExp): boolean {
+  return filesOutside(program, EXTENSIONS.slice(0, 4)).some((path) => pattern.test(readSource(path) ?? ""));
+}
+
+/** Absolute paths of at most {@link MAX_FILES} files near tsconfig.json that are not part of the program. */
+function filesOutside({ layout, program }: Program, extensions: readonly string[]): string[] {
+  return ts.sys
+    .readDirectory(layout.root, extensions, ["node_modules", "**/*.d.ts"], undefined, MAX_DEPTH)
+    .slice(0, MAX_FILES)
+    .filter((path) => program.getSourceFile(path) === undefined && isOfPackage(path, layout.root));
 }
 
 /** Whether no package.json lies between a file and the root: packages of a workspace are separate projects. */

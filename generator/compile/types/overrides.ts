@@ -3,6 +3,7 @@
 import { closest } from "svc-runtime/internal/generator";
 import type { Code } from "../diagnostics/diagnostics.js";
 import { type Program, packageOf } from "../project/program.js";
+import { matchesOutside } from "../project/tool-outside.js";
 import {
   type ClassDeclaration,
   type ClassExpression,
@@ -79,8 +80,8 @@ export function checkKinds(program: Program, node: ClassNode, statics: Type, nam
 }
 
 /**
- * Public methods whose names are similar to those of SvcTool, but which no source uses: the author's own methods have
- * callers.
+ * Public methods whose names are similar to those of SvcTool, but which no source or test uses: the author's own
+ * methods have callers.
  */
 export function misspelt(program: Program, type: Type, names: readonly string[]) {
   return program.checker.getPropertiesOfType(type.compilerType).flatMap(({ name: key }) => {
@@ -90,7 +91,8 @@ export function misspelt(program: Program, type: Type, names: readonly string[])
     const word = key.replace(/\W/g, "\\$&");
     // A member access, a name in quotes, or a member of a pattern or literal.
     const use = new RegExp(`\\.${word}(?![\\w$])|["']${word}["']|[{,]\\s*${word}\\s*[,}:=]`);
-    if (program.sources.some(({ text }) => use.test(text))) return [];
+    const files = program.program.getSourceFiles().filter((file) => !program.isForeign(file));
+    if (files.some(({ text }) => use.test(text)) || matchesOutside(program, use)) return [];
     return [{ key, found, detail: `SvcTool has ${meant}()` }];
   });
 }
