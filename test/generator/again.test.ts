@@ -323,7 +323,10 @@ const CASES: Readonly<Record<string, Case>> = {
     happens: [writes("src/name.ts", 'export function describe() { return "second"; }\n')],
   },
   "a file calls a method of a tool whose name is similar to one of SvcTool": {
-    files: { "src/a.ts": toolSource("A", "{ a: string }").replace(/\}\s*$/, "  static closes() {}\n}\n"), "src/b.ts": "" },
+    files: {
+      "src/a.ts": toolSource("A", "{ a: string }").replace(/\}\s*$/, "  static closes() {}\n}\n"),
+      "src/b.ts": "",
+    },
     happens: [writes("src/b.ts", 'import { A } from "./a.js";\nA.closes();\n')],
   },
   "a file changes that nothing imported for a while": {

@@ -117,6 +117,7 @@ test("the other ways to compile: bundler resolution, and a project whose files a
   const options = {
     ...STRICTEST,
     verbatimModuleSyntax: false,
+    isolatedModules: false,
     module: "ESNext",
     moduleResolution: "bundler",
     paths: { "@/*": ["./src/*"] },
@@ -126,8 +127,10 @@ test("the other ways to compile: bundler resolution, and a project whose files a
       "src/sum.ts": toolSource("Sum", "{ text: string; list: string[] }"),
       "src/demo.ts":
         'import { contracts } from "./generated/contracts.js";\nimport { type Row, one } from "./lib";\nimport { Row as Other } from "./lib";\nimport { Sum } from "@/sum.js";\nexport const sum = Sum;\n' +
-        "export const count: number = contracts.length + one;\nexport type Rows = Row | Other;\n",
-      "src/lib/index.ts": "export const one = 1;\nexport interface Row {}\n",
+        "export const count: number = contracts.length + one;\nexport type Rows = Row | Other;\n" +
+        'import { Line } from "./lib";\nexport type Lines = Line;\nexport { Row as R } from "./lib";\nexport { Line as L } from "./lib";\n' +
+        'import * as lib from "./lib";\nexport type One = typeof lib.one;\nexport * from "./lib";\n',
+      "src/lib/index.ts": "export const one = 1;\nexport interface Row {}\nexport class Line {}\n",
     },
     options,
   );
@@ -139,9 +142,13 @@ test("the other ways to compile: bundler resolution, and a project whose files a
     [
       'src/demo.ts:2:31 Node does not resolve this import: "./lib"; write "./lib/index.js"',
       'src/demo.ts:4:21 Node does not resolve this import: "@/sum.js"; write "./sum.js"',
+      'src/demo.ts:11:27 Node does not resolve this import: "./lib"; write "./lib/index.js"',
+      'src/demo.ts:14:15 Node does not resolve this import: "./lib"; write "./lib/index.js"',
     ],
   );
   assert.ok(existsSync(join(project.root, "dist/generated/contracts.js")));
+  const emitted = readFileSync(join(project.root, "dist/demo.js"), "utf8");
+  assert.equal(emitted.match(/from "(?:\.\/lib|@)/g)?.length, notes.length);
 });
 
 test("literals print everything that could end them as escapes", () => {

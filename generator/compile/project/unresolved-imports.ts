@@ -13,7 +13,7 @@ export function unresolvedImports({ program, checker, sources, emits, at }: Prog
   if (!emits || options.outDir === undefined) return [];
   return sources.flatMap((file) =>
     file.statements.flatMap((statement) => {
-      if (!isValueImport(statement, checker)) return [];
+      if (!(ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement))) return [];
       const { moduleSpecifier } = statement;
       if (moduleSpecifier === undefined || !ts.isStringLiteral(moduleSpecifier)) return [];
       const name = moduleSpecifier.text;
@@ -22,6 +22,7 @@ export function unresolvedImports({ program, checker, sources, emits, at }: Prog
       const isRelative = /^\.\.?(?:\/|$)/.test(name);
       const lacksExtension = isRelative && mayLackExtensions(options) && !HAS_EXTENSION.test(name);
       if (!lacksExtension && !(options.paths !== undefined && isAlias(name, target, sources))) return [];
+      if (!isEmitted(statement, options, checker)) return [];
       const path = relative(dirname(file.fileName), target.fileName).replace(/(?:\.d)?\.([cm]?)tsx?$/, ".$1js");
       const written = quoted(path.startsWith(".") ? path : `./${path}`);
       return [diagnostic("SVC192", { place: at(moduleSpecifier) }, `${quoted(name)}; write ${written}`)];
@@ -42,24 +43,26 @@ export function mayLackExtensions({ module = ts.ModuleKind.CommonJS, moduleResol
   return moduleResolution === ts.ModuleResolutionKind.Bundler && module >= ts.ModuleKind.ES2015;
 }
 
-/** Whether an import or export remains in JavaScript because some of its names are values. */
-function isValueImport(
-  statement: ts.Statement,
+/** TypeScript's internal queries about which names are values in JavaScript (6.0). */
+interface InnerChecker {
+  getEmitResolver(file: ts.SourceFile): {
+    isReferencedAliasDeclaration(node: ts.ImportClause, children: true): boolean;
+    isValueAliasDeclaration(node: ts.ExportSpecifier): boolean;
+  };
+}
+
+/** Whether an import or export remains in JavaScript: tsc erases names that are used only as types. */
+function isEmitted(
+  statement: ts.ImportDeclaration | ts.ExportDeclaration,
+  { verbatimModuleSyntax }: ts.CompilerOptions,
   checker: ts.TypeChecker,
-): statement is ts.ImportDeclaration | ts.ExportDeclaration {
-  if (ts.isExportDeclaration(statement)) return !statement.isTypeOnly;
-  if (!ts.isImportDeclaration(statement)) return false;
-  const { importClause: clause } = statement;
-  const named = clause?.namedBindings;
-  if (clause === undefined || clause.name !== undefined || named === undefined || !ts.isNamedImports(named))
-    return clause?.isTypeOnly !== true;
-  return (
-    !clause.isTypeOnly &&
-    named.elements.some(({ isTypeOnly, name }) => {
-      const symbol = checker.getSymbolAtLocation(name);
-      return (
-        !isTypeOnly && symbol !== undefined && (checker.getAliasedSymbol(symbol).flags & ts.SymbolFlags.Value) !== 0
-      );
-    })
-  );
+): boolean {
+  const isImport = ts.isImportDeclaration(statement);
+  const names = isImport ? statement.importClause : statement.exportClause;
+  if ((isImport ? statement.importClause?.isTypeOnly : statement.isTypeOnly) === true) return false;
+  if (names === undefined || ts.isNamespaceExport(names) || verbatimModuleSyntax === true) return true;
+  const resolver = (checker as unknown as InnerChecker).getEmitResolver(statement.getSourceFile());
+  return ts.isNamedExports(names)
+    ? names.elements.some((each) => !each.isTypeOnly && resolver.isValueAliasDeclaration(each))
+    : resolver.isReferencedAliasDeclaration(names, true);
 }
