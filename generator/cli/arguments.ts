@@ -58,12 +58,6 @@ export function readArguments(given: readonly string[], commands: readonly Comma
     const hint = /^\d+$/.test(first) && Object.hasOwn(command.options, "port") ? `; did you mean --port ${first}?` : "";
     throw new UsageError(`${command.name} takes no argument, got ${shownText(first)}${hint}`);
   }
-  const files = /^\[?FILE\]?$/.test(command.arguments ?? "") ? args.map((each) => ["", each] as const) : [];
-  const named = Object.entries(command.options).filter(([, { value }]) => value === "FILE");
-  for (const [option, text] of [...files, ...named.map(([name]) => [` --${name}`, values[name]] as const)]) {
-    const kind = typeof text === "string" ? contentKind(text) : undefined;
-    if (kind !== undefined) throw new UsageError(`${command.name}${option} expects the name of a file, got ${kind}`);
-  }
   return { command, args, values };
 }
 

@@ -19,6 +19,7 @@ import { mcpCommand } from "../commands/mcp.js";
 import { metaCommand } from "../commands/meta.js";
 import { newCommand } from "../commands/new.js";
 import { openApiCommand } from "../commands/openapi.js";
+import { refuseContent } from "../commands/options/file-arguments.js";
 import { schemaCommand } from "../commands/schema.js";
 import { escapeAllButColours, escapeControls } from "../compile/diagnostics/quote.js";
 import { UnwritableError } from "../files/atomic-write.js";
@@ -92,6 +93,7 @@ export async function run(given: readonly string[], surroundings: CliHost): Prom
       host.print(`${VERSION}\n`);
       return EXIT.done;
     }
+    await refuseContent(command, args, values, host.cwd);
     return await command.run({ ...host, args, values, json: isSet(values, "json"), quiet: isSet(values, "quiet") });
   } catch (error) {
     const fault = faultOf(error, helpFor(given));

@@ -46,7 +46,6 @@ const HAS_MODES = process.platform !== "win32";
  * @throws KeyFileError
  */
 export function readKeyFile(folder: string, name: string): KeyFile {
-  refuseKeyAsName(name);
   refusePublicKey(name);
   const { bytes, stats } = readRegular(resolve(folder, name), name);
   const text = bytes.toString().trim();
@@ -117,7 +116,6 @@ function modeWarnings(mode: number, name: string): string[] {
  * @throws KeyFileError if the path exists, even as a symbolic link; UnwritableError
  */
 export function writeKeyFile(folder: string, name: string, text: string): void {
-  refuseKeyAsName(name);
   refusePublicKey(name);
   const path = resolve(folder, name);
   refuseLinkedFolders(baseOf(folder, dirname(path)), path);
@@ -182,18 +180,5 @@ export function refusePublicKey(name: string): void {
   throw new KeyFileError(
     `expected the file of a private key, got ${quoted(name)}, which is named like a public key`,
     "pass the path of the private key",
-  );
-}
-
-/**
- * Rejects a key given instead of a file name, because later messages would print it.
- *
- * @throws KeyFileError
- */
-export function refuseKeyAsName(name: string): void {
-  if ("got" in readPrivateKey(name)) return;
-  throw new KeyFileError(
-    "expected the name of a file, got a key",
-    "the key may now be in the history of your shell: create a new one, and pass the name of its file",
   );
 }

@@ -256,6 +256,39 @@ test("messages quote, escape and truncate arguments, but not paths", async () =>
   assert.match((await svcGen("keys", "show", path)).err, new RegExp(`cannot read "${path}": `));
 });
 
+test("a key or a text in place of the name of a file is refused, and not printed", async () => {
+  const key = Buffer.alloc(32, 7);
+  const texts = [
+    key.toString("hex"),
+    `0x${key.toString("hex")}`,
+    key.toString("base64url"),
+    '{"a":"0707"}',
+    "-----0707-----",
+  ];
+  for (const { name, options, arguments: syntax = "" } of COMMANDS) {
+    const named = Object.keys(options).filter((option) => options[option]?.value === "FILE");
+    for (const text of texts) {
+      const calls = [
+        ...named.map((option) => [`--${option}=${text}`]),
+        ...(syntax.includes("@FILE") ? [[`@${text}`]] : /FILE|OLD|META/.test(syntax) ? [[text], ["k.key", text]] : []),
+      ];
+      for (const args of calls) {
+        const { code, out, err } = await svcGen(...name.split(" "), ...args);
+        assert.deepEqual([code, out], [EXIT.usage, ""], `${name} ${args}`);
+        assert.match(err, /expects the name of a file, got (?:a key; it may now be|\w+ text)|unknown option PEM text/);
+        assert.ok(!err.includes(text), err);
+      }
+    }
+  }
+});
+
+test("the name of a file may look like JSON, and its path may be long", async () => {
+  const meta = readFileSync(join(project.root, "meta.json"), "utf8");
+  const paths = ["{{name}}/meta.json", `${"deep/".repeat(110)}meta.json`];
+  project.write(Object.fromEntries(paths.map((path) => [path, meta])));
+  assert.equal((await svcGen("diff", ...paths)).code, EXIT.done);
+});
+
 test("explain prints the text about a code, and docs/diagnostics.md contains all of them", async () => {
   const { code, out } = await svcGen("explain", "svc112");
   assert.equal(code, EXIT.done);

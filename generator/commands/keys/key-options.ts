@@ -24,14 +24,8 @@ export async function withKeys<T>(run: (keys: Keys) => T): Promise<T> {
   return run(await import("../../keys/index.js"));
 }
 
-/** Rejects a key given as the value of an option for a file name: messages must not repeat it. */
-async function refuseKeyText(file: string): Promise<void> {
-  await withKeys(({ refuseKeyAsName }) => refuseKeyAsName(file));
-}
-
-/** Like {@link refuseKeyText}; also rejects the file name of a public key. */
+/** Rejects the file name of a public key. */
 export async function refuseNoKeyFile(file: string): Promise<void> {
-  await refuseKeyText(file);
   await withKeys(({ refusePublicKey }) => refusePublicKey(file));
 }
 

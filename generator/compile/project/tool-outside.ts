@@ -1,4 +1,4 @@
-import { basename, dirname, join } from "node:path";
+import { basename, dirname } from "node:path";
 import { isWithin } from "../../files/atomic-write.js";
 import { readSource } from "../../files/read-file.js";
 import { findUpwards } from "./folders-up.js";

@@ -1,0 +1,31 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { type Command, type Options, UsageError, type Values } from "../../cli/command.js";
+
+/**
+ * Rejects a key or the content of a file in place of the name of a file, because later messages would print it.
+ *
+ * @throws UsageError
+ */
+export async function refuseContent(
+  command: Command,
+  args: readonly string[],
+  values: Values<Options>,
+  cwd: string,
+): Promise<void> {
+  const syntax = command.arguments ?? "";
+  const files = syntax.includes("@FILE")
+    ? args.filter((text) => text.startsWith("@")).map((text) => text.slice(1))
+    : args.filter(() => /FILE|META|OLD/.test(syntax));
+  const named = Object.entries(command.options).filter(([, { value }]) => value === "FILE");
+  const given = [...files.map((text) => ["", text]), ...named.map(([name]) => [` --${name}`, values[name]])] as const;
+  for (const [option, text] of given) {
+    if (typeof text !== "string" || /^https?:/i.test(text) || existsSync(resolve(cwd, text))) continue;
+    const { hiddenPath } = await import("svc-runtime/internal/config");
+    const kind = hiddenPath(text);
+    if (kind === undefined) continue;
+    const isKey = kind === "a key";
+    const hint = isKey ? "; it may now be in the history of your shell: create a new key, and pass its file" : "";
+    throw new UsageError(`${command.name}${option} expects the name of a file, got ${kind}${hint}`);
+  }
+}
