@@ -1,6 +1,6 @@
 /** `svc-gen invoke`: makes one call from the shell and reports what was verified. */
 
-import { DEFAULT_HEADER_PREFIX } from "svc-runtime/internal/generator";
+import { DEFAULT_HEADER_PREFIX, FAILURE_VARIANT } from "svc-runtime/internal/generator";
 import type { LeaderError } from "svc-runtime/leader";
 import { type CommandContext, CommandError, defineCommand, EXIT, JSON_OPTION, UsageError } from "../cli/command.js";
 import { ERROR_ANSWERS } from "../error-answers.js";
@@ -82,7 +82,7 @@ standard error. Exit 1 if there is no result, or if the result is _err_eval.`,
       print(report, call);
       const isRefused = report.tamper === undefined || report.tamper.refusal !== undefined;
       const isSame = report.replay === undefined || report.replay.same;
-      return report.variant !== "_err_eval" && isRefused && isSame ? EXIT.done : EXIT.failure;
+      return report.variant !== FAILURE_VARIANT && isRefused && isSame ? EXIT.done : EXIT.failure;
     } catch (error) {
       if (error instanceof LeaderError) throw await failure(error, target, call);
       if (error instanceof RangeError || error instanceof TypeError) throw new UsageError(error.message);

@@ -6,7 +6,7 @@
 
 import { derivePorts, JsonError, MAX_VALUES, PortError, truncated } from "svc-runtime/internal/generator";
 import { ANNOTATIONS } from "../compile/keywords.js";
-import { isStackOverflow, type Json, JsonObject, printJson, readJson } from "../json.js";
+import { isStackOverflow, type Json, JsonObject, object, printJson, readJson } from "../json.js";
 import { type ExcludedValue, findExcluded } from "./inclusion/inclusion.js";
 import { type Node, type SchemaDocument, SchemaNodes, type SchemaPlace, TooLarge } from "./inclusion/schema-node.js";
 import {
@@ -345,13 +345,7 @@ interface PortObject extends SchemaPlace {
   readonly document: SchemaDocument;
 }
 
-const MANY = new JsonObject(
-  new Map<string, Json>([
-    ["type", "array"],
-    ["minItems", 1],
-    ["maxItems", MAX_VALUES],
-  ]),
-);
+const MANY = object(["type", "array"], ["minItems", 1], ["maxItems", MAX_VALUES]);
 
 /** Types of an object's ports, by name and by `one` or `many`. A list in a `many` port has at least one item. */
 function portNodes(current: () => SchemaNodes, object: PortObject): (name: string, many: boolean) => PortType {

@@ -1,6 +1,6 @@
 /** Reads JSON Schemas as data: references within one document, keywords, and nested schemas. */
 
-import { type Json, JsonObject } from "../json.js";
+import { type Json, JsonObject, object } from "../json.js";
 
 /**
  * Schema that a `$ref` refers to: a JSON pointer within the document. Undefined for any other reference.
@@ -90,8 +90,22 @@ export function typeNames(schema: JsonObject): readonly Json[] {
 /** The keywords for definitions, in 2020-12 and in older drafts. */
 export const DEFINITIONS: readonly string[] = ["$defs", "definitions"];
 
+export function withKeyword(schema: JsonObject, name: string, value: Json): JsonObject {
+  return new JsonObject(new Map(schema.members).set(name, value));
+}
+
 export function withoutKeywords(schema: JsonObject, names: readonly string[]): JsonObject {
   return new JsonObject(new Map([...schema.members].filter(([name]) => !names.includes(name))));
+}
+
+/** Schema of an object with exactly one member, such as a variant of an output. */
+export function singleMember(name: string, schema: Json): JsonObject {
+  return object(
+    ["type", "object"],
+    ["properties", object([name, schema])],
+    ["required", [name]],
+    ["additionalProperties", false],
+  );
 }
 
 /** Keywords that contain schemas. The values of all other keywords are data. */

@@ -2,7 +2,7 @@
 
 import { ANNOTATIONS } from "../compile/keywords.js";
 import { namedSchemas } from "../contract/schema-reader.js";
-import { type Json, JsonObject, printJson } from "../json.js";
+import { type Json, JsonObject, object, printJson } from "../json.js";
 
 /** Thrown if two schemas cannot be expressed as one schema. */
 export class UnmergeableSchemas extends Error {}
@@ -10,7 +10,7 @@ export class UnmergeableSchemas extends Error {}
 /** @throws UnmergeableSchemas */
 export function mergeSchemas(schemas: readonly JsonObject[]): JsonObject {
   const [first, ...more] = schemas;
-  if (first === undefined) return new JsonObject(new Map());
+  if (first === undefined) return object();
   for (const schema of schemas) checkClosed(schema, schemas);
   return more.reduce(mergeTwo, first);
 }
@@ -68,8 +68,8 @@ function both(keyword: string, one: Json, other: Json): Json {
   throw new UnmergeableSchemas();
 }
 
-function allOf(one: Json, other: Json): JsonObject {
-  return new JsonObject(new Map<string, Json>([["allOf", [one, other]]]));
+export function allOf(one: Json, other: Json): JsonObject {
+  return object(["allOf", [one, other]]);
 }
 
 /** Whether two values are the same JSON; the order of members counts. */

@@ -19,9 +19,10 @@ import {
   resolveReference,
   typeNames,
   valuesOf,
+  withKeyword,
   withoutKeywords,
 } from "../contract/schema-reader.js";
-import { type Json, JsonObject, printJson } from "../json.js";
+import { type Json, JsonObject, object, printJson } from "../json.js";
 import {
   commentText,
   type Documentation,
@@ -32,7 +33,7 @@ import {
   titleText,
   valueText,
 } from "./doc-comments.js";
-import { isSame, mergeSchemas, UnmergeableSchemas } from "./merge-schemas.js";
+import { allOf, isSame, mergeSchemas, UnmergeableSchemas } from "./merge-schemas.js";
 import type { Declaration, EnumNode, MemberNode, ObjectNode, TupleItem, TypeNode } from "./print-types.js";
 import { nameFromPath, TypeNames } from "./type-names.js";
 
@@ -308,7 +309,7 @@ class SchemaTypes {
     const base = withoutKeywords(schema, ["anyOf", "oneOf", ...ANNOTATIONS]);
     const common = base.members.size > 0 && ![...base.members.keys()].every((name) => name === "type");
     const parts = branches.map((branch, index) => {
-      const whole = common ? new JsonObject(new Map<string, Json>([["allOf", [base, branch]]])) : branch;
+      const whole = common ? allOf(base, branch) : branch;
       return this.#type(whole, below(at, [`${index + 1}`], `/anyOf/${index}`, true));
     });
     return { type: union(parts), ...this.#comment(schema, []) };
@@ -502,7 +503,7 @@ class SchemaTypes {
   /** Schema that a reference refers to, or the schema itself; an empty schema if there is none. */
   #oneHop(schema: Json, side: Side): JsonObject {
     const found = dereferenced(schema, this.#document(side));
-    return found instanceof JsonObject ? found : new JsonObject(new Map());
+    return found instanceof JsonObject ? found : object();
   }
 
   // Comments
@@ -663,10 +664,6 @@ function withoutRest(type: ObjectNode | (TypeNode & { kind: "intersection" })): 
 
 function isScalar(value: Json): boolean {
   return value === null || ["string", "number", "boolean"].includes(typeof value);
-}
-
-function withKeyword(schema: JsonObject, name: string, value: Json): JsonObject {
-  return new JsonObject(new Map(schema.members).set(name, value));
 }
 
 /** Schema of an optional member without the default `null`, which every optional member has. */

@@ -3,8 +3,17 @@
  * externally tagged ones, the only form that defines ports (protocol.md section 2).
  */
 
-import { dereferenced, keyword, listAt, namedSchemas, valuesOf, withoutKeywords } from "../contract/schema-reader.js";
-import { type Json, JsonObject } from "../json.js";
+import {
+  dereferenced,
+  keyword,
+  listAt,
+  namedSchemas,
+  singleMember,
+  valuesOf,
+  withKeyword,
+  withoutKeywords,
+} from "../contract/schema-reader.js";
+import { type Json, JsonObject, object } from "../json.js";
 import { mergeSchemas, UnmergeableSchemas } from "./merge-schemas.js";
 
 /** An externally tagged output. */
@@ -30,8 +39,8 @@ export function withTagsOutside(output: JsonObject): Retagged | undefined {
   const content = contentOf(output, variants, tag);
   const rewritten = variants.map((variant) => outside(variant, tag, content));
   const whole = new JsonObject(new Map([...output.members, ...(root as JsonObject).members]));
-  const { members } = withoutKeywords(whole, ["$ref", "anyOf", "type", "required", "properties"]);
-  return { output: new JsonObject(new Map(members).set("oneOf", rewritten)), tag, content };
+  const others = withoutKeywords(whole, ["$ref", "anyOf", "type", "required", "properties"]);
+  return { output: withKeyword(others, "oneOf", rewritten), tag, content };
 }
 
 /** A variant merged with the definitions that it refers to; undefined if they cannot be merged. */
@@ -88,22 +97,13 @@ function outside(variant: JsonObject, tag: string, content: string | undefined):
   const name = constantOf(members.get(tag)) ?? "";
   members.delete(tag);
   const description = variant.get("description");
-  const comment: [string, Json][] = description === undefined ? [] : [["description", description]];
-  if (members.size === 0) return new JsonObject(new Map<string, Json>([...comment, ["const", name]]));
-  const inside = new Map([...variant.members].filter(([keyword]) => keyword !== "description"))
+  const documented = (schema: JsonObject) =>
+    description === undefined ? schema : withKeyword(schema, "description", description);
+  if (members.size === 0) return documented(object(["const", name]));
+  const required = listAt(variant, "required").filter((each) => each !== tag);
+  const inside = new Map(withoutKeywords(variant, ["description"]).members)
     .set("properties", new JsonObject(members))
-    .set(
-      "required",
-      listAt(variant, "required").filter((each) => each !== tag),
-    );
+    .set("required", required);
   const payload = (content === undefined ? undefined : members.get(content)) ?? new JsonObject(inside);
-  return new JsonObject(
-    new Map<string, Json>([
-      ...comment,
-      ["type", "object"],
-      ["properties", new JsonObject(new Map([[name, payload]]))],
-      ["required", [name]],
-      ["additionalProperties", false],
-    ]),
-  );
+  return documented(singleMember(name, payload));
 }

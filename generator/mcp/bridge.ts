@@ -1,10 +1,11 @@
 /** Exposes tools to MCP clients: calls the tools as a leader, and converts their answers. */
 
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
+import { FAILURE_VARIANT } from "svc-runtime/internal/generator";
 import { LeaderClient, LeaderError, type LeaderOptions } from "svc-runtime/leader";
 import { quoted } from "../compile/diagnostics/quote.js";
 import { OutOfTime } from "../run-within.js";
-import { BridgedTool, FAILURE, UnfitTool } from "./bridged-tool.js";
+import { BridgedTool, UnfitTool } from "./bridged-tool.js";
 import { type Plain, RoundedInteger } from "./exact-integers.js";
 import { RepeatedCalls, ReusedKey } from "./repeated-calls.js";
 
@@ -147,8 +148,8 @@ export class Bridge {
       ? await client.repeat(this.#repeated.requestOf(key?.text, text(), key?.isExclusive === true, sign), { signal })
       : await client.invokeUnsigned(input, { signal });
     const structuredContent = tool.structured(result);
-    if (result.tag === FAILURE) {
-      const { reason } = structuredContent[FAILURE] as Plain;
+    if (result.tag === FAILURE_VARIANT) {
+      const { reason } = structuredContent[FAILURE_VARIANT] as Plain;
       return failure(`The tool reports a failure: ${typeof reason === "string" ? reason : JSON.stringify(reason)}`);
     }
     return {

@@ -1,6 +1,6 @@
 /** A tool as an MCP client sees it: its name, its schemas and its values. */
 
-import { readExact } from "svc-runtime/internal/generator";
+import { FAILURE_VARIANT, readExact } from "svc-runtime/internal/generator";
 import type { CallResult, LeaderClient } from "svc-runtime/leader";
 import { DEFINITIONS, resolveReference } from "../contract/schema-reader.js";
 import { secretPorts } from "../invoke/secrets.js";
@@ -16,9 +16,6 @@ const MAX_NAME = 64;
 const MAX_SCHEMA_BYTES = 1024 * 1024;
 /** Time limit of one conversion, in milliseconds: a hostile schema can take exponential time. */
 const CONVERT_MS = 2_000;
-
-/** Variant with which a tool reports an error. */
-export const FAILURE = "_err_eval";
 
 /** Converts `xyz.demo.sum@1` to `xyz_demo_sum_v1`, because some clients reject dots. */
 function mcpName(fqn: string): string {
@@ -161,4 +158,8 @@ function withoutDefinitions({ $defs: _, definitions: __, ...schema }: Plain): Pl
   return schema;
 }
 
-const FAILURE_SCHEMA = variantSchema(FAILURE, { type: "object", properties: { reason: {} }, required: ["reason"] });
+const FAILURE_SCHEMA = variantSchema(FAILURE_VARIANT, {
+  type: "object",
+  properties: { reason: {} },
+  required: ["reason"],
+});

@@ -1,6 +1,6 @@
 /** Small valid values for a generated schema, for examples and for the first call of a tool. */
 
-import { dereferenced, listAt, namedSchemas, referenceOf } from "../contract/schema-reader.js";
+import { dereferenced, listAt, namedSchemas, referenceOf, withKeyword } from "../contract/schema-reader.js";
 import { type Json, JsonObject } from "../json.js";
 import { wordOf } from "./pattern-word.js";
 
@@ -20,9 +20,9 @@ export function sampleOf(
   for (const name of ["examples", "enum", "anyOf", "oneOf", "type"]) {
     const list = schema.get(name);
     if (!Array.isArray(list)) continue;
-    if (name === "type")
-      return sample(new JsonObject(new Map([...schema.members, ["type", (list as Json[])[0] ?? null]])));
-    return name === "examples" || name === "enum" ? ((list as Json[])[0] ?? null) : sample((list as Json[])[0]);
+    const [first = null] = list as Json[];
+    if (name === "type") return sample(withKeyword(schema, "type", first));
+    return name === "examples" || name === "enum" ? first : sample(first);
   }
   const fixed = schema.get("default") ?? schema.get("const");
   if (fixed !== undefined) return fixed;

@@ -1,12 +1,14 @@
 /** Converts schemas of tools to components of an OpenAPI document; each of their `$defs` becomes a component. */
 
-import { MAX_VALUES } from "svc-runtime/internal/generator";
+import { FAILURE_VARIANT, MAX_VALUES } from "svc-runtime/internal/generator";
 import {
   dereferenced,
   listAt,
   mapSchemas,
   namedSchemas,
   referenceOf,
+  singleMember,
+  withKeyword,
   withoutKeywords,
 } from "../contract/schema-reader.js";
 import { type Json, JsonObject, object, ordered, printJson } from "../json.js";
@@ -61,20 +63,19 @@ function resultSchema(outputSchema: JsonObject): JsonObject {
     const name = variant.get("const");
     if (typeof name === "string") return emptyVariant(name, variant.get("description"));
     const payloads = [...namedSchemas(variant, "properties")].map(
-      ([tag, payload]) => [tag, withListBounds(payload, outputSchema)] as const,
+      ([tag, payload]) => [tag, withListBounds(payload as JsonObject, outputSchema)] as const,
     );
-    return new JsonObject(new Map(variant.members).set("properties", object(...payloads)));
+    return withKeyword(variant, "properties", object(...payloads));
   });
   return ordered({ oneOf: [...variants, reference("schemas", ERR_EVAL)] });
 }
 
 /** Adds the limits of `many` ports to a schema of ports. Schemas in metadata do not contain them. */
-function withListBounds(ports: Json, root: JsonObject): JsonObject {
-  const { members } = ports as JsonObject;
-  const properties = members.get("properties");
-  if (!(properties instanceof JsonObject)) return ports as JsonObject;
+function withListBounds(ports: JsonObject, root: JsonObject): JsonObject {
+  const properties = ports.get("properties");
+  if (!(properties instanceof JsonObject)) return ports;
   const bounded = [...properties.members].map(([name, schema]) => [name, boundedList(schema, root)] as const);
-  return new JsonObject(new Map(members).set("properties", object(...bounded)));
+  return withKeyword(ports, "properties", object(...bounded));
 }
 
 /** Adds `minItems` and `maxItems` to the schema of a `many` port (protocol.md section 2). */
@@ -84,18 +85,13 @@ function boundedList(schema: Json, root: JsonObject): Json {
   if (!(target instanceof JsonObject) || target.get("type") !== "array") return schema;
   const least = Math.max(1, Number(target.get("minItems") ?? 1));
   const most = Math.min(MAX_VALUES, Number(target.get("maxItems") ?? MAX_VALUES));
-  return new JsonObject(new Map(schema.members).set("minItems", least).set("maxItems", most));
+  return withKeyword(withKeyword(schema, "minItems", least), "maxItems", most);
 }
 
 /** A variant without ports. Its JSON value is an empty object. */
 function emptyVariant(name: string, description: Json | undefined): JsonObject {
-  return ordered({
-    type: "object",
-    properties: object([name, ordered({ type: "object" })]),
-    required: [name],
-    additionalProperties: false,
-    description,
-  });
+  const variant = singleMember(name, ordered({ type: "object" }));
+  return description === undefined ? variant : withKeyword(variant, "description", description);
 }
 
 const ERR_EVAL = "ErrEval";
@@ -104,13 +100,14 @@ const ERR_EVAL = "ErrEval";
 export const SHARED_SCHEMAS: readonly (readonly [name: string, schema: JsonObject])[] = [
   [
     ERR_EVAL,
-    ordered({
-      type: "object",
-      properties: { _err_eval: { type: "object", properties: { reason: { type: "string" } }, required: ["reason"] } },
-      required: ["_err_eval"],
-      additionalProperties: false,
-      description: "The tool ran and reported an error. Every tool may return it.",
-    }),
+    withKeyword(
+      singleMember(
+        FAILURE_VARIANT,
+        ordered({ type: "object", properties: { reason: { type: "string" } }, required: ["reason"] }),
+      ),
+      "description",
+      "The tool ran and reported an error. Every tool may return it.",
+    ),
   ],
   [
     "ToolMetadata",
@@ -136,5 +133,5 @@ function withReferences(schema: JsonObject, renamed: (definition: string) => str
   );
   const definition = /^#\/\$defs\/(\w+)$/.exec(referenceOf(schema) ?? "")?.[1];
   if (definition === undefined) return changed;
-  return new JsonObject(new Map(changed.members).set("$ref", `#/components/schemas/${renamed(definition)}`));
+  return withKeyword(changed, "$ref", `#/components/schemas/${renamed(definition)}`);
 }

@@ -1,29 +1,44 @@
 /** Signed calls in an OpenAPI document (protocol.md sections 4 and 5): header parameters, body, response headers. */
 
-import { MAX_INLINE_BYTES, MAX_VALUES } from "svc-runtime/internal/generator";
+import {
+  DEFAULT_HEADER_PREFIX,
+  MAX_INLINE_BYTES,
+  MAX_INPUT_PORTS,
+  MAX_VALUES,
+  SIGNATURE_VERSION,
+  SignatureHeaders,
+} from "svc-runtime/internal/generator";
+import { singleMember } from "../contract/schema-reader.js";
 import { type JsonObject, object, ordered } from "../json.js";
 import { reference } from "./errors.js";
 
 const base64url = (bytes: number) => `^[A-Za-z0-9_-]{${Math.ceil((bytes * 4) / 3)}}$`;
 
-/** Headers of a signed call, without the prefix. */
-const HEADERS: readonly (readonly [name: string, description: string, pattern: string])[] = [
-  ["Sig-V", "Version of the signature.", "^3$"],
-  ["Leader-Id", "The leader's ID in the server's allow-list.", "^[!-~]+$"],
-  ["Leader-Key-Id", "The ID of the leader's key: a 64-bit integer in decimal digits.", "^[0-9]+$"],
-  ["Input-Hash", "SHA-256 of the commitments to all inputs, base64url without padding.", base64url(32)],
-  ["Leader-Signature", "The leader's Ed25519 signature of the 32 bytes of the input hash, base64url.", base64url(64)],
-  ["Nonce", "32 random bytes that identify the call, base64url. A retry has the same nonce.", base64url(32)],
+const VERSION = `^${SIGNATURE_VERSION}$`;
+
+/** Headers of a signed call. */
+const HEADERS: readonly (readonly [header: keyof SignatureHeaders, description: string, pattern: string])[] = [
+  ["version", "Version of the signature.", VERSION],
+  ["leaderId", "The leader's ID in the server's allow-list.", "^[!-~]+$"],
+  ["leaderKeyId", "The ID of the leader's key: a 64-bit integer in decimal digits.", "^[0-9]+$"],
+  ["inputHash", "SHA-256 of the commitments to all inputs, base64url without padding.", base64url(32)],
+  ["leaderSignature", "The leader's Ed25519 signature of the 32 bytes of the input hash, base64url.", base64url(64)],
+  ["nonce", "32 random bytes that identify the call, base64url. A retry has the same nonce.", base64url(32)],
 ];
 
-const componentName = (header: string) => header.replaceAll("-", "");
+const DEFAULT_HEADERS = new SignatureHeaders();
+
+/** Name of a header's component: the header without its prefix and hyphens. */
+const componentName = (header: keyof SignatureHeaders) =>
+  DEFAULT_HEADERS[header].slice(DEFAULT_HEADER_PREFIX.length).replaceAll("-", "");
 
 /** `components.parameters`. */
 export function headerParameters(prefix: string): [name: string, parameter: JsonObject][] {
-  return HEADERS.map(([name, description, pattern]) => [
-    componentName(name),
+  const names = new SignatureHeaders(prefix);
+  return HEADERS.map(([header, description, pattern]) => [
+    componentName(header),
     ordered({
-      name: `${prefix}${name}`,
+      name: names[header],
       in: "header",
       description: `${description} A signed call has all six signature headers, an unsigned call has none.`,
       schema: { type: "string", pattern },
@@ -33,7 +48,7 @@ export function headerParameters(prefix: string): [name: string, parameter: Json
 
 /** The parameters of `invoke`. */
 export function headerReferences(): JsonObject[] {
-  return HEADERS.map(([name]) => reference("parameters", componentName(name)));
+  return HEADERS.map(([header]) => reference("parameters", componentName(header)));
 }
 
 /** `components.headers`: headers of answers. */
@@ -48,7 +63,7 @@ export function responseHeaders(prefix: string): [name: string, header: JsonObje
         schema: { type: "integer", minimum: 1 },
       }),
     ],
-    ["SignatureVersion", text(`The version of \`${prefix}Tool-Signature\`.`, "^3$")],
+    ["SignatureVersion", text(`The version of \`${new SignatureHeaders(prefix).toolSignature}\`.`, VERSION)],
     [
       "ToolSignature",
       text(
@@ -68,10 +83,11 @@ export function responseHeaders(prefix: string): [name: string, header: JsonObje
 
 /** The member `headers` of a result. */
 export function resultHeaders(prefix: string): JsonObject {
+  const names = new SignatureHeaders(prefix);
   return ordered({
-    [`${prefix}Sig-V`]: reference("headers", "SignatureVersion"),
-    [`${prefix}Tool-Signature`]: reference("headers", "ToolSignature"),
-    [`${prefix}Replay-Memory`]: reference("headers", "ReplayMemory"),
+    [names.version]: reference("headers", "SignatureVersion"),
+    [names.toolSignature]: reference("headers", "ToolSignature"),
+    [names.replayMemory]: reference("headers", "ReplayMemory"),
   });
 }
 
@@ -113,7 +129,7 @@ export const ENVELOPE_SCHEMAS: readonly (readonly [name: string, schema: JsonObj
             required: ["port_name", "value"],
             additionalProperties: false,
           },
-          maxItems: 32,
+          maxItems: MAX_INPUT_PORTS,
           description: "Each input port exactly once, in any order. An absent optional input is `null`.",
         },
       },
@@ -142,18 +158,14 @@ export const ENVELOPE_SCHEMAS: readonly (readonly [name: string, schema: JsonObj
 ];
 
 function oneValue(): JsonObject {
-  return closedObject("one", reference("schemas", "SignedItem"));
+  return singleMember("one", reference("schemas", "SignedItem"));
 }
 
 function manyValues(): JsonObject {
-  return closedObject(
+  return singleMember(
     "many",
     ordered({ type: "array", items: reference("schemas", "SignedItem"), minItems: 1, maxItems: MAX_VALUES }),
   );
-}
-
-function closedObject(name: string, schema: JsonObject): JsonObject {
-  return ordered({ type: "object", properties: object([name, schema]), required: [name], additionalProperties: false });
 }
 
 function item(kind: string, [name, schema]: readonly [string, JsonObject]): JsonObject {

@@ -1,4 +1,4 @@
-import { derivePorts, MAX_VALUES, withoutControls } from "svc-runtime/internal/generator";
+import { derivePorts, FAILURE_VARIANT, MAX_VALUES, withoutControls } from "svc-runtime/internal/generator";
 import { type JsonObject, printJson } from "../json.js";
 
 /** The overview, as `info.description`. */
@@ -37,7 +37,7 @@ export function invokeText(description: string, timeout: number, input: JsonObje
     description,
     `Time limit: ${timeout.toLocaleString("en-US")} ms.`,
     `Input ports, in this order: ${listed(inputPorts)}.`,
-    `Variants of the result, with their ports:\n\n${variants.join("\n")}\n- \`_err_eval\`: \`reason\`, if the tool reports an error`,
+    `Variants of the result, with their ports:\n\n${variants.join("\n")}\n- ${code(FAILURE_VARIANT)}: \`reason\`, if the tool reports an error`,
     `A port marked *many* is a list of 1 to ${MAX_VALUES} values.`,
     "The server's configuration determines whether this call must be signed: see above.",
   ].join("\n\n");

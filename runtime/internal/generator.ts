@@ -30,6 +30,6 @@ export { foldTape, membersByName, scalarOf } from "../wire/json/read.js";
 export { parseJson } from "../wire/json/scan.js";
 export { exactValue as readExact } from "../wire/json/untyped-json.js";
 export { localUrl, metadataListing, metadataText } from "../wire/metadata.js";
-export { derivePorts, isPortName, PortError } from "../wire/ports.js";
+export { derivePorts, FAILURE_VARIANT, isPortName, PortError } from "../wire/ports.js";
 export { escaped, quoted, truncated, unicodeEscapes, withoutControls } from "../wire/printable.js";
 export * from "../wire/protocol.js";

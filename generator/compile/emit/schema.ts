@@ -1,5 +1,6 @@
 /** Converts the model to JSON Schema 2020-12, in declared order. */
 
+import { singleMember, withKeyword } from "../../contract/schema-reader.js";
 import { type Json, JsonObject, object } from "../../json.js";
 import { ANNOTATIONS } from "../keywords.js";
 import {
@@ -53,13 +54,7 @@ export class Schemas {
 
   #variant({ name, text, payload, doc }: OutputVariant, definitions: readonly Definition[]): Json {
     if (text) return withDoc(object(["const", name]), doc);
-    const tagged = object(
-      ["type", "object"],
-      ["properties", object([name, this.#object(payload, definitions)])],
-      ["required", [name]],
-      ["additionalProperties", false],
-    );
-    return withDoc(tagged, doc);
+    return withDoc(singleMember(name, this.#object(payload, definitions)), doc);
   }
 
   /** `$defs` with the definitions that the roots refer to, directly or indirectly. */
@@ -209,16 +204,14 @@ function nullable(schema: JsonObject): JsonObject {
   if (type !== undefined) {
     const types = [type].flat();
     if (types.includes("null")) return schema;
-    return new JsonObject(
-      new Map([...members].map(([name, value]) => [name, name === "type" ? [...types, "null"] : value])),
-    );
+    return withKeyword(schema, "type", [...types, "null"]);
   }
   if (Array.isArray(branches)) {
     const admits = branches.some(
       (branch) => branch instanceof JsonObject && [branch.get("type")].flat().includes("null"),
     );
     if (admits) return schema;
-    return new JsonObject(new Map(members).set("anyOf", [...branches, object(["type", "null"])]));
+    return withKeyword(schema, "anyOf", [...branches, object(["type", "null"])]);
   }
   return object(["anyOf", [schema, object(["type", "null"])]]);
 }
@@ -232,7 +225,7 @@ function isList(shape: Shape, definitions: readonly Definition[]): boolean {
 /** Marks a list that is sent as one value: with `"type": "array"` it would be a `many` port. */
 function asSingleValue(schema: JsonObject): JsonObject {
   if (schema.get("type") !== "array") return object(["anyOf", [schema]]);
-  return new JsonObject(new Map([...schema.members, ["type", ["array"]]]));
+  return withKeyword(schema, "type", ["array"]);
 }
 
 /** Adds keywords from JSDoc after those of the type: first constraints, then annotations. */

@@ -1,5 +1,6 @@
 /** Lowers `Input` and `Output` to the ports and variants of a tool. */
 
+import { FAILURE_VARIANT } from "svc-runtime/internal/generator";
 import { diagnostic } from "../../diagnostics/diagnostics.js";
 import { memberSubject, type ObjectShape, type OutputVariant } from "../../model.js";
 import { ts } from "../../project/typescript.js";
@@ -128,7 +129,7 @@ function lowerTaggedVariant(
 }
 
 function isReserved(lowering: Lowering, name: string, where: { subject: string; node: ts.Node }): boolean {
-  if (name !== "_err_eval") return false;
+  if (name !== FAILURE_VARIANT) return false;
   lowering.report("SVC165", where);
   return true;
 }
