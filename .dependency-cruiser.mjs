@@ -130,7 +130,7 @@ const LAYERS = [
   {
     name: "generator/compile/model",
     files:
-      "generator/compile/model generator/json generator/compile/keywords generator/contract/schema-reader generator/error-answers generator/version",
+      "generator/compile/model generator/json generator/compile/keywords generator/contract/schema-reader generator/error-answers generator/meta-documents generator/tool-addresses generator/version",
     packages: "svc-runtime/internal/generator",
     node: "fs",
   },
@@ -269,7 +269,8 @@ const LAYERS = [
     name: "generator/command-line",
     files:
       "generator/cli/command generator/cli/arguments generator/cli/help-layout generator/commands/options/project-options",
-    below: "generator/compile/diagnostics generator/compile/project generator/cli/command-errors",
+    below:
+      "generator/compile/model generator/compile/diagnostics generator/compile/project generator/cli/command-errors",
     packages: "svc-runtime/internal/generator",
     node: "fs path util",
   },
@@ -337,7 +338,7 @@ const LAYERS = [
     name: "generator/mcp",
     files: "generator/mcp/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/run-within generator/http-exchange generator/dev/page-server generator/invoke generator/command-line",
+      "generator/compile/model generator/compile/diagnostics generator/run-within generator/http-exchange generator/invoke generator/command-line",
     packages: "svc-runtime/internal/generator svc-runtime/leader @modelcontextprotocol/server ajv",
     node: "crypto http module stream stream/promises",
   },

@@ -194,6 +194,36 @@ export const ERROR_ANSWERS: ReadonlyMap<string, ErrorAnswer> = new Map(
   Object.entries(WORDS).map(([code, words]) => [code, { ...ERROR_CODES[code as ErrorCode], ...words }]),
 );
 
+/** Sentence fragments that tell whether the tool ran. */
+export const RAN_TEXTS: Readonly<Record<Ran, string>> = {
+  no: "the tool did not run",
+  maybe: "the tool may have run",
+  yes: "the tool ran",
+};
+
+/** Sentences: what the caller should do next, and that the tool did not run, if that is certain. */
+export function callerAdvice({ caller, ran }: ErrorAnswer): string {
+  return sentences(caller, ...(ran === "no" ? [RAN_TEXTS.no] : []));
+}
+
+/** Converts sentence fragments to sentences. */
+export function sentences(...fragments: readonly string[]): string {
+  return fragments.map((fragment) => `${capitalised(fragment)}.`).join(" ");
+}
+
+/** The code and details of an error answer; undefined if the body is no error of the protocol. */
+export function readErrorAnswer(
+  body: Buffer,
+): { readonly code: string; readonly details: string | undefined } | undefined {
+  try {
+    const { error: code, details } = Object(JSON.parse(body.toString()));
+    if (typeof code !== "string" || !/^[a-z_]{1,64}$/.test(code)) return undefined;
+    return { code, details: typeof details === "string" ? details : undefined };
+  } catch {
+    return undefined;
+  }
+}
+
 /** Capitalises the first letter of a sentence fragment. */
 export function capitalised(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;

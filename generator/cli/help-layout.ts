@@ -1,5 +1,6 @@
 /** Generates help texts from the table of commands. */
 
+import { sentences } from "../error-answers.js";
 import type { Command, Options } from "./command.js";
 
 const EXIT_CODES =
@@ -23,7 +24,7 @@ export function overview(version: string, commands: readonly Command[], byDefaul
 export function commandHelp({ name, arguments: args, summary, details, options, examples }: Command): string {
   const usage = `svc-gen ${name}${args === undefined ? "" : ` ${args}`}${Object.keys(options).length > 0 ? " [OPTIONS]" : ""}`;
   return [
-    `${usage}\n\n${capital(summary)}.\n`,
+    `${usage}\n\n${sentences(summary)}\n`,
     details === undefined ? "" : `\n${details.trim()}\n`,
     Object.keys(options).length === 0 ? "" : `\noptions:\n${table(optionRows(options))}`,
     `\nexamples:\n${table(examples)}`,
@@ -49,8 +50,4 @@ function table(rows: readonly (readonly string[])[]): string {
       return `  ${first}${gap}${second}\n`;
     })
     .join("");
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

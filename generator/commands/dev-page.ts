@@ -11,8 +11,9 @@ import { isDebugLine, type LoggedCall, loggedCall } from "../dev/log-lines.js";
 import { DevelopmentPage } from "../dev/page-server/development-page.js";
 import { PageFault } from "../dev/page-server/page-fault.js";
 import type { PageAddress } from "../dev/page-server/page-server.js";
-import { readOutput } from "../files/output-files.js";
+import { readMetaJson } from "../files/output-files.js";
 import { KeyFileError, readKeyFile, writeKeyFile } from "../keys/key-file.js";
+import { DEFAULT_SERVER, isHttpUrl, toolAddress } from "../tool-addresses.js";
 import { devMcp } from "./dev-mcp.js";
 import { type LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
 import { type PAGE_OPTIONS, readPort } from "./options/page-options.js";
@@ -75,7 +76,7 @@ export async function followedPage(
     },
     onEvent: (event) => {
       bridge?.onEvent(event);
-      void page.follow(event, () => readOutput(root, "meta.json")?.toString() ?? "[]");
+      void page.follow(event, () => readMetaJson(root) ?? "[]");
       const isHidden = event.event === "line" && !showsDebug && isDebugLine(event.line);
       const logged = isHidden ? loggedCall(event.line) : undefined;
       if (logged !== undefined) tell({ event: "call", ...logged });
@@ -90,11 +91,8 @@ export async function followedPage(
  * @throws UsageError for an invalid address
  */
 export async function openRemotePage(address: string, call: LeaderCall): Promise<DevelopmentPage> {
-  if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
-    throw new UsageError("--url expects the address of a server, such as http://127.0.0.1:8080");
-  }
-  const { origin, pathname } = new URL(address);
-  const url = `${origin}${pathname.replace(/\/(?:invoke|meta|health)?\/*$/, "")}`;
+  if (!isHttpUrl(address)) throw new UsageError(`--url expects the address of a server, such as ${DEFAULT_SERVER}`);
+  const url = toolAddress(address);
   const page = new DevelopmentPage({ url, leader: () => leaderOptions(call, true), address: pageAddress(call, url) });
   await opened(page);
   return page;

@@ -23,7 +23,7 @@ import {
   listDifferences,
   type NamedText,
 } from "../contract/diff.js";
-import { buildOptions, readOutput, staleFiles } from "../files/output-files.js";
+import { buildOptions, readMetaJson, staleFiles } from "../files/output-files.js";
 import { readNamed } from "../files/read-file.js";
 import { generateNow } from "./generate.js";
 
@@ -83,7 +83,7 @@ async function committedAndCurrent(call: CommandContext<Options>): Promise<[Name
       "commit it, or name two files: OLD NEW",
     );
   }
-  const next = readOutput(cwd, "meta.json")?.toString();
+  const next = readMetaJson(cwd);
   if (next === undefined) throw new CommandError("meta.json is missing", "run svc-gen first");
   const doubt = await staleness(cwd);
   if (doubt !== undefined) call.complain(`svc-gen: warning: ${doubt}\n`);

@@ -17,14 +17,15 @@ import { quoted, quotedUrl } from "../compile/diagnostics/quote.js";
 import type { Generated } from "../compile/generate.js";
 import type { GenerateOptions } from "../compile/project/layout.js";
 import type { LeaderWithKey } from "../doctor/key-checks.js";
-import { readOutput, staleFiles } from "../files/output-files.js";
+import { readMetaJson, staleFiles } from "../files/output-files.js";
 import { readNamed } from "../files/read-file.js";
+import { isHttpUrl, toolAddress } from "../tool-addresses.js";
 import { devLeader } from "./dev-leader.js";
 import { generateNow } from "./generate.js";
 import { keyIdOf, publicKeyIn, refuseNoKeyFile } from "./keys/key-options.js";
 import { HEADER_PREFIX, headerPrefixOf } from "./options/leader-options.js";
 import { generateOptions } from "./options/project-options.js";
-import { projectTools, variablesOf } from "./options/project-tools.js";
+import { projectFqns, variablesOf } from "./options/project-tools.js";
 
 const OPTIONS = {
   config: { type: "string", value: "FILE", summary: "configuration (default: the path in SVC_TOOLKIT_CONFIG_PATH)" },
@@ -98,7 +99,7 @@ With --json: {"checks":[{"name","ok","detail","next"}]}; ok is null for checks t
         cwd,
         env,
         config: values.config,
-        tools: projectTools(project.root),
+        tools: projectFqns(project.root),
         keyFiles: key === undefined ? [] : [key],
         leader: given,
         toolKey,
@@ -108,7 +109,7 @@ With --json: {"checks":[{"name","ok","detail","next"}]}; ok is null for checks t
     }
 
     async function checkThere(text: string) {
-      const { baseOf, checkServer } = await import("../doctor/server-checks.js");
+      const { checkServer } = await import("../doctor/server-checks.js");
       const { config: file } = values;
       if (toolKey !== undefined && file === undefined) throw new UsageError("--tool-key expects --config FILE too");
       const { checkConfiguration } = await import("../doctor/project-checks.js");
@@ -117,11 +118,15 @@ With --json: {"checks":[{"name","ok","detail","next"}]}; ok is null for checks t
       const checked = file === undefined ? undefined : checkConfig(file, cwd);
       const keys = { leader: given, toolKey, tools: undefined };
       const local = file === undefined ? [] : [checkConfiguration(file, checked), ...checkPairs(keys, checked)];
-      const target = urlOf(text);
+      if (!isHttpUrl(text)) {
+        const such = "such as https://tools.example.org/sum";
+        throw new UsageError(`doctor expects the URL of a tool, ${such}, got ${quotedUrl(text)}`);
+      }
+      const target = new URL(text);
       const size = values.size === undefined ? undefined : numberOf("size", values.size);
       if (size !== undefined && size > MAX_SIZE) throw new UsageError(`--size expects at most ${MAX_SIZE}`);
-      const served = await checkServer(baseOf(target), {
-        committed: readOutput(project.root, "meta.json")?.toString(),
+      const served = await checkServer(toolAddress(target), {
+        committed: readMetaJson(project.root),
         leader: given ?? (await ownLeader(project.root, target, env)),
         headerPrefix: headerPrefixOf(values["header-prefix"]),
         ca: values.ca === undefined ? undefined : readNamed(cwd, values.ca),
@@ -179,12 +184,4 @@ function numberOf(option: string, text: string): number {
   const value = Number(text);
   if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(value)) return value;
   throw new UsageError(`--${option} expects a number, got ${quoted(text)}`);
-}
-
-function urlOf(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && /^https?:$/.test(url.protocol)) return url;
-  throw new UsageError(
-    `doctor expects the URL of a tool, such as https://tools.example.org/sum, got ${quotedUrl(text)}`,
-  );
 }

@@ -1,9 +1,7 @@
 /** `svc-gen env`: prints the environment variables that the tools of a project declare. */
 
 import { asJson, defineCommand, EXIT, JSON_OPTION, PROJECT_OPTIONS, UsageError } from "../cli/command.js";
-import { hasErrors } from "../compile/diagnostics/diagnostics.js";
-import { generateNow, reportDiagnostics } from "./generate.js";
-import { generateOptions } from "./options/project-options.js";
+import { generateToRead } from "./generate.js";
 import { variablesOf } from "./options/project-tools.js";
 
 interface Variable {
@@ -43,10 +41,9 @@ compose.yaml; kubernetes for the env of a container, with values from a secret n
     const { as = "env" } = call.values;
     const print = Object.hasOwn(FORMS, as) ? FORMS[as] : undefined;
     if (print === undefined) throw new UsageError("--as expects env, compose or kubernetes");
-    const { diagnostics, contracts } = await generateNow(generateOptions(call));
-    reportDiagnostics(diagnostics, { ...call, quiet: true });
-    if (hasErrors(diagnostics)) return EXIT.failure;
-    const variables = (variablesOf(contracts) ?? []).map(([name, description]): Variable => {
+    const generated = await generateToRead(call);
+    if (generated === undefined) return EXIT.failure;
+    const variables = (variablesOf(generated.contracts) ?? []).map(([name, description]): Variable => {
       return {
         name: name.replace(/\?$/, ""),
         optional: name.endsWith("?"),

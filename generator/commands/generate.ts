@@ -69,6 +69,19 @@ export async function generateNow(options: GenerateOptions, review?: Review): Pr
 }
 
 /**
+ * Runs the generator for a command that only reads the result, and prints errors and warnings.
+ *
+ * @returns undefined if there are errors
+ */
+export async function generateToRead(
+  call: Reporter & Parameters<typeof generateOptions>[0],
+): Promise<Generated | undefined> {
+  const generated = await generateNow(generateOptions(call));
+  reportDiagnostics(generated.diagnostics, { ...call, quiet: true });
+  return hasErrors(generated.diagnostics) ? undefined : generated;
+}
+
+/**
  * Prints the diagnostics of a run and, as text, the number of errors.
  *
  * @param earlier diagnostics of an earlier run, whose notes are counted but not printed again

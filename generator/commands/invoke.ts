@@ -3,7 +3,7 @@
 import { DEFAULT_HEADER_PREFIX, FAILURE_VARIANT } from "svc-runtime/internal/generator";
 import type { LeaderError } from "svc-runtime/leader";
 import { type CommandContext, CommandError, defineCommand, EXIT, JSON_OPTION, UsageError } from "../cli/command.js";
-import { ERROR_ANSWERS } from "../error-answers.js";
+import { ERROR_ANSWERS, RAN_TEXTS } from "../error-answers.js";
 import type { CallReport } from "../invoke/call.js";
 import type { Target } from "../invoke/target.js";
 import { LEADER_OPTIONS, leaderOptions, millisecondsOf } from "./options/leader-options.js";
@@ -129,7 +129,7 @@ async function failure(error: LeaderError, { url, tool }: Target, { values }: In
   if (status === 404) return new CommandError(message, "correct the URL");
   if (values.signed && /accepts only unsigned calls/.test(message)) return new CommandError(message, "omit --signed");
   const log = requestId && status >= 500 ? `request ${requestId}` : undefined;
-  const steps = [ERROR_ANSWERS.get(code)?.caller, RAN_HINTS[error.ran], log];
+  const steps = [ERROR_ANSWERS.get(code)?.caller, RAN_TEXTS[error.ran], log];
   return new CommandError(message, HINTS[code] ?? steps.filter((step) => step !== undefined).join("; "));
 }
 
@@ -147,14 +147,8 @@ function unauthorized({ details = "" }: LeaderError, url: string, values: Invoke
   }
   return /in the allow-list$|does not verify$/.test(details)
     ? "compare the leader ID, key ID and public key with the server's allow-list"
-    : "the tool did not run";
+    : RAN_TEXTS.no;
 }
-
-const RAN_HINTS: Readonly<Record<LeaderError["ran"], string>> = {
-  no: "the tool did not run",
-  maybe: "the tool may have run",
-  yes: "the tool ran",
-};
 
 /** Hints for failures that the client itself detects. */
 const HINTS: Readonly<Record<string, string>> = {

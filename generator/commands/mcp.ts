@@ -14,6 +14,7 @@ import {
   PROJECT_OPTIONS,
   UsageError,
 } from "../cli/command.js";
+import { DEFAULT_SERVER, isHttpUrl } from "../tool-addresses.js";
 import { LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
 import { generateOptions } from "./options/project-options.js";
 
@@ -74,9 +75,7 @@ async function openBridge(call: McpCall, root: string, complain: (problem: strin
   const { Bridge } = await import("../mcp/bridge.js");
   const given = call.values.url?.split(",");
   for (const url of given ?? []) {
-    if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-      throw new UsageError("--url expects addresses of servers or tools, such as http://127.0.0.1:8080");
-    }
+    if (!isHttpUrl(url)) throw new UsageError(`--url expects addresses of servers or tools, such as ${DEFAULT_SERVER}`);
   }
   const development = async () => {
     const servers = await devServers(root, call.env);

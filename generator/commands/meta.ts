@@ -3,12 +3,10 @@
 import { parseFqn, prettyJson } from "svc-runtime/internal/generator";
 import { unknownName } from "../cli/arguments.js";
 import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "../cli/command.js";
-import { hasErrors } from "../compile/diagnostics/diagnostics.js";
 import { quotedUrl } from "../compile/diagnostics/quote.js";
 import { JsonObject, printJson } from "../json.js";
-import { generateNow, reportDiagnostics } from "./generate.js";
-import { generateOptions } from "./options/project-options.js";
-import { documentsOf } from "./options/project-tools.js";
+import { fqnOf, metaDocuments, metaJsonIn } from "../meta-documents.js";
+import { generateToRead } from "./generate.js";
 
 export const metaCommand = defineCommand({
   name: "meta",
@@ -22,25 +20,22 @@ export const metaCommand = defineCommand({
   run: async (call) => {
     const { fqn, url } = call.values;
     if (url === undefined) throw new UsageError("meta expects --url URL, under which the tool is served");
-    const { diagnostics, files } = await generateNow(generateOptions(call));
-    reportDiagnostics(diagnostics, { ...call, quiet: true });
-    if (hasErrors(diagnostics)) return EXIT.failure;
-    const documents = files.find(({ path }) => path === "meta.json")?.text ?? "[]";
-    call.print(registrationDocument(documents, fqn, url));
+    const generated = await generateToRead(call);
+    if (generated === undefined) return EXIT.failure;
+    call.print(registrationDocument(metaDocuments(metaJsonIn(generated.files)), fqn, url));
     return EXIT.done;
   },
 });
 
 /**
- * Selects the document of `fqn`, or of the only tool, from the text of `meta.json`.
+ * Selects the document of `fqn`, or of the only tool.
  *
  * @throws UsageError
  */
-function registrationDocument(metaJson: string, fqn: string | undefined, url: string): string {
+function registrationDocument(documents: readonly JsonObject[], fqn: string | undefined, url: string): string {
   if (!/^https?:\/\/[^\s/?#]+/.test(url))
     throw new UsageError(`--url expects an http or https URL, got ${quotedUrl(url)}`);
-  const documents = documentsOf(metaJson) ?? [];
-  const names = documents.map((each) => String(each.get("fqn")));
+  const names = documents.map(fqnOf);
   const wanted = fqn === undefined ? undefined : (parseFqn(fqn)?.text ?? fqn);
   const [found, ...more] = documents.filter((each) => wanted === undefined || each.get("fqn") === wanted);
   if (found === undefined) throw unknownName("tool", wanted ?? "", names);

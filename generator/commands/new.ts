@@ -16,7 +16,7 @@ import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { writeNewFiles } from "../files/new-files.js";
 import { saveBuildInfo, writeChanged } from "../files/output-files.js";
 import { generateNow, reportDiagnostics } from "./generate.js";
-import { projectTools } from "./options/project-tools.js";
+import { projectFqns } from "./options/project-tools.js";
 
 const DEFAULT_FOLDER = "my-tool";
 /** Input for the tool in the template. */
@@ -70,7 +70,7 @@ function addTool(call: CommandContext<typeof OPTIONS>, name: string, scaffold: S
       "run the command in a project, or create one: svc-gen new",
     );
   }
-  const taken = projectTools(cwd) ?? [];
+  const taken = projectFqns(cwd) ?? [];
   const domain = /^(.+)\.[^.]+@/.exec(taken[0] ?? "")?.[1] ?? "xyz.demo";
   const complete = (short: string) => (/[.@]/.test(short) ? short : `${domain}.${short}@1`);
   const tool = scaffold.toolNames(name, "--tool", complete);

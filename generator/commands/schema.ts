@@ -2,11 +2,9 @@
 
 import { prettyJson } from "svc-runtime/internal/generator";
 import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "../cli/command.js";
-import { hasErrors } from "../compile/diagnostics/diagnostics.js";
 import { type Json, printJson } from "../json.js";
-import { generateNow, reportDiagnostics } from "./generate.js";
-import { generateOptions } from "./options/project-options.js";
-import { documentsOf } from "./options/project-tools.js";
+import { fqnOf, metaDocuments, metaJsonIn, pathOf } from "../meta-documents.js";
+import { generateToRead } from "./generate.js";
 
 export const schemaCommand = defineCommand({
   name: "schema",
@@ -29,16 +27,11 @@ such a variant is an object, as in the output of svc-gen openapi.`,
   run: async (call) => {
     const [name, ...more] = call.args;
     if (more.length > 0) throw new UsageError(`schema expects one tool, got ${call.args.length}`);
-    const { diagnostics, files } = await generateNow(generateOptions(call));
-    reportDiagnostics(diagnostics, { ...call, quiet: true });
-    if (hasErrors(diagnostics)) return EXIT.failure;
+    const generated = await generateToRead(call);
+    if (generated === undefined) return EXIT.failure;
     const { toolNamed } = await import("../invoke/tool-names.js");
-    const documents = documentsOf(files.find(({ path }) => path === "meta.json")?.text ?? "[]") ?? [];
-    const tools = documents.map((document) => ({
-      document,
-      fqn: String(document.get("fqn")),
-      path: String(document.get("url")).replace(/^http:\/\/localhost\/+|\/+$/g, ""),
-    }));
+    const documents = metaDocuments(metaJsonIn(generated.files));
+    const tools = documents.map((document) => ({ document, fqn: fqnOf(document), path: pathOf(document) }));
     const { document } = toolNamed("schema", name, tools);
     const schema = document.get(call.values.output ? "output_schema" : "input_schema") as Json;
     call.print(`${prettyJson(printJson(schema))}\n`);

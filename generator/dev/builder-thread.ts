@@ -10,6 +10,7 @@ const { project, compiledFolder } = workerData as BuilderWork;
 const send = (message: BuilderMessage) => parentPort?.postMessage(message);
 const { watchProject } = await import("../compile/watch.js");
 const { writeChanged } = await import("../files/output-files.js");
+const { metaJsonIn } = await import("../meta-documents.js");
 const { hasErrors } = await import("../compile/diagnostics/diagnostics.js");
 
 await watchProject(
@@ -21,7 +22,7 @@ await watchProject(
     failed: (error) => send({ kind: "failed", reason: error instanceof Error ? error.message : String(error) }),
     tell: ({ compile, files, ...run }) => {
       const isGood = !hasErrors(run.diagnostics);
-      const document = files.find(({ path }) => path === "meta.json")?.text ?? "[]";
+      const document = metaJsonIn(files);
       send({ kind: "run", ...run, ...(isGood && { compiled: { ...compile(compiledFolder), document } }) });
     },
   },

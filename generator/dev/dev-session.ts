@@ -9,9 +9,10 @@ import { type GenerateOptions, layoutOf } from "../compile/project/layout.js";
 import { type Difference, diffDocuments } from "../contract/diff.js";
 import { baseOf, isWithin, replaceFiles, UnwritableError } from "../files/atomic-write.js";
 import { ENV_FILE, readEnvFile } from "../files/env-file.js";
-import { readOutput } from "../files/output-files.js";
+import { readMetaJson } from "../files/output-files.js";
 import { readRegular } from "../files/read-file.js";
 import { KeyFileError } from "../keys/key-file.js";
+import { fqnOf, metaDocuments } from "../meta-documents.js";
 import { judgeDisputed } from "./author-compiler.js";
 import { Builder, type BuilderMessage, type BuilderRun } from "./builder.js";
 import { ensureDevKeys, writeDevConfig } from "./dev-keys.js";
@@ -137,7 +138,7 @@ class DevSession {
       this.#fail = reject;
     });
     if (signed) ensureDevKeys(folder);
-    this.#document = readOutput(root, "meta.json")?.toString();
+    this.#document = readMetaJson(root);
     this.#machine = newMachine(inspect === undefined);
     this.#server = new DevServer({
       cwd: root,
@@ -297,7 +298,7 @@ class DevSession {
     let variables: Readonly<Record<string, string>>;
     try {
       variables = readEnvFile(project.root);
-      if (signed) writeDevConfig(this.#folder, namesOf(compiled.document));
+      if (signed) writeDevConfig(this.#folder, metaDocuments(compiled.document).map(fqnOf));
     } catch (error) {
       const { message, code } = error as NodeJS.ErrnoException;
       const reason = code === undefined ? message : `cannot read ${ENV_FILE}: ${code}`;
@@ -399,10 +400,6 @@ function differs({ target, content }: Compiled["files"][number]): boolean {
   } catch {
     return true;
   }
-}
-
-function namesOf(document: string): string[] {
-  return (JSON.parse(document) as readonly { readonly fqn: string }[]).map(({ fqn }) => fqn);
 }
 
 type NamedDocument = Parameters<typeof diffDocuments>[0];

@@ -21,7 +21,7 @@ const LIFECYCLE = new Set(["serving", "stopping", "stopped"]);
  * @param debug whether to show lines with level trace or debug
  */
 export function readableLine(line: string, debug: boolean): string | undefined {
-  const entry = entryOf(line);
+  const entry = logEntry(line);
   if (entry === undefined) return line;
   const { level, time, msg, err, pid: _, hostname: __, ...fields } = entry;
   if (!debug && isDebug(level)) return undefined;
@@ -51,8 +51,9 @@ export interface LoggedCall {
 
 /** Call that a line of the request log describes. */
 export function loggedCall(line: string): LoggedCall | undefined {
-  const { msg, tool, status, code, ms, request, replayed } = entryOf(line) ?? {};
-  if ((msg !== "answered" && msg !== "refused") || typeof status !== "number") return undefined;
+  const entry = logEntry(line) ?? {};
+  const { tool, status, code, ms, request, replayed } = entry;
+  if (!isLastOfCall(entry) || typeof status !== "number") return undefined;
   const { all } = Object(ms) as { readonly all?: unknown };
   return {
     tool: String(tool ?? ""),
@@ -64,18 +65,26 @@ export function loggedCall(line: string): LoggedCall | undefined {
   };
 }
 
+/** Whether a line is the last one of a call, which has the call's status and times. */
+export function isLastOfCall({ msg }: LogEntry): boolean {
+  return msg === "answered" || msg === "refused";
+}
+
 export function isDebugLine(line: string): boolean {
-  return isDebug(entryOf(line)?.level);
+  return isDebug(logEntry(line)?.level);
 }
 
 function isDebug(level: unknown): boolean {
   return typeof level === "number" && level < 30;
 }
 
-function entryOf(line: string): Record<string, unknown> | undefined {
+type LogEntry = Readonly<Record<string, unknown>>;
+
+/** The members of a log line; undefined for any other line. */
+export function logEntry(line: string): LogEntry | undefined {
   if (!line.startsWith('{"level":')) return undefined;
   try {
-    return JSON.parse(line) as Record<string, unknown>;
+    return JSON.parse(line) as LogEntry;
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 /** The tools of a `meta.json`, as a development server serves them. */
 
-import { JsonObject, printJson, readJson } from "../json.js";
+import { printJson } from "../json.js";
+import { fqnOf, metaDocuments, pathOf } from "../meta-documents.js";
 import { sampleOf } from "../openapi/sample.js";
 
 export interface ServedDocument {
@@ -16,12 +17,10 @@ export interface ServedDocument {
 
 /** @param url address of the server */
 export function servedDocuments(metaJson: string, url: string): ServedDocument[] {
-  const all = readJson(metaJson);
-  const documents = (Array.isArray(all) ? all : []).filter((each) => each instanceof JsonObject);
-  return documents.map((document) => {
-    const path = new URL(String(document.get("url"))).pathname.replace(/^\/|\/$/g, "");
+  return metaDocuments(metaJson).map((document) => {
+    const path = pathOf(document);
     return {
-      fqn: String(document.get("fqn")),
+      fqn: fqnOf(document),
       path,
       url: path === "" ? url : `${url}/${path}`,
       description: String(document.get("description")),

@@ -1,19 +1,14 @@
 /** Protocol errors in answers, and explanations of failed connections. */
 
 import { withoutControls } from "svc-runtime/internal/generator";
+import { readErrorAnswer } from "../error-answers.js";
 import { type ExchangeResponse, headerOf } from "../http-exchange.js";
 
 /** The code and details of a protocol error; undefined for any other answer. */
 export function errorOf(answer: ExchangeResponse): { readonly code: string; readonly details: string } | undefined {
-  if (headerOf(answer, "content-type") !== "application/json") return undefined;
-  try {
-    const value = JSON.parse(answer.body.toString()) as { error?: unknown; details?: unknown } | null;
-    const { error: code, details } = value ?? {};
-    if (typeof code !== "string" || !/^[a-z_]{1,64}$/.test(code)) return undefined;
-    return { code, details: typeof details === "string" ? printable(details) : "" };
-  } catch {
-    return undefined;
-  }
+  const isJson = headerOf(answer, "content-type") === "application/json";
+  const error = isJson ? readErrorAnswer(answer.body) : undefined;
+  return error && { code: error.code, details: printable(error.details ?? "") };
 }
 
 /** Remote text for a terminal, without characters that control it or change the writing direction. */

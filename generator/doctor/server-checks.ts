@@ -17,6 +17,7 @@ import {
   headerOf,
 } from "../http-exchange.js";
 import { printJson } from "../json.js";
+import { listedTools } from "../tool-addresses.js";
 import { bad, type Check, good, skipped } from "./check.js";
 import { certificateFault, errorOf, explainFailure, printable } from "./failures.js";
 
@@ -44,17 +45,14 @@ const DAY_MS = 86_400_000;
 /** Invalid JSON, so that an unsigned server rejects it too. */
 const INVALID_JSON = Buffer.from("svc-gen doctor");
 
-/** The base address of a tool: the URL without `/invoke`, `/health`, `/meta` and trailing slashes. */
-export function baseOf(url: URL): URL {
-  const base = new URL(url.origin);
-  base.pathname = url.pathname.replace(/\/+$/, "").replace(/\/(?:invoke|health|meta)$/, "");
-  return base;
-}
-
-/** Runs the checks in order. Skips checks that depend on a failed one. */
-export async function checkServer(base: URL, questions: ServerQuestions): Promise<Check[]> {
+/**
+ * Runs the checks in order. Skips checks that depend on a failed one.
+ *
+ * @param address the tool's address, without a trailing slash
+ */
+export async function checkServer(address: string, questions: ServerQuestions): Promise<Check[]> {
   const checks: Check[] = [];
-  const doctor = new ServerDoctor(base, questions, (check) => checks.push(check));
+  const doctor = new ServerDoctor(address, questions, (check) => checks.push(check));
   await doctor.run();
   return checks;
 }
@@ -69,12 +67,14 @@ class ServerDoctor {
   /** Cleared after an invalid certificate, so that the remaining checks can run. */
   #rejectUnauthorized = true;
 
+  readonly #address: string;
   readonly #base: URL;
   readonly #questions: ServerQuestions;
   readonly #report: (check: Check) => void;
 
-  constructor(base: URL, questions: ServerQuestions, report: (check: Check) => void) {
-    this.#base = base;
+  constructor(address: string, questions: ServerQuestions, report: (check: Check) => void) {
+    this.#address = address;
+    this.#base = new URL(address);
     this.#questions = questions;
     this.#report = report;
   }
@@ -160,10 +160,10 @@ class ServerDoctor {
   /** Next step for an address without a tool: the tools at the same origin. */
   async #listTools(): Promise<string> {
     const answer = await this.#ask({ method: "GET", url: new URL("/tools", this.#base) });
-    const paths = "failure" in answer || answer.status !== 200 ? undefined : textsIn(answer.body);
-    if (paths === undefined) return "pass the address of a tool, such as https://tools.example/sum";
-    const all = paths.map((path) => `${this.#base.origin}/${path.replace(/^\/+/, "")}`).map((url) => printable(url));
-    return all.length === 0 ? "the server has no tools" : `the server has the tools ${all.slice(0, 5).join(", ")}`;
+    const all = "failure" in answer || answer.status !== 200 ? undefined : listedTools(this.#base.origin, answer.body);
+    if (all === undefined) return "pass the address of a tool, such as https://tools.example/sum";
+    const shown = all.slice(0, 5).map((url) => printable(url));
+    return shown.length === 0 ? "the server has no tools" : `the server has the tools ${shown.join(", ")}`;
   }
 
   /** Requests unknown paths and methods, to detect a gateway that answers instead of the server. */
@@ -202,7 +202,7 @@ class ServerDoctor {
       return this.#none(bad("metadata", printable(error.message), next));
     }
     this.#report(this.#compare(served, answer.body.toString()));
-    const expected = `${this.#base.href.replace(/\/$/, "")}/`;
+    const expected = `${this.#address}/`;
     if (served.url === expected) this.#report(good("public url", expected));
     else {
       const next =
@@ -421,9 +421,7 @@ class ServerDoctor {
   }
 
   #at(path: string): URL {
-    const url = new URL(this.#base);
-    url.pathname = `${this.#base.pathname.replace(/\/$/, "")}${path}`;
-    return url;
+    return new URL(`${this.#address}${path}`);
   }
 
   #get(path: string): Promise<ExchangeResponse | NoAnswer> {
@@ -464,16 +462,6 @@ function inputPorts({ input, output }: JudgedMetadata) {
   } catch (error) {
     if (error instanceof PortError) return undefined;
     throw error;
-  }
-}
-
-/** The strings in a JSON array; undefined for any other JSON value. */
-function textsIn(body: Buffer): string[] | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString());
-    return Array.isArray(value) ? value.filter((each) => typeof each === "string") : undefined;
-  } catch {
-    return undefined;
   }
 }
 

@@ -73,6 +73,11 @@ export function saveBuildInfo(options: GenerateOptions, generated: Generated, ch
   }
 }
 
+/** Text of the project's `meta.json`; undefined if it does not exist or is a link. */
+export function readMetaJson(root: string): string | undefined {
+  return readOutput(root, "meta.json")?.toString();
+}
+
 /**
  * Bytes of a generated file; undefined if it does not exist or is a link, because a diff would otherwise print the
  * link's target.
@@ -80,7 +85,7 @@ export function saveBuildInfo(options: GenerateOptions, generated: Generated, ch
  * @param path relative to the root
  * @throws UnreadableFile
  */
-export function readOutput(root: string, path: string): Buffer | undefined {
+function readOutput(root: string, path: string): Buffer | undefined {
   const target = join(root, path);
   try {
     refuseLinks(baseOf(root, dirname(target)), target);

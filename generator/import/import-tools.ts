@@ -6,7 +6,8 @@ import type { Diagnostic } from "../compile/diagnostics/diagnostics.js";
 import { generateTexts, type Result } from "../compile/generate.js";
 import { changeText, diffDocuments, type NamedText } from "../contract/diff.js";
 import { pointerStep } from "../contract/schema-reader.js";
-import { type Json, JsonObject, printJson, readJson } from "../json.js";
+import { type Json, JsonObject, printJson } from "../json.js";
+import { metaDocuments, metaJsonIn } from "../meta-documents.js";
 import { compareSchemas, type SchemaDifference } from "./differences.js";
 import type { ImportableTool, RefusedTool } from "./metadata.js";
 import { type SourceFile, type Sources, type ToolSource, toolSources } from "./tool-source.js";
@@ -108,9 +109,7 @@ function withoutTags({ file, text }: SourceFile, errors: readonly Diagnostic[]):
 
 /** The generated metadata documents by FQN. */
 function documentsOf({ files }: Result): ReadonlyMap<Json | undefined, JsonObject> {
-  const listing = readJson(files.find(({ path }) => path === "meta.json")?.text ?? "[]");
-  const documents = (listing as readonly Json[]).filter((each) => each instanceof JsonObject);
-  return new Map(documents.map((each) => [each.get("fqn"), each]));
+  return new Map(metaDocuments(metaJsonIn(files)).map((each) => [each.get("fqn"), each]));
 }
 
 function compare(tool: ImportableTool, source: ToolSource, generated: JsonObject): ImportedTool {

@@ -1,7 +1,7 @@
 /** One call to a tool, verified like a leader's. */
 
 import { performance } from "node:perf_hooks";
-import { quote as jsonQuote, prettyJson } from "svc-runtime/internal/generator";
+import { prettyJson } from "svc-runtime/internal/generator";
 import {
   buildEnvelope,
   type CallOptions,
@@ -14,6 +14,7 @@ import {
 import { CommandError } from "../cli/command.js";
 import { inputOf } from "./input.js";
 import { tampered } from "./port-texts.js";
+import { resultText } from "./result-text.js";
 import { type SecretSources, withSecrets } from "./secrets.js";
 
 export interface CallRequest {
@@ -83,19 +84,6 @@ function reportOf({ metadata }: LeaderClient, result: CallResult, milliseconds: 
     milliseconds,
     signature: result.signature,
   };
-}
-
-/** Combines the texts of the result's values to JSON, so that no number is reformatted. */
-function resultText({ tag, ports }: CallResult): string {
-  const members = ports.map(({ name, many, values }) => {
-    const texts = values.map((value) =>
-      value.kind === "inline"
-        ? Buffer.from(value.bytes).toString("utf8")
-        : `{"stored":${jsonQuote(String(value.blobId))}}`,
-    );
-    return `${jsonQuote(name)}:${many ? `[${texts.join(",")}]` : texts[0]}`;
-  });
-  return `{${jsonQuote(tag)}:{${members.join(",")}}}`;
 }
 
 async function retry(client: LeaderClient, request: SignedRequest, first: CallResult, options: CallOptions) {

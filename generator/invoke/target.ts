@@ -3,7 +3,8 @@
 import { type CliHost, CommandError, UsageError } from "../cli/command.js";
 import { devServers } from "../dev/dev-state.js";
 import { type ServedDocument, servedDocuments } from "../dev/served-documents.js";
-import { readOutput } from "../files/output-files.js";
+import { readMetaJson } from "../files/output-files.js";
+import { DEFAULT_SERVER, toolAddress } from "../tool-addresses.js";
 import { toolNamed } from "./tool-names.js";
 
 export interface Target {
@@ -12,8 +13,6 @@ export interface Target {
   /** Set only for a tool of the project. */
   readonly tool?: ServedDocument;
 }
-
-const DEFAULT_SERVER = "http://127.0.0.1:8080";
 
 /**
  * Resolves the tool named on the command line.
@@ -27,22 +26,21 @@ export async function targetOf(
   { cwd, env }: Pick<CliHost, "cwd" | "env">,
   signed: boolean,
 ): Promise<Target> {
-  if (name !== undefined && /^https?:\/\//i.test(name)) return { url: toolUrl(name) };
+  if (name !== undefined && /^https?:\/\//i.test(name)) return { url: addressIn(name) };
   if (name !== undefined && /^[\w.-]+:\d{1,5}(?:\/|$)/.test(name)) {
     throw new UsageError(`the URL has no scheme: write http://${name}`);
   }
-  const tool = toolNamed("invoke", name, await projectTools(cwd, env, signed), "a URL");
+  const tool = toolNamed("invoke", name, await servedTools(cwd, env, signed), "a URL");
   return { url: tool.url, tool };
 }
 
-function toolUrl(text: string): string {
-  if (!URL.canParse(text)) throw new UsageError("invoke expects a URL such as http://127.0.0.1:8080/sum");
-  const { origin, pathname } = new URL(text);
-  return `${origin}${pathname.replace(/\/(?:invoke|meta|health)?\/*$/, "")}`;
+function addressIn(url: string): string {
+  if (!URL.canParse(url)) throw new UsageError(`invoke expects a URL such as ${DEFAULT_SERVER}/sum`);
+  return toolAddress(url);
 }
 
-async function projectTools(root: string, env: CliHost["env"], signed: boolean): Promise<ServedDocument[]> {
-  const text = readOutput(root, "meta.json")?.toString();
+async function servedTools(root: string, env: CliHost["env"], signed: boolean): Promise<ServedDocument[]> {
+  const text = readMetaJson(root);
   if (text === undefined) throw new UsageError("this folder has no meta.json: run svc-gen, or pass the URL of a tool");
   const servers = await devServers(root, env);
   const server = servers.find((each) => each.signed === signed) ?? servers[0];

@@ -1,7 +1,7 @@
 import type { TlsOptions } from "svc-runtime/leader";
 import { CommandError } from "../cli/command.js";
-import { pathsOf } from "../dev/page-server/remote-tools.js";
 import { exchange } from "../http-exchange.js";
+import { listedTools, toolAddress } from "../tool-addresses.js";
 
 const TIMEOUT_MS = 10_000;
 /** Maximum number of tools. */
@@ -14,20 +14,20 @@ const MAX_TOOLS = 1_000;
  */
 export async function toolAddresses(url: string, tls: TlsOptions | undefined): Promise<readonly string[]> {
   const { origin, pathname } = new URL(url);
-  const path = pathname.replace(/\/(?:invoke|meta|health|tools)?\/*$/, "");
-  if (path !== "") return [`${origin}${path}`];
+  const address = toolAddress(`${origin}${pathname.replace(/\/tools\/*$/, "")}`);
+  if (address !== origin) return [address];
   const headers = [["Accept", "application/json"]] as const;
   const to = { method: "GET", url: new URL("/tools", origin), headers } as const;
   const { response, failure } = await exchange({ ...to, timeoutMs: TIMEOUT_MS, tls });
   if (response === undefined)
     throw new CommandError(`no answer from ${origin}: ${failure?.message}`, "start the server, or correct the URL");
-  const paths = response.status === 200 ? pathsOf(response.body.toString()) : [];
-  if (paths.length === 0) throw new CommandError(`${origin}/tools lists no tools`, "pass the URL of a tool");
-  if (paths.length > MAX_TOOLS) {
+  const tools = response.status === 200 ? (listedTools(origin, response.body) ?? []) : [];
+  if (tools.length === 0) throw new CommandError(`${origin}/tools lists no tools`, "pass the URL of a tool");
+  if (tools.length > MAX_TOOLS) {
     throw new CommandError(
-      `${origin} lists ${paths.length} tools; at most ${MAX_TOOLS} are supported`,
+      `${origin} lists ${tools.length} tools; at most ${MAX_TOOLS} are supported`,
       "pass the URL of one tool",
     );
   }
-  return paths.map((each) => (each === "" ? origin : `${origin}/${each}`));
+  return tools;
 }

@@ -4,6 +4,7 @@ import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { FAILURE_VARIANT } from "svc-runtime/internal/generator";
 import { LeaderClient, LeaderError, type LeaderOptions } from "svc-runtime/leader";
 import { quoted } from "../compile/diagnostics/quote.js";
+import { ERROR_ANSWERS, RAN_TEXTS, sentences } from "../error-answers.js";
 import { OutOfTime } from "../run-within.js";
 import { BridgedTool, UnfitTool } from "./bridged-tool.js";
 import { type Plain, RoundedInteger } from "./exact-integers.js";
@@ -181,31 +182,18 @@ const CONTRACT_FAULTS: ReadonlySet<string> = new Set([
   "invalid_answer",
 ]);
 
-function explained(error: LeaderError): string {
-  const what = MEANINGS[error.code] ?? "There is no result";
-  const because = error.details === undefined ? error.code : `${error.code}: ${error.details}`;
-  return `${what} (${because}). ${RAN[error.ran]}`;
+function explained({ code, details, ran }: LeaderError): string {
+  const { meaning = "there is no result", caller } = ERROR_ANSWERS.get(code) ?? CLIENT_FAULTS[code] ?? {};
+  const what = `${meaning} (${details === undefined ? code : `${code}: ${details}`})`;
+  return sentences(what, ...(caller === undefined ? [] : [caller]), RAN_TEXTS[ran]);
 }
 
-/** Meaning of each error code, and what to do next. */
-const MEANINGS: Readonly<Record<string, string>> = {
-  invalid_input: "The arguments do not match the tool's input: correct them and call again",
-  input_deserialization_error: "The arguments do not match the tool's input: correct them and call again",
-  permission_denied: "The tool does not permit this caller: ask its operator for access",
-  auth_failed: "The server refused the signature: add the leader and key of this bridge to its allow-list",
-  tool_invocation_failed: "The tool failed: the reason is in its server's log",
-  tool_invocation_timeout: "The tool did not finish within its time limit: request less, or call again later",
-  tool_invocation_interrupted: "The tool's server stopped before the tool finished",
-  output_serialization_error: "The tool returned a result that its contract does not allow: its author must correct it",
-  wrong_signature: "The result was not signed with the tool's key, so it is not shown",
-  unsigned_result: "The result was not signed, so it is not shown",
-  connection_failed: "The tool's server could not be reached",
-};
-
-const RAN: Readonly<Record<LeaderError["ran"], string>> = {
-  no: "The tool did not run.",
-  maybe: "The tool may have run.",
-  yes: "The tool ran.",
+/** Failures that the client detects. */
+const CLIENT_FAULTS: Readonly<Record<string, { readonly meaning: string; readonly caller?: string }>> = {
+  invalid_input: { meaning: "the input does not match the contract", caller: "correct the input" },
+  wrong_signature: { meaning: "the result was not signed with the tool's key, so it is not shown" },
+  unsigned_result: { meaning: "the result was not signed, so it is not shown" },
+  connection_failed: { meaning: "the tool's server could not be reached" },
 };
 
 function failure(text: string): CallToolResult {

@@ -3,7 +3,7 @@
  */
 
 import { DEFAULT_HEADER_PREFIX } from "svc-runtime/internal/generator";
-import { capitalised, ERROR_ANSWERS } from "../error-answers.js";
+import { callerAdvice, ERROR_ANSWERS, sentences } from "../error-answers.js";
 import { type JsonObject, object, ordered } from "../json.js";
 
 const CODES_BY_STATUS = new Map<number, string[]>();
@@ -65,8 +65,8 @@ export function reference(kind: string, name: string): JsonObject {
 }
 
 function lineOf(code: string): string {
-  const { meaning = "", caller = "", ran } = ERROR_ANSWERS.get(code) ?? {};
-  return `- \`${code}\`: ${[meaning, caller, ...(ran === "no" ? ["the tool did not run"] : [])].map((part) => `${capitalised(part)}.`).join(" ")}`;
+  const answer = ERROR_ANSWERS.get(code);
+  return `- \`${code}\`: ${answer === undefined ? "" : `${sentences(answer.meaning)} ${callerAdvice(answer)}`}`;
 }
 
 function exampleOf(code: string, prefix: string): JsonObject {

@@ -265,11 +265,11 @@ describe("answers that are not results", () => {
   for (const [answer, said] of [
     [
       { status: 422, error: "input_deserialization_error", details: "a: expected an integer, got a string" },
-      /arguments do not match .*a: expected an integer, got a string\)\. The tool did not run\./,
+      /The input does not match .*a: expected an integer, got a string\)\. Correct .* The tool did not run\./,
     ],
-    [{ status: 403, error: "permission_denied" }, /does not permit this caller.* The tool did not run\./],
-    [{ status: 500, error: "tool_invocation_failed" }, /The tool failed.* may have run\./],
-    [{ status: 504, error: "tool_invocation_timeout" }, /did not finish within its time limit/],
+    [{ status: 403, error: "permission_denied" }, /The tool refused this leader.* The tool did not run\./],
+    [{ status: 500, error: "tool_invocation_failed" }, /The tool threw an error .* may have run\./],
+    [{ status: 504, error: "tool_invocation_timeout" }, /took longer than its timeout\(\)/],
     [{ _err_eval: { reason: '"out of stock"' } }, /^The tool reports a failure: out of stock$/],
     [
       { ok: { n: '"text"' } },

@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { errorOf } from "#generator/dev/page-server/calls/advice.js";
+import { errorView } from "#generator/dev/page-server/calls/advice.js";
 
 test("a position in the envelope is translated to its port", () => {
   const call = { signed: true, isSigned: true, kind: "call", ports: ["a", "odd name", "tags"] } as const;
   const pathOf = (details: string, error = "input_deserialization_error") =>
-    errorOf(Buffer.from(JSON.stringify({ error, details })), call).path;
+    errorView(Buffer.from(JSON.stringify({ error, details })), call).path;
   assert.equal(pathOf("tags[1]: expected a string, got null"), "tags[1]");
   assert.equal(pathOf('deep["odd name"].at[0]: expected a string'), 'deep["odd name"].at[0]');
   assert.equal(pathOf("ports[2].value.many: expected 1 to 256 items"), "tags");
@@ -16,6 +16,6 @@ test("a position in the envelope is translated to its port", () => {
   assert.equal(pathOf('ports: port "odd name" is missing'), '["odd name"]');
   assert.equal(pathOf("nothing of this form"), null);
   assert.equal(pathOf("tags[1]: x", "auth_failed"), null);
-  assert.equal(errorOf(Buffer.from("<html>"), call).code, "invalid_answer");
-  assert.equal(errorOf(Buffer.from('{"error":"<img>"}'), call).code, "invalid_answer");
+  assert.equal(errorView(Buffer.from("<html>"), call).code, "invalid_answer");
+  assert.equal(errorView(Buffer.from('{"error":"<img>"}'), call).code, "invalid_answer");
 });

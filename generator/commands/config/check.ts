@@ -12,7 +12,7 @@ import {
   UsageError,
 } from "../../cli/command.js";
 import { generateOptions } from "../options/project-options.js";
-import { projectTools } from "../options/project-tools.js";
+import { projectFqns } from "../options/project-tools.js";
 
 const VARIABLE = "SVC_TOOLKIT_CONFIG_PATH";
 
@@ -42,7 +42,7 @@ Keys are never printed. With --json: {"diagnostics":[{"severity","code":"config"
       const faults = checkAllowListFile(file, call.cwd).map((fault) => finding("error", fault));
       return report(call, faults, "a valid allow-list");
     }
-    const served = projectTools(generateOptions(call).root);
+    const served = projectFqns(generateOptions(call).root);
     const { findings, config, tools } = checkConfig(file, call.cwd, served);
     const mode = config?.signedHttpIsRequired()
       ? `signatures are required, ${plural(tools.length, "tool")}`

@@ -17,10 +17,11 @@ import {
 import { hasErrors } from "../../compile/diagnostics/diagnostics.js";
 import { quoted } from "../../compile/diagnostics/quote.js";
 import { writeNewFiles } from "../../files/new-files.js";
+import { fqnOf, metaDocuments, metaJsonIn } from "../../meta-documents.js";
 import { generateNow, reportDiagnostics } from "../generate.js";
 import { publicKeyIn, refuseNoKeyFile } from "../keys/key-options.js";
 import { generateOptions } from "../options/project-options.js";
-import { documentsOf, projectTools } from "../options/project-tools.js";
+import { projectFqns } from "../options/project-tools.js";
 import { EDITORS } from "./schema.js";
 
 export const configInitCommand = defineCommand({
@@ -95,15 +96,14 @@ async function toolsOf(
   call: CommandContext<Options> & Parameters<typeof generateOptions>[0],
 ): Promise<readonly string[]> {
   const options = generateOptions(call);
-  const known = projectTools(options.root);
+  const known = projectFqns(options.root);
   if (known !== undefined && known.length > 0) return known;
   const { diagnostics, files } = await generateNow(options);
   if (hasErrors(diagnostics)) {
     reportDiagnostics(diagnostics, { ...call, quiet: true });
     throw new CommandError("the project has errors; nothing was written", "run svc-gen to see them, and correct them");
   }
-  const text = files.find(({ path }) => path === "meta.json")?.text ?? "[]";
-  return (documentsOf(text) ?? []).map((document) => String(document.get("fqn")));
+  return metaDocuments(metaJsonIn(files)).map(fqnOf);
 }
 
 async function privateKeyIn(file: string | undefined, cwd: string): Promise<string | undefined> {

@@ -6,7 +6,7 @@ import { isLeaderId, parseFqn } from "svc-runtime/internal/generator";
 import { type CommandContext, CommandError, type Options, UsageError, type Values } from "../../cli/command.js";
 import { quoted, shellWord } from "../../compile/diagnostics/quote.js";
 import { type Json, object, printJson } from "../../json.js";
-import { projectTools } from "../options/project-tools.js";
+import { projectFqns } from "../options/project-tools.js";
 
 export const REVEAL = { type: "boolean", summary: "print the private key too" } as const;
 
@@ -77,7 +77,7 @@ export function toolOf({ cwd, values }: CommandContext<typeof ENTRY_OPTIONS & Op
 }
 
 function onlyTool(root: string): string | undefined {
-  const [fqn, ...more] = projectTools(root) ?? [];
+  const [fqn, ...more] = projectFqns(root) ?? [];
   return fqn === undefined || more.length > 0 ? undefined : parseFqn(fqn)?.text;
 }
 

@@ -1,25 +1,15 @@
 import type { Contract } from "svc-runtime/internal/generator";
-import { readOutput } from "../../files/output-files.js";
-import { type Json, JsonObject, readJson } from "../../json.js";
+import { readMetaJson } from "../../files/output-files.js";
+import { fqnOf, metaDocuments } from "../../meta-documents.js";
 
-/** Documents of a `meta.json`; undefined if there is none or it cannot be read. */
-function metaDocuments(root: string): readonly JsonObject[] | undefined {
-  const text = readOutput(root, "meta.json")?.toString();
-  return text === undefined ? undefined : documentsOf(text);
-}
-
-export function documentsOf(text: string): readonly JsonObject[] | undefined {
+/** FQNs of the tools in the project's `meta.json`; undefined if there is none or it cannot be read. */
+export function projectFqns(root: string): readonly string[] | undefined {
+  const text = readMetaJson(root);
   try {
-    const all: Json = readJson(text);
-    return Array.isArray(all) ? all.filter((each) => each instanceof JsonObject) : undefined;
+    return text === undefined ? undefined : metaDocuments(text).map(fqnOf);
   } catch {
     return undefined;
   }
-}
-
-/** Names of the project's tools; undefined if unknown. */
-export function projectTools(root: string): readonly string[] | undefined {
-  return metaDocuments(root)?.map((document) => String(document.get("fqn")));
 }
 
 /** Environment variables of all tools, each once. */

@@ -1,6 +1,6 @@
 /** Log lines for the page. Each belongs to a request; the last line of a call contains its timings. */
 
-import { readableLine } from "../log-lines.js";
+import { isLastOfCall, logEntry, readableLine } from "../log-lines.js";
 import { withoutSecrets } from "./calls/hidden-secrets.js";
 import { thrownView } from "./calls/thrown-error.js";
 import type { LogEvent } from "./page-api.js";
@@ -17,8 +17,9 @@ const WARN = 40;
 export function logEvent(line: string, { root, secrets }: Source): LogEvent | undefined {
   const text = readableLine(line, true);
   if (text === undefined) return undefined;
-  const { request, replayed, ms, msg, level, err } = membersOf(line);
-  const isCall = msg === "answered" || msg === "refused";
+  const entry = logEntry(line) ?? {};
+  const { request, replayed, ms, level, err } = entry;
+  const isCall = isLastOfCall(entry);
   const thrown = thrownView(err, root);
   return {
     request: typeof request === "string" ? request : null,
@@ -28,15 +29,4 @@ export function logEvent(line: string, { root, secrets }: Source): LogEvent | un
     replayed: isCall ? replayed === true : null,
     steps: isCall && typeof ms === "object" ? (ms as Record<string, number> | null) : null,
   };
-}
-
-type Members = Partial<Record<"request" | "replayed" | "ms" | "msg" | "level" | "err", unknown>>;
-
-function membersOf(line: string): Members {
-  if (!line.startsWith('{"level":')) return {};
-  try {
-    return JSON.parse(line) as Members;
-  } catch {
-    return {};
-  }
 }

@@ -1,5 +1,6 @@
 import { DEFAULT_HEADER_PREFIX } from "svc-runtime/internal/generator";
-import { JsonObject, printJson, readJson } from "../../json.js";
+import { printJson } from "../../json.js";
+import { metaDocuments } from "../../meta-documents.js";
 import { openApiDocument } from "../../openapi/document.js";
 import { projectInfo } from "../../openapi/project-info.js";
 
@@ -13,12 +14,9 @@ export interface DocumentedServer {
 
 /** OpenAPI document of the current build, as JSON text. */
 export function openApiText({ root, metaJson, url, signed }: DocumentedServer): string {
-  const all = readJson(metaJson);
-  const documents = (Array.isArray(all) ? all : []).filter((each) => each instanceof JsonObject);
   const note = signed
     ? "**This server requires signed calls.** Make one with `svc-gen invoke TOOL '{…}' --signed`, which uses the development keys."
     : "**This server accepts unsigned calls.**";
-  return printJson(
-    openApiDocument(documents, { ...projectInfo(root), url, headerPrefix: DEFAULT_HEADER_PREFIX, note }),
-  );
+  const options = { ...projectInfo(root), url, headerPrefix: DEFAULT_HEADER_PREFIX, note };
+  return printJson(openApiDocument(metaDocuments(metaJson), options));
 }

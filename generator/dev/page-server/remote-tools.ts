@@ -1,5 +1,6 @@
 import type { TlsOptions } from "svc-runtime/leader";
 import { exchange, type HttpExchange } from "../../http-exchange.js";
+import { listedTools } from "../../tool-addresses.js";
 import type { ProblemView } from "./page-api.js";
 import { PageFault } from "./page-fault.js";
 import { type ShownTool, shownTool } from "./tool-views.js";
@@ -51,13 +52,12 @@ export async function remoteServer(url: string, tls: TlsOptions | undefined): Pr
   if (own.response.status === 200) add(text(own), url);
   let bytes = own.response.body.length;
   const listed = await get(`${url}/tools`);
-  const paths = listed.response?.status === 200 ? pathsOf(text(listed)) : [];
-  if (paths.length > MAX_TOOLS)
+  const addresses = listed.response?.status === 200 ? (listedTools(url, listed.response.body) ?? []) : [];
+  if (addresses.length > MAX_TOOLS)
     throw new PageFault(
-      `${url}/tools lists ${paths.length} tools; at most ${MAX_TOOLS} can be shown: pass the address of one tool`,
+      `${url}/tools lists ${addresses.length} tools; at most ${MAX_TOOLS} can be shown: pass the address of one tool`,
     );
-  for (const path of new Set(paths)) {
-    const address = path === "" ? url : `${url}/${path}`;
+  for (const address of new Set(addresses)) {
     if (address === url && own.response.status === 200) continue;
     const meta = await get(`${address}/meta`);
     if (meta.response === undefined) {
@@ -104,20 +104,4 @@ async function requiresSignatures(url: string, tls: TlsOptions | undefined): Pro
 
 function text({ response }: HttpExchange): string {
   return response?.body.toString("utf8") ?? "";
-}
-
-/** Paths in the list, without leading and trailing slashes. */
-export function pathsOf(listing: string): string[] {
-  try {
-    const list: unknown = JSON.parse(listing);
-    const paths = Array.isArray(list) ? list.filter((each) => typeof each === "string") : [];
-    return paths.map((path) =>
-      path
-        .split("/")
-        .filter((part) => part !== "")
-        .join("/"),
-    );
-  } catch {
-    return [];
-  }
 }

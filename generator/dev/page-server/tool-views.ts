@@ -2,7 +2,8 @@
 
 import { derivePorts, JsonError, PortError } from "svc-runtime/internal/generator";
 import { LeaderError, type MetaSchema, readMetadata } from "svc-runtime/leader";
-import { JsonObject, printJson, readJson } from "../../json.js";
+import { printJson } from "../../json.js";
+import { metaDocuments } from "../../meta-documents.js";
 import { servedDocuments } from "../served-documents.js";
 import type { ToolView } from "./page-api.js";
 import { PageFault } from "./page-fault.js";
@@ -20,10 +21,8 @@ export interface ShownTool {
  * @throws PageFault for a document that leaders would reject
  */
 export function shownTools(metaJson: string, url: string): ShownTool[] {
-  const list = readJson(metaJson);
-  const documents = (Array.isArray(list) ? list : [list]).filter((each) => each instanceof JsonObject);
   const served = servedDocuments(metaJson, url);
-  return documents.map((document, i) =>
+  return metaDocuments(metaJson).map((document, i) =>
     shownTool(printJson(document), served[i]?.url ?? url, served[i]?.sample ?? "{}"),
   );
 }

@@ -1,6 +1,6 @@
 /** Advice on calls that failed, for a reader who sees only the page. */
 
-import { capitalised, ERROR_ANSWERS } from "../../../error-answers.js";
+import { callerAdvice, capitalised, ERROR_ANSWERS, readErrorAnswer } from "../../../error-answers.js";
 import type { CallKind, ErrorView } from "../page-api.js";
 
 const UNSIGNED_SERVER = "The server accepts unsigned calls only. Make an unsigned call, or start svc-gen dev --signed.";
@@ -19,8 +19,7 @@ function adviceFor(code: string, details: string | undefined, call: FailedCall):
   if (code === "auth_failed") return authAdvice(details ?? "", call);
   if (code === "input_deserialization_error" && call.signed && call.isSigned === false) return UNSIGNED_SERVER;
   const answer = ERROR_ANSWERS.get(code);
-  if (answer === undefined) return "See the server's log.";
-  return `${capitalised(answer.caller)}.${answer.ran === "no" ? " The tool did not run." : ""}`;
+  return answer === undefined ? "See the server's log." : callerAdvice(answer);
 }
 
 function authAdvice(details: string, { signed, kind }: FailedCall): string {
@@ -65,27 +64,20 @@ function spelt(port: string): string {
 }
 
 /** The error in an answer. An answer without a protocol error gets the code `invalid_answer`. */
-export function errorOf(body: Buffer, call: FailedCall): ErrorView {
-  const { error, details } = members(body);
-  if (typeof error !== "string" || !/^[a-z_]{1,64}$/.test(error)) {
+export function errorView(body: Buffer, call: FailedCall): ErrorView {
+  const answer = readErrorAnswer(body);
+  if (answer === undefined) {
     const advice =
       "The answer does not follow the protocol. Something other than the tool, such as a proxy, may have sent it.";
     return { code: "invalid_answer", title: "Not a protocol answer", details: null, path: null, advice };
   }
-  const text = typeof details === "string" ? details.slice(0, 1000) : undefined;
+  const { code } = answer;
+  const details = answer.details?.slice(0, 1000);
   return {
-    code: error,
-    title: capitalised(ERROR_ANSWERS.get(error)?.meaning ?? "refused"),
-    details: text ?? null,
-    path: pathOf(error, text, call.ports),
-    advice: adviceFor(error, text, call),
+    code,
+    title: capitalised(ERROR_ANSWERS.get(code)?.meaning ?? "refused"),
+    details: details ?? null,
+    path: pathOf(code, details, call.ports),
+    advice: adviceFor(code, details, call),
   };
-}
-
-function members(body: Buffer): { readonly error?: unknown; readonly details?: unknown } {
-  try {
-    return Object(JSON.parse(body.toString("utf8"))) as { readonly error?: unknown; readonly details?: unknown };
-  } catch {
-    return {};
-  }
 }

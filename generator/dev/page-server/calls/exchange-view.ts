@@ -1,7 +1,7 @@
 /** Data of an exchange for the page: bytes, hashes, signatures, result or error. */
 
 import { createHash } from "node:crypto";
-import { DOMAINS, prettyJson, quote, RESULT_CONTENT_TYPE, SignatureHeaders } from "svc-runtime/internal/generator";
+import { DOMAINS, prettyJson, RESULT_CONTENT_TYPE, SignatureHeaders } from "svc-runtime/internal/generator";
 import { engine } from "svc-runtime/internal/inspect";
 import {
   decodeResult,
@@ -18,8 +18,9 @@ import {
 } from "svc-runtime/leader";
 import { type HttpExchange, headerOf } from "../../../http-exchange.js";
 import type { PortTexts } from "../../../invoke/port-texts.js";
-import type { BytesView, ExchangeView, HashView, ResultView, SignatureView } from "../page-api.js";
-import { errorOf, type FailedCall } from "./advice.js";
+import { resultText } from "../../../invoke/result-text.js";
+import type { BytesView, ExchangeView, HashView, SignatureView } from "../page-api.js";
+import { errorView, type FailedCall } from "./advice.js";
 import { hasSecret, withoutSecrets } from "./hidden-secrets.js";
 
 /** A request and its parts. */
@@ -63,10 +64,13 @@ export function exchangeView(done: HttpExchange, prepared: Prepared, options: Vi
       : null,
     failure: done.failure?.message ?? (typeof decoded === "string" ? decoded : null),
     phases: done.phases,
-    result: typeof decoded === "object" ? resultView(decoded, secrets) : null,
+    result:
+      typeof decoded === "object"
+        ? { variant: decoded.tag, json: withoutSecrets(prettyJson(resultText(decoded)), secrets) }
+        : null,
     error:
       response !== undefined && !isResult
-        ? errorOf(Buffer.from(withoutSecrets(response.body.toString(), secrets)), call)
+        ? errorView(Buffer.from(withoutSecrets(response.body.toString(), secrets)), call)
         : null,
     inputHash: prepared.signed === undefined ? null : hashView(ports.inputPorts, prepared, prepared.signed),
     nonce: prepared.signed === undefined ? null : hex(prepared.signed.nonce),
@@ -93,16 +97,6 @@ function readResult(ports: MetaSchema, body: Buffer): ToolResult | string {
     if (error instanceof LeaderError) return error.message;
     throw error;
   }
-}
-
-function resultView({ tag, ports }: ToolResult, secrets: readonly string[]): ResultView {
-  const members = ports.map(({ name, many, values }) => {
-    const texts = values.map((value) =>
-      value.kind === "inline" ? Buffer.from(value.bytes).toString("utf8") : `{"stored":${quote(String(value.blobId))}}`,
-    );
-    return `${quote(name)}:${many ? `[${texts.join(",")}]` : texts[0]}`;
-  });
-  return { variant: tag, json: withoutSecrets(prettyJson(`{${quote(tag)}:{${members.join(",")}}}`), secrets) };
 }
 
 function hashView(

@@ -1,0 +1,23 @@
+/** The metadata documents of a project: the content of its `meta.json`. */
+
+import { JsonObject, readJson } from "./json.js";
+
+/** Text of `meta.json` among generated files. */
+export function metaJsonIn(files: readonly { readonly path: string; readonly text: string }[]): string {
+  return files.find(({ path }) => path === "meta.json")?.text ?? "[]";
+}
+
+/** @throws JsonError */
+export function metaDocuments(metaJson: string): JsonObject[] {
+  const list = readJson(metaJson);
+  return (Array.isArray(list) ? list : []).filter((each) => each instanceof JsonObject);
+}
+
+export function fqnOf(document: JsonObject): string {
+  return String(document.get("fqn"));
+}
+
+/** Path of a tool's endpoints, without leading and trailing slashes. */
+export function pathOf(document: JsonObject): string {
+  return new URL(String(document.get("url"))).pathname.replace(/^\/|\/$/g, "");
+}
