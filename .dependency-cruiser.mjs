@@ -278,9 +278,9 @@ const LAYERS = [
     name: "generator/keys",
     files: "generator/keys/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/cli/command-errors",
+      "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/files/read-file generator/cli/command-errors",
     packages: "svc-runtime/leader",
-    node: "fs path",
+    node: "crypto fs path",
   },
   {
     name: "generator/scaffold",
@@ -300,16 +300,15 @@ const LAYERS = [
   {
     name: "generator/config",
     files: "generator/config/*",
-    below: "generator/files/new-files",
+    below: "generator/files/new-files generator/keys",
     packages: "svc-runtime/internal/config svc-runtime/internal/generator",
-    node: "crypto path",
+    node: "path",
   },
   {
     name: "generator/dev",
     files: "generator/dev/*",
     below:
       "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/compile/project generator/openapi generator/contract/diff generator/files/output-files generator/compile/watch generator/keys generator/config generator/files/read-file generator/files/env-file",
-    packages: "svc-runtime/leader",
     node: "child_process cluster crypto fs module os path readline stream worker_threads",
   },
   {

@@ -1,6 +1,6 @@
 /** Development page of `svc-gen dev`, for the project or for a running server. */
 
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { type CommandContext, CommandError, type Options, UsageError } from "../cli/command.js";
@@ -13,10 +13,12 @@ import { PageFault } from "../dev/page-server/page-fault.js";
 import type { PageAddress } from "../dev/page-server/page-server.js";
 import { readMetaJson } from "../files/output-files.js";
 import { KeyFileError, readKeyFile, writeKeyFile } from "../keys/key-file.js";
+import { newKey } from "../keys/key-forms.js";
 import { DEFAULT_SERVER, isHttpUrl, toolAddress } from "../tool-addresses.js";
 import { devMcp } from "./dev-mcp.js";
 import { type LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
-import { type PAGE_OPTIONS, readPort } from "./options/page-options.js";
+import { MAX_PORT, readNumber } from "./options/number-option.js";
+import type { PAGE_OPTIONS } from "./options/page-options.js";
 
 export interface PageEvent {
   readonly event: "page";
@@ -106,7 +108,7 @@ const PAGE_KEY = "page.key";
 /** @param name identifies the content of the page: the same name has the same port; undefined for any free port */
 function pageAddress({ values }: LeaderCall, name: string | undefined): PageAddress {
   const { host, "page-port": given } = values;
-  if (given !== undefined) return { host, port: readPort("page-port", given), exact: true };
+  if (given !== undefined) return { host, port: readNumber("page-port", given, 0, MAX_PORT), exact: true };
   if (name === undefined) return { host, port: 0, exact: true };
   const number = createHash("sha256").update(name).digest().readUInt32BE();
   return { host, port: PORTS.from + (number % PORTS.count), exact: false };
@@ -115,7 +117,7 @@ function pageAddress({ values }: LeaderCall, name: string | undefined): PageAddr
 /** Token of a project's page. Stays the same, so that an open page continues to work after a restart. */
 function pageToken(root: string, env: LeaderCall["env"]): string {
   const folder = makePrivateFolder(root, env);
-  if (!existsSync(join(folder, PAGE_KEY))) writeKeyFile(folder, PAGE_KEY, randomBytes(32).toString("hex"));
+  if (!existsSync(join(folder, PAGE_KEY))) writeKeyFile(folder, PAGE_KEY, newKey().text);
   try {
     return readKeyFile(folder, PAGE_KEY).key.toString("base64url");
   } catch (error) {

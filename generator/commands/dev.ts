@@ -21,7 +21,8 @@ import { buildOptions } from "../files/output-files.js";
 import type { CallEvent, PageEvent } from "./dev-page.js";
 import { newsOf } from "./generate.js";
 import { LEADER_OPTIONS } from "./options/leader-options.js";
-import { PAGE_OPTIONS, readPort } from "./options/page-options.js";
+import { MAX_PORT, readNumber } from "./options/number-option.js";
+import { PAGE_OPTIONS } from "./options/page-options.js";
 import { generateOptions } from "./options/project-options.js";
 
 const DEFAULT_PORT = 8080;
@@ -82,7 +83,7 @@ serving (url, tools, restarted, newest), failed, errors, ended (reason), call (t
     const { DEV_LOG_LEVEL, followedPage } = await import("./dev-page.js");
     const settings = { ...(await envFile(root)), ...call.env };
     const bound = boundPort(settings);
-    const wanted = port === undefined ? (bound ?? DEFAULT_PORT) : readPort("port", port);
+    const wanted = port === undefined ? (bound ?? DEFAULT_PORT) : readNumber("port", port, 0, MAX_PORT);
     const tell = call.json
       ? (event: object) => call.print(`${JSON.stringify(event)}\n`)
       : await printer(call, wanted, lastBuildInfo(root, buildOptions(project)));
@@ -97,7 +98,7 @@ serving (url, tools, restarted, newest), failed, errors, ended (reason), call (t
         signed: signed === true,
         inspect:
           call.values.inspect || isBreak
-            ? { port: readPort("inspect-port", inspectPort ?? `${DEFAULT_INSPECT_PORT}`, 1), isBreak }
+            ? { port: readNumber("inspect-port", inspectPort ?? `${DEFAULT_INSPECT_PORT}`, 1, MAX_PORT), isBreak }
             : undefined,
         env: call.env,
         defaults: DEV_LOG_LEVEL,

@@ -1,11 +1,10 @@
 /** `svc-gen doctor [URL]`: finds problems of a project, or of the path to a served tool. */
 
-import { DEFAULT_INVOKE_MAX_BODY_BYTES, isLeaderId } from "svc-runtime/internal/generator";
+import { DEFAULT_INVOKE_MAX_BODY_BYTES } from "svc-runtime/internal/generator";
 import {
   asJson,
   type CliHost,
   type CommandContext,
-  CommandError,
   defineCommand,
   EXIT,
   JSON_OPTION,
@@ -13,7 +12,7 @@ import {
   UsageError,
 } from "../cli/command.js";
 import { hasErrors } from "../compile/diagnostics/diagnostics.js";
-import { quoted, quotedUrl } from "../compile/diagnostics/quote.js";
+import { quotedUrl } from "../compile/diagnostics/quote.js";
 import type { Generated } from "../compile/generate.js";
 import type { GenerateOptions } from "../compile/project/layout.js";
 import type { LeaderWithKey } from "../doctor/key-checks.js";
@@ -22,23 +21,21 @@ import { readNamed } from "../files/read-file.js";
 import { isHttpUrl, toolAddress } from "../tool-addresses.js";
 import { devLeader } from "./dev-leader.js";
 import { generateNow } from "./generate.js";
-import { keyIdOf, publicKeyIn, refuseNoKeyFile } from "./keys/key-options.js";
-import { HEADER_PREFIX, headerPrefixOf } from "./options/leader-options.js";
+import { leaderOf, publicKeyIn, signingKeyIn, withKeys } from "./keys/key-options.js";
+import { headerPrefixOf, LEADER_OPTIONS } from "./options/leader-options.js";
+import { readNumber } from "./options/number-option.js";
 import { generateOptions } from "./options/project-options.js";
 import { projectFqns, variablesOf } from "./options/project-tools.js";
 
 const OPTIONS = {
   config: { type: "string", value: "FILE", summary: "configuration (default: the path in SVC_TOOLKIT_CONFIG_PATH)" },
+  ...LEADER_OPTIONS,
   "leader-key": { type: "string", value: "FILE", summary: "private key of a leader, which signs the probes of URL" },
-  "leader-id": { type: "string", value: "ID", summary: "ID of that leader in the allow-list (default: leader)" },
-  "key-id": { type: "string", value: "N", summary: "ID of that key in the allow-list (default: 0)" },
   "tool-key": {
     type: "string",
     value: "HEX",
     summary: "public key of the tool, as leaders have it; compared with the configuration",
   },
-  ...HEADER_PREFIX,
-  ca: { type: "string", value: "FILE", summary: "trusted certificates in PEM format, instead of the system's" },
   size: {
     type: "string",
     value: "BYTES",
@@ -83,7 +80,7 @@ With --json: {"checks":[{"name","ok","detail","next"}]}; ok is null for checks t
     const project = generateOptions(call);
     const toolKey = values["tool-key"];
     if (toolKey !== undefined) await publicKeyIn("tool-key", toolKey, cwd);
-    const given = await leaderOf(call);
+    const given = await givenLeader(call);
     const { formatChecks } = await import("../doctor/check.js");
     const checks = url === undefined ? await checkHere() : await checkThere(url);
     call.print(call.json ? asJson({ checks }) : formatChecks(checks, call.colour));
@@ -123,8 +120,6 @@ With --json: {"checks":[{"name","ok","detail","next"}]}; ok is null for checks t
         throw new UsageError(`doctor expects the URL of a tool, ${such}, got ${quotedUrl(text)}`);
       }
       const target = new URL(text);
-      const size = values.size === undefined ? undefined : numberOf("size", values.size);
-      if (size !== undefined && size > MAX_SIZE) throw new UsageError(`--size expects at most ${MAX_SIZE}`);
       const served = await checkServer(toolAddress(target), {
         committed: readMetaJson(project.root),
         leader: given ?? (await ownLeader(project.root, target, env)),
@@ -132,7 +127,7 @@ With --json: {"checks":[{"name","ok","detail","next"}]}; ok is null for checks t
         ca: values.ca === undefined ? undefined : readNamed(cwd, values.ca),
         unsigned: values.unsigned === true,
         maxBody: Number(checked?.config?.invokeMaxBodyBytes() ?? DEFAULT_INVOKE_MAX_BODY_BYTES),
-        size,
+        size: values.size === undefined ? undefined : readNumber("size", values.size, 0, MAX_SIZE),
       });
       return [...local, ...served];
     }
@@ -144,23 +139,17 @@ function stalePaths({ root }: GenerateOptions, { files, diagnostics }: Generated
   return hasErrors(diagnostics) ? undefined : staleFiles(root, files).map(({ path }) => path);
 }
 
-async function leaderOf({ values, cwd }: CommandContext<typeof OPTIONS>): Promise<LeaderWithKey | undefined> {
+async function givenLeader({ values, cwd }: CommandContext<typeof OPTIONS>): Promise<LeaderWithKey | undefined> {
   const file = values["leader-key"];
   if (file === undefined) {
     const idle = (["leader-id", "key-id"] as const).find((name) => values[name] !== undefined);
     if (idle !== undefined) throw new UsageError(`--${idle} expects --leader-key FILE too`);
     return undefined;
   }
-  await refuseNoKeyFile(file);
-  const { readSigningKey } = await import("svc-runtime/internal/config");
-  const reading = readSigningKey(readNamed(cwd, file).toString());
-  if ("got" in reading) {
-    const hint = "give a file with 32 bytes in hex, base64 or base64url";
-    throw new CommandError(`--leader-key: expected a private key, got ${reading.got}`, hint);
-  }
-  const id = values["leader-id"] ?? "leader";
-  if (!isLeaderId(id)) throw new UsageError("--leader-id expects visible ASCII characters");
-  return { id, keyId: keyIdOf(values["key-id"] ?? "0"), key: reading.key };
+  await withKeys(({ refusePublicKey }) => refusePublicKey(file));
+  const key = await signingKeyIn("leader-key", readNamed(cwd, file).toString());
+  const { id, kid } = leaderOf(values);
+  return { id, keyId: kid, key };
 }
 
 /** Leader of the project's own `svc-gen dev --signed`, if the URL is that server's. */
@@ -175,13 +164,6 @@ async function ownLeader(
   const isOwn = servers.some(({ url, signed }) => signed && url === `${protocol}//${host}:${port}`);
   const own = isOwn ? await devLeader(root, env) : undefined;
   if (own === undefined) return undefined;
-  const { readSigningKey } = await import("svc-runtime/internal/config");
-  const reading = readSigningKey(own.leader.key.toString("hex"));
-  return "got" in reading ? undefined : { ...own.leader, keyId: BigInt(own.leader.keyId), key: reading.key };
-}
-
-function numberOf(option: string, text: string): number {
-  const value = Number(text);
-  if (/^\d{1,16}$/.test(text) && Number.isSafeInteger(value)) return value;
-  throw new UsageError(`--${option} expects a number, got ${quoted(text)}`);
+  const { prepareSigningKey } = await import("svc-runtime/leader");
+  return { ...own.leader, keyId: BigInt(own.leader.keyId), key: prepareSigningKey(own.leader.key) };
 }

@@ -1,12 +1,13 @@
 /** `svc-gen invoke`: makes one call from the shell and reports what was verified. */
 
-import { DEFAULT_HEADER_PREFIX, FAILURE_VARIANT } from "svc-runtime/internal/generator";
+import { DEFAULT_HEADER_PREFIX, FAILURE_VARIANT, MAX_TIMEOUT_MS } from "svc-runtime/internal/generator";
 import type { LeaderError } from "svc-runtime/leader";
 import { type CommandContext, CommandError, defineCommand, EXIT, JSON_OPTION, UsageError } from "../cli/command.js";
 import { ERROR_ANSWERS, RAN_TEXTS } from "../error-answers.js";
 import type { CallReport } from "../invoke/call.js";
 import type { Target } from "../invoke/target.js";
-import { LEADER_OPTIONS, leaderOptions, millisecondsOf } from "./options/leader-options.js";
+import { LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
+import { readNumber } from "./options/number-option.js";
 
 const OPTIONS = {
   signed: { type: "boolean", summary: "sign the request, with the keys below or those of svc-gen dev --signed" },
@@ -69,7 +70,7 @@ standard error. Exit 1 if there is no result, or if the result is _err_eval.`,
     const { callTool } = await import("../invoke/call.js");
     const { LeaderError } = await import("svc-runtime/leader");
     try {
-      const timeoutMs = timeout === undefined ? {} : { timeoutMs: millisecondsOf("timeout", timeout) };
+      const timeoutMs = timeout === undefined ? {} : { timeoutMs: readNumber("timeout", timeout, 1, MAX_TIMEOUT_MS) };
       const client = { ...(await leaderOptions(call, signed)), allowHttp: call.values["allow-http"] === true };
       if (signed && client.leader === undefined) {
         throw new UsageError(

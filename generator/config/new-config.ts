@@ -1,15 +1,14 @@
-import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
-import { readSigningKey } from "svc-runtime/internal/config";
 import type { NewFile } from "../files/new-files.js";
+import { type KeyTexts, newKey } from "../keys/key-forms.js";
 
 export interface ConfigFacts {
   readonly tools: readonly string[];
   readonly leaderId: string;
   /** Public key of the leader; if undefined, a new pair is created. */
   readonly leaderKey: string | undefined;
-  /** Private key of every tool; if undefined, a new one is created for each. */
-  readonly toolKey: string | undefined;
+  /** Key of every tool; if undefined, a new one is created for each. */
+  readonly toolKey: KeyTexts | undefined;
 }
 
 export interface NewConfig {
@@ -24,24 +23,24 @@ export interface NewConfig {
  */
 export function signedConfig(target: string, { tools, leaderId, leaderKey, toolKey }: ConfigFacts): NewConfig {
   const keys = join(dirname(target), "keys");
-  const leaderPrivate = newPrivateKey();
-  const leaderPublic = leaderKey ?? publicHex(leaderPrivate);
-  const privateKeys = new Map(tools.map((fqn) => [fqn, toolKey ?? newPrivateKey()]));
+  const newLeaderKey = newKey();
+  const publicKey = leaderKey ?? newLeaderKey.publicKey;
+  const toolKeys = tools.map((fqn) => [fqn, toolKey ?? newKey()] as const);
   const document = {
     signed_http: {
       allowed_leaders: {
         version: 1,
-        leaders: [{ leader_id: leaderId, keys: [{ kid: 0, public_key: leaderPublic }] }],
+        leaders: [{ leader_id: leaderId, keys: [{ kid: 0, public_key: publicKey }] }],
       },
-      tools: Object.fromEntries([...privateKeys].map(([fqn, key]) => [fqn, { response_signing_key: key }])),
+      tools: Object.fromEntries(toolKeys.map(([fqn, { text }]) => [fqn, { response_signing_key: text }])),
     },
   };
   const files: NewFile[] = [{ target, content: print(document), isPrivate: true }];
   if (leaderKey === undefined) {
-    files.push({ target: join(keys, "leader.key"), content: `${leaderPrivate}\n`, isPrivate: true });
-    files.push({ target: join(keys, "leader.pub"), content: `${leaderPublic}\n`, isPrivate: false });
+    files.push({ target: join(keys, "leader.key"), content: `${newLeaderKey.text}\n`, isPrivate: true });
+    files.push({ target: join(keys, "leader.pub"), content: `${publicKey}\n`, isPrivate: false });
   }
-  return { files, publicKeys: new Map([...privateKeys].map(([fqn, key]) => [fqn, publicHex(key)])) };
+  return { files, publicKeys: new Map(toolKeys.map(([fqn, key]) => [fqn, key.publicKey])) };
 }
 
 /** A configuration that disables signatures. */
@@ -52,14 +51,4 @@ export function unsignedConfig(target: string): NewConfig {
 
 function print(document: object): string {
   return `${JSON.stringify(document, undefined, 2)}\n`;
-}
-
-function publicHex(privateKey: string): string {
-  const reading = readSigningKey(privateKey);
-  if ("got" in reading) throw new TypeError(`expected a private key, got ${reading.got}`);
-  return Buffer.from(reading.key.publicKey).toString("hex");
-}
-
-function newPrivateKey(): string {
-  return randomBytes(32).toString("hex");
 }

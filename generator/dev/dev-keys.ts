@@ -1,12 +1,11 @@
 /** Keys and configuration for signed calls during development. They never leave the project's private folder. */
 
-import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { publicKeyOf } from "svc-runtime/leader";
 import { signedConfig } from "../config/new-config.js";
 import { replaceFiles } from "../files/atomic-write.js";
 import { readKeyFile, writeKeyFile } from "../keys/key-file.js";
+import { keyTexts, newKey, publicKeyText } from "../keys/key-forms.js";
 
 /** Id of the leader in the development configuration. */
 export const DEV_LEADER_ID = "dev";
@@ -22,7 +21,7 @@ const TOOL_KEY = "tool.key";
  */
 export function ensureDevKeys(folder: string): void {
   for (const name of [LEADER_KEY, TOOL_KEY]) {
-    if (!existsSync(join(folder, name))) writeKeyFile(folder, name, randomBytes(32).toString("hex"));
+    if (!existsSync(join(folder, name))) writeKeyFile(folder, name, newKey().text);
   }
 }
 
@@ -35,8 +34,8 @@ export function writeDevConfig(folder: string, tools: readonly string[]): void {
   const config = signedConfig(join(folder, "config.json"), {
     tools,
     leaderId: DEV_LEADER_ID,
-    leaderKey: publicHex(readKeyFile(folder, LEADER_KEY).key),
-    toolKey: readKeyFile(folder, TOOL_KEY).key.toString("hex"),
+    leaderKey: publicKeyText(readKeyFile(folder, LEADER_KEY).key),
+    toolKey: keyTexts(readKeyFile(folder, TOOL_KEY).key),
   });
   replaceFiles(config.files.map(({ target, content }) => ({ target, content, mode: 0o600 })));
 }
@@ -51,9 +50,5 @@ export function writeDevConfig(folder: string, tools: readonly string[]): void {
 export function devKeys(folder: string): { readonly leaderKey: Buffer; readonly toolPublicKey: string } | undefined {
   if (![LEADER_KEY, TOOL_KEY].every((name) => existsSync(join(folder, name)))) return undefined;
   const { key: leaderKey } = readKeyFile(folder, LEADER_KEY);
-  return { leaderKey, toolPublicKey: publicHex(readKeyFile(folder, TOOL_KEY).key) };
-}
-
-function publicHex(privateKey: Uint8Array): string {
-  return Buffer.from(publicKeyOf(privateKey)).toString("hex");
+  return { leaderKey, toolPublicKey: publicKeyText(readKeyFile(folder, TOOL_KEY).key) };
 }

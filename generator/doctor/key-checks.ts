@@ -2,7 +2,7 @@
 
 import { isWorldReadable, readOperatorFile } from "svc-runtime/internal/config";
 import type { SigningKey } from "svc-runtime/leader";
-import { quoted } from "../compile/diagnostics/quote.js";
+import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 import type { CheckedConfig } from "../config/check-config.js";
 import { bad, type Check, good, skipped } from "./check.js";
 
@@ -21,12 +21,15 @@ export interface LeaderWithKey {
 }
 
 export function checkKeys(files: readonly string[], cwd: string, checked: CheckedConfig | undefined): Check {
-  const next = (file: string) => `chmod 600 ${/^[\w./@-]+$/.test(file) ? file : quoted(file)}`;
   const readings = files.map((file) => ({ file, reading: readOperatorFile(file, cwd) }));
   for (const { file, reading } of readings) {
     if ("fault" in reading) return bad("keys", `${quoted(file)} ${reading.fault}`, "pass the path of a private key");
     if (isWorldReadable(reading.stats)) {
-      return bad("keys", `every user of this machine can read the private key in ${quoted(file)}`, next(file));
+      return bad(
+        "keys",
+        `every user of this machine can read the private key in ${quoted(file)}`,
+        `chmod 600 ${shellWord(file)}`,
+      );
     }
   }
   // Another check covers the permissions of the configuration.

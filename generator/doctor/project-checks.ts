@@ -15,7 +15,7 @@ import {
   strayVariables,
 } from "svc-runtime/internal/config";
 import { diagnostic } from "../compile/diagnostics/diagnostics.js";
-import { escapeControls, quoted } from "../compile/diagnostics/quote.js";
+import { escapeControls, quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { findUpwards } from "../compile/project/folders-up.js";
 import type { GenerateOptions } from "../compile/project/layout.js";
 import { type CheckedConfig, checkConfig } from "../config/check-config.js";
@@ -175,7 +175,8 @@ export function checkConfiguration(file: string | undefined, checked: CheckedCon
     );
   }
   if (hiddenPath(file) !== undefined) return bad("configuration", first.message, `correct ${ENV_TOOLKIT_CONFIG_PATH}`);
-  const next = `svc-gen config check ${/^[\w./@-]+$/.test(file) ? file : quoted(file)} shows all${ROWS.find(([text]) => first.message.includes(text))?.[1] ?? ""}`;
+  const row = ROWS.find(([text]) => first.message.includes(text))?.[1] ?? "";
+  const next = `svc-gen config check ${shellWord(file)} shows all${row}`;
   return bad("configuration", `${first.message}${more > 0 ? ` (and ${more} more)` : ""}`, next);
 }
 

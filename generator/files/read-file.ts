@@ -18,12 +18,14 @@ export class UnreadableFile extends Error {
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
+/** Reasons why a file cannot be read, by the code of the system's error. */
+export const UNREADABLE: Readonly<Record<string, string>> = {
   ENOENT: "the file does not exist",
-  ENOTDIR: "a file is where its folder should be",
+  ENOTDIR: "its folder is a file",
   EISDIR: "it is a folder",
   EACCES: "permission is missing",
   EPERM: "permission is missing",
+  ELOOP: "its symbolic links form a cycle",
 };
 
 /**
@@ -38,7 +40,7 @@ export function readNamed(cwd: string, name: string): Buffer {
   } catch (error) {
     if (error instanceof UnreadableFile) throw error;
     const { code = "" } = error as NodeJS.ErrnoException;
-    throw new UnreadableFile(`cannot read ${quoted(name)}: ${REASONS[code] ?? code}`, "correct the path");
+    throw new UnreadableFile(`cannot read ${quoted(name)}: ${UNREADABLE[code] ?? code}`, "correct the path");
   }
 }
 

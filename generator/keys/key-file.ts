@@ -18,6 +18,7 @@ import { readPrivateKey } from "svc-runtime/leader";
 import { CommandError } from "../cli/command-errors.js";
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { baseOf, refuseLinkedFolders, UnwritableError } from "../files/atomic-write.js";
+import { UNREADABLE } from "../files/read-file.js";
 import { formOf, KEYGEN_FORM, type KeyForm, keyInKeygenFile, looksLike } from "./key-forms.js";
 
 /** Thrown if a key file cannot be read or written. */
@@ -47,7 +48,7 @@ const HAS_MODES = process.platform !== "win32";
  */
 export function readKeyFile(folder: string, name: string): KeyFile {
   refusePublicKey(name);
-  const { bytes, stats } = readRegular(resolve(folder, name), name);
+  const { bytes, stats } = readSmallFile(resolve(folder, name), name);
   const text = bytes.toString().trim();
   const fromKeygen = keyInKeygenFile(text);
   const reading = readPrivateKey(fromKeygen ?? bytes.toString());
@@ -65,7 +66,7 @@ export function readKeyFile(folder: string, name: string): KeyFile {
   };
 }
 
-function readRegular(path: string, name: string): { readonly bytes: Buffer; readonly stats: Stats } {
+function readSmallFile(path: string, name: string): { readonly bytes: Buffer; readonly stats: Stats } {
   let file: number | undefined;
   try {
     // O_NONBLOCK, so that opening a pipe does not wait for a writer.
@@ -87,13 +88,6 @@ function readRegular(path: string, name: string): { readonly bytes: Buffer; read
   }
 }
 
-const UNREADABLE: Readonly<Record<string, string>> = {
-  ENOENT: "the file does not exist",
-  ENOTDIR: "its folder is a file",
-  EACCES: "permission is missing",
-  EPERM: "permission is missing",
-  ELOOP: "its symbolic links form a cycle",
-};
 const UNREADABLE_HINT: Readonly<Record<string, string>> = {
   EACCES: "run svc-gen as the owner of the file",
   EPERM: "run svc-gen as the owner of the file",

@@ -1,10 +1,25 @@
 /** Text formats of private keys that a configuration accepts (protocol section 10). */
 
+import { randomBytes } from "node:crypto";
 import { publicKeyOf } from "svc-runtime/leader";
 
 /** Public key of a private key as 64 hex digits, as in configurations and clients. */
 export function publicKeyText(key: Uint8Array): string {
   return Buffer.from(publicKeyOf(key)).toString("hex");
+}
+
+/** A private key in the format of new keys, and its public key as {@link publicKeyText}. */
+export interface KeyTexts {
+  readonly text: string;
+  readonly publicKey: string;
+}
+
+export function newKey(): KeyTexts {
+  return keyTexts(randomBytes(32));
+}
+
+export function keyTexts(key: Buffer): KeyTexts {
+  return { text: hex(key), publicKey: publicKeyText(key) };
 }
 
 /** Text format: the encoding, and whether a zero byte precedes the 32 bytes. */

@@ -1,5 +1,7 @@
 /** Entries for the configuration files of MCP clients. */
 
+import { shellWord } from "../compile/diagnostics/quote.js";
+
 /** A command that starts the bridge. Its paths are absolute, because clients choose the working directory. */
 export interface ClientEntry {
   readonly command: string;
@@ -8,7 +10,6 @@ export interface ClientEntry {
 
 /** @param name name of the entry: letters, digits and dashes */
 export function clientConfig(name: string, entry: ClientEntry): string {
-  const json = (value: object) => JSON.stringify(value, undefined, 2);
   const { command, args } = entry;
   return `Claude Desktop (claude_desktop_config.json), Cursor (.cursor/mcp.json), Windsurf, Gemini CLI (settings.json):
 
@@ -30,9 +31,10 @@ claude mcp add ${name} -- ${[command, ...args].map(shellWord).join(" ")}
 `;
 }
 
+const json = (value: object) => JSON.stringify(value, undefined, 2);
+
 /** Entries for a bridge over HTTP. */
 export function httpClientConfig(name: string, url: string): string {
-  const json = (value: object) => JSON.stringify(value, undefined, 2);
   return `Over HTTP, while svc-gen dev runs. Cursor (.cursor/mcp.json):
 
 ${json({ mcpServers: { [name]: { url } } })}
@@ -50,8 +52,4 @@ Claude Code:
 
 claude mcp add --transport http ${name} ${url}
 `;
-}
-
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

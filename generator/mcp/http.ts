@@ -6,10 +6,8 @@ import { pipeline } from "node:stream/promises";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { JsonError, readExact } from "svc-runtime/internal/generator";
 import type { Bridge } from "./bridge.js";
+import { MAX_MESSAGE_BYTES, NOT_JSON, TOO_LARGE } from "./json-rpc.js";
 import { mcpServer } from "./mcp-server.js";
-
-/** Maximum size of a message, in bytes. */
-const MAX_BYTES = 16 * 1024 * 1024;
 
 export type McpEndpoint = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -25,12 +23,12 @@ export function mcpEndpoint(bridge: Bridge, complain: (problem: string) => void)
     let parsedBody: unknown;
     if (method === "POST") {
       const bytes = await bounded(request);
-      if (bytes === undefined) return refuse(response, 413, -32600, `the message may have at most ${MAX_BYTES} bytes`);
+      if (bytes === undefined) return refuse(response, 413, TOO_LARGE);
       try {
         parsedBody = readExact(bytes);
       } catch (error) {
         if (!(error instanceof JsonError)) throw error;
-        return refuse(response, 400, -32700, "Parse error");
+        return refuse(response, 400, NOT_JSON);
       }
     }
     const gone = new AbortController();
@@ -51,14 +49,12 @@ async function bounded(request: IncomingMessage): Promise<Buffer | undefined> {
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MAX_BYTES) return undefined;
+    if (bytes > MAX_MESSAGE_BYTES) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
-function refuse(response: ServerResponse, status: number, code: number, message: string): void {
-  response
-    .writeHead(status, { "Content-Type": "application/json" })
-    .end(JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } }));
+function refuse(response: ServerResponse, status: number, answer: object): void {
+  response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(answer));
 }

@@ -6,9 +6,8 @@
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { JsonError, readExact } from "svc-runtime/internal/generator";
+import { MAX_MESSAGE_BYTES, NOT_A_MESSAGE, NOT_JSON } from "./json-rpc.js";
 
-/** Maximum size of one message, in bytes: slightly more than the largest input. */
-const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 export class StdioTransport implements Transport {
@@ -36,7 +35,11 @@ export class StdioTransport implements Transport {
     this.#output.on("error", (error) => this.#fail(error));
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
+  send(message: JSONRPCMessage): Promise<void> {
+    return this.#write(message);
+  }
+
+  async #write(message: object): Promise<void> {
     if (this.#isClosed) return;
     await new Promise<void>((done) => this.#output.write(`${JSON.stringify(message)}\n`, () => done()));
   }
@@ -69,7 +72,7 @@ export class StdioTransport implements Transport {
     } catch (error) {
       if (!(error instanceof JsonError)) throw error;
       this.onerror?.(new Error(`a line is not JSON: ${error.message}`));
-      void this.#refuse(-32700, "Parse error");
+      void this.#write(NOT_JSON);
       return;
     }
     let message: JSONRPCMessage;
@@ -77,15 +80,10 @@ export class StdioTransport implements Transport {
       message = this.#check(value);
     } catch {
       this.onerror?.(new Error("a line is not a JSON-RPC message"));
-      void this.#refuse(-32600, "Invalid Request");
+      void this.#write(NOT_A_MESSAGE);
       return;
     }
     this.onmessage?.(message);
-  }
-
-  /** Answers a line whose request ID is unknown (JSON-RPC 2.0 section 5.1). */
-  async #refuse(code: number, message: string): Promise<void> {
-    await this.send({ jsonrpc: "2.0", id: null, error: { code, message } } as unknown as JSONRPCMessage);
   }
 
   #fail(error: Error): void {

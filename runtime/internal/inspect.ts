@@ -5,3 +5,4 @@
 
 export { engine } from "../leader/engine.js";
 export { laxEnvelope } from "../leader/request/lax-request.js";
+export { prepareLeader } from "../leader/request/request.js";

@@ -440,7 +440,7 @@ describe("mistakes", () => {
         "--signed expects --leader-key FILE and --leader-id ID, or a project served",
       ],
       [["invoke", "double", "@none.json"], EXIT.failure, 'cannot read "none.json": the file does not exist'],
-      [["invoke", "{}", "--timeout", "1s"], EXIT.usage, '--timeout expects milliseconds, such as 5000, got "1s"'],
+      [["invoke", "{}", "--timeout", "1s"], EXIT.usage, '--timeout expects a number from 1 to 2147483647, got "1s"'],
       [
         ["invoke", "double", "{}", "{}"],
         EXIT.usage,

@@ -649,10 +649,13 @@ it("usage errors", async () => {
   );
   assert.equal(await run("http://a", "http://b"), "2 svc-gen: doctor expects one URL, got 2");
   assert.equal(await run("--size", "5"), "2 svc-gen: --size applies only with a URL: svc-gen doctor URL");
-  assert.equal(await run("http://127.0.0.1", "--size", "many"), '2 svc-gen: --size expects a number, got "many"');
+  assert.equal(
+    await run("http://127.0.0.1", "--size", "many"),
+    '2 svc-gen: --size expects a number from 0 to 1073741824, got "many"',
+  );
   assert.equal(
     await run("http://127.0.0.1", "--size", "9007199254740991"),
-    "2 svc-gen: --size expects at most 1073741824",
+    '2 svc-gen: --size expects a number from 0 to 1073741824, got "9007199254740991"',
   );
   assert.equal(
     await run("http://127.0.0.1", "--tool-key", "09".repeat(32)),

@@ -2,7 +2,6 @@
 
 import { lstatSync } from "node:fs";
 import { relative, resolve } from "node:path";
-import { isLeaderId } from "svc-runtime/internal/generator";
 import {
   asJson,
   type CommandContext,
@@ -19,7 +18,7 @@ import { quoted } from "../../compile/diagnostics/quote.js";
 import { writeNewFiles } from "../../files/new-files.js";
 import { fqnOf, metaDocuments, metaJsonIn } from "../../meta-documents.js";
 import { generateNow, reportDiagnostics } from "../generate.js";
-import { publicKeyIn, refuseNoKeyFile } from "../keys/key-options.js";
+import { leaderIdOf, publicKeyIn, signingKeyIn, withKeys } from "../keys/key-options.js";
 import { generateOptions } from "../options/project-options.js";
 import { projectFqns } from "../options/project-tools.js";
 import { EDITORS } from "./schema.js";
@@ -52,8 +51,8 @@ ${EDITORS}`,
   run: async (call) => {
     const { args, cwd, values } = call;
     if (args.length > 1) throw new UsageError(`config init expects one file, got ${args.length}`);
-    const { "leader-id": leaderId = "leader", "leader-public-key": leaderKey } = values;
-    if (!isLeaderId(leaderId)) throw new UsageError("--leader-id expects visible ASCII characters");
+    const { "leader-public-key": leaderKey } = values;
+    const leaderId = leaderIdOf(values["leader-id"]);
     const idle = (["leader-id", "leader-public-key", "tool-private-key"] as const).find(
       (name) => values[name] !== undefined,
     );
@@ -66,7 +65,7 @@ ${EDITORS}`,
           tools: await toolsOf(call),
           leaderId,
           leaderKey: leaderKey === undefined ? undefined : await publicKeyIn("leader-public-key", leaderKey, cwd),
-          toolKey: await privateKeyIn(values["tool-private-key"], cwd),
+          toolKey: await toolKeyIn(values["tool-private-key"], cwd),
         });
     const shown = (path: string) => relative(cwd, path) || path;
     // A broken link is an existing file too.
@@ -106,20 +105,16 @@ async function toolsOf(
   return metaDocuments(metaJsonIn(files)).map(fqnOf);
 }
 
-async function privateKeyIn(file: string | undefined, cwd: string): Promise<string | undefined> {
+async function toolKeyIn(file: string | undefined, cwd: string) {
   if (file === undefined) return undefined;
-  const { readSigningKey } = await import("svc-runtime/internal/config");
   const given = (await textIn(file, cwd)).trim();
-  const { keyInKeygenFile } = await import("../../keys/key-forms.js");
-  const text = keyInKeygenFile(given) ?? given;
-  const reading = readSigningKey(text);
-  if ("key" in reading) return text;
-  const hint = "give a file with 32 bytes in hex, base64 or base64url";
-  throw new CommandError(`--tool-private-key: expected a private key, got ${reading.got}`, hint);
+  const text = await withKeys(({ keyInKeygenFile }) => keyInKeygenFile(given) ?? given);
+  const { publicKey } = await signingKeyIn("tool-private-key", text);
+  return { text, publicKey: Buffer.from(publicKey).toString("hex") };
 }
 
 async function textIn(file: string, cwd: string): Promise<string> {
-  await refuseNoKeyFile(file);
+  await withKeys(({ refusePublicKey }) => refusePublicKey(file));
   const { readOperatorFile } = await import("svc-runtime/internal/config");
   const reading = readOperatorFile(file, cwd);
   if ("bytes" in reading) return reading.bytes.toString();

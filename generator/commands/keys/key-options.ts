@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { isLeaderId, parseFqn } from "svc-runtime/internal/generator";
+import type { SigningKey } from "svc-runtime/leader";
 import { type CommandContext, CommandError, type Options, UsageError, type Values } from "../../cli/command.js";
 import { quoted, shellWord } from "../../compile/diagnostics/quote.js";
 import { type Json, object, printJson } from "../../json.js";
@@ -24,9 +25,17 @@ export async function withKeys<T>(run: (keys: Keys) => T): Promise<T> {
   return run(await import("../../keys/index.js"));
 }
 
-/** Rejects the file name of a public key. */
-export async function refuseNoKeyFile(file: string): Promise<void> {
-  await withKeys(({ refusePublicKey }) => refusePublicKey(file));
+/**
+ * Private key in the text of a file that an option names.
+ *
+ * @throws CommandError
+ */
+export async function signingKeyIn(option: string, text: string): Promise<SigningKey> {
+  const { readSigningKey } = await import("svc-runtime/internal/config");
+  const reading = readSigningKey(text);
+  if ("key" in reading) return reading.key;
+  const hint = "give a file with 32 bytes in hex, base64 or base64url";
+  throw new CommandError(`--${option}: expected a private key, got ${reading.got}`, hint);
 }
 
 /**
@@ -53,15 +62,20 @@ export function oneFile(name: string, args: readonly string[]): string {
   return file;
 }
 
-export function leaderOf(values: Values<typeof ENTRY_OPTIONS>, defaultKid: bigint) {
-  const { "leader-id": id = "leader", "key-id": kid } = values;
-  if (!isLeaderId(id)) {
-    throw new UsageError(`--leader-id expects visible ASCII characters, got ${quoted(id)}`);
-  }
-  return { id, kid: kid === undefined ? defaultKid : keyIdOf(kid) };
+/** Leader ID and key ID in the options. */
+export function leaderOf(
+  { "leader-id": id, "key-id": kid }: Pick<Values<typeof ENTRY_OPTIONS>, "leader-id" | "key-id">,
+  defaultKid = 0n,
+) {
+  return { id: leaderIdOf(id), kid: kid === undefined ? defaultKid : keyIdOf(kid) };
 }
 
-export function keyIdOf(text: string): bigint {
+export function leaderIdOf(id = "leader"): string {
+  if (isLeaderId(id)) return id;
+  throw new UsageError(`--leader-id expects visible ASCII characters, got ${quoted(id)}`);
+}
+
+function keyIdOf(text: string): bigint {
   if (/^\d{1,20}$/.test(text) && BigInt(text) < 1n << 64n) return BigInt(text);
   throw new UsageError(`--key-id expects an integer from 0 to 2^64-1, got ${quoted(text)}`);
 }

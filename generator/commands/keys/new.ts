@@ -1,6 +1,5 @@
 /** `svc-gen keys new [FILE]`: creates a key pair, and tells where each key belongs. */
 
-import { randomBytes } from "node:crypto";
 import { defineCommand, EXIT, JSON_OPTION, UsageError } from "../../cli/command.js";
 import { shellWord } from "../../compile/diagnostics/quote.js";
 import { ENTRY_OPTIONS, jsonText, leaderOf, REVEAL, toolOf, withKeys } from "./key-options.js";
@@ -23,10 +22,8 @@ A leader signs its calls and a tool its results: create a separate key for each.
       const { args, cwd, json, print, values } = call;
       const [file = DEFAULT_FILE, ...more] = args;
       if (more.length > 0) throw new UsageError(`keys new expects one FILE at most; got ${args.length}`);
-      const [leader, tool] = [leaderOf(values, 0n), toolOf(call)];
-      const key = randomBytes(32);
-      const text = key.toString("hex");
-      const publicKey = keys.publicKeyText(key);
+      const [leader, tool] = [leaderOf(values), toolOf(call)];
+      const { text, publicKey } = keys.newKey();
       keys.writeKeyFile(cwd, file, text);
       const forLeaders = keys.leaderEntry(leader, publicKey);
       const forTool = keys.toolEntry(tool, values.reveal ? text : keys.textOf(file));

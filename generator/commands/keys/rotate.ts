@@ -1,6 +1,5 @@
 /** `svc-gen keys rotate FILE`: creates the next key next to the old one, and lists the steps that follow. */
 
-import { randomBytes } from "node:crypto";
 import { defineCommand, EXIT, JSON_OPTION, UsageError } from "../../cli/command.js";
 import { shellWord } from "../../compile/diagnostics/quote.js";
 import { object } from "../../json.js";
@@ -27,11 +26,9 @@ both are printed.`,
       }
       const [leader, tool] = [leaderOf(values, 1n), toolOf(call)];
       const oldKey = keys.publicKeyText(keys.readKeyFile(cwd, file).key);
-      const key = randomBytes(32);
-      const text = key.toString("hex");
+      const { text, publicKey } = keys.newKey();
       const target = given ?? keys.besideName(file, "next");
       keys.writeKeyFile(cwd, target, text);
-      const publicKey = keys.publicKeyText(key);
       const forLeader = values["leader-id"] !== undefined || values["key-id"] !== undefined;
       const forTool = values.tool !== undefined;
       const all = keys.rotationSteps({

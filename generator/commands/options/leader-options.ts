@@ -6,7 +6,7 @@ import { type CommandContext, UsageError } from "../../cli/command.js";
 import { quoted } from "../../compile/diagnostics/quote.js";
 import { readNamed } from "../../files/read-file.js";
 import { devLeader } from "../dev-leader.js";
-import { keyIdOf, publicKeyIn, refuseNoKeyFile } from "../keys/key-options.js";
+import { leaderOf, publicKeyIn, withKeys } from "../keys/key-options.js";
 
 export const HEADER_PREFIX = {
   "header-prefix": {
@@ -55,9 +55,9 @@ export async function leaderOptions(
   const { "leader-key": key, "tool-key": toolKey } = values;
   for (const each of toolKey?.split(",") ?? []) await publicKeyIn("tool-key", each, cwd);
   if (key !== undefined) {
-    await refuseNoKeyFile(key);
-    const id = values["leader-id"] ?? "leader";
-    const leader = { id, keyId: keyIdOf(values["key-id"] ?? "0"), key: readNamed(cwd, key).toString() };
+    await withKeys(({ refusePublicKey }) => refusePublicKey(key));
+    const { id, kid } = leaderOf(values);
+    const leader = { id, keyId: kid, key: readNamed(cwd, key).toString() };
     // Unverified results are accepted, because the command reports that no signature was verified.
     const trust = toolKey === undefined ? { acceptUnverified: true } : { toolKey };
     return { ...ca, ...prefix, leader, ...trust };
@@ -65,10 +65,4 @@ export async function leaderOptions(
   const own = await devLeader(root, env);
   if (own === undefined) return { ...ca, ...prefix };
   return { ...ca, ...prefix, leader: own.leader, toolKey: toolKey ?? own.toolPublicKey };
-}
-
-/** @throws UsageError */
-export function millisecondsOf(name: string, text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new UsageError(`--${name} expects milliseconds, such as 5000, got ${quoted(text)}`);
 }

@@ -9,7 +9,7 @@ export function quotedUrl(text: string): string {
 
 /** Quotes a word for a shell command that the user may copy. */
 export function shellWord(text: string): string {
-  return /^[\w./@%+=:,-]+$/.test(text) && !text.startsWith("-") ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return /^[\w./@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /**

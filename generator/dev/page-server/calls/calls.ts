@@ -3,16 +3,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import { DEFAULT_HEADER_PREFIX, JsonError, parseJson, RESULT_CONTENT_TYPE } from "svc-runtime/internal/generator";
-import { laxEnvelope } from "svc-runtime/internal/inspect";
-import {
-  type Leader,
-  type LeaderOptions,
-  type MetaSchema,
-  publicKeyOf,
-  readPrivateKey,
-  signRequest,
-  TIMEOUT_MARGIN_MS,
-} from "svc-runtime/leader";
+import { laxEnvelope, prepareLeader } from "svc-runtime/internal/inspect";
+import { type LeaderOptions, type MetaSchema, signRequest, TIMEOUT_MARGIN_MS } from "svc-runtime/leader";
 import { exchange, type Header } from "../../../http-exchange.js";
 import { isKind, type PortTexts, portTexts, tampered } from "../../../invoke/port-texts.js";
 import type { ExchangeReport, ExchangeView, PageCall, SignerView, ToolView } from "../page-api.js";
@@ -101,7 +93,7 @@ export class Caller {
     const key = kind === "wrong-key" ? randomBytes(32) : leader.key;
     const envelope = { ...laxEnvelope(inputPorts, texts), inputHash: hashOf(inputPorts, texts) };
     const request = signRequest(envelope, { ...leader, key }, this.#prefix());
-    const leaderKey = publicKeyOfLeader(leader);
+    const leaderKey = Buffer.from(prepareLeader(leader).key.publicKey);
     const whole = { body: request.body, signedTexts: texts, sentTexts: texts, signed: request, leaderKey, secrets };
     if (kind !== "tampered") return whole;
     const sentTexts = tampered(texts);
@@ -143,14 +135,6 @@ export class Caller {
 function sentPorts({ inputPorts }: MetaSchema, texts: PortTexts): string[] {
   const known = inputPorts.map(({ name }) => name);
   return [...known, ...Object.keys(texts).filter((name) => !known.includes(name))];
-}
-
-function publicKeyOfLeader({ key }: Leader): Buffer {
-  if (key instanceof Uint8Array) return Buffer.from(publicKeyOf(key));
-  if (typeof key !== "string") return Buffer.from(key.publicKey);
-  const reading = readPrivateKey(key);
-  if ("key" in reading) return Buffer.from(publicKeyOf(reading.key));
-  throw new PageFault("the leader's key cannot be read");
 }
 
 /** @throws PageFault unless the text is a JSON object */
