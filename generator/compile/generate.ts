@@ -3,8 +3,8 @@
 import type { Contract } from "svc-runtime/internal/generator";
 import { type Acknowledgement, filterNotes } from "./diagnostics/acknowledge.js";
 import { type Diagnostic, hasErrors } from "./diagnostics/diagnostics.js";
-import { checkEndless } from "./emit/check-endless.js";
 import { checkExamples } from "./emit/check-examples.js";
+import { checkFiniteValues } from "./emit/check-finite-values.js";
 import { checkIntegers } from "./emit/check-integers.js";
 import { checkPorts } from "./emit/check-ports.js";
 import { generatedFiles } from "./emit/file-texts.js";
@@ -143,7 +143,7 @@ function portNotes(tool: Tool, others: readonly Diagnostic[]): Diagnostic[] {
     others.filter(({ code }) => code === "SVC190" || code === "SVC191").map(({ subject }) => subject),
   );
   const ports = checkPorts(tool).filter(({ code, subject }) => code !== "SVC156" || !any.has(subject));
-  return [...ports, ...checkIntegers(tool), ...checkEndless(tool)];
+  return [...ports, ...checkIntegers(tool), ...checkFiniteValues(tool)];
 }
 
 /** Finds, lowers and checks the tools of one source file. Reviews those without errors. */

@@ -15,6 +15,7 @@ import {
   SIGNATURE_VERSION,
   SignatureHeaders,
 } from "../wire/protocol.js";
+import { type Address, Addresses } from "./addresses.js";
 import {
   beforeAttempt,
   type CallState,
@@ -108,14 +109,6 @@ export type ToolClient<Tool extends ToolType = UntypedTool> = Pick<LeaderClient<
 /** One address of a tool, or several. */
 export type ToolAddress = string | URL | readonly (string | URL)[];
 
-interface Address {
-  readonly url: string;
-  /** Name of the replay memory that answered last. */
-  memory: string | undefined;
-  /** Whether the server has answered. Only then does an undefined `memory` mean that it has no replay memory. */
-  known: boolean;
-}
-
 /** The tool's contract when it was last read. */
 interface Known {
   readonly metadata: ToolMetadata;
@@ -148,8 +141,7 @@ type Connection = { readonly http: Transport; readonly urls: readonly string[] }
  */
 export class LeaderClient<Tool extends ToolType = UntypedTool> {
   readonly #http: Transport;
-  readonly #addresses: readonly Address[];
-  #current: Address;
+  readonly #addresses: Addresses;
   #known: Known;
   readonly #headerPrefix: string;
   readonly #headers: SignatureHeaders;
@@ -168,8 +160,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     this.#known = knownOf(readMetadata(document, options.fqn));
     this.#http = http;
     const given = urls.length > 0 ? urls : [addressOf(this.#known.metadata.url, options)];
-    this.#addresses = given.map((url) => ({ url, memory: undefined, known: false }));
-    this.#current = this.#addresses[0] as Address;
+    this.#addresses = new Addresses(given);
     this.#headerPrefix = headerPrefix;
     this.#headers = new SignatureHeaders(headerPrefix);
     this.#leader = leader && prepareLeader(leader);
@@ -204,8 +195,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
         try {
           const answer = await getMeta(http, each, call);
           const client = new LeaderClient(answer.body, options, { http, urls });
-          client.#current = client.#addresses[i] as Address;
-          client.#note(client.#current, answer);
+          client.#note(client.#addresses.select(i), answer);
           return client;
         } catch (error) {
           if (i + 1 === urls.length || !(error instanceof LeaderError && isRepeatable(error))) throw error;
@@ -249,7 +239,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
 
   /** Address to which calls are sent, without a trailing slash. */
   get url(): string {
-    return this.#current.url;
+    return this.#addresses.current.url;
   }
 
   /** The tool's metadata when it was last read. */
@@ -296,7 +286,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     const { ports, hasher, metadata } = this.#known;
     const envelope = buildEnvelope(ports.inputPorts, input, hasher);
     const request = signRequest(envelope, this.#leader, { ...options, headerPrefix: this.#headerPrefix });
-    return storable({ ...request, fqn: metadata.fqn }, () => this.#current.memory);
+    return storable({ ...request, fqn: metadata.fqn }, () => this.#addresses.current.memory);
   }
 
   /**
@@ -310,7 +300,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     this.#checkRequest(request);
     return this.#call(request, options, async (call) => {
       if (request.attempts.ran !== "no") await this.#learnMemory(request, call);
-      return this.#attempt(request, this.#current, call);
+      return this.#attempt(request, this.#addresses.current, call);
     });
   }
 
@@ -345,7 +335,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     checkNames("invokeUnsigned", options, CALL_OPTIONS);
     const body = buildUnsignedBody(this.#known.ports.inputPorts, input);
     return this.#call(undefined, options, async (call) => {
-      const answer = await this.#post(this.#current, { "Content-Type": "application/json" }, body, call);
+      const answer = await this.#post(this.#addresses.current, { "Content-Type": "application/json" }, body, call);
       return this.#result(resultBody(this.url, answer), { signature: "unsigned" });
     });
   }
@@ -476,30 +466,20 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
 
   /** Sends a request to the current address, then to the others while it is certain that the tool runs at most once. */
   async #inTurn(request: SignedRequest, call: CallState): Promise<CallResult<Tool>> {
-    const left = new Set(this.#addresses);
+    const tried = new Set<Address>();
     // If servers with different replay memories share an address, each rejects requests that name another memory.
     let renamed = 0;
     for (;;) {
-      const address = this.#current;
-      left.delete(address);
+      const address = this.#addresses.current;
+      tried.add(address);
       try {
         return await this.#attempt(request, address, call, renamed < 2);
       } catch (error) {
         if (!(error instanceof LeaderError) || !isRepeatable(error) || call.msLeft() <= 0) throw error;
         if (error.code === "replay_memory_lost" && error.ran === "no" && renamed++ < 2) continue;
-        const next = [...left].find(({ memory }) => error.ran === "no" || this.#isShared(request, memory));
-        if (next === undefined) throw error;
-        this.#current = next;
+        if (!this.#addresses.selectNext(tried, error, request.attempts)) throw error;
       }
     }
-  }
-
-  /**
-   * Whether another address may get the request without the risk that the tool runs twice: its server has the same
-   * replay memory, or rejects the request because it has another one.
-   */
-  #isShared({ attempts }: SignedRequest, memory: string | undefined): boolean {
-    return attempts.memory !== undefined && (memory === undefined || memory === attempts.memory);
   }
 
   /**
@@ -507,7 +487,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
    * at the first attempt, a repeat sends a name that no server has, so that it cannot run as a new request.
    */
   async #learnMemory({ attempts }: SignedRequest, call: CallState): Promise<void> {
-    const address = this.#current;
+    const address = this.#addresses.current;
     if (address.known || attempts.memory !== undefined) return;
     this.#note(address, await beforeAttempt(attempts, getMeta(this.#http, address.url, call)));
   }
@@ -607,7 +587,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
   }
 
   async #read(call: CallState): Promise<Known> {
-    const address = this.#current;
+    const address = this.#addresses.current;
     const answer = await getMeta(this.#http, address.url, call);
     this.#note(address, answer);
     return knownOf(readMetadata(answer.body, this.metadata.fqn));

@@ -42,6 +42,7 @@ const handlebars = Handlebars.create();
 handlebars.registerHelper("literal", (value: unknown) => literal(value));
 handlebars.registerHelper("member", (value: unknown) => literalLines(value, "      "));
 handlebars.registerHelper("schema", (text: string) => schemaLines(text));
+handlebars.registerPartial("header", templateText("header"));
 
 /** Templates by name, compiled at first use. */
 const compiled = new Map<string, HandlebarsTemplateDelegate>();
@@ -59,11 +60,14 @@ export function renderContract(contract: Contract): string {
 function run(template: string, view: object): string {
   let delegate = compiled.get(template);
   if (delegate === undefined) {
-    const text = readFileSync(new URL(`../../../../templates/${template}.ts.hbs`, import.meta.url), "utf8");
-    delegate = handlebars.compile(text, { strict: true, noEscape: true, knownHelpersOnly: false });
+    delegate = handlebars.compile(templateText(template), { strict: true, noEscape: true, knownHelpersOnly: false });
     compiled.set(template, delegate);
   }
   return delegate(view);
+}
+
+function templateText(name: string): string {
+  return readFileSync(new URL(`../../../../templates/${name}.ts.hbs`, import.meta.url), "utf8");
 }
 
 /**

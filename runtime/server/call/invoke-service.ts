@@ -22,6 +22,7 @@ import { readSeal, type SealedSignature, sealOf, unsealed } from "../replay/cach
 import { CLAIM_LIMIT_MS, claimRun, endLease } from "../replay/claim.js";
 import type { CachedAnswer, ReplayLease, ReplayStore } from "../replay/store.js";
 import { AllowedOrigins } from "./allowed-origins.js";
+import { announcedLength } from "./announced-length.js";
 import { Authenticator } from "./auth.js";
 import { prefersBcs, type UnsignedResults } from "./content-negotiation.js";
 import {
@@ -158,7 +159,7 @@ export class InvokeService {
     const { load } = this;
     let account: Holding | undefined;
     try {
-      const length = this.#bodyLength(request); // 1: 411, 413, 415
+      const length = announcedLength(request, this.#maxBody); // 1: 411, 413, 415
       const turn = load.slices.enter(length);
       if (turn !== undefined) await this.#waitFor(turn, call);
       const auth = this.#signed ? this.#authenticator.authenticate(request) : this.#checkUnsigned(request); // 2: 401, 403
@@ -181,23 +182,6 @@ export class InvokeService {
     await turn;
     seen?.done("queue");
     if (request.isGone()) throw new RequestError("bad_request");
-  }
-
-  #bodyLength({ headers }: InvokeRequest): number {
-    const announced = headers["content-length"];
-    if (typeof announced !== "string" || headers["transfer-encoding"] !== undefined || !/^\d+$/.test(announced)) {
-      throw new RequestError("length_required", "Content-Length: required, chunked bodies are not accepted");
-    }
-    const length = Number(announced);
-    // A number with more digits than a u64 exceeds any limit. `>` compares a number with a bigint exactly.
-    if (announced.length > 20 || length > this.#maxBody) {
-      throw new RequestError("payload_too_large", `the body is limited to ${this.#maxBody} bytes`);
-    }
-    const encoding = headers["content-encoding"];
-    if (encoding !== undefined && String(encoding).trim().toLowerCase() !== "identity") {
-      throw new RequestError("unsupported_content_encoding", "Content-Encoding: only identity is accepted");
-    }
-    return length;
   }
 
   #checkUnsigned(request: RequestHeaders): undefined {

@@ -6,7 +6,7 @@ import type { Definition, Doc, Member, Shape, Tool } from "../model.js";
 const HINT = "make it optional with ?, allow null, or use an array";
 
 /** Reports one member of each endless cycle. */
-export function checkEndless(tool: Tool): Diagnostic[] {
+export function checkFiniteValues(tool: Tool): Diagnostic[] {
   const found: Diagnostic[] = [];
   const finite = new Set<string>();
   for (;;) {

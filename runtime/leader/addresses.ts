@@ -1,0 +1,49 @@
+/** The addresses of one tool, and the choice of the next address after a failed attempt. */
+
+import type { LeaderError } from "./error.js";
+import type { Attempts } from "./request/signed-request.js";
+
+export interface Address {
+  readonly url: string;
+  /** Name of the replay memory that answered last. */
+  memory: string | undefined;
+  /** Whether the server has answered. Only then does an undefined `memory` mean that it has no replay memory. */
+  known: boolean;
+}
+
+export class Addresses {
+  readonly #all: readonly Address[];
+  /** The address that calls are sent to first. */
+  #current: Address;
+
+  /** @param urls at least one */
+  constructor(urls: readonly string[]) {
+    this.#all = urls.map((url) => ({ url, memory: undefined, known: false }));
+    this.#current = this.#all[0] as Address;
+  }
+
+  get current(): Address {
+    return this.#current;
+  }
+
+  select(index: number): Address {
+    this.#current = this.#all[index] as Address;
+    return this.#current;
+  }
+
+  /**
+   * Selects another address that may get a request without the risk that the tool runs twice: the failed attempt
+   * certainly ran nothing, or the server of the address has the same replay memory or rejects the request because it has
+   * another one.
+   *
+   * @param tried addresses that have had the request
+   * @returns whether there is such an address
+   */
+  selectNext(tried: ReadonlySet<Address>, { ran }: LeaderError, attempts: Attempts): boolean {
+    const isShared = ({ memory }: Address) =>
+      attempts.memory !== undefined && (memory === undefined || memory === attempts.memory);
+    const next = this.#all.find((address) => !tried.has(address) && (ran === "no" || isShared(address)));
+    if (next !== undefined) this.#current = next;
+    return next !== undefined;
+  }
+}
