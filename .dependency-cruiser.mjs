@@ -130,7 +130,7 @@ const LAYERS = [
   {
     name: "generator/compile/model",
     files:
-      "generator/compile/model generator/json generator/compile/keywords generator/contract/schema-reader generator/error-answers generator/meta-documents generator/tool-addresses generator/version",
+      "generator/compile/model generator/json generator/compile/keywords generator/contract/schema-reader generator/error-answers generator/meta-documents generator/tool-addresses generator/tool-path generator/class-names generator/version",
     packages: "svc-runtime/internal/generator",
     node: "fs",
   },
@@ -285,7 +285,7 @@ const LAYERS = [
   {
     name: "generator/scaffold",
     files: "generator/scaffold/*",
-    below: "generator/compile/diagnostics generator/cli/command-errors",
+    below: "generator/compile/model generator/compile/diagnostics generator/cli/command-errors",
     packages: "svc-runtime/internal/generator handlebars",
     node: "child_process fs module path url",
   },

@@ -1,6 +1,7 @@
 /** The metadata documents of a project: the content of its `meta.json`. */
 
 import { JsonObject, readJson } from "./json.js";
+import { canonicalPath } from "./tool-path.js";
 
 /** Text of `meta.json` among generated files. */
 export function metaJsonIn(files: readonly { readonly path: string; readonly text: string }[]): string {
@@ -17,7 +18,7 @@ export function fqnOf(document: JsonObject): string {
   return String(document.get("fqn"));
 }
 
-/** Path of a tool's endpoints, without leading and trailing slashes. */
+/** Canonical path of a tool. */
 export function pathOf(document: JsonObject): string {
-  return new URL(String(document.get("url"))).pathname.replace(/^\/|\/$/g, "");
+  return canonicalPath(new URL(String(document.get("url"))).pathname);
 }

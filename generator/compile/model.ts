@@ -19,6 +19,11 @@ export interface Place {
   readonly source: string;
 }
 
+/** A place in the form of compilers: `src/sum.ts:12:5`. */
+export function placeText({ file, line, column }: Pick<Place, "file" | "line" | "column">): string {
+  return `${file}:${line}:${column}`;
+}
+
 /** Documentation and constraints of a member or type, as JSON Schema keywords. */
 export interface Doc {
   readonly description?: string;
@@ -131,6 +136,16 @@ export function resolve(shape: Shape, definitions: readonly Definition[]): Shape
     at = found.shape;
   }
   return at;
+}
+
+/** Value of a keyword of a shape or member; undefined if it is not set. */
+export function keywordValue({ doc }: { readonly doc?: Doc | undefined }, name: string): Json | undefined {
+  return doc?.keywords.find(([keyword]) => keyword === name)?.[1];
+}
+
+/** Minimum and maximum number of items that the type of a tuple allows. */
+export function tupleLengths({ items, optional, rest, tail }: TupleShape): readonly [least: number, most: number] {
+  return [items.length - optional + tail.length, rest === undefined ? items.length : Number.POSITIVE_INFINITY];
 }
 
 /** Full name of a member: `Sum.Input.tags`, `Sum.Input["odd name"]`. */

@@ -14,7 +14,7 @@ import {
   hiddenPath,
   strayVariables,
 } from "svc-runtime/internal/config";
-import { diagnostic } from "../compile/diagnostics/diagnostics.js";
+import { diagnostic, placePrefix } from "../compile/diagnostics/diagnostics.js";
 import { escapeControls, quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { findUpwards } from "../compile/project/folders-up.js";
 import type { GenerateOptions } from "../compile/project/layout.js";
@@ -120,8 +120,7 @@ async function checkTsconfig({ root, tsconfig }: GenerateOptions): Promise<Check
   if ("diagnostics" in project) {
     const [{ code, message, hint, place } = diagnostic("SVC101", {})] = project.diagnostics;
     const row = place?.file === "package.json" ? place.file : "tsconfig";
-    const at = place === undefined ? "" : `${place.file}:${place.line}:${place.column} - `;
-    return [bad(row, `${at}${code}: ${message}`, hint ?? `svc-gen explain ${code}`)];
+    return [bad(row, `${placePrefix(place)}${code}: ${message}`, hint ?? `svc-gen explain ${code}`)];
   }
   const { module, strict } = project.options;
   if (strict !== true) {

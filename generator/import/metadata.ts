@@ -3,6 +3,7 @@
 import { derivePorts, JsonError, PortError } from "svc-runtime/internal/generator";
 import { type JudgedMetadata, readListing, UnreadableMetadata } from "../contract/metadata.js";
 import { printJson } from "../json.js";
+import { canonicalPath, isToolPath } from "../tool-path.js";
 import { type Retagged, withTagsOutside } from "./tagged-outputs.js";
 
 /** Maximum size of the metadata of all tools together, in bytes. */
@@ -75,6 +76,6 @@ function hintFor({ message }: Error): string {
 
 function pathOf(url: string | undefined): string | undefined {
   if (url === undefined || !URL.canParse(url)) return undefined;
-  const path = new URL(url).pathname.split("/").filter(Boolean).join("/");
-  return /^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/.test(path) ? path : undefined;
+  const path = canonicalPath(new URL(url).pathname);
+  return isToolPath(path) ? path : undefined;
 }

@@ -1,6 +1,6 @@
 /** Prints types as formatted TypeScript: 80 columns, two spaces, a leading `|` in a union over several lines. */
 
-import { literal } from "../compile/emit/print-literal.js";
+import { literal, propertyName } from "../compile/emit/print-literal.js";
 
 /** A type of TypeScript. */
 export type TypeNode =
@@ -44,7 +44,8 @@ export interface EnumNode {
   readonly members: readonly { readonly comment: string; readonly name: string; readonly value: string }[];
 }
 
-const WIDTH = 80;
+/** Maximum length of a line. */
+export const WIDTH = 80;
 const STEP = "  ";
 
 /** Prints an exported declaration: an enum, an interface for an object other than `Output`, otherwise a type alias. */
@@ -132,7 +133,7 @@ function indented(comment: string, indent: string): string {
 }
 
 function nameOf({ name, optional }: MemberNode): string {
-  return `${/^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name)}${optional ? "?" : ""}`;
+  return `${propertyName(name)}${optional ? "?" : ""}`;
 }
 
 const flats = new WeakMap<TypeNode, string>();

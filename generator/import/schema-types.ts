@@ -5,6 +5,7 @@
 
 import { literal } from "../compile/emit/print-literal.js";
 import { ANNOTATIONS, CONSTRAINTS, type ConstraintKeyword, keywordsOf, NUMBER_FORMATS } from "../compile/keywords.js";
+import { isArgument } from "../compile/types/constraints.js";
 import { slowPart } from "../compile/types/slow-patterns.js";
 import {
   DEFINITIONS,
@@ -542,26 +543,15 @@ function tagsOf(schema: JsonObject, keywords: readonly string[]): Tag[] {
   });
 }
 
+/** Text of a tag that sets a keyword; undefined if svc-gen would refuse the tag. */
 function tagText(keyword: ConstraintKeyword, value: Json): string | undefined {
-  const isNumber = typeof value === "number" || typeof value === "bigint";
-  switch (CONSTRAINTS[keyword].takes) {
-    case "number":
-      return isNumber ? printJson(value) : undefined;
-    case "positive":
-      return isNumber && value > 0 ? printJson(value) : undefined;
-    case "count":
-      return Number.isSafeInteger(value) && (value as number) >= 0 ? printJson(value) : undefined;
-    case "name":
-      return typeof value === "string" && /^[a-z][a-z0-9-]*$/.test(value) ? value : undefined;
-    case "boolean":
-      return typeof value === "boolean" ? String(value) : undefined;
-    case "true":
-      return value === true ? "" : undefined;
-    case "regex": {
-      const pattern = typeof value === "string" ? patternText(value) : undefined;
-      return pattern === undefined || slowPart(pattern)?.growth === "exponential" ? undefined : pattern;
-    }
-  }
+  const { takes } = CONSTRAINTS[keyword];
+  if (takes === "true") return value === true ? "" : undefined;
+  const isText = takes === "name" || takes === "regex";
+  if (isText !== (typeof value === "string")) return undefined;
+  const argument = takes === "regex" ? patternText(String(value)) : isText ? String(value) : printJson(value);
+  if (argument === undefined || !isArgument(keyword, argument)) return undefined;
+  return takes === "regex" && slowPart(argument)?.growth === "exponential" ? undefined : argument;
 }
 
 function distinctTags(tags: readonly Tag[]): Tag[] {
@@ -734,6 +724,6 @@ function referencesIn(schema: Json): string[] {
   if (Array.isArray(schema)) return (schema as readonly Json[]).flatMap(referencesIn);
   if (!(schema instanceof JsonObject)) return [];
   return [...schema.members].flatMap(([name, value]) =>
-    name === "$ref" && typeof value === "string" ? [value.split("/").at(-1) ?? ""] : referencesIn(value),
+    name === "$ref" && typeof value === "string" ? [referenceSteps(value)?.at(-1) ?? ""] : referencesIn(value),
   );
 }

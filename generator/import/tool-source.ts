@@ -1,8 +1,9 @@
 import { DEFAULT_TIMEOUT_MS } from "svc-runtime/internal/generator";
+import { className } from "../class-names.js";
 import { literal } from "../compile/emit/print-literal.js";
 import { SchemaJudge } from "../compile/emit/schema-judge.js";
 import type { ImportableTool } from "./metadata.js";
-import { type Declaration, printDeclaration } from "./print-types.js";
+import { type Declaration, printDeclaration, WIDTH } from "./print-types.js";
 import { typesOf } from "./schema-types.js";
 import { namesIn, sharedDeclarations } from "./shared-declarations.js";
 import { type ToolTest, toolTest } from "./tool-test.js";
@@ -26,9 +27,6 @@ export interface Sources {
   readonly shared: SourceFile | undefined;
 }
 
-/** Names that the generated file imports or declares. */
-const TAKEN_CLASSES = ["Input", "Output", "SvcTool", "StatusCode", "DataRef"];
-
 /** Description of a tool that has none; svc-gen requires one. */
 const NO_DESCRIPTION = "TODO: describe this tool.";
 
@@ -45,26 +43,26 @@ export function toolSources(tools: readonly ImportableTool[]): Sources {
     let path = isFree ? (tool.path as string) : stem;
     for (let count = 2; !isFree && (used.has(path) || paths.has(path)); count++) path = `${stem}-${count}`;
     used.add(path);
-    const className = classNameOf(stem);
-    return { tool, stem, path, className, types: typesOf(tool.input, tool.output, className) };
+    const name = className(stem);
+    return { tool, stem, path, name, types: typesOf(tool.input, tool.output, name) };
   });
   const shared = sharedDeclarations(drafts.map(({ types }) => types.declarations));
   const sharedStem = sharedStemOf(tools, files);
   return {
-    tools: drafts.map(({ tool, stem, path, className, types }) => {
+    tools: drafts.map(({ tool, stem, path, name, types }) => {
       const own = types.declarations.filter(({ name }) => !shared.has(name));
       const names = [...(types.usesDataRef ? ["type DataRef"] : []), "errEval", "StatusCode", "SvcTool"];
       const parts = [
         importLine(names, "svc-runtime") + sharedImport(own, shared, sharedStem),
         ...own.map(printDeclaration),
-        classText(tool, className, path),
+        classText(tool, name, path),
       ];
-      const tested = { className, input: tool.input, output: tool.output, declarations: types.declarations };
+      const tested = { className: name, input: tool.input, output: tool.output, declarations: types.declarations };
       const test = () => {
         judge ??= new SchemaJudge();
         return toolTest(tested, new Set(shared.keys()), judge);
       };
-      return { file: `${stem}.ts`, className, path, text: parts.join("\n"), test };
+      return { file: `${stem}.ts`, className: name, path, text: parts.join("\n"), test };
     }),
     shared: shared.size === 0 ? undefined : { file: `${sharedStem}.ts`, text: sharedText([...shared.values()]) },
   };
@@ -92,8 +90,6 @@ function sharedImport(own: readonly Declaration[], shared: ReadonlyMap<string, D
   return names.length === 0 ? "" : importLine(names.sort(), `./${stem}.js`, "import type");
 }
 
-const WIDTH = 80;
-
 function importLine(names: readonly string[], from: string, keyword = "import"): string {
   const line = `${keyword} { ${names.join(", ")} } from "${from}";\n`;
   if (line.length <= WIDTH + 1) return line;
@@ -108,17 +104,9 @@ function fileStem(fqn: string, taken: ReadonlySet<string>): string {
   return wanted.find((each) => !taken.has(each)) ?? `${wanted.at(-1)}-${taken.size + 1}`;
 }
 
-function classNameOf(stem: string): string {
-  const name = stem
-    .split(/[^A-Za-z0-9]+/)
-    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
-    .join("");
-  return TAKEN_CLASSES.includes(name) || name in globalThis ? `${name}Tool` : name;
-}
-
-function classText({ fqn, description, timeout }: ImportableTool, className: string, path: string): string {
-  const method = (name: string, value: string) => `  static override ${name}() {\n    return ${value};\n  }\n`;
-  return `export class ${className} extends SvcTool<Input, Output> {
+function classText({ fqn, description, timeout }: ImportableTool, name: string, path: string): string {
+  const method = (key: string, value: string) => `  static override ${key}() {\n    return ${value};\n  }\n`;
+  return `export class ${name} extends SvcTool<Input, Output> {
 ${[
   method("fqn", literal(fqn)),
   method("description", literal(/\S/.test(description) ? description : NO_DESCRIPTION)),

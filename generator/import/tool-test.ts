@@ -1,6 +1,6 @@
 /** Generates the test of an imported tool: a stub for each variant, called with a valid input. */
 
-import { literal } from "../compile/emit/print-literal.js";
+import { literal, propertyName } from "../compile/emit/print-literal.js";
 import type { SchemaJudge } from "../compile/emit/schema-judge.js";
 import { type Json, JsonObject } from "../json.js";
 import { sampleOf } from "../openapi/sample.js";
@@ -196,7 +196,7 @@ class SamplePrinter {
       const text = this.print(given ?? null, type, open + 1);
       if (text === undefined && optional) continue;
       if (text === undefined) return undefined;
-      texts.push(`${/^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name)}: ${text}`);
+      texts.push(`${propertyName(name)}: ${text}`);
     }
     // A value with an undeclared member belongs to another branch.
     for (const name of value.members.keys()) {

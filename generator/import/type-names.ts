@@ -1,15 +1,26 @@
 /** Names of the types in an imported file: unique identifiers that the file does not use otherwise. */
 
+import { joinedWords } from "../class-names.js";
+import { RESERVED_WORDS } from "../compile/emit/reserved-words.js";
+
 /** Names that the file imports, declares or uses, and names that TypeScript reserves. */
 const RESERVED: ReadonlySet<string> = new Set([
   ...["Input", "Output", "SvcTool", "StatusCode", "errEval", "DataRef", "NonNullable", "Date", "Promise", "Uint8Array"],
-  ...["any", "bigint", "boolean", "never", "null", "number", "object", "string", "symbol", "undefined", "unknown"],
-  ...["void", "globalThis", "__proto__"],
-  ...["arguments", "async", "await", "break", "case", "catch", "class", "const", "continue", "debugger", "default"],
-  ...["delete", "do", "else", "enum", "eval", "export", "extends", "false", "finally", "for", "function", "if"],
-  ...["implements", "import", "in", "instanceof", "interface", "let", "new", "package", "private", "protected"],
-  ...["public", "return", "static", "super", "switch", "this", "throw", "true", "try", "type", "typeof", "var"],
-  ...["while", "with", "yield", "infer", "keyof", "readonly", "unique", "asserts", "is", "as", "satisfies"],
+  ...[
+    "any",
+    "bigint",
+    "boolean",
+    "never",
+    "number",
+    "object",
+    "string",
+    "symbol",
+    "unknown",
+    "globalThis",
+    "__proto__",
+  ],
+  ...["async", "type", "infer", "keyof", "readonly", "unique", "asserts", "is", "as", "satisfies"],
+  ...RESERVED_WORDS,
 ]);
 const MAX_LENGTH = 120;
 
@@ -57,9 +68,5 @@ export class TypeNames {
 
 /** A type name from a path in a schema: `LinesItemUnitPrice` for `lines[].unit-price`. */
 export function nameFromPath(path: readonly string[]): string {
-  return path
-    .slice(-3)
-    .flatMap((part) => part.split(/[^A-Za-z0-9]+/))
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join("");
+  return joinedWords(path.slice(-3).join(" "));
 }

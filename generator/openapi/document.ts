@@ -3,6 +3,7 @@
 import { parseFqn, RESULT_CONTENT_TYPE } from "svc-runtime/internal/generator";
 import { SchemaJudge } from "../compile/emit/schema-judge.js";
 import { type Json, JsonObject, object, ordered } from "../json.js";
+import { pathOf } from "../meta-documents.js";
 import { errorReferences, errorResponses, errorSchemas, reference } from "./errors.js";
 import { sampleOf } from "./sample.js";
 import { SchemaComponents, SHARED_SCHEMAS } from "./schemas.js";
@@ -86,15 +87,12 @@ function toolOf(document: JsonObject, schemas: SchemaComponents): DocumentedTool
   const outputSchema = document.get("output_schema") as JsonObject;
   const parsed = parseFqn(fqn);
   const name = parsed === undefined ? fqn : `${parsed.name}.v${parsed.version}`;
-  const segments = String(document.get("url"))
-    .replace(/^https?:\/\/[^/]*/, "")
-    .split("/")
-    .filter(Boolean);
+  const path = pathOf(document);
   return {
     fqn,
     description: String(document.get("description")),
     timeout: Number(document.get("timeout")),
-    path: segments.map((segment) => `/${segment}`).join(""),
+    path: path === "" ? "" : `/${path}`,
     name,
     inputSchema,
     outputSchema,

@@ -1,6 +1,7 @@
 /** Names in a new project: folder, package, tool, class. Each is derived from the previous one. */
 
 import { fqnProblem, parseFqn } from "svc-runtime/internal/generator";
+import { className } from "../class-names.js";
 import { UsageError } from "../cli/command-errors.js";
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 
@@ -92,16 +93,4 @@ export function toolNames(
   }
   const file = fqn.name.split(".").at(-1) as string;
   return { fqn: fqn.text, className: className(file), file };
-}
-
-/** Names that the file of the class declares or uses. */
-const TAKEN_CLASSES = ["Input", "Output", "SvcTool"];
-
-function className(word: string): string {
-  const name = word
-    .split(/[_-]+/)
-    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
-    .join("");
-  // A class named `Promise`, for example, would hide the global one.
-  return TAKEN_CLASSES.includes(name) || name in globalThis ? `${name}Tool` : name;
 }

@@ -1,6 +1,6 @@
 /** Filters notes and warnings: `@acknowledge SVC155` hides those that the author has read. */
 
-import type { Place } from "../model.js";
+import { type Place, placeText } from "../model.js";
 import { CODES, type Diagnostic, diagnostic } from "./diagnostics.js";
 
 /** The codes in one `@acknowledge` tag. */
@@ -33,7 +33,7 @@ export function filterNotes(
   unasked: readonly Diagnostic["code"][] = [],
 ): Diagnostic[] {
   const kept = withoutAcknowledged(diagnostics, acknowledged, unasked);
-  const marks = ({ place, subject }: Diagnostic) => [place && `${place.file}:${place.line}:${place.column}`, subject];
+  const marks = ({ place, subject }: Diagnostic) => [place && placeText(place), subject];
   const wrong = new Set(kept.filter(({ severity }) => severity === "error").flatMap(marks));
   wrong.delete(undefined);
   return kept.filter((each) => each.severity !== "note" || !marks(each).some((mark) => wrong.has(mark)));
@@ -46,12 +46,11 @@ function withoutAcknowledged(
   unasked: readonly Diagnostic["code"][],
 ): Diagnostic[] {
   const covers = ({ subject, codes }: Acknowledgement, { code, subject: inner = "" }: Diagnostic) =>
-    codes.includes(code) && isWithin(inner, subject);
+    codes.includes(code) && isPartOf(inner, subject);
   // The tag of a type with several uses is recorded once for each use.
   const tags = new Map<string, Acknowledgement[]>();
   for (const each of acknowledged) {
-    const { file, line, column } = each.place;
-    const key = `${file}:${line}:${column}`;
+    const key = placeText(each.place);
     tags.set(key, [...(tags.get(key) ?? []), each]);
   }
   const idle = [...tags.values()].flatMap((uses) => {
@@ -66,6 +65,6 @@ function withoutAcknowledged(
 }
 
 /** Whether a subject is `outer` or part of it: `Sum.Input.tags[]` is part of `Sum.Input.tags` and of `Sum`. */
-function isWithin(subject: string, outer: string): boolean {
+function isPartOf(subject: string, outer: string): boolean {
   return subject.startsWith(outer) && !/^[\p{ID_Continue}$]/u.test(subject.slice(outer.length));
 }

@@ -4,7 +4,7 @@
  */
 
 import { FORMAT_NAMES, MAX_TIMEOUT_MS, MAX_VALUES } from "svc-runtime/internal/generator";
-import type { Place } from "../model.js";
+import { type Place, placeText } from "../model.js";
 
 /** Errors stop generation; warnings and notes do not. */
 export type Severity = "error" | "warning" | "note";
@@ -552,8 +552,9 @@ function headline({ code, severity, message, place, subject }: Diagnostic, paint
   return `${placePrefix(place)}${paint(severity, severity)} ${code}: ${subject === undefined ? "" : `${subject}: `}${message}`;
 }
 
-function placePrefix(place: Place | undefined): string {
-  return place === undefined ? "" : `${place.file}:${place.line}:${place.column} - `;
+/** Place of a diagnostic, before its text. */
+export function placePrefix(place: Place | undefined): string {
+  return place === undefined ? "" : `${placeText(place)} - `;
 }
 
 /** Maximum length of a source line; longer lines are shortened around the place. */

@@ -1,7 +1,7 @@
 /** Errors on recursive types without a finite value, such as `interface Box { inside: Box }`. */
 
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
-import type { Definition, Doc, Member, Shape, Tool } from "../model.js";
+import { type Definition, type Doc, keywordValue, type Member, type Shape, type Tool } from "../model.js";
 
 const HINT = "make it optional with ?, allow null, or use an array";
 
@@ -51,8 +51,7 @@ function causeOf(shape: Shape, finite: ReadonlySet<string>, doc?: Doc): Cause | 
     case "wrapped":
       return causeOf(shape.item, finite);
     case "array": {
-      const keywords = [...(shape.doc?.keywords ?? []), ...(doc?.keywords ?? [])];
-      const mayBeEmpty = keywords.every(([keyword, value]) => keyword !== "minItems" || value === 0);
+      const mayBeEmpty = [shape, { doc }].every((each) => (keywordValue(each, "minItems") ?? 0) === 0);
       return mayBeEmpty ? undefined : causeOf(shape.item, finite);
     }
     case "tuple":

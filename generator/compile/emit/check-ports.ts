@@ -8,7 +8,7 @@ import {
   MAX_VARIANTS,
 } from "svc-runtime/internal/generator";
 import { type Code, type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
-import { type Member, resolve, type Tool } from "../model.js";
+import { keywordValue, type Member, resolve, type Tool, tupleLengths } from "../model.js";
 import { isMany } from "./codecs.js";
 
 /** Reports ports that the network would reject, and notes which lists are `many` ports. */
@@ -47,14 +47,10 @@ function portNameProblem(name: string): string {
 /** Minimum and maximum length of the list of a `many` port, according to its type. */
 function lengthsOf({ shape, doc }: Member, tool: Tool): readonly [least: number, most: number] {
   const list = resolve(shape, tool.definitions);
-  const keywords = new Map([...(list.doc?.keywords ?? []), ...(shape.doc?.keywords ?? []), ...(doc?.keywords ?? [])]);
-  const isTuple = list.kind === "tuple";
-  const least = isTuple ? list.items.length - list.optional + list.tail.length : 0;
-  const most = isTuple && list.rest === undefined ? list.items.length : MAX_VALUES;
-  return [
-    Math.max(least, Number(keywords.get("minItems") ?? 0)),
-    Math.min(most, Number(keywords.get("maxItems") ?? most)),
-  ];
+  const bound = (keyword: "minItems" | "maxItems", otherwise: number) =>
+    Number(keywordValue({ doc }, keyword) ?? keywordValue(shape, keyword) ?? keywordValue(list, keyword) ?? otherwise);
+  const [least, most] = list.kind === "tuple" ? tupleLengths(list) : [0, Number.POSITIVE_INFINITY];
+  return [Math.max(least, bound("minItems", 0)), Math.min(most, bound("maxItems", most))];
 }
 
 function mayBeList({ shape }: Member, tool: Tool): boolean {

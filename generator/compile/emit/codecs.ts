@@ -14,6 +14,7 @@ import type { Json } from "../../json.js";
 import { type ConstraintKeyword, keywordsOf } from "../keywords.js";
 import {
   type Definition,
+  keywordValue,
   type Member,
   type ObjectShape,
   resolve,
@@ -146,10 +147,6 @@ const BOUNDS = keywordsOf("numbers");
 const TEXT_LENGTHS = keywordsOf("text", "count");
 const LIST_LENGTHS = keywordsOf("lists", "count");
 
-function keyword({ doc }: Shape, name: ConstraintKeyword): Json | undefined {
-  return doc?.keywords.find(([known]) => known === name)?.[1];
-}
-
 /** The given keywords as constraints of the runtime; omits keywords that are not set. */
 function constraints<Name extends ConstraintKeyword, Value>(
   shape: Shape,
@@ -158,7 +155,7 @@ function constraints<Name extends ConstraintKeyword, Value>(
 ): { [Keyword in Name]?: Value } {
   const found: { [Keyword in Name]?: Value } = {};
   for (const name of names) {
-    const value = keyword(shape, name);
+    const value = keywordValue(shape, name);
     if (value !== undefined) found[name] = convert(value);
   }
   return found;
@@ -176,8 +173,8 @@ function numberBounds(shape: Shape): NumberBounds {
 /** Constraints of a text. The pattern of a template literal type is combined with `@pattern`. */
 function textConstraints(shape: Shape & { kind: "string" | "json" }): TextConstraints {
   const own = shape.kind === "string" ? shape.pattern : undefined;
-  const patterns = [own, keyword(shape, "pattern") as string | undefined].filter((each) => each !== undefined);
-  const format = keyword(shape, "format");
+  const patterns = [own, keywordValue(shape, "pattern") as string | undefined].filter((each) => each !== undefined);
+  const format = keywordValue(shape, "format");
   return {
     ...constraints(shape, TEXT_LENGTHS, Number),
     ...(patterns.length > 0 ? { patterns: [...new Set(patterns)] } : {}),
@@ -188,6 +185,6 @@ function textConstraints(shape: Shape & { kind: "string" | "json" }): TextConstr
 function listConstraints(shape: Shape): ListConstraints {
   return {
     ...constraints(shape, LIST_LENGTHS, Number),
-    ...(keyword(shape, "uniqueItems") === true ? { uniqueItems: true } : {}),
+    ...(keywordValue(shape, "uniqueItems") === true ? { uniqueItems: true } : {}),
   };
 }

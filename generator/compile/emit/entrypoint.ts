@@ -3,17 +3,11 @@
 import { sep } from "node:path";
 import type { Layout } from "../project/layout.js";
 import { type ImportView, specifier } from "./render.js";
+import { RESERVED_WORDS } from "./reserved-words.js";
 import type { ToolArtifacts } from "./tool-artifacts.js";
 
-/** Reserved words, and names that the entrypoint uses. */
-const RESERVED_NAMES = [
-  ..."arguments await break case catch class const continue debugger default delete do else enum eval export".split(
-    " ",
-  ),
-  ..."extends false finally for function if implements import in instanceof interface let new null package".split(" "),
-  ..."private protected public return static super switch this throw true try typeof undefined var void".split(" "),
-  ..."while with yield bootstrap contracts provideContracts".split(" "),
-];
+/** Names that the entrypoint uses. */
+const OWN_NAMES = ["bootstrap", "contracts", "provideContracts"];
 
 const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
@@ -33,7 +27,7 @@ export function importsOf(
   layout: Layout,
   names: readonly string[] = [],
 ): ImportView[] {
-  const taken = new Set([...RESERVED_NAMES, ...names]);
+  const taken = new Set([...RESERVED_WORDS, ...OWN_NAMES, ...names]);
   return tools.map(({ import: { file, exportName, className } }) => {
     const base = IDENTIFIER.test(exportName) && exportName !== "default" ? exportName : className;
     let local = base;

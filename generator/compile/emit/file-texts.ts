@@ -1,7 +1,6 @@
-import { relative, sep } from "node:path";
 import { metadataListing } from "svc-runtime/internal/generator";
 import { VERSION } from "../../version.js";
-import type { Layout } from "../project/layout.js";
+import { displayPath, type Layout } from "../project/layout.js";
 import { entrypointSpecifier, importsOf } from "./entrypoint.js";
 import { type GeneratedFile, render } from "./render.js";
 import type { ToolArtifacts } from "./tool-artifacts.js";
@@ -16,7 +15,7 @@ export function generatedFiles(
   tools: readonly ToolArtifacts[],
   optionsFile: string | undefined,
 ): GeneratedFile[] {
-  const out = relative(layout.root, layout.out).split(sep).join("/");
+  const out = displayPath(layout, layout.out);
   const header = { version: VERSION };
   const contracts = render("contracts", { ...header, contracts: tools.map(({ entry }) => entry) });
   const options = optionsFile === undefined ? false : entrypointSpecifier(layout, optionsFile);

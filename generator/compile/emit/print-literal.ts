@@ -63,6 +63,11 @@ function linesOf(value: Json, before = "", after = ""): string[] {
   ];
 }
 
+/** Prints the name of a property, in quotes if necessary. */
+export function propertyName(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : stringLiteral(name);
+}
+
 function stringLiteral(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`;
   return countOf(text, '"') <= countOf(text, "'") ? doubleQuoted(text) : `'${inSingleQuotes(text)}'`;

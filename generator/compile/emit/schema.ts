@@ -15,6 +15,7 @@ import {
   type Shape,
   type Tool,
   type TupleShape,
+  tupleLengths,
 } from "../model.js";
 import { isMany } from "./codecs.js";
 import { SchemaJudge } from "./schema-judge.js";
@@ -130,10 +131,11 @@ export class Schemas {
   }
 
   /** @param port whether the items are the values of a port, where null never means an absent item */
-  #tuple({ items, optional, rest, tail }: TupleShape, port = false): JsonObject {
-    const between = [rest, ...tail].filter((shape) => shape !== undefined).map((shape) => this.#shape(shape));
+  #tuple(shape: TupleShape, port = false): JsonObject {
+    const { items, optional, rest, tail } = shape;
+    const between = [rest, ...tail].filter((each) => each !== undefined).map((each) => this.#shape(each));
     const required = items.length - optional;
-    const least = required + tail.length;
+    const [least] = tupleLengths(shape);
     const places = items.map((item, index) =>
       port || index < required ? this.#shape(item) : nullable(this.#shape(item)),
     );

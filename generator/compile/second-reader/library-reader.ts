@@ -7,11 +7,16 @@ import { type JsonObject, readJson } from "../../json.js";
 import { loadSchemaLibrary, type Program } from "../project/program.js";
 import { ts } from "../project/typescript.js";
 import { escapeRegex } from "../types/template-pattern.js";
-import { isDataReference, isErrorPathWrapper, TypePredicates, unionConstituents } from "../types/type-predicates.js";
+import {
+  ABSENT,
+  isDataReference,
+  isErrorPathWrapper,
+  TypePredicates,
+  unionConstituents,
+} from "../types/type-predicates.js";
 import type { DifferenceName } from "./differences.js";
 
 const { TypeFlags } = ts;
-const ABSENT = TypeFlags.Undefined | TypeFlags.Void;
 
 type Definition = Record<string, unknown> & {
   properties?: Record<string, Definition>;

@@ -10,7 +10,7 @@ import {
   NUMBER_FORMATS,
   SHAPES,
 } from "../keywords.js";
-import { partsOf, type Shape } from "../model.js";
+import { keywordValue, partsOf, type Shape, tupleLengths } from "../model.js";
 import { type Constraint, type ConstraintTag, parseJsonOrText } from "./jsdoc.js";
 
 /** Error of a constraint: its value is invalid, or no part of the type accepts it. */
@@ -78,8 +78,13 @@ const SHAPE_NAMES: Readonly<Record<Shape["kind"], string>> = {
   ref: "an object",
 };
 
+/** Whether a text is a valid argument of a tag. */
+export function isArgument(tag: ConstraintTag, text: string): boolean {
+  return typeof parseConstraint({ tag, text }) !== "string";
+}
+
 /** Value of the keyword, or a message about the values that the tag accepts. */
-function parseConstraint({ tag, text }: Constraint): { value: Json } | string {
+function parseConstraint({ tag, text }: Pick<Constraint, "tag" | "text">): { value: Json } | string {
   if (tag === "asType") return text === "integer" ? { value: text } : 'expects "integer"';
   // Text after the tag is a remark for readers, as after @notSecret.
   if (tag === "secret") return { value: true };
@@ -153,10 +158,10 @@ function applyConstraint(shape: Shape, tag: ConstraintTag, json: Json): Shape | 
   }
   if (!isApplicable(shape, tag, json)) return undefined;
   const result = withKeyword(shape, tag, json);
-  const format = shape.kind === "number" ? shape.doc?.keywords.find(([name]) => name === "format") : undefined;
+  const format = shape.kind === "number" ? keywordValue(shape, "format") : undefined;
   return format === undefined
     ? result
-    : withRange(result, NUMBER_FORMATS[format[1] as string] as (typeof NUMBER_FORMATS)[string]);
+    : withRange(result, NUMBER_FORMATS[format as string] as (typeof NUMBER_FORMATS)[string]);
 }
 
 function withRange(shape: Shape, [least, most]: (typeof NUMBER_FORMATS)[string]): Shape {
@@ -189,13 +194,13 @@ export function uncheckedFormat(shape: Shape): string | undefined {
 function formatOf(shape: Shape): string | undefined {
   if (shape.kind === "union") return shape.branches.map(formatOf).find((found) => found !== undefined);
   if (shape.kind === "array") return formatOf(shape.item);
-  const [, format] = shape.doc?.keywords.find(([keyword]) => keyword === "format") ?? [];
+  const format = keywordValue(shape, "format");
   return shape.kind === "string" && format !== undefined ? String(format) : undefined;
 }
 
 /** Whether `@secret` marks a text or any part of a type. Does not follow references. */
 export function isSecret(shape: Shape): boolean {
-  return shape.doc?.keywords.some(([name]) => name === "writeOnly") || partsOf(shape).some(isSecret);
+  return keywordValue(shape, "writeOnly") !== undefined || partsOf(shape).some(isSecret);
 }
 
 /** Tags of a shape that no value can satisfy together, as source text; undefined if there is no conflict. */
@@ -205,11 +210,8 @@ export function conflictingTags(shape: Shape): string | undefined {
       return shape.branches.map(conflictingTags).find((found) => found !== undefined);
     case "array":
       return emptyCountRange(shape, "lists") ?? conflictingTags(shape.item);
-    case "tuple": {
-      const least = shape.items.length - shape.optional + shape.tail.length;
-      const most = shape.rest === undefined ? shape.items.length : Number.POSITIVE_INFINITY;
-      return emptyCountRange(shape, "lists", least, most);
-    }
+    case "tuple":
+      return emptyCountRange(shape, "lists", ...tupleLengths(shape));
     case "string":
       return emptyCountRange(shape, "text");
     case "number":

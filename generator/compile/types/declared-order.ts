@@ -429,7 +429,7 @@ export function typeAnnotation(property: ts.Symbol): ts.TypeNode | undefined {
 }
 
 /** Members of an enum; those of merged declarations are ordered by position. */
-function enumMembers(symbol: ts.Symbol): ts.EnumMember[] {
+export function enumMembers(symbol: ts.Symbol): ts.EnumMember[] {
   return (symbol.declarations ?? [])
     .filter(ts.isEnumDeclaration)
     .sort(comparePlaces)

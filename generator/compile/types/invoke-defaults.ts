@@ -5,14 +5,16 @@
 import { truncated } from "svc-runtime/internal/generator";
 import { type Json, printJson } from "../../json.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
-import type { Member, ObjectShape } from "../model.js";
+import { keywordValue, type Member, type ObjectShape } from "../model.js";
 import type { Program } from "../project/program.js";
 import { ts } from "../project/typescript.js";
+import { isFunctionValue } from "./overrides.js";
 import type { ToolClass } from "./tool-classes.js";
 
 /** Diagnostics for published defaults that differ from those of `invoke`, or that can never apply. */
 export function checkDefaults(program: Program, tool: ToolClass, input: ObjectShape): Diagnostic[] {
-  const unused = input.members.filter((member) => !member.optional && hasDefault(member));
+  // A default in the type of a member is ignored, because it may be meant for other uses.
+  const unused = input.members.filter((member) => !member.optional && keywordValue(member, "default") !== undefined);
   const notes = unused.map(({ place, subject }) => diagnostic("SVC159", { place, subject }));
   return [...notes, ...checkInvokeDefaults(program, tool, input)];
 }
@@ -41,7 +43,7 @@ function invokeOf(declaration: ts.ClassLikeDeclaration): ts.FunctionLikeDeclarat
   if (member === undefined) return undefined;
   if (ts.isMethodDeclaration(member)) return member;
   const value = ts.isPropertyDeclaration(member) ? member.initializer : undefined;
-  return value !== undefined && (ts.isArrowFunction(value) || ts.isFunctionExpression(value)) ? value : undefined;
+  return value !== undefined && isFunctionValue(value) ? value : undefined;
 }
 
 /** Patterns that destructure the input: the parameter itself, or declarations at the start of the body. */
@@ -69,17 +71,9 @@ function literalOf(node: ts.Expression): Json | undefined {
 
 /** Default of a member, unless it is a list or object, which is not compared. */
 function defaultOf(member: Member): Json | undefined {
-  const [, value] = keywordsOf(member).find(([name]) => name === "default") ?? [];
+  const own = keywordValue(member, "default");
+  const value = own === undefined ? keywordValue(member.shape, "default") : own;
   return typeof value === "object" && value !== null ? undefined : value;
-}
-
-/** Whether the member itself has a default. One from its type is ignored, because it may be meant for other uses. */
-function hasDefault({ doc }: Member): boolean {
-  return doc?.keywords?.some(([name]) => name === "default") === true;
-}
-
-function keywordsOf({ doc, shape }: Member) {
-  return [...(doc?.keywords ?? []), ...(shape.doc?.keywords ?? [])];
 }
 
 function isSame(one: Json, other: Json): boolean {

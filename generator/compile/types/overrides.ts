@@ -13,6 +13,7 @@ import {
   ts,
 } from "../project/typescript.js";
 import { nameNode } from "./static-evaluator.js";
+import { escapeRegex } from "./template-pattern.js";
 
 export type ClassNode = ClassDeclaration | ClassExpression;
 
@@ -88,7 +89,7 @@ export function misspelt(program: Program, type: Type, names: readonly string[])
     const [meant = key] = closest(key, names, key.length < MIN_MISSPELT_LENGTH ? 0 : 1);
     const found = meant === key ? undefined : methodOf(program, type, key);
     if (found === undefined) return [];
-    const word = key.replace(/\W/g, "\\$&");
+    const word = escapeRegex(key);
     // A member access, a name in quotes, or a member of a pattern or literal.
     const use = new RegExp(`\\.${word}(?![\\w$])|["']${word}["']|[{,]\\s*${word}\\s*[,}:=]`);
     const files = program.program.getSourceFiles().filter((file) => !program.isForeign(file));
@@ -114,7 +115,7 @@ export function methodOf(
   return (ts.getCombinedModifierFlags(declaration) & hidden) === 0 ? wrap(declaration) : undefined;
 }
 
-export function isFunctionValue(node: ts.Node): boolean {
+export function isFunctionValue(node: ts.Node): node is ts.ArrowFunction | ts.FunctionExpression {
   return ts.isArrowFunction(node) || ts.isFunctionExpression(node);
 }
 

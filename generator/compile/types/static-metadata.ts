@@ -1,6 +1,7 @@
 /** Reads the static metadata of a tool class without running code. */
 
 import { DEFAULT_TIMEOUT_MS, fqnProblem, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/internal/generator";
+import { canonicalPath, isToolPath } from "../../tool-path.js";
 import type { Code } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
 import type { StaticMetadata } from "../model.js";
@@ -73,7 +74,7 @@ export function readStaticMetadata(
   if (!text.isWellFormed()) fail("SVC125", description?.node ?? at, `${name}.description()`);
 
   const urlPath = typeof path?.value === "string" ? path.value : "";
-  if (!/^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/.test(urlPath)) fail("SVC122", path?.node ?? at, `${name}.path()`);
+  if (!isToolPath(urlPath)) fail("SVC122", path?.node ?? at, `${name}.path()`);
   else if (/[:*]/.test(urlPath)) fail("SVC126", path?.node ?? at, `${name}.path()`, quoted(urlPath));
   else if (/(?:^|\/)invoke\/*$/.test(urlPath))
     report("SVC193", path?.node ?? at, `${name}.path()`, `calls go to /${canonicalPath(urlPath)}/invoke`);
@@ -109,9 +110,4 @@ function wrongKind(value: string | number): string {
   const factor = { "": 1, ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 }[unit] ?? 1;
   const meant = number === "" ? "" : `; write ${Math.round(Number(number) * factor)}`;
   return `expected milliseconds as a number, got the text ${quoted(value)}${meant}`;
-}
-
-/** Path without empty segments. Tools with equal canonical paths collide. */
-export function canonicalPath(path: string): string {
-  return path.split("/").filter(Boolean).join("/");
 }

@@ -1,9 +1,10 @@
 /** Finds the tool classes of a project. */
 
+import { canonicalPath } from "../../tool-path.js";
 import { type Acknowledgement, readAcknowledged } from "../diagnostics/acknowledge.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
-import type { ClassImport, StaticMetadata, Tool } from "../model.js";
+import { type ClassImport, placeText, type StaticMetadata, type Tool } from "../model.js";
 import { displayPath } from "../project/layout.js";
 import { otherRuntimeFolder, type Program } from "../project/program.js";
 import { toolOutside } from "../project/tool-outside.js";
@@ -12,7 +13,7 @@ import type { TypeArguments, TypeSyntax } from "./declared-order.js";
 import { endOfTag, readNodeComment } from "./jsdoc.js";
 import { type ClassNode, checkConstruction, checkKinds, isRuntimeClass, type Report } from "./overrides.js";
 import { nameNode } from "./static-evaluator.js";
-import { canonicalPath, readStaticMetadata } from "./static-metadata.js";
+import { readStaticMetadata } from "./static-metadata.js";
 
 /** A type with its syntax, if known. */
 export interface TypeUse {
@@ -76,10 +77,7 @@ function unreadTools(program: Program, file: ts.SourceFile): UnreadTool[] {
       .getConstructSignatures()
       .filter((each) => (((each as { flags?: number }).flags ?? 0) & ABSTRACT_SIGNATURE) === 0)
       .map((each) => each.getReturnType())
-      .some((made) => {
-        const phantom = checker.getPropertyOfType(made, "__io");
-        return phantom?.declarations?.some(({ parent }) => isRuntimeClass(parent)) === true;
-      });
+      .some((made) => carriedTypes(checker, made) !== undefined);
     if (!isTool) return [];
     const place = program.at(ts.getNameOfDeclaration(from as ts.Declaration) ?? from);
     const subject = exported.name;
@@ -196,14 +194,19 @@ function looksLikeTool(node: ClassNode): boolean {
  * classes.
  */
 function typesOf({ checker }: Program, node: ClassNode): { input: ts.Type; output: ts.Type } | undefined {
-  const memberOf = (type: ts.Type, name: string) => checker.getPropertyOfType(type, name);
   const instance = node.getSymbol()?.getDeclaredType().compilerType;
-  const phantom = instance && memberOf(instance, "__io");
-  if (!phantom?.declarations?.some(({ parent }) => isRuntimeClass(parent))) return undefined;
-  const carried = checker.getTypeOfSymbol(phantom);
-  const [input, output] = [memberOf(carried, "input"), memberOf(carried, "output")];
+  const carried = instance && carriedTypes(checker, instance);
+  if (carried === undefined) return undefined;
+  const [input, output] = ["input", "output"].map((name) => checker.getPropertyOfType(carried, name));
   if (input === undefined || output === undefined) return undefined;
   return { input: checker.getTypeOfSymbol(input), output: checker.getTypeOfSymbol(output) };
+}
+
+/** Type of the member in which SvcTool carries its input and output types; undefined for instances of other classes. */
+function carriedTypes(checker: ts.TypeChecker, instance: ts.Type): ts.Type | undefined {
+  const phantom = checker.getPropertyOfType(instance, "__io");
+  if (!phantom?.declarations?.some(({ parent }) => isRuntimeClass(parent))) return undefined;
+  return checker.getTypeOfSymbol(phantom);
 }
 
 function fileStem(node: Node): string {
@@ -335,8 +338,7 @@ export function duplicateTools(tools: readonly Pick<Tool, "fqn" | "path" | "impo
       const first = seen.get(text);
       if (first === undefined) seen.set(text, tool);
       else {
-        const { file, line, column } = first.place;
-        const detail = `${JSON.stringify(text)}, also of ${first.import.className} at ${file}:${line}:${column}`;
+        const detail = `${JSON.stringify(text)}, also of ${first.import.className} at ${placeText(first.place)}`;
         const where = { place: tool.place, subject: tool.import.className };
         diagnostics.push(diagnostic(code, where, detail, text === "" ? ROOT_TAKEN : undefined));
       }

@@ -5,6 +5,9 @@ import { ts } from "../project/typescript.js";
 
 const { TypeFlags } = ts;
 
+/** Flags of the types of an absent member. */
+export const ABSENT = TypeFlags.Undefined | TypeFlags.Void;
+
 export class TypePredicates {
   readonly #checker: ts.TypeChecker;
 

@@ -5,7 +5,7 @@ import { readAcknowledged } from "../../diagnostics/acknowledge.js";
 import { isNever, partsOf, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
 import { conflictingTags, constrain, isSecret, uncheckedFormat } from "../constraints.js";
-import type { TypeSyntax } from "../declared-order.js";
+import { enumMembers, type TypeSyntax } from "../declared-order.js";
 import { annotate, type Comment, type Comments, endOfTag, readNodeComment } from "../jsdoc.js";
 import { slowPart } from "../slow-patterns.js";
 import { isDataRef } from "../type-predicates.js";
@@ -170,8 +170,7 @@ export function onShape(comment: Comment, shape: Shape): Comment {
 function enumDescription(comments: Comments, symbol: ts.Symbol): string {
   const { description } = comments.of(symbol);
   if (!(symbol.flags & ts.SymbolFlags.Enum)) return description;
-  const members = (symbol.declarations ?? []).filter(ts.isEnumDeclaration).flatMap((each) => [...each.members]);
-  const lines = members.flatMap((member) => {
+  const lines = enumMembers(symbol).flatMap((member) => {
     const own = (member as { symbol?: ts.Symbol }).symbol;
     const text = own === undefined ? "" : comments.of(own).description;
     return text === "" ? [] : [`${member.name.getText()}: ${text}`];

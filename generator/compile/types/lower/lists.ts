@@ -1,6 +1,7 @@
 import { isNever, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
-import { ABSENT, type Lowering, type Use } from "./lowering.js";
+import { ABSENT } from "../type-predicates.js";
+import type { Lowering, Use } from "./lowering.js";
 import { lowerWithoutUndefined } from "./unions.js";
 
 export function lowerArray(lowering: Lowering, type: ts.TypeReference, use: Use): Shape {

@@ -2,7 +2,7 @@
 
 import type { Acknowledgement } from "../../diagnostics/acknowledge.js";
 import { CODES, type Code, type Diagnostic, diagnostic } from "../../diagnostics/diagnostics.js";
-import { type Example, isNever, type Place, partsOf, type Shape } from "../../model.js";
+import { type Example, isNever, type Place, partsOf, placeText, type Shape } from "../../model.js";
 import type { Program } from "../../project/program.js";
 import { ts } from "../../project/typescript.js";
 import { DeclaredOrder, type TypeSyntax } from "../declared-order.js";
@@ -42,8 +42,6 @@ const MAX_LEVELS = 60;
 /** Maximum number of named types of one tool. */
 const MAX_TYPES = 1_000;
 const { TypeFlags } = ts;
-/** Flags of the types of an absent member. */
-export const ABSENT = TypeFlags.Undefined | TypeFlags.Void;
 
 export class Lowering {
   readonly diagnostics: Diagnostic[] = [];
@@ -97,9 +95,8 @@ export class Lowering {
     const repeated = this.diagnostics.some(
       (other) =>
         (other.code === code || (author !== undefined && found.severity === "error" && other.severity === "error")) &&
-        other.place?.file === place.file &&
-        other.place.line === place.line &&
-        other.place.column === place.column,
+        other.place !== undefined &&
+        placeText(other.place) === placeText(place),
     );
     if (!repeated) this.diagnostics.push(found);
   }
@@ -190,11 +187,6 @@ export class Lowering {
     return node === undefined
       ? { node: outer.node, author: outer.author ?? outer.subject }
       : { node, author: undefined };
-  }
-
-  declarationOf(type: ts.Type): ts.Node | undefined {
-    const declaration = type.getSymbol()?.declarations?.[0];
-    return declaration === undefined ? undefined : (ts.getNameOfDeclaration(declaration) ?? declaration);
   }
 }
 

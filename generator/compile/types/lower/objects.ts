@@ -6,9 +6,10 @@ import { type TypeArguments, type TypeSyntax, typeAnnotation } from "../declared
 import { annotate, hasDetachedComment } from "../jsdoc.js";
 import { looksSecret } from "../secret-names.js";
 import { escapeRegex } from "../template-pattern.js";
+import { ABSENT } from "../type-predicates.js";
 import { addConstraints, onShape, recordTags } from "./comments.js";
 import { lowerDataRef } from "./data-refs.js";
-import { ABSENT, type Lowering, type Use } from "./lowering.js";
+import type { Lowering, Use } from "./lowering.js";
 import { lowerWithoutUndefined } from "./unions.js";
 
 const { TypeFlags } = ts;
@@ -139,8 +140,9 @@ function refuseMember(lowering: Lowering, property: ts.Symbol, use: Use): boolea
 const NUMERIC_NAME =
   "^(?:0|-?(?:[1-9][0-9]{0,20}(?:\\.[0-9]*[1-9])?|0\\.(?!0{6})[0-9]*[1-9]|[1-9](?:\\.[0-9]*[1-9])?e(?:\\+(?:2[1-9]|[3-9][0-9]|[1-3][0-9]{2})|-(?:[7-9]|[1-9][0-9]|[1-3][0-9]{2}))|Infinity)|NaN)$";
 
-export function nameOf(symbol: ts.Symbol): ts.Node | undefined {
-  const declaration = symbol.valueDeclaration ?? symbol.declarations?.[0];
+/** Name of a symbol's declaration, or the declaration if it has none. */
+export function nameOf(symbol: ts.Symbol | undefined): ts.Node | undefined {
+  const declaration = symbol?.valueDeclaration ?? symbol?.declarations?.[0];
   return declaration === undefined ? undefined : (ts.getNameOfDeclaration(declaration) ?? declaration);
 }
 

@@ -74,7 +74,7 @@ function lowerVariant(lowering: Lowering, type: ts.Type, use: Use): OutputVarian
   const [tag, ...more] = lowering.order.properties(type, use.syntax);
   const where = {
     subject: use.subject,
-    node: lowering.own(lowering.declarationOf(type)) ?? use.syntax?.node ?? use.node,
+    node: lowering.own(nameOf(type.getSymbol())) ?? use.syntax?.node ?? use.node,
   };
   if (tag === undefined || lowering.checker.getIndexInfosOfType(type).length > 0) {
     lowering.report("SVC164", where, lowering.printType(type));

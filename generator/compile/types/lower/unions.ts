@@ -1,7 +1,8 @@
 import { isNever, type Literal, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
+import { ABSENT } from "../type-predicates.js";
 import { addAliasComments, addEnumComment } from "./comments.js";
-import { ABSENT, type Lowering, type Use } from "./lowering.js";
+import type { Lowering, Use } from "./lowering.js";
 
 const { TypeFlags } = ts;
 

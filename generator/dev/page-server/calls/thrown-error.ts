@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { placeText } from "../../../compile/model.js";
 import type { ThrownView } from "../page-api.js";
 
 /** Number of source lines shown before and after the line. */
@@ -19,7 +20,7 @@ export function thrownView(err: unknown, root: string | undefined): ThrownView |
   const place = stack.split("\n").flatMap((line) => placeOf(line, root) ?? [])[0];
   return {
     text: `${String(type ?? "Error")}: ${String(message ?? "")}`,
-    at: place === undefined ? null : `${place.file}:${place.line}:${place.column}`,
+    at: place === undefined ? null : placeText(place),
     frame: place === undefined ? null : frameOf(join(root, place.file), place.line),
   };
 }
