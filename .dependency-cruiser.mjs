@@ -130,7 +130,7 @@ const LAYERS = [
   {
     name: "generator/compile/model",
     files:
-      "generator/compile/model generator/json generator/compile/keywords generator/contract/schema-reader generator/error-answers generator/meta-documents generator/tool-addresses generator/tool-path generator/class-names generator/version",
+      "generator/compile/model generator/json generator/compile/keywords generator/contract/schema-reader generator/contract/format-samples generator/error-answers generator/meta-documents generator/tool-addresses generator/tool-path generator/class-names generator/version",
     packages: "svc-runtime/internal/generator",
     node: "fs",
   },
@@ -244,7 +244,7 @@ const LAYERS = [
     name: "generator/files/output-files",
     files: "generator/files/output-files",
     below:
-      "generator/compile/diagnostics generator/files/atomic-write generator/compile/project generator/compile/emit generator/compile/generate generator/files/read-file",
+      "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/compile/project generator/compile/generate generator/files/read-file",
     node: "path",
   },
   {
@@ -293,9 +293,9 @@ const LAYERS = [
     name: "generator/import",
     files: "generator/import/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/contract/metadata generator/compile/types generator/compile/emit generator/openapi generator/compile/generate generator/contract/diff generator/cli/command-errors",
+      "generator/compile/model generator/compile/diagnostics generator/contract/metadata generator/compile/types generator/compile/emit generator/openapi generator/compile/generate generator/contract/diff generator/files/read-file generator/cli/command-errors",
     packages: "svc-runtime/internal/generator",
-    node: "fs path util",
+    node: "util",
   },
   {
     name: "generator/config",

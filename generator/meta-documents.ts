@@ -1,10 +1,11 @@
 /** The metadata documents of a project: the content of its `meta.json`. */
 
+import type { GeneratedFile } from "./compile/model.js";
 import { JsonObject, readJson } from "./json.js";
 import { canonicalPath } from "./tool-path.js";
 
 /** Text of `meta.json` among generated files. */
-export function metaJsonIn(files: readonly { readonly path: string; readonly text: string }[]): string {
+export function metaJsonIn(files: readonly GeneratedFile[]): string {
   return files.find(({ path }) => path === "meta.json")?.text ?? "[]";
 }
 

@@ -106,12 +106,12 @@ async function testFiles({ tools, shared }: Import, { cwd }: CommandContext<type
 
 /** @throws CommandError, also if every tool is rejected */
 async function importFrom(name: string, call: CommandContext<typeof OPTIONS>): Promise<Import> {
-  const { readSource } = await import("../import/read-source.js");
+  const { loadMetadata } = await import("../import/load-metadata.js");
   const { readImportable } = await import("../import/metadata.js");
   const { UnreadableMetadata } = await import("../contract/metadata.js");
   const { importTools } = await import("../import/import-tools.js");
   try {
-    const { tools, refused: unreadable } = readImportable(await readSource(name, call.cwd), quoted(name));
+    const { tools, refused: unreadable } = readImportable(await loadMetadata(name, call.cwd), quoted(name));
     const imported = importTools(tools);
     const refused = [...unreadable, ...imported.refused];
     if (imported.tools.length > 0 || call.json) return { ...imported, refused };

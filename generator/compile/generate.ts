@@ -8,10 +8,9 @@ import { checkFiniteValues } from "./emit/check-finite-values.js";
 import { checkIntegers } from "./emit/check-integers.js";
 import { checkPorts } from "./emit/check-ports.js";
 import { generatedFiles } from "./emit/file-texts.js";
-import type { GeneratedFile } from "./emit/render.js";
 import { Schemas } from "./emit/schema.js";
 import { artifactsOf, type ToolArtifacts } from "./emit/tool-artifacts.js";
-import type { Tool } from "./model.js";
+import type { GeneratedFile, Tool } from "./model.js";
 import type { InputSnapshot } from "./project/input-recorder.js";
 import { type GenerateOptions, layoutOf } from "./project/layout.js";
 import { memoryProject } from "./project/memory-project.js";
@@ -83,7 +82,7 @@ export function generateFrom(program: Program, cache: ResultCache = new Map(), r
     const cached = cache.get(file.fileName);
     return cached !== undefined && cached.key === key
       ? cached
-      : { path: file.fileName, key, ...readSource(types, file, schemas, hasErrors(compiler) ? undefined : review) };
+      : { path: file.fileName, key, ...readTools(types, file, schemas, hasErrors(compiler) ? undefined : review) };
   });
   const tools = sources.flatMap((source) => source.tools);
   const found = sources.flatMap((source) => source.diagnostics);
@@ -147,7 +146,7 @@ function portNotes(tool: Tool, others: readonly Diagnostic[]): Diagnostic[] {
 }
 
 /** Finds, lowers and checks the tools of one source file. Reviews those without errors. */
-function readSource(types: TypeReader, file: ts.SourceFile, schemas: Schemas, review?: Review) {
+function readTools(types: TypeReader, file: ts.SourceFile, schemas: Schemas, review?: Review) {
   const { program } = types;
   const { tools: classes, diagnostics, acknowledged } = findTools(program, file);
   const lowered = classes.map((found) => ({ found, ...lower(types, found) }));

@@ -5,6 +5,12 @@
 
 import type { Json } from "../json.js";
 
+/** Generated file. `path` is relative to the project, with forward slashes. */
+export interface GeneratedFile {
+  readonly path: string;
+  readonly text: string;
+}
+
 /** A place in a source file. */
 export interface Place {
   /** Relative to the project, with forward slashes. */

@@ -95,19 +95,21 @@ export function formatDifferences(
   const lines = differences.flatMap((difference) => {
     const { tool, before, after, verdict, changes } = difference;
     const version = before === after || after === undefined ? `@${before}` : `@${before ?? "-"} -> @${after}`;
-    return [`${tool}${version}: ${verdict}${advice(difference)}`, ...changes.map(formatChange)];
+    const listed = changes.map((change) => `  ${change.kind}: ${changeLine(change)}`);
+    return [`${tool}${version}: ${verdict}${advice(difference)}`, ...listed];
   });
   return lines.map((line) => `${line}\n`).join("");
 }
 
-function formatChange({ kind, port, ...change }: Change): string {
-  return `  ${kind}: ${port === undefined ? "" : `${port}: `}${changeText(change)}`;
+/** A change in one line: its port and {@link changeText}. */
+export function changeLine({ port, ...change }: Omit<Change, "kind">): string {
+  return `${port === undefined ? "" : `${port}: `}${changeText(change)}`;
 }
 
 /** Maximum number of characters of a schema that are printed. */
 const MAX_SHOWN = 60;
 
-/** A change in one line: its position, the old and new schema, and the consequence. */
+/** A change without its port: its position, the old and new schema, and the consequence. */
 export function changeText({ pointer, old, new: next, change }: Omit<Change, "kind" | "port">): string {
   const short = (text: string) => truncated(text, MAX_SHOWN);
   const schemas = old === undefined || next === undefined ? "" : `${short(old)} -> ${short(next)}: `;

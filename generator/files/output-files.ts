@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { quoted } from "../compile/diagnostics/quote.js";
-import type { GeneratedFile } from "../compile/emit/render.js";
 import type { Generated } from "../compile/generate.js";
+import type { GeneratedFile } from "../compile/model.js";
 import { buildInfoFile, buildInfoPlace } from "../compile/project/build-info.js";
 import type { GenerateOptions } from "../compile/project/layout.js";
 import { baseOf, makeFolders, refuseLinks, replaceFiles, UnwritableError } from "./atomic-write.js";

@@ -76,7 +76,7 @@ export function readRegular(path: string, pipe = false): Buffer {
 }
 
 /** Reads a text file like TypeScript: a byte order mark selects the encoding. Undefined if it cannot be opened. */
-export function readSource(path: string): string | undefined {
+export function readTextFile(path: string): string | undefined {
   let bytes: Buffer;
   try {
     bytes = readRegular(path);

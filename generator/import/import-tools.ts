@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { derivePorts } from "svc-runtime/internal/generator";
 import type { Diagnostic } from "../compile/diagnostics/diagnostics.js";
 import { generateTexts, type Result } from "../compile/generate.js";
-import { changeText, diffDocuments, type NamedText } from "../contract/diff.js";
+import { changeLine, diffDocuments, type NamedText } from "../contract/diff.js";
 import { pointerStep } from "../contract/schema-reader.js";
 import { type Json, JsonObject, printJson } from "../json.js";
 import { metaDocuments, metaJsonIn } from "../meta-documents.js";
@@ -130,11 +130,7 @@ function compare(tool: ImportableTool, source: ToolSource, generated: JsonObject
     inlined: schemas.flatMap(({ inlined }) => inlined),
     samePorts: isDeepStrictEqual(ports, tool.ports),
     verdict: judged[0]?.verdict ?? "breaking",
-    changes: judged.flatMap(({ changes }) =>
-      changes
-        .filter(({ kind }) => kind !== "compatible")
-        .map(({ port, ...change }) => `${port === undefined ? "" : `${port}: `}${changeText(change)}`),
-    ),
+    changes: judged.flatMap(({ changes }) => changes.filter(({ kind }) => kind !== "compatible").map(changeLine)),
     retagged: tool.retagged,
     isUndescribed: !/\S/.test(tool.description),
   };

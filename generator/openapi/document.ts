@@ -3,7 +3,7 @@
 import { parseFqn, RESULT_CONTENT_TYPE } from "svc-runtime/internal/generator";
 import { SchemaJudge } from "../compile/emit/schema-judge.js";
 import { type Json, JsonObject, object, ordered } from "../json.js";
-import { pathOf } from "../meta-documents.js";
+import { fqnOf, pathOf } from "../meta-documents.js";
 import { errorReferences, errorResponses, errorSchemas, reference } from "./errors.js";
 import { sampleOf } from "./sample.js";
 import { SchemaComponents, SHARED_SCHEMAS } from "./schemas.js";
@@ -82,7 +82,7 @@ interface DocumentedTool {
 }
 
 function toolOf(document: JsonObject, schemas: SchemaComponents): DocumentedTool {
-  const fqn = String(document.get("fqn"));
+  const fqn = fqnOf(document);
   const inputSchema = document.get("input_schema") as JsonObject;
   const outputSchema = document.get("output_schema") as JsonObject;
   const parsed = parseFqn(fqn);

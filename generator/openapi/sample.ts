@@ -1,5 +1,6 @@
 /** Small valid values for a generated schema, for examples and for the first call of a tool. */
 
+import { FORMAT_SAMPLES } from "../contract/format-samples.js";
 import { dereferenced, listAt, namedSchemas, referenceOf, withKeyword } from "../contract/schema-reader.js";
 import { type Json, JsonObject } from "../json.js";
 import { wordOf } from "./pattern-word.js";
@@ -51,21 +52,11 @@ export function sampleOf(
 /** Maximum number of items in a sample list, even if `minItems` is larger. */
 const MAX_ITEMS = 256;
 
-const SAMPLE_TEXTS: Readonly<Record<string, string>> = {
-  "date-time": "2026-01-01T00:00:00Z",
-  date: "2026-01-01",
-  time: "00:00:00Z",
-  uri: "https://example.org/",
-  email: "a@example.org",
-  uuid: "00000000-0000-4000-8000-000000000000",
-  ipv4: "192.0.2.1",
-};
-
 function sampleText(schema: JsonObject): string {
   const number = (name: string, otherwise: number) => Number(schema.get(name) ?? otherwise);
   const [min, max] = [number("minLength", 0), number("maxLength", Number.POSITIVE_INFINITY)];
   const pattern = schema.get("pattern");
-  const format = SAMPLE_TEXTS[String(schema.get("format"))];
+  const format = FORMAT_SAMPLES[String(schema.get("format"))]?.[0];
   const plain = format ?? (schema.get("contentEncoding") === "base64" ? "AA==" : "text");
   if (typeof pattern === "string") return wordOf(pattern, min, max, plain) ?? plain;
   return plain === "text" ? plain.padEnd(min, "x").slice(0, max) : plain;

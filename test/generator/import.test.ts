@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { format } from "prettier";
-import { readSource } from "#generator/import/read-source.js";
+import { loadMetadata } from "#generator/import/load-metadata.js";
 import { errEval } from "#runtime/index.js";
 import { leasePort } from "../e2e/process.js";
 import { type Certificate, makeCertificate } from "../runtime/certificate.js";
@@ -488,7 +488,7 @@ Next: implement invoke and health in src, then svc-gen
     const cases: readonly (readonly [args: readonly string[], code: number, message: string])[] = [
       [[], 2, "import expects one file or URL; got 0 (see svc-gen import --help)"],
       [["a", "b"], 2, "import expects one file or URL; got 2 (see svc-gen import --help)"],
-      [["gone.json"], 1, 'cannot read "gone.json": it does not exist (expected a metadata file or a URL)'],
+      [["gone.json"], 1, 'cannot read "gone.json": the file does not exist (expected a metadata file or a URL)'],
       [["node_modules"], 1, 'cannot read "node_modules": it is a folder (expected a metadata file or a URL)'],
       [["http://"], 1, '"http://" is not a URL (such as https://tools.example.org/sum/meta)'],
       [["http://me:secret@127.0.0.1/meta"], 1, "the URL has a user or a password (metadata is public: remove them)"],
@@ -568,7 +568,7 @@ describe("over HTTP", () => {
     const silent = await serve(() => {});
     const slow = await serve((_, response) => response.write("["));
     for (const url of [silent, slow]) {
-      await assert.rejects(readSource(url, ".", 50), { message: /sent no complete answer within 50 ms$/ });
+      await assert.rejects(loadMetadata(url, ".", 50), { message: /sent no complete answer within 50 ms$/ });
     }
   });
 
@@ -593,7 +593,7 @@ describe("over HTTP", () => {
       [`https://${early}/meta`, "its certificate is not valid yet: check the clock of this machine"],
       [plain.replace("http:", "https:"), "the server may use plain HTTP: try http://"],
     ] as const) {
-      await assert.rejects(readSource(url, ".", 10_000), { hint });
+      await assert.rejects(loadMetadata(url, ".", 10_000), { hint });
     }
   });
 

@@ -1,8 +1,9 @@
 import { metadataListing } from "svc-runtime/internal/generator";
 import { VERSION } from "../../version.js";
+import type { GeneratedFile } from "../model.js";
 import { displayPath, type Layout } from "../project/layout.js";
 import { entrypointSpecifier, importsOf } from "./entrypoint.js";
-import { type GeneratedFile, render } from "./render.js";
+import { render } from "./render.js";
 import type { ToolArtifacts } from "./tool-artifacts.js";
 
 /**

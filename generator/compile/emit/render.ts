@@ -6,12 +6,6 @@ import { posix } from "node:path";
 import type { Contract } from "svc-runtime/internal/generator";
 import { literal, literalLines, schemaLines } from "./print-literal.js";
 
-/** Generated file. `path` is relative to the project, with forward slashes. */
-export interface GeneratedFile {
-  readonly path: string;
-  readonly text: string;
-}
-
 export interface ImportView {
   /** `{ Sum }`, `{ Sum as Sum2 }` or `Sum`; the last identifier equals `local`. */
   readonly clause: string;

@@ -11,13 +11,14 @@ import { refuseLinks } from "../../files/atomic-write.js";
 import { readRegular } from "../../files/read-file.js";
 import { VERSION } from "../../version.js";
 import type { Diagnostic } from "../diagnostics/diagnostics.js";
+import type { GeneratedFile } from "../model.js";
 import { bytesHash, contentHash, fileHash, folderHash, folderIdentity } from "./file-hash.js";
 import { findUpwards } from "./folders-up.js";
 import type { InputSnapshot } from "./input-recorder.js";
 
 export interface RunResult {
   readonly inputs: InputSnapshot;
-  readonly files: readonly { readonly path: string; readonly text: string }[];
+  readonly files: readonly GeneratedFile[];
   readonly diagnostics: readonly Diagnostic[];
   readonly checked: boolean;
   readonly contracts?: readonly Contract[];

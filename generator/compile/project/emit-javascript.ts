@@ -1,6 +1,7 @@
 /** Compiles a project to JavaScript from the program that was checked, without parsing it again. */
 
 import { join, resolve } from "node:path";
+import type { GeneratedFile } from "../model.js";
 import type { Project } from "./program.js";
 import { ts } from "./typescript.js";
 
@@ -36,7 +37,7 @@ function fileAt(program: ts.Program, path: string): ts.SourceFile | undefined {
 export function compile(
   program: ts.Program,
   { layout: { root, out }, options }: Pick<Project, "layout" | "options">,
-  generated: readonly { readonly path: string; readonly text: string }[],
+  generated: readonly GeneratedFile[],
   fallback: string,
 ): Compiled {
   const texts = new Map(generated.map(({ path, text }) => [resolve(join(root, path)), text]));

@@ -1,7 +1,7 @@
 /** Reports tools in the meta.json on disk that no class of the project has any more. */
 
 import { join } from "node:path";
-import { readSource } from "../../files/read-file.js";
+import { readTextFile } from "../../files/read-file.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
 import type { Program } from "./program.js";
@@ -9,7 +9,7 @@ import { toolOutside } from "./tool-outside.js";
 
 /** An error for a tool whose class is in a file outside the program, a note for every other missing tool. */
 export function removedTools(program: Program, present: ReadonlySet<string>): Diagnostic[] {
-  const text = readSource(join(program.layout.root, "meta.json"));
+  const text = readTextFile(join(program.layout.root, "meta.json"));
   return text === undefined
     ? []
     : fqnsOf(text)

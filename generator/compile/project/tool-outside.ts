@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import { isWithin } from "../../files/atomic-write.js";
-import { readSource } from "../../files/read-file.js";
+import { readTextFile } from "../../files/read-file.js";
 import { findUpwards } from "./folders-up.js";
 import { displayPath } from "./layout.js";
 import type { Program } from "./program.js";
@@ -23,7 +23,7 @@ export function toolOutside(program: Program, fqn = "") {
   const found = filesOutside(program, EXTENSIONS)
     .filter((path) => !JAVASCRIPT.test(path) || folders.has(dirname(path)))
     .find((path) => {
-      const text = readSource(path) ?? "";
+      const text = readTextFile(path) ?? "";
       return /\bextends\s+SvcTool\b/.test(text) && text.includes(fqn);
     });
   if (found === undefined) return undefined;
@@ -37,7 +37,7 @@ export function toolOutside(program: Program, fqn = "") {
 
 /** Whether a TypeScript file of the project, such as a test, matches, although it is not part of the program. */
 export function matchesOutside(program: Program, pattern: RegExp): boolean {
-  return filesOutside(program, EXTENSIONS.slice(0, 4)).some((path) => pattern.test(readSource(path) ?? ""));
+  return filesOutside(program, EXTENSIONS.slice(0, 4)).some((path) => pattern.test(readTextFile(path) ?? ""));
 }
 
 /** Absolute paths of at most {@link MAX_FILES} files near tsconfig.json that are not part of the program. */

@@ -6,10 +6,10 @@
 
 import morph = require("ts-morph");
 
-import { readSource } from "../../files/read-file.js";
+import { readTextFile } from "../../files/read-file.js";
 
 // Bounded reading, because the project chooses the files.
-morph.ts.sys.readFile = readSource;
+morph.ts.sys.readFile = readTextFile;
 
 export type * from "ts-morph";
 

@@ -15,6 +15,7 @@ import {
   type NumberAtom,
   type ObjectAtom,
   type ObjectMember,
+  restOf,
   type SampleValue,
   type SchemaPlace,
   type TextAtom,
@@ -164,9 +165,7 @@ class Inclusion {
       }
       return false;
     }
-    if (one.kind === "object") return false;
-    const both = sharedRange(one, other);
-    return both;
+    return haveDisjointRanges(one, other);
   }
 
   #pair(atom: Exclude<Atom, Kind<"literal">>, branch: Atom, sent: Node, taken: Node): readonly ExcludedValue[] {
@@ -408,8 +407,8 @@ function textFits(one: TextAtom, other: TextAtom): true | string {
   return other.formats.every((each) => one.formats.includes(each)) || "formats are not compared with patterns";
 }
 
-/** Whether the ranges of two atoms (numbers, lengths of texts, lengths of lists) have a common value. */
-function sharedRange(one: Atom, other: Atom): boolean {
+/** Whether the ranges of two atoms (numbers, lengths of texts, lengths of lists) have no common value. */
+function haveDisjointRanges(one: Atom, other: Atom): boolean {
   if (!("min" in one && "min" in other)) return false;
   return one.max < other.min || other.max < one.min;
 }
@@ -424,10 +423,6 @@ function longest({ prefix, rest, max }: ListAtom): number {
   const end = prefix.findIndex(isEmpty);
   if (end !== -1) return Math.min(max, end);
   return isEmpty(rest) ? Math.min(max, prefix.length) : max;
-}
-
-function restOf(atom: ObjectAtom): Node {
-  return atom.rest instanceof Node ? atom.rest : atom.nodes.any;
 }
 
 function matchesOnly(atom: ObjectAtom, name: string, pattern: string): boolean {

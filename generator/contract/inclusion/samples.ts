@@ -1,4 +1,5 @@
 import { truncated } from "svc-runtime/internal/generator";
+import { FORMAT_SAMPLES } from "../format-samples.js";
 import {
   type Atom,
   accepts,
@@ -22,24 +23,8 @@ const MAX_DEPTH = 12;
 /** Maximum number of repeated characters or items in an example. */
 const MAX_LENGTH = 4096;
 
-/** Two example texts of each format, for lists whose items must differ. */
-const TEXTS: Readonly<Record<string, readonly [string, string]>> = {
-  date: ["2020-01-31", "2020-02-01"],
-  time: ["12:00:00Z", "13:00:00Z"],
-  "date-time": ["2020-01-31T12:00:00Z", "2020-02-01T12:00:00Z"],
-  duration: ["P1D", "P2D"],
-  uri: ["https://example.org/", "https://example.org/a"],
-  "uri-reference": ["a/b", "a/c"],
-  "uri-template": ["a{b}", "a{c}"],
-  email: ["a@example.org", "b@example.org"],
-  hostname: ["example.org", "example.com"],
-  ipv4: ["192.0.2.1", "192.0.2.2"],
-  ipv6: ["2001:db8::1", "2001:db8::2"],
-  uuid: ["123e4567-e89b-12d3-a456-426614174000", "123e4567-e89b-12d3-a456-426614174001"],
-  "json-pointer": ["/a", "/b"],
-  "relative-json-pointer": ["0/a", "0/b"],
-  [BASE64]: ["AAAA", "AAAB"],
-};
+/** Sample texts by format. */
+const TEXTS: Readonly<Record<string, readonly [string, string]>> = { ...FORMAT_SAMPLES, [BASE64]: ["AAAA", "AAAB"] };
 
 const WORDS = ["x", "", "a", "A", "0", "-", " ", "other", "aaa", "a-b", "é"];
 
@@ -174,7 +159,6 @@ export function isEmptyAtom(atom: Atom): boolean {
       return min > max || (min === max && (minOpen || maxOpen));
     }
     case "string":
-      return atom.min > atom.max;
     case "array":
       return atom.min > atom.max;
     case "object":

@@ -526,7 +526,12 @@ export function admitted(atom: ObjectAtom, name: string): Node {
   if (declared !== undefined) return declared.node;
   const byPattern = matching(atom.patterns, name);
   if (byPattern.length > 0) return atom.nodes.join(...byPattern);
-  return atom.rest instanceof Node ? atom.rest : atom.nodes.any;
+  return restOf(atom);
+}
+
+/** Node of the values of undeclared members. */
+export function restOf({ rest, nodes }: ObjectAtom): Node {
+  return rest instanceof Node ? rest : nodes.any;
 }
 
 function matching(patterns: ReadonlyMap<string, Node>, name: string): Node[] {
@@ -535,7 +540,7 @@ function matching(patterns: ReadonlyMap<string, Node>, name: string): Node[] {
 
 const compiled = new Map<string, RegExp | undefined>();
 
-export function regExp(pattern: string): RegExp | undefined {
+function regExp(pattern: string): RegExp | undefined {
   if (!compiled.has(pattern)) {
     let made: RegExp | undefined;
     try {
@@ -546,14 +551,14 @@ export function regExp(pattern: string): RegExp | undefined {
   return compiled.get(pattern);
 }
 
-export function literalOf(json: Json): SampleValue {
+function literalOf(json: Json): SampleValue {
   if (Array.isArray(json)) return json.map(literalOf);
   if (json instanceof JsonObject) return new Map([...json.members].map(([name, each]) => [name, literalOf(each)]));
   return json as SampleValue;
 }
 
 /** Compares the nodes of values without an example; undefined if unknown. */
-export type IsWithin = (inner: Node, outer: Node) => boolean | undefined;
+type IsWithin = (inner: Node, outer: Node) => boolean | undefined;
 
 const unknown: IsWithin = () => undefined;
 

@@ -1,9 +1,8 @@
 /** Reads the bytes of metadata from a file or over HTTP. */
 
-import { closeSync, openSync, readSync } from "node:fs";
-import { resolve } from "node:path";
 import { CommandError } from "../cli/command-errors.js";
 import { quoted, quotedUrl } from "../compile/diagnostics/quote.js";
+import { readNamed, UnreadableFile } from "../files/read-file.js";
 import { MAX_METADATA_BYTES } from "./metadata.js";
 
 /** Time limit for an answer, in milliseconds. */
@@ -12,31 +11,22 @@ const LESS = "import fewer tools at a time";
 const EXAMPLE = "such as https://tools.example.org/sum/meta";
 
 /**
- * Reads metadata from an http or https URL, or from a file, which may be a pipe.
+ * Reads metadata from an http or https URL, or from a file, which may be a shell's pipe.
  *
- * @returns at most one byte more than the limit
  * @throws CommandError
  */
-export async function readSource(name: string, cwd: string, timeoutMs = TIMEOUT_MS): Promise<Uint8Array> {
-  return /^https?:\/\//i.test(name) ? fetchMetadata(name, timeoutMs) : readMetadataFile(name, resolve(cwd, name));
+export async function loadMetadata(name: string, cwd: string, timeoutMs = TIMEOUT_MS): Promise<Uint8Array> {
+  return /^https?:\/\//i.test(name) ? fetchMetadata(name, timeoutMs) : readMetadataFile(name, cwd);
 }
 
-function readMetadataFile(name: string, path: string): Uint8Array {
-  let file: number | undefined;
+function readMetadataFile(name: string, cwd: string): Uint8Array {
   try {
-    file = openSync(path, "r");
-    const bytes = Buffer.alloc(MAX_METADATA_BYTES + 1);
-    let size = 0;
-    for (let count = -1; count !== 0; size += count) count = readSync(file, bytes, size, bytes.length - size, null);
-    if (size > MAX_METADATA_BYTES) throw tooLarge(quoted(name));
-    return bytes.subarray(0, size);
+    const bytes = readNamed(cwd, name);
+    if (bytes.length > MAX_METADATA_BYTES) throw tooLarge(quoted(name));
+    return bytes;
   } catch (error) {
-    if (error instanceof CommandError) throw error;
-    const { code = "" } = error as NodeJS.ErrnoException;
-    const reason = code === "ENOENT" ? "it does not exist" : code === "EISDIR" ? "it is a folder" : code;
-    throw new CommandError(`cannot read ${quoted(name)}: ${reason}`, "expected a metadata file or a URL");
-  } finally {
-    if (file !== undefined) closeSync(file);
+    if (!(error instanceof UnreadableFile)) throw error;
+    throw new CommandError(error.message, "expected a metadata file or a URL");
   }
 }
 
