@@ -1,5 +1,5 @@
 import { outputEncoderOf } from "./output-encoders.js";
-import type { DataReference, Encoded } from "./wire/bcs/data.js";
+import type { DataReference, Encoded, ReferenceOf } from "./wire/bcs/data.js";
 import { sharedBytes } from "./wire/bytes.js";
 
 /** A tool class, reduced to its name and its output type. */
@@ -10,8 +10,6 @@ interface ToolOf<Output> {
 
 type TagOf<Output> = Output extends object ? keyof Output & string : never;
 type PayloadOf<Output, Tag extends string> = Output extends { readonly [name in Tag]: infer Payload } ? Payload : never;
-
-type ReferenceOf<Port> = Extract<Port, DataReference<unknown>>;
 
 /** Content type of a port: the T of a `DataRef<T>`; for a list, the type of an item. */
 type ContentOf<Port> = [ReferenceOf<Port>] extends [never]

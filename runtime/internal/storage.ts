@@ -3,12 +3,12 @@
 export { checkedInteger } from "../checked-integer.js";
 export type { ReadBudget, ReadOptions, ResolvedValue } from "../leader/result/resolve.js";
 export { isLoopback } from "../loopback.js";
-export { decodeBase64url } from "../wire/base64.js";
 export type { RawValue } from "../wire/bcs/bcs-shapes.js";
 export {
   type content,
   type DataReference,
   type Encoded,
+  isBlobId,
   NexusData,
   NexusValue,
   parseObjectId,

@@ -15,6 +15,7 @@ import {
   SIGNATURE_VERSION,
   SignatureHeaders,
 } from "../wire/protocol.js";
+import { isMemoryName } from "../wire/replay-memory-header.js";
 import { type Address, Addresses } from "./addresses.js";
 import {
   beforeAttempt,
@@ -579,7 +580,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
   /** Records and returns the name of the replay memory that answered. */
   #note(address: Address, { status, headers }: HttpResponse): string | undefined {
     const text = headers[this.#headers.replayMemory.toLowerCase()];
-    const name = typeof text === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(text) ? text : undefined;
+    const name = typeof text === "string" && isMemoryName(text) ? text : undefined;
     if (name !== undefined) address.memory = name;
     // An answer of a gateway tells nothing about the tool's memory.
     if (text !== undefined || status === 200) address.known = true;

@@ -1,4 +1,4 @@
-import type { DataReference, WalrusValue } from "../wire/bcs/data.js";
+import type { DataReference, ReferenceOf, WalrusValue } from "../wire/bcs/data.js";
 import type { JsonText } from "./request/request.js";
 
 export interface ToolType {
@@ -50,9 +50,6 @@ type Received<Output> = Output extends string
   : Output extends object
     ? { [Tag in keyof Output]: { [Name in keyof Output[Tag]]: ReceivedPort<Output[Tag][Name]> } }
     : never;
-
-/** Reference types of a port, or `never`. */
-type ReferenceOf<Port> = Extract<Port, DataReference<unknown>>;
 
 type ReceivedPort<Port> = [ReferenceOf<Port>] extends [never]
   ? Port extends readonly (infer Item)[]

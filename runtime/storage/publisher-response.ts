@@ -1,6 +1,6 @@
 /** Parses a publisher's response to a PUT: `{"newlyCreated":…}` or `{"alreadyCertified":…}` (Walrus HTTP API). */
 
-import { decodeBase64url } from "svc-runtime/internal/storage";
+import { isBlobId } from "svc-runtime/internal/storage";
 import { type Paid, StorageError } from "./storage-error.js";
 
 /** Maximum size of a response, in bytes. */
@@ -79,7 +79,7 @@ function integer(name: string, value: unknown): number {
 }
 
 function blobId(value: unknown): string {
-  if (typeof value !== "string" || decodeBase64url(value)?.length !== 32) {
+  if (typeof value !== "string" || !isBlobId(value)) {
     throw new ShapeError("expected `blobId` as base64url of 32 bytes without padding");
   }
   return value;

@@ -95,6 +95,9 @@ export type Codec =
   /** Reference to a definition of the contract, for recursive types. */
   | { readonly kind: "ref"; readonly name: string };
 
+/** Codec of one kind, or of several. */
+export type CodecOf<Kind extends Codec["kind"]> = Extract<Codec, { readonly kind: Kind }>;
+
 /** One declared member of an object. For an optional member, absent, `null` and `undefined` mean the same. */
 export interface ContractMember {
   readonly name: string;
@@ -107,7 +110,7 @@ export interface Port {
   readonly name: string;
   readonly many: boolean;
   /** Type of the whole list of a `many` input, if it is a tuple or has constraints. */
-  readonly list?: Extract<Codec, { readonly kind: "array" | "tuple" }>;
+  readonly list?: CodecOf<"array" | "tuple">;
   /** Whether the member is optional. Such a port is always a `one` port; it is `null` on the wire if absent. */
   readonly optional?: boolean;
   /** Whether an output port accepts references to stored values (`DataRef`). */

@@ -10,6 +10,9 @@ interface CompiledDefinition<Compiled> {
   compiled: Compiled;
 }
 
+/** Returns the codec of a definition; undefined if the contract has no such definition. */
+export type ResolveDefinition = (name: string) => Codec | undefined;
+
 /** Compiles the definitions of a contract at their first reference. */
 export class Definitions<Compiled> {
   readonly #codecs: ReadonlyMap<string, Codec>;
@@ -19,8 +22,7 @@ export class Definitions<Compiled> {
     this.#codecs = new Map(definitions);
   }
 
-  /** Codec of a definition; undefined if the contract has no such definition. */
-  readonly codecOf = (name: string): Codec | undefined => this.#codecs.get(name);
+  readonly codecOf: ResolveDefinition = (name) => this.#codecs.get(name);
 
   /**
    * Compiled definition of this name; compiles it at the first reference.

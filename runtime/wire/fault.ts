@@ -18,6 +18,9 @@ export class WireFault extends Error {
 
 export const inputFault = (details: string) => new WireFault("input_deserialization_error", details);
 
+/** The fault of a result that does not match its contract. */
+export const outputFault = (details: string) => new WireFault("output_serialization_error", details);
+
 /** Path of a member inside a value: names and array indexes. */
 export type Path = readonly (string | number)[];
 

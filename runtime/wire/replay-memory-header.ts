@@ -14,6 +14,11 @@ export function repeatText({ memory, ageMs }: Repeat): string {
   return `${memory};age=${ageMs}`;
 }
 
+/** Whether a text can be the name of a replay memory. */
+export function isMemoryName(text: string): boolean {
+  return /^[A-Za-z0-9_-]{1,64}$/.test(text);
+}
+
 const REPEAT = /^([A-Za-z0-9_-]{22});age=(\d{1,15})$/;
 
 /** Parses the header; undefined if it is malformed. */

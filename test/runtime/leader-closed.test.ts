@@ -166,8 +166,8 @@ describe("inputs", () => {
   test("only objects", async () => {
     for (const [value, got] of [
       [null, "null"],
-      [undefined, "undefined"],
-      ["text", "string"],
+      [undefined, "nothing"],
+      ["text", "a string"],
       [[], "an array"],
     ] as const) {
       const message = new RegExp(`invalid_input: expected an object with the input ports, got ${got}$`);

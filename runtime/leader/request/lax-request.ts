@@ -7,9 +7,8 @@ import { Buffer } from "#platform/bytes";
 import { sha256 } from "#platform/hash";
 import type { PortShape } from "../../wire/bcs/bcs-shapes.js";
 import { InputHasher } from "../../wire/crypto/input-hash.js";
-import { quote } from "../../wire/json/print.js";
 import { MAX_VALUES } from "../../wire/protocol.js";
-import { itemText, valueText } from "./request.js";
+import { envelopeBody, envelopePort, valueText } from "./request.js";
 import type { Envelope } from "./signed-request.js";
 
 /**
@@ -29,8 +28,7 @@ export function laxEnvelope(ports: readonly PortShape[], input: object): Envelop
       : [valueText(value, [name])];
     if (many && (!isList || texts.length < 1 || texts.length > MAX_VALUES)) fits = false;
     hashes.push(texts.map(sha256));
-    const items = texts.map((text) => itemText(text, isList ? 6 : 5));
-    return `{"port_name":${quote(name)},"value":${isList ? `{"many":[${items}]}` : `{"one":${items[0]}}`}}`;
+    return envelopePort(name, isList, texts);
   };
   const members = ports.map(({ name, many }) => member(name, given.get(name) ?? null, many));
   for (const [name, value] of given) {
@@ -38,7 +36,7 @@ export function laxEnvelope(ports: readonly PortShape[], input: object): Envelop
     fits = false;
     members.push(member(name, value, Array.isArray(value)));
   }
-  const body = Buffer.from(`{"ports":[${members.join(",")}]}`);
+  const body = envelopeBody(members);
   // Servers check the structure of the body before its hash, so a body with another structure needs no hash.
   return { body, inputHash: fits ? new InputHasher(ports).hash(hashes) : Buffer.alloc(32) };
 }

@@ -11,6 +11,7 @@ import { asBuffer } from "../../wire/bytes.js";
 import { SigningKey } from "../../wire/crypto/ed25519-keys.js";
 import { InputHasher } from "../../wire/crypto/input-hash.js";
 import { invocationNonce } from "../../wire/crypto/nonce.js";
+import { kindOf } from "../../wire/decode/mismatch.js";
 import type { JsonDocument } from "../../wire/json/document.js";
 import { quote, textOf } from "../../wire/json/print.js";
 import { foldTape } from "../../wire/json/read.js";
@@ -71,16 +72,20 @@ export function buildEnvelope(
   hasher: InputHasher = new InputHasher(ports),
 ): Envelope {
   const texts = inputTexts(ports, input);
-  const members = ports.map(({ name, many }, i) => {
-    // Number of nesting levels around a value in the envelope.
-    const depth = many ? 6 : 5;
-    const items = (texts[i] as Uint8Array[]).map((text) => itemText(text, depth));
-    return `{"port_name":${quote(name)},"value":${many ? `{"many":[${items.join(",")}]}` : `{"one":${items[0]}}`}}`;
-  });
-  return {
-    body: Buffer.from(`{"ports":[${members.join(",")}]}`),
-    inputHash: hasher.hash(texts.map((items) => items.map(sha256))),
-  };
+  const members = ports.map(({ name, many }, i) => envelopePort(name, many, texts[i] as Uint8Array[]));
+  return { body: envelopeBody(members), inputHash: hasher.hash(texts.map((items) => items.map(sha256))) };
+}
+
+/** Port of an envelope with the texts of its values. */
+export function envelopePort(name: string, many: boolean, texts: readonly Uint8Array[]): string {
+  // Number of nesting levels around a value in the envelope.
+  const depth = many ? 6 : 5;
+  const items = texts.map((text) => itemText(text, depth));
+  return `{"port_name":${quote(name)},"value":${many ? `{"many":[${items.join(",")}]}` : `{"one":${items[0]}}`}}`;
+}
+
+export function envelopeBody(ports: readonly string[]): Buffer {
+  return Buffer.from(`{"ports":[${ports.join(",")}]}`);
 }
 
 /**
@@ -128,8 +133,7 @@ function pick(input: object, ports: readonly PortShape[]): object {
 /** @throws {@link LeaderError} if the input is not an object */
 export function requireObject(input: unknown): object {
   if (typeof input === "object" && input !== null && !Array.isArray(input)) return input;
-  const got = input === null ? "null" : Array.isArray(input) ? "an array" : typeof input;
-  throw new LeaderError("invalid_input", `expected an object with the input ports, got ${got}`);
+  throw new LeaderError("invalid_input", `expected an object with the input ports, got ${kindOf(input)}`);
 }
 
 function requireKnown(ports: readonly PortShape[], input: unknown): void {
@@ -151,7 +155,7 @@ export function valueText(value: unknown, path: (string | number)[]): Uint8Array
 }
 
 /** Item of a value in an envelope: inline if its text is canonical and short, otherwise as `bytes`. */
-export function itemText(text: Uint8Array, depth: number): string {
+function itemText(text: Uint8Array, depth: number): string {
   return fitsInline(text, depth)
     ? `{"kind":"data","data":${asBuffer(text).toString("utf8")}}`
     : `{"kind":"data","bytes":"${asBuffer(text).toString("base64")}"}`;

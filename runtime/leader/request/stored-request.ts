@@ -1,5 +1,6 @@
 import { decodeBase64, decodeBase64url } from "../../wire/base64.js";
 import { asBuffer } from "../../wire/bytes.js";
+import { isMemoryName } from "../../wire/replay-memory-header.js";
 import type { SignedRequest } from "./signed-request.js";
 import { Attempts } from "./signed-request.js";
 
@@ -69,7 +70,7 @@ export function readRequest(stored: string | StoredRequest): SignedRequest {
   if (typeof since !== "number" || !Number.isSafeInteger(since) || since < 0) {
     throw new TypeError("stored request: since: expected milliseconds since 1970, got another value");
   }
-  if (memory !== undefined && (typeof memory !== "string" || !/^[A-Za-z0-9_-]{1,64}$/.test(memory))) {
+  if (memory !== undefined && (typeof memory !== "string" || !isMemoryName(memory))) {
     throw new TypeError("stored request: memory: expected the name of a replay memory, got another value");
   }
   return storable({

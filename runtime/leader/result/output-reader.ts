@@ -16,7 +16,7 @@ export interface ReadablePort extends Pick<ResultPort, "name" | "many"> {
   readonly values: readonly ({ readonly kind: "inline"; readonly bytes: Uint8Array } | WalrusValue)[];
 }
 
-interface CompiledVariant {
+interface VariantDecoder {
   readonly text: boolean;
   readonly ports: ReadonlyMap<string, { readonly optional: boolean; readonly decode: Decode }>;
 }
@@ -27,7 +27,7 @@ interface CompiledVariant {
  * checked, as servers do not check them either.
  */
 export class OutputReader {
-  readonly #variants: ReadonlyMap<string, CompiledVariant>;
+  readonly #variants: ReadonlyMap<string, VariantDecoder>;
 
   constructor({ output, definitions = [] }: Pick<Contract, "output" | "definitions">) {
     const compiler = new ResultDecoderCompiler(definitions, WithSerdeErrorPath.of);
@@ -51,7 +51,7 @@ export class OutputReader {
       const known = variant.ports.get(port.name);
       if (known === undefined) throw misfit(`${tag} has no port ${JSON.stringify(port.name)} in the contract`);
       const values = port.values.map((value, i) =>
-        value.kind === "walrus" ? value : readValue(known, value.bytes, pathOf(tag, port, i)),
+        value.kind === "walrus" ? value : readValue(known, value.bytes, valuePath(tag, port, i)),
       );
       const value = port.many ? values : values[0];
       if (value === ABSENT) setAbsent(members, port.name);
@@ -65,7 +65,7 @@ export class OutputReader {
 
 const ABSENT = Symbol("absent");
 
-function pathOf(tag: string, { name, many }: ReadablePort, i: number): (string | number)[] {
+function valuePath(tag: string, { name, many }: ReadablePort, i: number): (string | number)[] {
   return many ? [tag, name, i] : [tag, name];
 }
 

@@ -3,14 +3,14 @@
 import { isValidPublicKey, prepareVerifyKey } from "#platform/ed25519";
 import { readPublicKey } from "../../config/keys.js";
 import { decodeOutput } from "../../wire/bcs/bcs.js";
-import type { MetaSchema, PortShape, RawValue } from "../../wire/bcs/bcs-shapes.js";
+import type { MetaSchema, RawValue } from "../../wire/bcs/bcs-shapes.js";
 import { InlineValue, NexusData, NexusDataError, NexusValue, type WalrusValue } from "../../wire/bcs/data.js";
 import { VerifyKey } from "../../wire/crypto/ed25519-keys.js";
 import { outputHash, toolSignatureMessage } from "../../wire/crypto/signature.js";
 import { JsonError } from "../../wire/json/error.js";
 import { quote } from "../../wire/json/print.js";
 import { plainValue } from "../../wire/json/untyped-json.js";
-import { FAILURE_PORT, FAILURE_VARIANT } from "../../wire/ports.js";
+import { FAILURE, FAILURE_VARIANT } from "../../wire/ports.js";
 import { MAX_RESULT_BYTES } from "../../wire/protocol.js";
 import { engine } from "../engine.js";
 import { LeaderError } from "../error.js";
@@ -49,13 +49,13 @@ export function decodeResult({ outputVariants }: Pick<MetaSchema, "outputVariant
   }
   try {
     const { tag, ports } = decodeOutput(bcs);
-    const declared = tag === FAILURE_VARIANT ? FAILURE_PORTS : outputVariants.find(({ name }) => name === tag)?.ports;
+    const declared = tag === FAILURE_VARIANT ? FAILURE.ports : outputVariants.find(({ name }) => name === tag)?.ports;
     if (declared === undefined) throw new LeaderError("invalid_answer", "result: the tool declares no such variant");
     if (ports.length !== declared.length || declared.some(({ name }, i) => ports[i]?.name !== name)) {
       throw new LeaderError("invalid_answer", `${quote(tag)}: expected exactly the declared ports, in their order`);
     }
     const checked = declared.map(({ name, many }, i) => resultPort(name, many, ports[i]?.values ?? []));
-    return { tag, ports: checked, value: Object.fromEntries(checked.map((port) => [port.name, portValue(port)])) };
+    return { tag, ports: checked, value: Object.fromEntries(checked.map((port) => [port.name, plainPortValue(port)])) };
   } catch (error) {
     if (error instanceof RangeError || error instanceof JsonError) {
       throw new LeaderError("invalid_answer", error.message, { cause: error });
@@ -63,8 +63,6 @@ export function decodeResult({ outputVariants }: Pick<MetaSchema, "outputVariant
     throw error;
   }
 }
-
-const FAILURE_PORTS: readonly PortShape[] = [{ name: FAILURE_PORT, many: false }];
 
 function resultPort(name: string, many: boolean, raw: readonly RawValue[]): ResultPort {
   if (!many && raw.length !== 1) throw new NexusDataError(`${quote(name)}: expected one value, got ${raw.length}`);
@@ -80,7 +78,7 @@ function resultPort(name: string, many: boolean, raw: readonly RawValue[]): Resu
   return { name, many, values };
 }
 
-function portValue({ many, values }: ResultPort): unknown {
+function plainPortValue({ many, values }: ResultPort): unknown {
   const plain = values.map((value) => (value.kind === "inline" ? plainValue(value.bytes) : value));
   return many ? plain : plain[0];
 }

@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { decodeBase64url } from "svc-runtime/internal/storage";
+import { isBlobId } from "svc-runtime/internal/storage";
 import { BlobIdEncoder, DEFAULT_SHARDS } from "../blob-id.js";
 import type { WalrusStorageOptions } from "../walrus-storage.js";
 
@@ -246,7 +246,7 @@ export class DevStore {
     if (fault?.kind === "reset") return reset(response.req);
     if (fault?.kind === "status") return sendFault(response, fault);
     if (fault?.kind === "slow") await pause(response, fault.delayMs);
-    if (decodeBase64url(blobId)?.length !== 32) return sendError(response, 400, "INVALID_ARGUMENT", "not a blob id");
+    if (!isBlobId(blobId)) return sendError(response, 400, "INVALID_ARGUMENT", "not a blob id");
     const blob = this.#blobs.get(blobId);
     if (blob === undefined || blob.endEpoch <= this.epoch) {
       return sendError(response, 404, "NOT_FOUND", "the requested blob is not stored");

@@ -6,10 +6,10 @@
 
 import { Buffer } from "#platform/bytes";
 import { decodeBase64, decodeBase64url } from "../base64.js";
-import { ARRAY, itemsOf, type JsonDocument, kindAt, OBJECT, STRING } from "../json/document.js";
+import { ARRAY, itemsOf, type JsonDocument, kindAt, OBJECT } from "../json/document.js";
 import { JsonError } from "../json/error.js";
 import { textOf } from "../json/print.js";
-import { membersByName, stringOf } from "../json/read.js";
+import { membersByName, stringValueOf } from "../json/read.js";
 import { parseJson } from "../json/scan.js";
 import { MAX_INLINE_BYTES, MAX_PORT_BYTES, MAX_VALUES } from "../protocol.js";
 import type { ValueKind } from "./bcs-shapes.js";
@@ -41,6 +41,9 @@ export interface DataReference<out T> {
  * `DataRef<T>[]` is a `many` port of such values. The schema contains only T, the type that a downstream tool receives.
  */
 export type DataRef<T> = T | DataReference<T>;
+
+/** Reference types of a port, or `never`. */
+export type ReferenceOf<Port> = Extract<Port, DataReference<unknown>>;
 
 /** JSON text of a T, as bytes. Untyped bytes are assignable to every `Encoded<T>`. */
 export type Encoded<T> = Uint8Array & { readonly [content]?: T };
@@ -91,8 +94,7 @@ export class WalrusValue {
     readonly returned?: () => void | Promise<void>,
   ) {
     requireLength("Walrus blob id", blobId, 43);
-    const id = decodeBase64url(Buffer.from(blobId).toString("latin1"));
-    if (id?.length !== 32) {
+    if (!isBlobId(Buffer.from(blobId).toString("latin1"))) {
       throw new NexusDataError("Walrus blob id: expected canonical base64url of 32 bytes without padding");
     }
     requireLength("Walrus content digest", contentDigest, 32);
@@ -101,6 +103,11 @@ export class WalrusValue {
   nexusValue(): this {
     return this;
   }
+}
+
+/** Whether a text is a blob id: 32 bytes as base64url without padding. */
+export function isBlobId(text: string): boolean {
+  return decodeBase64url(text)?.length === 32;
 }
 
 function requireLength(what: string, bytes: Uint8Array, length: number): void {
@@ -273,12 +280,9 @@ function membersOf(document: JsonDocument, entry: number, what: string): Map<str
 function valueFrom(document: JsonDocument, entry: number): NexusValue {
   const members = membersOf(document, entry, "value");
   const text = (name: string): string => {
-    const at = members.get(name);
-    const kind = at === undefined ? undefined : kindAt(document, at);
-    if (at === undefined || kind === undefined || (kind !== STRING && kind !== STRING + 1)) {
-      throw new NexusDataError(`value: expected a string member \`${name}\``);
-    }
-    return stringOf(document, at);
+    const found = stringValueOf(document, members.get(name));
+    if (found === undefined) throw new NexusDataError(`value: expected a string member \`${name}\``);
+    return found;
   };
   const exactly = (...names: string[]) => {
     if (members.size !== names.length || names.some((name) => !members.has(name))) {

@@ -5,7 +5,7 @@
 
 import { decodeOwnBase64 } from "../base64.js";
 import { asBuffer } from "../bytes.js";
-import type { Codec, Contract } from "../contract.js";
+import type { Codec, CodecOf, Contract } from "../contract.js";
 import { parseDateTime } from "../date-time.js";
 import { Definitions } from "../definitions.js";
 import { inputFault } from "../fault.js";
@@ -176,7 +176,7 @@ export class DecoderCompiler {
     return new ListDecoder(codec, (item) => this.compile(item));
   }
 
-  #union(codec: Extract<Codec, { kind: "union" }>): Decode {
+  #union(codec: CodecOf<"union">): Decode {
     const branches = codec.branches.map((branch) => this.compile(branch));
     const { codecOf } = this.#definitions;
     const discriminator = discriminatorOf(codec.branches, codecOf, branches);
@@ -204,7 +204,7 @@ export class DecoderCompiler {
     };
   }
 
-  #json(codec: Extract<Codec, { kind: "json" }>): Decode {
+  #json(codec: CodecOf<"json">): Decode {
     const { except } = codec;
     const checkNumber = numberCheck(codec);
     const checkText = textCheck(codec);
@@ -231,7 +231,7 @@ export class DecoderCompiler {
     };
   }
 
-  #number(codec: Extract<Codec, { kind: "number" }>): Decode {
+  #number(codec: CodecOf<"number">): Decode {
     const integer = codec.integer === true;
     const expected = integer ? "an integer within ±(2^53-1)" : "a number";
     const check = numberCheck(codec);
@@ -249,7 +249,7 @@ export class DecoderCompiler {
     };
   }
 
-  #bigint(codec: Extract<Codec, { kind: "bigint" }>): Decode {
+  #bigint(codec: CodecOf<"bigint">): Decode {
     const { min, max, name } = bigintRange(codec.format);
     const check = integerCheck(codec);
     return (document, entry) => {
@@ -268,7 +268,7 @@ export class DecoderCompiler {
     };
   }
 
-  #object(codec: Extract<Codec, { kind: "object" }>): Decode {
+  #object(codec: CodecOf<"object">): Decode {
     const declared = codec.members.map(({ name, optional, codec }) => ({
       name,
       optional: optional === true,
@@ -374,7 +374,7 @@ interface FoundMembers {
   readonly present: number[];
 }
 
-type ListCodec = Extract<Codec, { readonly kind: "array" | "tuple" }>;
+type ListCodec = CodecOf<"array" | "tuple">;
 
 /** Maximum number of values in a list, nested ones included, for which the array is allocated at full size. */
 const SHORT_LIST = 64;

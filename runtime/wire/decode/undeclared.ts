@@ -2,7 +2,7 @@
 
 import type { Codec, Contract } from "../contract.js";
 import { pathText } from "../fault.js";
-import { ARRAY, after, firstIn, type JsonDocument, kindAt, OBJECT, valueOfKey } from "../json/document.js";
+import { ARRAY, after, firstIn, kindAt, OBJECT, valueOfKey } from "../json/document.js";
 import { stringOf } from "../json/read.js";
 import { parseJson } from "../json/scan.js";
 
@@ -53,12 +53,8 @@ export function undeclaredMembers({ input, definitions = [] }: Contract, body: U
   };
   const codecOf = ({ many, codec, list }: (typeof input)[number]): Codec =>
     many ? (list ?? { kind: "array", item: codec }) : codec;
-  if (isObject(document)) members(0, "", new Map(input.map((port) => [port.name, codecOf(port)])));
+  if (kindAt(document, 0) === OBJECT) members(0, "", new Map(input.map((port) => [port.name, codecOf(port)])));
   return found;
-}
-
-function isObject(document: JsonDocument): boolean {
-  return kindAt(document, 0) === OBJECT;
 }
 
 function below(at: string, name: string): string {

@@ -1,20 +1,17 @@
 /** Encodes values to JSON text by their codecs: members in declared order, so that equal results have equal bytes. */
 
 import { asBuffer } from "../bytes.js";
-import type { Codec, Contract, ListConstraints } from "../contract.js";
+import type { Codec, CodecOf, Contract, ListConstraints } from "../contract.js";
 import { formatDateTime } from "../date-time.js";
 import { countCheck, integerCheck, numberCheck, repetition, textCheck } from "../decode/constraints.js";
 import { bigintRange, kindOf, literalMismatch, Mismatch } from "../decode/mismatch.js";
 import { discriminatorOf } from "../decode/union/discriminator.js";
 import { branchesOverlap, chooseBranch, compileIndexes } from "../decode/union/union-choice.js";
 import { DefinitionMemo, Definitions } from "../definitions.js";
-import { WireFault } from "../fault.js";
+import { outputFault } from "../fault.js";
 import { formatNumber } from "../json/numbers.js";
 import { quote } from "../json/print.js";
 import { MAX_DEPTH } from "../protocol.js";
-
-/** The fault of a result that does not match its contract. */
-export const fault = (details: string) => new WireFault("output_serialization_error", details);
 
 /** Classes whose content is not in their properties, so instances would be encoded as empty objects. */
 const OPAQUE_CLASSES = [Date, Map, Set, Promise];
@@ -63,7 +60,7 @@ export class ValueEncoder {
   /** @throws {@link WireFault} `output_serialization_error` with the member's path */
   write(value: unknown): string {
     const text = this.#encode(value, 0, new DefinitionMemo());
-    if (text instanceof Mismatch) throw fault(text.describe());
+    if (text instanceof Mismatch) throw outputFault(text.describe());
     return text;
   }
 }
@@ -124,7 +121,7 @@ function encodeAnyObject(value: object, depth: number, memo: DefinitionMemo): st
     return `[${texts.join(",")}]`;
   }
   if (!hasMembers(value)) return new Mismatch("a JSON value", givenKind(value));
-  const text = undeclaredMembers(value, NO_NAMES, (member) => encodeAny(member, depth + 1, memo));
+  const text = undeclaredText(value, NO_NAMES, (member) => encodeAny(member, depth + 1, memo));
   return text instanceof Mismatch ? text : `{${text}}`;
 }
 
@@ -135,7 +132,7 @@ const NO_NAMES: ReadonlySet<string> = new Set();
  * depend on insertion order. Omits a member if `encode` returns undefined. A mismatch does not contain the names: they
  * are data.
  */
-function undeclaredMembers(
+function undeclaredText(
   value: object,
   declared: ReadonlySet<string>,
   encode: (member: unknown, name: string) => string | Mismatch | undefined,
@@ -239,7 +236,7 @@ export class EncoderCompiler {
     }
   }
 
-  #union(codec: Extract<Codec, { kind: "union" }>): Encode {
+  #union(codec: CodecOf<"union">): Encode {
     const branches = codec.branches.map((branch) => this.compile(branch, true));
     const discriminator = discriminatorOf(codec.branches, this.#definitions.codecOf, branches);
     if (discriminator === undefined) {
@@ -261,7 +258,7 @@ export class EncoderCompiler {
     };
   }
 
-  #tuple(codec: Extract<Codec, { kind: "tuple" }>, inUnion: boolean): Encode {
+  #tuple(codec: CodecOf<"tuple">, inUnion: boolean): Encode {
     const { items, optional = 0, rest, tail = [] } = codec;
     const list = inUnion ? codec : {};
     const fixed = items.map((item) => this.compile(item, inUnion));
@@ -283,7 +280,7 @@ export class EncoderCompiler {
     };
   }
 
-  #object(codec: Extract<Codec, { kind: "object" }>, inUnion: boolean): Encode {
+  #object(codec: CodecOf<"object">, inUnion: boolean): Encode {
     const { members } = codec;
     const declared = members.map(({ name, optional, codec }) => ({
       name,
@@ -312,7 +309,7 @@ export class EncoderCompiler {
         text += `${text === "" ? "" : ","}${key}${encoded}`;
       }
       if (encodeOther === undefined && !this.#countsUndeclared) return `{${text}}`;
-      const others = undeclaredMembers(value, known, (member, name) => {
+      const others = undeclaredText(value, known, (member, name) => {
         const encode = encodeOther?.(name);
         if (encode === undefined) context.undeclaredCount++;
         return encode?.(member, depth + 1, context);

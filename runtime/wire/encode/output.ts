@@ -20,14 +20,14 @@ import { type Decode, DecodeContext } from "../decode/decoder.js";
 import { kindOf, Mismatch } from "../decode/mismatch.js";
 import { ResultDecoderCompiler } from "../decode/result-decoder.js";
 import { DefinitionMemo } from "../definitions.js";
-import { type Path, pathText } from "../fault.js";
+import { outputFault, type Path, pathText } from "../fault.js";
 import { type JsonDocument, kindAt, NULL } from "../json/document.js";
 import { JsonError } from "../json/error.js";
 import { quote } from "../json/print.js";
 import { parseJson } from "../json/scan.js";
 import { FAILURE, FAILURE_PORT, FAILURE_VARIANT } from "../ports.js";
 import { MAX_INLINE_BYTES, MAX_PORT_BYTES, MAX_RESULT_BYTES, MAX_VALUES, OUTPUT_BUDGET } from "../protocol.js";
-import { type Encode, EncoderCompiler, fault, givenKind, hasMembers, memberOf } from "./encoder.js";
+import { type Encode, EncoderCompiler, givenKind, hasMembers, memberOf } from "./encoder.js";
 
 /** A result of the reserved failure variant `_err_eval`, with its single port `reason`. */
 export class ErrEval {
@@ -39,7 +39,7 @@ export interface EncodedOutput extends RawOutput {
 }
 
 export class OutputEncoder {
-  readonly #variants: ReadonlyMap<string, CompiledVariant>;
+  readonly #variants: ReadonlyMap<string, VariantEncoder>;
   /** Decoders that check the inline values of explicit ports; created on demand. */
   readonly #decoders = new Map<Port, Decode>();
   readonly #decoderCompiler: ResultDecoderCompiler;
@@ -74,7 +74,7 @@ export class OutputEncoder {
         else total += value.kind === "object" ? 32 : (value.size ?? 0);
       }
     }
-    if (total > OUTPUT_BUDGET) throw fault(`result: at most ${OUTPUT_BUDGET} bytes over all ports, got ${total}`);
+    if (total > OUTPUT_BUDGET) throw outputFault(`result: at most ${OUTPUT_BUDGET} bytes over all ports, got ${total}`);
     return output;
   }
 
@@ -85,33 +85,33 @@ export class OutputEncoder {
    */
   text(tag: string, name: string, value: unknown): string {
     const found = this.#variants.get(tag)?.ports.find(({ port }) => port.name === name);
-    if (found === undefined) throw fault(`${pathText([tag, name])}: the tool has no such output port`);
+    if (found === undefined) throw outputFault(`${pathText([tag, name])}: the tool has no such output port`);
     const { port, encode } = found;
     const text =
       port.optional && (value === undefined || value === null) ? "null" : encode(value, 0, new DefinitionMemo());
-    if (text instanceof Mismatch) throw fault(text.describe([tag, name]));
+    if (text instanceof Mismatch) throw outputFault(text.describe([tag, name]));
     return text;
   }
 
-  #variantOf(result: unknown): CompiledVariant {
-    if (result instanceof ErrEval) return this.#variants.get(FAILURE_VARIANT) as CompiledVariant;
+  #variantOf(result: unknown): VariantEncoder {
+    if (result instanceof ErrEval) return this.#variants.get(FAILURE_VARIANT) as VariantEncoder;
     let tag: string;
     if (typeof result === "string") {
       tag = result;
     } else {
       if (!hasMembers(result)) {
-        throw fault(`result: expected an object with one variant, got ${givenKind(result)}`);
+        throw outputFault(`result: expected an object with one variant, got ${givenKind(result)}`);
       }
       const names = Object.keys(result).filter((name) => (result as Record<string, unknown>)[name] !== undefined);
-      if (names.length !== 1) throw fault(`result: expected exactly one variant, got ${names.length}`);
+      if (names.length !== 1) throw outputFault(`result: expected exactly one variant, got ${names.length}`);
       tag = names[0] as string;
     }
     const found = this.#variants.get(tag);
     if (found === undefined || tag === FAILURE_VARIANT) {
-      throw fault(`result: expected one of the variants ${this.#names()}, got another`);
+      throw outputFault(`result: expected one of the variants ${this.#names()}, got another`);
     }
     if ((typeof result === "string") !== (found.variant.text === true)) {
-      throw fault(`${tag}: expected ${found.variant.text ? "the string alone" : "an object with its ports"}`);
+      throw outputFault(`${tag}: expected ${found.variant.text ? "the string alone" : "an object with its ports"}`);
     }
     return found;
   }
@@ -124,7 +124,7 @@ export class OutputEncoder {
   }
 
   #inline(
-    { variant, ports }: CompiledVariant,
+    { variant, ports }: VariantEncoder,
     result: unknown,
     onRounded: ((port: string) => void) | undefined,
   ): EncodedOutput {
@@ -133,7 +133,7 @@ export class OutputEncoder {
     const payload: unknown =
       result instanceof ErrEval ? { [FAILURE_PORT]: result.reason } : (result as Record<string, unknown>)[tag];
     if (!hasMembers(payload)) {
-      throw fault(`${pathText([tag])}: expected an object with its ports, got ${givenKind(payload)}`);
+      throw outputFault(`${pathText([tag])}: expected an object with its ports, got ${givenKind(payload)}`);
     }
     return {
       tag,
@@ -148,22 +148,22 @@ export class OutputEncoder {
 
   #explicit({ tag, ports }: OffchainToolOutput): EncodedOutput {
     const declared = this.#variants.get(tag)?.variant;
-    if (declared === undefined) throw fault(`result: expected one of the variants ${this.#names()}, got another`);
+    if (declared === undefined) throw outputFault(`result: expected one of the variants ${this.#names()}, got another`);
     if (ports.length !== declared.ports.length) {
-      throw fault(`${pathText([tag])}: expected ${declared.ports.length} ports, got ${ports.length}`);
+      throw outputFault(`${pathText([tag])}: expected ${declared.ports.length} ports, got ${ports.length}`);
     }
     return {
       tag,
       ports: ports.map(([name, data], i) => {
         const port = declared.ports[i] as Port;
         const place = pathText([tag, port.name]);
-        if (name !== port.name) throw fault(`${place}: expected this port at place ${i + 1}, got another`);
+        if (name !== port.name) throw outputFault(`${place}: expected this port at place ${i + 1}, got another`);
         if (!port.many && data.values.length !== 1) {
-          throw fault(`${place}: expected one value, got ${data.values.length}`);
+          throw outputFault(`${place}: expected one value, got ${data.values.length}`);
         }
-        if (data.kind !== "data") throw fault(`${place}: expected data, got object ids`);
+        if (data.kind !== "data") throw outputFault(`${place}: expected data, got object ids`);
         if (tag === FAILURE_VARIANT && data.values[0]?.kind !== "inline") {
-          throw fault(`${place}: expected inline data, got a reference`);
+          throw outputFault(`${place}: expected inline data, got a reference`);
         }
         for (const [at, value] of data.values.entries()) {
           if (value.kind === "inline") this.#checkType(port, value, port.many ? [tag, name, at] : [tag, name]);
@@ -184,16 +184,16 @@ export class OutputEncoder {
     try {
       document = parseJson(bytes);
     } catch (error) {
-      if (error instanceof JsonError) throw fault(`${pathText(path)}: not JSON: ${error.message}`);
+      if (error instanceof JsonError) throw outputFault(`${pathText(path)}: not JSON: ${error.message}`);
       throw error;
     }
     if (port.optional && kindAt(document, 0) === NULL) return;
     const value = decode(document, 0, new DecodeContext(true));
-    if (value instanceof Mismatch) throw fault(value.describe(path));
+    if (value instanceof Mismatch) throw outputFault(value.describe(path));
   }
 }
 
-interface CompiledVariant {
+interface VariantEncoder {
   readonly variant: Variant;
   readonly ports: readonly { readonly port: Port; readonly encode: Encode }[];
 }
@@ -206,7 +206,7 @@ interface CompiledVariant {
 export function resultBytes(output: EncodedOutput): Buffer {
   const bytes = encodeOutput(output);
   if (bytes.length > MAX_RESULT_BYTES) {
-    throw fault(`result: at most ${MAX_RESULT_BYTES} bytes of BCS, got ${bytes.length}`);
+    throw outputFault(`result: at most ${MAX_RESULT_BYTES} bytes of BCS, got ${bytes.length}`);
   }
   return bytes;
 }
@@ -228,9 +228,9 @@ function encodePort(tag: string, port: Port, encode: Encode, value: unknown, mem
   const place = () => pathText([tag, port.name]);
   let values: NexusValue[];
   if (port.many) {
-    if (!Array.isArray(value)) throw fault(`${place()}: expected an array, got ${kindOf(value)}`);
+    if (!Array.isArray(value)) throw outputFault(`${place()}: expected an array, got ${kindOf(value)}`);
     if (value.length < 1 || value.length > MAX_VALUES) {
-      throw fault(`${place()}: expected 1 to ${MAX_VALUES} values, got ${value.length}`);
+      throw outputFault(`${place()}: expected 1 to ${MAX_VALUES} values, got ${value.length}`);
     }
     values = [];
     for (let i = 0; i < value.length; i++) values.push(portValue(port, encode, value[i], [tag, port.name, i], memo));
@@ -240,7 +240,7 @@ function encodePort(tag: string, port: Port, encode: Encode, value: unknown, mem
     values = [portValue(port, encode, value, [tag, port.name], memo)];
   }
   const size = nexusDataSize(values, port.many);
-  if (size > MAX_PORT_BYTES) throw fault(`${place()}: at most ${MAX_PORT_BYTES} bytes in a port, got ${size}`);
+  if (size > MAX_PORT_BYTES) throw outputFault(`${place()}: at most ${MAX_PORT_BYTES} bytes in a port, got ${size}`);
   return values;
 }
 
@@ -257,11 +257,11 @@ function portValue(
   try {
     referred = isNexusValue(value) ? value : value.nexusValue();
   } catch (error) {
-    if (error instanceof NexusDataError) throw fault(`${pathText(path)}: ${error.message}`);
+    if (error instanceof NexusDataError) throw outputFault(`${pathText(path)}: ${error.message}`);
     throw error;
   }
-  if (!isNexusValue(referred)) throw fault(`${pathText(path)}: expected nexusValue() to give a NexusValue`);
-  if (referred.kind === "object") throw fault(`${pathText(path)}: expected data, got an object id`);
+  if (!isNexusValue(referred)) throw outputFault(`${pathText(path)}: expected nexusValue() to give a NexusValue`);
+  if (referred.kind === "object") throw outputFault(`${pathText(path)}: expected data, got an object id`);
   return referred;
 }
 
@@ -272,11 +272,11 @@ function isReference(value: unknown): value is NexusValue | { nexusValue(): unkn
 }
 
 function inlineValue(text: string | Mismatch, path: (string | number)[], held = false): InlineValue {
-  if (text instanceof Mismatch) throw fault(text.describe(path));
+  if (text instanceof Mismatch) throw outputFault(text.describe(path));
   const bytes = Buffer.from(text);
   if (bytes.length > MAX_INLINE_BYTES) {
     const what = `at most ${MAX_INLINE_BYTES} bytes in a value, got ${bytes.length}`;
-    throw fault(`${pathText(path)}: ${what}${held ? ": store it and return its reference" : ""}`);
+    throw outputFault(`${pathText(path)}: ${what}${held ? ": store it and return its reference" : ""}`);
   }
   return new InlineValue(bytes);
 }

@@ -3,7 +3,8 @@
  * for an object, by the presence, kinds and literals of its required members.
  */
 
-import type { Codec } from "../../contract.js";
+import type { Codec, CodecOf } from "../../contract.js";
+import type { ResolveDefinition } from "../../definitions.js";
 import {
   ARRAY,
   after,
@@ -25,9 +26,6 @@ import { scalarOf } from "../../json/read.js";
 import { MemberNames } from "../member-names.js";
 import type { UnionSteps } from "./union-steps.js";
 
-type Resolve = (name: string) => Codec | undefined;
-type ObjectCodec = Extract<Codec, { readonly kind: "object" }>;
-
 /** A set of entry kinds, one bit each. */
 const kinds = (...all: readonly number[]) => all.reduce((set, kind) => set | (1 << kind), 0);
 
@@ -37,7 +35,7 @@ const NUMBERS = kinds(SMALL_INTEGER, DOUBLE);
 const STRINGS = kinds(STRING, ESCAPED_STRING);
 
 /** Entry kinds that a codec can accept. Includes every kind if the codec's kinds are unknown. */
-function kindsOf(codec: Codec, resolve: Resolve, seen: ReadonlySet<string> = new Set()): number {
+function kindsOf(codec: Codec, resolve: ResolveDefinition, seen: ReadonlySet<string> = new Set()): number {
   switch (codec.kind) {
     case "json":
       return codec.except === "primitives" ? kinds(ARRAY, OBJECT) : codec.except === "null" ? ALL & ~kinds(NULL) : ALL;
@@ -79,7 +77,7 @@ function kindsOfLiteral(value: string | number | boolean | null): number {
 }
 
 /** Object codec after following references and wrappers; undefined if there is another codec. */
-function objectOf(codec: Codec, resolve: Resolve): ObjectCodec | undefined {
+function objectOf(codec: Codec, resolve: ResolveDefinition): CodecOf<"object"> | undefined {
   const seen = new Set<Codec>();
   let at: Codec | undefined = codec;
   while (at !== undefined && !seen.has(at) && (at.kind === "ref" || at.kind === "wrapped")) {
@@ -119,7 +117,7 @@ export class BranchFilter {
   /** Indexes of the required names that the object read last has. */
   readonly #present: number[] = [];
 
-  constructor(branches: readonly Codec[], resolve: Resolve) {
+  constructor(branches: readonly Codec[], resolve: ResolveDefinition) {
     const taken = branches.map((branch) => kindsOf(branch, resolve));
     this.#byKind = Array.from({ length: OBJECT + 1 }, (_, kind) =>
       [...branches.keys()].filter((at) => ((taken[at] as number) & (1 << kind)) !== 0),

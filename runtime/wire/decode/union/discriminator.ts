@@ -1,9 +1,8 @@
 /** Discriminated unions: each object branch has another literal in one member, so only one branch is tried. */
 
-import type { Codec } from "../../contract.js";
+import type { Codec, CodecOf } from "../../contract.js";
+import type { ResolveDefinition } from "../../definitions.js";
 import { literalMismatch, type Mismatch } from "../mismatch.js";
-
-type ObjectCodec = Extract<Codec, { readonly kind: "object" }>;
 
 /** Member whose literal identifies the object branch of a union. */
 export interface Discriminator<Branch> {
@@ -21,13 +20,12 @@ export interface Discriminator<Branch> {
 /**
  * Finds a required literal member that all object branches have, with different values in each.
  *
- * @param resolve the codec of a definition
  * @param compiled the branches in the same order
  * @returns undefined unless at least two branches are objects and no other branch accepts an object
  */
 export function discriminatorOf<Branch>(
   branches: readonly Codec[],
-  resolve: (name: string) => Codec | undefined,
+  resolve: ResolveDefinition,
   compiled: readonly Branch[],
 ): Discriminator<Branch> | undefined {
   const known = branches.map((branch) => resolved(branch, resolve));
@@ -53,7 +51,7 @@ export function discriminatorOf<Branch>(
 const NOT_TOLD_APART: ReadonlySet<Codec["kind"]> = new Set(["json", "union", "wrapped"]);
 
 /** Literal values of an object's required members, by name. */
-function literals({ members }: ObjectCodec): ReadonlyMap<string, readonly unknown[]> {
+function literals({ members }: CodecOf<"object">): ReadonlyMap<string, readonly unknown[]> {
   return new Map(
     members.flatMap(({ name, optional, codec }) =>
       codec.kind === "literal" && !optional ? [[name, codec.values]] : [],
@@ -62,7 +60,7 @@ function literals({ members }: ObjectCodec): ReadonlyMap<string, readonly unknow
 }
 
 /** Codec after following references; undefined if it refers to itself. */
-function resolved(codec: Codec, resolve: (name: string) => Codec | undefined): Codec | undefined {
+function resolved(codec: Codec, resolve: ResolveDefinition): Codec | undefined {
   const seen = new Set<Codec>();
   let at: Codec | undefined = codec;
   while (at?.kind === "ref" && !seen.has(at)) {

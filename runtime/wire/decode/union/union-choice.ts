@@ -1,6 +1,6 @@
 /** Index signatures of objects, and the choice of a union's branch by the number of undeclared members. */
 
-import type { Codec } from "../../contract.js";
+import type { Codec, CodecOf } from "../../contract.js";
 import { MAX_MATCHED_LENGTH } from "../constraints.js";
 import { Mismatch, unionMismatch } from "../mismatch.js";
 
@@ -11,7 +11,7 @@ import { Mismatch, unionMismatch } from "../mismatch.js";
  * undefined for a name that no index signature matches, or that is too long to be matched.
  */
 export function compileIndexes<A, B, C extends Tally, T>(
-  { patterns, rest }: Extract<Codec, { kind: "object" }>,
+  { patterns, rest }: CodecOf<"object">,
   compile: (codec: Codec) => Walk<A, B, C, T>,
 ): ((name: string) => Walk<A, B, C, T> | undefined) | undefined {
   const other = rest === undefined ? undefined : compile(rest);

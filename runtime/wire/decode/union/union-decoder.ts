@@ -1,6 +1,7 @@
 /** Decodes unions that have no discriminator. */
 
 import type { Codec } from "../../contract.js";
+import type { ResolveDefinition } from "../../definitions.js";
 import { ARRAY, endAt, type JsonDocument, kindAt, startAt } from "../../json/document.js";
 import type { Decode, DecodeContext } from "../decode-context.js";
 import { Mismatch, unionMismatch } from "../mismatch.js";
@@ -19,7 +20,7 @@ const BYTES_OF_STEP = 64;
  */
 export function unionDecoder(
   codecs: readonly Codec[],
-  resolve: (name: string) => Codec | undefined,
+  resolve: ResolveDefinition,
   branches: readonly Decode[],
 ): Decode {
   const filter = new BranchFilter(codecs, resolve);
