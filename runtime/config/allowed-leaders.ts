@@ -7,9 +7,9 @@ import type { VerifyKey } from "../wire/crypto/ed25519-keys.js";
 import { isLeaderId } from "../wire/protocol.js";
 import { readPublicKey } from "./keys.js";
 import type { LeaderResolver } from "./leader-resolver.js";
-import { digestOf, type HashedFile, hiddenPath, type OperatorFile, readOperatorFile } from "./operator-file.js";
+import { digestOf, type HashedFile, hiddenPath } from "./operator-file.js";
 import { parseJsonAside } from "./parse-aside.js";
-import { ConfigError, DocumentNode, type DocumentSource, type Faults, notJson } from "./strict-json.js";
+import { DocumentNode, type DocumentSource, type Faults, notJson, openDocument } from "./strict-json.js";
 
 /** A parsed allow-list: keys by leader and key id. */
 type AllowedLeaders = ReadonlyMap<string, ReadonlyMap<bigint, VerifyKey>>;
@@ -187,14 +187,7 @@ export function fileLeaders(path: string, previous?: LeaderResolver): LeaderReso
 export function readLeadersFile(path: string, cwd: string, faults: Faults): LeaderResolver {
   const file = resolve(cwd, path);
   const source = listSource(path, file);
-  return new Leaders(readAllowList(DocumentNode.read(openList(source, cwd).bytes, source, faults), EMPTY));
-}
-
-/** @throws ConfigError when the file cannot be read */
-function openList(source: ReturnType<typeof listSource>, cwd?: string): OperatorFile {
-  const reading = readOperatorFile(source.file, cwd);
-  if ("fault" in reading) throw new ConfigError(reading.fault, source);
-  return reading;
+  return new Leaders(readAllowList(DocumentNode.read(openDocument(source, cwd).bytes, source, faults), EMPTY));
 }
 
 /** Whether two resolvers always return the same keys. */
@@ -258,7 +251,7 @@ export class FileLeaders extends Leaders {
   constructor(path: string) {
     const file = resolve(path);
     const source = listSource(path, file);
-    const { bytes } = openList(source);
+    const { bytes } = openDocument(source);
     super(readAllowList(DocumentNode.read(bytes, source), EMPTY));
     this.path = file;
     this.source = source;

@@ -7,8 +7,8 @@ import { DEFAULT_INVOKE_MAX_BODY_BYTES, DEFAULT_REPLAY_CACHE_TTL_MS } from "../w
 import { checkAllowListShape, fileLeaders, inlineLeaders, noLeaders, sameLeaders } from "./allowed-leaders.js";
 import { readSigningKey } from "./keys.js";
 import type { LeaderResolver } from "./leader-resolver.js";
-import { digestOf, isWorldReadable, readOperatorFile } from "./operator-file.js";
-import { ConfigError, DocumentNode, type DocumentSource, Faults } from "./strict-json.js";
+import { digestOf, EXPOSED_KEY, isWorldReadable } from "./operator-file.js";
+import { ConfigError, DocumentNode, type DocumentSource, Faults, openDocument } from "./strict-json.js";
 
 export { ConfigError };
 
@@ -136,10 +136,8 @@ export class ToolkitRuntimeConfig {
   }
 
   static #read(path: string, setting?: string): ToolkitRuntimeConfig {
-    const source: DocumentSource = { title: "configuration", file: path, setting };
-    const reading = readOperatorFile(path);
-    if ("fault" in reading) throw new ConfigError(reading.fault, source);
-    const { bytes, stats } = reading;
+    const source = { title: "configuration", file: path, setting } as const;
+    const { bytes, stats } = openDocument(source);
     const file: ConfigFile = { path: resolve(path), source, digest: digestOf(bytes), stats };
     return new ToolkitRuntimeConfig(readConfig(bytes, source), file);
   }
@@ -192,6 +190,11 @@ export class ToolkitRuntimeConfig {
   get leaders(): LeaderResolver {
     return this.#parts.snapshot.leaders;
   }
+}
+
+/** Lifetime of a tool's completed replay entries, in milliseconds. */
+export function replayTtlOf(config: ToolkitRuntimeConfig, fqn: string): number {
+  return config.toolConfig(fqn)?.replayTtlMs ?? DEFAULT_REPLAY_CACHE_TTL_MS;
 }
 
 /** Changes in a new version, for the log. Contains no secrets. */
@@ -254,8 +257,7 @@ export function isUnsignedByName(config: ToolkitRuntimeConfig): boolean {
 
 /** Warning about unsafe access rights of a configuration file, if any. */
 export function configFileWarning(config: ToolkitRuntimeConfig, stats: FileRights): string | undefined {
-  if (!snapshotOf(config).holdsKey || !isWorldReadable(stats)) return undefined;
-  return "contains a private key and is readable by every user of this machine: remove that permission (chmod o-r)";
+  return snapshotOf(config).holdsKey && isWorldReadable(stats) ? EXPOSED_KEY : undefined;
 }
 
 /** A TTL of at least one day was probably meant in another unit. */

@@ -94,6 +94,10 @@ export function isWorldReadable({ mode }: Pick<BigIntStats, "mode">): boolean {
   return process.platform !== "win32" && (mode & 0o004n) !== 0n;
 }
 
+/** Warning about a file with a private key that is world-readable: the predicate of a sentence about the file. */
+export const EXPOSED_KEY =
+  "contains a private key and is readable by every user of this machine: remove that permission (chmod o-r)";
+
 function fileFault(stats: BigIntStats): { fault: string } | undefined {
   if (!stats.isFile()) return { fault: unreadableMessage("a directory or a special file") };
   // A user with write access could authorise any caller.

@@ -4,32 +4,31 @@ import { type LookupAddress, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 import type { Agent } from "undici";
 import type { Dispatcher } from "../leader/transport/dispatcher.js";
+import { CONNECT_LIMITS } from "../leader/transport/http-client.js";
 
 /** Addresses outside the public network: IANA's special-purpose registries (RFC 6890). */
-const SPECIAL = {
-  ipv4: [
-    "0.0.0.0/8",
-    "10.0.0.0/8",
-    "100.64.0.0/10",
-    "127.0.0.0/8",
-    "169.254.0.0/16",
-    "172.16.0.0/12",
-    "192.0.0.0/24",
-    "192.0.2.0/24",
-    "192.88.99.0/24",
-    "192.168.0.0/16",
-    "198.18.0.0/15",
-    "198.51.100.0/24",
-    "203.0.113.0/24",
-    "224.0.0.0/3",
-  ],
-} as const;
+const SPECIAL_IPV4 = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/3",
+];
 
 /** IPv6 range of public addresses, and the ranges in it that are not public. */
 const GLOBAL_UNICAST = "2000::/3";
 const NOT_PUBLIC_IN_IT = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 
-const special = listOf(SPECIAL.ipv4, "ipv4");
+const special = listOf(SPECIAL_IPV4, "ipv4");
 const unicast = listOf([GLOBAL_UNICAST], "ipv6");
 const excluded = listOf(NOT_PUBLIC_IN_IT, "ipv6");
 
@@ -85,8 +84,7 @@ let agent: Promise<Agent> | undefined;
  */
 export function publicAgent(): Promise<Dispatcher> {
   agent ??= import("undici").then(
-    ({ Agent }) =>
-      new Agent({ connect: { lookup: publicLookup, timeout: 10_000, minVersion: "TLSv1.2" }, allowH2: false }),
+    ({ Agent }) => new Agent({ connect: { lookup: publicLookup, ...CONNECT_LIMITS }, allowH2: false }),
   );
   return agent;
 }

@@ -10,7 +10,7 @@ import { backOffMs } from "../leader/repeat.js";
 import type { Dispatcher } from "../leader/transport/dispatcher.js";
 import { HttpClient } from "../leader/transport/http-client.js";
 import { retryAfterOf } from "../leader/transport/response.js";
-import type { HttpResponse } from "../leader/transport/transport.js";
+import { type HttpResponse, tooLarge } from "../leader/transport/transport.js";
 import type { InvokeContext } from "../tool.js";
 import { JsonError } from "../wire/json/error.js";
 import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
@@ -184,7 +184,7 @@ class Request {
     const { signal } = this.#context;
     signal.throwIfAborted();
     const { timeoutMs = ATTEMPT_MS, accept = [], dispatcher, publicOnly = false } = this.#options;
-    const limit = Math.min(checkedInteger("timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS), this.#msLeft());
+    const limit = Math.floor(Math.min(checkedInteger("timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS), this.#msLeft()));
     if (limit <= 0) return { kind: "timeout", why: "too little time is left until the deadline of the call" };
     let response: HttpResponse;
     try {
@@ -203,7 +203,7 @@ class Request {
       });
     } catch (error) {
       signal.throwIfAborted();
-      return failureOf(error, limit, this.#maxBytes);
+      return failureOf(error);
     }
     const { status } = response;
     const isRedirect = REDIRECTS.has(status) && !accept.includes(status);
@@ -228,7 +228,7 @@ class Request {
     try {
       return { bytes: await decode(body, { maxOutputLength: Math.max(1, this.#maxBytes) }) };
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return tooLarge(this.#maxBytes);
+      if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return failureOf(tooLarge(this.#maxBytes));
       return { kind: "invalid_answer", why: `the body is not ${encoding}`, cause: error };
     }
   }
@@ -296,20 +296,14 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer, limit: { maxOutputLength
   br: promisify(brotliDecompress),
 };
 
-function tooLarge(maxBytes: number): Failure {
-  return { kind: "too_large", why: `the answer is larger than ${maxBytes} bytes` };
-}
-
 /** Kind of a failed attempt, from the code of its cause. */
-function failureOf(error: unknown, limitMs: number, maxBytes: number): Failure {
+function failureOf(error: unknown): Failure {
   if (error instanceof ForbiddenAddress) return { kind: "forbidden_address", why: error.message };
   if (!(error instanceof LeaderError)) throw error;
+  const { cause, details: why = "the connection broke" } = error;
   const unsent = error.ran === "no";
-  if (error.code === "answer_too_large") return tooLarge(maxBytes);
-  if (error.code === "timeout") {
-    return { kind: "timeout", why: `no complete answer within ${Math.floor(limitMs)} ms`, isTransient: true, unsent };
-  }
-  const { cause } = error;
+  if (error.code === "answer_too_large") return { kind: "too_large", why };
+  if (error.code === "timeout") return { kind: "timeout", why, isTransient: true, unsent };
   const { code = "", message = "" } = (cause ?? {}) as NodeJS.ErrnoException;
   if (cause instanceof ForbiddenAddress) return { kind: "forbidden_address", why: cause.message };
   if (/^(?:ENOTFOUND|EAI_AGAIN|ENODATA)$/.test(code)) {
@@ -318,5 +312,5 @@ function failureOf(error: unknown, limitMs: number, maxBytes: number): Failure {
   if (/CERT|SIGNATURE|ISSUER|^ERR_(?:TLS|SSL)|^EPROTO$/.test(code) || /\b(?:TLS|SSL)\b/.test(message)) {
     return { kind: "tls", why: code === "" ? "the handshake failed" : code, unsent, cause };
   }
-  return { kind: "connection", why: error.details ?? "the connection broke", isTransient: true, unsent, cause };
+  return { kind: "connection", why, isTransient: true, unsent, cause };
 }

@@ -5,7 +5,9 @@ export { REDIS_VARIABLES } from "../config/environment.js";
 export { hiddenPath } from "../config/operator-file.js";
 export { isLoopback } from "../loopback.js";
 export { StartupError } from "../server/errors/startup-error.js";
+export { authorityOf } from "../server/http/address.js";
 export type { ServerLogger } from "../server/log/safe-logger.js";
+export { MAX_SEAL_BYTES } from "../server/replay/cached-signature.js";
 export {
   type CachedAnswer,
   type Claim,
@@ -20,6 +22,7 @@ export {
   type SharedReplayStats,
 } from "../server/replay/store.js";
 export { endsWithin } from "../time-limit.js";
+export { exactBytes } from "../wire/bcs/bcs-writer.js";
 export { sha256 } from "../wire/crypto/hash.js";
 export { textKind } from "../wire/described-text.js";
 export { asciiText } from "../wire/printable.js";

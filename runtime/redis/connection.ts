@@ -10,7 +10,7 @@
 import { readFileSync } from "node:fs";
 import { Redis } from "ioredis";
 import { hiddenPath, REDIS_VARIABLES, type ReplayUnavailability } from "svc-runtime/internal/redis";
-import { SCRIPTS, type Script } from "./scripts.js";
+import { SCRIPTS, type Script, type ScriptArguments } from "./scripts.js";
 import type { RedisTarget } from "./target.js";
 
 /** Instance of ioredis 6 or iovalkey. The store connects with copies that have other options. */
@@ -101,7 +101,7 @@ interface Client {
     readonly sentinelTLS?: object;
   };
 }
-type RunScript = (...args: readonly (Buffer | string | number)[]) => Promise<unknown>;
+type RunScript = (...args: ScriptArguments) => Promise<unknown>;
 
 /** Maintains one connection, and reconnects if it is lost. */
 export class RedisConnection {
@@ -153,7 +153,7 @@ export class RedisConnection {
    *
    * @throws {@link RedisFault}
    */
-  run(script: Script, ...args: readonly (Buffer | string | number)[]): Promise<unknown> {
+  run(script: Script, ...args: ScriptArguments): Promise<unknown> {
     return this.#send((client) => (client as Client & Record<string, RunScript>)[`${script.name}Buffer`]?.(...args));
   }
 

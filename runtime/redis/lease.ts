@@ -2,12 +2,12 @@
 
 import { type CachedAnswer, INTERRUPTED_STATUS, type ReplayLease } from "svc-runtime/internal/redis";
 import { type CallKeys, encodeRecord } from "./record.js";
-import { END, SCRIPTS, type Script } from "./scripts.js";
+import { END, SCRIPTS, type Script, type ScriptArguments } from "./scripts.js";
 
 /** Operations of the store that are needed by leases. */
 export interface LeaseHost {
   /** Runs a script whose reply is one of {@link END}. Throws for any other reply. */
-  run(script: Script, ...args: readonly (Buffer | string | number)[]): Promise<number>;
+  run(script: Script, ...args: ScriptArguments): Promise<number>;
   /**
    * Tries a write once. Returns undefined if it failed; then it is retried in the background for at most `forMs`
    * milliseconds.

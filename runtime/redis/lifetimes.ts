@@ -3,7 +3,7 @@
  * replica than its first attempt, and that replica may have another TTL (docs/replay-store.md).
  */
 
-import { SCRIPTS, type Script } from "./scripts.js";
+import { SCRIPTS, type Script, type ScriptArguments } from "./scripts.js";
 
 /** Milliseconds during which a process need not store a lifetime again. */
 const NOTE_MS = 20_000;
@@ -20,13 +20,10 @@ export class NotedLifetimes {
   /** By lifetime and key: the pending write, and the time until which it need not be repeated. */
   readonly #notes = new Map<string, { readonly written: Promise<unknown>; readonly until: number }>();
 
-  readonly #run: (script: Script, ...args: readonly (Buffer | string | number)[]) => Promise<unknown>;
+  readonly #run: (script: Script, ...args: ScriptArguments) => Promise<unknown>;
   readonly #noteMs: number;
 
-  constructor(
-    run: (script: Script, ...args: readonly (Buffer | string | number)[]) => Promise<unknown>,
-    noteMs = NOTE_MS,
-  ) {
+  constructor(run: (script: Script, ...args: ScriptArguments) => Promise<unknown>, noteMs = NOTE_MS) {
     this.#run = run;
     this.#noteMs = noteMs;
   }

@@ -5,13 +5,19 @@
  * bytes · code · seal · body. Numbers are big-endian. The scripts read the first 36 bytes.
  */
 
-import { type CachedAnswer, type ReplayCaller, type ReplayRequest, sha256 } from "svc-runtime/internal/redis";
+import {
+  type CachedAnswer,
+  exactBytes,
+  MAX_SEAL_BYTES,
+  type ReplayCaller,
+  type ReplayRequest,
+  sha256,
+} from "svc-runtime/internal/redis";
 
 const VERSION = 1;
 const SIGNABLE = 1;
 const HEAD = 39;
 const MAX_CODE_BYTES = 255;
-const MAX_SEAL_BYTES = 256;
 const CALLER_BYTES = 16;
 
 export interface CallKeys {
@@ -37,9 +43,6 @@ export class RecordKeys {
 
   /** @throws RangeError unless nonce and input hash have 32 bytes */
   of({ tool, nonce, inputHash }: ReplayRequest): CallKeys {
-    for (const [name, { length }] of Object.entries({ nonce, inputHash })) {
-      if (length !== 32) throw new RangeError(`claim: ${name}: expected 32 bytes, got ${length}`);
-    }
     let prefixes = this.#prefixes.get(tool);
     if (prefixes === undefined) {
       const start = `${this.#prefix}{00}`;
@@ -51,8 +54,8 @@ export class RecordKeys {
       this.#prefixes.set(tool, prefixes);
     }
     return {
-      marker: Buffer.concat([prefixes.marker, nonce]),
-      record: Buffer.concat([prefixes.record, nonce, COLON, inputHash]),
+      marker: Buffer.concat([prefixes.marker, exactBytes("nonce", nonce, 32)]),
+      record: Buffer.concat([prefixes.record, nonce, COLON, exactBytes("input hash", inputHash, 32)]),
       lifetimes: prefixes.lifetimes,
     };
   }
@@ -74,7 +77,7 @@ export class Tokens {
 }
 
 /** Digest of a caller, which the scripts compare: 16 bytes of SHA-256 over key id ‖ 0 ‖ leader id. */
-export function digestOf({ leaderId, leaderKeyId }: ReplayCaller): Buffer {
+export function callerDigest({ leaderId, leaderKeyId }: ReplayCaller): Buffer {
   return sha256(Buffer.from(`${leaderKeyId}\0${leaderId}`)).subarray(0, CALLER_BYTES);
 }
 

@@ -18,8 +18,8 @@ import { Incarnation, nameOf } from "./incarnation.js";
 import { type ClaimOfRun, type LeaseHost, RedisLease, Release } from "./lease.js";
 import { HISTORY_MS, NotedLifetimes } from "./lifetimes.js";
 import { PendingWrites } from "./pending-writes.js";
-import { decodeRecord, digestOf, encodeRecord, RecordKeys, Tokens } from "./record.js";
-import { CLAIM, END, SCRIPTS, type Script } from "./scripts.js";
+import { callerDigest, decodeRecord, encodeRecord, RecordKeys, Tokens } from "./record.js";
+import { CLAIM, END, SCRIPTS, type Script, type ScriptArguments } from "./scripts.js";
 import { checkServer, policyFault } from "./server-check.js";
 import { addressOf, crossesNetworkInClear, parseTarget, type RedisTarget } from "./target.js";
 
@@ -288,7 +288,7 @@ export class RedisReplayStore implements ReplayStore {
     if (this.#policyFault !== undefined) throw unavailable("refused");
     const { tool, leaseMs } = request;
     const ttlMs = this.#ttlMs(tool);
-    const [token, caller] = [this.#tokens.next(), digestOf(request.caller)];
+    const [token, caller] = [this.#tokens.next(), callerDigest(request.caller)];
     const mark = Buffer.concat([request.inputHash, token]);
     const claim: ClaimOfRun = { tool, keys, mark, token, caller, leaseMs, ttlMs };
     let reply = await this.#tryClaim(claim, request.repeat);
@@ -396,7 +396,7 @@ export class RedisReplayStore implements ReplayStore {
     };
   }
 
-  async #run(script: Script, ...args: readonly (Buffer | string | number)[]): Promise<unknown> {
+  async #run(script: Script, ...args: ScriptArguments): Promise<unknown> {
     const began = performance.now();
     try {
       return await this.#connection.run(script, ...args);

@@ -15,6 +15,9 @@ export interface Script {
   readonly lua: string;
 }
 
+/** Keys of a script, then its other arguments. */
+export type ScriptArguments = readonly (Buffer | string | number)[];
+
 /** Replies of `claim` and `look`, other than a record. */
 export const CLAIM = { run: 1, inFlight: 0, lost: -1, grace: -2, full: -3, repeatLost: -4 } as const;
 /** Replies of `end` and `renew`. */

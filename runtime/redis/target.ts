@@ -1,6 +1,6 @@
 /** Address of a Redis or Valkey server, in the formats of `SVC_REPLAY_REDIS_URL`. */
 
-import { isLoopback } from "svc-runtime/internal/redis";
+import { authorityOf, isLoopback } from "svc-runtime/internal/redis";
 
 /** User and password are optional. */
 export interface RedisTarget {
@@ -59,7 +59,7 @@ export function addressOf({ at, tls }: RedisTarget): string {
   if ("path" in at) return `unix://${at.path}`;
   const hosts = "sentinels" in at ? at.sentinels : [at];
   const scheme = `redis${tls ? "s" : ""}${"sentinels" in at ? "+sentinel" : ""}`;
-  const list = hosts.map(({ host, port }) => `${host.includes(":") ? `[${host}]` : host}:${port}`).join(",");
+  const list = hosts.map(authorityOf).join(",");
   return `${scheme}://${list}${"sentinels" in at ? `/${at.name}` : ""}`;
 }
 

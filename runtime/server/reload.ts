@@ -25,6 +25,11 @@ export function warnIfUnsigned(entry: ToolSigningConfig | undefined, tool: strin
   log.warn({ tool }, message);
 }
 
+/** Logs warnings about valid settings that are probably unintended. */
+export function logConfigWarnings(config: ToolkitRuntimeConfig, log: ServerLogger): void {
+  for (const warning of configWarnings(config)) log.warn({}, `configuration: ${warning}`);
+}
+
 export interface ReloadOptions {
   readonly config: ToolkitRuntimeConfig;
   readonly served: readonly string[];
@@ -97,7 +102,7 @@ export class ServerReload {
       const { waitingBodyLimit, ...change } = replaceConfig(config, bytes, source);
       this.#followList();
       log.info(change, `loaded a new version of ${title}`);
-      for (const warning of configWarnings(config)) log.warn({}, `configuration: ${warning}`);
+      logConfigWarnings(config, log);
       for (const tool of change.signingKeys) warnIfUnsigned(config.toolConfig(tool), tool, log);
       if (waitingBodyLimit !== undefined && waitingBodyLimit !== this.#waitingBodyLimit) {
         const fields = { inForce: `${config.invokeMaxBodyBytes()}`, waiting: `${waitingBodyLimit}` };

@@ -1,7 +1,7 @@
 /** Tool server without a listener: tools with configuration, replay store, load control, threads and reloads. */
 
 import { checkedInteger } from "../checked-integer.js";
-import { configWarnings, ENV_TOOLKIT_CONFIG_PATH, otherVersion, ToolkitRuntimeConfig } from "../config/config.js";
+import { ENV_TOOLKIT_CONFIG_PATH, otherVersion, replayTtlOf, ToolkitRuntimeConfig } from "../config/config.js";
 import {
   ENV_MAX_INPUT_VALUES,
   ENV_MAX_RUNS,
@@ -14,7 +14,7 @@ import { endsWithin } from "../time-limit.js";
 import { type EngineSelection, selectEngine } from "../wire/crypto/ed25519.js";
 import type { EngineName } from "../wire/crypto/ed25519-keys.js";
 import { DEFAULT_MAX_INPUT_VALUES } from "../wire/decode/input-values.js";
-import { DEFAULT_REPLAY_CACHE_TTL_MS, MAX_TIMEOUT_MS, SignatureHeaders } from "../wire/protocol.js";
+import { MAX_TIMEOUT_MS, SignatureHeaders } from "../wire/protocol.js";
 import { AllowedOrigins } from "./call/allowed-origins.js";
 import { InvokeService } from "./call/invoke-service.js";
 import type { Refusal } from "./call/messages.js";
@@ -27,7 +27,7 @@ import type { ListenAddress } from "./http/address.js";
 import type { Pages } from "./http/cors.js";
 import { Shutdown } from "./http/shutdown.js";
 import { LoadControl } from "./load/load-control.js";
-import { type MemoryBudget, memoryBudget } from "./load/memory-budget.js";
+import { type MemoryBudget, memoryBudget, partsOf } from "./load/memory-budget.js";
 import { openFilesWarning } from "./load/open-files.js";
 import { initLogger } from "./log/log.js";
 import { SafeLogger, type ServerLogger } from "./log/safe-logger.js";
@@ -37,7 +37,7 @@ import { RefusedRequests } from "./observe/refused-requests.js";
 import { requestLog } from "./observe/request-log.js";
 import { loadTracing } from "./observe/tracing.js";
 import { checkInnerNames, type ToolOptions } from "./options.js";
-import { ServerReload, warnIfUnsigned } from "./reload.js";
+import { logConfigWarnings, ServerReload, warnIfUnsigned } from "./reload.js";
 import { SEAL_BYTES } from "./replay/cached-signature.js";
 import { ReplayMemory } from "./replay/memory.js";
 import { rememberTools } from "./replay/remembered-tools.js";
@@ -107,8 +107,8 @@ export async function prepareTools(
   });
   const store = shared ?? new ReplayMemory({ maxBytes: memory.replay });
   checkUnsigned(config, options, { endpoint, log });
-  if (signed) requireEntries(tools, config, log);
-  for (const warning of configWarnings(config)) log.warn({}, `configuration: ${warning}`);
+  if (signed) requireConfigEntries(tools, config, log);
+  logConfigWarnings(config, log);
   const served = tools.map(({ fqn }) => fqn);
   const intervalMs = checked("reloadIntervalMs", options.reloadIntervalMs, 10, MAX_TIMEOUT_MS, "milliseconds");
   const shutdown = new Shutdown(options.shutdown);
@@ -181,7 +181,7 @@ export async function prepareTools(
         await store.start?.({
           tools: tools.map(({ fqn, timeoutMs }) => ({ fqn, timeoutMs })),
           hasOneLeader,
-          ttlMs: (fqn) => config.toolConfig(fqn)?.replayTtlMs ?? DEFAULT_REPLAY_CACHE_TTL_MS,
+          ttlMs: (fqn) => replayTtlOf(config, fqn),
           log,
           observe: metrics && ((operation, ms) => metrics.replayOperation(operation, ms)),
         });
@@ -201,8 +201,9 @@ export async function prepareTools(
   };
 }
 
-function figuresOf({ limit, source, heap, replay, bodies, values, answers, maxConnections }: MemoryBudget): object {
-  const mebibytes = Object.entries({ limit, heap, replay, bodies, values, answers }).map(
+function figuresOf(memory: MemoryBudget): object {
+  const { source, maxConnections } = memory;
+  const mebibytes = Object.entries(partsOf(memory)).map(
     ([name, bytes]) => [`${name}Mi`, Math.floor(bytes / 2 ** 20)] as const,
   );
   return { of: source, ...Object.fromEntries(mebibytes), maxConnections };
@@ -296,7 +297,7 @@ function engineOf(name: EngineName | undefined): EngineSelection {
 /** Log field with the capacity of the replay memory: calls per second with results of 400 bytes, at the longest TTL. */
 function sustained(store: ReplayMemory, tools: readonly ServedTool[], config: ToolkitRuntimeConfig) {
   if (!config.signedHttpIsRequired()) return {};
-  const ttl = Math.max(...tools.map(({ fqn }) => config.toolConfig(fqn)?.replayTtlMs ?? 0));
+  const ttl = Math.max(...tools.map(({ fqn }) => replayTtlOf(config, fqn)));
   return {
     replay: `has room for ${Math.floor(store.sustainedRate(ttl, 400 + SEAL_BYTES))} calls/s with a TTL of ${ttl} ms`,
   };
@@ -308,7 +309,7 @@ function sustained(store: ReplayMemory, tools: readonly ServedTool[], config: To
  *
  * @throws {@link StartupError} for a tool without an entry
  */
-function requireEntries(tools: readonly ServedTool[], config: ToolkitRuntimeConfig, log: ServerLogger): void {
+function requireConfigEntries(tools: readonly ServedTool[], config: ToolkitRuntimeConfig, log: ServerLogger): void {
   for (const { fqn } of tools) {
     const entry = config.toolConfig(fqn);
     if (entry === undefined) {

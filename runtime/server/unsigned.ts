@@ -10,7 +10,7 @@ import { isLoopback } from "../loopback.js";
 import { textKind } from "../wire/described-text.js";
 import type { UnsignedResults } from "./call/content-negotiation.js";
 import { StartupError } from "./errors/startup-error.js";
-import type { ListenAddress } from "./http/address.js";
+import { authorityOf, type ListenAddress } from "./http/address.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 import type { ToolOptions } from "./options.js";
 import { warnOfStrays } from "./stray-warnings.js";
@@ -38,9 +38,8 @@ export function checkUnsigned(
   warnOfStrays(strays, log);
   if (config.signedHttpIsRequired()) return;
   if (!isAsked && endpoint !== undefined && !isLoopback(endpoint.host)) {
-    const address = `${endpoint.host.includes(":") ? `[${endpoint.host}]` : endpoint.host}:${endpoint.port}`;
     throw new StartupError(
-      `signatures are not required, but ${address} is reachable from other machines, which could all call the tools; ${REQUIRE}, or ${ASK}`,
+      `signatures are not required, but ${authorityOf(endpoint)} is reachable from other machines, which could all call the tools; ${REQUIRE}, or ${ASK}`,
     );
   }
   const reached = endpoint === undefined ? "the application" : "this address";

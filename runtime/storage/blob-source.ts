@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { sha256 } from "svc-runtime/internal/storage";
 import {
   backoffDelay,
   type Deadline,
@@ -126,7 +127,7 @@ export function verifyStored(
 export function readStored(
   source: BlobSource,
   deadline: Deadline,
-  { blobId, sha256 }: { readonly blobId: string; readonly sha256: Uint8Array },
+  { blobId, sha256: digest }: { readonly blobId: string; readonly sha256: Uint8Array },
   limit: number,
 ): Promise<Uint8Array> {
   return retry(source.retries, deadline, async () => {
@@ -134,7 +135,7 @@ export function readStored(
     const over = () => new StorageError("over_budget", `aggregator: expected at most ${limit} bytes, got more`);
     if (length !== undefined && length > limit) throw over();
     const content = length === undefined ? await readBody(chunks, limit, over) : await readExactly(chunks, length);
-    if (!createHash("sha256").update(content).digest().equals(sha256)) {
+    if (!sha256(content).equals(digest)) {
       throw new StorageError(
         "content_mismatch",
         "aggregator: expected content with the digest of the reference, got other content",

@@ -52,11 +52,6 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** @throws {@link StorageError} the signal's reason, if it fired */
-  check(): void {
-    this.signal.throwIfAborted();
-  }
-
   /** Waits for a promise until the deadline. */
   race<T>(promise: Promise<T>): Promise<T> {
     const { signal } = this;
@@ -70,7 +65,9 @@ export class Deadline {
 
   /** Waits for a number of milliseconds, at most until the deadline. */
   async pause(ms: number): Promise<void> {
-    await sleep(Math.min(ms, MAX_TIMEOUT_MS), undefined, { signal: this.signal }).catch(() => this.check());
+    await sleep(Math.min(ms, MAX_TIMEOUT_MS), undefined, { signal: this.signal }).catch(() =>
+      this.signal.throwIfAborted(),
+    );
   }
 
   /** Ends the operation and aborts its remaining work. */

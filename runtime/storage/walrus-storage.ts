@@ -253,7 +253,7 @@ export class WalrusStorage {
     const own = (async () => {
       if (before !== undefined) await deadline.race(before);
       waiting = false;
-      deadline.check();
+      deadline.signal.throwIfAborted();
       return await work();
     })();
     const tail = Promise.allSettled([before, own]);

@@ -1,5 +1,5 @@
 import { LeaderClient } from "../leader/client.js";
-import type { LeaderOptions } from "../leader/options.js";
+import { contractIn, type LeaderOptions } from "../leader/options.js";
 import type { InputOf, OutputOf, ToolType } from "../leader/tool-types.js";
 import { SvcTool } from "../tool.js";
 import type { Contract } from "../wire/contract.js";
@@ -47,11 +47,7 @@ export async function createFakeTool<Tool extends ToolType>(
   answer: (input: InputOf<Tool>) => OutputOf<Tool> | Promise<OutputOf<Tool>>,
   options: FakeToolOptions = {},
 ): Promise<FakeTool<Tool>> {
-  const contract = contracts.find((each) => each.fqn === fqn);
-  if (contract === undefined) {
-    const got = contracts.map((each) => each.fqn).join(", ") || "none";
-    throw new TypeError(`createFakeTool: expected a contract of ${fqn}, got ${got}`);
-  }
+  const contract = contractIn(contracts, fqn);
   const document = metadataText(contract, localUrl(""));
   const inputs: InputOf<Tool>[] = [];
   const server = await TestServer.start(

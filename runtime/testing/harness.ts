@@ -2,7 +2,8 @@ import { LeaderError } from "../leader/error.js";
 import { laxBody, laxEnvelope } from "../leader/request/lax-request.js";
 import { requireObject, type SignOptions, signRequest } from "../leader/request/request.js";
 import type { SignedRequest } from "../leader/request/signed-request.js";
-import { OutputReader, type ReadablePort } from "../leader/result/output-reader.js";
+import { OutputReader } from "../leader/result/output-reader.js";
+import { resolveResult } from "../leader/result/resolve.js";
 import { decodeResult, type ToolResult, verifyToolSignature } from "../leader/result/result.js";
 import type { InputOf, OutputOf } from "../leader/tool-types.js";
 import { responseError } from "../leader/transport/response.js";
@@ -166,10 +167,13 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
     });
   }
 
-  async #output({ tag, ports }: ToolResult): Promise<OutputOf<Tool>> {
+  async #output(result: ToolResult): Promise<OutputOf<Tool>> {
     const { store } = this.#server.options;
-    const read = store === undefined ? ports : await resolved(ports, store.reader);
-    return this.#reader.read({ tag, ports: read }) as OutputOf<Tool>;
+    const output =
+      store === undefined
+        ? this.#reader.read(result)
+        : (await resolveResult(result, store.reader, this.#reader)).output;
+    return output as OutputOf<Tool>;
   }
 
   #verified(
@@ -187,23 +191,6 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
     }
     return { signature: "verified", toolSignature };
   }
-}
-
-/** Replaces the references in ports by the content to which they refer. */
-async function resolved(
-  ports: readonly ReadablePort[],
-  reader: { resolve(values: never[]): Promise<readonly { readonly kind: string; readonly bytes?: Uint8Array }[]> },
-): Promise<readonly ReadablePort[]> {
-  const found = await reader.resolve(ports.flatMap(({ values }) => values) as never[]);
-  let at = 0;
-  return ports.map(({ name, many, values }) => ({
-    name,
-    many,
-    values: values.map((value) => {
-      const { bytes } = found[at++] ?? {};
-      return bytes === undefined ? value : ({ kind: "inline", bytes } as const);
-    }),
-  }));
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Log of a harness, kept as objects. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { ServerLogger } from "../server/log/safe-logger.js";
+import { lineLogger, type ServerLogger } from "../server/log/safe-logger.js";
 
 export interface LogLine {
   readonly level: "debug" | "info" | "warn" | "error";
@@ -23,19 +23,12 @@ export class KeptLog {
   }
 
   #logger(bound: object): ServerLogger {
-    const write = (level: LogLine["level"]) => (first: object | string, message?: string) => {
-      const own = typeof first === "string" ? {} : first;
+    const logger = lineLogger((level, own, message = "") => {
       const fields: Readonly<Record<string, unknown>> = { ...bound, ...own };
-      this.lines.push({ level, message: typeof first === "string" ? first : (message ?? ""), fields });
+      this.lines.push({ level, message, fields });
       const seen = this.#call.getStore();
       if (seen !== undefined && fields.err !== undefined) seen.error = fields.err;
-    };
-    return {
-      debug: write("debug"),
-      info: write("info"),
-      warn: write("warn"),
-      error: write("error"),
-      child: (fields) => this.#logger({ ...bound, ...fields }),
-    };
+    });
+    return { ...logger, child: (fields) => this.#logger({ ...bound, ...fields }) };
   }
 }

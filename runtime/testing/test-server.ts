@@ -2,7 +2,7 @@
 
 import { checkedInteger } from "../checked-integer.js";
 import { checkNames, type Names } from "../config/check-names.js";
-import type { ToolkitRuntimeConfig } from "../config/config.js";
+import { replayTtlOf, type ToolkitRuntimeConfig } from "../config/config.js";
 import type { ValueReader } from "../leader/result/resolve.js";
 import type { InvokeRequest, Reply } from "../server/call/messages.js";
 import { createClasses } from "../server/call/run/class-hooks.js";
@@ -14,7 +14,6 @@ import type { ToolOptions } from "../server/options.js";
 import { ReplayMemory } from "../server/replay/memory.js";
 import { type PreparedTools, prepareTools } from "../server/tool-server.js";
 import type { SvcToolClass } from "../tool.js";
-import { DEFAULT_REPLAY_CACHE_TTL_MS } from "../wire/protocol.js";
 import { type ContractSources, findContracts } from "./find-contracts.js";
 import { KeptLog } from "./kept-log.js";
 import type { LeaderChoice } from "./leaders.js";
@@ -117,7 +116,7 @@ export class TestServer {
       this.options.replayStore ??
       new ReplayMemory({
         ...(replayMaxBytes !== undefined && { maxBytes: replayMaxBytes }),
-        ttlMs: (fqn) => config.toolConfig(fqn)?.replayTtlMs ?? DEFAULT_REPLAY_CACHE_TTL_MS,
+        ttlMs: (fqn) => replayTtlOf(config, fqn),
         now: () => performance.now() + this.#skewMs,
       });
     const options: ToolOptions = {

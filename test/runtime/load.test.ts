@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 import type { BootstrapOptions, LoadOptions, ShutdownOptions } from "#runtime/index.js";
-import { errorReplyOf } from "#runtime/server/call/invoke-service.js";
+import { errorReply } from "#runtime/server/call/invoke-service.js";
 import { RequestError } from "#runtime/server/errors/request-error.js";
 import { LoadControl } from "#runtime/server/load/load-control.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
@@ -411,7 +411,7 @@ describe("a rate limit", () => {
 
   it("sends Retry-After in whole seconds, rounded up, at least one", () => {
     for (const [ms, seconds] of Object.entries({ 0: "1", 1: "1", 1000: "1", 1001: "2", 59999: "60" })) {
-      const { headers } = errorReplyOf(429, Buffer.alloc(0), "rate_limited", Number(ms));
+      const { headers } = errorReply("rate_limited", undefined, Number(ms));
       assert.deepEqual(headers.slice(-2), ["retry-after", seconds]);
     }
   });

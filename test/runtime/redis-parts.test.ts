@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { RedisFault } from "#runtime/redis/connection.js";
 import { type LeaseHost, type RecentWrite, RedisLease } from "#runtime/redis/lease.js";
 import { PendingWrites } from "#runtime/redis/pending-writes.js";
-import { decodeRecord, digestOf, encodeRecord, RecordKeys, Tokens } from "#runtime/redis/record.js";
+import { callerDigest, decodeRecord, encodeRecord, RecordKeys, Tokens } from "#runtime/redis/record.js";
 import { RedisReplayStore } from "#runtime/redis/redis-replay-store.js";
 import { END, SCRIPTS } from "#runtime/redis/scripts.js";
 import { checkServer, policyFault } from "#runtime/redis/server-check.js";
@@ -159,7 +159,7 @@ describe("the server", () => {
 });
 
 describe("records", () => {
-  const [token, caller] = [new Tokens().next(), digestOf({ leaderId: "a", leaderKeyId: 1n })];
+  const [token, caller] = [new Tokens().next(), callerDigest({ leaderId: "a", leaderKeyId: 1n })];
   const answers: fc.Arbitrary<CachedAnswer> = fc.oneof(
     fc.record({
       status: fc.constant(200),
@@ -176,7 +176,7 @@ describe("records", () => {
   );
 
   it("have different digests of callers, even if ids and key ids join to the same text", () => {
-    const of = (leaderId: string, leaderKeyId: bigint) => digestOf({ leaderId, leaderKeyId }).toString("hex");
+    const of = (leaderId: string, leaderKeyId: bigint) => callerDigest({ leaderId, leaderKeyId }).toString("hex");
     const names = [of("1x", 1n), of("x", 11n), of("11x", 0n), of("x", 1n)];
     assert.equal(new Set(names).size, names.length);
   });

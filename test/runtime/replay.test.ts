@@ -165,7 +165,7 @@ describe("TTL", () => {
 describe("the bound", () => {
   for (const maxBytes of [0, -1, MIB - 1, 1.5 * MIB + 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
     it(`refuses maxBytes ${maxBytes}`, () => {
-      const message = `maxBytes of the replay memory: expected an integer of at least 1048576 bytes, got ${maxBytes}`;
+      const message = `maxBytes of the replay memory: expected an integer from 1048576 to 9007199254740991 bytes, got ${maxBytes}`;
       assert.throws(() => new ReplayMemory({ maxBytes }), new RangeError(message));
     });
   }

@@ -26,8 +26,8 @@ import {
 
 /** A test compares the version with that of the package. */
 const USER_AGENT = "svc-runtime/0.1.0";
-/** Time limit for DNS, connection and TLS handshake, in milliseconds. */
-const CONNECT_TIMEOUT_MS = 10_000;
+/** Limits of a connection: milliseconds for DNS, connection and TLS handshake together, and the lowest TLS version. */
+export const CONNECT_LIMITS = { timeout: 10_000, minVersion: "TLSv1.2" } as const;
 
 /** Agents with and without the proxies of the environment. */
 type Agents = Partial<Record<"direct" | "proxied", Promise<Agent | EnvHttpProxyAgent>>>;
@@ -87,8 +87,7 @@ export class HttpClient implements Transport {
 async function newAgent(kind: keyof Agents, { ca, ...tls }: TlsOptions): Promise<Agent | EnvHttpProxyAgent> {
   const { Agent, EnvHttpProxyAgent, Pool } = await import("undici");
   const connect = {
-    timeout: CONNECT_TIMEOUT_MS,
-    minVersion: "TLSv1.2",
+    ...CONNECT_LIMITS,
     ...tls,
     ...(ca !== undefined && { ca: [ca].flat().map((each) => (typeof each === "string" ? each : asBuffer(each))) }),
   } as buildConnector.BuildOptions;

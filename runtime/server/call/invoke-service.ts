@@ -3,14 +3,15 @@
  * framework. Comments such as `// 3: 422` name the step of section 7 and the statuses that it can return.
  */
 
-import type { ToolkitRuntimeConfig } from "../../config/config.js";
+import { replayTtlOf, type ToolkitRuntimeConfig } from "../../config/config.js";
+import { endsWithin } from "../../time-limit.js";
 import { type AuthContext, InvocationAborted } from "../../tool.js";
 import { asBuffer, base64url } from "../../wire/bytes.js";
 import { type Ed25519Engine, prepareVerifyKey } from "../../wire/crypto/ed25519.js";
 import type { SigningKey } from "../../wire/crypto/ed25519-keys.js";
 import { outputHash, toolSignatureMessage } from "../../wire/crypto/signature.js";
 import { DEFAULT_MAX_INPUT_VALUES, InputValues } from "../../wire/decode/input-values.js";
-import { statusOf } from "../../wire/error-codes.js";
+import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
 import { RESULT_CONTENT_TYPE, SIGNATURE_VERSION, type SignatureHeaders } from "../../wire/protocol.js";
 import { type Repeat, readRepeat } from "../../wire/replay-memory-header.js";
 import { errorBody, RequestError, toRequestError } from "../errors/request-error.js";
@@ -36,7 +37,7 @@ import {
   takeInput,
 } from "./messages.js";
 import type { Observation, Observers } from "./observers.js";
-import { authorizeAlone, Run, type RunHooks, withDeadline } from "./run/run.js";
+import { authorizeAlone, Run, type RunHooks } from "./run/run.js";
 import type { ServedTool } from "./run/served-tool.js";
 
 /** Options and services shared by all calls of a process. */
@@ -97,7 +98,7 @@ export class InvokeService {
   /** Name of the header of a repeated request, in lower case as in node:http. */
   readonly #repeatHeader: string;
   #stopping = false;
-  readonly #settlements = new Set<Promise<void>>();
+  readonly #settlements = new Set<Promise<unknown>>();
 
   readonly #options: ServiceOptions;
 
@@ -264,7 +265,7 @@ export class InvokeService {
   #lossOf({ fqn }: ServedTool, repeat: Repeat | undefined): string | undefined {
     const { store, config } = this.#options;
     if (repeat === undefined || repeat.memory !== store.memoryName) return "the repeat names another replay memory";
-    const ttlMs = config.toolConfig(fqn)?.replayTtlMs ?? 0;
+    const ttlMs = replayTtlOf(config, fqn);
     return repeat.ageMs < ttlMs
       ? undefined
       : `the caller first sent the request ${repeat.ageMs} ms ago, and results are kept for ${ttlMs} ms: check both clocks`;
@@ -406,10 +407,7 @@ export class InvokeService {
     if (status === 504) return { ...reply, error: new InvocationAborted("timeout") };
     if (!stored) return reply;
     const sent = () => {
-      const settle = () => ({ end: run.returned(), abort: () => {} });
-      const settled = withDeadline(settle, SETTLEMENT_LIMIT_MS, () => undefined).finally(() =>
-        this.#settlements.delete(settled),
-      );
+      const settled = endsWithin(SETTLEMENT_LIMIT_MS, run.returned()).finally(() => this.#settlements.delete(settled));
       this.#settlements.add(settled);
     };
     return { ...reply, sent };
@@ -508,7 +506,7 @@ export class InvokeService {
 
   #errorReply({ log }: Handled, thrown: unknown): Reply {
     const { code, details, cause, retryAfterMs, logged } = toRequestError(thrown);
-    const reply = { ...errorReplyOf(statusOf(code), errorBody(code, details), code, retryAfterMs), logged };
+    const reply = { ...errorReply(code, details, retryAfterMs), logged };
     if (code !== "internal_error") return reply;
     log.error({ err: cause }, "answering a request failed");
     return { ...reply, error: cause };
@@ -579,8 +577,12 @@ function headerText({ headers }: RequestHeaders, name: string): string | undefin
   return typeof value === "string" ? value : undefined;
 }
 
+export function errorReply(code: ErrorCode, details?: string, retryAfterMs?: number): Reply {
+  return errorReplyOf(statusOf(code), errorBody(code, details), code, retryAfterMs);
+}
+
 /** Reply for an error: unsigned JSON. A 429 or 503 has a `Retry-After` header. */
-export function errorReplyOf(status: number, body: Uint8Array, code: string | undefined, retryAfterMs = 1_000): Reply {
+function errorReplyOf(status: number, body: Uint8Array, code: string | undefined, retryAfterMs = 1_000): Reply {
   const later = status === 503 || status === 429;
   const after = later ? ["retry-after", `${Math.max(1, Math.ceil(retryAfterMs / 1_000))}`] : [];
   return { status, code, headers: [...JSON_HEADERS, ...after], body };

@@ -1,6 +1,7 @@
 /** Data exchanged by the transport, the invoke service and the hosts that run tools. */
 
 import type { AuthContext, InvocationAborted, Logger } from "../../tool.js";
+import { asBuffer } from "../../wire/bytes.js";
 import type { CommittedText } from "../../wire/envelope.js";
 import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
 import type { JsonDocument } from "../../wire/json/document.js";
@@ -26,7 +27,7 @@ export interface Answer {
   readonly error: unknown;
 }
 
-export function refusal(code: ErrorCode, details?: string, error?: unknown): Answer {
+export function errorAnswer(code: ErrorCode, details?: string, error?: unknown): Answer {
   const body = errorBody(code, details);
   const result = { signable: false, json: undefined, seal: undefined, stored: false };
   return { status: statusOf(code), code, body, ...result, error };
@@ -40,7 +41,7 @@ export interface Health {
 }
 
 /** Answer of a run that threw after a shutdown aborted it. Its replay entry becomes a mark (protocol.md section 8). */
-export const INTERRUPTED = refusal("tool_invocation_interrupted");
+export const INTERRUPTED = errorAnswer("tool_invocation_interrupted");
 
 /**
  * Committed texts of a signed request, by port in schema order; or the body of an unsigned request, with its document
@@ -178,7 +179,7 @@ const MAX_DETAILS = 256;
 /** Details in the body of an error, for the log. */
 export function detailsOf(body: Uint8Array): string | undefined {
   try {
-    const { details } = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString());
+    const { details } = JSON.parse(asBuffer(body).toString());
     return typeof details === "string" ? asciiText(details, MAX_DETAILS) : undefined;
   } catch {
     // A custom replay store may return any body.

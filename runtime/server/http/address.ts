@@ -14,6 +14,11 @@ export interface ListenAddress {
   readonly port: number;
 }
 
+/** Host and port as in a URL: an IPv6 address is in brackets. */
+export function authorityOf({ host, port }: ListenAddress): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
 /**
  * Converts an address that is set in code.
  *

@@ -11,6 +11,7 @@ import { createSecureContext, type SecureContextOptions, type Server, type TLSSo
 import { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "../../config/environment.js";
 import {
   digestOf,
+  EXPOSED_KEY,
   hiddenPath,
   isWorldReadable,
   type OperatorFile,
@@ -137,9 +138,7 @@ export function readPair(files: TlsFiles, certFile: OperatorFile, keyFile: Opera
   }
   for (const [title, file] of [[keyTitle, keyFile] as const, [certTitle, certFile] as const]) {
     if (file.bytes.includes("PRIVATE KEY-----") && isWorldReadable(file.stats)) {
-      warnings.push(
-        `${title} contains a private key and is readable by every user of this machine: remove that permission (chmod o-r)`,
-      );
+      warnings.push(`${title} ${EXPOSED_KEY}`);
     }
   }
   return { context, expiresAt, warnings };
@@ -160,7 +159,7 @@ function readChain(bytes: Buffer, title: string): [leaf: X509Certificate, ...iss
   });
   const [leaf, ...issuers] = certificates;
   if (leaf !== undefined) return [leaf, ...issuers];
-  throw new TlsFault(`${title} must contain a PEM certificate, got ${kindOf(bytes)}; use the server's certificate`);
+  throw new TlsFault(`${title} must contain a PEM certificate, got ${fileKind(bytes)}; use the server's certificate`);
 }
 
 function readKey(bytes: Buffer, title: string): KeyObject {
@@ -170,7 +169,9 @@ function readKey(bytes: Buffer, title: string): KeyObject {
     );
   }
   if (!bytes.includes("PRIVATE KEY-----")) {
-    throw new TlsFault(`${title} must contain a PEM private key, got ${kindOf(bytes)}; use the key of the certificate`);
+    throw new TlsFault(
+      `${title} must contain a PEM private key, got ${fileKind(bytes)}; use the key of the certificate`,
+    );
   }
   try {
     return createPrivateKey(bytes);
@@ -180,7 +181,7 @@ function readKey(bytes: Buffer, title: string): KeyObject {
 }
 
 /** Describes the content of a wrong file, for error messages. */
-function kindOf(bytes: Buffer): string {
+function fileKind(bytes: Buffer): string {
   if (bytes.toString("latin1").trim() === "") return "an empty file";
   if (bytes.includes("PRIVATE KEY-----")) return "a private key";
   if (bytes.includes("BEGIN CERTIFICATE-----"))

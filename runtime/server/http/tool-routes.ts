@@ -16,14 +16,14 @@ import type {
   HTTPMethods,
 } from "fastify";
 import { ENV_ADMIN_ADDR } from "../../config/environment.js";
-import { type ErrorCode, isErrorCode, statusOf } from "../../wire/error-codes.js";
+import { isErrorCode } from "../../wire/error-codes.js";
 import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
-import { errorReplyOf, type InvokeService, JSON_HEADERS } from "../call/invoke-service.js";
+import { errorReply, type InvokeService, JSON_HEADERS } from "../call/invoke-service.js";
 import { detailsOf, type Health, type InvokeRequest, isRefusal, type Refusal, type Reply } from "../call/messages.js";
 import { documentOf, originOf } from "../call/meta.js";
 import { checkHealth } from "../call/run/run.js";
 import type { ServedTool } from "../call/run/served-tool.js";
-import { errorBody, RequestError, toRequestError } from "../errors/request-error.js";
+import { RequestError, toRequestError } from "../errors/request-error.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import { pathOf, plainPath } from "./exact-path.js";
 import { HeaviestConnection } from "./heaviest-connection.js";
@@ -408,13 +408,7 @@ function healthCheck(tool: ServedTool, log: ServerLogger): Route["answer"] {
   const waiting = new Set<(health: Health) => void>();
   let isRunning = false;
   const check = async () => {
-    let health: Health;
-    try {
-      health = await checkHealth(tool, log.child({ tool: tool.fqn }));
-    } catch (error) {
-      log.error({ tool: tool.fqn, err: error }, "health() of the tool threw an error");
-      health = { status: 500, error };
-    }
+    const health = await checkHealth(tool, log.child({ tool: tool.fqn }));
     isRunning = false;
     for (const answer of waiting) answer(health);
     waiting.clear();
@@ -481,10 +475,6 @@ function invokeRequest(
       });
     },
   };
-}
-
-function errorReply(code: ErrorCode, details?: string): Reply {
-  return errorReplyOf(statusOf(code), errorBody(code, details), code);
 }
 
 /**

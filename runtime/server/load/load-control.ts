@@ -34,6 +34,7 @@ export interface LoadTarget {
 const MAX_RUNS = 4_096;
 
 const DAY_MS = 86_400_000;
+const DEFAULT_WINDOW_MS = 1_000;
 
 export class LoadControl implements LoadStats {
   /** Bytes of request bodies held in memory, from their arrival until their call is answered. */
@@ -61,7 +62,7 @@ export class LoadControl implements LoadStats {
         return own === undefined ? [] : [[fqn, new Slots(own, this.refusals)]];
       }),
     );
-    this.#rate = rateLimit && rateWindows(rateLimit.calls, rateLimit.windowMs ?? 1_000);
+    this.#rate = rateLimit && rateWindows(rateLimit.calls, rateLimit.windowMs ?? DEFAULT_WINDOW_MS);
   }
 
   /**
@@ -98,7 +99,7 @@ function checkLoad(options: LoadOptions, target: LoadTarget): void {
   }
   if (rateLimit !== undefined) {
     checkedInteger("load.rateLimit.calls", rateLimit.calls, 1, Number.MAX_SAFE_INTEGER, "calls");
-    const { windowMs = 1_000 } = rateLimit;
+    const { windowMs = DEFAULT_WINDOW_MS } = rateLimit;
     checkedInteger("load.rateLimit.windowMs", windowMs, 1, DAY_MS, "milliseconds");
     if (!target.signed) {
       throw new RangeError(

@@ -104,6 +104,11 @@ export interface MemoryBudget {
   readonly warning: string | undefined;
 }
 
+/** The limit and the parts of a budget in bytes, by name, for logs and metrics. */
+export function partsOf({ limit, heap, replay, bodies, values, answers }: MemoryBudget): Record<string, number> {
+  return { limit, heap, replay, bodies, values, answers };
+}
+
 export function hostMemory(): HostMemory {
   const machine = totalmem();
   const constrained = process.constrainedMemory() ?? 0;

@@ -101,6 +101,13 @@ export class SafeLogger implements ServerLogger {
   }
 }
 
+/** Logger that passes each line to a function. */
+export function lineLogger(write: (level: keyof Logger, fields: object, message: string | undefined) => void): Logger {
+  const at = (level: keyof Logger) => (first: object | string, message?: string) =>
+    typeof first === "string" ? write(level, {}, first) : write(level, first, message);
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }

@@ -2,10 +2,10 @@
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { type AddressInfo, isIP } from "node:net";
+import type { AddressInfo } from "node:net";
 import type { Reloads } from "../../config/reload-stats.js";
 import { isLoopback } from "../../loopback.js";
-import type { ListenAddress } from "../http/address.js";
+import { authorityOf, type ListenAddress } from "../http/address.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
 export interface AdminSources {
@@ -39,7 +39,7 @@ export async function listenAdmin(endpoint: ListenAddress, sources: AdminSources
   server.maxConnections = 64;
   await once(server.listen({ ...endpoint }), "listening");
   const { address, port } = server.address() as AddressInfo;
-  const url = `http://${isIP(address) === 6 ? `[${address}]` : address}:${port}`;
+  const url = `http://${authorityOf({ host: address, port })}`;
   if (!isLoopback(endpoint.host)) {
     const message =
       "the admin listener is unauthenticated and reachable from other machines: bind it to a loopback or private address";

@@ -14,7 +14,7 @@ import type { Reply } from "../call/messages.js";
 import type { Observation, Observer } from "../call/observers.js";
 import type { ServedTool } from "../call/run/served-tool.js";
 import type { LoadStats } from "../load/load-options.js";
-import type { MemoryBudget } from "../load/memory-budget.js";
+import { type MemoryBudget, partsOf } from "../load/memory-budget.js";
 import type { DroppedLines } from "../log/safe-logger.js";
 import type { ReplayStore, SharedReplayStats } from "../replay/store.js";
 import type { Claims } from "./claims.js";
@@ -253,9 +253,7 @@ function readParts(scraped: Scraped, { tools, config, service, server, readiness
     }
   });
   scraped.gauge("svc_memory_budget_bytes", "Maximum bytes of each part of the memory.", ["part"], (gauge) => {
-    const { limit, heap, replay, bodies, values, answers } = memory;
-    for (const [part, bytes] of Object.entries({ limit, heap, replay, bodies, values, answers }))
-      gauge.set({ part }, bytes);
+    for (const [part, bytes] of Object.entries(partsOf(memory))) gauge.set({ part }, bytes);
   });
   scraped.counter("svc_log_dropped_total", "Log lines that could not be written.", [], (counter) =>
     counter.inc(log.dropped),

@@ -5,11 +5,9 @@
 
 import type { Context, Span } from "@opentelemetry/api";
 import type { Observation, Observer } from "../call/observers.js";
-import { loadOpenTelemetry } from "../call/run/open-telemetry.js";
+import { loadOpenTelemetry, type OpenTelemetry } from "../call/run/open-telemetry.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import { shown } from "./claims.js";
-
-type Api = typeof import("@opentelemetry/api");
 
 /**
  * Creates the observer that traces calls.
@@ -27,7 +25,7 @@ interface Traced {
   run?: Span;
 }
 
-function tracing(api: Api, scheme: string): Observer {
+function tracing(api: OpenTelemetry, scheme: string): Observer {
   const { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = api;
   const tracer = trace.getTracer("svc-runtime");
   const calls = new WeakMap<Observation, Traced>();

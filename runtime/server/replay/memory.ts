@@ -10,6 +10,8 @@
  * rehash.
  */
 
+import { checkedInteger } from "../../checked-integer.js";
+import { exactBytes } from "../../wire/bcs/bcs-writer.js";
 import { DEFAULT_REPLAY_CACHE_TTL_MS } from "../../wire/protocol.js";
 import { Lifetimes } from "./lifetime-history.js";
 import {
@@ -370,12 +372,8 @@ export class ReplayMemory implements ReplayStore {
 
   /** @throws RangeError unless `maxBytes` is a safe integer of at least 1 MiB */
   constructor({ maxBytes = 536_870_912, ttlMs, now = () => performance.now() }: ReplayMemoryOptions = {}) {
-    if (!Number.isSafeInteger(maxBytes) || maxBytes < MIN_BOUND) {
-      throw new RangeError(
-        `maxBytes of the replay memory: expected an integer of at least ${MIN_BOUND} bytes, got ${maxBytes}`,
-      );
-    }
-    this.maxBytes = maxBytes;
+    const name = "maxBytes of the replay memory";
+    this.maxBytes = checkedInteger(name, maxBytes, MIN_BOUND, Number.MAX_SAFE_INTEGER, "bytes");
     this.#ttlMs = ttlMs;
     this.#arena = new Arena(maxBytes, now, () => this.#hasOneLeader?.() ?? false);
   }
@@ -388,10 +386,8 @@ export class ReplayMemory implements ReplayStore {
   }
 
   claim({ tool, nonce, inputHash, caller, repeat }: ReplayRequest): Claim {
-    if (nonce.length !== 32) throw new RangeError(`nonce: expected 32 bytes, got ${nonce.length}`);
-    if (inputHash.length !== 32) throw new RangeError(`input hash: expected 32 bytes, got ${inputHash.length}`);
-    pair.set(nonce);
-    pair.set(inputHash, 32);
+    pair.set(exactBytes("nonce", nonce, 32));
+    pair.set(exactBytes("input hash", inputHash, 32), 32);
     let entries = this.#tools.get(tool);
     if (entries === undefined) {
       entries = new ToolEntries(

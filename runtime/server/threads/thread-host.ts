@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { checkedInteger } from "../../checked-integer.js";
 import { endsWithin } from "../../time-limit.js";
 import type { AuthContext, InvocationAborted, IsolateOptions, Logger } from "../../tool.js";
+import { asBuffer } from "../../wire/bytes.js";
 import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
 import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
 import {
@@ -17,12 +18,12 @@ import {
   type Call,
   callerCopy,
   type Execution,
+  errorAnswer,
   type Health,
-  refusal,
   type ToolHost,
   takeInput,
 } from "../call/messages.js";
-import { CLOSE_LIMIT_MS, hasClose } from "../call/run/class-hooks.js";
+import { CLOSE_LIMIT_MS, CLOSE_OVERDUE, hasClose } from "../call/run/class-hooks.js";
 import type { ServedTool } from "../call/run/served-tool.js";
 import { StartupError } from "../errors/startup-error.js";
 import { Semaphore } from "../load/semaphore.js";
@@ -67,7 +68,7 @@ export async function isolateTools(
  *
  * @throws {@link StartupError}
  */
-export function requireEntries(tools: readonly ServedTool[], fallback: Fallback): void {
+export function requireEntryModules(tools: readonly ServedTool[], fallback: Fallback): void {
   for (const tool of tools) {
     const options = isolationOf(tool, fallback);
     if (options === undefined || options.entry !== undefined) continue;
@@ -201,10 +202,7 @@ class Threads {
       let left = all.length;
       const closed = all.map((thread) => thread.run({ kind: "close" }).finally(() => left--));
       if (!(await endsWithin(CLOSE_LIMIT_MS + CLOSE_GRACE_MS, Promise.allSettled(closed)))) {
-        this.#log.warn(
-          { threads: left, limitMs: CLOSE_LIMIT_MS },
-          "close() of the tool exceeded its time limit; the shutdown continues without it",
-        );
+        this.#log.warn({ threads: left, limitMs: CLOSE_LIMIT_MS }, CLOSE_OVERDUE);
       }
     }
     await Promise.all(all.map((thread) => thread.end()));
@@ -386,11 +384,11 @@ class ThreadHost implements ToolHost {
         deadline: process.hrtime.bigint() + left,
       };
     };
-    return new ThreadWork(this.#threads, this.#calls, work, { answer: answerOf, fault }, log);
+    return new ThreadWork(this.#threads, this.#calls, work, { answer: receivedAnswer, fault }, log);
   }
 
   authorize(auth: AuthContext, log: Logger): Execution<Answer | undefined> {
-    const answer = (end: unknown) => (end === undefined ? undefined : answerOf(end));
+    const answer = (end: unknown) => (end === undefined ? undefined : receivedAnswer(end));
     return new ThreadWork(
       this.#threads,
       this.#calls,
@@ -409,9 +407,10 @@ class ThreadHost implements ToolHost {
   }
 }
 
-const fault = (code: ErrorCode, error?: unknown) => refusal(code, undefined, error);
+const fault = (code: ErrorCode, error?: unknown) => errorAnswer(code, undefined, error);
 
-function answerOf(end: unknown): Answer {
+/** Answer that a thread returned. A message turns its Buffer into a Uint8Array. */
+function receivedAnswer(end: unknown): Answer {
   const answer = end as Answer;
-  return { ...answer, body: Buffer.from(answer.body.buffer, answer.body.byteOffset, answer.body.length) };
+  return { ...answer, body: asBuffer(answer.body) };
 }

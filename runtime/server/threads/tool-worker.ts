@@ -10,7 +10,7 @@ import { endsWithin } from "../../time-limit.js";
 import type { InvocationAborted, Logger } from "../../tool.js";
 import { type Answer, type Execution, type Health, type ToolHost, takeInput } from "../call/messages.js";
 import { createClasses } from "../call/run/class-hooks.js";
-import { SafeLogger } from "../log/safe-logger.js";
+import { lineLogger, SafeLogger } from "../log/safe-logger.js";
 import { shareVerbosity } from "../log/verbosity.js";
 import { receiveTools } from "./worker-handover.js";
 import {
@@ -144,8 +144,7 @@ function textOf(read: () => unknown): string {
 
 /** Writes to the log of the main thread. */
 function logOf(id: number): Logger {
-  const at = (level: ThreadLog["level"]) => (first: object | string, second?: string) => {
-    const [fields, message] = typeof first === "string" ? [{}, first] : [first, second];
+  const write = (level: ThreadLog["level"], fields: object, message: string | undefined) => {
     const line: ThreadLog = { level, fields, message, id };
     try {
       send(line);
@@ -154,7 +153,7 @@ function logOf(id: number): Logger {
       send({ ...line, fields: printed(fields) });
     }
   };
-  return SafeLogger.of({ debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") });
+  return SafeLogger.of(lineLogger(write));
 }
 
 function printedValue(value: unknown): string {

@@ -90,6 +90,7 @@ export function readInput(place: string, bytes: Uint8Array): JsonDocument {
   }
 }
 
+export const missingMember = () => new Mismatch("a value", "nothing");
 export const repeatedMember = () => new Mismatch("the member once", "it twice");
 
 /** Compiles codecs to closures, at start-up. */
@@ -196,7 +197,7 @@ export class DecoderCompiler {
       for (let key = firstIn(entry); key < end; key = after(document, valueOfKey(key))) {
         if (member.indexOf(document, key, 0) === 0) literal = valueOfKey(key);
       }
-      if (literal < 0) return new Mismatch("a value", "nothing").within(name);
+      if (literal < 0) return missingMember().within(name);
       const value = kindAt(document, literal) < ARRAY ? scalarOf(document, literal) : undefined;
       const branch = branchOf.get(value);
       if (branch === undefined) return mismatch(entryKind(document, literal)).within(name).asOtherBranch();
@@ -330,7 +331,7 @@ export class DecoderCompiler {
         const member = values[i] as number;
         if (repeated?.includes(i)) return repeatedMember().within(name);
         if (member === 0 || (optional && kindAt(document, member) === NULL)) {
-          if (!optional) return new Mismatch("a value", "nothing").within(name).after(fitting);
+          if (!optional) return missingMember().within(name).after(fitting);
           setAbsent(object, name);
           continue;
         }

@@ -21,7 +21,15 @@ import {
 import { setAbsent, setMember } from "../json/untyped-json.js";
 import { MAX_VALUES } from "../protocol.js";
 import { WithSerdeErrorPath } from "../with-error-path.js";
-import { type Decode, DecodeContext, DecoderCompiler, type ListDecoder, readInput, repeatedMember } from "./decoder.js";
+import {
+  type Decode,
+  DecodeContext,
+  DecoderCompiler,
+  type ListDecoder,
+  missingMember,
+  readInput,
+  repeatedMember,
+} from "./decoder.js";
 import { MemberNames } from "./member-names.js";
 import { Mismatch } from "./mismatch.js";
 import { UnionSteps } from "./union/union-steps.js";
@@ -137,7 +145,7 @@ export class InputDecoder {
  */
 function portFault(name: string, mismatch?: Mismatch, kind?: number): WireFault {
   const isMissing = mismatch === undefined || kind === NULL;
-  return inputFault((isMissing ? new Mismatch("a value", "nothing") : mismatch).describe([name]));
+  return inputFault((isMissing ? missingMember() : mismatch).describe([name]));
 }
 
 function countValues(values: readonly (readonly CommittedText[])[]): number {

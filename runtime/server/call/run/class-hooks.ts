@@ -11,6 +11,8 @@ import { loadOpenTelemetry } from "./open-telemetry.js";
 
 /** Time limit for `close()`, in milliseconds. */
 export const CLOSE_LIMIT_MS = 5_000;
+/** Log message for a `close()` that exceeds its limit. */
+export const CLOSE_OVERDUE = "close() of the tool exceeded its time limit; the shutdown continues without it";
 /** Milliseconds after which a start that waits for `create()` is logged. */
 const CREATE_NOTICE_MS = 10_000;
 
@@ -113,8 +115,5 @@ async function close({ fqn, tool }: HookedTool, given: ClassContext): Promise<vo
     }
   };
   if (await endsWithin(CLOSE_LIMIT_MS, closed())) return;
-  log.warn(
-    { tool: fqn, limitMs: CLOSE_LIMIT_MS },
-    "close() of the tool exceeded its time limit; the shutdown continues without it",
-  );
+  log.warn({ tool: fqn, limitMs: CLOSE_LIMIT_MS }, CLOSE_OVERDUE);
 }

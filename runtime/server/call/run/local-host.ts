@@ -29,9 +29,9 @@ import {
   type CallInput,
   callerCopy,
   type Execution,
+  errorAnswer,
   type Health,
   INTERRUPTED,
-  refusal,
   type ToolHost,
   takeInput,
 } from "../messages.js";
@@ -67,7 +67,7 @@ export class LocalHost implements ToolHost {
         return await authorize(await this.#tool.construct(), callerCopy(auth), log);
       } catch (error) {
         log.error({ err: error, phase: "construction" }, "the tool threw an error");
-        return refusal("tool_invocation_failed", undefined, error);
+        return errorAnswer("tool_invocation_failed", undefined, error);
       }
     };
     return { end: runAsTool(this.#tool.fqn, work), abort: () => {} };
@@ -205,12 +205,12 @@ class LocalExecution implements Execution {
     try {
       const constructed = tool.construct();
       instance = constructed instanceof Promise ? await constructed : constructed;
-      if (this.#timedOut) return refusal("tool_invocation_timeout");
+      if (this.#timedOut) return errorAnswer("tool_invocation_timeout");
       if (this.#context instanceof SignedContext && asksForCaller(instance)) {
         const refused = await authorize(instance, this.#context.auth, log);
         if (refused !== undefined)
           return this.#stopping && refused.code !== "permission_denied" ? INTERRUPTED : refused;
-        if (this.#timedOut) return refusal("tool_invocation_timeout");
+        if (this.#timedOut) return errorAnswer("tool_invocation_timeout");
       }
     } catch (error) {
       return this.#failed(error, "construction");
@@ -219,20 +219,20 @@ class LocalExecution implements Execution {
     try {
       input = this.#decode();
     } catch (error) {
-      if (error instanceof WireFault) return refusal(error.code, error.details);
+      if (error instanceof WireFault) return errorAnswer(error.code, error.details);
       log.error({ err: error }, "decoding the input failed");
-      return refusal("internal_error", undefined, error);
+      return errorAnswer("internal_error", undefined, error);
     }
     // A blocked event loop delays the deadline's timer.
-    if (performance.now() >= this.#context.deadline) return refusal("tool_invocation_timeout");
+    if (performance.now() >= this.#context.deadline) return errorAnswer("tool_invocation_timeout");
     let result: unknown;
     try {
       result = await instance.invoke(input, this.#context);
     } catch (error) {
-      if (error instanceof InvalidInput) return refusal("input_deserialization_error", error.message);
+      if (error instanceof InvalidInput) return errorAnswer("input_deserialization_error", error.message);
       return this.#failed(error, "invoke");
     }
-    if (this.#timedOut) return refusal("tool_invocation_timeout");
+    if (this.#timedOut) return errorAnswer("tool_invocation_timeout");
     try {
       if (!(result instanceof ErrEval) && instance.encodeOutput !== SvcTool.prototype.encodeOutput) {
         const encodable = instance.encodeOutput(result);
@@ -240,7 +240,7 @@ class LocalExecution implements Execution {
       }
     } catch (error) {
       this.#logFailure(error, "encodeOutput");
-      return this.#stopping ? INTERRUPTED : refusal("output_serialization_error", undefined, error);
+      return this.#stopping ? INTERRUPTED : errorAnswer("output_serialization_error", undefined, error);
     }
     return this.#encode(result);
   }
@@ -275,11 +275,11 @@ class LocalExecution implements Execution {
     } catch (error) {
       if (error instanceof WireFault) {
         this.#log.error({ code: error.code, details: error.details }, "the tool's result does not match its contract");
-        return refusal(error.code, error.details, error);
+        return errorAnswer(error.code, error.details, error);
       }
       // A getter or `toJSON` of the tool threw.
       this.#log.error({ err: error }, "encoding the tool's result failed");
-      return this.#stopping ? INTERRUPTED : refusal("output_serialization_error", undefined, error);
+      return this.#stopping ? INTERRUPTED : errorAnswer("output_serialization_error", undefined, error);
     }
   }
 
@@ -295,7 +295,7 @@ class LocalExecution implements Execution {
 
   #failed(error: unknown, phase: "construction" | "invoke"): Answer {
     this.#logFailure(error, phase);
-    return this.#stopping ? INTERRUPTED : refusal("tool_invocation_failed", undefined, error);
+    return this.#stopping ? INTERRUPTED : errorAnswer("tool_invocation_failed", undefined, error);
   }
 
   #logFailure(error: unknown, phase: "construction" | "invoke" | "encodeOutput"): void {
@@ -342,9 +342,9 @@ export async function authorize(
     return undefined;
   } catch (error) {
     if (error instanceof PermissionDenied) {
-      return refusal("permission_denied", error.message.slice(0, MAX_REFUSAL_LENGTH));
+      return errorAnswer("permission_denied", error.message.slice(0, MAX_REFUSAL_LENGTH));
     }
     log.error({ err: error, phase: "authorize" }, "the tool threw an error");
-    return refusal("tool_invocation_failed", undefined, error);
+    return errorAnswer("tool_invocation_failed", undefined, error);
   }
 }

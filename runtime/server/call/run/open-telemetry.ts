@@ -1,6 +1,6 @@
 import type { Logger } from "../../../tool.js";
 
-type Api = typeof import("@opentelemetry/api");
+export type OpenTelemetry = typeof import("@opentelemetry/api");
 
 /** Global symbol under which all copies of version 1 of the API keep the registered providers. */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
@@ -11,7 +11,7 @@ const REGISTERED = Symbol.for("opentelemetry.js.api.1");
  * @param signal kind of provider that must be registered
  * @returns undefined if there is none
  */
-export async function loadOpenTelemetry(signal: "trace" | "metrics", log: Logger): Promise<Api | undefined> {
+export async function loadOpenTelemetry(signal: "trace" | "metrics", log: Logger): Promise<OpenTelemetry | undefined> {
   const registered = (globalThis as { [REGISTERED]?: Partial<Record<typeof signal, unknown>> })[REGISTERED];
   if (registered?.[signal] === undefined) return undefined;
   try {

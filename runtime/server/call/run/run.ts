@@ -5,7 +5,7 @@
 
 import { AsyncResource } from "node:async_hooks";
 import { type AuthContext, InvocationAborted, type Logger } from "../../../tool.js";
-import { type Answer, type Call, type Execution, type Health, refusal } from "../messages.js";
+import { type Answer, type Call, type Execution, errorAnswer, type Health } from "../messages.js";
 import type { Due } from "./run-deadlines.js";
 import type { ServedTool } from "./served-tool.js";
 
@@ -49,7 +49,7 @@ export class Run implements Due {
     tool.deadlines.add(this);
     void this.#execution.end.then(
       (answer) => this.#settle(answer),
-      (error: unknown) => this.#settle(refusal("tool_invocation_failed", undefined, error)),
+      (error: unknown) => this.#settle(errorAnswer("tool_invocation_failed", undefined, error)),
     );
   }
 
@@ -62,7 +62,7 @@ export class Run implements Due {
     const hooks = this.#hooks;
     const log = this.#log;
     const tool = this.#tool;
-    const answer = refusal("tool_invocation_timeout");
+    const answer = errorAnswer("tool_invocation_timeout");
     hooks.timedOut?.(answer);
     this.#resolve(answer);
     this.abort("timeout");
@@ -82,7 +82,7 @@ export class Run implements Due {
     else {
       tool.deadlines.cancel(this);
       this.#over = true;
-      const given = late ? refusal("tool_invocation_timeout") : answer;
+      const given = late ? errorAnswer("tool_invocation_timeout") : answer;
       this.#resolve(hooks.ended?.(given) ?? given);
     }
     if (!late) return;
@@ -113,7 +113,7 @@ export function authorizeAlone(
   log: Logger,
   ended: () => void,
 ): Promise<Answer | undefined> {
-  const late = () => refusal("tool_invocation_timeout");
+  const late = () => errorAnswer("tool_invocation_timeout");
   const begin = () => {
     const work = tool.host.authorize(auth, log);
     void work.end.then(ended, ended);
@@ -134,7 +134,7 @@ export function checkHealth(tool: ServedTool, log: Logger): Promise<Health> {
  * @returns the result of the work, or of `late` if the work took `ms` milliseconds or more, including time in which it
  * blocked the event loop
  */
-export async function withDeadline<T>(begin: () => Execution<T>, ms: number, late: () => T): Promise<T> {
+async function withDeadline<T>(begin: () => Execution<T>, ms: number, late: () => T): Promise<T> {
   const started = performance.now();
   const work = begin();
   let timer: NodeJS.Timeout | undefined;
