@@ -1,7 +1,7 @@
 /** A log that cannot be written changes no answer: a full disk, a pipe that is not read, loggers that throw. */
 
 import assert from "node:assert/strict";
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, constants, openSync } from "node:fs";
 import { Socket } from "node:net";
@@ -155,6 +155,30 @@ describe("a full disk behind standard error", { timeout: 120_000 }, () => {
     for (let i = 0; i < 3; i++) assert.equal((await post(url, "print", { lines: 100, bytes: 10_000 })).status, 200);
     await until(async () => (await dropped()) > 300, "all lines are counted");
     assert.equal(await server.stop(), 0);
+  });
+});
+
+describe("a disk that fills in the middle of a line", { timeout: 120_000 }, () => {
+  const unshare = ["--user", "--map-root-user", "--mount", "sh", "-c"];
+  const mounts = (more: string) => `mount -t tmpfs -o size=8k none "$0" && ${more}`;
+  const { status } = spawnSync("unshare", [...unshare, mounts("true"), folder]);
+  it("the next line begins on a line of its own", { skip: status !== 0 && "needs unshare and tmpfs" }, () => {
+    const entry = `import { rmSync } from "node:fs";
+      import { initLogger } from "svc-runtime";
+      const log = initLogger();
+      for (let i = 1; i <= 2; i++) log.info({ i, fill: "x".repeat(3000) }, "filled");
+      while (log.lines.dropped === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      rmSync(process.argv[2] + "/used");
+      log.info({ i: 3 }, "written");`;
+    const path = join(moduleFolder({ "full.js": entry }), "full.js");
+    const script = mounts('head -c 4096 /dev/zero > "$0/used" && "$1" "$2" "$0" 2>> "$0/log" && cat "$0/log"');
+    const { stdout } = spawnSync("unshare", [...unshare, script, folder, process.execPath, path], { encoding: "utf8" });
+    const [first = "", cut = "", ...more] = stdout.split("\n");
+    assert.deepEqual([JSON.parse(first).i, /"i":2,"fill":"x+$/.test(cut)], [1, true]);
+    assert.deepEqual(
+      more.slice(0, -1).map((line) => JSON.parse(line).i ?? JSON.parse(line).dropped),
+      [3, 1],
+    );
   });
 });
 

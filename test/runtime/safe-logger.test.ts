@@ -93,6 +93,15 @@ describe("the wrapper", () => {
     ]);
   });
 
+  it("writes the lines of a child logger whose level is more verbose than that of its parent", () => {
+    const inner = recorder(undefined, { isLevelEnabled: () => true });
+    const { logger } = recorder(undefined, { isLevelEnabled: () => false, child: () => inner.logger });
+    const safe = SafeLogger.of(logger);
+    safe.info("parent");
+    safe.child({ tool: "a" }).debug("child");
+    assert.deepEqual(inner.calls, [["debug", "child"]]);
+  });
+
   it("treats every level as enabled if the logger has no isLevelEnabled", () => {
     assert.equal(SafeLogger.of(recorder().logger).isLevelEnabled("debug"), true);
     const fail = () => {

@@ -27,6 +27,8 @@ export class LogDestination implements DroppedLines {
   #reported = 0;
   readonly #lines: string[] = [];
   #chunk: Buffer | undefined;
+  /** Whether the last written byte is not the end of a line. */
+  #isCut = false;
   /** Bytes of `#lines` and `#chunk` together. */
   #bytes = 0;
   #state: "idle" | "writing" | "waiting" = "idle";
@@ -87,19 +89,26 @@ export class LogDestination implements DroppedLines {
 
   /** Drops lines for which the disk has no space, so that they are counted before the buffer is full. */
   #drop(chunk: Buffer): void {
-    this.dropped += chunk.toString("latin1").split("\n").length - 1;
+    // A line end at the beginning ends a line that was written.
+    this.dropped += chunk.toString("latin1", 1).split("\n").length - 1;
     this.#bytes -= chunk.length;
     this.#chunk = undefined;
   }
 
   #take(): Buffer | undefined {
-    if (this.#chunk === undefined && this.#lines.length > 0) this.#chunk = Buffer.from(this.#lines.splice(0).join(""));
+    if (this.#chunk === undefined && this.#lines.length > 0) {
+      // After a line whose end was dropped, the next line begins on a line of its own.
+      const end = this.#isCut ? "\n" : "";
+      this.#bytes += end.length;
+      this.#chunk = Buffer.from(end + this.#lines.splice(0).join(""));
+    }
     return this.#chunk;
   }
 
   #written(chunk: Buffer, bytes: number): void {
     this.#chunk = bytes < chunk.length ? chunk.subarray(bytes) : undefined;
     this.#bytes -= bytes;
+    this.#isCut = chunk[bytes - 1] !== 0x0a;
     const lines = this.dropped - this.#reported;
     if (lines === 0 || this.#bytes + REPORT_BYTES > MAX_WAITING_BYTES) return;
     this.#reported = this.dropped;

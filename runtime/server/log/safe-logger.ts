@@ -47,7 +47,7 @@ export class SafeLogger implements ServerLogger {
   isLevelEnabled(level: string): boolean {
     if (this.#isWritten !== undefined) return this.#isWritten(level);
     try {
-      return (this.#logger as ServerLogger).isLevelEnabled?.(level) ?? true;
+      return (this.#created() as ServerLogger).isLevelEnabled?.(level) ?? true;
     } catch {
       return true;
     }
