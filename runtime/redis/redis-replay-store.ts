@@ -622,6 +622,8 @@ function requireFilesToFit(options: RedisReplayOptions, target: RedisTarget | Re
   if ((certPath === undefined) !== (keyPath === undefined))
     throw new RangeError("certPath and keyPath: expected both, got one");
   if (!target.tls && (caPath ?? certPath) !== undefined) {
-    throw new RangeError("caPath, certPath: expected a URL that begins with rediss, got one without TLS");
+    throw new RangeError(
+      "url: expected a URL that begins with rediss, because caPath or certPath is set; got one without TLS",
+    );
   }
 }

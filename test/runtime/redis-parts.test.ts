@@ -94,7 +94,7 @@ describe("settings", () => {
     [{ GRACE_MS: "9999999" }, /^SVC_REPLAY_REDIS_GRACE_MS: /],
     [
       { CA_PATH: "/a" },
-      /^SVC_REPLAY_REDIS_CA_PATH, SVC_REPLAY_REDIS_CERT_PATH: expected a URL that begins with rediss, got one without TLS$/,
+      /^SVC_REPLAY_REDIS_URL: expected a URL that begins with rediss, because SVC_REPLAY_REDIS_CA_PATH or SVC_REPLAY_REDIS_CERT_PATH is set; got one without TLS$/,
     ],
     [
       { URL: "rediss://h", CERT_PATH: "/a" },
