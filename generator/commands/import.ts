@@ -14,6 +14,7 @@ import {
   UsageError,
 } from "../cli/command.js";
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
+import { specifier } from "../compile/project/layout.js";
 import { baseOf, replaceFiles } from "../files/atomic-write.js";
 import { writeNewFiles } from "../files/new-files.js";
 import type { SchemaDifference } from "../import/differences.js";
@@ -94,10 +95,7 @@ async function testFiles({ tools, shared }: Import, { cwd }: CommandContext<type
   // `test` has the same subfolders as `src`: the tests of classes in `src/shop` are in `test/shop`.
   const inside = [relative(join(cwd, "src"), folder), relative(cwd, folder)].find((path) => !path.startsWith(".."));
   const tests = join(cwd, "test", inside ?? "");
-  const module = (file: string) => {
-    const path = relative(tests, join(folder, file)).replaceAll("\\", "/").replace(/\.ts$/, ".js");
-    return path.startsWith(".") ? path : `./${path}`;
-  };
+  const module = (file: string) => specifier(join(tests, "a.test.ts"), join(folder, file));
   return tools.map(({ file, test }) => ({
     target: join(tests, file.replace(/\.ts$/, ".test.ts")),
     content: testText(test(), module(file), module(shared?.file ?? "")),

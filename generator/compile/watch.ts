@@ -62,11 +62,11 @@ export async function watchProject(options: GenerateOptions, effects: Effects, e
   }
 }
 
-type Builder = ts.SemanticDiagnosticsBuilderProgram;
+type WatchBuilder = ts.SemanticDiagnosticsBuilderProgram;
 
 class WatchSession {
   #project: Project | undefined;
-  #program: ts.WatchOfFilesAndCompilerOptions<Builder> | undefined;
+  #program: ts.WatchOfFilesAndCompilerOptions<WatchBuilder> | undefined;
   #results: ResultCache = new Map();
   #current: Result | undefined;
   /** Versions of the program's files at the run that produced `current`. */
@@ -231,7 +231,7 @@ class WatchSession {
     });
   }
 
-  #generate(builder: Builder): void {
+  #generate(builder: WatchBuilder): void {
     const project = this.#project;
     if (project === undefined) return;
     while (builder.getSemanticDiagnosticsOfNextAffectedFile() !== undefined);
@@ -357,7 +357,7 @@ function versionOf(file: InnerFile): string {
  * Computes the key of a source file from the versions of its direct and indirect imports and of all global files.
  * Undefined if a global file has imports.
  */
-function keysOf(builder: Builder): (file: ts.SourceFile) => string | undefined {
+function keysOf(builder: WatchBuilder): (file: ts.SourceFile) => string | undefined {
   const program = builder.getProgram();
   const files = program.getSourceFiles() as readonly InnerFile[];
   const globals = files.filter(isGlobal);

@@ -65,10 +65,10 @@ export function diffDocuments(oldText: NamedText, newText: NamedText): Differenc
   return names.map((tool) => {
     const old = before.get(tool);
     const next = after.get(tool);
-    if (old === undefined) return { tool, after: versionOf(next), verdict: "additive", changes: [NEW] };
-    if (next === undefined) return { tool, before: versionOf(old), verdict: "breaking", changes: [GONE] };
+    if (old === undefined) return { tool, after: toolVersion(next), verdict: "additive", changes: [NEW] };
+    if (next === undefined) return { tool, before: toolVersion(old), verdict: "breaking", changes: [GONE] };
     const sides = [sideOf(old, oldText.name), sideOf(next, newText.name)] as const;
-    return { tool, before: versionOf(old), after: versionOf(next), ...compare(...sides) };
+    return { tool, before: toolVersion(old), after: toolVersion(next), ...compare(...sides) };
   });
 }
 
@@ -130,16 +130,16 @@ export function listDifferences(differences: readonly Difference[]): object[] {
 
 function toolsOf({ name, text }: NamedText): Map<string, JsonObject> {
   const all = orInvalidDocument(name, () => readJson(text));
-  return new Map((Array.isArray(all) ? all : [all]).map((each) => [fqnOf(each, name).split("@")[0] ?? "", each]));
+  return new Map((Array.isArray(all) ? all : [all]).map((each) => [requireFqn(each, name).split("@")[0] ?? "", each]));
 }
 
-function fqnOf(document: Json, name: string): string {
+function requireFqn(document: Json, name: string): string {
   const fqn = document instanceof JsonObject ? document.get("fqn") : undefined;
   if (typeof fqn !== "string") throw new InvalidDocument(`${name} is not a meta.json: a tool has no fqn`);
   return fqn;
 }
 
-function versionOf(document: JsonObject | undefined): string {
+function toolVersion(document: JsonObject | undefined): string {
   return String(document?.get("fqn")).split("@")[1] ?? "";
 }
 
@@ -258,7 +258,7 @@ function compareTypes(side: "input" | "output", port: string, [old, next]: Types
   const [sender, taker] = side === "input" ? [old, next] : [next, old];
   const options = { sendsNull: side === "output", exact: false };
   const failures = findExcluded(sender.node, taker.node, options);
-  const changes = byPlace(failures).map((failure) => typeChange(side, port, failure));
+  const changes = oneForEachPlace(failures).map((failure) => typeChange(side, port, failure));
   // In a result, an optional port whose type allows null is always present: a missing value is sent as null.
   const mayLack = !sender.isRequired && !(side === "output" && admitsNull(sender.node));
   if (mayLack && taker.isRequired) {
@@ -269,8 +269,8 @@ function compareTypes(side: "input" | "output", port: string, [old, next]: Types
     const exact = { ...options, exact: true };
     const more = findExcluded(taker.node, sender.node, exact);
     const less = findExcluded(sender.node, taker.node, exact);
-    for (const failure of byPlace(more)) changes.push(wider(side, port, failure));
-    for (const failure of byPlace(less)) changes.push(ignored(side, port, failure));
+    for (const failure of oneForEachPlace(more)) changes.push(wider(side, port, failure));
+    for (const failure of oneForEachPlace(less)) changes.push(ignored(side, port, failure));
     if (changes.length === 0 && sender.isRequired && !taker.isRequired && !admitsNull(sender.node))
       changes.push({
         kind: "compatible",
@@ -287,7 +287,7 @@ function compareTypes(side: "input" | "output", port: string, [old, next]: Types
 const MAX_EXAMPLES = 3;
 
 /** One failure for each position. A counterexample takes precedence over an undecided comparison. */
-function byPlace(failures: readonly ExcludedValue[]): ExcludedValue[] {
+function oneForEachPlace(failures: readonly ExcludedValue[]): ExcludedValue[] {
   const places = new Map<string, ExcludedValue[]>();
   for (const failure of failures) {
     const key = `${failure.sent?.pointer} ${failure.taken?.pointer}`;

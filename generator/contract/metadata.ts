@@ -136,10 +136,10 @@ function explain({ keyword, params, instancePath, data, parentSchema }: ErrorObj
   const missing = keyword === "required" ? (params.missingProperty as keyof typeof DOCUMENT.properties) : undefined;
   const place = `${at}${instancePath}${missing === undefined ? "" : `/${missing}`}`;
   const expected = missing === undefined ? parentSchema?.description : DOCUMENT.properties[missing].description;
-  return `${place === "" ? "" : `at ${place}: `}expected ${expected}, got ${missing === undefined ? kindOf(data) : "nothing"}`;
+  return `${place === "" ? "" : `at ${place}: `}expected ${expected}, got ${missing === undefined ? jsonKind(data) : "nothing"}`;
 }
 
-function kindOf(value: unknown): string {
+function jsonKind(value: unknown): string {
   if (value === null) return "null";
   if (typeof value === "string") return "a text";
   if (typeof value === "number") return Number.isInteger(value) ? "an integer" : "a number";

@@ -84,7 +84,7 @@ function writeSources(tools: readonly ImportableTool[]): Written {
     const files = [...sources.tools, ...(sources.shared === undefined ? [] : [sources.shared])];
     const result = generateTexts(new Map(files.map(({ file, text }) => [inSource(file), text])));
     const errors = result.diagnostics.filter(({ severity }) => severity === "error");
-    const corrected = new Map(files.map((source) => [source.file, withoutTags(source, errors)]));
+    const corrected = new Map(files.map((source) => [source.file, withoutRefusedTags(source, errors)]));
     const isSame = files.every(({ file, text }) => corrected.get(file) === text);
     if (errors.length === 0 || round === MAX_ROUNDS || isSame) {
       return { sources, documents: documentsOf(result), errors };
@@ -101,7 +101,7 @@ function inSource(file: string): string {
 }
 
 /** Removes the tags that errors point to. Each tag is on its own line. */
-function withoutTags({ file, text }: SourceFile, errors: readonly Diagnostic[]): string {
+function withoutRefusedTags({ file, text }: SourceFile, errors: readonly Diagnostic[]): string {
   const refused = new Set(errors.flatMap(({ place }) => (place?.file === inSource(file) ? [place.line] : [])));
   const kept = text.split("\n").filter((line, index) => !(refused.has(index + 1) && /^\s*(?:\/\*)?\*+ @\w/.test(line)));
   return kept.join("\n").replace(/^ *\/\*\*\n *\*\/\n/gm, "");

@@ -91,7 +91,7 @@ function broken(type: TypeNode, indent: string): string {
     }
     case "union":
       return type.parts
-        .map((part) => `\n${inner}| ${grouped(part, print(part, inner + STEP, inner.length + 2))}`)
+        .map((part) => `\n${inner}| ${parenthesized(part, print(part, inner + STEP, inner.length + 2))}`)
         .join("");
     case "intersection":
       return type.parts.map((part) => member(part, indent)).join(" & ");
@@ -103,8 +103,8 @@ function broken(type: TypeNode, indent: string): string {
 /** Part of a list or intersection. A union that is too long is printed in parentheses, on its own lines. */
 function member(type: TypeNode, indent: string): string {
   const line = flat(type);
-  if (line !== undefined && indent.length + line.length < WIDTH) return grouped(type, line);
-  return type.kind === "union" ? `(${broken(type, indent)}\n${indent})` : grouped(type, broken(type, indent));
+  if (line !== undefined && indent.length + line.length < WIDTH) return parenthesized(type, line);
+  return type.kind === "union" ? `(${broken(type, indent)}\n${indent})` : parenthesized(type, broken(type, indent));
 }
 
 function place(item: TupleItem, indent: string): string {
@@ -155,7 +155,7 @@ function flatText(type: TypeNode): string | undefined {
       return type.text;
     case "list": {
       const item = flat(type.item);
-      return item && `${grouped(type.item, item)}[]`;
+      return item && `${parenthesized(type.item, item)}[]`;
     }
     case "generic": {
       const argument = flat(type.argument);
@@ -172,7 +172,7 @@ function flatText(type: TypeNode): string | undefined {
     case "intersection":
       return all(type.parts, (part) => {
         const text = flat(part);
-        return text && grouped(part, text);
+        return text && parenthesized(part, text);
       })?.join(type.kind === "union" ? " | " : " & ");
     case "object": {
       const members = all(type.members, (member) => {
@@ -198,11 +198,11 @@ function all<T>(items: readonly T[], text: (item: T) => string | undefined): str
 }
 
 function marked({ type, mark }: TupleItem, text: string): string {
-  if (mark === "rest") return `...${grouped(type, text)}[]`;
-  return mark === "optional" ? `${grouped(type, text)}?` : text;
+  if (mark === "rest") return `...${parenthesized(type, text)}[]`;
+  return mark === "optional" ? `${parenthesized(type, text)}?` : text;
 }
 
 /** Adds parentheses to a union or an intersection before `[]` or `?`, or inside another one. */
-function grouped({ kind }: TypeNode, text: string): string {
+function parenthesized({ kind }: TypeNode, text: string): string {
   return kind === "union" || kind === "intersection" ? `(${text})` : text;
 }

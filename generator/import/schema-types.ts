@@ -538,13 +538,13 @@ function descriptionOf(schema: JsonObject): string {
 function tagsOf(schema: JsonObject, keywords: readonly string[]): Tag[] {
   return keywords.flatMap((name) => {
     const value = schema.get(name);
-    const printed = value === undefined ? undefined : tagText(name as ConstraintKeyword, value);
+    const printed = value === undefined ? undefined : argumentText(name as ConstraintKeyword, value);
     return printed === undefined ? [] : [{ name, text: printed }];
   });
 }
 
 /** Text of a tag that sets a keyword; undefined if svc-gen would refuse the tag. */
-function tagText(keyword: ConstraintKeyword, value: Json): string | undefined {
+function argumentText(keyword: ConstraintKeyword, value: Json): string | undefined {
   const { takes } = CONSTRAINTS[keyword];
   if (takes === "true") return value === true ? "" : undefined;
   const isText = takes === "name" || takes === "regex";

@@ -111,7 +111,7 @@ ${[
   method("fqn", literal(fqn)),
   method("description", literal(/\S/.test(description) ? description : NO_DESCRIPTION)),
   method("path", literal(path)),
-  ...(timeout === undefined || timeout === DEFAULT_TIMEOUT_MS ? [] : [method("timeout", grouped(timeout))]),
+  ...(timeout === undefined || timeout === DEFAULT_TIMEOUT_MS ? [] : [method("timeout", withDigitGroups(timeout))]),
 ].join("\n")}
   override async invoke(_input: Input): Promise<Output> {
     return errEval("not implemented");
@@ -126,6 +126,6 @@ ${[
 }
 
 /** Digits in groups of three: `5_000`. */
-function grouped(number: number): string {
+function withDigitGroups(number: number): string {
   return String(number).replace(/(?<=\d)(?=(?:\d{3})+$)/g, "_");
 }

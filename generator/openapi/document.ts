@@ -47,7 +47,6 @@ export function openApiDocument(documents: readonly JsonObject[], options: OpenA
   const schemas = new SchemaComponents();
   const judge = new SchemaJudge();
   const tools = documents.map((document) => toolOf(document, schemas));
-  const named = (entries: readonly (readonly [string, Json])[]) => object(...entries);
   return ordered({
     openapi: "3.1.0",
     info: { title, version, description: note === undefined ? OVERVIEW : `${note}\n\n${OVERVIEW}` },
@@ -57,12 +56,12 @@ export function openApiDocument(documents: readonly JsonObject[], options: OpenA
       ...tools.map(({ fqn, description }) => ordered({ name: fqn, description })),
       ordered({ name: SERVER_TAG, description: "The server as a whole." }),
     ],
-    paths: named([...tools.flatMap((tool) => toolPaths(tool, judge, headerPrefix)), ...serverPaths(tools)]),
+    paths: object(...tools.flatMap((tool) => toolPaths(tool, judge, headerPrefix)), ...serverPaths(tools)),
     components: {
-      schemas: named([...schemas.all, ...SHARED_SCHEMAS, ...ENVELOPE_SCHEMAS, ...errorSchemas()]),
-      responses: named(errorResponses(headerPrefix)),
-      parameters: named(headerParameters(headerPrefix)),
-      headers: named(responseHeaders(headerPrefix)),
+      schemas: object(...schemas.all, ...SHARED_SCHEMAS, ...ENVELOPE_SCHEMAS, ...errorSchemas()),
+      responses: object(...errorResponses(headerPrefix)),
+      parameters: object(...headerParameters(headerPrefix)),
+      headers: object(...responseHeaders(headerPrefix)),
     },
   });
 }

@@ -7,7 +7,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { literal } from "#generator/compile/emit/print-literal.js";
-import { specifier } from "#generator/compile/emit/render.js";
+import { specifier } from "#generator/compile/project/layout.js";
 import type { Contract } from "#runtime/wire/contract.js";
 import { proves } from "../proves.js";
 import { compile, FASTEST } from "../typescript/compilers.js";

@@ -31,8 +31,7 @@ function note(title: string, hint: string, why: string): Entry {
 
 /**
  * Ranges of codes. 100: project, 110: class and static metadata, 130: types, 150: input, 160: output, 170: JSDoc, 180:
- * schemas (in `--check`), 190: types, imports and
- * paths.
+ * schemas (in `--check`), 190: types, imports and paths.
  */
 export const CODES = {
   SVC100: error(

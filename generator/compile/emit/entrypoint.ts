@@ -1,8 +1,8 @@
 /** Imports of the tool classes in the generated entrypoint. */
 
-import { sep } from "node:path";
-import type { Layout } from "../project/layout.js";
-import { type ImportView, specifier } from "./render.js";
+import { join } from "node:path";
+import { type Layout, specifier } from "../project/layout.js";
+import type { ImportView } from "./render.js";
 import { RESERVED_WORDS } from "./reserved-words.js";
 import type { ToolArtifacts } from "./tool-artifacts.js";
 
@@ -13,8 +13,7 @@ const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
 /** Import specifier of a file, whose path is relative to the root, in the entrypoint. */
 export function entrypointSpecifier({ root, out }: Layout, file: string): string {
-  const slashed = (path: string) => path.split(sep).join("/");
-  return specifier(`${slashed(out)}/server.ts`, `${slashed(root)}/${file}`);
+  return specifier(join(out, "server.ts"), join(root, file));
 }
 
 /**

@@ -2,7 +2,6 @@
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { posix } from "node:path";
 import type { Contract } from "svc-runtime/internal/generator";
 import { literal, literalLines, schemaLines } from "./print-literal.js";
 
@@ -62,13 +61,4 @@ function run(template: string, view: object): string {
 
 function templateText(name: string): string {
   return readFileSync(new URL(`../../../../templates/${name}.ts.hbs`, import.meta.url), "utf8");
-}
-
-/**
- * Specifier for an import of `to` in `from`: `.js` for `.ts`, `.mjs` for `.mts`. Both paths must be absolute, or both
- * relative to the same folder.
- */
-export function specifier(from: string, to: string): string {
-  const path = posix.relative(posix.dirname(from), to).replace(/\.([cm]?)tsx?$/, ".$1js");
-  return path.startsWith(".") ? path : `./${path}`;
 }

@@ -112,16 +112,16 @@ export function isFresh(root: string, info: BuildInfo): boolean {
   return (
     holds(files, fileHash) &&
     holds(info.written, (path) => bytesHash(join(root, path))) &&
-    found.every((path) => kindOf(path) === "file") &&
-    missing.every((path) => kindOf(path) !== "file") &&
-    missingFolders.every((path) => kindOf(path) !== "folder") &&
+    found.every((path) => entryKind(path) === "file") &&
+    missing.every((path) => entryKind(path) !== "file") &&
+    missingFolders.every((path) => entryKind(path) !== "folder") &&
     holds(folders, (path) => folderHash(path, own)) &&
     holds(listings, (path) => folderHash(path, own)) &&
     holds(links, realPath)
   );
 }
 
-function kindOf(path: string): "file" | "folder" | undefined {
+function entryKind(path: string): "file" | "folder" | undefined {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     return stats?.isDirectory() ? "folder" : stats && "file";

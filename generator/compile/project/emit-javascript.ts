@@ -18,13 +18,13 @@ export interface Compiled {
 /**
  * Internal property of source files (TypeScript 6.0): set if the file repeats a file of the same package and version.
  */
-interface InnerFile extends ts.SourceFile {
+interface RedirectingFile extends ts.SourceFile {
   readonly redirectInfo?: { readonly unredirected: ts.SourceFile };
 }
 
 /** File at a path, as a compiler host must return it: never a redirect to another copy of the package. */
 function fileAt(program: ts.Program, path: string): ts.SourceFile | undefined {
-  const file: InnerFile | undefined = program.getSourceFile(path);
+  const file: RedirectingFile | undefined = program.getSourceFile(path);
   return file?.redirectInfo?.unredirected ?? file;
 }
 

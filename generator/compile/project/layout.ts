@@ -13,9 +13,19 @@ export interface Layout {
   readonly serverOptions: string;
 }
 
+function slashed(path: string): string {
+  return path.split(sep).join("/");
+}
+
+/** Specifier for an import of the file `to` in the file `from`: `.js` for `.ts`, `.mjs` for `.mts`. */
+export function specifier(from: string, to: string): string {
+  const path = slashed(relative(dirname(from), to)).replace(/(?:\.d)?\.([cm]?)tsx?$/, ".$1js");
+  return path.startsWith(".") ? path : `./${path}`;
+}
+
 /** Path for diagnostics and generated files: relative to the root, with forward slashes. */
 export function displayPath(layout: Layout, path: string): string {
-  return relative(layout.root, path).split(sep).join("/");
+  return slashed(relative(layout.root, path));
 }
 
 /** Location of a project and of its generated files. */

@@ -31,7 +31,7 @@ export function readManifest(layout: Layout, recorder: InputRecorder): Manifest 
   }
   const found: Diagnostic[] = [];
   const runtime = installedManifest(layout.root, RUNTIME, recorder);
-  const version = runtime && versionOf(runtime.text);
+  const version = runtime && packageVersion(runtime.text);
   if (version !== undefined && version !== VERSION) {
     const hint = `npm install ${RUNTIME}@${VERSION}, or npm install --save-dev svc-gen@${version}; then run svc-gen again`;
     found.push(diagnostic("SVC108", {}, `svc-gen is ${VERSION}, svc-runtime is ${version}`, hint));
@@ -75,7 +75,7 @@ export function installedManifest(
  * Version in a package's manifest. Undefined without a version or for invalid JSON, such as a manifest that a package
  * manager is still writing.
  */
-export function versionOf(manifest: string): string | undefined {
+export function packageVersion(manifest: string): string | undefined {
   try {
     const version = String(JSON.parse(manifest).version);
     return /^\d/.test(version) ? version : undefined;

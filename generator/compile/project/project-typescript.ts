@@ -7,7 +7,7 @@ import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { foldersUp } from "./folders-up.js";
 import type { InputRecorder } from "./input-recorder.js";
-import { installedManifest, versionOf } from "./manifest.js";
+import { installedManifest, packageVersion } from "./manifest.js";
 import { ts } from "./typescript.js";
 
 export interface InstalledTypeScript {
@@ -20,7 +20,7 @@ export interface InstalledTypeScript {
 /** TypeScript in the nearest `node_modules` above a folder; undefined if there is none. */
 export function installedTypeScript(folder: string, recorder: InputRecorder): InstalledTypeScript | undefined {
   const manifest = installedManifest(folder, "typescript", recorder);
-  const version = manifest && versionOf(manifest.text);
+  const version = manifest && packageVersion(manifest.text);
   if (manifest === undefined || version === undefined) return undefined;
   const libraries = librariesOf(realpathSync(dirname(manifest.path)));
   return { version, major: Number.parseInt(version, 10), ...(libraries === undefined ? {} : { libraries }) };

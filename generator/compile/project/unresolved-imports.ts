@@ -1,8 +1,8 @@
 /** Imports that TypeScript resolves and Node does not. */
 
-import { dirname, relative } from "node:path";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
+import { specifier } from "./layout.js";
 import { type Program, packageOf } from "./program.js";
 import { ts } from "./typescript.js";
 
@@ -23,8 +23,7 @@ export function unresolvedImports({ program, checker, sources, emits, at }: Prog
       const lacksExtension = isRelative && mayLackExtensions(options) && !HAS_EXTENSION.test(name);
       if (!lacksExtension && !(options.paths !== undefined && isAlias(name, target, sources))) return [];
       if (!isEmitted(statement, options, checker)) return [];
-      const path = relative(dirname(file.fileName), target.fileName).replace(/(?:\.d)?\.([cm]?)tsx?$/, ".$1js");
-      const written = quoted(path.startsWith(".") ? path : `./${path}`);
+      const written = quoted(specifier(file.fileName, target.fileName));
       return [diagnostic("SVC192", { place: at(moduleSpecifier) }, `${quoted(name)}; write ${written}`)];
     }),
   );

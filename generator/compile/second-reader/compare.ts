@@ -37,7 +37,7 @@ interface Pair {
  *
  * @param ours without the keywords of JSDoc tags, which the library does not read
  */
-export function compareSchemas(ours: JsonObject, library: JsonObject, subject: string, variants: boolean): Comparison {
+export function compareReadings(ours: JsonObject, library: JsonObject, subject: string, variants: boolean): Comparison {
   const excused = new Set<Excuse>();
   /** Pairs that were compared or are being compared; needed for recursive types. */
   const known = new Map<JsonObject, Map<JsonObject, readonly Disagreement[]>>();

@@ -14,7 +14,7 @@ import type { Doc, Tool } from "../model.js";
 import type { Program } from "../project/program.js";
 import type { ts } from "../project/typescript.js";
 import type { ToolClass } from "../types/tool-classes.js";
-import { compareSchemas, type Disagreement } from "./compare.js";
+import { compareReadings, type Disagreement } from "./compare.js";
 import type { DifferenceName } from "./differences.js";
 import { openLibrary, type ReadType } from "./library-reader.js";
 import { neighboursOf } from "./samples.js";
@@ -94,7 +94,7 @@ export class SecondReader {
     if (this.#library?.program !== program) this.#library = { program, read: openLibrary(program) };
     try {
       const { schema, corrected } = this.#library.read(type, plain);
-      const { disagreements, excused } = compareSchemas(bare, schema, subject, variants);
+      const { disagreements, excused } = compareReadings(bare, schema, subject, variants);
       const listed = new Set<DifferenceName>([...corrected, ...excused]);
       if (side.constrained) listed.add("tags");
       if (disagreements.length > 0) return { subject, listed, disagreements, judged: 0 };
@@ -129,7 +129,7 @@ class ValueJudge {
     const options = { strict: false, ownProperties: true, logger: false, ...speed } as const;
     [this.#draft7, this.#draft2020] = [new Ajv(options), new Ajv2020(options)];
     for (const ajv of [this.#draft7, this.#draft2020]) {
-      // `compareSchemas` compares patterns as text. The sample values need not match them.
+      // `compareReadings` compares patterns as text. The sample values need not match them.
       ajv.addFormat("date-time", fullFormats["date-time"]).removeKeyword("pattern");
     }
   }

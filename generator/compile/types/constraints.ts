@@ -23,8 +23,11 @@ export type ConstraintError = { readonly kind: "value" | "place"; readonly detai
 export function constrain(shape: Shape, constraint: Constraint): Shape | ConstraintError {
   const keyword = parseConstraint(constraint);
   if (typeof keyword === "string") return { kind: "value", detail: `@${constraint.tag} ${keyword}` };
-  const [one, other] = [constraint.tag === "format", constraint.tag === "secret"];
-  if ((one && isSecret(shape)) || (other && !isSecret(shape) && formatOf(shape) !== undefined)) {
+  const isOther =
+    constraint.tag === "format"
+      ? isSecret(shape)
+      : constraint.tag === "secret" && !isSecret(shape) && formatOf(shape) !== undefined;
+  if (isOther) {
     return { kind: "place", detail: "@secret and @format exclude each other: a secret has the format password" };
   }
   const result = applyConstraint(shape, constraint.tag, keyword.value);
@@ -142,7 +145,7 @@ function applyConstraint(shape: Shape, tag: ConstraintTag, json: Json): Shape | 
   if (tag === "asType") return shape.kind === "number" ? { ...shape, integer: true } : undefined;
   if (tag === "secret") {
     return shape.kind === "string"
-      ? withKeyword(withKeyword(shape, "format", "password"), "writeOnly", true)
+      ? withDocKeyword(withDocKeyword(shape, "format", "password"), "writeOnly", true)
       : undefined;
   }
   if (tag === "format" && shape.kind === "bigint") {
@@ -150,14 +153,14 @@ function applyConstraint(shape: Shape, tag: ConstraintTag, json: Json): Shape | 
   }
   if (tag === "format" && shape.kind === "number") {
     const range = typeof json === "string" && Object.hasOwn(NUMBER_FORMATS, json) ? NUMBER_FORMATS[json] : undefined;
-    return range && withRange(withKeyword({ ...shape, integer: true }, tag, json), range);
+    return range && withRange(withDocKeyword({ ...shape, integer: true }, tag, json), range);
   }
   // Equivalent to `[name: string]: never`, after which no object literal may have other members.
   if (tag === "additionalProperties" && shape.kind === "object") {
     return shape.indexes.length === 0 ? { ...shape, closed: json === false } : undefined;
   }
   if (!isApplicable(shape, tag, json)) return undefined;
-  const result = withKeyword(shape, tag, json);
+  const result = withDocKeyword(shape, tag, json);
   const format = shape.kind === "number" ? keywordValue(shape, "format") : undefined;
   return format === undefined
     ? result
@@ -167,8 +170,8 @@ function applyConstraint(shape: Shape, tag: ConstraintTag, json: Json): Shape | 
 function withRange(shape: Shape, [least, most]: (typeof NUMBER_FORMATS)[string]): Shape {
   const bounds = numbersOf(shape, ["minimum", "maximum"]);
   const [low = least, high = most] = [bounds.get("minimum"), bounds.get("maximum")];
-  const narrowed = withKeyword(shape, "minimum", low > least ? low : least);
-  return withKeyword(narrowed, "maximum", high < most ? high : most);
+  const narrowed = withDocKeyword(shape, "minimum", low > least ? low : least);
+  return withDocKeyword(narrowed, "maximum", high < most ? high : most);
 }
 
 function isApplicable(shape: Shape, keyword: ConstraintKeyword, json: Json): boolean {
@@ -178,7 +181,7 @@ function isApplicable(shape: Shape, keyword: ConstraintKeyword, json: Json): boo
   return SHAPES[CONSTRAINTS[keyword].on].includes(shape.kind);
 }
 
-function withKeyword(shape: Shape, tag: string, json: Json): Shape {
+function withDocKeyword(shape: Shape, tag: string, json: Json): Shape {
   if (shape.kind === "date") return shape;
   const keywords = (shape.doc?.keywords ?? []).filter(([name]) => name !== tag);
   return { ...shape, doc: { ...shape.doc, keywords: [...keywords, [tag, json]] } };

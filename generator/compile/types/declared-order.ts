@@ -345,7 +345,7 @@ export class DeclaredOrder {
       }
     }
     const own = properties.filter((property) => !names.includes(property.name));
-    return [...names, ...byPlace(own).map(({ name }) => name)];
+    return [...names, ...sortedByPlace(own).map(({ name }) => name)];
   }
 
   #mappedMemberNames(
@@ -437,7 +437,7 @@ export function enumMembers(symbol: ts.Symbol): ts.EnumMember[] {
 }
 
 /** Sorts members by position of declaration. Keeps the checker's order if a member has no declaration. */
-function byPlace(properties: readonly ts.Symbol[]): ts.Symbol[] {
+function sortedByPlace(properties: readonly ts.Symbol[]): ts.Symbol[] {
   return properties.every((property) => property.declarations?.[0] !== undefined)
     ? [...properties].sort((one, other) => comparePlaces(one.declarations?.[0], other.declarations?.[0]))
     : [...properties];

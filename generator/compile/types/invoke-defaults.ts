@@ -25,11 +25,12 @@ function checkInvokeDefaults(program: Program, { declaration }: ToolClass, input
   if (invoke === undefined || parameter === undefined) return [];
   return patternsOf(parameter, invoke.body).flatMap(({ elements }) =>
     elements.flatMap(({ name, propertyName = name, initializer }) => {
-      const own = initializer === undefined ? undefined : literalOf(initializer);
+      const own = initializer === undefined ? undefined : literalValue(initializer);
       const isNamed = ts.isIdentifier(propertyName) || ts.isStringLiteral(propertyName);
       const member = isNamed ? input.members.find((each) => each.name === propertyName.text) : undefined;
       const published = member && defaultOf(member);
-      if (member === undefined || own === undefined || published === undefined || isSame(own, published)) return [];
+      if (member === undefined || own === undefined || published === undefined || isSameDefault(own, published))
+        return [];
       const detail = `@default is ${shown(published)}, the default in invoke is ${shown(own)}`;
       return [diagnostic("SVC179", { place: program.at(initializer as ts.Node), subject: member.subject }, detail)];
     }),
@@ -58,14 +59,14 @@ function patternsOf({ name }: ts.ParameterDeclaration, body: ts.Node | undefined
   );
 }
 
-function literalOf(node: ts.Expression): Json | undefined {
+function literalValue(node: ts.Expression): Json | undefined {
   if (ts.isStringLiteralLike(node)) return node.text;
   if (ts.isNumericLiteral(node)) return Number(node.text);
   if (ts.isBigIntLiteral(node)) return BigInt(node.text.slice(0, -1));
   if (node.kind === ts.SyntaxKind.TrueKeyword) return true;
   if (node.kind === ts.SyntaxKind.FalseKeyword) return false;
   if (!ts.isPrefixUnaryExpression(node) || node.operator !== ts.SyntaxKind.MinusToken) return undefined;
-  const value = literalOf(node.operand);
+  const value = literalValue(node.operand);
   return typeof value === "number" || typeof value === "bigint" ? -value : undefined;
 }
 
@@ -76,7 +77,7 @@ function defaultOf(member: Member): Json | undefined {
   return typeof value === "object" && value !== null ? undefined : value;
 }
 
-function isSame(one: Json, other: Json): boolean {
+function isSameDefault(one: Json, other: Json): boolean {
   const isNumber = (value: Json) => typeof value === "number" || typeof value === "bigint";
   // biome-ignore lint/suspicious/noDoubleEquals: a bigint and a number of one value are one default
   return isNumber(one) && isNumber(other) ? one == other : one === other;

@@ -123,10 +123,6 @@ export function readNodeComment(node: ts.Node): Comment {
   return parseComment(description, [node]);
 }
 
-function normalizedText(text: string): string {
-  return text.replace(/\r\n?/g, "\n").trim();
-}
-
 function parseComment(text: string, declarations: readonly ts.Node[], read = parseJsonOrText): Comment {
   const tags = declarations
     .flatMap((declaration) => ts.getJSDocTags(declaration))
@@ -144,7 +140,7 @@ function parseComment(text: string, declarations: readonly ts.Node[], read = par
   // Diagnostics about a dependency's comment would not help, because the project cannot change it.
   const own = tags.filter(({ tag }) => !tag.getSourceFile().isDeclarationFile);
   return {
-    description: normalizedText(text),
+    description: text.replace(/\r\n?/g, "\n").trim(),
     annotations,
     constraints: CONSTRAINT_TAGS.flatMap((known) =>
       tags.filter(({ name }) => name === known).map(({ text, tag }) => ({ tag: known, text, node: tag })),

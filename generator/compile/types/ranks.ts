@@ -47,7 +47,7 @@ export class Ranks {
   add(type: ts.Type): void {
     const rank = this.#next++;
     if (!this.#types.has(type)) this.#types.set(type, rank);
-    const key = keyOf(type);
+    const key = literalKey(type);
     if (key !== undefined && !this.#keys.has(key)) this.#keys.set(key, rank);
     const node = declarationOf(type);
     if (node !== undefined && !this.#nodes.has(node)) this.#nodes.set(node, rank);
@@ -95,7 +95,7 @@ export class Ranks {
 
   /** Ranks of a type. An intersection has those of its parts; a mapped type also has those of its source. */
   #of(type: ts.Type): readonly number[] {
-    const key = keyOf(type);
+    const key = literalKey(type);
     const known = this.#types.get(type) ?? (key === undefined ? undefined : this.#keys.get(key));
     if (known !== undefined) return [known];
     if (type.isIntersection()) return type.types.flatMap((part) => this.#of(part));
@@ -152,7 +152,7 @@ function compareLists(one: readonly number[], other: readonly number[]): number 
   return one.length - other.length;
 }
 
-function keyOf(type: ts.Type): string | undefined {
+function literalKey(type: ts.Type): string | undefined {
   if (type.flags & ts.TypeFlags.EnumLiteral) return undefined;
   if (type.isStringLiteral()) return `string ${type.value}`;
   if (type.isNumberLiteral()) return `number ${type.value}`;

@@ -113,29 +113,29 @@ function classesOf({ wrap }: Program, file: ts.SourceFile): ClassNode[] {
 /** Tool classes of one file, including abstract classes and classes that only resemble a tool. */
 export function toolDeclarations(program: Program, file: ts.SourceFile): ts.ClassLikeDeclaration[] {
   return classesOf(program, file)
-    .filter((node) => typesOf(program, node) !== undefined || looksLikeTool(node))
+    .filter((node) => inputAndOutput(program, node) !== undefined || looksLikeTool(node))
     .map(({ compilerNode }) => compilerNode);
 }
 
 function readClass(program: Program, node: ClassNode, report: Report): ToolClass | undefined {
   if (node.isAbstract()) return undefined;
-  const types = node.getHeritageClauses().length === 0 ? undefined : typesOf(program, node);
+  const types = node.getHeritageClauses().length === 0 ? undefined : inputAndOutput(program, node);
   const at = nameNode(node);
   if (types === undefined) {
     const base = baseClass(program, node);
     const untyped = base !== undefined && isRuntimeClass(base) ? "SvcTool has no <Input, Output>" : undefined;
-    if (looksLikeTool(node)) report("SVC105", at, node.getName() ?? fileStem(node), untyped);
+    if (looksLikeTool(node)) report("SVC105", at, node.getName() ?? nameFromFile(node), untyped);
     return undefined;
   }
   const other = otherRuntime(program, node);
   if (other !== undefined) {
     const detail = `its base class extends SvcTool of another copy of svc-runtime, ${displayPath(program.layout, other)}`;
-    report("SVC105", at, node.getName() ?? fileStem(node), detail, ONE_RUNTIME);
+    report("SVC105", at, node.getName() ?? nameFromFile(node), detail, ONE_RUNTIME);
   }
   const imported = findImport(program, node);
   const name =
     node.getName() ??
-    (imported?.exportName === "default" || imported === undefined ? fileStem(node) : imported.exportName);
+    (imported?.exportName === "default" || imported === undefined ? nameFromFile(node) : imported.exportName);
   if (imported === undefined) {
     const inside = Node.isModuleBlock(node.getParent()) ? "a class inside a namespace cannot be imported" : undefined;
     report("SVC110", at, name, inside);
@@ -193,7 +193,7 @@ function looksLikeTool(node: ClassNode): boolean {
  * Input and output types that a tool class passes to SvcTool, from the resolved type of the class; undefined for other
  * classes.
  */
-function typesOf({ checker }: Program, node: ClassNode): { input: ts.Type; output: ts.Type } | undefined {
+function inputAndOutput({ checker }: Program, node: ClassNode): { input: ts.Type; output: ts.Type } | undefined {
   const instance = node.getSymbol()?.getDeclaredType().compilerType;
   const carried = instance && carriedTypes(checker, instance);
   if (carried === undefined) return undefined;
@@ -209,7 +209,7 @@ function carriedTypes(checker: ts.TypeChecker, instance: ts.Type): ts.Type | und
   return checker.getTypeOfSymbol(phantom);
 }
 
-function fileStem(node: Node): string {
+function nameFromFile(node: Node): string {
   const stem = node
     .getSourceFile()
     .getBaseName()
@@ -301,7 +301,7 @@ export function noTools(program: Program): Diagnostic {
   const where = `in the ${sources.length === 1 ? "only file" : `${sources.length} files`} of ${displayPath(layout, layout.tsconfig)}`;
   const abstract = sources
     .flatMap((file) => classesOf(program, file))
-    .filter((node) => node.isAbstract() && typesOf(program, node) !== undefined);
+    .filter((node) => node.isAbstract() && inputAndOutput(program, node) !== undefined);
   const [first] = abstract;
   if (first === undefined) {
     const other = toolOutside(program);

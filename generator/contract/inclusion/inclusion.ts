@@ -259,8 +259,8 @@ class Inclusion {
     const lift = (name: string, found: readonly ExcludedValue[], certain = true) => {
       for (const { witness, ...failure } of found) {
         // One example for each position is enough: a member may refer to many definitions.
-        if (seen.has(keyOf(failure))) continue;
-        seen.add(keyOf(failure));
+        if (seen.has(failureKey(failure))) continue;
+        seen.add(failureKey(failure));
         const lifted = witness === undefined ? undefined : least().set(name, witness);
         const each = withPlaces({ ...failure, witness: lifted }, sent, taken);
         failures.push(certain ? each : { ...each, certain: false, witness: undefined });
@@ -465,14 +465,14 @@ function phrase(value: SampleValue, sent: Node): string {
   return `a text of ${sent.place?.pointer ?? "any kind"}`;
 }
 
-function keyOf({ sent, taken, what }: Omit<ExcludedValue, "witness">): string {
+function failureKey({ sent, taken, what }: Omit<ExcludedValue, "witness">): string {
   return `${sent?.pointer} ${taken?.pointer} ${what}`;
 }
 
 function distinctFailures(failures: readonly ExcludedValue[]): readonly ExcludedValue[] {
   const distinct = new Map<string, ExcludedValue>();
   for (const failure of failures) {
-    const key = keyOf(failure);
+    const key = failureKey(failure);
     if (!distinct.has(key)) distinct.set(key, failure);
   }
   return [...distinct.values()];

@@ -274,7 +274,7 @@ export class SchemaNodes {
     let atoms = OWN.some((keyword) => schema.members.has(keyword)) ? this.#ownAtoms(part) : this.#all;
     const values = valuesOf(schema);
     if (values !== undefined) {
-      const literals = values.map((each): Atom => ({ kind: "literal", value: literalOf(each), unjudged: [] }));
+      const literals = values.map((each): Atom => ({ kind: "literal", value: sampleValueOf(each), unjudged: [] }));
       atoms = this.#meetAll(atoms, literals);
     }
     for (const keyword of ["anyOf", "oneOf", "allOf"]) {
@@ -551,9 +551,9 @@ function regExp(pattern: string): RegExp | undefined {
   return compiled.get(pattern);
 }
 
-function literalOf(json: Json): SampleValue {
-  if (Array.isArray(json)) return json.map(literalOf);
-  if (json instanceof JsonObject) return new Map([...json.members].map(([name, each]) => [name, literalOf(each)]));
+function sampleValueOf(json: Json): SampleValue {
+  if (Array.isArray(json)) return json.map(sampleValueOf);
+  if (json instanceof JsonObject) return new Map([...json.members].map(([name, each]) => [name, sampleValueOf(each)]));
   return json as SampleValue;
 }
 
