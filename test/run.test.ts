@@ -32,6 +32,8 @@ function run(sources: Readonly<Record<string, string>>, ...options: string[]) {
 
 const ONE = 'test("one", () => {});';
 const pidFile = join(directory, "pid");
+/** Files that share a process. */
+const SHARED = `--shared=${directory}/batch-`;
 const BUSY = "while (process.cpuUsage().user < 900_000);";
 
 /** All in one run: each line of a file says what became of it, whatever the others did. */
@@ -48,9 +50,18 @@ const mixed = run(
     skips: ["nginx is not installed", "chromium is not installed", "nginx is not installed"]
       .map((reason) => `test("one", { skip: "NOT TESTED: ${reason}" }, () => {});`)
       .join("\n"),
+    "batch-passes": `${ONE} globalThis.first = true;`,
+    "batch-nested": `import { describe } from "node:test";
+      describe("all", () => { test("two", (t) => t.test("sub", () => {})); test("three", { skip: true }, () => {}); });`,
+    "batch-fails": 'test("one", () => { throw new Error("the first file has set " + globalThis.first); });',
+    "batch-empty": "test;",
+    "batch-throws": 'throw new Error("no");',
+    "batch-busy": `test("one", () => { ${BUSY} });`,
+    "batch-last": ONE,
     suite: `import { describe } from "node:test"; describe("all", { skip: "in full runs only" }, () => { ${ONE} });`,
   },
   "--cpu=0.8",
+  SHARED,
 );
 
 /** A file that does not end, and ignores SIGTERM in a process that it starts. */
@@ -104,7 +115,7 @@ test("reasons of tests that are not possible on this machine stand in one line a
 test("the summary counts files, tests and time, and names every failed file", () => {
   assert.match(
     mixed.stdout,
-    /\n9 files, \d+ tests, 3 skipped, in \d+\.\d s, \d+\.\d s of processor time\nfailed:\n(?: {2}.*\n){5,6}NOT/,
+    /\n16 files, \d+ tests, 4 skipped, in \d+\.\d s, \d+\.\d s of processor time\nfailed:\n(?: {2}.*\n){9,10}NOT/,
   );
 });
 
@@ -124,6 +135,27 @@ function isAlive(pid: number): boolean {
   }
 }
 
+test("files that share a process run one after the other, and each has its line, whatever the others do", () => {
+  const line = (file: string) => new RegExp(`\n(.) .* {2}.*batch-${file}\\.test\\.mjs: (.*)\n`).exec(mixed.stdout);
+  assert.deepEqual(
+    ["passes", "nested", "fails", "empty", "throws", "last"].map((file) => line(file)?.slice(1).join(" ")),
+    ["✔ 1 tests", "✔ 2 tests, 1 skipped", "✖ exit code 1", "✖ ended without a test", "✖ exit code 1", "✔ 1 tests"],
+  );
+  assert.match(line("busy")?.[2] ?? "", /^\d\.\d s of processor time, and 0\.8 s are allowed$/);
+  assert.match(mixed.stdout, /the first file has set true/);
+});
+
+test("files of a process that ends before its last file, or fails after it, fail", () => {
+  for (const [last, fault] of [
+    ['test("one", () => process.exit(0));', "ended without a test"],
+    [`${ONE} process.once("exit", () => { process.exitCode = 3; });`, "exit code 3"],
+  ] as const) {
+    const { stdout, status } = run({ "batch-first": ONE, "batch-last": last }, SHARED);
+    assert.match(stdout, new RegExp(`\n✖ .*batch-last\\.test\\.mjs: ${fault}\n`));
+    assert.equal(status, 1);
+  }
+});
+
 test("declarations that the manifest does not list for the file are named", () => {
   const proves = JSON.stringify(new URL("proves.ts", import.meta.url).href);
   const source = `import { proves } from ${proves}; test("one", () => proves("1.2"));`;
@@ -136,9 +168,7 @@ test("declarations that the manifest does not list for the file are named", () =
 });
 
 test("declarations of a file that failed are not compared; a file without any passes", () => {
-  const failed = run({ fails: 'test("one", () => { throw new Error("no"); });' });
-  assert.match(failed.stdout, /failed:\n {2}.*fails\.test\.mjs: exit code 1\n$/);
-  assert.equal(failed.status, 1);
+  assert.doesNotMatch(mixed.stdout, /proofs/);
   assert.equal(run({ passes: ONE }).status, 0);
 });
 

@@ -4,9 +4,10 @@
  * The tier of a file is its folder: `test/e2e` holds the tests that install packages, start a browser, containers, nginx,
  * Redis or replicas, or cause faults that last longer than a second. All others are the tier `test`.
  *
- * A file runs in a process group of its own. The group is killed when the file has ended or has reached its time limit,
- * so neither a failed test nor a process that it started outlives it. A file fails when it used more processor time than
- * its tier allows, and when it ended without the report of at least one test.
+ * A file runs in a process of its own, or, in folders that allow it, in one process with other files of the folder, one
+ * after the other (batch.ts). The process group is killed when the files have ended or one has reached its time limit, so
+ * neither a failed test nor a process that it started outlives it. A file fails when it used more processor time than its
+ * tier allows, and when it ended without the report of at least one test.
  *
  * Each file that passed also has to declare exactly the proofs that test/requirements.tsv lists for it (proves.ts).
  *
@@ -40,18 +41,20 @@ const { values, positionals } = parseArgs({
   options: {
     /** The files of one tier, or of all; files that are named are run whatever their tier. */
     tier: { type: "string", default: "test" },
-    /** Files that run at the same time: two more than cores, because many wait most of the time. */
+    /** Processes that run at the same time: two more than cores, because many wait most of the time. */
     jobs: { type: "string", default: `${Math.min(availableParallelism(), 6) + 2}` },
     /** Seconds that a file may take. Bounds a hang; no test is close to it. */
     limit: { type: "string", default: FULL ? "1800" : "300" },
     /** Seconds of processor time that a file may use, in place of its tier's. */
     cpu: { type: "string" },
+    /** Beginnings of the paths of files that share processes: these load the compiler, which takes most of their time. */
+    shared: { type: "string", multiple: true, default: ["test/generator/", "test/types/", "test/typescript/"] },
     /** Prints the report of every file. */
     verbose: { type: "boolean", default: false },
   },
 });
-const [jobs, limit] = [Number(values.jobs), Number(values.limit)];
-if (!(jobs >= 1 && limit > 0 && Number(values.cpu ?? 1) > 0)) {
+const [processes, limit] = [Number(values.jobs), Number(values.limit)];
+if (!(processes >= 1 && limit > 0 && Number(values.cpu ?? 1) > 0)) {
   throw new RangeError("--jobs, --limit and --cpu: expected positive numbers");
 }
 const tier = TIERS.find((name) => name === values.tier);
@@ -112,22 +115,30 @@ interface Report {
   readonly text: string;
   /** Seconds of processor time; undefined when the process was killed. */
   readonly cpu?: number | undefined;
-  /** Undefined when the file passed. */
+  /** Undefined when the process passed. */
   readonly fault?: string;
+  /** Wall and processor seconds of the files of a batch that have ended. */
+  readonly ended: ReadonlyMap<string, readonly [wall: number, cpu: number]>;
 }
 
-/** What node runs for a test file, and how. */
-interface Script {
-  readonly path: string;
-  readonly options: readonly string[];
+/** Arguments of node that run test files in one process. */
+interface Job {
+  readonly files: readonly string[];
+  readonly args: readonly string[];
 }
 
 let started = 0;
 
-function runFile({ path, options }: Script): Promise<Report> {
+function runJob({ args }: Job): Promise<Report> {
   return new Promise((resolve) => {
     const cpuFile = join(scratch, `cpu-${started++}`);
-    const child = spawn(process.execPath, [...options, "--test-reporter=spec", path], {
+    const endedFiles = () => {
+      const lines = existsSync(`${cpuFile}.files`) ? readFileSync(`${cpuFile}.files`, "utf8").trim().split("\n") : [];
+      return new Map(
+        lines.map((line) => JSON.parse(line) as [string, number, number]).map(([name, ...s]) => [name, s]),
+      );
+    };
+    const child = spawn(process.execPath, args, {
       cwd: ROOT,
       // What svc-gen dev keeps of a project is not put into the home folder.
       env: {
@@ -148,20 +159,24 @@ function runFile({ path, options }: Script): Promise<Report> {
       });
     }
     let late = false;
-    const timer = setTimeout(() => {
-      late = true;
-      killGroup(child);
+    let before = 0;
+    const timer = setInterval(() => {
+      const { size } = endedFiles();
+      late = size === before;
+      before = size;
+      if (late) killGroup(child);
     }, limit * 1000);
     // "exit" and not "close": a process that the file left behind holds its streams open.
     child.once("exit", () => killGroup(child));
-    child.once("error", (error) => resolve({ text, fault: error.message }));
+    child.once("error", (error) => resolve({ text, fault: error.message, ended: new Map() }));
     child.once("close", (code, signal) => {
-      clearTimeout(timer);
+      clearInterval(timer);
       running.delete(child);
       const cpu = existsSync(cpuFile) ? Number(readFileSync(cpuFile, "utf8")) : undefined;
-      const ended = code === null ? `ended by ${signal}` : `exit code ${code}`;
-      if (late) resolve({ text, fault: `not ended within ${limit} s` });
-      else resolve(code === 0 ? { text, cpu } : { text, cpu, fault: ended });
+      const exit = code === null ? `ended by ${signal}` : `exit code ${code}`;
+      const ended = endedFiles();
+      if (late) resolve({ text, fault: `not ended within ${limit} s`, ended });
+      else resolve(code === 0 ? { text, cpu, ended } : { text, cpu, fault: exit, ended });
     });
   });
 }
@@ -177,21 +192,76 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 const countOf = (what: string, text: string): number =>
   Number(new RegExp(`^ℹ ${what} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
 
+/** Most files of one process. */
+const BATCH = 8;
+
 const files = selectFiles();
 const transpiled = files.every((file) => isAbsolute(file)) ? String : await transpileTests(ROOT);
 
 /** Files of tests run as JavaScript, one in TypeScript that is elsewhere by tsx. */
-function scriptOf(file: string): Script {
+const scriptOf = (file: string): string => (isAbsolute(file) ? file : transpiled(file));
+
+function argsOf(script: string, ...args: string[]): string[] {
   const preload = ["--import", new URL("cpu-time.mjs", import.meta.url).href];
-  if (!isAbsolute(file)) return { path: transpiled(file), options: [...preload, "--enable-source-maps"] };
-  return { path: file, options: file.endsWith(".ts") ? [...preload, "--import", "tsx"] : preload };
+  const loader = script.endsWith(".ts") ? ["--import", "tsx"] : ["--enable-source-maps"];
+  return [...preload, ...loader, "--test-reporter=spec", script, ...args];
 }
 
-/** What is wrong with a file that ended by itself with exit code 0. */
-function faultOf(file: string, { text, cpu = 0 }: Report): string | undefined {
+/** Batches first: they take longest. */
+function jobsOf(files: readonly string[]): Job[] {
+  const isShared = (file: string) => values.shared.some((beginning) => file.startsWith(beginning));
+  const shared = files.filter(isShared);
+  const count = Math.ceil(shared.length / BATCH);
+  const batches = Array.from({ length: count }, (_, batch) => shared.filter((_, at) => at % count === batch));
+  const others = files.filter((file) => !isShared(file));
+  return [...batches, ...others.map((file) => [file])].map((files) => {
+    const [file, ...more] = files as [string, ...string[]];
+    if (more.length === 0) return { files, args: argsOf(scriptOf(file)) };
+    const scripts = files.map((file) => [file, scriptOf(file)]);
+    const batch = isAbsolute(file) ? fileURLToPath(new URL("batch.ts", import.meta.url)) : transpiled("test/batch.ts");
+    return { files, args: argsOf(batch, JSON.stringify(scripts)) };
+  });
+}
+
+/** The outcome of a file. */
+interface Outcome {
+  readonly file: string;
+  readonly tests: number;
+  readonly skipped: number;
+  readonly wall: number;
+  readonly cpu: number;
+  /** Undefined when the file passed. */
+  readonly fault?: string | undefined;
+}
+
+function outcomesOf({ files }: Job, report: Report, wall: number): Outcome[] {
+  if (files.length > 1) return files.map((file) => outcomeInBatch(file, report));
+  const [file] = files as [string];
+  const { text, cpu = 0 } = report;
+  const [tests, skipped] = [countOf("tests", text), countOf("skipped", text)];
   // The report is written when the last test has ended: a process that ends before has none.
   // A skipped suite counts no tests, and its line begins with the mark of what is skipped.
-  if (countOf("tests", text) === 0 && !/^﹣ /m.test(text)) return "ended without a test";
+  const isEmpty = tests === 0 && !/^﹣ /m.test(text);
+  return [{ file, tests, skipped, wall, cpu, fault: report.fault ?? faultOf(file, isEmpty, cpu) }];
+}
+
+/** The outcome of a file by its suite in the report of its process. */
+function outcomeInBatch(file: string, { text, ended, fault }: Report): Outcome {
+  const report = `\n${text}`;
+  const [, suite = ""] = report.split(`\n▶ ${file}\n`);
+  const [lines = ""] = suite.split(/^[✔✖] /m);
+  const count = (marks: RegExp) => lines.match(marks)?.length ?? 0;
+  // A test with subtests has a line before them and one after them.
+  const tests = count(/^ +[✔✖﹣] /gm) - count(/^ +▶ /gm);
+  const [wall, cpu] = ended.get(file) ?? [0, 0];
+  const hasPassed = report.includes(`\n✔ ${file} (`);
+  const found = hasPassed || fault === undefined ? faultOf(file, tests === 0, cpu) : fault;
+  return { file, tests, skipped: count(/^ +﹣ /gm), wall, cpu, fault: found };
+}
+
+/** The fault of a file whose process ended by itself with exit code 0. */
+function faultOf(file: string, isEmpty: boolean, cpu: number): string | undefined {
+  if (isEmpty) return "ended without a test";
   const allowed = cpuLimitOf(file);
   return cpu > allowed ? `${cpu.toFixed(1)} s of processor time, and ${allowed} s are allowed` : undefined;
 }
@@ -203,34 +273,38 @@ const totals = { tests: 0, skipped: 0, cpu: 0 };
 /** Reasons of skipped tests: programs that this machine does not have. */
 const notTested = new Set<string>();
 const began = performance.now();
-const secondsSince = (time: number) => `${((performance.now() - time) / 1000).toFixed(1)} s`;
+const jobs = jobsOf(files);
 let next = 0;
 
 async function work(): Promise<void> {
-  for (let file = files[next++]; file !== undefined; file = files[next++]) {
+  for (let job = jobs[next++]; job !== undefined; job = jobs[next++]) {
     const started = performance.now();
-    const script = scriptOf(file);
-    const report = await runFile(script);
-    const { text, cpu = 0 } = report;
-    const fault = report.fault ?? faultOf(file, report);
-    const [tests, skipped] = [countOf("tests", text), countOf("skipped", text)];
-    totals.tests += tests;
-    totals.skipped += skipped;
-    totals.cpu += cpu;
-    for (const [, reason = ""] of text.matchAll(/# NOT TESTED: (.*)$/gm)) notTested.add(reason);
-    if (fault === undefined) passed.set(script.path, file.replace(/^test\/(.*)\.test\.ts$/, "$1"));
-    else failed.push(`${file}: ${fault}`);
-    const counts = `${tests} tests${skipped > 0 ? `, ${skipped} skipped` : ""}`;
-    const times = `${secondsSince(started).padStart(7)} ${`${cpu.toFixed(1)} s`.padStart(7)}`;
-    console.log(`${fault === undefined ? "✔" : "✖"} ${times}  ${file}: ${fault ?? counts}`);
-    if (fault !== undefined || values.verbose) console.log(text);
+    const report = await runJob(job);
+    const outcomes = outcomesOf(job, report, (performance.now() - started) / 1000);
+    totals.cpu += report.cpu ?? 0;
+    for (const [, reason = ""] of report.text.matchAll(/# NOT TESTED: (.*)$/gm)) notTested.add(reason);
+    // A process can fail after its last file, at its end.
+    const isFault = report.fault !== undefined && outcomes.every(({ fault }) => fault === undefined);
+    for (const { file, tests, skipped, wall, cpu, fault = isFault ? report.fault : undefined } of outcomes) {
+      totals.tests += tests;
+      totals.skipped += skipped;
+      if (fault === undefined) passed.set(scriptOf(file), file.replace(/^test\/(.*)\.test\.ts$/, "$1"));
+      else failed.push(`${file}: ${fault}`);
+      const counts = `${tests} tests${skipped > 0 ? `, ${skipped} skipped` : ""}`;
+      const times = [wall, cpu].map((seconds) => `${seconds.toFixed(1)} s`.padStart(7)).join(" ");
+      console.log(`${fault === undefined ? "✔" : "✖"} ${times}  ${file}: ${fault ?? counts}`);
+    }
+    if (values.verbose || report.fault !== undefined || outcomes.some(({ fault }) => fault !== undefined))
+      console.log(report.text);
   }
 }
 
 console.log("   wall     cpu");
-await Promise.all(Array.from({ length: jobs }, work));
+await Promise.all(Array.from({ length: processes }, work));
 const sums = `${files.length} files, ${totals.tests} tests, ${totals.skipped} skipped`;
-console.log(`${sums}, in ${secondsSince(began)}, ${totals.cpu.toFixed(1)} s of processor time`);
+console.log(
+  `${sums}, in ${((performance.now() - began) / 1000).toFixed(1)} s, ${totals.cpu.toFixed(1)} s of processor time`,
+);
 if (failed.length > 0) console.log(`failed:\n  ${failed.join("\n  ")}`);
 const missing = new Set(["redis-server"].filter((program) => spawnSync(program, ["--version"]).error !== undefined));
 const misdeclared = proofFaults(REQUIREMENTS, declaredIn(proofs, passed), missing);

@@ -1,4 +1,4 @@
-/** Ends what the tests of a file have started once its last test has ended, passed or failed. */
+/** Ends what the tests of a process have started once its last test has ended, passed or failed. */
 
 import { after } from "node:test";
 // Not the global one, which a test may have replaced.
@@ -10,7 +10,7 @@ const GRACE_MS = 30_000;
 const pending = new Set<() => unknown>();
 
 /**
- * Registers an action for the end of the test file, such as the close of a server. Latest first; one that fails or
+ * Registers an action for the end of the process's last test, such as the close of a server. Latest first; one that fails or
  * does not settle holds up no other.
  *
  * @returns removes it, for a resource that has ended already
@@ -20,7 +20,7 @@ export function atEnd(end: () => unknown): () => void {
   return () => pending.delete(end);
 }
 
-async function endAll(): Promise<void> {
+export async function endAll(): Promise<void> {
   // Unreferenced: a process that nothing keeps alive does not wait for it.
   setTimeout(() => {
     console.error(`kept alive after the last test by ${process.getActiveResourcesInfo().join(", ")}`);
