@@ -5,7 +5,6 @@
  */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, test } from "node:test";
@@ -17,7 +16,7 @@ import { CORRECTED, type DifferenceName, EXCUSED } from "#generator/compile/seco
 import { SecondReader } from "#generator/compile/second-reader/second-reader.js";
 import { type JsonObject, object } from "#generator/json.js";
 import { sourceOf, ZOO } from "../types/zoo.js";
-import { REPOSITORY, readings, STRICT, ToolProject, toolSource } from "./project.js";
+import { readings, STRICT, ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: types are source texts here
@@ -330,19 +329,6 @@ export interface Input {
   const { getProgramFromFiles, generateSchema } = loadSchemaLibrary() as typeof import("typescript-json-schema");
   generateSchema(getProgramFromFiles([join(project.root, "src/a.ts")], STRICT), "Input", { ignoreErrors: true });
   assert.equal(existsSync(join(project.root, "src/ran")), true);
-});
-
-test("generation loads neither typescript-json-schema nor ajv; --check loads both", () => {
-  const project = new ToolProject(literals());
-  project.build();
-  const probe = `data:text/javascript,${encodeURIComponent(
-    'import { createRequire } from "node:module"; process.on("exit", () => { const names = Object.keys(createRequire("/").cache); process.stdout.write(["typescript-json-schema", "ajv"].filter((name) => names.some((path) => path.includes("/node_modules/" + name + "/"))).join()); });',
-  )}`;
-  const bin = join(REPOSITORY, "generator/bin.js");
-  const loaded = (...args: string[]) =>
-    spawnSync(process.execPath, ["--import", probe, bin, ...args], { cwd: project.root, encoding: "utf8" }).stdout;
-  assert.equal(loaded("--quiet"), "up to date\n");
-  assert.equal(loaded("--check"), "up to date\ntypescript-json-schema,ajv");
 });
 
 test("a chain of types that is too deep for the second reader is noted, and passes --check", async () => {
