@@ -33,7 +33,7 @@ const LAYERS = [
     files: "runtime/config/*",
     below: "wire fqn",
     packages: "#platform/bytes #platform/ed25519 fastest-levenshtein",
-    node: "crypto fs fs/promises path timers/promises worker_threads",
+    node: "crypto fs fs/promises net path timers/promises worker_threads",
   },
   { name: "server/errors", files: "runtime/server/errors/*", below: "wire" },
   {
@@ -77,7 +77,7 @@ const LAYERS = [
   {
     name: "server/observe",
     files: "runtime/server/observe/*",
-    below: "wire fqn config server/log server/load server/replay server/call server/http",
+    below: "wire fqn config server/log server/load server/replay server/call",
     packages: "prom-client @opentelemetry/api",
     node: "events http net util",
   },
@@ -347,7 +347,7 @@ const LAYERS = [
     below:
       "generator/compile/model generator/compile/diagnostics generator/http-exchange generator/contract/metadata generator/compile/project generator/contract/diff generator/config generator/files/read-file generator/files/env-file",
     packages: "svc-runtime/internal/config svc-runtime/internal/generator svc-runtime/leader",
-    node: "crypto fs module net path",
+    node: "crypto fs module path",
   },
   {
     name: "generator/commands",

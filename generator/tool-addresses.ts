@@ -1,5 +1,7 @@
 /** Addresses of servers and their tools. */
 
+import { canonicalPath } from "./tool-path.js";
+
 /** Address of a server with default settings. */
 export const DEFAULT_SERVER = "http://127.0.0.1:8080";
 
@@ -11,6 +13,11 @@ export function isHttpUrl(text: string): boolean {
 export function toolAddress(url: string | URL): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname.replace(/\/(?:invoke|meta|health)?\/*$/, "")}`;
+}
+
+/** Address of the tool at a canonical path. */
+export function addressAt(server: string, path: string): string {
+  return path === "" ? server : `${server}/${path}`;
 }
 
 /**
@@ -26,6 +33,5 @@ export function listedTools(server: string, answer: Buffer): string[] | undefine
     return undefined;
   }
   if (!Array.isArray(list)) return undefined;
-  const paths = list.filter((each) => typeof each === "string");
-  return paths.map((path) => [server, ...path.split("/").filter((part) => part !== "")].join("/"));
+  return list.filter((each) => typeof each === "string").map((path) => addressAt(server, canonicalPath(path)));
 }

@@ -11,7 +11,7 @@ export { CommandError, UsageError } from "./command-errors.js";
 /** Environment of a command line; tests pass their own. */
 export interface CliHost {
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: NodeJS.ProcessEnv;
   /** Whether text output is coloured. */
   readonly colour: boolean;
   /** Writes results, to standard output. */

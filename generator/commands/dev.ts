@@ -152,10 +152,8 @@ async function showServer(
   return EXIT.done;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Variables of `.env`; none if the file cannot be read, which the first build reports. */
-async function envFile(root: string): Promise<Environment> {
+async function envFile(root: string): Promise<NodeJS.ProcessEnv> {
   const { readEnvFile } = await import("../files/env-file.js");
   try {
     return readEnvFile(root);
@@ -165,13 +163,13 @@ async function envFile(root: string): Promise<Environment> {
 }
 
 /** Port in `BIND_ADDR`. */
-function boundPort({ BIND_ADDR = "" }: Environment): number | undefined {
+function boundPort({ BIND_ADDR = "" }: NodeJS.ProcessEnv): number | undefined {
   const [, port] = /:(\d{1,5})$/.exec(BIND_ADDR) ?? [];
   return port === undefined || Number(port) > 65_535 ? undefined : Number(port);
 }
 
 /** Notes about variables that are ignored, or used only in part. */
-function idleVariables(env: Environment): string[] {
+function idleVariables(env: NodeJS.ProcessEnv): string[] {
   const { BIND_ADDR, PORT } = env;
   const notes: string[] = [];
   if (BIND_ADDR !== undefined && boundPort(env) === undefined) {

@@ -21,6 +21,7 @@ import type { SchemaDifference } from "../import/differences.js";
 import type { Import, ImportedTool } from "../import/import-tools.js";
 import type { RefusedTool } from "../import/metadata.js";
 import { printJson } from "../json.js";
+import { shownPath } from "./options/shown-path.js";
 
 const OPTIONS = {
   out: { type: "string", value: "DIR", summary: "folder for the classes (default: src)" },
@@ -59,7 +60,7 @@ there is none.`,
     const { tools, refused, shared } = imported;
     const folder = resolve(call.cwd, call.values.out ?? "src");
     const sources = [...tools, ...(shared === undefined ? [] : [shared])];
-    const around = await projectAround(tools, call);
+    const around = await missingProjectFiles(tools, call);
     const files = [
       ...around.map(({ path, text }) => ({ target: join(call.cwd, path), content: text })),
       ...sources.map(({ file, text }) => ({ target: join(folder, file), content: text })),
@@ -68,7 +69,7 @@ there is none.`,
     const existing = files.filter(({ target }) => existsSync(target));
     if (call.values.force) replaceFiles(files, () => baseOf(call.cwd, folder));
     else if (existing.length > 0) {
-      const names = existing.map(({ target }) => quoted(shown(call, target))).join(", ");
+      const names = existing.map(({ target }) => quoted(shownPath(call.cwd, target))).join(", ");
       throw new CommandError(
         `${names} already exists`,
         "choose another folder with --out, or add --force to replace the files",
@@ -81,7 +82,7 @@ there is none.`,
 });
 
 /** Files of a project for the tools, if there is no project yet. */
-async function projectAround(tools: readonly ImportedTool[], { cwd }: CommandContext<typeof OPTIONS>) {
+async function missingProjectFiles(tools: readonly ImportedTool[], { cwd }: CommandContext<typeof OPTIONS>) {
   if (existsSync(join(cwd, "package.json")) || tools.length === 0) return [];
   const { packageNameFor, packageSpecs, projectAround } = await import("../scaffold/index.js");
   const fqns = tools.map(({ fqn }) => fqn);
@@ -124,12 +125,8 @@ async function importFrom(name: string, call: CommandContext<typeof OPTIONS>): P
   }
 }
 
-function shown({ cwd }: CommandContext<typeof OPTIONS>, path: string): string {
-  return (relative(cwd, path) || ".").replaceAll("\\", "/");
-}
-
 function asData({ tools, shared, refused }: Import, call: CommandContext<typeof OPTIONS>, folder: string) {
-  const path = (file: string) => shown(call, join(folder, file));
+  const path = (file: string) => shownPath(call.cwd, join(folder, file));
   return {
     tools: tools.map(({ fqn, file, className, path: toolPath, samePorts, differences, inlined, ...tool }) => ({
       fqn,
@@ -157,7 +154,7 @@ function report(
   folder: string,
   isNewProject: boolean,
 ): void {
-  const path = (file: string) => shown(call, join(folder, file));
+  const path = (file: string) => shownPath(call.cwd, join(folder, file));
   for (const tool of tools) {
     call.print(`wrote ${path(tool.file)}  ${tool.fqn}: ${verdict(tool)}\n`);
     for (const line of warnings(tool, call.values.verbose === true)) call.complain(`warning: ${tool.fqn}: ${line}\n`);
@@ -171,7 +168,9 @@ function report(
   const tests = `wrote test/  a test for each tool, with a stub for each variant of its results\n`;
   call.print(isNewProject ? `wrote package.json and the other files of a new project\n${tests}` : tests);
   const first = isNewProject ? "npm install and npm test; then " : "";
-  call.print(`\nNext: ${first}implement invoke and health in ${shellWord(shown(call, folder))}, then svc-gen\n`);
+  call.print(
+    `\nNext: ${first}implement invoke and health in ${shellWord(shownPath(call.cwd, folder))}, then svc-gen\n`,
+  );
 }
 
 function verdict({ samePorts, verdict: judged, differences, inlined }: ImportedTool): string {

@@ -17,6 +17,7 @@ import { writeNewFiles } from "../files/new-files.js";
 import { saveBuildInfo, writeChanged } from "../files/output-files.js";
 import { generateNow, reportDiagnostics } from "./generate.js";
 import { projectFqns } from "./options/project-tools.js";
+import { shownPath } from "./options/shown-path.js";
 
 const DEFAULT_FOLDER = "my-tool";
 /** Input for the tool in the template. */
@@ -113,7 +114,7 @@ async function makeProject(call: CommandContext<typeof OPTIONS>, scaffold: Scaff
       ? scaffold.packageNameFor(basename(folder), given)
       : scaffold.checkPackageName(values.name);
   const specs = scaffold.packageSpecs(folder);
-  const shown = scaffold.shownFolder(cwd, folder);
+  const shown = shownPath(cwd, folder);
   // Checked before the next question, because the result does not depend on its answer.
   scaffold.assertNew(folder, shown, ["package.json"]);
   const tool = await toolOf(scaffold.fqnFor(packageName), values.fqn, ask, scaffold);
@@ -126,7 +127,7 @@ async function makeProject(call: CommandContext<typeof OPTIONS>, scaffold: Scaff
     files.map(({ path, text }) => ({ target: join(folder, path), content: text })),
   );
   const enter = shown === "." ? [] : [`cd ${shellWord(shown)}`];
-  if (!call.json) for (const { path } of files) call.print(`wrote ${join(shown, path).replaceAll("\\", "/")}\n`);
+  if (!call.json) for (const { path } of files) call.print(`wrote ${shownPath(cwd, join(folder, path))}\n`);
   let wrote: readonly string[] = [];
   if (isInstalled) {
     if (!call.json) call.complain("npm install …\n");
@@ -146,7 +147,7 @@ async function makeProject(call: CommandContext<typeof OPTIONS>, scaffold: Scaff
     }
     wrote = writeChanged(folder, generated.files);
     saveBuildInfo({ root: folder }, generated);
-    if (!call.json) for (const path of wrote) call.print(`wrote ${join(shown, path).replaceAll("\\", "/")}\n`);
+    if (!call.json) for (const path of wrote) call.print(`wrote ${shownPath(cwd, join(folder, path))}\n`);
   }
   const next = [[...enter, ...(isInstalled ? [] : ["npm install"]), "npm test"].join(" && "), "npm run dev"];
   const then = [`npx svc-gen invoke ${shellWord(SAMPLE_INPUT)}`];

@@ -36,8 +36,6 @@ export interface DevServerOptions extends DevServerEvents {
   readonly inspect: { readonly port: number; readonly isBreak: boolean } | undefined;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Thrown if the requested port is in use or not permitted. */
 export class PortTaken extends Error {}
 
@@ -73,7 +71,7 @@ export class DevServer {
    *
    * @throws PortTaken
    */
-  async start(script: string, env: Environment): Promise<Started> {
+  async start(script: string, env: NodeJS.ProcessEnv): Promise<Started> {
     if (this.#options.inspect !== undefined) await this.#stopAll();
     // Processes that request the same port, even port 0, share a socket. If no process serves, the last port is free,
     // so the next process requests it.
@@ -119,7 +117,7 @@ export class DevServer {
     for (const worker of this.#running) worker.process.kill("SIGKILL");
   };
 
-  async #run(script: string, env: Environment): Promise<Started | ListenFailure> {
+  async #run(script: string, env: NodeJS.ProcessEnv): Promise<Started | ListenFailure> {
     if (this.#isClosed) return { state: "cancelled" };
     const { cwd, host, inspect } = this.#options;
     const debugging = inspect && [`--inspect${inspect.isBreak ? "-brk" : ""}=127.0.0.1:${inspect.port}`];

@@ -69,7 +69,7 @@ export interface DevOptions {
   /** Address for MCP clients; undefined if there is none. */
   readonly mcp: string | undefined;
   /** Variables that take precedence over those of `.env`. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: NodeJS.ProcessEnv;
   /** Variables over which those of `.env` take precedence. */
   readonly defaults: Readonly<Record<string, string>>;
   readonly onEvent: (event: DevEvent) => void;
@@ -100,7 +100,7 @@ interface Build extends Compiled {
   readonly key: string;
   /** Text of its `meta.json`. */
   readonly document: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: NodeJS.ProcessEnv;
   readonly from: number;
 }
 

@@ -8,7 +8,7 @@ import { lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync } fro
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { UnwritableError } from "../files/atomic-write.js";
-import { readRegular } from "../files/read-file.js";
+import { readJsonFile } from "../files/read-file.js";
 
 /**
  * Folder for compiled files of a project whose tsconfig has no output folder. Relative to the project's root; ignored
@@ -16,10 +16,8 @@ import { readRegular } from "../files/read-file.js";
  */
 export const DEV_FOLDER = ".svc";
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Private folder of a project: in XDG_STATE_HOME, otherwise in the home folder. */
-export function privateFolder(root: string, { XDG_STATE_HOME: place = "" }: Environment): string {
+export function privateFolder(root: string, { XDG_STATE_HOME: place = "" }: NodeJS.ProcessEnv): string {
   const states = isAbsolute(place) ? place : join(homedir(), ".local/state");
   const project = createHash("sha256").update(realpathSync(root)).digest("hex").slice(0, 16);
   return join(states, "svc-gen", project);
@@ -30,7 +28,7 @@ export function privateFolder(root: string, { XDG_STATE_HOME: place = "" }: Envi
  *
  * @throws UnwritableError, also if another user can change its content
  */
-export function makePrivateFolder(root: string, env: Environment): string {
+export function makePrivateFolder(root: string, env: NodeJS.ProcessEnv): string {
   const folder = privateFolder(root, env);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -76,10 +74,10 @@ export function portOf(url: string): string {
 const STATE_FILE = /^dev-\d+\.json$/;
 
 /** The running `svc-gen dev` processes of a project, the latest first. Each has confirmed its address. */
-export async function devServers(root: string, env: Environment): Promise<DevState[]> {
+export async function devServers(root: string, env: NodeJS.ProcessEnv): Promise<DevState[]> {
   const folder = privateFolder(root, env);
   if (!isPrivate(folder)) return [];
-  const states = stateFiles(folder).flatMap((path) => readState(path) ?? []);
+  const states = stateFiles(folder).flatMap((path) => (readJsonFile(path) as DevState | undefined) ?? []);
   const confirmed = await Promise.all(states.map(isServing));
   return states.filter((_, index) => confirmed[index]);
 }
@@ -102,7 +100,7 @@ async function isServing({ page, url, signed }: DevState): Promise<boolean> {
 /** Removes state files of processes that were killed. */
 export function removeDeadStates(folder: string): void {
   for (const path of stateFiles(folder)) {
-    const pid = readState(path)?.pid;
+    const pid = (readJsonFile(path) as DevState | undefined)?.pid;
     if (pid === undefined || !isRunning(pid)) rmSync(path, { force: true });
   }
 }
@@ -114,14 +112,6 @@ function stateFiles(folder: string): string[] {
     return paths.map((name) => join(folder, name)).sort((a, b) => changed(b) - changed(a));
   } catch {
     return [];
-  }
-}
-
-function readState(path: string): DevState | undefined {
-  try {
-    return JSON.parse(readRegular(path).toString()) as DevState;
-  } catch {
-    return undefined;
   }
 }
 

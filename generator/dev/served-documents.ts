@@ -3,6 +3,7 @@
 import { printJson } from "../json.js";
 import { fqnOf, metaDocuments, pathOf } from "../meta-documents.js";
 import { sampleOf } from "../openapi/sample.js";
+import { addressAt } from "../tool-addresses.js";
 
 export interface ServedDocument {
   readonly fqn: string;
@@ -22,7 +23,7 @@ export function servedDocuments(metaJson: string, url: string): ServedDocument[]
     return {
       fqn: fqnOf(document),
       path,
-      url: path === "" ? url : `${url}/${path}`,
+      url: addressAt(url, path),
       description: String(document.get("description")),
       sample: printJson(sampleOf(document.get("input_schema"))),
     };

@@ -2,7 +2,6 @@
 
 import { existsSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
-import { isIP } from "node:net";
 import { dirname, join } from "node:path";
 import {
   ENV_ADMIN_ADDR,
@@ -12,6 +11,8 @@ import {
   ENV_TLS_KEY_PATH,
   ENV_TOOLKIT_CONFIG_PATH,
   hiddenPath,
+  LOG_LEVELS,
+  parseListenAddress,
   strayVariables,
 } from "svc-runtime/internal/config";
 import { diagnostic, placePrefix } from "../compile/diagnostics/diagnostics.js";
@@ -20,7 +21,7 @@ import { findUpwards } from "../compile/project/folders-up.js";
 import type { GenerateOptions } from "../compile/project/layout.js";
 import { type CheckedConfig, checkConfig } from "../config/check-config.js";
 import { ENV_FILE, readEnvFile } from "../files/env-file.js";
-import { readRegular } from "../files/read-file.js";
+import { readJsonFile } from "../files/read-file.js";
 import { ENGINES, VERSION } from "../version.js";
 import { bad, type Check, good, skipped } from "./check.js";
 import { checkKeys, checkPairs, type GivenKeys } from "./key-checks.js";
@@ -28,7 +29,7 @@ import { checkKeys, checkPairs, type GivenKeys } from "./key-checks.js";
 export interface ProjectQuestions extends GivenKeys {
   readonly project: GenerateOptions;
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: NodeJS.ProcessEnv;
   /** Path of the configuration; by default from the environment. */
   readonly config: string | undefined;
   /** Paths of private keys. */
@@ -76,7 +77,7 @@ async function checkVariables({ variables, env }: ProjectQuestions): Promise<Che
 
 /** Checks that a version of Node is in the `engines` range of the packages. */
 export function checkNode(version: string): Check {
-  if (ENGINES.split("||").some((range) => isWithin(version, range))) return good("node", version);
+  if (ENGINES.split("||").some((range) => isInRange(version, range))) return good("node", version);
   return bad(
     "node",
     `${version} is not supported; the packages need ${ENGINES}`,
@@ -85,19 +86,19 @@ export function checkNode(version: string): Check {
 }
 
 /** Whether a version is within a range such as `>=1.2.3 <4`. */
-function isWithin(version: string, range: string): boolean {
-  const value = numberOf(version);
+function isInRange(version: string, range: string): boolean {
+  const value = versionNumber(version);
   return range
     .trim()
     .split(/\s+/)
     .every((part) => {
       const [, sign, bound = ""] = /^(>=|<)(.+)$/.exec(part) ?? [];
-      return sign === ">=" ? value >= numberOf(bound) : sign === "<" && value < numberOf(bound);
+      return sign === ">=" ? value >= versionNumber(bound) : sign === "<" && value < versionNumber(bound);
     });
 }
 
 /** A version as one comparable number. */
-function numberOf(version: string): number {
+function versionNumber(version: string): number {
   const [major = 0, minor = 0, patch = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
   return (major * 1000 + minor) * 1000 + patch;
 }
@@ -106,7 +107,7 @@ function checkTypeScript(root: string): Check {
   const version = installedVersion(root, "typescript");
   const install = "npm install --save-dev typescript@~5.9.3";
   if (version === undefined) return bad("typescript", "not installed in this project", install);
-  const supported = numberOf(version) >= numberOf("5.9.0") && numberOf(version) < numberOf("8.0.0");
+  const supported = versionNumber(version) >= versionNumber("5.9.0") && versionNumber(version) < versionNumber("8.0.0");
   return supported ? good("typescript", version) : bad("typescript", `${version}; 5.9, 6 and 7 are supported`, install);
 }
 
@@ -184,8 +185,6 @@ const ROWS = ["must be JSON: …", "must not be writable by every user of this m
   (row) => [row.replace(" …", ""), ` (see docs/troubleshooting.md: ${row})`] as const,
 );
 
-const LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
-
 function checkEnvironment(env: ProjectQuestions["env"]): Check {
   const faults: [detail: string, next: string][] = [];
   for (const { name, nearest } of strayVariables(env)) {
@@ -195,13 +194,13 @@ function checkEnvironment(env: ProjectQuestions["env"]): Check {
   }
   for (const name of [ENV_BIND_ADDR, ENV_ADMIN_ADDR]) {
     const text = env[name];
-    if (text === undefined || isAddress(text)) continue;
+    if (text === undefined || parseListenAddress(text) !== undefined) continue;
     const row = "(see docs/troubleshooting.md: expected an IP literal and a port)";
     faults.push([`${name} is not an IP literal and a port`, `use one such as 0.0.0.0:8080 or [::]:8080 ${row}`]);
   }
   const level = env[ENV_LOG_LEVEL];
-  if (level !== undefined && !LEVELS.includes(level)) {
-    faults.push([`${ENV_LOG_LEVEL} is not a log level`, `use one of ${LEVELS.join(", ")}`]);
+  if (level !== undefined && !LOG_LEVELS.includes(level)) {
+    faults.push([`${ENV_LOG_LEVEL} is not a log level`, `use one of ${LOG_LEVELS.join(", ")}`]);
   }
   const [certificate, key] = [env[ENV_TLS_CERT_PATH], env[ENV_TLS_KEY_PATH]];
   if (
@@ -233,12 +232,6 @@ function checkEnvFile(root: string, env: ProjectQuestions["env"]): Check[] {
   } catch (error) {
     return [bad(ENV_FILE, (error as Error).message, "correct the file")];
   }
-}
-
-/** Whether a server accepts a text as an IP literal and a port. */
-function isAddress(text: string): boolean {
-  const { six, four, port } = /^(?:\[(?<six>[^\]]*)\]|(?<four>[\d.]+)):(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
-  return (six === undefined ? isIP(four ?? "") === 4 : isIP(six) === 6) && Number(port) <= 65_535;
 }
 
 /** Whether a server would find libsodium. Does not load it, because doctor runs no code of the project. */
@@ -282,9 +275,5 @@ interface Manifest {
 }
 
 function readManifest(path: string): Manifest | undefined {
-  try {
-    return JSON.parse(readRegular(path).toString());
-  } catch {
-    return undefined;
-  }
+  return readJsonFile(path) as Manifest | undefined;
 }

@@ -75,6 +75,15 @@ export function readRegular(path: string, pipe = false): Buffer {
   }
 }
 
+/** Parsed content of a JSON file; undefined if it cannot be read or is not JSON. */
+export function readJsonFile(path: string): unknown {
+  try {
+    return JSON.parse(readRegular(path).toString());
+  } catch {
+    return undefined;
+  }
+}
+
 /** Reads a text file like TypeScript: a byte order mark selects the encoding. Undefined if it cannot be opened. */
 export function readTextFile(path: string): string | undefined {
   let bytes: Buffer;

@@ -6,13 +6,13 @@ import { spawn } from "node:child_process";
  */
 export function npmInstall(
   folder: string,
-  env: Readonly<Record<string, string | undefined>>,
+  env: NodeJS.ProcessEnv,
   interrupted: Promise<unknown>,
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
     const child = spawn("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], {
       cwd: folder,
-      env: { ...env },
+      env,
       stdio: ["ignore", "pipe", "pipe"],
       shell: process.platform === "win32",
     });

@@ -4,6 +4,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, posix, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { shellWord } from "../compile/diagnostics/quote.js";
+import { VERSION } from "../version.js";
 
 /** Entry of each package in `package.json`: a version, or `file:` and a path relative to the project. */
 export interface PackageSpecs {
@@ -14,18 +15,6 @@ export interface PackageSpecs {
 /** Folder of the svc-gen that is running. */
 const OWN_ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** Part of svc-gen's package.json that new projects copy. */
-export interface OwnManifest {
-  readonly version: string;
-  readonly engines: { readonly node: string };
-  readonly devDependencies: Readonly<Record<string, string>>;
-  readonly overrides: Readonly<Record<string, string>>;
-}
-
-export function ownManifest(): OwnManifest {
-  return JSON.parse(readFileSync(join(OWN_ROOT, "package.json"), "utf8")) as OwnManifest;
-}
-
 /** Packages of a project in `project`, from the same source as this svc-gen. */
 export function packageSpecs(project: string): PackageSpecs {
   const folder = realFolder(project);
@@ -34,10 +23,9 @@ export function packageSpecs(project: string): PackageSpecs {
   if (basename(modules) !== "node_modules") {
     return { generator: fileSpec(folder, root), runtime: fileSpec(folder, join(root, "runtime")) };
   }
-  const { version } = ownManifest();
   const from = (name: string) => {
     const path = installedFrom(modules, name);
-    return path === undefined ? version : fileSpec(folder, path);
+    return path === undefined ? VERSION : fileSpec(folder, path);
   };
   return { generator: from("svc-gen"), runtime: from("svc-runtime") };
 }

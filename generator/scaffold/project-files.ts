@@ -2,8 +2,9 @@
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { ENGINES, OWN_MANIFEST } from "../version.js";
 import type { ToolNames } from "./names.js";
-import { ownManifest, type PackageSpecs, packagePlaces } from "./package-specs.js";
+import { type PackageSpecs, packagePlaces } from "./package-specs.js";
 
 export interface ProjectFile {
   /** Relative to the project, with forward slashes. */
@@ -37,11 +38,11 @@ export function toolFiles(tool: ToolNames): ProjectFile[] {
 
 /** Files of a project, except its tools. */
 export function projectAround(packageName: string, fqns: readonly string[], specs: PackageSpecs): ProjectFile[] {
-  const { engines, devDependencies, overrides } = ownManifest();
+  const { devDependencies, overrides } = OWN_MANIFEST;
   const places = packagePlaces(specs);
   const manifest = {
     name: packageName,
-    engines: engines.node,
+    engines: ENGINES,
     runtime: specs.runtime,
     generator: specs.generator,
     nodeTypes: devDependencies["@types/node"],

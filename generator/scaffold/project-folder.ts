@@ -1,7 +1,7 @@
 /** Checks the folder of a new project for existing files. */
 
 import { lstatSync, type Stats, statSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { join } from "node:path";
 import { CommandError } from "../cli/command-errors.js";
 import { quoted } from "../compile/diagnostics/quote.js";
 
@@ -45,10 +45,4 @@ function foldersOf(paths: readonly string[]): string[] {
     for (const [index] of parts.entries()) folders.add(parts.slice(0, index + 1).join("/"));
   }
   return [...folders];
-}
-
-/** Folder as a user would type it in the current directory. */
-export function shownFolder(cwd: string, folder: string): string {
-  const path = relative(cwd, folder).split(sep).join("/");
-  return path === "" ? "." : path;
 }

@@ -13,6 +13,7 @@ export const ENV_ALLOW_UNSIGNED = "SVC_ALLOW_UNSIGNED";
 export const ENV_UNSIGNED_RESULTS = "SVC_UNSIGNED_RESULTS";
 /** Minimum log level: `trace` to `fatal`, or `silent`. */
 export const ENV_LOG_LEVEL = "SVC_LOG_LEVEL";
+export const LOG_LEVELS: readonly string[] = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 /** Path of the certificate chain: PEM, server certificate first, then its issuers. */
 export const ENV_TLS_CERT_PATH = "SVC_TOOL_TLS_CERT_PATH";
 /** Path of the certificate's private key: PEM, not encrypted. */

@@ -11,8 +11,10 @@ export {
   ENV_LOG_LEVEL,
   ENV_TLS_CERT_PATH,
   ENV_TLS_KEY_PATH,
+  LOG_LEVELS,
 } from "../config/environment.js";
 export { readPublicKey, readSigningKey } from "../config/keys.js";
+export { parseListenAddress } from "../config/listen-address.js";
 export { hiddenPath, isWorldReadable, readOperatorFile } from "../config/operator-file.js";
 export { type StrayVariable, strayVariables } from "../config/stray-variables.js";
 export type { ConfigError, DocumentNode } from "../config/strict-json.js";

@@ -2,10 +2,10 @@
 
 export { checkedInteger } from "../checked-integer.js";
 export { REDIS_VARIABLES } from "../config/environment.js";
+export { authorityOf } from "../config/listen-address.js";
 export { hiddenPath } from "../config/operator-file.js";
 export { isLoopback } from "../loopback.js";
 export { StartupError } from "../server/errors/startup-error.js";
-export { authorityOf } from "../server/http/address.js";
 export type { ServerLogger } from "../server/log/safe-logger.js";
 export { MAX_SEAL_BYTES } from "../server/replay/cached-signature.js";
 export {

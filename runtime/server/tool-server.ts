@@ -9,6 +9,7 @@ import {
   integerSetting,
   REDIS_SETTINGS,
 } from "../config/environment.js";
+import type { ListenAddress } from "../config/listen-address.js";
 import { displayVariable, strayVariables } from "../config/stray-variables.js";
 import { endsWithin } from "../time-limit.js";
 import { type EngineSelection, selectEngine } from "../wire/crypto/ed25519.js";
@@ -23,7 +24,6 @@ import { createClasses } from "./call/run/class-hooks.js";
 import { LocalHost } from "./call/run/local-host.js";
 import type { ServedTool } from "./call/run/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
-import type { ListenAddress } from "./http/address.js";
 import type { Pages } from "./http/cors.js";
 import { Shutdown } from "./http/shutdown.js";
 import { LoadControl } from "./load/load-control.js";

@@ -1,7 +1,7 @@
 /** `svc-gen config init`: creates a configuration for the tools of the project. */
 
 import { lstatSync } from "node:fs";
-import { relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import {
   asJson,
   type CommandContext,
@@ -21,6 +21,7 @@ import { generateNow, reportDiagnostics } from "../generate.js";
 import { leaderIdOf, publicKeyIn, signingKeyIn, withKeys } from "../keys/key-options.js";
 import { generateOptions } from "../options/project-options.js";
 import { projectFqns } from "../options/project-tools.js";
+import { shownPath } from "../options/shown-path.js";
 import { EDITORS } from "./schema.js";
 
 export const configInitCommand = defineCommand({
@@ -67,7 +68,7 @@ ${EDITORS}`,
           leaderKey: leaderKey === undefined ? undefined : await publicKeyIn("leader-public-key", leaderKey, cwd),
           toolKey: await toolKeyIn(values["tool-private-key"], cwd),
         });
-    const shown = (path: string) => relative(cwd, path) || path;
+    const shown = (path: string) => shownPath(cwd, path);
     // A broken link is an existing file too.
     const existing = made.files.find((file) => lstatSync(file.target, { throwIfNoEntry: false }) !== undefined);
     if (existing !== undefined) {

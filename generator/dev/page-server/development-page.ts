@@ -1,16 +1,15 @@
 /** The development page. It follows the events of `svc-gen dev`, or shows a remote server. */
 
-import { performance } from "node:perf_hooks";
-import { type LeaderOptions, TIMEOUT_MARGIN_MS } from "svc-runtime/leader";
+import { TIMEOUT_MARGIN_MS } from "svc-runtime/leader";
 import { type Diagnostic, formatDiagnostics } from "../../compile/diagnostics/diagnostics.js";
 import { exchange, type HttpExchange } from "../../http-exchange.js";
 import type { DevEvent } from "../dev-session.js";
 import { CallHistory, entryOf } from "./calls/call-history.js";
-import { Caller } from "./calls/calls.js";
+import { Caller, type CallerOptions } from "./calls/calls.js";
 import { contractView } from "./contract-view.js";
 import { logEvent } from "./log-events.js";
 import { openApiText } from "./openapi-document.js";
-import type { ExchangeReport, LogEvent, PageCall, PageState, ProblemView } from "./page-api.js";
+import type { ExchangeReport, HealthView, LogEvent, PageCall, PageState, ProblemView } from "./page-api.js";
 import { PageFault } from "./page-fault.js";
 import { type PageAddress, type PageContent, PageServer, type ReferenceContent } from "./page-server.js";
 import { remoteServer } from "./remote-tools.js";
@@ -23,7 +22,7 @@ export interface PageOptions {
   /** Address of the remote server. */
   readonly url?: string;
   /** Returns the leader's keys and options. Called after each start of the tool server: the first one creates keys. */
-  readonly leader: () => Promise<LeaderOptions & { readonly toolKey?: string }>;
+  readonly leader: () => Promise<CallerOptions>;
   /** Address of the page; by default 127.0.0.1 and a port that the system chooses. */
   readonly address?: PageAddress;
   readonly mcp?: PageContent["mcp"];
@@ -209,9 +208,8 @@ export class DevelopmentPage {
     });
   }
 
-  async #health(fqn: string) {
+  async #health(fqn: string): Promise<HealthView> {
     const { view } = this.#tool(fqn);
-    const from = performance.now();
     const { tls } = await this.#options.leader();
     const { response, failure } = await exchange({
       method: "GET",
@@ -219,11 +217,7 @@ export class DevelopmentPage {
       timeoutMs: HEALTH_TIMEOUT_MS,
       tls,
     });
-    return {
-      status: response?.status ?? null,
-      failure: failure?.message ?? null,
-      ms: Math.round(performance.now() - from),
-    };
+    return { status: response?.status ?? null, failure: failure?.message ?? null };
   }
 }
 

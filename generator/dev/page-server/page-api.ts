@@ -172,6 +172,13 @@ export interface SignatureView {
   readonly key: string | null;
 }
 
+export interface HealthView {
+  /** HTTP status; null if there was no answer. */
+  readonly status: number | null;
+  /** Reason why the answer is missing. */
+  readonly failure: string | null;
+}
+
 export interface ContractView {
   /** Text about the contract that was compared with, or the reason why there is no comparison. */
   readonly against: string;

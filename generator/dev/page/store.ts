@@ -6,6 +6,7 @@ import type {
   CallKind,
   ContractView,
   ExchangeReport,
+  HealthView,
   LogEvent,
   PageState,
   ToolView,
@@ -29,7 +30,7 @@ const selectedName = signal("");
 export const inputView = signal<"form" | "json">("form");
 export const answerView = signal<"exchange" | "signatures" | "log" | "contract">("exchange");
 export const wantsSigned = signal<boolean | undefined>(undefined);
-export const health = signal<ReadonlyMap<string, Health>>(new Map());
+export const health = signal<ReadonlyMap<string, HealthView>>(new Map());
 export const logLines = signal<readonly LogEvent[]>([]);
 /** Calls, newest first. */
 export const history = signal<readonly CallEntry[]>([]);
@@ -37,12 +38,6 @@ const report = signal<ExchangeReport | undefined>(undefined);
 export const running = signal<CallKind | undefined>(undefined);
 export const notice = signal("");
 export const contract = signal<ContractView | undefined>(undefined);
-
-export interface Health {
-  readonly status: number | null;
-  readonly failure: string | null;
-  readonly ms: number;
-}
 
 /** An edited input: its text, with secrets hidden, and the last valid value of the text. */
 export interface Draft {
@@ -210,7 +205,7 @@ export async function call(kind: CallKind, of?: string): Promise<void> {
 export async function checkHealth(): Promise<void> {
   const { tools } = state.value;
   const found = await Promise.all(
-    tools.map(async ({ fqn }) => [fqn, await post<Health>("health", { fqn }).catch(() => undefined)] as const),
+    tools.map(async ({ fqn }) => [fqn, await post<HealthView>("health", { fqn }).catch(() => undefined)] as const),
   );
   health.value = new Map(found.flatMap(([fqn, each]) => (each === undefined ? [] : [[fqn, each] as const])));
 }

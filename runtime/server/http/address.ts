@@ -2,22 +2,12 @@
 
 import { isIP } from "node:net";
 import { ENV_ADMIN_ADDR } from "../../config/environment.js";
+import { type ListenAddress, parseListenAddress } from "../../config/listen-address.js";
 import { textKind } from "../../wire/described-text.js";
 import { StartupError } from "../errors/startup-error.js";
 
 /** IPv4 address and port. Port 0 selects a free port. */
 export type Address = readonly [octets: readonly [number, number, number, number], port: number];
-
-/** Host and port, as arguments of Node's `listen`. */
-export interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-}
-
-/** Host and port as in a URL: an IPv6 address is in brackets. */
-export function authorityOf({ host, port }: ListenAddress): string {
-  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
 
 /**
  * Converts an address that is set in code.
@@ -43,16 +33,11 @@ export function endpointOf(name: string, address: Address | undefined): ListenAd
 export function endpointFromEnv(variable: string): ListenAddress | undefined {
   const text = process.env[variable];
   if (text === undefined) return undefined;
-  const match = /^(?:\[(?<six>[^\]]*)\]|(?<four>[\d.]+)):(?<port>\d{1,5})$/.exec(text);
-  const { six = "", four = "", port = "" } = match?.groups ?? {};
-  const host = six || four;
-  // Called only once, because Node compiles a costly regular expression for text that is not IPv4.
-  if (isIP(host) !== (six === "" ? 4 : 6) || Number(port) > 65_535) {
-    const at = variable === ENV_ADMIN_ADDR ? 9090 : 8080;
-    const expected = `expected an IP literal and a port, such as 127.0.0.1:${at} or [::1]:${at}`;
-    throw new StartupError(`${variable}: ${expected}, got ${kindOfAddress(text)}`);
-  }
-  return { host, port: Number(port) };
+  const address = parseListenAddress(text);
+  if (address !== undefined) return address;
+  const at = variable === ENV_ADMIN_ADDR ? 9090 : 8080;
+  const expected = `expected an IP literal and a port, such as 127.0.0.1:${at} or [::1]:${at}`;
+  throw new StartupError(`${variable}: ${expected}, got ${kindOfAddress(text)}`);
 }
 
 function kindOfAddress(text: string): string {

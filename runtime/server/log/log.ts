@@ -1,7 +1,7 @@
 /** JSON log lines on standard error, written by pino. */
 
 import { pino } from "pino";
-import { ENV_LOG_LEVEL } from "../../config/environment.js";
+import { ENV_LOG_LEVEL, LOG_LEVELS } from "../../config/environment.js";
 import type { Logger } from "../../tool.js";
 import { textKind } from "../../wire/described-text.js";
 import { StartupError } from "../errors/startup-error.js";
@@ -30,9 +30,8 @@ const MAX_DEPTH = 5;
  */
 export function initLogger(env: Readonly<Record<string, string | undefined>> = process.env): ServerLogger {
   const level = env[ENV_LOG_LEVEL] || "info";
-  if (level !== "silent" && !Object.hasOwn(pino.levels.values, level)) {
-    const levels = Object.keys(pino.levels.values).join(", ");
-    throw new StartupError(`${ENV_LOG_LEVEL}: expected one of ${levels}, silent, got ${textKind(level)}`);
+  if (!LOG_LEVELS.includes(level)) {
+    throw new StartupError(`${ENV_LOG_LEVEL}: expected one of ${LOG_LEVELS.join(", ")}, got ${textKind(level)}`);
   }
   const log = (fields: object) => printable(fields, 0) as Record<string, unknown>;
   const err = (thrown: unknown) => printable(serialized(thrown), 1);

@@ -14,12 +14,17 @@ import type { CallHistory } from "./call-history.js";
 import { exchangeView, hashOf, type Prepared } from "./exchange-view.js";
 import { isCallKind, outcomeOf, verdictOf } from "./verdicts.js";
 
+export interface CallerOptions extends LeaderOptions {
+  /** The tool's public key as text. */
+  readonly toolKey?: string;
+}
+
 /** Signs and sends the calls of the page. Private keys stay in this process. */
 export class Caller {
-  readonly #options: LeaderOptions & { readonly toolKey?: string };
+  readonly #options: CallerOptions;
   readonly #history: CallHistory;
 
-  constructor(options: LeaderOptions & { readonly toolKey?: string }, history: CallHistory) {
+  constructor(options: CallerOptions, history: CallHistory) {
     this.#options = options;
     this.#history = history;
   }

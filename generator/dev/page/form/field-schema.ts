@@ -65,6 +65,11 @@ function numberOf(value: Value | undefined): number | undefined {
   return value instanceof Num ? Number(value.text) : undefined;
 }
 
+/** Name of the definition that a schema refers to. */
+export function definitionName(schema: Schema): string | undefined {
+  return /^#\/\$defs\/(.+)$/.exec(textOf(schema.get("$ref")) ?? "")?.[1];
+}
+
 export class Fields {
   readonly root: Schema;
 
@@ -82,7 +87,7 @@ export class Fields {
     const facts: Schema[] = [];
     for (let hops = 0; hops < MAX_HOPS; hops++) {
       facts.push(schema);
-      const name = /^#\/\$defs\/(.+)$/.exec(textOf(schema.get("$ref")) ?? "")?.[1];
+      const name = definitionName(schema);
       if (name === undefined) break;
       schema = asSchema(asSchema(this.root.get("$defs")).get(name));
     }

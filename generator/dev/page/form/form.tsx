@@ -5,7 +5,7 @@ import { MAX_VALUES, pathText } from "svc-runtime/internal/protocol";
 import { draft, editValue, errorAt, fields } from "../store.js";
 import { AnyJson } from "./any-json.js";
 import { isList, NUMBER, Num, replaceAt, type Value, type ValueStep, valueAt } from "./exact-json.js";
-import { type Field, type FieldMember, numberProblem, type Schema } from "./field-schema.js";
+import { definitionName, type Field, type FieldMember, numberProblem, type Schema } from "./field-schema.js";
 
 export function controlId(path: string): string {
   return `field:${path}`;
@@ -322,7 +322,7 @@ function UnionBody({ field, value, path, label }: BodyProps<"union"> & { readonl
 /** Display name of a branch: its definition, the constants of its members, or its type. */
 function branchName(schema: Schema, i: number): string {
   const field = fields.value?.field(schema);
-  const definition = /^#\/\$defs\/(.+)$/.exec(String(schema.get("$ref") ?? ""))?.[1];
+  const definition = definitionName(schema);
   if (field === undefined) return `${i + 1}`;
   if (definition !== undefined) return definition;
   if (field.kind === "choice") return field.values.map(choiceText).join(" | ");
@@ -343,8 +343,7 @@ function choiceText(value: Value): string {
 function Control({ field, value, path, invalid }: BodyProps<Field["kind"]> & { readonly invalid: boolean }) {
   const at = pathText(path);
   const common = { id: controlId(at), "aria-describedby": `${controlId(at)}:notes`, "aria-invalid": invalid };
-  const text =
-    typeof value === "string" ? value : value instanceof Num ? value.text : value == null ? "" : JSON.stringify(value);
+  const text = value == null ? "" : choiceText(value);
   const typed = {
     value: text,
     onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
