@@ -5,7 +5,9 @@ import type { ToolResult } from "svc-runtime/leader";
 export function resultText({ tag, ports }: Pick<ToolResult, "tag" | "ports">): string {
   const members = ports.map(({ name, many, values }) => {
     const texts = values.map((value) =>
-      value.kind === "inline" ? Buffer.from(value.bytes).toString("utf8") : `{"stored":${quote(String(value.blobId))}}`,
+      value.kind === "inline"
+        ? Buffer.from(value.bytes).toString("utf8")
+        : `{"stored":${quote(Buffer.from(value.blobId).toString("latin1"))}}`,
     );
     return `${quote(name)}:${many ? `[${texts.join(",")}]` : texts[0]}`;
   });

@@ -300,6 +300,17 @@ describe("invoke", () => {
     }
   });
 
+  it("prints the blob id of a stored value", async () => {
+    const blobId = "A".repeat(43);
+    const value = { kind: "walrus", blobId: Buffer.from(blobId), contentDigest: Buffer.alloc(32) } as const;
+    const stored = encodeOutput({ tag: "ok", ports: [{ name: "n", values: [value] }] });
+    answer = (response) => {
+      if (response.req.method === "GET") response.end(document.replace('"properties":{}', '"properties":{"n":{}}'));
+      else response.writeHead(200, { "Content-Type": RESULT_CONTENT_TYPE }).end(stored);
+    };
+    assert.deepEqual((await reportOf(plain)).result, { ok: { n: { stored: blobId } } });
+  });
+
   it("--tamper: a first value of any type is changed; only an answer of the server counts as a refusal", async () => {
     const ok = encodeOutput({ tag: "ok", ports: [] });
     for (const value of ["1", "-2.5", '""', '"x"', "null", "true", "[]", "{}"]) {
