@@ -6,20 +6,16 @@
 import { replayTtlOf, type ToolkitRuntimeConfig } from "../../config/config.js";
 import { endsWithin } from "../../time-limit.js";
 import { type AuthContext, InvocationAborted } from "../../tool.js";
-import { asBuffer, base64url } from "../../wire/bytes.js";
-import { type Ed25519Engine, prepareVerifyKey } from "../../wire/crypto/ed25519.js";
-import type { SigningKey } from "../../wire/crypto/ed25519-keys.js";
-import { outputHash, toolSignatureMessage } from "../../wire/crypto/signature.js";
+import type { Ed25519Engine } from "../../wire/crypto/ed25519.js";
 import { DEFAULT_MAX_INPUT_VALUES, InputValues } from "../../wire/decode/input-values.js";
 import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
-import { RESULT_CONTENT_TYPE, SIGNATURE_VERSION, type SignatureHeaders } from "../../wire/protocol.js";
+import type { SignatureHeaders } from "../../wire/protocol.js";
 import { type Repeat, readRepeat } from "../../wire/replay-memory-header.js";
 import { errorBody, RequestError, toRequestError } from "../errors/request-error.js";
 import type { Holding } from "../load/account.js";
 import { LoadControl } from "../load/load-control.js";
 import { bodyBytesBound } from "../load/memory-budget.js";
 import type { ServerLogger } from "../log/safe-logger.js";
-import { readSeal, type SealedSignature, sealOf, unsealed } from "../replay/cached-signature.js";
 import { CLAIM_LIMIT_MS, claimRun, endLease } from "../replay/claim.js";
 import type { CachedAnswer, ReplayLease, ReplayStore } from "../replay/store.js";
 import { AllowedOrigins } from "./allowed-origins.js";
@@ -37,6 +33,7 @@ import {
   takeInput,
 } from "./messages.js";
 import type { Observation, Observers } from "./observers.js";
+import { ResultSigner, type SignedFor } from "./result-signer.js";
 import { authorizeAlone, Run, type RunHooks } from "./run/run.js";
 import type { ServedTool } from "./run/served-tool.js";
 
@@ -61,12 +58,8 @@ export interface ServiceOptions {
   readonly observers?: Observers;
 }
 
-interface Handled {
-  readonly tool: ServedTool;
+interface Handled extends SignedFor {
   readonly request: InvokeRequest;
-  readonly log: ServerLogger;
-  /** Observation of the call; undefined if no observer is active. */
-  readonly seen: Observation | undefined;
 }
 
 /** Milliseconds by which the lease of a claim exceeds the deadline of its run (protocol.md section 8). */
@@ -77,24 +70,17 @@ const LEASE_MARGIN_MS = 30_000;
  */
 const SETTLEMENT_LIMIT_MS = 2_000;
 
-/**
- * Maximum number of leaders' keys that are tried for a stored signature without a leader; a few milliseconds of work.
- */
-const MAX_KEYS_TRIED = 32;
-
 /** Handles calls to the tools of one process. */
 export class InvokeService {
   /** Load limits, with counts of rejected requests. */
   readonly load: LoadControl;
   readonly #authenticator: Authenticator;
   readonly #origins: AllowedOrigins;
+  readonly #signer: ResultSigner;
   readonly #signed: boolean;
   readonly #maxBody: bigint;
   readonly #logs = new Map<ServedTool, ServerLogger>();
   readonly #runs = new Map<Run, ServedTool>();
-  /** Last signing key of each tool, to detect a change by a reload. */
-  readonly #lastKeys = new Map<ServedTool, SigningKey>();
-  readonly #previousKeys = new Map<ServedTool, SigningKey>();
   /** Name of the header of a repeated request, in lower case as in node:http. */
   readonly #repeatHeader: string;
   #stopping = false;
@@ -106,6 +92,7 @@ export class InvokeService {
     this.#options = options;
     const { config, headers, engine } = options;
     this.#authenticator = new Authenticator(headers, () => config.leaders, engine);
+    this.#signer = new ResultSigner(options);
     this.#origins = options.allowedOrigins ?? new AllowedOrigins();
     this.#signed = config.signedHttpIsRequired();
     this.#repeatHeader = headers.replayMemory.toLowerCase();
@@ -241,7 +228,7 @@ export class InvokeService {
       case "completed": {
         const refused = claim.sameCaller ? undefined : await this.#authorizeRetry(call, auth); // 503
         if (refused !== undefined) return this.#reply(call, refused, auth);
-        if (store.scope === "shared") this.#requireOwnResult(call, claim.answer, auth); // 503
+        if (store.scope === "shared") this.#signer.requireOwnResult(call, claim.answer, auth); // 503
         if (seen !== undefined) seen.replayed = true;
         return this.#reply(call, claim.answer, auth);
       }
@@ -375,7 +362,7 @@ export class InvokeService {
       ended: (answer) => {
         seen?.done("run");
         if (answer.code === "tool_invocation_timeout") observers?.settledLate(tool);
-        const last = this.#sealed(handled, answer, call.auth);
+        const last = this.#signer.sealed(handled, answer, call.auth);
         over();
         // For any other 503, nothing ran and a retry may succeed.
         const nothingRan = last.status === 503 && last.code !== INTERRUPTED.code;
@@ -414,94 +401,10 @@ export class InvokeService {
   }
 
   #reply(handled: Handled, answer: Answer | CachedAnswer, auth: AuthContext | undefined): Reply {
-    const { status, body, seal } = answer;
-    if (!answer.signable) {
-      const reply = errorReplyOf(status, body, answer.code);
-      return "error" in answer && answer.error !== undefined ? { ...reply, error: answer.error } : reply;
-    }
-    const key = auth && this.#signingKey(handled);
-    if (auth === undefined || key === undefined) return { status, headers: RESULT_HEADERS, body };
-    const signature = unsealed(seal, key, auth.leaderSignature) ?? base64url(this.#sign(handled, key, auth, body));
-    const { version, toolSignature } = this.#options.headers;
-    const headers = [...RESULT_HEADERS, version, SIGNATURE_VERSION, toolSignature, signature];
-    return { status, headers, body };
-  }
-
-  /**
-   * Requires that this tool signed a result from a shared store, for this input. Otherwise anyone with write access to
-   * the store could obtain signatures, or answer a call with the result of another input.
-   *
-   * @throws {@link RequestError} `replay_store_unavailable`
-   */
-  #requireOwnResult(handled: Handled, answer: CachedAnswer, auth: AuthContext): void {
-    if (!answer.signable) return;
-    const key = this.#signingKey(handled);
-    // Without a key, nothing is signed. If the seal matches, its stored signature is sent unchanged.
-    if (key === undefined || unsealed(answer.seal, key, auth.leaderSignature) !== undefined) return;
-    const seal = readSeal(answer.seal);
-    const signer = [key, this.#previousKeys.get(handled.tool)].find((each) => each && seal?.isBy(each.publicKey));
-    if (seal !== undefined && signer !== undefined) {
-      const message = toolSignatureMessage(seal.leaderSignature, auth.nonce, outputHash(answer.body));
-      const verifyKey = prepareVerifyKey(signer.publicKey);
-      const isOwn = this.#options.engine.verify(verifyKey, message, seal.toolSignature);
-      if (isOwn && this.#isOfInput(seal, auth)) return;
-    }
-    handled.log.error(
-      {},
-      "a stored result was not sent, because another key signed it or it belongs to another input: set the same response_signing_key on all replicas; if it is the same, check who can write to the replay store",
-    );
-    throw new RequestError("replay_store_unavailable");
-  }
-
-  /**
-   * Whether the leader's signature in a seal covers the input of a request. The request may come from another leader or
-   * key than the seal.
-   */
-  #isOfInput({ leaderSignature, caller }: SealedSignature, { inputHash, ...auth }: AuthContext): boolean {
-    if (leaderSignature.equals(auth.leaderSignature)) return true;
-    const { config, engine } = this.#options;
-    const keys = caller ? [config.leaders.lookup(caller.leaderId, caller.leaderKeyId)] : config.leaders.keys;
-    let tries = MAX_KEYS_TRIED;
-    for (const key of keys) {
-      if (tries-- === 0) return false;
-      if (key !== undefined && engine.verify(key, inputHash, leaderSignature)) return true;
-    }
-    return false;
-  }
-
-  /** Adds a seal to an answer, so that a result is signed once for all exact retries. */
-  #sealed(handled: Handled, answer: Answer, auth: AuthContext | undefined): Answer {
-    const key = auth && answer.signable ? this.#signingKey(handled) : undefined;
-    if (auth === undefined || key === undefined) return answer;
-    try {
-      const signature = this.#sign(handled, key, auth, answer.body);
-      const caller = this.#options.store.scope === "shared" ? auth : undefined;
-      return { ...answer, seal: sealOf(key, auth.leaderSignature, signature, caller) };
-    } catch (error) {
-      // The replay entry is stored without a signature, and the reply is signed again.
-      handled.log.warn({ err: error }, "signing a result failed and is retried once");
-      return answer;
-    }
-  }
-
-  #signingKey({ tool }: Handled): SigningKey | undefined {
-    const key = this.#options.config.toolConfig(tool.fqn)?.signingKey;
-    if (this.#options.store.scope !== "shared") return key;
-    const last = this.#lastKeys.get(tool);
-    if (key !== last && key !== undefined) {
-      // A reload creates a new object even for an unchanged key.
-      const isOther = last !== undefined && !asBuffer(last.publicKey).equals(key.publicKey);
-      if (isOther) this.#previousKeys.set(tool, last);
-      this.#lastKeys.set(tool, key);
-    }
-    return key;
-  }
-
-  #sign({ seen }: Handled, key: SigningKey, auth: AuthContext, body: Uint8Array): Buffer {
-    const message = toolSignatureMessage(auth.leaderSignature, auth.nonce, outputHash(body));
-    const signature = this.#options.engine.sign(key, message);
-    seen?.done("sign");
-    return signature;
+    const { status, body } = answer;
+    if (answer.signable) return { status, headers: this.#signer.headersOf(handled, answer, auth), body };
+    const reply = errorReplyOf(status, body, answer.code);
+    return "error" in answer && answer.error !== undefined ? { ...reply, error: answer.error } : reply;
   }
 
   #errorReply({ log }: Handled, thrown: unknown): Reply {
@@ -569,7 +472,6 @@ async function observed(answered: Promise<Reply>, seen: Observation): Promise<Re
   return reply;
 }
 
-const RESULT_HEADERS = ["content-type", RESULT_CONTENT_TYPE];
 export const JSON_HEADERS: readonly string[] = ["content-type", "application/json"];
 
 function headerText({ headers }: RequestHeaders, name: string): string | undefined {
