@@ -18,16 +18,23 @@ export interface RedisClient {
   duplicate(options: object): unknown;
 }
 
-export interface ConnectionOptions {
+/** Content of the file in each option, for error messages. */
+const FILES = {
+  passwordFile: "the password",
+  caPath: "the CA certificates",
+  certPath: "the client certificate",
+  keyPath: "the client key",
+} as const;
+
+/** Paths of the files that a connection reads. */
+export type ConnectionFiles = { readonly [Option in keyof typeof FILES]?: string | undefined };
+
+export interface ConnectionOptions extends ConnectionFiles {
   readonly to: RedisTarget | RedisClient;
   /** Time limit of a command, in milliseconds. */
   readonly timeoutMs: number;
   /** Maximum pause between two attempts to connect, in milliseconds: 2,000 by default. */
   readonly maxPauseMs?: number;
-  readonly passwordFile?: string | undefined;
-  readonly caPath?: string | undefined;
-  readonly certPath?: string | undefined;
-  readonly keyPath?: string | undefined;
 }
 
 export interface ConnectionEvents {
@@ -53,14 +60,6 @@ export class RedisFault extends Error {
     super(`${reason}: ${code}`);
   }
 }
-
-/** Content of the file in each option, for error messages. */
-const FILES = {
-  passwordFile: "the password",
-  caPath: "the CA certificates",
-  certPath: "the client certificate",
-  keyPath: "the client key",
-} as const;
 
 /** Thrown if a file in the connection's settings cannot be read. */
 export class SettingsFileError extends Error {

@@ -12,7 +12,13 @@ import {
   type SharedReplayStats,
   StartupError,
 } from "svc-runtime/internal/redis";
-import { type RedisClient, RedisConnection, RedisFault, SettingsFileError } from "./connection.js";
+import {
+  type ConnectionFiles,
+  type RedisClient,
+  RedisConnection,
+  RedisFault,
+  SettingsFileError,
+} from "./connection.js";
 import { Figures } from "./figures.js";
 import { Incarnation, nameOf } from "./incarnation.js";
 import { type ClaimOfRun, type LeaseHost, RedisLease, Release } from "./lease.js";
@@ -101,7 +107,6 @@ const HOPELESS =
 export class RedisReplayStore implements ReplayStore {
   readonly scope = "shared";
   readonly #target: RedisTarget | RedisClient;
-  readonly #timeoutMs: number;
   readonly #graceMs: number;
   readonly #keys: RecordKeys;
   readonly #tokens = new Tokens();
@@ -112,7 +117,6 @@ export class RedisReplayStore implements ReplayStore {
   readonly #pending: PendingWrites;
   readonly #host: LeaseHost;
   readonly #takesBack: boolean;
-  readonly #hasPasswordFile: boolean;
   /** Context of the first registration that uses the store; below, the context of each tool's registration. */
   #context: ReplayContext | undefined;
   readonly #contexts = new Map<string, ReplayContext>();
@@ -132,16 +136,16 @@ export class RedisReplayStore implements ReplayStore {
     if ((url === undefined) === (client === undefined))
       throw new RangeError("RedisReplayStore: expected either url or client");
     this.#target = client ?? parseTarget(url as string);
-    this.#timeoutMs = checkedInteger("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 10, 4_000, "milliseconds");
+    const timeoutMs = checkedInteger("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 10, 4_000, "milliseconds");
     this.#graceMs = checkedInteger("graceMs", options.graceMs ?? DEFAULT_GRACE_MS, 0, 3_600_000, "milliseconds");
-    requireFilesToFit(options, this.#target);
+    const files = { passwordFile, caPath, certPath, keyPath };
+    requireFilesToFit(files, this.#target);
     this.#keys = new RecordKeys(prefix);
     this.#noted = new NotedLifetimes((...script) => this.#run(...script), noteMs);
     this.#takesBack = takeBack;
-    this.#hasPasswordFile = passwordFile !== undefined;
     this.#connection = new RedisConnection(
       {
-        ...{ to: this.#target, timeoutMs: this.#timeoutMs, passwordFile, caPath, certPath, keyPath },
+        ...{ to: this.#target, timeoutMs, ...files },
         // After reconnecting, enough of the grace period must be left to write all runs again.
         ...(this.#graceMs > 0 && { maxPauseMs: this.#graceMs / 4 }),
       },
@@ -579,7 +583,8 @@ export class RedisReplayStore implements ReplayStore {
     if (what === "NOAUTH") return this.#startMessage("the server requires a user and a password (NOAUTH)");
     if (what === "WRONGPASS") return this.#startMessage("the user or its password is wrong (WRONGPASS)");
     const at = this.#address ?? "the address of the given client";
-    const file = what.includes("WRONGPASS") && this.#hasPasswordFile ? " and SVC_REPLAY_REDIS_PASSWORD_FILE" : "";
+    const hasFile = this.#connection.options.passwordFile !== undefined;
+    const file = what.includes("WRONGPASS") && hasFile ? " and SVC_REPLAY_REDIS_PASSWORD_FILE" : "";
     return `replay store: Redis at ${at}: ${what}; check SVC_REPLAY_REDIS_URL${file}`;
   }
 }
@@ -607,9 +612,8 @@ function unavailable(reason: RedisFault["reason"]): ReplayStoreUnavailable {
 }
 
 /** @throws RangeError for files that the connection would ignore */
-function requireFilesToFit(options: RedisReplayOptions, target: RedisTarget | RedisClient): void {
-  const { passwordFile, caPath, certPath, keyPath } = options;
-  const files = { passwordFile, caPath, certPath, keyPath };
+function requireFilesToFit(files: ConnectionFiles, target: RedisTarget | RedisClient): void {
+  const { passwordFile, caPath, certPath, keyPath } = files;
   const given = Object.entries(files).flatMap(([name, path]) => (path === undefined ? [] : [name]));
   if ("duplicate" in target) {
     if ("isCluster" in target && target.isCluster === true) throw new RangeError("client: a cluster is not supported");

@@ -14,7 +14,7 @@ import { documentOf } from "./call/meta.js";
 import { strayFields } from "./call/run/async-errors.js";
 import { serveTools } from "./call/run/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
-import { type Address, endpointFromEnv, endpointOf } from "./http/address.js";
+import { type Address, listenAddressFromEnv, listenAddressOf } from "./http/address.js";
 import { type App, buildApp } from "./http/http-server.js";
 import type { ShutdownParts, ShutdownSummary } from "./http/shutdown.js";
 import { isTlsServer, tlsFromEnv } from "./http/tls.js";
@@ -234,8 +234,9 @@ export async function serve(
   checkNames("serve", options, { ...BOOTSTRAP_OPTIONS, address: true });
   const tools = serveTools(classes);
   if (offerTools(tools)) return new Promise(() => {});
-  const endpoint = endpointOf("bootstrap", options.address) ?? endpointFromEnv(ENV_BIND_ADDR) ?? DEFAULT_ENDPOINT;
-  const adminEndpoint = endpointOf("admin", options.admin) ?? endpointFromEnv(ENV_ADMIN_ADDR);
+  const endpoint =
+    listenAddressOf("bootstrap", options.address) ?? listenAddressFromEnv(ENV_BIND_ADDR) ?? DEFAULT_ENDPOINT;
+  const adminEndpoint = listenAddressOf("admin", options.admin) ?? listenAddressFromEnv(ENV_ADMIN_ADDR);
   if (adminEndpoint !== undefined && isTaken(adminEndpoint, endpoint)) {
     const name = options.admin === undefined ? ENV_ADMIN_ADDR : "admin";
     throw new StartupError(`${name}: expected another address than that of the tools, got the same; change the port`);

@@ -15,7 +15,7 @@ export type Address = readonly [octets: readonly [number, number, number, number
  * @param name name of the option, for the error message
  * @throws {@link StartupError} if the address is malformed
  */
-export function endpointOf(name: string, address: Address | undefined): ListenAddress | undefined {
+export function listenAddressOf(name: string, address: Address | undefined): ListenAddress | undefined {
   if (address === undefined) return undefined;
   const [octets, port] = address;
   const valid = (value: number, max: number) => Number.isInteger(value) && value >= 0 && value <= max;
@@ -30,7 +30,7 @@ export function endpointOf(name: string, address: Address | undefined): ListenAd
  *
  * @throws {@link StartupError} if the address is malformed
  */
-export function endpointFromEnv(variable: string): ListenAddress | undefined {
+export function listenAddressFromEnv(variable: string): ListenAddress | undefined {
   const text = process.env[variable];
   if (text === undefined) return undefined;
   const address = parseListenAddress(text);

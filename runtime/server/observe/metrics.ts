@@ -7,7 +7,7 @@ import type { Server } from "node:net";
 import { promisify } from "node:util";
 import type { Counter as CounterType, Gauge as GaugeType, Histogram as HistogramType, Registry } from "prom-client";
 import type { ToolkitRuntimeConfig } from "../../config/config.js";
-import type { ReloadStats, Reloads } from "../../config/reload-stats.js";
+import type { ReloadStats } from "../../config/reload-stats.js";
 import { asBuffer } from "../../wire/bytes.js";
 import { isErrorCode } from "../../wire/error-codes.js";
 import type { Reply } from "../call/messages.js";
@@ -17,20 +17,18 @@ import type { LoadStats } from "../load/load-options.js";
 import { type MemoryBudget, partsOf } from "../load/memory-budget.js";
 import type { DroppedLines } from "../log/safe-logger.js";
 import type { ReplayStore, SharedReplayStats } from "../replay/store.js";
+import type { AdminSources } from "./admin.js";
 import type { Claims } from "./claims.js";
 
-export interface MetricSources {
+export interface MetricSources extends Pick<AdminSources, "readiness" | "reload"> {
   readonly tools: readonly ServedTool[];
   readonly config: ToolkitRuntimeConfig;
   /** Undefined for a replay store without statistics. */
   readonly store: Pick<ReplayStore, "maxBytes" | "stats">;
   readonly service: { readonly running: ReadonlyMap<string, number>; readonly load: LoadStats };
-  readonly reload: { readonly stats: Reloads };
   readonly server: Server;
   readonly memory: MemoryBudget;
   readonly claims: Claims;
-  /** Readiness that the admin listener reports. */
-  readonly readiness: { readonly unready: string | undefined };
   readonly log: Readonly<DroppedLines>;
 }
 

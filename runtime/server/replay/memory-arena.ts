@@ -73,7 +73,7 @@ export class Segment {
   }
 }
 
-export interface Log {
+export interface RecordLog {
   /** Removes up to `limit` expired or dead records and returns their number. */
   reclaim(now: number, limit: number): number;
 }
@@ -94,7 +94,7 @@ interface Kind extends ReplayCaller {
 export class Arena {
   readonly maxBytes: number;
   readonly now: () => number;
-  readonly logs = new Set<Log>();
+  readonly logs = new Set<RecordLog>();
   bytes = 0;
   /** Bytes of the runs and records of each leader. Segments and the index belong to no leader. */
   readonly leaders: Shares;
