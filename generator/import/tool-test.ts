@@ -2,6 +2,7 @@
 
 import { literal, propertyName } from "../compile/emit/print-literal.js";
 import type { SchemaJudge } from "../compile/emit/schema-judge.js";
+import { withoutKeywords } from "../contract/schema-reader.js";
 import { type Json, JsonObject } from "../json.js";
 import { sampleOf } from "../openapi/sample.js";
 import type { Declaration, EnumNode, MemberNode, TypeNode } from "./print-types.js";
@@ -95,8 +96,7 @@ function inputSample(schema: JsonObject, type: Declaration["type"] | undefined):
     const isEmpty = Array.isArray(value) && value.length === 0;
     if (value === undefined ? !wanted.includes(name) : !isEmpty) return value === undefined ? [] : [[name, value]];
     if (!(property instanceof JsonObject)) return [[name, null]];
-    const others = [...property.members].filter(([keyword]) => keyword !== "default" && keyword !== "examples");
-    return [[name, sampleOf(new JsonObject(new Map(others)), schema)]];
+    return [[name, sampleOf(withoutKeywords(property, ["default", "examples"]), schema)]];
   });
   return new JsonObject(new Map(members));
 }

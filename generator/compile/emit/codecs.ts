@@ -17,6 +17,7 @@ import {
   keywordValue,
   type Member,
   type ObjectShape,
+  partsOf,
   resolve,
   type Shape,
   type Tool,
@@ -64,8 +65,8 @@ const UNCONVERTED = new Set<Codec["kind"]>(["json", "null", "boolean", "string",
  * Codec that fits all items of a tuple. Undefined if items need different conversions (`[Date, string]`): such a tuple
  * is sent as one value.
  */
-function itemCodec({ items, rest, tail }: TupleShape): Codec | undefined {
-  const codecs = [...items, ...(rest === undefined ? [] : [rest]), ...tail].map((each) => codec(each));
+function itemCodec(tuple: TupleShape): Codec | undefined {
+  const codecs = partsOf(tuple).map(codec);
   const distinct = codecs.filter((item, index) => codecs.findIndex((other) => same(item, other)) === index);
   const [first] = distinct;
   if (distinct.length <= 1) return first ?? { kind: "json" };

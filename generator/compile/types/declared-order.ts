@@ -3,6 +3,7 @@
  * the members of types mapped over them, by internal type ids, which change with unrelated files.
  */
 
+import { aliasTarget } from "../project/program.js";
 import { ts } from "../project/typescript.js";
 import {
   comparePlaces,
@@ -44,15 +45,11 @@ export class DeclaredOrder {
 
   /** Symbol that a reference refers to; follows imports. */
   referenced(name: ts.Node): ts.Symbol | undefined {
-    if (!this.#symbols.has(name)) this.#symbols.set(name, this.#symbolAt(name));
+    if (!this.#symbols.has(name)) {
+      const symbol = this.#checker.getSymbolAtLocation(name);
+      this.#symbols.set(name, symbol && aliasTarget(this.#checker, symbol));
+    }
     return this.#symbols.get(name);
-  }
-
-  #symbolAt(name: ts.Node): ts.Symbol | undefined {
-    const symbol = this.#checker.getSymbolAtLocation(name);
-    return symbol !== undefined && symbol.flags & ts.SymbolFlags.Alias
-      ? this.#checker.getAliasedSymbol(symbol)
-      : symbol;
   }
 
   /** Removes parentheses and `readonly`, and replaces type parameters by their arguments. */
@@ -83,11 +80,11 @@ export class DeclaredOrder {
     if (declaration === undefined) return undefined;
     const { type, typeParameters } = declaration;
     const bound =
-      typeParameters === undefined ? NO_ARGUMENTS : this.bind(typeParameters, node.typeArguments, environment);
+      typeParameters === undefined ? NO_ARGUMENTS : this.#bind(typeParameters, node.typeArguments, environment);
     return { declaration, body: { node: type, environment: bound } };
   }
 
-  bind(
+  #bind(
     parameters: readonly ts.TypeParameterDeclaration[] | undefined,
     args: readonly ts.TypeNode[] | undefined,
     environment: TypeArguments,
@@ -126,7 +123,7 @@ export class DeclaredOrder {
     const visit = (symbol: ts.Symbol | undefined, args: readonly ts.TypeNode[] | undefined, depth: number): void => {
       for (const declaration of symbol?.declarations ?? []) {
         if (!ts.isInterfaceDeclaration(declaration) && !ts.isClassDeclaration(declaration)) continue;
-        inner = this.bind(declaration.typeParameters, args, inner);
+        inner = this.#bind(declaration.typeParameters, args, inner);
         for (const clause of declaration.heritageClauses ?? []) {
           if (depth < MAX_DEPTH) {
             for (const base of clause.types) visit(this.referenced(base.expression), base.typeArguments, depth + 1);
@@ -141,7 +138,7 @@ export class DeclaredOrder {
   /** Sorts the constituents of a union in declared order. */
   sortUnion(types: readonly ts.Type[], syntax: TypeSyntax | undefined): readonly ts.Type[] {
     const ranks = new Ranks(this.#checker, this.#walks);
-    if (syntax !== undefined) this.rank(syntax, ranks, 0);
+    if (syntax !== undefined) this.#rank(syntax, ranks, 0);
     for (const type of types) this.#rankAliases(type, ranks, 0);
     return ranks.sort(types);
   }
@@ -149,19 +146,19 @@ export class DeclaredOrder {
   /** Names of a mapped type's members, in the declared order of its keys (`"b" | "a"`). */
   #sortKeys(syntax: TypeSyntax | undefined, properties: readonly ts.Symbol[]): string[] {
     const ranks = new Ranks(this.#checker, this.#walks);
-    if (syntax !== undefined) this.rank(syntax, ranks, 0);
+    if (syntax !== undefined) this.#rank(syntax, ranks, 0);
     return ranks.sortMapped(properties).map(({ name }) => name);
   }
 
   #rankAliases(type: ts.Type, ranks: Ranks, depth: number): void {
     const declaration = type.aliasSymbol?.declarations?.find(ts.isTypeAliasDeclaration);
     if (declaration !== undefined && type.isUnion()) {
-      this.rank({ node: declaration.type, environment: new Map() }, ranks, depth + 1);
+      this.#rank({ node: declaration.type, environment: new Map() }, ranks, depth + 1);
     }
   }
 
   /** Walks the syntax of a type and assigns the next rank to each constituent. */
-  rank(syntax: TypeSyntax, ranks: Ranks, depth: number): void {
+  #rank(syntax: TypeSyntax, ranks: Ranks, depth: number): void {
     const at = this.resolveSyntax(syntax);
     if (at === undefined) return;
     if (depth > MAX_DEPTH) {
@@ -170,7 +167,7 @@ export class DeclaredOrder {
     }
     const { node, environment } = at;
     const into = (inner: ts.TypeNode, bound: TypeArguments = environment) =>
-      this.rank({ node: inner, environment: bound }, ranks, depth + 1);
+      this.#rank({ node: inner, environment: bound }, ranks, depth + 1);
     // An intersection may consist of unions, so its parts are ranked too.
     if (ts.isUnionTypeNode(node) || ts.isIntersectionTypeNode(node)) {
       for (const type of node.types) into(type);
@@ -298,7 +295,7 @@ export class DeclaredOrder {
         if (wanted !== undefined && property.name !== wanted) continue;
         ranks.add(this.#checker.getTypeOfSymbol(property));
         const syntax = typeAnnotation(property);
-        if (syntax !== undefined) this.rank({ node: syntax, environment: bound }, ranks, depth + 1);
+        if (syntax !== undefined) this.#rank({ node: syntax, environment: bound }, ranks, depth + 1);
       }
     }
   }

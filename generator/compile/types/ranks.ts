@@ -89,7 +89,7 @@ export class Ranks {
     if (!this.#nodes.has(node)) this.#nodes.set(node, rank);
   }
 
-  ofName(name: string): number {
+  #ofName(name: string): number {
     return this.#keys.get(`string ${name}`) ?? this.#keys.get(`number ${name}`) ?? Number.MAX_SAFE_INTEGER;
   }
 
@@ -126,7 +126,7 @@ export class Ranks {
   sortMapped(properties: readonly ts.Symbol[]): ts.Symbol[] {
     const rank = (property: ts.Symbol) => {
       const key = (property as MappedSymbol).links?.keyType;
-      return key === undefined ? [this.ofName(property.name)] : this.#of(key);
+      return key === undefined ? [this.#ofName(property.name)] : this.#of(key);
     };
     return [...properties].sort((one, other) => compareLists(rank(one), rank(other)) || compare(one.name, other.name));
   }
@@ -140,7 +140,7 @@ export class Ranks {
     if (isTypeReference(type)) return this.#checker.getTypeArguments(type).flatMap((argument) => this.#of(argument));
     return this.#checker
       .getPropertiesOfType(type)
-      .flatMap((property) => [this.ofName(property.name), ...this.#of(this.#checker.getTypeOfSymbol(property))]);
+      .flatMap((property) => [this.#ofName(property.name), ...this.#of(this.#checker.getTypeOfSymbol(property))]);
   }
 }
 

@@ -6,7 +6,7 @@ import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
 import { type ClassImport, placeText, type StaticMetadata, type Tool } from "../model.js";
 import { displayPath } from "../project/layout.js";
-import { otherRuntimeFolder, type Program } from "../project/program.js";
+import { aliasTarget, otherRuntimeFolder, type Program } from "../project/program.js";
 import { toolOutside } from "../project/tool-outside.js";
 import { type Symbol as MorphSymbol, Node, ts } from "../project/typescript.js";
 import type { TypeArguments, TypeSyntax } from "./declared-order.js";
@@ -61,8 +61,7 @@ function unreadTools(program: Program, file: ts.SourceFile): UnreadTool[] {
   const { checker } = program;
   const module = checker.getSymbolAtLocation(file);
   return (module === undefined ? [] : checker.getExportsOfModule(module)).flatMap((exported) => {
-    const isAlias = (exported.flags & ts.SymbolFlags.Alias) !== 0;
-    const target = isAlias ? checker.getAliasedSymbol(exported) : exported;
+    const target = aliasTarget(checker, exported);
     const declaration = target.valueDeclaration;
     if (declaration === undefined || ts.isFunctionLike(declaration)) return [];
     const isForeign = program.isForeign(declaration.getSourceFile());
@@ -224,8 +223,7 @@ function nameFromFile(node: Node): string {
 function baseClass({ checker }: Program, node: ClassNode): ts.ClassDeclaration | undefined {
   const base = node.getExtends();
   const named = base && checker.getSymbolAtLocation(base.getExpression().compilerNode);
-  const symbol = named && named.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(named) : named;
-  return symbol?.declarations?.find(ts.isClassDeclaration);
+  return named && aliasTarget(checker, named).declarations?.find(ts.isClassDeclaration);
 }
 
 /** Syntax of the Input and Output arguments of SvcTool, through generic bases. */

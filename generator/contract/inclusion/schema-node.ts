@@ -375,15 +375,15 @@ export class SchemaNodes {
   #meetAll(some: readonly Atom[], others: readonly Atom[]): readonly Atom[] {
     if (some === this.#all || others === this.#all) return some === this.#all ? others : some;
     if (some.length * others.length > MAX_ATOMS * 10) throw new TooLarge();
-    const met = some.flatMap((one) => others.flatMap((other) => this.meet(one, other) ?? []));
+    const met = some.flatMap((one) => others.flatMap((other) => this.#meet(one, other) ?? []));
     if (met.length > MAX_ATOMS) throw new TooLarge();
     return met;
   }
 
   /** Conjunction of two atoms; undefined if it has no values. */
-  meet(one: Atom, other: Atom): Atom | undefined {
+  #meet(one: Atom, other: Atom): Atom | undefined {
     const unjudged = [...new Set([...one.unjudged, ...other.unjudged])];
-    if (other.kind === "literal" && one.kind !== "literal") return this.meet(other, one);
+    if (other.kind === "literal" && one.kind !== "literal") return this.#meet(other, one);
     if (one.kind === "literal") return accepts(other, one.value) === false ? undefined : { ...one, unjudged };
     if (one.kind === "number" && other.kind === "number") {
       const low = one.min > other.min || (one.min === other.min && one.minOpen) ? one : other;
