@@ -3,6 +3,7 @@
 import { Buffer } from "#platform/bytes";
 import { isValidPublicKey, prepareSigningKey } from "#platform/ed25519";
 import { type SigningKey, VerifyKey } from "../wire/crypto/ed25519-keys.js";
+import { isAsciiSpace } from "../wire/printable.js";
 
 /** A key, or a description of the invalid text: a fixed phrase or a length. */
 export type KeyReading<K> = { readonly key: K } | { readonly got: string };
@@ -91,8 +92,4 @@ function trimAscii(text: string): string {
   while (start < end && isAsciiSpace(text.charCodeAt(start))) start++;
   while (end > start && isAsciiSpace(text.charCodeAt(end - 1))) end--;
   return text.slice(start, end);
-}
-
-function isAsciiSpace(code: number): boolean {
-  return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }

@@ -1,5 +1,10 @@
 /** Makes foreign text safe for messages, logs, terminals and generated files. */
 
+/** Whether a character code is ASCII white space. */
+export function isAsciiSpace(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d);
+}
+
 /** Truncates a text; `…` replaces the rest. */
 export function truncated(text: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}…` : text;

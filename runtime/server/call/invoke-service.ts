@@ -5,7 +5,7 @@
 
 import { replayTtlOf, type ToolkitRuntimeConfig } from "../../config/config.js";
 import { endsWithin } from "../../time-limit.js";
-import { type AuthContext, InvocationAborted } from "../../tool.js";
+import { type AuthContext, InvocationAborted, type Logger } from "../../tool.js";
 import type { Ed25519Engine } from "../../wire/crypto/ed25519.js";
 import { DEFAULT_MAX_INPUT_VALUES, InputValues } from "../../wire/decode/input-values.js";
 import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
@@ -159,7 +159,7 @@ export class InvokeService {
       seen?.done("body");
       return await (auth === undefined ? this.#unsigned(call, body) : this.#authenticated(call, auth, body));
     } catch (error) {
-      return this.#errorReply(call, error);
+      return replyToThrown(error, call.log);
     } finally {
       account?.release();
     }
@@ -407,14 +407,6 @@ export class InvokeService {
     return "error" in answer && answer.error !== undefined ? { ...reply, error: answer.error } : reply;
   }
 
-  #errorReply({ log }: Handled, thrown: unknown): Reply {
-    const { code, details, cause, retryAfterMs, logged } = toRequestError(thrown);
-    const reply = { ...errorReply(code, details, retryAfterMs), logged };
-    if (code !== "internal_error") return reply;
-    log.error({ err: cause }, "answering a request failed");
-    return { ...reply, error: cause };
-  }
-
   #log(tool: ServedTool): ServerLogger {
     let log = this.#logs.get(tool);
     if (log === undefined) {
@@ -481,6 +473,15 @@ function headerText({ headers }: RequestHeaders, name: string): string | undefin
 
 export function errorReply(code: ErrorCode, details?: string, retryAfterMs?: number): Reply {
   return errorReplyOf(statusOf(code), errorBody(code, details), code, retryAfterMs);
+}
+
+/** Reply for a thrown value. Logs an unexpected error with the message. */
+export function replyToThrown(thrown: unknown, log: Logger, message = "answering a request failed"): Reply {
+  const { code, details, cause, retryAfterMs, logged } = toRequestError(thrown);
+  const reply = { ...errorReply(code, details, retryAfterMs), logged };
+  if (code !== "internal_error") return reply;
+  log.error({ err: cause }, message);
+  return { ...reply, error: cause };
 }
 
 /** Reply for an error: unsigned JSON. A 429 or 503 has a `Retry-After` header. */

@@ -18,12 +18,12 @@ import type {
 import { ENV_ADMIN_ADDR } from "../../config/environment.js";
 import { isErrorCode } from "../../wire/error-codes.js";
 import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
-import { errorReply, type InvokeService, JSON_HEADERS } from "../call/invoke-service.js";
+import { errorReply, type InvokeService, JSON_HEADERS, replyToThrown } from "../call/invoke-service.js";
 import { detailsOf, type Health, type InvokeRequest, isRefusal, type Refusal, type Reply } from "../call/messages.js";
 import { documentOf, originOf } from "../call/meta.js";
 import { checkHealth } from "../call/run/run.js";
 import type { ServedTool } from "../call/run/served-tool.js";
-import { RequestError, toRequestError } from "../errors/request-error.js";
+import { RequestError } from "../errors/request-error.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import { pathOf, plainPath } from "./exact-path.js";
 import { HeaviestConnection } from "./heaviest-connection.js";
@@ -255,8 +255,7 @@ export class ToolRoutes {
         },
       });
     } catch (error) {
-      this.#options.log.error({ err: error }, "answering a request failed");
-      answer = { ...errorReply("internal_error"), error };
+      answer = replyToThrown(error, this.#options.log);
     }
     if (!this.requests.end(reply, answer.code)) return;
     const last = this.#options.shutdown.stopping || answer.code === "request_timeout";
@@ -436,10 +435,7 @@ function meta(tool: ServedTool, path: string, request: IncomingMessage, log: Ser
     const document = documentOf(tool.tool, tool.contract, origin + path);
     return { status: 200, headers: JSON_HEADERS, body: Buffer.from(document) };
   } catch (thrown) {
-    const { code, details, cause } = toRequestError(thrown);
-    if (code !== "internal_error") return errorReply(code, details);
-    log.error({ tool: tool.fqn, err: cause }, "meta() of the tool threw an error");
-    return { ...errorReply(code, details), error: cause };
+    return replyToThrown(thrown, log.child({ tool: tool.fqn }), "meta() of the tool threw an error");
   }
 }
 

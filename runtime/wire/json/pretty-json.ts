@@ -1,3 +1,5 @@
+import { isAsciiSpace } from "../printable.js";
+
 /**
  * Formats JSON text with one member or item per line, indented by two spaces. Names and scalars keep their spelling.
  */
@@ -11,7 +13,7 @@ export function prettyJson(text: string): string {
       end = endOfString(text, at);
       pretty += text.slice(at, end);
     } else if (first === "{" || first === "[") {
-      while (isSpace(text.charCodeAt(end))) end++;
+      while (isAsciiSpace(text.charCodeAt(end))) end++;
       const isEmpty = text[end] === "}" || text[end] === "]";
       if (isEmpty) end++;
       else line += "  ";
@@ -21,7 +23,7 @@ export function prettyJson(text: string): string {
       pretty += line + first;
     } else if (first === ",") pretty += first + line;
     else if (first === ":") pretty += ": ";
-    else if (!isSpace(first.charCodeAt(0))) pretty += first;
+    else if (!isAsciiSpace(first.charCodeAt(0))) pretty += first;
   }
   return pretty;
 }
@@ -34,10 +36,6 @@ function endOfString(text: string, start: number): number {
     while (text[quote - 1 - escapes] === "\\") escapes++;
     if (escapes % 2 === 0) return quote + 1;
   }
-}
-
-function isSpace(code: number): boolean {
-  return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
 /** Formats an array or object from formatted items or members. */
