@@ -43,7 +43,8 @@ file changes. The default port is that of BIND_ADDR.
 With --inspect the port of the debugger stays the same after a restart: a server ends before the next one starts.
 
 With --json each event is one line of JSON: note (message), page (url, mcp), progress (step), run (diagnostics, wrote, changes),
-serving (url, tools, restarted, newest), failed, errors, ended (reason), call (tool, status, milliseconds, request), line.`,
+serving (url, tools, restarted, newest), failed, errors, ended (reason), blocked (seconds), call (tool, status, milliseconds,
+request), line.`,
   options: {
     port: { type: "string", value: "PORT", summary: `port on 127.0.0.1 (default: ${DEFAULT_PORT}, or a free one)` },
     signed: { type: "boolean", summary: "require signed requests; the development keys are created for this project" },
@@ -262,6 +263,11 @@ async function printer(
       case "ended":
         call.complain(paint(`✗ the server ended: ${event.reason}; waiting for a change\n`, 31));
         return;
+      case "blocked": {
+        const text = `the server has not answered for ${event.seconds} s: a tool blocks its event loop, by an endless loop or other synchronous work; correct and save it to restart the server`;
+        call.complain(paint(`✗ ${text}\n`, 31));
+        return;
+      }
       case "line": {
         const line = readableLine(event.line, true);
         if (line !== undefined) call.complain(`${line}\n`);

@@ -17,6 +17,8 @@ export interface DevServerEvents {
   readonly onExit: (reason: string) => void;
   /** The starting process has not served for this many seconds. */
   readonly onSlow: (seconds: number) => void;
+  /** The event loop of the serving process has been blocked for this many seconds. */
+  readonly onBlocked: (seconds: number) => void;
 }
 
 export type Started =
@@ -44,6 +46,11 @@ cluster.schedulingPolicy = cluster.SCHED_NONE;
 
 /** Seconds until a start is reported as slow. */
 const SLOW_START_S = 20;
+/** Seconds without a sign of life until the serving process is reported as blocked. */
+const BLOCKED_S = 5;
+/** Sends the signs of life of a server process, but not of the processes and threads that it starts. */
+const HEARTBEAT = `data:text/javascript,import cluster from "node:cluster";
+if (cluster.isWorker) setInterval(() => process.connected && process.send({ alive: true }, () => {}), 1000).unref();`;
 /** Milliseconds between the stop signal and SIGKILL. */
 const STOP_MS = 15_000;
 /** Shorter time for a process that serves no calls, and for one that may be paused in a debugger. */
@@ -121,7 +128,7 @@ export class DevServer {
     if (this.#isClosed) return { state: "cancelled" };
     const { cwd, host, inspect } = this.#options;
     const debugging = inspect && [`--inspect${inspect.isBreak ? "-brk" : ""}=127.0.0.1:${inspect.port}`];
-    const execArgv = ["--enable-source-maps", ...(debugging ?? [])];
+    const execArgv = ["--enable-source-maps", ...(debugging ?? [`--import=${HEARTBEAT}`])];
     // Without `inspectPort`, each process would get the next port.
     cluster.setupPrimary({ exec: script, args: [], cwd, silent: true, execArgv, inspectPort: inspect?.port });
     const worker = cluster.fork({ ...env, BIND_ADDR: `${host}:${this.#port}` });
@@ -142,7 +149,7 @@ export class DevServer {
 
   /** Resolves when the process serves, or with the reason why it will not. */
   #outcome(worker: Worker): Promise<Started | ListenFailure> {
-    const { host, onLine, onExit, onSlow, inspect } = this.#options;
+    const { host, onLine, onExit, onSlow, onBlocked, inspect } = this.#options;
     const address = `${host}:${this.#port}`;
     let listenError: string | undefined;
     const onOutput = (line: string) => {
@@ -158,12 +165,15 @@ export class DevServer {
       let seconds = 0;
       // Counts only while this process runs: it may be suspended together with the starting process.
       const timer = setInterval(() => {
-        if (++seconds === SLOW_START_S && inspect === undefined && this.#starting === worker) onSlow(seconds);
+        seconds++;
+        if (inspect !== undefined) return;
+        if (seconds === SLOW_START_S && this.#starting === worker) onSlow(seconds);
+        if (seconds === BLOCKED_S && this.#serving === worker) onBlocked(seconds);
       }, 1000);
       worker.on("message", (message: unknown) => {
         const { serving } = Object(message) as { readonly serving?: unknown };
+        if (typeof serving === "string" || this.#serving === worker) seconds = 0;
         if (typeof serving !== "string") return;
-        clearInterval(timer);
         settle({ state: "serving", url: serving });
       });
       worker.once("exit", (code, signal) => {

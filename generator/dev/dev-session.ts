@@ -53,6 +53,8 @@ export type DevEvent =
   | { readonly event: "errors"; readonly serving: boolean }
   /** The serving process ended unexpectedly. */
   | { readonly event: "ended"; readonly reason: string }
+  /** The event loop of the serving process has been blocked for some seconds. */
+  | { readonly event: "blocked"; readonly seconds: number }
   /** A line of the server's log. */
   | { readonly event: "line"; readonly line: string };
 
@@ -148,6 +150,7 @@ class DevSession {
       inspect,
       onLine: (line) => onEvent({ event: "line", line }),
       onSlow: (seconds) => onEvent({ event: "progress", step: "starting", seconds }),
+      onBlocked: (seconds) => onEvent({ event: "blocked", seconds }),
       onExit: (reason) => this.#input({ on: "ended", reason }),
     });
     this.#mention();

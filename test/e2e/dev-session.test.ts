@@ -137,6 +137,17 @@ describe("a session", PATIENCE, () => {
     await session.serves(2);
   });
 
+  test("a server whose event loop is blocked is reported, and a save replaces it", async () => {
+    const blocking = source(20).replace("return { ok", "while (Date.now() > 0); return { ok");
+    project.write({ "src/versioned.ts": blocking });
+    const from = session.events.length;
+    await until(() => session.events.slice(from).some(isServing), "the blocking version serves");
+    void session.call();
+    await until(() => session.events.some(({ event }) => event === "blocked"), "the block is reported");
+    project.write({ "src/versioned.ts": source(21) });
+    await session.serves(21, session.events.length);
+  });
+
   test("after an error was undone, a file restored or a configuration repaired, the session reports that the build serves", async () => {
     const tsconfig = readFileSync(join(project.root, "tsconfig.json"), "utf8");
     const good = source(3);
