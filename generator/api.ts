@@ -3,6 +3,7 @@
 import type { Contract } from "svc-runtime/internal/generator";
 import {
   type Diagnostic,
+  errorsIn,
   formatDiagnostics,
   type RelatedPlace,
   type Severity,
@@ -48,5 +49,5 @@ export class GenerateError extends Error {
 export async function contractsOf(options: GenerateOptions): Promise<readonly Contract[]> {
   const { contracts, diagnostics } = await keptContracts(options);
   if (contracts !== undefined) return contracts;
-  throw new GenerateError(diagnostics.filter(({ severity }) => severity === "error"));
+  throw new GenerateError(errorsIn(diagnostics));
 }

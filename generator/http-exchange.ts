@@ -3,7 +3,7 @@
  * hides the connection, the certificate and the case of header names, and follows redirects.
  */
 
-import { request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
+import { type ClientRequest, request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { performance } from "node:perf_hooks";
 import type { PeerCertificate, TLSSocket } from "node:tls";
@@ -103,9 +103,7 @@ export function headerOf({ headers }: Pick<ExchangeResponse, "headers">, name: s
   return headers.find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1];
 }
 
-type Request = ReturnType<typeof httpRequest>;
-
-function answerTo(request: Request): Promise<IncomingMessage> {
+function answerTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once("response", resolve);
     request.on("error", reject);

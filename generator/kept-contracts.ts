@@ -7,7 +7,8 @@ import { buildInfoPlace, freshBuildInfo } from "./compile/project/build-info.js"
 import type { GenerateOptions } from "./compile/project/layout.js";
 import { makeFolders } from "./files/atomic-write.js";
 import { buildOptions, saveBuildInfo } from "./files/output-files.js";
-import { readRegular } from "./files/read-file.js";
+import { readJsonFile } from "./files/read-file.js";
+import { isRunning } from "./running-process.js";
 
 const POLL_MS = 50;
 /**
@@ -65,10 +66,6 @@ function takeLock(lock: string): boolean {
 function isHeld(lock: string): boolean {
   const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
   if (made === undefined || Date.now() - made > MAX_LOCK_MS) return false;
-  try {
-    process.kill(Number(readRegular(lock).toString()), 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
+  const pid = readJsonFile(lock);
+  return typeof pid === "number" && isRunning(pid);
 }

@@ -93,6 +93,14 @@ export const PROJECT_OPTIONS = {
   out: { type: "string", value: "FOLDER", summary: "folder of the generated code (default: src/generated)" },
 } as const;
 
+/** The first of these options that was given. */
+export function firstGiven<Name extends string>(
+  values: { readonly [Each in Name]?: unknown },
+  names: readonly Name[],
+): Name | undefined {
+  return names.find((name) => values[name] !== undefined);
+}
+
 /** Prints JSON for programs: indented, with a final newline. */
 export function asJson(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;

@@ -8,6 +8,7 @@ import {
   CommandError,
   defineCommand,
   EXIT,
+  firstGiven,
   type Options,
   PROJECT_OPTIONS,
   plural,
@@ -123,8 +124,7 @@ request), line.`,
 
 /** Rejects options that would have no effect. */
 function refuseIdleOptions({ values }: CommandContext<typeof LEADER_OPTIONS & typeof PAGE_OPTIONS & Options>): void {
-  const given = (names: readonly string[]) =>
-    names.find((name) => (values as Record<string, unknown>)[name] !== undefined);
+  const given = (names: readonly string[]) => firstGiven<string>(values, names);
   const [own, keys] = [
     given(["port", "signed", "project", "out", "inspect", "inspect-brk"]),
     given(Object.keys(LEADER_OPTIONS)),

@@ -7,6 +7,7 @@ import {
   type CommandContext,
   defineCommand,
   EXIT,
+  firstGiven,
   JSON_OPTION,
   PROJECT_OPTIONS,
   UsageError,
@@ -74,7 +75,7 @@ With --json: {"checks":[{"name","ok","detail","next"}]}; ok is null for checks t
     const { args, cwd, env, values } = call;
     const [url, ...more] = args;
     if (more.length > 0) throw new UsageError(`doctor expects one URL, got ${args.length}`);
-    const idle = (["size", "unsigned", "ca", "header-prefix"] as const).find((name) => values[name] !== undefined);
+    const idle = firstGiven(values, ["size", "unsigned", "ca", "header-prefix"]);
     if (url === undefined && idle !== undefined)
       throw new UsageError(`--${idle} applies only with a URL: svc-gen doctor URL`);
     const project = generateOptions(call);
@@ -142,7 +143,7 @@ function stalePaths({ root }: GenerateOptions, { files, diagnostics }: Generated
 async function givenLeader({ values, cwd }: CommandContext<typeof OPTIONS>): Promise<LeaderWithKey | undefined> {
   const file = values["leader-key"];
   if (file === undefined) {
-    const idle = (["leader-id", "key-id"] as const).find((name) => values[name] !== undefined);
+    const idle = firstGiven(values, ["leader-id", "key-id"]);
     if (idle !== undefined) throw new UsageError(`--${idle} expects --leader-key FILE too`);
     return undefined;
   }

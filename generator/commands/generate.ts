@@ -11,7 +11,7 @@ import {
   plural,
   UsageError,
 } from "../cli/command.js";
-import { type Diagnostic, formatDiagnostics, hasErrors } from "../compile/diagnostics/diagnostics.js";
+import { type Diagnostic, errorsIn, formatDiagnostics, hasErrors } from "../compile/diagnostics/diagnostics.js";
 import { withoutKnownNotes } from "../compile/diagnostics/known-notes.js";
 import type { Generated, Review } from "../compile/generate.js";
 import { type BuildInfo, isFresh, lastBuildInfo } from "../compile/project/build-info.js";
@@ -95,7 +95,7 @@ export function reportDiagnostics(
   const shown = withoutKnownNotes(visible, earlier);
   if (shown.length > 0) reporter.complain(formatDiagnostics(shown, reporter.colour));
   countKnown(visible.length - shown.length, reporter);
-  const errors = shown.filter(({ severity }) => severity === "error");
+  const errors = errorsIn(shown);
   if (errors.length > 0) reporter.complain(`\n${summary(errors)}\n`);
 }
 
@@ -121,7 +121,7 @@ export function newsOf(reporter: Reporter, last?: Pick<BuildInfo, "diagnostics">
   let lastText = "";
   let isFirst = true;
   return (diagnostics: readonly Diagnostic[]): number => {
-    const errors = diagnostics.filter(({ severity }) => severity === "error").length;
+    const errors = errorsIn(diagnostics).length;
     const visible = visibleDiagnostics(diagnostics, reporter);
     const shown = withoutKnownNotes(visible, earlier);
     const text = shown.length === 0 ? "" : formatDiagnostics(shown, reporter.colour);

@@ -2,7 +2,15 @@
 
 import { DEFAULT_HEADER_PREFIX, FAILURE_VARIANT, MAX_TIMEOUT_MS } from "svc-runtime/internal/generator";
 import type { LeaderError } from "svc-runtime/leader";
-import { type CommandContext, CommandError, defineCommand, EXIT, JSON_OPTION, UsageError } from "../cli/command.js";
+import {
+  type CommandContext,
+  CommandError,
+  defineCommand,
+  EXIT,
+  firstGiven,
+  JSON_OPTION,
+  UsageError,
+} from "../cli/command.js";
 import { ERROR_ANSWERS, RAN_TEXTS } from "../error-answers.js";
 import type { CallReport } from "../invoke/call.js";
 import type { Target } from "../invoke/target.js";
@@ -61,7 +69,7 @@ standard error. Exit 1 if there is no result, or if the result is _err_eval.`,
       if (given && !signed)
         throw new UsageError(`--${flag} expects --signed: the server stores only answers to signed requests`);
     }
-    const key = (["leader-key", "leader-id", "key-id", "tool-key"] as const).find((option) => call.values[option]);
+    const key = firstGiven(call.values, ["leader-key", "leader-id", "key-id", "tool-key"]);
     if (key !== undefined && !signed) throw new UsageError(`--${key} expects --signed: an unsigned call has no keys`);
     const target = await targetOf(name, call, signed);
     if (input === undefined) throw missingInput(target);

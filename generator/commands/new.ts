@@ -8,6 +8,7 @@ import {
   CommandError,
   defineCommand,
   EXIT,
+  firstGiven,
   JSON_OPTION,
   UsageError,
 } from "../cli/command.js";
@@ -61,8 +62,7 @@ DIR or --yes. No file is replaced. npm install and svc-gen then run in the new p
 /** Adds a tool to the project in this folder, with a name derived from its other tools. */
 function addTool(call: CommandContext<typeof OPTIONS>, name: string, scaffold: Scaffold): number {
   const { cwd, values } = call;
-  const idle =
-    call.args.length > 0 ? "DIR" : (["name", "fqn", "nexus"] as const).find((each) => values[each] !== undefined);
+  const idle = call.args.length > 0 ? "DIR" : firstGiven(values, ["name", "fqn", "nexus"]);
   if (idle !== undefined)
     throw new UsageError(`--tool adds a tool to the project in this folder, and cannot be combined with ${idle}`);
   if (!existsSync(join(cwd, "package.json"))) {

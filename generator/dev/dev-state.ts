@@ -9,6 +9,7 @@ import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { UnwritableError } from "../files/atomic-write.js";
 import { readJsonFile } from "../files/read-file.js";
+import { isRunning } from "../running-process.js";
 
 /**
  * Folder for compiled files of a project whose tsconfig has no output folder. Relative to the project's root; ignored
@@ -112,13 +113,5 @@ function stateFiles(folder: string): string[] {
     return paths.map((name) => join(folder, name)).sort((a, b) => changed(b) - changed(a));
   } catch {
     return [];
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

@@ -15,7 +15,7 @@ import {
   parseListenAddress,
   strayVariables,
 } from "svc-runtime/internal/config";
-import { diagnostic, placePrefix } from "../compile/diagnostics/diagnostics.js";
+import { diagnostic, errorsIn, placePrefix } from "../compile/diagnostics/diagnostics.js";
 import { escapeControls, quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { findUpwards } from "../compile/project/folders-up.js";
 import type { GenerateOptions } from "../compile/project/layout.js";
@@ -164,7 +164,7 @@ export function checkConfiguration(file: string | undefined, checked: CheckedCon
     const next = `create one with svc-gen config init, then set ${ENV_TOOLKIT_CONFIG_PATH} or pass --config`;
     return skipped("configuration", "no configuration: calls need no signature", next);
   }
-  const errors = checked.findings.filter(({ severity }) => severity === "error");
+  const errors = errorsIn(checked.findings);
   const [first] = errors.length > 0 ? errors : checked.findings;
   const more = (errors.length || checked.findings.length) - 1;
   if (first === undefined) {

@@ -34,7 +34,7 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
 
 const fault = (code: string) => Object.assign(new Error(code), { code });
 
-interface NewFile {
+interface FileToWrite {
   readonly target: string;
   readonly content: string | Buffer;
   /** Permissions; by default those of the umask. */
@@ -110,7 +110,7 @@ export function makeFolders(base: string, target: string): string | undefined {
  * @param baseFor returns the folder below which links are rejected (see {@link baseOf})
  * @throws UnwritableError
  */
-export function replaceFiles(files: readonly NewFile[], baseFor: (target: string) => string = dirname): void {
+export function replaceFiles(files: readonly FileToWrite[], baseFor: (target: string) => string = dirname): void {
   const temporaries = files.map(({ target }) => `${target}.${randomBytes(12).toString("base64url")}.tmp`);
   const made: string[] = [];
   let at = "";

@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { derivePorts } from "svc-runtime/internal/generator";
 import type { Diagnostic } from "../compile/diagnostics/diagnostics.js";
+import { errorsIn } from "../compile/diagnostics/diagnostics.js";
 import { generateTexts, type Result } from "../compile/generate.js";
 import { changeLine, diffDocuments, type NamedText } from "../contract/diff.js";
 import { pointerStep } from "../contract/schema-reader.js";
@@ -83,7 +84,7 @@ function writeSources(tools: readonly ImportableTool[]): Written {
   for (let round = 0; ; round++) {
     const files = [...sources.tools, ...(sources.shared === undefined ? [] : [sources.shared])];
     const result = generateTexts(new Map(files.map(({ file, text }) => [inSource(file), text])));
-    const errors = result.diagnostics.filter(({ severity }) => severity === "error");
+    const errors = errorsIn(result.diagnostics);
     const corrected = new Map(files.map((source) => [source.file, withoutRefusedTags(source, errors)]));
     const isSame = files.every(({ file, text }) => corrected.get(file) === text);
     if (errors.length === 0 || round === MAX_ROUNDS || isSame) {

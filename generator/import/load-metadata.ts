@@ -1,5 +1,6 @@
 /** Reads the bytes of metadata from a file or over HTTP. */
 
+import { boundedBody } from "../bounded-body.js";
 import { CommandError } from "../cli/command-errors.js";
 import { quoted, quotedUrl } from "../compile/diagnostics/quote.js";
 import { readNamed, UnreadableFile } from "../files/read-file.js";
@@ -46,7 +47,9 @@ async function fetchMetadata(name: string, timeoutMs: number): Promise<Uint8Arra
       const hint = isRedirect ? "use the URL that it redirects to" : `use the URL of metadata, ${EXAMPLE}`;
       throw new CommandError(`${shown} answered with status ${response.status}`, hint);
     }
-    return await readBody(response, shown);
+    const body = await boundedBody(response.body ?? [], MAX_METADATA_BYTES);
+    if (body === undefined) throw tooLarge(shown);
+    return body;
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const { name: kind, cause } = error as Error;
@@ -77,17 +80,6 @@ const CERTIFICATE_HINTS: Readonly<Record<string, string>> = {
   CERT_NOT_YET_VALID: "its certificate is not valid yet: check the clock of this machine",
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another host name: use that name in the URL",
 };
-
-async function readBody(response: Response, shown: string): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > MAX_METADATA_BYTES) throw tooLarge(shown);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
 
 function tooLarge(shown: string): CommandError {
   return new CommandError(`${shown} has more than ${MAX_METADATA_BYTES} bytes`, LESS);

@@ -20,7 +20,7 @@ export function toolEntry(fqn: string, privateKey: string): JsonObject {
 }
 
 /** Placeholder for a private key that is not printed. */
-export function textOf(file: string): string {
+export function placeholderFor(file: string): string {
   return `the text in ${file}`;
 }
 

@@ -1,5 +1,5 @@
 import { shellWord } from "../compile/diagnostics/quote.js";
-import { keyEntry, type LeaderName, memberText, oneLine, textOf, toolEntry } from "./key-entries.js";
+import { keyEntry, type LeaderName, memberText, oneLine, placeholderFor, toolEntry } from "./key-entries.js";
 
 export interface Rotation {
   readonly leader: LeaderName;
@@ -15,7 +15,7 @@ export interface Rotation {
 /** Remaining steps of a key rotation in order, for a leader's key and for a tool's key (docs/keys.md). */
 export function rotationSteps({ leader, tool, file, target, publicKey, text }: Rotation) {
   const [old, next] = [shellWord(file), shellWord(target)];
-  const member = memberText(toolEntry(tool, text ?? textOf(target)));
+  const member = memberText(toolEntry(tool, text ?? placeholderFor(target)));
   return {
     leader: [
       `in the allow-list of every server, add this entry to "keys" of ${JSON.stringify(leader.id)}, and keep the old one: ${oneLine(keyEntry(leader.kid, publicKey))}`,

@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { JsonError, readExact } from "svc-runtime/internal/generator";
+import { boundedBody } from "../bounded-body.js";
 import type { Bridge } from "./bridge.js";
 import { MAX_MESSAGE_BYTES, NOT_JSON, TOO_LARGE } from "./json-rpc.js";
 import { mcpServer } from "./mcp-server.js";
@@ -22,7 +23,7 @@ export function mcpEndpoint(bridge: Bridge, complain: (problem: string) => void)
     const { method = "GET", headers } = request;
     let parsedBody: unknown;
     if (method === "POST") {
-      const bytes = await bounded(request);
+      const bytes = await boundedBody(request, MAX_MESSAGE_BYTES);
       if (bytes === undefined) return refuse(response, 413, TOO_LARGE);
       try {
         parsedBody = readExact(bytes);
@@ -42,17 +43,6 @@ export function mcpEndpoint(bridge: Bridge, complain: (problem: string) => void)
     if (answer.body === null) response.end();
     else await pipeline(Readable.fromWeb(answer.body as never), response).catch(() => response.destroy());
   };
-}
-
-async function bounded(request: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_MESSAGE_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function refuse(response: ServerResponse, status: number, answer: object): void {

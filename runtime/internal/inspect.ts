@@ -3,6 +3,7 @@
  * version; any version may change the exports.
  */
 
+export { authorityOf } from "../config/listen-address.js";
 export { engine } from "../leader/engine.js";
 export { laxEnvelope } from "../leader/request/lax-request.js";
 export { prepareLeader } from "../leader/request/request.js";

@@ -3,20 +3,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { JsonFault, parseJson, printJson, replaceAt } from "#page/form/exact-json.js";
+import { JsonFault, parseValue, printValue, replaceAt } from "#page/form/exact-json.js";
 import { pathText } from "#runtime/wire/fault.js";
 
 test("numbers keep their digits, objects keep their order", () => {
   const text = '{"b":18446744073709551616,"10":1.0,"2":-0,"a":1e400,"__proto__":{"x":[]}}';
-  assert.equal(printJson(parseJson(text)).replaceAll(/\s/g, ""), text);
-  assert.equal(printJson(parseJson('{"a":1,"b":2,"a":3}')).replaceAll(/\s/g, ""), '{"a":3,"b":2}');
+  assert.equal(printValue(parseValue(text)).replaceAll(/\s/g, ""), text);
+  assert.equal(printValue(parseValue('{"a":1,"b":2,"a":3}')).replaceAll(/\s/g, ""), '{"a":3,"b":2}');
 });
 
 test("reads and prints what JSON.parse reads", () => {
   fc.assert(
     fc.property(fc.jsonValue({ noUnicodeString: false }), fc.nat(4), (value, indent) => {
       assert.deepEqual(
-        JSON.parse(printJson(parseJson(JSON.stringify(value, null, indent)))),
+        JSON.parse(printValue(parseValue(JSON.stringify(value, null, indent)))),
         JSON.parse(JSON.stringify(value)),
       );
     }),
@@ -53,28 +53,28 @@ test("refuses what JSON.parse refuses, with line and column", () => {
       } catch {
         isJson = false;
       }
-      if (isJson) parseJson(text);
+      if (isJson) parseValue(text);
       else
         assert.throws(
-          () => parseJson(text),
+          () => parseValue(text),
           (error: unknown) => error instanceof JsonFault && /^line \d+, column \d+: /.test(error.message),
         );
     }),
     { numRuns: 2000 },
   );
-  assert.throws(() => parseJson('{\n "a": 01 }'), { message: "line 2, column 7: invalid value" });
-  assert.throws(() => parseJson("[".repeat(200)), { message: "line 1, column 129: more than 127 levels" });
+  assert.throws(() => parseValue('{\n "a": 01 }'), { message: "line 2, column 7: invalid value" });
+  assert.throws(() => parseValue("[".repeat(200)), { message: "line 1, column 129: more than 127 levels" });
 });
 
 test("replaces, adds and removes at a path, and changes nothing else", () => {
-  const value = parseJson('{"a":[1,{"b":2}],"c":3}');
+  const value = parseValue('{"a":[1,{"b":2}],"c":3}');
   const print = (path: (string | number)[], next?: string) =>
-    printJson(replaceAt(value, path, next === undefined ? undefined : parseJson(next))).replaceAll(/\s/g, "");
+    printValue(replaceAt(value, path, next === undefined ? undefined : parseValue(next))).replaceAll(/\s/g, "");
   assert.equal(print(["a", 1, "b"], "9"), '{"a":[1,{"b":9}],"c":3}');
   assert.equal(print(["a", 0]), '{"a":[{"b":2}],"c":3}');
   assert.equal(print(["d", "e"], "true"), '{"a":[1,{"b":2}],"c":3,"d":{"e":true}}');
   assert.equal(print(["c"]), '{"a":[1,{"b":2}]}');
-  assert.equal(printJson(value).replaceAll(/\s/g, ""), '{"a":[1,{"b":2}],"c":3}');
+  assert.equal(printValue(value).replaceAll(/\s/g, ""), '{"a":[1,{"b":2}],"c":3}');
 });
 
 test("paths are written as in the server's errors", () => {

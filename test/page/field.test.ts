@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseJson, printJson } from "#page/form/exact-json.js";
+import { parseValue, printValue } from "#page/form/exact-json.js";
 import { Fields, numberProblem } from "#page/form/field-schema.js";
 
 const flat = (text: string) => text.replaceAll(/\s/g, "");
@@ -44,7 +44,7 @@ test("an initial input has all required members, in order", () => {
     },
   );
   assert.equal(
-    flat(printJson(fields.empty(fields.root))),
+    flat(printValue(fields.empty(fields.root))),
     '{"big":5,"list":[{"kids":[]}],"pair":["",false],"choice":"a","either":{"k":"x"},"known":"given","data":""}',
   );
 });
@@ -55,7 +55,7 @@ test("a circular reference ends", () => {
   const deep = input({ a: { $ref: "#/$defs/A" } }, ["a"], {
     A: { type: "object", properties: { a: { $ref: "#/$defs/A" } }, required: ["a"] },
   });
-  assert.ok(printJson(deep.empty(deep.root)).length < 2000);
+  assert.ok(printValue(deep.empty(deep.root)).length < 2000);
 });
 
 test("a changed schema keeps values that still fit, adds new members and removes others", () => {
@@ -68,7 +68,7 @@ test("a changed schema keeps values that still fit, adds new members and removes
     },
     ["name", "size", "tags"],
   );
-  const after = (text: string) => flat(printJson(fields.reconcile(parseJson(text), fields.root)));
+  const after = (text: string) => flat(printValue(fields.reconcile(parseValue(text), fields.root)));
   assert.equal(after('{"name":"pen","gone":1,"tags":["x",2]}'), '{"name":"pen","size":"S","tags":["x",""]}');
   assert.equal(after('{"name":5,"size":"L","tags":"x","note":"n"}'), '{"name":"","size":"L","tags":[""],"note":"n"}');
   assert.equal(after("[]"), '{"name":"","size":"S","tags":[""]}');
@@ -86,8 +86,8 @@ test("the branch of a union is the first that fits", () => {
   });
   const union = fields.input.kind === "object" ? fields.field(fields.input.members[0]?.schema ?? new Map()) : undefined;
   assert.ok(union?.kind === "union" && union.nullable && union.branches.length === 2);
-  assert.equal(fields.branchOf(parseJson('{"kind":"b"}'), union.branches), 1);
-  assert.equal(fields.branchOf(parseJson('{"kind":"c"}'), union.branches), 0);
+  assert.equal(fields.branchOf(parseValue('{"kind":"b"}'), union.branches), 1);
+  assert.equal(fields.branchOf(parseValue('{"kind":"c"}'), union.branches), 0);
 });
 
 test("integers are checked by their digits", () => {
@@ -113,14 +113,14 @@ test("secrets are hidden in the shown text, and kept when it is edited", () => {
     ["apiKey", "keys"],
     { Key: secret },
   );
-  const value = parseJson('{"apiKey":"a","maybe":null,"keys":["b",""],"deep":{"key":"c"},"plain":"d"}');
+  const value = parseValue('{"apiKey":"a","maybe":null,"keys":["b",""],"deep":{"key":"c"},"plain":"d"}');
   const shown = fields.hidden(value);
   assert.equal(
-    flat(printJson(shown)),
+    flat(printValue(shown)),
     '{"apiKey":"••••••••","maybe":null,"keys":["••••••••",""],"deep":{"key":"••••••••"},"plain":"d"}',
   );
   assert.deepEqual(fields.secretsOf(value), ["a", "b", "c"]);
-  assert.equal(printJson(fields.revealed(shown, value)), printJson(value));
-  const edited = parseJson('{"apiKey":"new","keys":["••••••••","••••••••"],"plain":"e"}');
-  assert.equal(flat(printJson(fields.revealed(edited, value))), '{"apiKey":"new","keys":["b",""],"plain":"e"}');
+  assert.equal(printValue(fields.revealed(shown, value)), printValue(value));
+  const edited = parseValue('{"apiKey":"new","keys":["••••••••","••••••••"],"plain":"e"}');
+  assert.equal(flat(printValue(fields.revealed(edited, value))), '{"apiKey":"new","keys":["b",""],"plain":"e"}');
 });

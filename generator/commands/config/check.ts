@@ -11,6 +11,7 @@ import {
   plural,
   UsageError,
 } from "../../cli/command.js";
+import { errorsIn } from "../../compile/diagnostics/diagnostics.js";
 import { generateOptions } from "../options/project-options.js";
 import { projectFqns } from "../options/project-tools.js";
 
@@ -56,7 +57,7 @@ function report(
   findings: readonly { readonly severity: string; readonly message: string }[],
   good: string,
 ): number {
-  const errors = findings.filter(({ severity }) => severity === "error").length;
+  const errors = errorsIn(findings).length;
   if (json) {
     print(
       asJson({ diagnostics: findings.map(({ severity, ...others }) => ({ severity, code: "config", ...others })) }),

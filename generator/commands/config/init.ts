@@ -8,6 +8,7 @@ import {
   CommandError,
   defineCommand,
   EXIT,
+  firstGiven,
   JSON_OPTION,
   type Options,
   PROJECT_OPTIONS,
@@ -54,9 +55,7 @@ ${EDITORS}`,
     if (args.length > 1) throw new UsageError(`config init expects one file, got ${args.length}`);
     const { "leader-public-key": leaderKey } = values;
     const leaderId = leaderIdOf(values["leader-id"]);
-    const idle = (["leader-id", "leader-public-key", "tool-private-key"] as const).find(
-      (name) => values[name] !== undefined,
-    );
+    const idle = firstGiven(values, ["leader-id", "leader-public-key", "tool-private-key"]);
     if (values.unsigned && idle !== undefined) throw new UsageError(`--unsigned and --${idle} exclude each other`);
     const { signedConfig, unsignedConfig } = await import("../../config/new-config.js");
     const target = resolve(cwd, args[0] ?? "config.json");

@@ -26,7 +26,7 @@ A leader signs its calls and a tool its results: create a separate key for each.
       const { text, publicKey } = keys.newKey();
       keys.writeKeyFile(cwd, file, text);
       const forLeaders = keys.leaderEntry(leader, publicKey);
-      const forTool = keys.toolEntry(tool, values.reveal ? text : keys.textOf(file));
+      const forTool = keys.toolEntry(tool, values.reveal ? text : keys.placeholderFor(file));
       if (json) {
         call.print(
           jsonText(
@@ -47,7 +47,7 @@ allow-list:
   ${keys.oneLine(forLeaders)}
 
 Or the key of a tool: leaders get the public key as their "toolKey". The tool's server gets this member, in
-"signed_http"."tools" of its configuration${values.reveal ? "" : `, with the content of the file in place of "${keys.textOf(file)}"`}:
+"signed_http"."tools" of its configuration${values.reveal ? "" : `, with the content of the file in place of "${keys.placeholderFor(file)}"`}:
   ${keys.memberText(forTool)}
 `);
       return EXIT.done;

@@ -501,8 +501,13 @@ export function diagnostic(
   return { code, severity, message, hint: ownHint ?? hint, ...where };
 }
 
+/** The errors among diagnostics or other findings. */
+export function errorsIn<Found extends { readonly severity: string }>(found: readonly Found[]): Found[] {
+  return found.filter(({ severity }) => severity === "error");
+}
+
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
-  return diagnostics.some(({ severity }) => severity === "error");
+  return errorsIn(diagnostics).length > 0;
 }
 
 const COLOURS = { error: "\u001b[31m", warning: "\u001b[33m", note: "\u001b[36m", dim: "\u001b[2m", off: "\u001b[0m" };

@@ -1,7 +1,7 @@
 /** The development page. It follows the events of `svc-gen dev`, or shows a remote server. */
 
 import { TIMEOUT_MARGIN_MS } from "svc-runtime/leader";
-import { type Diagnostic, formatDiagnostics } from "../../compile/diagnostics/diagnostics.js";
+import { type Diagnostic, errorsIn, formatDiagnostics } from "../../compile/diagnostics/diagnostics.js";
 import { exchange, type HttpExchange } from "../../http-exchange.js";
 import type { DevEvent } from "../dev-session.js";
 import { CallHistory, entryOf } from "./calls/call-history.js";
@@ -100,7 +100,7 @@ export class DevelopmentPage {
   async follow(event: DevEvent, metaJson: () => string): Promise<void> {
     switch (event.event) {
       case "run": {
-        const errors = event.diagnostics.filter(({ severity }) => severity === "error");
+        const errors = errorsIn(event.diagnostics);
         return this.#update({ problems: errors.map(problemOf), serving: event.serving });
       }
       case "serving":

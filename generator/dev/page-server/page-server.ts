@@ -10,6 +10,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
 import { buffer, json } from "node:stream/consumers";
+import { authorityOf } from "svc-runtime/internal/inspect";
 import type { HttpExchange } from "../../http-exchange.js";
 import { CONTENT_SECURITY_POLICY, readAsset } from "./assets.js";
 import { PageFault } from "./page-fault.js";
@@ -93,7 +94,7 @@ export class PageServer {
     const { port: bound, address } = this.#server.address() as AddressInfo;
     const isAny = address === "0.0.0.0" || address === "::";
     const shown = isAny ? LOOPBACK : (host ?? LOOPBACK);
-    const authority = `${shown.includes(":") ? `[${shown}]` : shown}:${bound}`;
+    const authority = authorityOf({ host: shown, port: bound });
     this.#guard = new RequestGuard(host === undefined ? authority : { names: [hostname(), host] }, own);
     this.url = `http://${authority}/${own}/`;
   }

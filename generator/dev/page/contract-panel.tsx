@@ -2,7 +2,7 @@
 
 import { INPUT_BUDGET, MAX_RESULT_BYTES, MAX_VALUES } from "svc-runtime/internal/protocol";
 import type { PortView, ToolView } from "../page-server/page-api.js";
-import { parseJson, printJson } from "./form/exact-json.js";
+import { parseValue, printValue } from "./form/exact-json.js";
 import { contract, tool } from "./store.js";
 import { Text } from "./text-box.js";
 
@@ -48,7 +48,7 @@ export function ContractPanel() {
       ].map(([title = "", text = ""]) => (
         <details key={title}>
           <summary>{title}</summary>
-          <Text label={title} text={printJson(parseJson(text))} as="json" />
+          <Text label={title} text={printValue(parseValue(text))} as="json" />
         </details>
       ))}
     </>

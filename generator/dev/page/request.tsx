@@ -1,7 +1,7 @@
 /** The request: the input as a form or as JSON, and the call buttons. */
 
 import { ChecksMenu } from "./checks-menu.js";
-import { parseJson, type Value } from "./form/exact-json.js";
+import { parseValue, type Value } from "./form/exact-json.js";
 import { InputForm } from "./form/form.js";
 import {
   call,
@@ -94,7 +94,7 @@ function Examples() {
   return (
     <p class="row">
       {sample !== undefined && (
-        <button type="button" class="small" onClick={() => editExample(parseJson(sample))}>
+        <button type="button" class="small" onClick={() => editExample(parseValue(sample))}>
           Sample input
         </button>
       )}

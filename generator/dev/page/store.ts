@@ -11,7 +11,7 @@ import type {
   PageState,
   ToolView,
 } from "../page-server/page-api.js";
-import { JsonFault, parseJson, printJson, type Value } from "./form/exact-json.js";
+import { JsonFault, parseValue, printValue, type Value } from "./form/exact-json.js";
 import { Fields, HIDDEN } from "./form/field-schema.js";
 
 const EMPTY: PageState = {
@@ -134,13 +134,13 @@ export function editExample(value: Value): void {
 }
 
 function shownText(value: Value, all = fields.value): string {
-  return printJson(all?.hidden(value) ?? value);
+  return printValue(all?.hidden(value) ?? value);
 }
 
 export function editText(text: string): void {
   setDraft((before) => {
     try {
-      const value = parseJson(text);
+      const value = parseValue(text);
       return { ...before, text, value: fields.value?.revealed(value, before.value) ?? value, fault: "" };
     } catch (error) {
       if (error instanceof JsonFault) return { ...before, text, fault: error.message };
@@ -157,7 +157,7 @@ effect(() => {
     const old = next.get(name);
     if (old?.schema === inputSchema) continue;
     const own = new Fields(inputSchema);
-    const value = old === undefined ? own.mapSecrets(parseJson(sample), () => "") : own.reconcile(old.value, own.root);
+    const value = old === undefined ? own.mapSecrets(parseValue(sample), () => "") : own.reconcile(old.value, own.root);
     next.set(name, { value, text: shownText(value, own), fault: "", schema: inputSchema });
   }
   drafts.value = next;
@@ -187,7 +187,7 @@ export async function call(kind: CallKind, of?: string): Promise<void> {
   running.value = kind;
   await noticing(async () => {
     const secrets = fields.value?.secretsOf(input.value) ?? [];
-    const text = secrets.length === 0 ? input.text : printJson(input.value);
+    const text = secrets.length === 0 ? input.text : printValue(input.value);
     const hidden = secrets.length === 0 ? {} : { shown: shownText(input.value), secrets };
     const request = {
       fqn: current.fqn,

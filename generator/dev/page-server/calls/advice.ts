@@ -44,7 +44,7 @@ function authAdvice(details: string, { signed, kind }: FailedCall): string {
  *
  * @param ports names in the order of the envelope
  */
-export function pathOf(code: string, details: string | undefined, ports: readonly string[]): string | null {
+export function inputPathIn(code: string, details: string | undefined, ports: readonly string[]): string | null {
   if (code !== "input_deserialization_error" || details === undefined) return null;
   const [, index, item] = /^ports\[(\d+)\]\.(?:port_name|value(?:\.(?:one|many)(\[\d+\])?)?)/.exec(details) ?? [];
   if (index !== undefined && ports[Number(index)] !== undefined)
@@ -77,7 +77,7 @@ export function errorView(body: Buffer, call: FailedCall): ErrorView {
     code,
     title: capitalised(ERROR_ANSWERS.get(code)?.meaning ?? "refused"),
     details: details ?? null,
-    path: pathOf(code, details, call.ports),
+    path: inputPathIn(code, details, call.ports),
     advice: adviceFor(code, details, call),
   };
 }

@@ -1,7 +1,7 @@
 /** A control for any JSON value, edited as text. */
 
 import { useState } from "preact/hooks";
-import { JsonFault, parseJson, printJson, type Value } from "./exact-json.js";
+import { JsonFault, parseValue, printValue, type Value } from "./exact-json.js";
 
 interface Props {
   readonly id: string;
@@ -11,14 +11,14 @@ interface Props {
 }
 
 export function AnyJson({ id, describedBy, value, onValue }: Props) {
-  const current = printJson(value);
+  const current = printValue(value);
   // Keeps the typed text, with its white space, until the value changes elsewhere.
   const [typed, setTyped] = useState({ text: current, base: current, fault: "" });
   const { text, fault } = typed.base === current ? typed : { text: current, fault: "" };
   const read = (next: string) => {
     try {
-      const parsed = parseJson(next);
-      setTyped({ text: next, base: printJson(parsed), fault: "" });
+      const parsed = parseValue(next);
+      setTyped({ text: next, base: printValue(parsed), fault: "" });
       onValue(parsed);
     } catch (error) {
       if (!(error instanceof JsonFault)) throw error;

@@ -19,7 +19,7 @@ export class JsonFault extends Error {}
 export const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** @throws JsonFault */
-export function parseJson(text: string): Value {
+export function parseValue(text: string): Value {
   let at = 0;
 
   function fail(what: string): never {
@@ -93,23 +93,23 @@ export function parseJson(text: string): Value {
 }
 
 /** Prints JSON indented by two spaces, with short lists on one line. */
-export function printJson(value: Value, indent = ""): string {
+export function printValue(value: Value, indent = ""): string {
   if (value instanceof Num) return value.text;
   if (value === null || typeof value !== "object") return JSON.stringify(value);
   const inner = `${indent}  `;
   const block = (open: string, parts: readonly string[], close: string) =>
     parts.length === 0 ? open + close : `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${indent}${close}`;
   if (isList(value)) {
-    const parts = value.map((item) => printJson(item, inner));
+    const parts = value.map((item) => printValue(item, inner));
     const line = `[${parts.join(", ")}]`;
     return line.length <= 60 && !line.includes("\n") ? line : block("[", parts, "]");
   }
-  const members = [...value].map(([name, member]) => `${JSON.stringify(name)}: ${printJson(member, inner)}`);
+  const members = [...value].map(([name, member]) => `${JSON.stringify(name)}: ${printValue(member, inner)}`);
   return block("{", members, "}");
 }
 
 export function sameValue(a: Value | undefined, b: Value | undefined): boolean {
-  return a === b || (a !== undefined && b !== undefined && printJson(a) === printJson(b));
+  return a === b || (a !== undefined && b !== undefined && printValue(a) === printValue(b));
 }
 
 export type ValueStep = string | number;

@@ -1,7 +1,7 @@
 /** Form fields from the schemas that svc-gen generates, a subset of JSON Schema 2020-12. */
 
 import type { Hidden } from "../../page-server/page-api.js";
-import { isList, NUMBER, Num, parseJson, sameValue, type Value, type ValueStep, valueAt } from "./exact-json.js";
+import { isList, NUMBER, Num, parseValue, sameValue, type Value, type ValueStep, valueAt } from "./exact-json.js";
 
 export type Schema = ReadonlyMap<string, Value>;
 
@@ -74,7 +74,7 @@ export class Fields {
   readonly root: Schema;
 
   constructor(text: string) {
-    this.root = asSchema(parseJson(text));
+    this.root = asSchema(parseValue(text));
   }
 
   /** The field of the whole input; its members are the ports. */
