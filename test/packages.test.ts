@@ -5,24 +5,29 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync } from "node:fs";
+import { cpSync, mkdirSync, symlinkSync } from "node:fs";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { REPOSITORY, ToolProject } from "./generator/project.js";
+import { REPOSITORY } from "./repository.js";
+import { scratchFolder } from "./scratch-folder.js";
 
 const HOOK = new URL("without-package.mjs", import.meta.url).href;
 const EXAMPLE = `${REPOSITORY}/examples/sum`;
 /** A copy for svc-gen, in which it has not run: it would not load the compiler again. */
-const copy = new ToolProject({});
+const copy = scratchFolder();
 for (const name of ["src", "meta.json", "tsconfig.json", "package.json"]) {
-  cpSync(`${EXAMPLE}/${name}`, `${copy.root}/${name}`, { recursive: true });
+  cpSync(`${EXAMPLE}/${name}`, `${copy}/${name}`, { recursive: true });
 }
+mkdirSync(`${copy}/node_modules/@types`, { recursive: true });
+symlinkSync(`${REPOSITORY}/node_modules/@types/node`, `${copy}/node_modules/@types/node`);
+symlinkSync(`${REPOSITORY}/runtime`, `${copy}/node_modules/svc-runtime`);
+symlinkSync(`${REPOSITORY}/runtime/redis`, `${copy}/node_modules/svc-runtime-redis`);
 const { href: BIN } = pathToFileURL(`${REPOSITORY}/generator/bin.js`);
 
 /** Commands by the name that a user would give them. The folder is that of examples/sum. */
 const COMMANDS = {
   "svc-gen --check": `process.argv = ["node", "svc-gen", "--check", "--quiet"];
-    process.chdir(${JSON.stringify(copy.root)}); await import(${JSON.stringify(BIN)});`,
+    process.chdir(${JSON.stringify(copy)}); await import(${JSON.stringify(BIN)});`,
   "a start": `process.env.BIND_ADDR = "127.0.0.1:0"; const { serve } = await import("svc-runtime");
     const { provideContracts } = await import("svc-runtime/v1");
     provideContracts((await import("./dist/generated/contracts.js")).contracts);

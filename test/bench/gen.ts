@@ -8,7 +8,8 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
-import { REPOSITORY, STRICT, ToolProject } from "../generator/project.js";
+import { STRICT, ToolProject } from "../generator/project.js";
+import { REPOSITORY } from "../repository.js";
 import { type Bench, type Figures, judgeFigure, judgeRatio, type Outcome, tabulate } from "./report.js";
 
 const BIN = join(REPOSITORY, "generator/bin.js");

@@ -8,7 +8,7 @@ import { type AddressInfo, connect } from "node:net";
 import { dirname, join, relative } from "node:path";
 import { after, describe, it } from "node:test";
 import { LeaderClient } from "#runtime/leader.js";
-import { REPOSITORY } from "../generator/project.js";
+import { REPOSITORY } from "../repository.js";
 import { atEnd } from "../teardown.js";
 import { ImageProcess, ImageStore, imagesUnavailable, ok } from "./image-build.js";
 import { pack } from "./packages.js";

@@ -5,7 +5,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { test } from "node:test";
-import { REPOSITORY } from "../generator/project.js";
+import { REPOSITORY } from "../repository.js";
 import { countingTool, one, serveFor, until } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
 

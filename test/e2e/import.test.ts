@@ -10,8 +10,9 @@ import { join } from "node:path";
 import { before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { createHarness } from "svc-runtime/testing";
-import { REPOSITORY, ToolProject } from "../generator/project.js";
+import { ToolProject } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
+import { REPOSITORY } from "../repository.js";
 import { atEnd } from "../teardown.js";
 import { PORTED } from "./ported-tools.js";
 

@@ -7,8 +7,9 @@ import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { createHarness, Harness, type HarnessOptions } from "svc-runtime/testing";
-import { REPOSITORY, ToolProject } from "../generator/project.js";
+import { ToolProject } from "../generator/project.js";
 import { GUIDE_FILES } from "../guide.js";
+import { REPOSITORY } from "../repository.js";
 
 const page = (path: string) => readFileSync(join(REPOSITORY, path), "utf8");
 

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { REPOSITORY, ToolProject, toolSource } from "../generator/project.js";
+import { ToolProject, toolSource } from "../generator/project.js";
+import { REPOSITORY } from "../repository.js";
 
 const PROCESSES = 4;
 const SOURCE = toolSource("Echo", "{ n: number }", "{ ok: { n: number } }");

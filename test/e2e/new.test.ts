@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { LeaderClient } from "#runtime/leader.js";
 import { CliProcess } from "../generator/cli-process.js";
-import { REPOSITORY } from "../generator/project.js";
+import { REPOSITORY } from "../repository.js";
 /** By default a command that passed is not run a second time. */
 import { scratchFolder } from "../scratch-folder.js";
 import { PACKAGES } from "./packages.js";

@@ -11,9 +11,10 @@ import { before, describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { CliProcess } from "../generator/cli-process.js";
-import { REPOSITORY, ToolProject } from "../generator/project.js";
+import { ToolProject } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
 import { GUIDE_FILES } from "../guide.js";
+import { REPOSITORY } from "../repository.js";
 import { atEnd } from "../teardown.js";
 
 /** A failing test ends, before the file's own limit. */

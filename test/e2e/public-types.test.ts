@@ -12,7 +12,8 @@ import { test } from "node:test";
 import { generate } from "#generator/compile/generate.js";
 import { ts } from "#generator/compile/project/typescript.js";
 import { SecondReader } from "#generator/compile/second-reader/second-reader.js";
-import { REPOSITORY, STRICT, ToolProject, toolSource } from "../generator/project.js";
+import { STRICT, ToolProject, toolSource } from "../generator/project.js";
+import { REPOSITORY } from "../repository.js";
 import { ONCE_REFUSED } from "../types/once-refused.js";
 import { run, scratchFolder } from "./packages.js";
 

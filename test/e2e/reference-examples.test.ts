@@ -5,8 +5,9 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, it } from "node:test";
-import { REPOSITORY, STRICT, ToolProject } from "../generator/project.js";
+import { STRICT, ToolProject } from "../generator/project.js";
 import { GUIDE_FILES } from "../guide.js";
+import { REPOSITORY } from "../repository.js";
 
 interface Example {
   /** `runtime/tool.ts:118`. */

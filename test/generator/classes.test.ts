@@ -8,8 +8,9 @@ import type { Generated } from "#generator/compile/generate.js";
 import { readJson } from "#generator/json.js";
 import { VERSION } from "#generator/version.js";
 import { proves } from "../proves.js";
+import { REPOSITORY } from "../repository.js";
 import { COMPILERS, compile, FASTEST } from "../typescript/compilers.js";
-import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
+import { STRICT, ToolProject, toolSource } from "./project.js";
 
 const body = (fqn: string, more = "") => `{
   static override fqn() { return "${fqn}"; }

@@ -2,9 +2,9 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
+import { REPOSITORY } from "../repository.js";
 import { atEnd } from "../teardown.js";
 import { CliOutput } from "./cli-output.js";
-import { REPOSITORY } from "./project.js";
 
 /** A running svc-gen, whose output is awaited. */
 export class CliProcess extends CliOutput {

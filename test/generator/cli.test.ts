@@ -9,7 +9,8 @@ import { readArguments } from "#generator/cli/arguments.js";
 import { COMMANDS, EXIT } from "#generator/cli/cli.js";
 import { unified } from "#generator/commands/stale-report.js";
 import { CODES, diagnosticsPage, formatDiagnostic } from "#generator/compile/diagnostics/diagnostics.js";
-import { REPOSITORY, ToolProject, toolSource } from "./project.js";
+import { REPOSITORY } from "../repository.js";
+import { ToolProject, toolSource } from "./project.js";
 import { type Ran, svcGenIn as runIn } from "./run-cli.js";
 
 const project = new ToolProject({

@@ -6,8 +6,9 @@ import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync }
 import { join } from "node:path";
 import { beforeEach, test } from "node:test";
 import { EXIT } from "#generator/cli/cli.js";
+import { REPOSITORY } from "../repository.js";
 import { compile, FASTEST } from "../typescript/compilers.js";
-import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
+import { STRICT, ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
 let project: ToolProject;

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { checkNode } from "#generator/doctor/project-checks.js";
 import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
-import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
+import { REPOSITORY } from "../repository.js";
+import { STRICT, ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
 const POSIX = process.platform !== "win32";

@@ -6,8 +6,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { format } from "prettier";
+import { REPOSITORY } from "../repository.js";
 import { sourceOf, ZOO } from "../types/zoo.js";
-import { REPOSITORY, ToolProject, toolSource } from "./project.js";
+import { ToolProject, toolSource } from "./project.js";
 
 const GENERATED = ["contracts.ts", "server.ts"];
 const committed = (...folders: string[]) => {

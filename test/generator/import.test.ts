@@ -11,10 +11,11 @@ import { format } from "prettier";
 import { loadMetadata } from "#generator/import/load-metadata.js";
 import { errEval } from "#runtime/index.js";
 import { leasePort } from "../e2e/process.js";
+import { REPOSITORY } from "../repository.js";
 import { type Certificate, makeCertificate } from "../runtime/certificate.js";
 import { atEnd } from "../teardown.js";
 import { DIALECT, DONE, documents, inputOf, metadataOf, roundTrip } from "./imported.js";
-import { REPOSITORY, ToolProject } from "./project.js";
+import { ToolProject } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
 const EXAMPLES = ["sum", "text", "report", "orders"];

@@ -11,7 +11,8 @@ import { type Json, type JsonObject, printJson, readJson } from "#generator/json
 import type { Contract } from "#runtime/wire/contract.js";
 import { InputDecoder } from "#runtime/wire/decode/input.js";
 import { proves } from "../proves.js";
-import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
+import { REPOSITORY } from "../repository.js";
+import { STRICT, ToolProject, toolSource } from "./project.js";
 
 const input = `{
   /**

@@ -20,8 +20,8 @@ import { EXIT } from "#generator/cli/cli.js";
 import { KEY_FORMS } from "#generator/keys/key-forms.js";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
 import { publicKeyOf } from "#runtime/leader.js";
+import { REPOSITORY } from "../repository.js";
 import { scratchFolder } from "../scratch-folder.js";
-import { REPOSITORY } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
 const KEY = Buffer.alloc(32, 7);

@@ -19,8 +19,9 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { EXIT } from "#generator/cli/cli.js";
 import { freshBuildInfo } from "#generator/compile/project/build-info.js";
+import { REPOSITORY } from "../repository.js";
 import { COMPILERS } from "../typescript/compilers.js";
-import { REPOSITORY, STRICT, ToolProject, toolSource } from "./project.js";
+import { STRICT, ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
 const project = new ToolProject({

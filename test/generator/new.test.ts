@@ -21,10 +21,10 @@ import { fqnFor, packageNameFor, toolNames } from "#generator/scaffold/names.js"
 import { packagePlaces, packageSpecs } from "#generator/scaffold/package-specs.js";
 import { projectFiles } from "#generator/scaffold/project-files.js";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
+import { REPOSITORY } from "../repository.js";
 /** Every file of a project whose tool is `my-tool`. */
 import { scratchFolder } from "../scratch-folder.js";
 import { compile, FASTEST } from "../typescript/compilers.js";
-import { REPOSITORY } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
 const FILES = [

@@ -7,7 +7,8 @@ import { test } from "node:test";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { EXIT } from "#generator/cli/cli.js";
-import { REPOSITORY, ToolProject, toolSource } from "./project.js";
+import { REPOSITORY } from "../repository.js";
+import { ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
 interface Operation {

@@ -13,15 +13,14 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { type Generated, generate } from "#generator/compile/generate.js";
 import { ts } from "#generator/compile/project/typescript.js";
 import { SecondReader, type SecondReading } from "#generator/compile/second-reader/second-reader.js";
 import type { Contract } from "#runtime/wire/contract.js";
+import { REPOSITORY } from "../repository.js";
 import { atEnd } from "../teardown.js";
-
-export const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 
 /**
  * The options of a careful author; `skipLibCheck` because two dependencies' declarations want the DOM. Without

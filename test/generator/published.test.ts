@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { REPOSITORY } from "../repository.js";
 import { assertInert, type Imported } from "./imported.js";
-import { REPOSITORY, ToolProject } from "./project.js";
+import { ToolProject } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
 const META = readFileSync(join(REPOSITORY, "test/generator/published/meta.json"), "utf8");

@@ -25,9 +25,10 @@ import { describe, test } from "node:test";
 import { EXIT } from "#generator/cli/cli.js";
 import { devServers, makePrivateFolder, privateFolder, stateFile } from "#generator/dev/dev-state.js";
 import { replaceFiles } from "#generator/files/atomic-write.js";
+import { REPOSITORY } from "../repository.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
-import { REPOSITORY, ToolProject, toolSource } from "./project.js";
+import { ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
 const SUM = { "src/sum.ts": toolSource("Sum", "{ a: string }") };

@@ -14,7 +14,7 @@ import { DevelopmentPage } from "#generator/dev/page-server/development-page.js"
 import type { CallEntry, ExchangeReport } from "#generator/dev/page-server/page-api.js";
 import { type PageContent, PageServer } from "#generator/dev/page-server/page-server.js";
 import { createHarness, type Harness } from "#runtime/testing.js";
-import { REPOSITORY } from "../generator/project.js";
+import { REPOSITORY } from "../repository.js";
 import { until } from "../runtime/tools.js";
 import { Adding, CONTRACTS } from "./adding.js";
 import { firstEvents, stateOf } from "./events.js";

@@ -1,7 +1,7 @@
 /** The client as a user's bundler makes it for a page or an edge runtime: esbuild without any setting for Node's modules. */
 
 import { type BuildOptions, build, type Metafile } from "esbuild";
-import { REPOSITORY } from "../generator/project.js";
+import { REPOSITORY } from "../repository.js";
 
 /** Globals of Node that no module may expect. */
 export const NODE_GLOBALS = ["Buffer", "process", "setImmediate", "clearImmediate", "global"];

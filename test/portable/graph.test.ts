@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
-import { REPOSITORY } from "../generator/project.js";
+import { REPOSITORY } from "../repository.js";
 import { bundleForBrowsers, NODE_GLOBALS, WITHOUT_NODE_GLOBALS } from "./bundle.js";
 
 const CLIENT = 'export * from "svc-runtime/leader";';

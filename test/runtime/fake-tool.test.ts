@@ -8,7 +8,8 @@ import { fileURLToPath } from "node:url";
 import { contractsOf } from "svc-gen/generate";
 import type { LeaderError, ToolClient } from "svc-runtime/leader";
 import { createFakeTool, type OutputOf } from "svc-runtime/testing";
-import { REPOSITORY, ToolProject } from "../generator/project.js";
+import { ToolProject } from "../generator/project.js";
+import { REPOSITORY } from "../repository.js";
 import type { Input, Probe } from "./tested-tools.js";
 
 const project = new ToolProject({ "src/.keep": "" });

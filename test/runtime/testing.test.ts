@@ -12,7 +12,8 @@ import { LeaderClient } from "svc-runtime/leader";
 import { createHarness, type HarnessOptions, LeaderError, type OutputOf, type RawRequest } from "svc-runtime/testing";
 import { TestStore } from "svc-runtime-storage/dev";
 import { InvocationAborted } from "#runtime/index.js";
-import { REPOSITORY, ToolProject, toolSource } from "../generator/project.js";
+import { ToolProject, toolSource } from "../generator/project.js";
+import { REPOSITORY } from "../repository.js";
 import { control, type Input, Probe, Twice } from "./tested-tools.js";
 
 const SOURCE = fileURLToPath(new URL("tested-tools.ts", import.meta.url));

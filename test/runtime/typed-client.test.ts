@@ -9,7 +9,8 @@ import { contractsOf } from "svc-gen/generate";
 import { LeaderClient, LeaderError, type LeaderOptions, WalrusValue } from "svc-runtime/leader";
 import { createHarness } from "svc-runtime/testing";
 import { TestStore } from "svc-runtime-storage/dev";
-import { REPOSITORY, ToolProject } from "../generator/project.js";
+import { ToolProject } from "../generator/project.js";
+import { REPOSITORY } from "../repository.js";
 import { atEnd } from "../teardown.js";
 import { control, type Input, Probe } from "./tested-tools.js";
 

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { relative } from "node:path";
 import { test } from "node:test";
 import { ts } from "#generator/compile/project/typescript.js";
-import { REPOSITORY, ToolProject } from "../generator/project.js";
+import { ToolProject } from "../generator/project.js";
+import { REPOSITORY } from "../repository.js";
 import { programOf } from "../typescript/program.js";
 
 /** Neither DOM nor node, and declarations are checked too. */

@@ -3,7 +3,8 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { REPOSITORY, ToolProject } from "../generator/project.js";
+import { ToolProject } from "../generator/project.js";
+import { REPOSITORY } from "../repository.js";
 
 export const COMPILERS = [
   { version: "5.9", folder: join(REPOSITORY, "node_modules/typescript") },

@@ -8,7 +8,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { CliProcess } from "../../generator/cli-process.js";
-import { REPOSITORY, ToolProject } from "../../generator/project.js";
+import { ToolProject } from "../../generator/project.js";
+import { REPOSITORY } from "../../repository.js";
 import { answerTo, chooseCheck, type Look, openPage, WITHOUT_CHROMIUM } from "./browser.js";
 
 const FOLDER = join(REPOSITORY, "docs/page");

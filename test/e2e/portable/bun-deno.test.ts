@@ -11,9 +11,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
-import { REPOSITORY } from "../../generator/project.js";
 import { bundleForBrowsers, platformProgram } from "../../portable/bundle.js";
 import { expectConformance, expectSignedCall, FILES, serveEcho, serveUnsignedEcho } from "../../portable/expected.js";
+import { REPOSITORY } from "../../repository.js";
 import { run, shellEnv } from "../packages.js";
 
 const CACHE = join(REPOSITORY, "node_modules/.cache/runtimes");
