@@ -36,6 +36,18 @@ type Tier = (typeof TIERS)[number];
  */
 const CPU_LIMITS: Readonly<Record<Exclude<Tier, "all">, number>> = { test: 30, e2e: 120 };
 
+/** Beginnings of the paths of files that share processes: most load the compiler, which takes most of their time. */
+const SHARED = [
+  "test/generator/",
+  "test/page/",
+  "test/requirements/emitted.",
+  "test/runtime/fake-tool.",
+  "test/runtime/testing.",
+  "test/runtime/typed-client.",
+  "test/types/",
+  "test/typescript/",
+];
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -47,8 +59,8 @@ const { values, positionals } = parseArgs({
     limit: { type: "string", default: FULL ? "1800" : "300" },
     /** Seconds of processor time that a file may use, in place of its tier's. */
     cpu: { type: "string" },
-    /** Beginnings of the paths of files that share processes: these load the compiler, which takes most of their time. */
-    shared: { type: "string", multiple: true, default: ["test/generator/", "test/types/", "test/typescript/"] },
+    /** In place of the files that usually share processes: beginnings of other paths. */
+    shared: { type: "string", multiple: true, default: SHARED },
     /** Prints the report of every file. */
     verbose: { type: "boolean", default: false },
   },
