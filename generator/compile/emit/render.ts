@@ -18,6 +18,8 @@ interface Header {
 
 /** Data for each template. */
 export interface Views {
+  /** One entry of the contracts. */
+  readonly contract: Required<Pick<Contract, "variables">> & Contract;
   /** Rendered entries of the contracts. */
   readonly contracts: Header & { readonly contracts: readonly string[] };
   readonly server: Header & {
@@ -42,15 +44,6 @@ const compiled = new Map<string, HandlebarsTemplateDelegate>();
 
 /** Renders one file. Throws if the template uses a name that is not in the view. */
 export function render<Name extends keyof Views>(template: Name, view: Views[Name]): string {
-  return run(template, view);
-}
-
-/** Renders one entry of `contracts.ts`. */
-export function renderContract(contract: Contract): string {
-  return run("contract", { variables: [], ...contract }).trimEnd();
-}
-
-function run(template: string, view: object): string {
   let delegate = compiled.get(template);
   if (delegate === undefined) {
     delegate = handlebars.compile(templateText(template), { strict: true, noEscape: true, knownHelpersOnly: false });

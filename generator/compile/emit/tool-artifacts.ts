@@ -4,7 +4,7 @@ import { type Contract, derivePorts, localUrl, metadataText, prettyJson } from "
 import { printJson } from "../../json.js";
 import type { ClassImport, Place, Tool } from "../model.js";
 import { codec, inputPorts, outputVariants } from "./codecs.js";
-import { renderContract } from "./render.js";
+import { render } from "./render.js";
 import type { Schemas } from "./schema.js";
 
 /** Texts of one tool, as data that can be stored as JSON. */
@@ -30,7 +30,7 @@ export function artifactsOf(tool: Tool, schemas: Schemas): ToolArtifacts {
     import: tool.import,
     place: tool.place,
     contract,
-    entry: renderContract(contract),
+    entry: render("contract", { variables: [], ...contract }).trimEnd(),
     document: prettyJson(metadataText(contract, localUrl(tool.path))),
   };
 }

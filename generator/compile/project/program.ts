@@ -3,7 +3,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { createRequire, Module } from "node:module";
 import { dirname, join, resolve } from "node:path";
-import { readRegular } from "../../files/read-file.js";
+import { readJsonFile } from "../../files/read-file.js";
 import { type Diagnostic, diagnostic, hasErrors } from "../diagnostics/diagnostics.js";
 import type { Place } from "../model.js";
 import { findUpwards, foldersUp } from "./folders-up.js";
@@ -549,18 +549,11 @@ function packageOfFolder(folder: string): string | undefined {
   if (!packageNames.has(folder)) {
     const above = dirname(folder);
     const outer = () => (above === folder ? undefined : packageOfFolder(above));
-    packageNames.set(folder, packageName(join(folder, "package.json")) ?? outer());
+    // A manifest that a package manager is still writing may be invalid.
+    const { name } = Object(readJsonFile(join(folder, "package.json"))) as { readonly name?: string };
+    packageNames.set(folder, name ?? outer());
   }
   return packageNames.get(folder);
-}
-
-/** Name in a manifest; undefined if there is none, or for invalid JSON, such as a manifest that is being written. */
-function packageName(manifest: string): string | undefined {
-  try {
-    return JSON.parse(readRegular(manifest).toString()).name;
-  } catch {
-    return undefined;
-  }
 }
 
 /**
