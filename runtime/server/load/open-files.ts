@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Open files that are not connections: listeners, Node's own, Redis, watched files, files of tools. */
+/** Number of files to reserve for purposes other than connections of callers: listeners, Node's own, Redis, watched files, files of tools. */
 const OWN_FILES = 64;
 
 /**
