@@ -48,7 +48,7 @@ class Walk {
   readonly #found = new Map<string, SchemaDifference>();
   /** For each imported definition, the generated ones with which it was compared. */
   readonly #compared = new Map<Json, Set<Json>>();
-  /** Definitions that are references on both sides. */
+  /** Definitions to which both schemas refer by `$ref`, so that neither inlines them. */
   readonly #kept = new Set<Json>();
   readonly #inlined = new Set<string>();
 

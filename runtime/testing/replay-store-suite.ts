@@ -122,7 +122,7 @@ function assertAnswer(got: CachedAnswer, wanted: CachedAnswer): void {
 }
 
 const CASES: Readonly<Record<string, (subject: Subject) => Promise<void>>> = {
-  "a pair runs once, and is in flight for every caller until its end": async (subject) => {
+  "a nonce and input hash run once, and are in flight for every caller until the run ends": async (subject) => {
     const lease = await subject.run(1, 1);
     for (const caller of [ALICE, ...OTHERS]) assert.deepEqual(await subject.claim(1, 1, caller), IN_FLIGHT);
     assert.equal(await lease.complete(RESULT), true);
