@@ -14,7 +14,7 @@ import {
 import { ERROR_ANSWERS, RAN_TEXTS } from "../error-answers.js";
 import type { CallReport } from "../invoke/call.js";
 import type { Target } from "../invoke/target.js";
-import { LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
+import { CALL_OPTIONS, LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
 import { readNumber } from "./options/number-option.js";
 
 const OPTIONS = {
@@ -25,16 +25,7 @@ const OPTIONS = {
     summary: "with --signed: send it again with a changed value, and check that it is refused",
   },
   ...LEADER_OPTIONS,
-  secret: {
-    type: "string",
-    multiple: true,
-    value: "PORT=VARIABLE",
-    summary: "read the value of an input port from an environment variable; repeatable",
-  },
-  "allow-http": {
-    type: "boolean",
-    summary: "with --signed: send to another machine over http:, unencrypted",
-  },
+  ...CALL_OPTIONS,
   timeout: {
     type: "string",
     value: "MS",

@@ -15,7 +15,7 @@ import {
   UsageError,
 } from "../cli/command.js";
 import { DEFAULT_SERVER, isHttpUrl } from "../tool-addresses.js";
-import { LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
+import { CALL_OPTIONS, LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
 import { generateOptions } from "./options/project-options.js";
 
 const OPTIONS = {
@@ -27,13 +27,7 @@ const OPTIONS = {
   ...LEADER_OPTIONS,
   "accept-unverified": { type: "boolean", summary: "accept results that cannot be verified, without --tool-key" },
   unsigned: { type: "boolean", summary: "call servers that require no signatures" },
-  secret: {
-    type: "string",
-    multiple: true,
-    value: "PORT=VARIABLE",
-    summary: "read the value of a secret input port from an environment variable; repeatable",
-  },
-  "allow-http": { type: "boolean", summary: "send signed calls to another machine over http:, unencrypted" },
+  ...CALL_OPTIONS,
   "print-config": { type: "boolean", summary: "print the entry for the configuration files of MCP clients" },
   project: PROJECT_OPTIONS.project,
   json: JSON_OPTION,

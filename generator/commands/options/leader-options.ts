@@ -31,6 +31,17 @@ export const LEADER_OPTIONS = {
   ca: { type: "string", value: "FILE", summary: "trusted certificates in PEM format, instead of the system's" },
 } as const;
 
+/** Options of commands that call tools with the user's inputs. */
+export const CALL_OPTIONS = {
+  secret: {
+    type: "string",
+    multiple: true,
+    value: "PORT=VARIABLE",
+    summary: "read the value of an input port from an environment variable; repeatable",
+  },
+  "allow-http": { type: "boolean", summary: "send signed calls to another machine over http:, unencrypted" },
+} as const;
+
 /** Client options from the command line. */
 export interface CommandLeader extends LeaderOptions {
   /** The tool's public key as text. */
