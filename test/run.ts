@@ -36,16 +36,17 @@ type Tier = (typeof TIERS)[number];
  */
 const CPU_LIMITS: Readonly<Record<Exclude<Tier, "all">, number>> = { test: 30, e2e: 120 };
 
-/** Beginnings of the paths of files that share processes: most load the compiler, which takes most of their time. */
+/** Beginnings of the paths of files that share processes: loading the compiler or the codecs takes most of their time. */
 const SHARED = [
   "test/generator/",
   "test/page/",
-  "test/requirements/emitted.",
+  "test/requirements/",
   "test/runtime/fake-tool.",
   "test/runtime/testing.",
   "test/runtime/typed-client.",
   "test/types/",
   "test/typescript/",
+  "test/wire/",
 ];
 
 const { values, positionals } = parseArgs({
