@@ -23,6 +23,11 @@ describe("the published tools", async () => {
   const { code, out, err } = await svcGenIn(project.root, ["import", "meta.json", "--json"]);
   const { tools, shared, refused } = JSON.parse(out) as Result;
   const source = (file: string) => readFileSync(join(project.root, file), "utf8");
+  let built: string | undefined;
+  const meta = () => {
+    built ??= project.build()["meta.json"] ?? "";
+    return built;
+  };
 
   it("are imported with the same ports, except for two that the network refuses", () => {
     assert.deepEqual([code, err], [1, ""]);
@@ -45,9 +50,8 @@ describe("the published tools", async () => {
   });
 
   it("generate, with a placeholder for a missing description", () => {
-    const meta = project.build()["meta.json"] ?? "";
-    assert.equal((JSON.parse(meta) as unknown[]).length, 30);
-    assert.equal(meta.split('"description": "TODO: describe this tool."').length - 1, 26);
+    assert.equal((JSON.parse(meta()) as unknown[]).length, 30);
+    assert.equal(meta().split('"description": "TODO: describe this tool."').length - 1, 26);
     for (const { file } of tools) assertInert(source(file));
   });
 
@@ -68,7 +72,7 @@ describe("the published tools", async () => {
       /export enum CoinbaseErrorKind \{\n {2}\/\*\* text 11 \*\/\n {2}InvalidRequest = "invalid_request",/,
     );
     assert.match(text, /@format uint16\n {9,}\*\/\n {8}status_code\?: number;/);
-    const documents = JSON.parse(project.build()["meta.json"] ?? "") as { fqn: string; output_schema: unknown }[];
+    const documents = JSON.parse(meta()) as { fqn: string; output_schema: unknown }[];
     const schema = JSON.stringify(documents.find(({ fqn }) => fqn.endsWith(".get-spot-price@1"))?.output_schema);
     assert.match(
       schema,
