@@ -7,9 +7,10 @@ import type { VerifyKey } from "../wire/crypto/ed25519-keys.js";
 import { isLeaderId } from "../wire/protocol.js";
 import { readPublicKey } from "./keys.js";
 import type { LeaderResolver } from "./leader-resolver.js";
+import { openDocument } from "./open-document.js";
 import { digestOf, type HashedFile, hiddenPath } from "./operator-file.js";
 import { parseJsonAside } from "./parse-aside.js";
-import { DocumentNode, type DocumentSource, type Faults, notJson, openDocument } from "./strict-json.js";
+import { DocumentNode, type DocumentSource, type Faults, notJson } from "./strict-json.js";
 
 /** A parsed allow-list: keys by leader and key id. */
 type AllowedLeaders = ReadonlyMap<string, ReadonlyMap<bigint, VerifyKey>>;

@@ -7,8 +7,9 @@ import { DEFAULT_INVOKE_MAX_BODY_BYTES, DEFAULT_REPLAY_CACHE_TTL_MS } from "../w
 import { checkAllowListShape, fileLeaders, inlineLeaders, noLeaders, sameLeaders } from "./allowed-leaders.js";
 import { readSigningKey } from "./keys.js";
 import type { LeaderResolver } from "./leader-resolver.js";
+import { openDocument } from "./open-document.js";
 import { digestOf, EXPOSED_KEY, isWorldReadable } from "./operator-file.js";
-import { ConfigError, DocumentNode, type DocumentSource, Faults, openDocument } from "./strict-json.js";
+import { ConfigError, DocumentNode, type DocumentSource, Faults } from "./strict-json.js";
 
 export { ConfigError };
 

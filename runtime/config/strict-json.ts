@@ -26,7 +26,7 @@ import { entryKind, scalarOf, stringOf } from "../wire/json/read.js";
 import { parseJson } from "../wire/json/scan.js";
 import { MAX_U64 } from "../wire/protocol.js";
 import { closest } from "./did-you-mean.js";
-import { hiddenPath, type OperatorFile, readOperatorFile } from "./operator-file.js";
+import { hiddenPath } from "./operator-file.js";
 
 export interface DocumentSource {
   readonly title: "configuration" | "allow-list";
@@ -70,17 +70,6 @@ export class ConfigError extends Error {
     this.line = place?.line;
     this.column = place?.column;
   }
-}
-
-/**
- * Reads the file of a document, relative to `cwd`.
- *
- * @throws ConfigError if the file cannot be read
- */
-export function openDocument(source: DocumentSource & { readonly file: string }, cwd?: string): OperatorFile {
-  const reading = readOperatorFile(source.file, cwd);
-  if ("fault" in reading) throw new ConfigError(reading.fault, source);
-  return reading;
 }
 
 /** Name of a document in messages. */
