@@ -19,7 +19,7 @@ const LAYERS = [
   {
     name: "fqn",
     files:
-      "runtime/fqn runtime/status runtime/checked-integer runtime/loopback runtime/time-limit runtime/internal/node-version",
+      "runtime/fqn runtime/status runtime/checked-integer runtime/loopback runtime/back-off runtime/time-limit runtime/internal/node-version",
     below: "wire",
   },
   {

@@ -83,7 +83,7 @@ request), line.`,
     }
     const { develop, PortTaken } = await import("../dev/dev-session.js");
     const { DEV_LOG_LEVEL, followedPage } = await import("./dev-page.js");
-    const settings = { ...(await envFile(root)), ...call.env };
+    const settings = await environment(root, call.env);
     const bound = boundPort(settings);
     const wanted = port === undefined ? (bound ?? DEFAULT_PORT) : readNumber("port", port, 0, MAX_PORT);
     const tell = call.json
@@ -153,13 +153,13 @@ async function showServer(
   return EXIT.done;
 }
 
-/** Variables of `.env`; none if the file cannot be read, which the first build reports. */
-async function envFile(root: string): Promise<NodeJS.ProcessEnv> {
-  const { readEnvFile } = await import("../files/env-file.js");
+/** The environment with the variables of `.env`. Without these if the file cannot be read, which the first build reports. */
+async function environment(root: string, env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
+  const { withEnvFile } = await import("../files/env-file.js");
   try {
-    return readEnvFile(root);
+    return withEnvFile(root, env);
   } catch {
-    return {};
+    return env;
   }
 }
 

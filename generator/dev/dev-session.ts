@@ -8,7 +8,7 @@ import { contentHash } from "../compile/project/file-hash.js";
 import { type GenerateOptions, layoutOf } from "../compile/project/layout.js";
 import { type Difference, diffDocuments } from "../contract/diff.js";
 import { baseOf, isWithin, replaceFiles, UnwritableError } from "../files/atomic-write.js";
-import { ENV_FILE, readEnvFile } from "../files/env-file.js";
+import { ENV_FILE, withEnvFile } from "../files/env-file.js";
 import { readMetaJson } from "../files/output-files.js";
 import { readRegular } from "../files/read-file.js";
 import { KeyFileError } from "../keys/key-file.js";
@@ -298,9 +298,9 @@ class DevSession {
   #offer(on: "built" | "renewed", compiled: Omit<Build, "key" | "env">): void {
     const { env: own, defaults, signed, project } = this.#options;
     const config = signed ? { SVC_TOOLKIT_CONFIG_PATH: join(this.#folder, "config.json") } : {};
-    let variables: Readonly<Record<string, string>>;
+    let variables: NodeJS.ProcessEnv;
     try {
-      variables = readEnvFile(project.root);
+      variables = withEnvFile(project.root, own);
       if (signed) writeDevConfig(this.#folder, metaDocuments(compiled.document).map(fqnOf));
     } catch (error) {
       const { message, code } = error as NodeJS.ErrnoException;
@@ -309,7 +309,7 @@ class DevSession {
       else this.#input({ on: "unready", of: on, reason });
       return;
     }
-    const env = { ...defaults, ...variables, ...own, ...config };
+    const env = { ...defaults, ...variables, ...config };
     const key = contentHash(JSON.stringify([compiled.files, compiled.entrypoint, env]));
     this.#input({ on, build: { ...compiled, env, key } });
   }

@@ -5,6 +5,15 @@ import { readRegular, UnreadableFile } from "./read-file.js";
 export const ENV_FILE = ".env";
 
 /**
+ * Adds the variables of a project's `.env` to an environment, whose own variables take precedence.
+ *
+ * @throws as {@link readEnvFile}
+ */
+export function withEnvFile(root: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return { ...readEnvFile(root), ...env };
+}
+
+/**
  * Reads the variables like Node's `--env-file`; none if there is no file.
  *
  * @throws UnreadableFile; system errors

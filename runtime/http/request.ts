@@ -3,10 +3,10 @@
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip } from "node:zlib";
+import { backOffMs } from "../back-off.js";
 import { checkedInteger } from "../checked-integer.js";
 import { readJson, writeJson } from "../exact-json.js";
 import { LeaderError } from "../leader/error.js";
-import { backOffMs } from "../leader/repeat.js";
 import type { Dispatcher } from "../leader/transport/dispatcher.js";
 import { HttpClient } from "../leader/transport/http-client.js";
 import { retryAfterOf } from "../leader/transport/response.js";

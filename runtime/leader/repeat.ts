@@ -1,9 +1,7 @@
+import { backOffMs } from "../back-off.js";
 import { LeaderError, type LeaderErrorCode } from "./error.js";
 import { waitFor } from "./transport/abort-listeners.js";
 
-/** Pause before the first repeat, in milliseconds; doubled for each later one. */
-const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 5_000;
 /**
  * Number of answers from other replay memories after which a repeat fails. One is not enough: a load balancer may route
  * a later attempt to the named memory.
@@ -31,11 +29,6 @@ const REPEATABLE: ReadonlySet<LeaderErrorCode> = new Set<LeaderErrorCode>([
 /** Whether another attempt of the same request, at any address, may have another outcome. */
 export function isRepeatable({ code }: LeaderError): boolean {
   return REPEATABLE.has(code);
-}
-
-/** Random pause after a failure, in milliseconds, so that callers do not all repeat at the same time. */
-export function backOffMs(earlierPauses: number): number {
-  return Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** earlierPauses) * (0.5 + Math.random() / 2);
 }
 
 /**

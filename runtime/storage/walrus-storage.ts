@@ -16,12 +16,13 @@ import {
   sharedBytes,
 } from "svc-runtime/internal/storage";
 import { BlobIdEncoder, DEFAULT_SHARDS } from "./blob-id.js";
-import { type BlobSource, blobSourceOf, type ExpectedBlob, isTransient, retry, verifyStored } from "./blob-source.js";
+import { type BlobSource, blobSourceOf, type ExpectedBlob, verifyStored } from "./blob-source.js";
 import { Deadline, type Deadlines, type RetryOptions } from "./deadline.js";
 import { Endpoint, type EndpointOptions } from "./http/endpoint.js";
 import { exchange, readBody } from "./http/http-exchange.js";
 import type { UploadEntry, UploadJournal, UploadState } from "./journal/journal.js";
 import { MAX_RESPONSE_BYTES, type PublisherResponse, parsePublisherResponse } from "./publisher-response.js";
+import { isTransient, retry } from "./retry.js";
 import { type Paid, requireInteger, StorageError, type StorageErrorFacts } from "./storage-error.js";
 import { type BlobOrigin, StoredBlob } from "./stored-blob.js";
 

@@ -35,8 +35,9 @@ import {
 } from "#runtime/leader.js";
 import { type Contract, provideContracts } from "#runtime/v1.js";
 import { encodeOutput } from "#runtime/wire/bcs/bcs-writer.js";
+import { committedBytes } from "#runtime/wire/committed-texts.js";
 import type { Codec } from "#runtime/wire/contract.js";
-import { committedBytes, EnvelopeReader } from "#runtime/wire/envelope.js";
+import { EnvelopeReader } from "#runtime/wire/envelope.js";
 import { proves } from "../proves.js";
 import { readVectors } from "../vectors/read.js";
 import type { SigningCase } from "../vectors/wire-cases.js";

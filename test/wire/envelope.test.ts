@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { committedBytes } from "#runtime/wire/committed-texts.js";
 import { sha256 } from "#runtime/wire/crypto/hash.js";
 import { InputHasher } from "#runtime/wire/crypto/input-hash.js";
 import { InputDecoder } from "#runtime/wire/decode/input.js";
-import { committedBytes, EnvelopeReader } from "#runtime/wire/envelope.js";
+import { EnvelopeReader } from "#runtime/wire/envelope.js";
 import { WireFault } from "#runtime/wire/fault.js";
 import { INPUT_BUDGET } from "#runtime/wire/protocol.js";
 import { proves, provesRow } from "../proves.js";

@@ -2,7 +2,7 @@
 
 import type { AuthContext, InvocationAborted, Logger } from "../../tool.js";
 import { asBuffer } from "../../wire/bytes.js";
-import type { CommittedText } from "../../wire/envelope.js";
+import type { CommittedText } from "../../wire/committed-texts.js";
 import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
 import type { JsonDocument } from "../../wire/json/document.js";
 import { asciiText } from "../../wire/printable.js";

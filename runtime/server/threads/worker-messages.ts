@@ -5,7 +5,7 @@
 
 import type { MessagePort } from "node:worker_threads";
 import type { AuthContext, InvocationAborted, Logger } from "../../tool.js";
-import { committedBytes } from "../../wire/envelope.js";
+import { committedBytes } from "../../wire/committed-texts.js";
 import type { CallInput, InputHolder } from "../call/messages.js";
 import type { Verbosity } from "../log/verbosity.js";
 

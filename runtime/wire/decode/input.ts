@@ -3,8 +3,8 @@
  * an unsigned body (protocol.md sections 2, 5 and 6).
  */
 
+import type { CommittedText } from "../committed-texts.js";
 import type { Contract, Port } from "../contract.js";
-import type { CommittedText } from "../envelope.js";
 import { inputFault, type Path, pathText, type WireFault } from "../fault.js";
 import {
   ARRAY,

@@ -13,6 +13,7 @@ import { nameNode } from "../static-evaluator.js";
 import { textPattern } from "../template-pattern.js";
 import type { ToolClass } from "../tool-classes.js";
 import { ABSENT, isErrorPathWrapper, isFromRuntime } from "../type-predicates.js";
+import { lowerBuiltIn } from "./built-in-types.js";
 import { addAliasComments, addEnumComment, addTypeComment, recordTags } from "./comments.js";
 import { lowerArray, lowerList, lowerTuple } from "./lists.js";
 import { Lowering, type TypeReader, type Use } from "./lowering.js";
@@ -189,24 +190,6 @@ function lowerObjectType(lowering: Lowering, type: ts.Type, use: Use): Shape {
     addTypeComment(lowering, lowerStructure(lowering, type, inner), type, inner),
   );
 }
-
-function lowerBuiltIn(lowering: Lowering, name: string, type: ts.Type, use: Use): Shape {
-  if (name === "Date") return { kind: "date" };
-  if (name === "Uint8Array") return { kind: "bytes" };
-  if (/^(?:Readonly|Weak)?(?:Map|Set)$/.test(name)) return lowering.refuse("SVC134", use, lowering.printType(type));
-  if (name === "Promise" || name === "PromiseLike") return lowering.refuse("SVC143", use, lowering.printType(type));
-  if (name === "Function" || name === "CallableFunction" || name === "NewableFunction")
-    return lowering.refuse("SVC130", use);
-  if (name === "Buffer") return lowering.refuse("SVC135", use, "Buffer; use Uint8Array, the base class of Buffer");
-  const primitive = PRIMITIVES.get(name);
-  return lowering.refuse("SVC135", use, primitive === undefined ? name : `${name} is a class; write ${primitive}`);
-}
-
-/** Types to write in place of JavaScript's wrapper classes. */
-const PRIMITIVES: ReadonlyMap<string, string> = new Map([
-  ...["String", "Number", "Boolean", "BigInt"].map((name) => [name, name.toLowerCase()] as const),
-  ["Object", "an interface, or Record<string, unknown>"],
-]);
 
 function lowerWrapped(lowering: Lowering, type: ts.TypeReference, use: Use): Shape {
   const [value] = lowering.checker.getTypeArguments(type);

@@ -2,9 +2,9 @@
 
 import { closest } from "../../../config/did-you-mean.js";
 import type { Logger } from "../../../tool.js";
+import { type CommittedText, committedBytes } from "../../../wire/committed-texts.js";
 import type { Contract } from "../../../wire/contract.js";
 import { undeclaredMembers } from "../../../wire/decode/undeclared.js";
-import { type CommittedText, committedBytes } from "../../../wire/envelope.js";
 import type { CallInput } from "../messages.js";
 
 /** Minimum interval between two checks of a tool's inputs, in milliseconds. */
