@@ -84,7 +84,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
     meaning: "a call with this nonce is still running",
     caller: "send the same request again later to get its result",
     operator:
-      "wait until the call has ended; if the replica that runs it died, wait until its claim on the call expires (340 s by default)",
+      "wait until the call has ended or, if its replica died, until the replica's claim on the call expires (340 s by default)",
   },
   replay_memory_lost: {
     meaning: "the server cannot know whether an earlier attempt of this request ran",
@@ -129,7 +129,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   rate_limited: {
     meaning: "this leader sends more calls than the server allows",
     caller: REPEAT,
-    operator: "let the leader wait for Retry-After, or raise its rate in bootstrap",
+    operator: "let the leader wait for Retry-After, or raise load.rateLimit.calls of the server",
   },
   headers_too_large: {
     meaning: "the headers are too many or too large",
@@ -180,7 +180,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   tool_invocation_interrupted: {
     meaning: "the server stopped while the tool ran",
     caller: "check the tool's effects to find out whether it ran: a retry of LeaderClient does not run it again",
-    operator: "raise the drain limit for running calls",
+    operator: "raise shutdown.drainMs, the time that running calls get at shutdown",
   },
   tool_invocation_timeout: {
     meaning: "the tool took longer than its timeout()",

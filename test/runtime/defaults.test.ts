@@ -283,7 +283,7 @@ compare("docs/guide/limits.md", LIMITS, {
   },
   "time from the first byte of a request until the end of its headers": () => [plain.server.headersTimeout],
   "time until a whole request has arrived": () => [plain.server.requestTimeout],
-  "time in which a caller reads an answer": async () => [await answerMs()],
+  "time until a caller has read an answer": async () => [await answerMs()],
   "idle time between two requests of a connection": () => [plain.server.keepAliveTimeout],
   "headers of a request": async ([count = 0]) => [
     await largest(count, async (n) => {
