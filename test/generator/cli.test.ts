@@ -456,7 +456,7 @@ test("notes have one line each and a common hint; TypeScript's errors have code 
       err,
       `src/a.ts:4:3 - note SVC155: A.Input.one: this list cannot be empty
 src/a.ts:5:3 - note SVC155: A.Input.two: this list cannot be empty
-  hint: if the list may be empty, make the member optional; the port then changes from many to one, which breaks existing callers; @acknowledge SVC155 silences it
+  hint: if the list is never empty, add @minItems 1; if it may be empty, make the member optional; the port then changes from many to one, which breaks existing callers; @acknowledge SVC155 silences it
 
 src/a.ts:2:7 - error TS2741: Property 'y' is missing in type '{ x: number; }' but required in type '{ x: number; y: number; }'.
 

@@ -772,20 +772,47 @@ test("text of a type that looks like code stays text", () => {
 });
 
 test("a comment on the line of what is before it is refused: TypeScript attaches it to nothing", () => {
-  const lines = (input: string) => {
-    const project = new ToolProject({ "src/a.ts": toolSource("A", input) });
-    return project
-      .generate()
-      .diagnostics.filter(({ severity }) => severity === "error")
-      .map(({ code, subject }) => `${code} ${subject}`);
-  };
-  assert.deepEqual(lines("{ a: string; /** @format int64 */ b: bigint }"), ["SVC147 A.Input.b"]);
-  assert.deepEqual(lines("{ /** @minLength 2 */ a: string }"), ["SVC147 A.Input.a"]);
+  const lines = (input: string, before?: string) =>
+    complaints(input, before).filter((line) => line.startsWith("SVC147"));
+  assert.deepEqual(lines("{ a: string; /** @format int64 */ b: bigint }"), [
+    "SVC147 A.Input.a 3 /** @format int64 */: it follows a",
+  ]);
+  assert.deepEqual(lines("{ /** @minLength 2 */ a: string }"), ["SVC147 A.Input 3 /** @minLength 2 */: it follows {"]);
   assert.deepEqual(lines("{ a: string; /***/ b: string; /**/ c: string }"), []);
-  assert.deepEqual(lines("{ a: { b: string; /** @maximum 3 */ c: number } }"), ["SVC147 A.Input.a.c"]);
+  assert.deepEqual(lines("{ a: { b: string; /** @maximum 3 */ c: number } }"), [
+    "SVC147 A.Input.a.b 3 /** @maximum 3 */: it follows b",
+  ]);
+  assert.deepEqual(lines("{\n  a: bigint; b: bigint /** @maximum 3 */;\n  c: bigint; /** About c. @minimum 0 */\n}"), [
+    "SVC147 A.Input.b 4 /** @maximum 3 */: it follows b",
+    "SVC147 A.Input.c 5 /** About c. @minimum 0 */: it follows c",
+  ]);
+  assert.deepEqual(lines("{ a: Int64 }", "type Int64 = bigint; /** @minimum 0 */\n"), [
+    "SVC147 A.Input.a 2 /** @minimum 0 */: it follows Int64",
+  ]);
   assert.deepEqual(
     lines("{\n  a: string; // of its own\n  /** @format int64 */ b: bigint; /* plain */ c: number /** behind */\n}"),
     [],
+  );
+});
+
+test("the tag of a constraint in a comment that is not a JSDoc comment is reported", () => {
+  assert.deepEqual(
+    complaints(`{ // @minLength 2
+  a: string;
+  /* @minLength 1 */
+  b: string; // @maxLength 9
+  // The length. @minLength 3
+  c: string; /* @see b */
+  //@maxLength 4
+  d: string; /* @pattern a */
+}`),
+    [
+      "SVC194 A.Input 3 // @minLength 2: it follows {",
+      "SVC194 A.Input.b 5 /* @minLength 1 */: ",
+      "SVC194 A.Input.b 6 // @maxLength 9: it follows b",
+      "SVC194 A.Input.d 9 //@maxLength 4: ",
+      "SVC194 A.Input.d 10 /* @pattern a */: it follows d",
+    ],
   );
 });
 
@@ -807,7 +834,9 @@ test("a description without tags is read on the line of its member, and refused 
     assert.ok(meta.includes(`"description": "${text}"`), text);
   }
   assert.ok(!meta.includes("Wide."));
-  assert.deepEqual(complaints("{\n  a: string; /** About a. */\n  b: string;\n}"), ["SVC147 A.Input.b 5 b: "]);
+  assert.deepEqual(complaints("{\n  a: string; /** About a. */\n  b: string;\n}"), [
+    "SVC147 A.Input.a 4 /** About a. */: it follows a",
+  ]);
 });
 
 test("@default is published and never filled in, in both modes", async () => {

@@ -31,7 +31,8 @@ function note(title: string, hint: string, why: string): Entry {
 
 /**
  * Ranges of codes. 100: project, 110: class and static metadata, 130: types, 150: input, 160: output, 170: JSDoc, 180:
- * schemas (in `--check`), 190: types, imports and paths.
+ * schemas (in `--check`), 190: types, imports, paths
+ * and comments.
  */
 export const CODES = {
   SVC100: error(
@@ -272,7 +273,7 @@ export const CODES = {
   SVC147: error(
     "this JSDoc comment is not attached to a declaration",
     "move the comment to a line of its own, above the member that it is for",
-    "TypeScript attaches a comment to the declaration after it. A comment after a brace or a semicolon on the same line is not attached, so its tags would have no effect.",
+    "TypeScript attaches a comment to the declaration after it. A comment on the line of what it follows, such as a brace or a member, is not attached, so its tags would have no effect.",
   ),
   SVC148: error(
     "the name of the member contains half of a surrogate pair",
@@ -306,7 +307,7 @@ export const CODES = {
   ),
   SVC155: note(
     "this list cannot be empty",
-    "if the list may be empty, make the member optional; the port then changes from many to one, which breaks existing callers",
+    "if the list is never empty, add @minItems 1; if it may be empty, make the member optional; the port then changes from many to one, which breaks existing callers",
     `A list is sent as a \`many\` port with 1 to ${MAX_VALUES} values. An optional list is sent as one value, an array that may be empty.`,
   ),
   SVC156: note(
@@ -458,6 +459,11 @@ export const CODES = {
     "the path already ends in invoke",
     "return the path without its last segment, such as quote for quote/invoke",
     "A tool is served at PATH/health, PATH/meta and PATH/invoke: the server appends the names of the endpoints.",
+  ),
+  SVC194: note(
+    "the tag in this comment has no effect, because the comment does not begin with /**",
+    "write a comment such as /** @minimum 1 */ on a line of its own, above the member that it is for",
+    "svc-gen reads tags only in JSDoc comments. It prints this note for other comments that begin with the tag of a constraint.",
   ),
 } as const satisfies Record<string, Entry>;
 

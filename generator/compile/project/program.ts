@@ -39,8 +39,8 @@ export interface Program {
   readonly isGenerated: (path: string) => boolean;
   /** Whether a file belongs to a package or to TypeScript, not to the project. */
   readonly isForeign: (file: ts.SourceFile) => boolean;
-  /** Place of a node and its line of source; `end` limits the marked part. */
-  readonly at: (node: ts.Node, end?: number) => Place;
+  /** Place of a node and its line of source; `end` and `start` limit the marked part. */
+  readonly at: (node: ts.Node, end?: number, start?: number) => Place;
 }
 
 /** Stubs for the generated files, so that generated text of earlier runs has no influence. */
@@ -193,11 +193,11 @@ export function openProgram(
     isGenerated: (path) => generated.has(resolve(path)),
     isForeign: (file) =>
       (file.isDeclarationFile || program.isSourceFileFromExternalLibrary(file)) && !own.has(resolve(file.fileName)),
-    at: (node, end) => {
+    at: (node, end, from) => {
       const known = end === undefined ? places.get(node) : undefined;
       if (known !== undefined) return known;
       const file = node.getSourceFile();
-      const start = node.getStart(file);
+      const start = from ?? node.getStart(file);
       const place = placeOf(layout, file, start, Math.max(1, (end ?? node.getEnd()) - start));
       if (end === undefined) places.set(node, place);
       return place;

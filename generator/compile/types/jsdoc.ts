@@ -86,12 +86,53 @@ function forgetComment(symbol: ts.Symbol): void {
   delete (symbol as { documentationComment?: unknown }).documentationComment;
 }
 
+/** A comment whose tags have no effect. */
+export interface IdleComment extends ts.TextRange {
+  readonly code: "SVC147" | "SVC194";
+}
+
 /**
- * Whether a JSDoc comment begins on the line of the previous token, where TypeScript attaches it to no declaration.
- * False for a description on the declaration's own line, which {@link inlineDescription} reads.
+ * Comments around a declaration whose tags have no effect. TypeScript attaches a comment on the line of the previous
+ * token to nothing; {@link inlineDescription} reads a description there.
  */
-export function hasDetachedComment(declaration: ts.Node): boolean {
-  return detachedComments(declaration).some((comment) => plainDescription(declaration, comment) === undefined);
+export function idleComments(declaration: ts.Node): Record<"before" | "above" | "behind", readonly IdleComment[]> {
+  const { text } = declaration.getSourceFile();
+  // A separator after the type is part of a member or an alias.
+  const ends = [(declaration as { readonly type?: ts.Node }).type?.end ?? declaration.end, declaration.end];
+  const behind = ends.flatMap((end) => ts.getTrailingCommentRanges(text, end) ?? []);
+  return {
+    before: [
+      ...detachedComments(declaration)
+        .filter((comment) => plainDescription(declaration, comment) === undefined)
+        .map(({ pos, end }) => ({ code: "SVC147" as const, pos, end })),
+      ...plainTagged(text, commentsBefore(declaration)),
+    ],
+    above: plainTagged(text, ts.getLeadingCommentRanges(text, declaration.pos) ?? []),
+    behind: [
+      ...behind
+        .filter((comment) => isJSDoc(text, comment) && hasKnownTag(text.slice(comment.pos, comment.end)))
+        .map(({ pos, end }) => ({ code: "SVC147" as const, pos, end })),
+      ...plainTagged(text, behind),
+    ],
+  };
+}
+
+/** Comments that begin with the tag of a constraint, but not with two asterisks. */
+function plainTagged(text: string, comments: readonly ts.CommentRange[]): IdleComment[] {
+  return comments
+    .filter(({ pos, end }) => {
+      const [, tag = ""] = /^\/(?:\/|\*(?!\*))\s*@(\w+)/.exec(text.slice(pos, end)) ?? [];
+      return (CONSTRAINT_TAGS as readonly string[]).includes(tag);
+    })
+    .map(({ pos, end }) => ({ code: "SVC194", pos, end }));
+}
+
+function hasKnownTag(comment: string): boolean {
+  return [...comment.matchAll(/(?<![\w{])@(\w+)/g)].some(([, name = ""]) => KNOWN_TAGS.includes(name));
+}
+
+function isJSDoc(text: string, { pos, end }: ts.CommentRange): boolean {
+  return text.startsWith("/**", pos) && end - pos > "/***/".length;
 }
 
 /** Description before a declaration on the same line, where TypeScript does not attach it. */
@@ -102,10 +143,14 @@ function inlineDescription(declaration: ts.Node): string {
 
 function detachedComments(declaration: ts.Node): readonly ts.CommentRange[] {
   const { text } = declaration.getSourceFile();
-  const behind = ts.getTrailingCommentRanges(text, declaration.pos) ?? [];
-  return behind.filter(
-    ({ pos, end }) => text.startsWith("/**", pos) && end - pos > "/***/".length && end <= declaration.getStart(),
-  );
+  return commentsBefore(declaration).filter((comment) => isJSDoc(text, comment));
+}
+
+/** Comments before a declaration that begin on the line of the previous token. */
+function commentsBefore(declaration: ts.Node): readonly ts.CommentRange[] {
+  const { text } = declaration.getSourceFile();
+  const comments = ts.getTrailingCommentRanges(text, declaration.pos) ?? [];
+  return comments.filter(({ end }) => end <= declaration.getStart());
 }
 
 /** Text of a comment without tags that ends on the line of the declaration; undefined for other comments. */

@@ -5,8 +5,8 @@ import { readAcknowledged } from "../../diagnostics/acknowledge.js";
 import { isNever, partsOf, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
 import { conflictingTags, constrain, isSecret, uncheckedFormat } from "../constraints.js";
-import { enumMembers, type TypeSyntax } from "../declared-order.js";
-import { annotate, type Comment, type Comments, endOfTag, readNodeComment } from "../jsdoc.js";
+import { enumMembers } from "../declared-order.js";
+import { annotate, type Comment, type Comments, endOfTag, idleComments, readNodeComment } from "../jsdoc.js";
 import { slowPart } from "../slow-patterns.js";
 import { isDataRef } from "../type-predicates.js";
 import type { Lowering, Use, Where } from "./lowering.js";
@@ -17,7 +17,7 @@ const { TypeFlags } = ts;
 /** Adds the comments of the aliases through which the syntax refers to the type. */
 export function addAliasComments(lowering: Lowering, shape: Shape, use: Use): Shape {
   let result = shape;
-  for (const comment of aliasComments(lowering, use.syntax)) {
+  for (const comment of aliasComments(lowering, use)) {
     result = addComment(lowering, result, comment, use);
     if (comment.notSecret) lowering.notSecret.add(result);
   }
@@ -46,7 +46,7 @@ function enumSymbol(lowering: Lowering, types: readonly ts.Type[]): ts.Symbol | 
   return isWhole ? base.getSymbol() : types.length === 1 ? first.getSymbol() : undefined;
 }
 
-function aliasComments(lowering: Lowering, syntax: TypeSyntax | undefined): Comment[] {
+function aliasComments(lowering: Lowering, { subject, syntax }: Use): Comment[] {
   const comments: Comment[] = [];
   let at = lowering.order.resolveSyntax(syntax);
   for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
@@ -55,6 +55,12 @@ function aliasComments(lowering: Lowering, syntax: TypeSyntax | undefined): Comm
     if (isDataRef(alias.declaration)) break;
     if (!lowering.program.program.isSourceFileDefaultLibrary(alias.declaration.getSourceFile())) {
       comments.unshift(readNodeComment(alias.declaration));
+    }
+    const node = lowering.own(alias.declaration);
+    const { above = [], behind = [] } = node === undefined ? {} : idleComments(node);
+    for (const comment of [...above, ...behind]) {
+      const detail = above.includes(comment) ? undefined : `it follows ${alias.declaration.name.text}`;
+      lowering.report(comment.code, { subject, node: alias.declaration, comment }, detail);
     }
     at = lowering.order.resolveSyntax(alias.body);
   }

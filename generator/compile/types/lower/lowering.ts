@@ -33,6 +33,8 @@ export interface Use extends Where {
 export interface Where {
   readonly subject: string;
   readonly node: ts.Node;
+  /** Comment of the node's file, which is marked instead of the node. */
+  readonly comment?: ts.TextRange | undefined;
   /** Set inside a dependency's type: subject of the project's member that has this type. */
   readonly author?: string | undefined;
 }
@@ -86,8 +88,8 @@ export class Lowering {
    * it.
    */
   report(code: Code, use: Where, detail?: string, hint?: string): void {
-    const place = this.program.at(use.node, endOfTag(use.node));
-    const { author, subject } = use;
+    const { author, comment, subject } = use;
+    const place = this.program.at(use.node, comment?.end ?? endOfTag(use.node), comment?.pos);
     const found =
       author === undefined
         ? diagnostic(code, { place, subject }, detail, hint)

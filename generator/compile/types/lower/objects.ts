@@ -3,7 +3,7 @@
 import { type Doc, isNever, type Member, memberSubject, type ObjectShape, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
 import { type TypeArguments, type TypeSyntax, typeAnnotation } from "../declared-order.js";
-import { annotate, hasDetachedComment } from "../jsdoc.js";
+import { annotate, idleComments } from "../jsdoc.js";
 import { looksSecret } from "../secret-names.js";
 import { escapeRegex } from "../template-pattern.js";
 import { ABSENT } from "../type-predicates.js";
@@ -98,8 +98,7 @@ function lowerMember(
   const bare: Shape = isNever(found) && optional ? { kind: "null" } : found;
 
   const comment = lowering.types.comments.of(property);
-  if (use.author === undefined && (property.declarations ?? []).some(hasDetachedComment))
-    lowering.report("SVC147", use);
+  if (use.author === undefined) reportIdleComments(lowering, property, outer.subject);
   const shape = addConstraints(lowering, bare, comment, use);
   if (comment.notSecret || lowering.notSecret.has(bare)) lowering.notSecret.add(shape);
   else if (looksSecret(property.name)) lowering.secrets.set(shape, { ...use, detail: property.name });
@@ -116,6 +115,22 @@ function lowerMember(
     shape,
     ...(doc === undefined ? {} : { doc }),
   };
+}
+
+/** Reports comments around a member whose tags have no effect, with the member that they follow. */
+function reportIdleComments(lowering: Lowering, property: ts.Symbol, outer: string): void {
+  const own = subjectOf(outer, property);
+  for (const node of property.declarations ?? []) {
+    const { before, above, behind } = idleComments(node);
+    const { members = [] } = node.parent as { readonly members?: readonly (ts.Node & { symbol?: ts.Symbol })[] };
+    const previous = members[members.indexOf(node) - 1]?.symbol;
+    const follows = previous === undefined ? "{" : previous.name;
+    const subject = previous === undefined ? outer : subjectOf(outer, previous);
+    for (const comment of above) lowering.report(comment.code, { subject: own, node, comment });
+    for (const comment of behind)
+      lowering.report(comment.code, { subject: own, node, comment }, `it follows ${property.name}`);
+    for (const comment of before) lowering.report(comment.code, { subject, node, comment }, `it follows ${follows}`);
+  }
 }
 
 /** Reports a member without a JSON form; returns whether it did. */
