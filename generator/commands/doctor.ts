@@ -115,7 +115,7 @@ With --json: {"checks":[{"name","ok","detail","next"}]}; ok is null for checks t
       const { checkConfig } = await import("../config/check-config.js");
       const checked = file === undefined ? undefined : checkConfig(file, cwd);
       const keys = { leader: given, toolKey, tools: undefined };
-      const local = file === undefined ? [] : [checkConfiguration(file, checked), ...checkPairs(keys, checked)];
+      const local = file === undefined ? [] : [checkConfiguration(file, checked, cwd), ...checkPairs(keys, checked)];
       if (!isHttpUrl(text)) {
         const such = "such as https://tools.example.org/sum";
         throw new UsageError(`doctor expects the URL of a tool, ${such}, got ${quotedUrl(text)}`);

@@ -1,5 +1,7 @@
 /** `svc-gen invoke`: makes one call from the shell and reports what was verified. */
 
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { DEFAULT_HEADER_PREFIX, FAILURE_VARIANT, MAX_TIMEOUT_MS } from "svc-runtime/internal/generator";
 import type { LeaderError } from "svc-runtime/leader";
 import {
@@ -72,9 +74,8 @@ standard error. Exit 1 if there is no result, or if the result is _err_eval.`,
       const timeoutMs = timeout === undefined ? {} : { timeoutMs: readNumber("timeout", timeout, 1, MAX_TIMEOUT_MS) };
       const client = { ...(await leaderOptions(call, signed)), allowHttp: call.values["allow-http"] === true };
       if (signed && client.leader === undefined) {
-        throw new UsageError(
-          "--signed expects --leader-key FILE and --leader-id ID, or a project served by svc-gen dev --signed",
-        );
+        const key = existsSync(join(call.cwd, "keys/leader.key")) ? "keys/leader.key" : "FILE";
+        throw new UsageError(`--signed expects --leader-key ${key}, or a project served by svc-gen dev --signed`);
       }
       const secrets = { given, env: call.env, ask: call.ask };
       const request = { url: target.url, input: bytes, secrets, client, signed, replay, tamper, ...timeoutMs };

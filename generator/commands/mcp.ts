@@ -103,9 +103,7 @@ async function clientOptions(call: McpCall, root: string, signed: boolean): Prom
   const allowHttp = call.values["allow-http"] === true;
   if (!signed) return client;
   if (client.leader === undefined) {
-    throw new UsageError(
-      "mcp expects --leader-key FILE and --leader-id ID, or --unsigned for a server without signatures",
-    );
+    throw new UsageError("mcp expects --leader-key FILE, or --unsigned for a server without signatures");
   }
   if (leaderKey !== undefined && toolKey === undefined && !unverified) {
     throw new UsageError("mcp expects --tool-key HEX, which verifies results, or --accept-unverified");

@@ -50,7 +50,7 @@ export async function checkProject(questions: ProjectQuestions): Promise<Check[]
     ...(await checkTsconfig(project)),
     checkVersions(project.root),
     await checkGenerated(questions),
-    checkConfiguration(file, checked),
+    checkConfiguration(file, checked, cwd),
     checkKeys(keyFiles, cwd, checked),
     ...checkPairs(questions, checked),
     checkEnvironment(env),
@@ -156,13 +156,19 @@ async function checkGenerated({ stale }: ProjectQuestions): Promise<Check> {
   return bad("generated files", `out of date: ${files.join(", ")}`, `run svc-gen and commit the files ${row}`);
 }
 
-export function checkConfiguration(file: string | undefined, checked: CheckedConfig | undefined): Check {
+export function checkConfiguration(file: string | undefined, checked: CheckedConfig | undefined, cwd: string): Check {
   if (file === "") {
     return bad("configuration", `${ENV_TOOLKIT_CONFIG_PATH} is set, but empty`, "unset it, or set it to a path");
   }
   if (file === undefined || checked === undefined) {
-    const next = `create one with svc-gen config init, then set ${ENV_TOOLKIT_CONFIG_PATH} or pass --config`;
-    return skipped("configuration", "no configuration: calls need no signature", next);
+    const use = `set ${ENV_TOOLKIT_CONFIG_PATH} or pass --config`;
+    return existsSync(join(cwd, "config.json"))
+      ? skipped("configuration", "config.json is not in use: calls need no signature", `to use config.json, ${use}`)
+      : skipped(
+          "configuration",
+          "no configuration: calls need no signature",
+          `create one with svc-gen config init, then ${use}`,
+        );
   }
   const errors = errorsIn(checked.findings);
   const [first] = errors.length > 0 ? errors : checked.findings;

@@ -330,7 +330,7 @@ class ServerDoctor {
   async #checkBody(metadata: JudgedMetadata | undefined, arrived: boolean): Promise<Check> {
     const { leader, headerPrefix } = this.#questions;
     if (leader === undefined) {
-      const next = "pass --leader-key FILE --leader-id ID";
+      const next = "pass --leader-key FILE, and --leader-id ID if the ID is not leader";
       return skipped("body", "not checked: only a signed probe can show whether bodies arrive unchanged", next);
     }
     if (metadata === undefined || !arrived) return skipped("body", "not checked: needs valid metadata and headers");

@@ -86,9 +86,9 @@ export class EnvelopeReader {
     const port = entry === undefined ? -1 : this.#names.indexOf(document, entry, i);
     if (port >= 0) return port;
     const isString = stringValueOf(document, entry) !== undefined;
-    throw inputFault(
-      `${stepsText(at)}.port_name: ${isString ? "the tool has no such input port" : "expected a string"}`,
-    );
+    const ports = this.#ports.map(({ name }) => name).join(", ");
+    const fault = `the tool has no such input port (the input ports are: ${ports})`;
+    throw inputFault(`${stepsText(at)}.port_name: ${isString ? fault : "expected a string"}`);
   }
 
   #label(port: number): string {

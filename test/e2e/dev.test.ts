@@ -434,11 +434,7 @@ describe("mistakes", () => {
       [["invoke"], EXIT.usage, "invoke expects an input: JSON, @FILE or - for standard input, such as"],
       [["invoke", "duoble", "{}"], EXIT.usage, 'unknown tool "duoble"; did you mean double?'],
       [["invoke", "{}", "--replay"], EXIT.usage, "--replay expects --signed"],
-      [
-        ["invoke", "{}", "--signed"],
-        EXIT.usage,
-        "--signed expects --leader-key FILE and --leader-id ID, or a project served",
-      ],
+      [["invoke", "{}", "--signed"], EXIT.usage, "--signed expects --leader-key FILE, or a project served"],
       [["invoke", "double", "@none.json"], EXIT.failure, 'cannot read "none.json": the file does not exist'],
       [["invoke", "{}", "--timeout", "1s"], EXIT.usage, '--timeout expects a number from 1 to 2147483647, got "1s"'],
       [

@@ -52,6 +52,14 @@ describe("config init", () => {
     const folder = project(SUM, "xyz.demo.mul@2");
     const { code, out, err } = await svcGenIn(folder, ["config", "init"]);
     assert.deepEqual([code, err], [0, ""]);
+    const call =
+      /\nthen call (.*): npx (svc-gen invoke) URL '\{…\}' (--signed --leader-key keys\/leader\.key --tool-key ([0-9a-f]{64}))\n$/;
+    const [, called, , , toolPublicKey] = call.exec(out) ?? assert.fail(out);
+    assert.equal(called, SUM);
+    assert.ok(out.includes(`${SUM} signs its results; the public key is ${toolPublicKey}\n`));
+    // Without keys, invoke names the file.
+    const unsigned = await svcGenIn(folder, ["invoke", "http://127.0.0.1:9/sum", "{}", "--signed"]);
+    assert.match(unsigned.err, /--signed expects --leader-key keys\/leader\.key, or/);
     const config = ToolkitRuntimeConfig.fromPath(join(folder, "config.json"));
     assert.ok(config.signedHttpIsRequired() && config.hasTool(SUM) && config.hasTool("xyz.demo.mul@2"));
     const leaderKey = Buffer.from(readFileSync(join(folder, "keys/leader.key"), "utf8").trim(), "hex");

@@ -107,7 +107,7 @@ test("hints are about the type at hand", () => {
 });
 
 test("a bigint without a format is noted at its member, once for a shared type, and can be acknowledged", () => {
-  const shared = "interface Line { id: bigint; /** @format int64 */ at: bigint; count: number }";
+  const shared = "interface Line { id: bigint;\n/** @format int64 */ at: bigint; count: number }";
   const notes = new ToolProject({
     "src/a.ts": toolSource(
       "Aa",

@@ -61,6 +61,11 @@ it("doctor of a healthy project", async () => {
   );
   const { code, out } = await svcGenIn(good.root, ["doctor"]);
   assert.equal(code, 0);
+  good.write({ "config.json": "{}" });
+  assert.match(
+    (await svcGenIn(good.root, ["doctor"])).out,
+    /\n- configuration: config\.json is not in use: .*\n {4}next: to use config\.json, set SVC_TOOLKIT_CONFIG_PATH or pass --config\n/,
+  );
   assert.match(
     out,
     /\n✓ tsconfig: strict, module NodeNext\n- build: the server is not built\n {4}next: .*\n✓ versions: svc-gen and svc-runtime 0\.1\.0\n✓ generated files: up to date\n- configuration: no configuration/,

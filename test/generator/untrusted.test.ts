@@ -410,7 +410,7 @@ describe("the checkout cannot choose where requests are sent", () => {
     assert.deepEqual(evil.requests, []);
     const { code, err } = await svcGenIn(root, ["invoke", `${evil.url}/tool`, '{"a":"x"}', "--signed"]);
     assert.deepEqual([code, evil.requests], [EXIT.usage, []], err);
-    assert.match(err, /--signed expects --leader-key FILE and --leader-id ID, or a project served by/);
+    assert.match(err, /--signed expects --leader-key FILE, or a project served by/);
   });
 
   test("the address of an ended svc-gen dev is not used, even if another process has its port", async () => {

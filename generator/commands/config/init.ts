@@ -15,7 +15,7 @@ import {
   UsageError,
 } from "../../cli/command.js";
 import { hasErrors } from "../../compile/diagnostics/diagnostics.js";
-import { quoted } from "../../compile/diagnostics/quote.js";
+import { quoted, shellWord } from "../../compile/diagnostics/quote.js";
 import { writeNewFiles } from "../../files/new-files.js";
 import { fqnOf, metaDocuments, metaJsonIn } from "../../meta-documents.js";
 import { generateNow, reportDiagnostics } from "../generate.js";
@@ -85,6 +85,13 @@ ${EDITORS}`,
       for (const { tool, public_key } of publicKeys)
         call.print(`${tool} signs its results; the public key is ${public_key}\n`);
       call.print(`next: SVC_TOOLKIT_CONFIG_PATH=${wrote[0]} node dist/generated/server.js\n`);
+      const [, key] = wrote;
+      const [tool] = publicKeys;
+      if (key !== undefined && tool !== undefined) {
+        const id = values["leader-id"] === undefined ? "" : ` --leader-id ${shellWord(leaderId)}`;
+        const keys = `--leader-key ${shellWord(key)}${id} --tool-key ${tool.public_key}`;
+        call.print(`then call ${tool.tool}: npx svc-gen invoke URL '{…}' --signed ${keys}\n`);
+      }
     }
     return EXIT.done;
   },
