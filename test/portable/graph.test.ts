@@ -1,6 +1,7 @@
 /** The modules that the client reaches in a page, and the size of what a user ships. */
 
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
@@ -32,6 +33,7 @@ test("the client in a page imports no module of Node and nothing of the server",
     .map((path) => path.replace("runtime/dist/", ""));
   const outside = own.filter((path) => !/^(?:wire|leader)\//.test(path));
   assert.deepEqual(outside.sort(), [
+    "back-off.js",
     "checked-integer.js",
     "config/check-names.js",
     "config/did-you-mean.js",
@@ -40,7 +42,14 @@ test("the client in a page imports no module of Node and nothing of the server",
     "leader.js",
     "loopback.js",
   ]);
-  const nodes = ["wire/node-bytes.js", "wire/hash.js", "wire/ed25519.js", "wire/sodium.js", "leader/http-client.js"];
+  const nodes = [
+    "wire/node-bytes.js",
+    "wire/crypto/hash.js",
+    "wire/crypto/ed25519.js",
+    "wire/crypto/sodium.js",
+    "leader/transport/http-client.js",
+  ];
+  for (const path of nodes) assert.ok(existsSync(`${REPOSITORY}/runtime/dist/${path}`), path);
   assert.deepEqual(
     own.filter((path) => nodes.includes(path)),
     [],
@@ -101,6 +110,7 @@ test("in Node it loads nothing of the server, and undici with the first request"
     .map((path) => path.slice("runtime/dist/".length))
     .filter((path) => !/^(?:wire|leader)\//.test(path));
   assert.deepEqual(outside.sort(), [
+    "back-off.js",
     "checked-integer.js",
     "config/check-names.js",
     "config/did-you-mean.js",
