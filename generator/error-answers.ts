@@ -36,7 +36,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   bad_request: {
     meaning: "the request is not valid HTTP, has no Host header or several, or has an unknown method",
     caller: "check the proxies: one of them damages requests",
-    operator: "check the log of the gateway: it sends invalid HTTP",
+    operator: "check the log of the gateway: it sends invalid HTTP, or uses https on a port without TLS",
   },
   host_header_required: {
     meaning: "the host of a request to /meta is missing or malformed",

@@ -117,8 +117,9 @@ With --json: {"checks":[{"name","ok","detail","next"}]}; ok is null for checks t
       const keys = { leader: given, toolKey, tools: undefined };
       const local = file === undefined ? [] : [checkConfiguration(file, checked, cwd), ...checkPairs(keys, checked)];
       if (!isHttpUrl(text)) {
+        const { hiddenPath } = await import("svc-runtime/internal/config");
         const such = "such as https://tools.example.org/sum";
-        throw new UsageError(`doctor expects the URL of a tool, ${such}, got ${quotedUrl(text)}`);
+        throw new UsageError(`doctor expects the URL of a tool, ${such}, got ${hiddenPath(text) ?? quotedUrl(text)}`);
       }
       const target = new URL(text);
       const served = await checkServer(toolAddress(target), {

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DEFAULT_HEADER_PREFIX, FAILURE_VARIANT, MAX_TIMEOUT_MS } from "svc-runtime/internal/generator";
-import type { LeaderError } from "svc-runtime/leader";
+import type { LeaderError, LeaderOptions } from "svc-runtime/leader";
 import {
   type CommandContext,
   CommandError,
@@ -13,6 +13,7 @@ import {
   JSON_OPTION,
   UsageError,
 } from "../cli/command.js";
+import { quoted } from "../compile/diagnostics/quote.js";
 import { ERROR_ANSWERS, RAN_TEXTS } from "../error-answers.js";
 import type { CallReport } from "../invoke/call.js";
 import type { Target } from "../invoke/target.js";
@@ -37,6 +38,8 @@ const OPTIONS = {
 } as const;
 
 type InvokeCall = CommandContext<typeof OPTIONS>;
+/** The leader that signs the call; undefined for an unsigned call. */
+type Signer = LeaderOptions["leader"];
 
 export const invokeCommand = defineCommand({
   name: "invoke",
@@ -70,10 +73,12 @@ standard error. Exit 1 if there is no result, or if the result is _err_eval.`,
     const bytes = await readInputText(input, call.cwd, call.readInput);
     const { callTool } = await import("../invoke/call.js");
     const { LeaderError } = await import("svc-runtime/leader");
+    let leader: Signer;
     try {
       const timeoutMs = timeout === undefined ? {} : { timeoutMs: readNumber("timeout", timeout, 1, MAX_TIMEOUT_MS) };
       const client = { ...(await leaderOptions(call, signed)), allowHttp: call.values["allow-http"] === true };
-      if (signed && client.leader === undefined) {
+      ({ leader } = client);
+      if (signed && leader === undefined) {
         const key = existsSync(join(call.cwd, "keys/leader.key")) ? "keys/leader.key" : "FILE";
         throw new UsageError(`--signed expects --leader-key ${key}, or a project served by svc-gen dev --signed`);
       }
@@ -85,7 +90,7 @@ standard error. Exit 1 if there is no result, or if the result is _err_eval.`,
       const isSame = report.replay === undefined || report.replay.same;
       return report.variant !== FAILURE_VARIANT && isRefused && isSame ? EXIT.done : EXIT.failure;
     } catch (error) {
-      if (error instanceof LeaderError) throw await failure(error, target, call);
+      if (error instanceof LeaderError) throw await failure(error, target, call, leader);
       if (error instanceof RangeError || error instanceof TypeError) throw new UsageError(error.message);
       throw error;
     }
@@ -106,7 +111,12 @@ function missingInput({ tool }: Target): UsageError {
 }
 
 /** Error message, and what to do, for a call without a result. */
-async function failure(error: LeaderError, { url, tool }: Target, { values }: InvokeCall): Promise<CommandError> {
+async function failure(
+  error: LeaderError,
+  { url, tool }: Target,
+  { values }: InvokeCall,
+  leader: Signer,
+): Promise<CommandError> {
   const { code, status, message, requestId } = error;
   if (code === "connection_failed" && tool !== undefined) {
     return new CommandError(
@@ -126,19 +136,32 @@ async function failure(error: LeaderError, { url, tool }: Target, { values }: In
     return new CommandError(`no answer from ${url}: ${isKnown ? `${code}: ${detail}` : message}`, next);
   }
   if (status === undefined) return new CommandError(message, HINTS[code] ?? `the call went to ${url}`);
-  if (status === 401) return new CommandError(message, unauthorized(error, url, values));
-  if (status === 404) return new CommandError(message, "correct the URL");
-  if (values.signed && /accepts only unsigned calls/.test(message)) return new CommandError(message, "omit --signed");
-  const log = requestId && status >= 500 ? `request ${requestId}` : undefined;
-  const steps = [ERROR_ANSWERS.get(code)?.caller, RAN_TEXTS[error.ran], log];
-  return new CommandError(message, HINTS[code] ?? steps.filter((step) => step !== undefined).join("; "));
+  const isLeader = status === 401 || status === 403;
+  const steps = [
+    nextStep(error, url, values),
+    isLeader && leader && `the request was signed as leader ${quoted(leader.id)}, key ID ${leader.keyId}`,
+    requestId && `request ${requestId}`,
+  ];
+  return new CommandError(message, steps.filter((step) => step).join("; "));
+}
+
+/** What to do about an error answer. */
+function nextStep(error: LeaderError, url: string, values: InvokeCall["values"]): string {
+  const { code, status, details = "", ran } = error;
+  if (status === 401) return unauthorized(details, url, values);
+  if (status === 404) return "correct the URL";
+  if (values.signed && details.includes("accepts only unsigned calls")) {
+    return "omit --signed; if the server should require signatures, set SVC_TOOLKIT_CONFIG_PATH there";
+  }
+  const caller = HINTS[code] ?? ERROR_ANSWERS.get(code)?.caller;
+  return caller === undefined ? RAN_TEXTS[ran] : `${caller}; ${RAN_TEXTS[ran]}`;
 }
 
 /** What to do about a rejected signature. */
-function unauthorized({ details = "" }: LeaderError, url: string, values: InvokeCall["values"]): string {
+function unauthorized(details: string, url: string, values: InvokeCall["values"]): string {
   if (!values.signed) return "the server requires signatures: add --signed";
   const { "header-prefix": sent = DEFAULT_HEADER_PREFIX, "leader-key": key } = values;
-  const [, read] = /^([A-Za-z][A-Za-z0-9-]{0,40}-)Sig-V: missing$/.exec(details) ?? [];
+  const [, read] = /^([A-Za-z][A-Za-z0-9-]{0,40}-)Sig-V: missing(?:;|$)/.exec(details) ?? [];
   if (read !== undefined && read.toLowerCase() !== sent.toLowerCase()) {
     return `this server expects another header prefix: pass --header-prefix ${read}`;
   }

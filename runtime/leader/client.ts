@@ -594,8 +594,13 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     return knownOf(readMetadata(answer.body, this.metadata.fqn));
   }
 
-  /** Adds changes of the contract to the error of a rejected input or result, if they may explain it. */
+  /** Adds a likely cause to an error: another header prefix, or changes of the contract. */
   async #explain(error: LeaderError, { signals }: CallState): Promise<LeaderError> {
+    const { details = "" } = error;
+    if (error.code === "auth_failed" && error.request && isOtherPrefix(details, this.#headers.version)) {
+      const what = `the client's signature headers begin with ${this.#headerPrefix}: set headerPrefix to the server's`;
+      return error.with({ details: `${details}; ${what}` });
+    }
     const isMisfit = error.status === 422 || (error.code === "invalid_answer" && error.status === undefined);
     const now = performance.now();
     if (!isMisfit || this.#isClosed || now - this.#changeCheckedAt < CHANGE_CHECK_MS) return error;
@@ -621,6 +626,12 @@ function quietly<T>(act: () => T): T | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Whether a server that found no signature reads headers with another prefix than the client sent. */
+function isOtherPrefix(details: string, sent: string): boolean {
+  const [, read] = /^(\S+Sig-V): missing$/.exec(details) ?? [];
+  return read !== undefined && read.toLowerCase() !== sent.toLowerCase();
 }
 
 function knownOf(metadata: ToolMetadata): Known {

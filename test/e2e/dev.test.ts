@@ -254,7 +254,7 @@ describe("a project that is served signed", PATIENCE, () => {
 
     const refused = await project.invoke(INPUT);
     assert.equal(refused.code, EXIT.failure);
-    assert.match(refused.err, /401 auth_failed.* \(the server requires signatures: add --signed\)/);
+    assert.match(refused.err, /401 auth_failed.* \(the server requires signatures: add --signed;/);
     const failure = await project.invoke('{"pair":1,"words":["1","2","3","4","5","6"]}', "--signed");
     assert.deepEqual([failure.code, JSON.parse(failure.out)], [EXIT.failure, { _err_eval: { reason: "too long" } }]);
     const wrong = await project.invoke('{"pair":"1","words":["1"]}', "--signed");
@@ -270,7 +270,7 @@ describe("a project that is served signed", PATIENCE, () => {
       /wrong_signature.*\(the result was not signed with the key that belongs to --tool-key: /,
     );
     const otherHeaders = await project.invoke(INPUT, "--signed", "--header-prefix", "X-Nexus-");
-    assert.match(otherHeaders.err, /401 .* \(this server expects another header prefix: pass --header-prefix X-Svc-\)/);
+    assert.match(otherHeaders.err, /401 .* \(this server expects another header prefix: pass --header-prefix X-Svc-;/);
   });
 
   test("two servers of one project: signed and unsigned calls go to the right server; doctor signs with the development keys", async () => {
@@ -334,7 +334,7 @@ describe("a project that is served signed", PATIENCE, () => {
     assert.match(err, /^✓ 200 ok in \d+ ms · input hash ✓ nonce ✓ result signature ✓$/m);
     assert.match(err, /^✓ changed after signing: refused: 422 input_integrity_error$/m);
     const without = await project.invoke(`${url}/double`, INPUT, "--signed");
-    assert.match(without.err, /401 .* \(this server expects another header prefix: pass --header-prefix X-Nexus-\)/);
+    assert.match(without.err, /401 .* \(this server expects another header prefix: pass --header-prefix X-Nexus-;/);
     project.write({ "other.key": "07".repeat(32) });
     const other = ["--leader-key", "other.key", "--leader-id", "other", "--header-prefix", "X-Nexus-"];
     assert.match(

@@ -46,6 +46,7 @@ function stable(text: string, root: string): string {
     .replaceAll(root, "FOLDER")
     .replace(/127\.0\.0\.1:\d{4,5}/g, "127.0.0.1:8080")
     .replace(/"time":\d+/g, '"time":…')
+    .replace(/request [0-9a-f]{8}-[0-9a-f-]{27}/g, "request …")
     .split("\n")
     .filter(
       (line) => line.trim() !== "" && !/^\s*\d* \| |^\s*~+$|^svc-gen: \d+ (?:error|note)s? in |^wrote /.test(line),

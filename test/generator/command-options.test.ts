@@ -241,7 +241,30 @@ describe("invoke", () => {
       await said(secure),
       /the certificate is self-signed .*; to test with this certificate, use --ca FILE\)$/m,
     );
-    assert.match(await said(secure.replace("https", "http")), /\(the server may use TLS: try https:\/\/\)$/m);
+    assert.match(
+      await said(secure.replace("https", "http")),
+      /\(the server may use TLS: try https:\/\/; otherwise check the logs/,
+    );
+  });
+
+  it("an error answer: the request ID is printed, and for a refused leader its ID", async () => {
+    const answers: readonly (readonly [number, string, RegExp])[] = [
+      [401, '{"error":"auth_failed"}', /signed as leader "bob", key ID 0; request r-1\)$/m],
+      [403, '{"error":"permission_denied"}', /signed as leader "bob", key ID 0; request r-1\)$/m],
+      [422, '{"error":"input_integrity_error"}', /the tool did not run; request r-1\)$/m],
+      [
+        422,
+        '{"error":"input_deserialization_error","details":"this server accepts only unsigned calls"}',
+        /\(omit --signed; if the server should require .*; request r-1\)$/m,
+      ],
+    ];
+    for (const [status, body, message] of answers) {
+      answer = (response) => {
+        if (response.req.method === "GET") response.end(document);
+        else response.writeHead(status, { "X-Request-Id": "r-1" }).end(body);
+      };
+      assert.match((await svcGenIn(keys, ["invoke", `${plain}/tool`, "{}", ...AS_BOB])).err, message);
+    }
   });
 
   it("--timeout: limits the metadata request, unsigned calls and signed calls", async () => {

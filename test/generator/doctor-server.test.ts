@@ -647,6 +647,7 @@ it("usage errors", async () => {
     await run("htps://user:password@a"),
     '2 svc-gen: doctor expects the URL of a tool, such as https://tools.example.org/sum, got "htps://…@a"',
   );
+  assert.match(await run("07".repeat(32)), /, got a key$/);
   assert.equal(await run("http://a", "http://b"), "2 svc-gen: doctor expects one URL, got 2");
   assert.equal(await run("--size", "5"), "2 svc-gen: --size applies only with a URL: svc-gen doctor URL");
   assert.equal(

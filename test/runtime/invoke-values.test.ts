@@ -87,7 +87,7 @@ describe("input values, signed and unsigned, and the same values in results", ()
         ["1e3", 1000, "1000"],
         ["1e16", 1e16, "1e+16"],
       ],
-      [["9007199254740992", "value: expected a number within ±(2^53-1), got an integer beyond it"]],
+      [["9007199254740992", "value: expected a number within +/-(2^53-1), got an integer beyond it"]],
     ],
     [
       "any JSON",

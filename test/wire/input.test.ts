@@ -78,20 +78,20 @@ describe("numbers", () => {
     "1".padEnd(300, "0"),
     `-${"9".repeat(300)}`,
   ]) {
-    fails(NUMBER, text, "expected a number within ±(2^53-1), got an integer beyond it");
-    fails(INTEGER, text, "expected a number within ±(2^53-1), got an integer beyond it");
+    fails(NUMBER, text, "expected a number within +/-(2^53-1), got an integer beyond it");
+    fails(INTEGER, text, "expected a number within +/-(2^53-1), got an integer beyond it");
   }
   // serde_json reads it as the largest double, JavaScript rounds up and out of the range.
   fails(NUMBER, "0.179769313486231581e309", "expected a number within the range of doubles, got one beyond it");
   for (const text of ['"1"', "null", "true", "[]", "{}"]) {
     const got = { '"1"': "a string", null: "null", true: "a boolean", "[]": "an array", "{}": "an object" }[text];
     fails(NUMBER, text, `expected a number, got ${got}`);
-    fails(INTEGER, text, `expected an integer within ±(2^53-1), got ${got}`);
+    fails(INTEGER, text, `expected an integer within +/-(2^53-1), got ${got}`);
     fails(BIGINT, text, `expected an integer, got ${got}`);
   }
   for (const text of ["0", "-7", "9007199254740991"]) gives(INTEGER, text, Number(text));
   for (const text of ["1.0", "1e3", "-0", "1.5"]) {
-    fails(INTEGER, text, "expected an integer within ±(2^53-1), got a number that is not an integer");
+    fails(INTEGER, text, "expected an integer within +/-(2^53-1), got a number that is not an integer");
   }
 });
 
@@ -118,11 +118,11 @@ describe("bigints", () => {
       fails(codec, text, "expected an integer, got a number that is not an integer");
     }
     for (const text of ["9007199254740993.0", "1e40"]) {
-      const got = "got a double beyond ±(2^53-1): send all digits, in JavaScript a bigint";
+      const got = "got a double beyond +/-(2^53-1): send all digits, in JavaScript a bigint";
       fails(codec, text, `expected an integer, ${got}`);
     }
     for (const text of ["9007199254740993.0", "1e40"]) {
-      const got = "got a double beyond ±(2^53-1): send all digits, in JavaScript a bigint";
+      const got = "got a double beyond +/-(2^53-1): send all digits, in JavaScript a bigint";
       fails(codec, text, `expected an integer, ${got}`);
     }
     fails(codec, '"1"', "expected an integer, got a string");

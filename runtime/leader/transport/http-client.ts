@@ -210,9 +210,14 @@ function lost(error: NodeJS.ErrnoException | undefined, { protocol }: URL, hasBe
   }
   // undici's own error codes do not describe the cause.
   const what = code.startsWith("UND_") ? message : code || "the connection broke";
-  const isUnanswered = protocol === "http:" && !hasBegun && /^(?:UND_ERR_SOCKET|ECONNRESET|HPE_.+)$/.test(code);
-  const hint = isUnanswered
-    ? ": the server closed the connection without an answer; if its port uses TLS, use https://"
-    : "";
+  const isUnanswered = !hasBegun && /^(?:UND_ERR_SOCKET|ECONNRESET|HPE_.+)$/.test(code);
+  let hint = "";
+  if (isUnanswered) {
+    const scheme = protocol === "http:" ? "if its port uses TLS, use https://; otherwise " : "";
+    hint = `: the server closed the connection without an answer; ${scheme}the server or a gateway may have no free connection (SVC_MAX_CONNECTIONS): see its log`;
+  } else if (/SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|CERT_UNTRUSTED/.test(code)) {
+    hint =
+      ": the authority of the server's certificate is not trusted; set `tls: { ca }` to the authority's certificate";
+  }
   return new LeaderError("connection_failed", `${what}${hint}`, { cause: error });
 }

@@ -7,7 +7,7 @@ import { type ServerOptions, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ConnectionError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import { ENV_TLS_CERT_PATH } from "../../config/environment.js";
+import { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "../../config/environment.js";
 import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
 import { errorBody } from "../errors/request-error.js";
 import type { MemoryBudget } from "../load/memory-budget.js";
@@ -205,7 +205,7 @@ function refuseClient(error: ConnectionError, socket: Socket, lingerMs: number, 
 }
 
 const PLAIN_ON_TLS = "plain HTTP on a port with TLS: clients need https://, and nginx needs proxy_pass https://";
-const TLS_ON_PLAIN = `a TLS handshake on a port without TLS: clients need http://, or set ${ENV_TLS_CERT_PATH} here`;
+const TLS_ON_PLAIN = `a TLS handshake on a port without TLS: clients need http://, or set ${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH} here`;
 
 /** Raw HTTP text of an error answer. */
 function refusalText(id: string, code: ErrorCode, details: string | undefined, memory: readonly string[] = []): string {

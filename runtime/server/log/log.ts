@@ -45,7 +45,7 @@ export function initLogger(env: Readonly<Record<string, string | undefined>> = p
     return child.call(this, log(fields), more);
   } as typeof child;
   destination.onDropped = (dropped) =>
-    logger.error({ dropped }, "log lines were dropped because nothing is reading standard error");
+    logger.error({ dropped }, "log lines were dropped because nothing is reading standard error or its disk is full");
   return SafeLogger.of(logger, destination, levelFilter(level));
 }
 

@@ -47,7 +47,7 @@ import type { UnionSteps } from "./union/union-steps.js";
 export { type Decode, DecodeContext } from "./decode-context.js";
 
 /** A double that the sender may have rounded from an integer. */
-const ROUNDED = "a double beyond ±(2^53-1): send all digits, in JavaScript a bigint";
+const ROUNDED = "a double beyond +/-(2^53-1): send all digits, in JavaScript a bigint";
 
 /** Creates a `WithSerdeErrorPath`. Passed as a parameter because that class imports this module. */
 export type Wrap = (value: unknown) => unknown;
@@ -234,12 +234,12 @@ export class DecoderCompiler {
 
   #number(codec: CodecOf<"number">): Decode {
     const integer = codec.integer === true;
-    const expected = integer ? "an integer within ±(2^53-1)" : "a number";
+    const expected = integer ? "an integer within +/-(2^53-1)" : "a number";
     const check = numberCheck(codec);
     return (document, entry) => {
       const kind = kindAt(document, entry);
       if (kind === LARGE_INTEGER || (kind === DOUBLE && isFarInteger(document, entry))) {
-        return new Mismatch("a number within ±(2^53-1)", "an integer beyond it");
+        return new Mismatch("a number within +/-(2^53-1)", "an integer beyond it");
       }
       if (kind !== SMALL_INTEGER && kind !== DOUBLE) return new Mismatch(expected, entryKind(document, entry));
       if (integer && kind === DOUBLE) return new Mismatch(expected, "a number that is not an integer");
