@@ -45,7 +45,8 @@ export const newCommand = defineCommand({
   arguments: "[DIR]",
   summary: "create a tool project: a class, its tests, a container, a CI workflow",
   details: `Asks for the folder, the name of the tool and whether to run npm install; each question has a default. Without a terminal, pass
-DIR or --yes. No file is replaced. npm install and svc-gen then run in the new project.`,
+DIR or --yes. No file is replaced. npm install and svc-gen then run in the new project. If svc-gen was installed from
+files or runs in a checkout, the project uses svc-gen and svc-runtime from there.`,
   options: OPTIONS,
   examples: [
     ["svc-gen new my-tool", "asks for the name of the tool"],
