@@ -98,7 +98,7 @@ export async function develop(options: DevOptions): Promise<void> {
 
 /** A compiled project, and the time at which the change that led to it began. */
 interface Build extends Compiled {
-  /** Identifies its files and variables. */
+  /** Hash of the compiled files and the environment: builds with the same key need no restart. */
   readonly key: string;
   /** Text of its `meta.json`. */
   readonly document: string;

@@ -63,7 +63,7 @@ export class PendingWrites {
         return await attempt;
       } catch (error) {
         if (!(error instanceof RedisFault)) throw error;
-        // `stop` has already counted this write.
+        // `stop` has already counted this write as dropped.
         if (this.#stopped) return undefined;
       } finally {
         this.#first.delete(attempt);

@@ -80,7 +80,7 @@ function keyIdOf(text: string): bigint {
   throw new UsageError(`--key-id expects an integer from 0 to 2^64-1, got ${quoted(text)}`);
 }
 
-/** Tool of the printed entry: the given one, or the only one in ./meta.json. */
+/** Tool of the configuration entry that a command prints: that of `--tool`, the only one in ./meta.json, or a placeholder. */
 export function toolOf({ cwd, values }: CommandContext<typeof ENTRY_OPTIONS & Options>): string {
   const { tool } = values;
   if (tool === undefined) return onlyTool(cwd) ?? "xyz.demo.tool@1";

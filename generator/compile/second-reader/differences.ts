@@ -31,7 +31,8 @@ export const CORRECTED = {
   "optional null": "an optional member or tuple element may be null on the wire; the library does not allow null",
   "symbol member":
     "a member whose name is a symbol is not sent; the library derives a member with the compiler's internal name",
-  "member __proto__": "the library assigns a member of this name as the prototype of its object",
+  "member __proto__":
+    "the library omits a member of this name: it sets the prototype of the schema's properties object instead",
   "tuple with a tail": "in [...A[], B] the library repeats the last element, B, instead of A",
   "alias by name":
     "the library replaces an alias named Readonly or Mutable by its type argument, and one named integer by an integer",

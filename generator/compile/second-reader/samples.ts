@@ -29,7 +29,7 @@ interface ValueSlot {
  * Values that fit a schema, and their neighbours: one member removed, added or of another type; one item fewer or more;
  * a text outside a set of literals.
  *
- * @param variants whether the alternatives are the variants of an output
+ * @param variants whether the branches of the root are the variants of an output
  */
 export function neighboursOf(root: JsonObject, variants: boolean): readonly unknown[] {
   const values: unknown[] = [];

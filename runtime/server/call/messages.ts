@@ -164,7 +164,7 @@ export interface Refusal {
   readonly path?: string | undefined;
   readonly headers: RequestHeaders["headers"];
   readonly peer: string | undefined;
-  /** Whether observers of calls also receive the request. */
+  /** Whether the request is a call. Then the observers of calls receive it, in addition to those of requests. */
   readonly isCall: boolean;
 }
 

@@ -108,7 +108,7 @@ export class Metrics implements Observer {
     const registers = [registry];
     const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
       new Counter({ name, help, labelNames, registers });
-    this.#calls = counter("svc_calls_total", "Answered calls; the label code is ok for a result.", [
+    this.#calls = counter("svc_calls_total", 'Answered calls by tool and error code; code="ok" counts results.', [
       "tool",
       "status",
       "code",
@@ -118,7 +118,7 @@ export class Metrics implements Observer {
     this.#refused = counter("svc_requests_refused_total", "Requests that were refused without running a tool.", [
       "code",
     ]);
-    const byLeader = "Answered calls by leader of the allow-list; the label code is ok for a result.";
+    const byLeader = 'Answered calls by leader of the allow-list and error code; code="ok" counts results.';
     this.#leaderCalls = counter("svc_leader_calls_total", byLeader, ["leader", "code"]);
     this.#duration = this.#histogram(
       "svc_call_duration_seconds",

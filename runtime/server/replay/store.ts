@@ -26,7 +26,7 @@ export interface CachedAnswer {
   readonly signable: boolean;
   /**
    * The exact body, possibly a view of a larger buffer. The store keeps a copy and returns copies of exact size.
-   * Usually at most 262,144 bytes; a longer body is stored and counted too, but may exceed the limit of the store.
+   * Usually at most 262,144 bytes. A longer body is stored too, even if the store then exceeds its limit.
    */
   readonly body: Uint8Array;
   /**
