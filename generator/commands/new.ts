@@ -72,23 +72,7 @@ function addTool(call: CommandContext<typeof OPTIONS>, name: string, scaffold: S
       "run the command in a project, or create one: svc-gen new",
     );
   }
-  const taken = projectFqns(cwd) ?? [];
-  const domain = /^(.+)\.[^.]+@/.exec(taken[0] ?? "")?.[1] ?? "xyz.demo";
-  const complete = (short: string) => (/[.@]/.test(short) ? short : `${domain}.${short}@1`);
-  const tool = scaffold.toolNames(name, "--tool", complete);
-  if (taken.includes(tool.fqn))
-    throw new CommandError(`the project already has ${tool.fqn}`, "choose another name, or a new version");
-  const files = scaffold.toolFiles(tool);
-  scaffold.assertNew(
-    cwd,
-    ".",
-    files.map(({ path }) => path),
-  );
-  writeNewFiles(
-    cwd,
-    files.map(({ path, text }) => ({ target: join(cwd, path), content: text })),
-  );
-  const paths = files.map(({ path }) => path);
+  const { tool, paths } = scaffold.addTool(cwd, name, projectFqns(cwd) ?? []);
   const next = ["npm test", "npx svc-gen"];
   if (call.json) call.print(asJson({ folder: cwd, fqn: tool.fqn, wrote: paths, next }));
   else {

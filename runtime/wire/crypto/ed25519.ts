@@ -2,9 +2,8 @@
 //
 // A signature is accepted if S is below the group order, A and R are canonical encodings of curve points that are not
 // of small order, and the cofactorless equation S·B = R + k·A holds (protocol section 4). libsodium checks all of this;
-// OpenSSL and @noble/ed25519 accept more signatures, so the missing checks are added here.
+// OpenSSL and @noble/ed25519 accept more signatures, so node-engine.ts and portable-crypto.ts add the missing checks.
 
-import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import type { Ed25519Engine, EngineSelection } from "./ed25519-engine.js";
 import {
   assertBytes,
@@ -18,17 +17,16 @@ import {
   SIGNATURE_BYTES,
   type SigningKey,
   secretOf,
-  VerifyKey,
 } from "./ed25519-keys.js";
+import { derivePublicKey, nodeEngine } from "./node-engine.js";
 import { isPoint, nobleEngine } from "./portable-crypto.js";
 import { type Sodium, sodium } from "./sodium.js";
+import { isStrictEncoding } from "./strict-encoding.js";
 
 export type { Ed25519Engine, EngineSelection } from "./ed25519-engine.js";
 export { prepareVerifyKey } from "./ed25519-keys.js";
+export { nodeEngine } from "./node-engine.js";
 export { nobleEngine } from "./portable-crypto.js";
-
-const privateKeyObjects = new WeakMap<SigningKey, KeyObject>();
-const publicKeyObjects = new WeakMap<VerifyKey, KeyObject>();
 
 /**
  * Prepares a private key for repeated use and derives its public key. Copies the bytes.
@@ -60,13 +58,11 @@ function secretOfSeed(seed: Uint8Array): Uint8Array {
     sodium.crypto_sign_seed_keypair(Buffer.allocUnsafeSlow(PUBLIC_KEY_BYTES), secret, bytes);
   } else {
     secret.set(bytes);
-    secret.set(publicHalf(importPrivateKey(bytes)), SEED_BYTES);
+    secret.set(derivePublicKey(bytes), SEED_BYTES);
   }
   bytes.fill(0);
   return secret;
 }
-
-// libsodium
 
 /**
  * libsodium through the optional package sodium-native: the fastest engine, strict without additional checks.
@@ -96,70 +92,6 @@ export function loadSodiumEngine(): Ed25519Engine | undefined {
   };
 }
 
-// node:crypto
-
-/** OpenSSL through node:crypto, with additional checks. */
-export const nodeEngine: Ed25519Engine = {
-  name: "node:crypto",
-  verify(publicKey, message, signature) {
-    const bytes = keyBytes(publicKey);
-    assertBytes(message, "message");
-    assertBytes(signature, "signature");
-    if (signature.length !== SIGNATURE_BYTES || bytes.length !== PUBLIC_KEY_BYTES) return false;
-    if (!isStrictEncoding(bytes) || !isStrictEncoding(signature) || !isReducedScalar(signature)) return false;
-    return verify(null, message, publicKeyObject(publicKey, bytes), signature);
-  },
-  sign(key, message) {
-    const privateKey = privateKeyObject(key);
-    assertBytes(message, "message");
-    return sign(null, message, privateKey);
-  },
-};
-
-const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
-const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
-
-function importPrivateKey(seed: Uint8Array): KeyObject {
-  const der = Buffer.concat([PKCS8_PREFIX, seed]);
-  const privateKey = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
-  der.fill(0);
-  return privateKey;
-}
-
-function privateKeyObject(key: SigningKey): KeyObject {
-  const known = privateKeyObjects.get(key);
-  if (known !== undefined) return known;
-  const privateKey = importPrivateKey(secretOf(key).subarray(0, SEED_BYTES));
-  privateKeyObjects.set(key, privateKey);
-  return privateKey;
-}
-
-function publicHalf(privateKey: KeyObject): Buffer {
-  return createPublicKey(privateKey).export({ format: "der", type: "spki" }).subarray(-PUBLIC_KEY_BYTES);
-}
-
-function publicKeyObject(publicKey: VerifyKey | Uint8Array, bytes: Uint8Array): KeyObject {
-  const known = publicKey instanceof VerifyKey ? publicKeyObjects.get(publicKey) : undefined;
-  if (known !== undefined) return known;
-  const key = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, bytes]), format: "der", type: "spki" });
-  if (publicKey instanceof VerifyKey) publicKeyObjects.set(publicKey, key);
-  return key;
-}
-
-/**
- * The five y coordinates of points of small order, little-endian with the sign bit clear, and the non-canonical
- * encodings p and p + 1 of the coordinates 0 and 1.
- */
-const SMALL_ORDER_ENCODINGS = [
-  "0000000000000000000000000000000000000000000000000000000000000000",
-  "0100000000000000000000000000000000000000000000000000000000000000",
-  "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
-  "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
-  "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-  "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-  "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
-].map((hex) => Buffer.from(hex, "hex"));
-
 const sum = Buffer.alloc(PUBLIC_KEY_BYTES);
 
 /**
@@ -182,36 +114,6 @@ export function isValidPublicKey(publicKey: Uint8Array, library: Sodium | false 
     return false;
   }
 }
-
-/** Whether the first 32 bytes are a canonical field element that is not the y coordinate of a point of small order. */
-function isStrictEncoding(bytes: Uint8Array): boolean {
-  return isReducedCoordinate(bytes) && !SMALL_ORDER_ENCODINGS.some((encoding) => sameCoordinate(bytes, encoding));
-}
-
-function sameCoordinate(bytes: Uint8Array, encoding: Uint8Array): boolean {
-  for (let i = 0; i < 31; i++) if (bytes[i] !== encoding[i]) return false;
-  return ((bytes[31] as number) & 0x7f) === encoding[31];
-}
-
-/** Whether y, without the sign bit, is below p = 2^255 − 19. */
-function isReducedCoordinate(bytes: Uint8Array): boolean {
-  if (((bytes[31] as number) & 0x7f) !== 0x7f) return true;
-  for (let i = 30; i > 0; i--) if (bytes[i] !== 0xff) return true;
-  return (bytes[0] as number) < 0xed;
-}
-
-const ORDER_BYTES = Buffer.from("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010", "hex");
-
-/** Whether S, the second half of a signature, is below the group order (both little-endian). */
-function isReducedScalar(signature: Uint8Array): boolean {
-  for (let i = 31; i >= 0; i--) {
-    const difference = (signature[32 + i] as number) - (ORDER_BYTES[i] as number);
-    if (difference !== 0) return difference < 0;
-  }
-  return false;
-}
-
-// Choice
 
 /**
  * Selects the engine at start-up: libsodium if it loads and passes the self-test, otherwise node:crypto.
