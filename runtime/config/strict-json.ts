@@ -4,7 +4,6 @@
 // pasted anywhere, even as a name.
 
 import { parseFqn } from "../fqn.js";
-import { READABLE_NAME } from "../wire/described-text.js";
 import {
   ARRAY,
   after,
@@ -84,6 +83,8 @@ function displayFile({ file }: DocumentSource): string | undefined {
   return file === undefined || hiddenPath(file) !== undefined ? undefined : file;
 }
 
+/** Member names that messages may contain: words of letters. Never matches a key or a part of a key. */
+const READABLE_NAME = /^(?=.{1,40}$)\$?[a-z]{1,20}(?:[_-][a-z]{2,20}|[A-Z][a-z]{2,20})*$/;
 /** Maximum edit distance for "did you mean". */
 const MAX_STEPS = 3;
 

@@ -3,9 +3,6 @@
 /** Longest text shown as a path. */
 const MAX_PATH = 512;
 
-/** Names of members that messages may contain: words of letters. Never matches a key or a part of a key. */
-export const READABLE_NAME = /^(?=.{1,40}$)\$?[a-z]{1,20}(?:[_-][a-z]{2,20}|[A-Z][a-z]{2,20})*$/;
-
 /** Kind of a text that was given as a path but is the content of a file; undefined if it may be a path. */
 export function contentKind(text: string): string | undefined {
   if (text.includes("-----")) return "PEM text";

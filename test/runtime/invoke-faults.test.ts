@@ -242,7 +242,7 @@ describe("500 output_serialization_error: port and reason, no message of custom 
 
   for (const [what, result, details] of [
     ["undefined", undefined, "result: expected an object with one variant, got nothing"],
-    ["an unknown variant", { okay: { value: 1 } }, 'result: expected one of the variants "ok", "done", got "okay"'],
+    ["an unknown variant", { canary: { value: 1 } }, 'result: expected one of the variants "ok", "done", got another'],
     [
       "the reserved variant",
       { _err_eval: { reason: "x" } },

@@ -158,7 +158,7 @@ describe("explicit ports from encodeOutput", () => {
   }
 
   for (const [what, tag, ports, details] of [
-    ["an unknown variant", "errr", [], 'result: expected one of the variants "ok", "err", got "errr"'],
+    ["an unknown variant", "canary", [], 'result: expected one of the variants "ok", "err", got another'],
     ["a port too few", "ok", [["a", value("1")]], "ok: expected 2 ports, got 1"],
     [
       "a port too many",

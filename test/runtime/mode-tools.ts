@@ -37,7 +37,7 @@ export const THROWN: Readonly<Record<string, () => unknown>> = {
 /** Results that cannot be sent, and why. */
 export const UNENCODABLE: Readonly<Record<string, readonly [result: () => unknown, details: string | undefined]>> = {
   nothing: [() => undefined, "result: expected an object with one variant, got nothing"],
-  "another variant": [() => ({ other: {} }), 'result: expected one of the variants "ok", got "other"'],
+  "another variant": [() => ({ canary: {} }), 'result: expected one of the variants "ok", got another'],
   "a missing port": [() => ({ ok: {} }), "ok.value: expected a JSON value, got nothing"],
   "a function": [() => ({ ok: { value: () => "canary" } }), "ok.value: expected a JSON value, got a function"],
   NaN: [() => ({ ok: { value: Number.NaN } }), "ok.value: expected a finite number, got NaN"],

@@ -93,7 +93,7 @@ describe("variants", () => {
     ["two variants", { ok: {}, empty: {} }, "result: expected exactly one variant, got 2"],
     ["another variant", { [SECRET]: {} }, another],
     ["another string", SECRET, another],
-    ["a variant of Object.prototype", { constructor: {} }, another.replace("another", '"constructor"')],
+    ["a variant of Object.prototype", { constructor: {} }, another],
     ["the reserved variant", { _err_eval: { reason: "x" } }, another],
     ["the reserved variant as a string", "_err_eval", another],
     ["a string where ports are declared", "ok", "ok: expected an object with its ports"],

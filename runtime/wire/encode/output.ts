@@ -20,8 +20,7 @@ import { type Decode, DecodeContext } from "../decode/decoder.js";
 import { kindOf, Mismatch } from "../decode/mismatch.js";
 import { ResultDecoderCompiler } from "../decode/result-decoder.js";
 import { DefinitionMemo } from "../definitions.js";
-import { READABLE_NAME } from "../described-text.js";
-import { outputFault, type Path, pathText, type WireFault } from "../fault.js";
+import { outputFault, type Path, pathText } from "../fault.js";
 import { type JsonDocument, kindAt, NULL } from "../json/document.js";
 import { JsonError } from "../json/error.js";
 import { quote } from "../json/print.js";
@@ -109,7 +108,7 @@ export class OutputEncoder {
     }
     const found = this.#variants.get(tag);
     if (found === undefined || tag === FAILURE_VARIANT) {
-      throw this.#undeclared(typeof result === "string" ? "" : tag);
+      throw outputFault(`result: expected one of the variants ${this.#names()}, got another`);
     }
     if ((typeof result === "string") !== (found.variant.text === true)) {
       throw outputFault(`${tag}: expected ${found.variant.text ? "the string alone" : "an object with its ports"}`);
@@ -117,11 +116,11 @@ export class OutputEncoder {
     return found;
   }
 
-  #undeclared(tag: string): WireFault {
-    const names = [...this.#variants.keys()].filter((name) => name !== FAILURE_VARIANT);
-    const declared = names.map((name) => JSON.stringify(name)).join(", ");
-    const got = READABLE_NAME.test(tag) ? JSON.stringify(tag) : "another";
-    return outputFault(`result: expected one of the variants ${declared}, got ${got}`);
+  #names(): string {
+    return [...this.#variants.keys()]
+      .filter((name) => name !== FAILURE_VARIANT)
+      .map((name) => JSON.stringify(name))
+      .join(", ");
   }
 
   #inline(
@@ -149,7 +148,7 @@ export class OutputEncoder {
 
   #explicit({ tag, ports }: OffchainToolOutput): EncodedOutput {
     const declared = this.#variants.get(tag)?.variant;
-    if (declared === undefined) throw this.#undeclared(tag);
+    if (declared === undefined) throw outputFault(`result: expected one of the variants ${this.#names()}, got another`);
     if (ports.length !== declared.ports.length) {
       throw outputFault(`${pathText([tag])}: expected ${declared.ports.length} ports, got ${ports.length}`);
     }
