@@ -285,7 +285,8 @@ const LAYERS = [
   {
     name: "generator/scaffold",
     files: "generator/scaffold/*",
-    below: "generator/compile/model generator/compile/diagnostics generator/cli/command-errors",
+    below:
+      "generator/compile/model generator/compile/diagnostics generator/files/new-files generator/cli/command-errors",
     packages: "svc-runtime/internal/generator handlebars",
     node: "child_process fs module path url",
   },

@@ -16,5 +16,5 @@ export {
 export { readPublicKey, readSigningKey } from "../config/keys.js";
 export { parseListenAddress } from "../config/listen-address.js";
 export { hiddenPath, isWorldReadable, readOperatorFile } from "../config/operator-file.js";
-export { type StrayVariable, strayVariables } from "../config/stray-variables.js";
-export type { ConfigError, DocumentNode } from "../config/strict-json.js";
+export { strayVariables } from "../config/stray-variables.js";
+export type { ConfigError } from "../config/strict-json.js";

@@ -25,7 +25,7 @@ export function committedBytes(text: CommittedText): Buffer {
 /** One received value of a port: the entry of its `data` member, or its decoded `bytes` member. */
 export type Item = { readonly entry: number } | EncodedItem;
 
-export interface EncodedItem {
+interface EncodedItem {
   readonly entry: undefined;
   readonly bytes: Buffer;
 }

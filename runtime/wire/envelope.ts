@@ -32,6 +32,9 @@ interface Budget {
   isEncoded: boolean;
 }
 
+/** Maximum number of input ports that a message names. */
+const MAX_NAMED_PORTS = 8;
+
 /** Reads the envelopes of one tool. */
 export class EnvelopeReader {
   readonly #names: MemberNames;
@@ -86,9 +89,14 @@ export class EnvelopeReader {
     const port = entry === undefined ? -1 : this.#names.indexOf(document, entry, i);
     if (port >= 0) return port;
     const isString = stringValueOf(document, entry) !== undefined;
-    const ports = this.#ports.map(({ name }) => name).join(", ");
-    const fault = `the tool has no such input port (the input ports are: ${ports})`;
-    throw inputFault(`${stepsText(at)}.port_name: ${isString ? fault : "expected a string"}`);
+    throw inputFault(`${stepsText(at)}.port_name: ${isString ? this.#undeclared() : "expected a string"}`);
+  }
+
+  #undeclared(): string {
+    if (this.#ports.length === 0) return "the tool has no input ports";
+    const names = this.#ports.slice(0, MAX_NAMED_PORTS).map((_, i) => this.#label(i));
+    const more = this.#ports.length > MAX_NAMED_PORTS ? ", …" : "";
+    return `the tool has no such input port (the input ports are: ${names.join(", ")}${more})`;
   }
 
   #label(port: number): string {

@@ -21,6 +21,7 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   "runtime/wire/json/read.ts": wire("json", "input", "envelope", "hostile"),
   "runtime/wire/json/scan.ts": wire("json", "input", "envelope", "hostile"),
   "runtime/wire/envelope.ts": [...wire("envelope"), ...runtime("invoke-envelope"), ...wire("hostile")],
+  "runtime/wire/committed-texts.ts": [...wire("envelope"), ...runtime("invoke-envelope"), ...wire("hostile")],
   "runtime/wire/crypto/input-hash.ts": wire("signature", "bcs"),
   "runtime/wire/crypto/signature.ts": wire("signature", "bcs"),
   "runtime/server/call/invoke-service.ts": runtime(
@@ -32,6 +33,8 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
     "load",
     "admin",
   ),
+  "runtime/server/call/result-signer.ts": runtime("replay-http", "invoke-results"),
+  "runtime/server/call/announced-length.ts": runtime("serve", "request-body"),
   "runtime/server/replay/memory.ts": runtime("replay", "replay-http", "replay-http-overlap", "replay-cost"),
   "runtime/server/replay/memory-arena.ts": runtime("replay", "replay-http", "replay-http-overlap", "replay-cost"),
   "runtime/server/replay/memory-index.ts": runtime("replay", "replay-http", "replay-http-overlap", "replay-cost"),

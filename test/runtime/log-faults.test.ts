@@ -172,7 +172,8 @@ describe("a disk that fills in the middle of a line", { timeout: 120_000 }, () =
       log.info({ i: 3 }, "written");`;
     const path = join(moduleFolder({ "full.js": entry }), "full.js");
     const script = mounts('head -c 4096 /dev/zero > "$0/used" && "$1" "$2" "$0" 2>> "$0/log" && cat "$0/log"');
-    const { stdout } = spawnSync("unshare", [...unshare, script, folder, process.execPath, path], { encoding: "utf8" });
+    const args = [...unshare, script, folder, process.execPath, path];
+    const { stdout } = spawnSync("unshare", args, { encoding: "utf8", timeout: 60_000 });
     const [first = "", cut = "", ...more] = stdout.split("\n");
     assert.deepEqual([JSON.parse(first).i, /"i":2,"fill":"x+$/.test(cut)], [1, true]);
     assert.deepEqual(

@@ -86,7 +86,7 @@ for (const signed of [true, false]) {
     if (signed)
       await assert.rejects(
         invoke({ ...INPUT, pear: 1 }),
-        refused(422, code, /no such input port \(the input ports are: id, plain, /),
+        refused(422, code, /no such input port \(the input ports are: "id", "plain", /),
       );
     await assert.rejects(invoke({ ...INPUT, name: "too long a name" }), refused(422, code, /^name: expected .*8/));
     assert.doesNotMatch(inspect(harness.logs, { depth: 9 }), /too long a name/, "no value of a caller is kept");

@@ -96,7 +96,8 @@ const fails = (code: string, details: RegExp) => (error: unknown) => {
 test("a number that has lost precision is refused by the tool", async () => {
   const client = await clientFor();
   const bad = { ...INPUT, id: 2 ** 60 } as unknown as Input;
-  const text = /^id: expected an integer, got a double beyond ±\(2\^53-1\): send all digits, in JavaScript a bigint$/;
+  const text =
+    /^id: expected an integer, got a double beyond \+\/-\(2\^53-1\): send all digits, in JavaScript a bigint$/;
   await assert.rejects(client.invokeUnsigned(bad), fails("input_deserialization_error", text));
 });
 

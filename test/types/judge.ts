@@ -18,7 +18,7 @@ const STRICTER: readonly (readonly [details: RegExp, reason: string])[] = [
     /expected (an u?int64 integer|an integer from -2\^63 to 2\^64-1), /,
     "the range of a bigint is its format, an annotation",
   ],
-  [/expected a number within ±\(2\^53-1\), got an integer beyond it/, "a number would round it"],
+  [/expected a number within \+\/-\(2\^53-1\), got an integer beyond it/, "a number would round it"],
   [/expected an RFC 3339 date-time/, "a Date has no leap second"],
   [
     /expected unique items/,

@@ -84,17 +84,17 @@ describe("envelope faults", () => {
     [
       "an unknown port",
       body(ONE, port(CANARY, "1")),
-      "ports[1].port_name: the tool has no such input port (the input ports are: one, many)",
+      'ports[1].port_name: the tool has no such input port (the input ports are: "one", "many")',
     ],
     [
       "a port of Object.prototype",
       body(port("__proto__", "1")),
-      "ports[0].port_name: the tool has no such input port (the input ports are: one, many)",
+      'ports[0].port_name: the tool has no such input port (the input ports are: "one", "many")',
     ],
     [
       "constructor",
       body(port("constructor", "1")),
-      "ports[0].port_name: the tool has no such input port (the input ports are: one, many)",
+      'ports[0].port_name: the tool has no such input port (the input ports are: "one", "many")',
     ],
     ["a port without a value", body(`{"port_name":"one"}`), "ports[0].value: missing"],
     ["a port twice", body(ONE, ONE, MANY), 'ports[1]: port "one" is given twice'],

@@ -213,11 +213,11 @@ function lost(error: NodeJS.ErrnoException | undefined, { protocol }: URL, hasBe
   const isUnanswered = !hasBegun && /^(?:UND_ERR_SOCKET|ECONNRESET|HPE_.+)$/.test(code);
   let hint = "";
   if (isUnanswered) {
-    const scheme = protocol === "http:" ? "if its port uses TLS, use https://; otherwise " : "";
-    hint = `: the server closed the connection without an answer; ${scheme}the server or a gateway may have no free connection (SVC_MAX_CONNECTIONS): see its log`;
+    const scheme = protocol === "http:" ? "its port uses TLS (use https://), or " : "";
+    hint = `: the server closed the connection without an answer; perhaps ${scheme}it has no free connection`;
   } else if (/SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|CERT_UNTRUSTED/.test(code)) {
     hint =
-      ": the authority of the server's certificate is not trusted; set `tls: { ca }` to the authority's certificate";
+      ": the authority of the server's certificate is not trusted; pass its certificate as `ca` (`tls: { ca }`, or `connect: { ca }` of a dispatcher)";
   }
   return new LeaderError("connection_failed", `${what}${hint}`, { cause: error });
 }

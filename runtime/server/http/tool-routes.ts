@@ -255,7 +255,7 @@ export class ToolRoutes {
         },
       });
     } catch (error) {
-      answer = replyToThrown(error, this.#options.log);
+      answer = replyToThrown(new RequestError("internal_error", undefined, { cause: error }), this.#options.log);
     }
     if (!this.requests.end(reply, answer.code)) return;
     const last = this.#options.shutdown.stopping || answer.code === "request_timeout";

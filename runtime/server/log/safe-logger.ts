@@ -17,7 +17,7 @@ export interface DroppedLines {
 export class SafeLogger implements ServerLogger {
   /** The parent's logger as long as `#fields` is set, then this logger's own. */
   #logger: ServerLogger | Logger;
-  /** Fields of a child that has written no line yet: most calls write none. */
+  /** Fields of a child that has written no line and was not asked for its level: at the level `info`, most calls. */
   #fields: Readonly<Record<string, unknown>> | undefined;
   readonly #isWritten: ((level: string) => boolean) | undefined;
 
