@@ -67,5 +67,6 @@ function isHeld(lock: string): boolean {
   const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
   if (made === undefined || Date.now() - made > MAX_LOCK_MS) return false;
   const pid = readJsonFile(lock);
-  return typeof pid === "number" && isRunning(pid);
+  // The file is empty until its process has written the id.
+  return typeof pid !== "number" || isRunning(pid);
 }

@@ -147,7 +147,8 @@ test("files that share a process run one after the other, and each has its line,
 
 test("files of a process that ends before its last file, or fails after it, fail", () => {
   for (const [last, fault] of [
-    ['test("one", () => process.exit(0));', "ended without a test"],
+    ['test("one", () => process.exit(0));', "ended without its report"],
+    [`${ONE} test("ends", () => process.exit(0)); test("never runs", () => {});`, "ended without its report"],
     [`${ONE} process.once("exit", () => { process.exitCode = 3; });`, "exit code 3"],
   ] as const) {
     const { stdout, status } = run({ "batch-first": ONE, "batch-last": last }, SHARED);

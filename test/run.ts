@@ -4,14 +4,15 @@
  * The tier of a file is its folder: `test/e2e` holds the tests that install packages, start a browser, containers, nginx,
  * Redis or replicas, or cause faults that last longer than a second. All others are the tier `test`.
  *
- * A file runs in a process of its own, or, in folders that allow it, in one process with other files of the folder, one
- * after the other (batch.ts). The process group is killed when the files have ended or one has reached its time limit, so
+ * A file runs in a process of its own, or, if its path begins as one of `SHARED`, in one process with other such files,
+ * one after the other (batch.ts). The process group is killed when the files have ended or one has reached its time limit, so
  * neither a failed test nor a process that it started outlives it. A file fails when it used more processor time than its
  * tier allows, and when it ended without the report of at least one test.
  *
  * Each file that passed also has to declare exactly the proofs that test/requirements.tsv lists for it (proves.ts).
  *
- *     node --import tsx test/run.ts [--tier=test] [--jobs=2] [--limit=300] [--cpu=30] [--verbose] [part of a path …]
+ *     node --import tsx test/run.ts [--tier=test] [--jobs=2] [--limit=300] [--cpu=30] [--shared=BEGINNING …] [--verbose]
+ *         [part of a path …]
  */
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
@@ -172,13 +173,13 @@ function runJob({ args }: Job): Promise<Report> {
       });
     }
     let late = false;
-    let before = 0;
+    let [files, since] = [0, performance.now()];
     const timer = setInterval(() => {
       const { size } = endedFiles();
-      late = size === before;
-      before = size;
+      if (size > files) [files, since] = [size, performance.now()];
+      late = performance.now() - since > limit * 1000;
       if (late) killGroup(child);
-    }, limit * 1000);
+    }, 500);
     // "exit" and not "close": a process that the file left behind holds its streams open.
     child.once("exit", () => killGroup(child));
     child.once("error", (error) => resolve({ text, fault: error.message, ended: new Map() }));
@@ -268,7 +269,8 @@ function outcomeInBatch(file: string, { text, ended, fault }: Report): Outcome {
   const tests = count(/^ +[✔✖﹣] /gm) - count(/^ +▶ /gm);
   const [wall, cpu] = ended.get(file) ?? [0, 0];
   const hasPassed = report.includes(`\n✔ ${file} (`);
-  const found = hasPassed || fault === undefined ? faultOf(file, tests === 0, cpu) : fault;
+  // A test that ends the process leaves its file without this line, whatever the exit code.
+  const found = hasPassed ? faultOf(file, tests === 0, cpu) : (fault ?? "ended without its report");
   return { file, tests, skipped: count(/^ +﹣ /gm), wall, cpu, fault: found };
 }
 

@@ -75,7 +75,8 @@ standard error. Exit 1 if there is no result, or if the result is _err_eval.`,
     const { LeaderError } = await import("svc-runtime/leader");
     let leader: Signer;
     try {
-      const timeoutMs = timeout === undefined ? {} : { timeoutMs: readNumber("timeout", timeout, 1, MAX_TIMEOUT_MS) };
+      const timeoutMs =
+        timeout === undefined ? {} : { timeoutMs: readNumber("timeout", timeout, 1, MAX_TIMEOUT_MS, "milliseconds") };
       const client = { ...(await leaderOptions(call, signed)), allowHttp: call.values["allow-http"] === true };
       ({ leader } = client);
       if (signed && leader === undefined) {

@@ -18,6 +18,8 @@ export class UnreadableFile extends Error {
   }
 }
 
+export class TooLargeFile extends UnreadableFile {}
+
 /** Reasons why a file cannot be read, by the code of the system's error. */
 export const UNREADABLE: Readonly<Record<string, string>> = {
   ENOENT: "the file does not exist",
@@ -31,12 +33,13 @@ export const UNREADABLE: Readonly<Record<string, string>> = {
 /**
  * Reads a file given on the command line, which may be a shell's pipe, such as `/dev/fd/63`.
  *
+ * @param pipe whether it may be another pipe
  * @throws UnreadableFile
  */
-export function readNamed(cwd: string, name: string): Buffer {
+export function readNamed(cwd: string, name: string, pipe = false, maxBytes = MAX_FILE_BYTES): Buffer {
   const path = resolve(cwd, name);
   try {
-    return readRegular(path, path.startsWith("/dev/"));
+    return readRegular(path, pipe || path.startsWith("/dev/"), maxBytes);
   } catch (error) {
     if (error instanceof UnreadableFile) throw error;
     const { code = "" } = error as NodeJS.ErrnoException;
@@ -45,12 +48,12 @@ export function readNamed(cwd: string, name: string): Buffer {
 }
 
 /**
- * Reads a regular file of at most {@link MAX_FILE_BYTES}.
+ * Reads a regular file of a limited size.
  *
  * @param pipe whether it may be a pipe
  * @throws UnreadableFile if it is not a regular file or too large; errors of the file system
  */
-export function readRegular(path: string, pipe = false): Buffer {
+export function readRegular(path: string, pipe = false, maxBytes = MAX_FILE_BYTES): Buffer {
   // O_NONBLOCK, so that opening a pipe does not wait for a writer.
   const file = openSync(path, constants.O_RDONLY | (pipe ? 0 : (constants.O_NONBLOCK ?? 0)));
   try {
@@ -60,15 +63,15 @@ export function readRegular(path: string, pipe = false): Buffer {
       throw new UnreadableFile(`${quoted(path)} is not a regular file`);
     }
     // The buffer grows while reading, because the reported size of files in /proc is 0.
-    let bytes = Buffer.allocUnsafe(Math.min(stats.size, MAX_FILE_BYTES) + 1);
+    let bytes = Buffer.allocUnsafe(Math.min(stats.size, maxBytes) + 1);
     for (let size = 0; ; ) {
       const count = readSync(file, bytes, size, bytes.length - size, null);
       if (count === 0) return bytes.subarray(0, size);
       size += count;
-      if (size > MAX_FILE_BYTES) {
-        throw new UnreadableFile(`${quoted(path)} is larger than ${MAX_FILE_BYTES} bytes, the limit of svc-gen`);
+      if (size > maxBytes) {
+        throw new TooLargeFile(`${quoted(path)} is larger than ${maxBytes} bytes, the limit of svc-gen`);
       }
-      if (size === bytes.length) bytes = Buffer.concat([bytes], Math.min(2 * size, MAX_FILE_BYTES + 1));
+      if (size === bytes.length) bytes = Buffer.concat([bytes], Math.min(2 * size, maxBytes + 1));
     }
   } finally {
     closeSync(file);

@@ -3,7 +3,7 @@
 import { boundedBody } from "../bounded-body.js";
 import { CommandError } from "../cli/command-errors.js";
 import { quoted, quotedUrl } from "../compile/diagnostics/quote.js";
-import { readNamed, UnreadableFile } from "../files/read-file.js";
+import { readNamed, TooLargeFile, UnreadableFile } from "../files/read-file.js";
 import { MAX_METADATA_BYTES } from "./metadata.js";
 
 /** Time limit for an answer, in milliseconds. */
@@ -22,10 +22,9 @@ export async function loadMetadata(name: string, cwd: string, timeoutMs = TIMEOU
 
 function readMetadataFile(name: string, cwd: string): Uint8Array {
   try {
-    const bytes = readNamed(cwd, name);
-    if (bytes.length > MAX_METADATA_BYTES) throw tooLarge(quoted(name));
-    return bytes;
+    return readNamed(cwd, name, true, MAX_METADATA_BYTES);
   } catch (error) {
+    if (error instanceof TooLargeFile) throw tooLarge(quoted(name));
     if (!(error instanceof UnreadableFile)) throw error;
     throw new CommandError(error.message, "expected a metadata file or a URL");
   }

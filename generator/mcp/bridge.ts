@@ -183,17 +183,25 @@ const CONTRACT_FAULTS: ReadonlySet<string> = new Set([
 ]);
 
 function explained({ code, details, ran }: LeaderError): string {
-  const { meaning = "there is no result", caller } = ERROR_ANSWERS.get(code) ?? CLIENT_FAULTS[code] ?? {};
+  const { meaning = "there is no result", caller } = { ...ERROR_ANSWERS.get(code), ...BRIDGE_FAULTS[code] };
   const what = `${meaning} (${details === undefined ? code : `${code}: ${details}`})`;
   return sentences(what, ...(caller === undefined ? [] : [caller]), RAN_TEXTS[ran]);
 }
 
-/** Failures that the client detects. */
-const CLIENT_FAULTS: Readonly<Record<string, { readonly meaning: string; readonly caller?: string }>> = {
+/**
+ * Failures that the client detects, and failures after which an MCP client does something else than a leader: it cannot
+ * send the same request again, because the bridge signs each call anew.
+ */
+const BRIDGE_FAULTS: Readonly<Record<string, { readonly meaning?: string; readonly caller: string | undefined }>> = {
   invalid_input: { meaning: "the input does not match the contract", caller: "correct the input" },
-  wrong_signature: { meaning: "the result was not signed with the tool's key, so it is not shown" },
-  unsigned_result: { meaning: "the result was not signed, so it is not shown" },
-  connection_failed: { meaning: "the tool's server could not be reached" },
+  wrong_signature: { meaning: "the result was not signed with the tool's key, so it is not shown", caller: undefined },
+  unsigned_result: { meaning: "the result was not signed, so it is not shown", caller: undefined },
+  connection_failed: { meaning: "the tool's server could not be reached", caller: undefined },
+  auth_failed: { caller: "add the leader and key of this bridge to the allow-list of the server" },
+  tool_invocation_failed: { caller: "look at the log of the tool's server" },
+  tool_invocation_timeout: { caller: "request less, or call again later" },
+  tool_invocation_interrupted: { caller: "call again if the tool may run twice" },
+  replay_memory_lost: { caller: "call again if the tool may run twice" },
 };
 
 function failure(text: string): CallToolResult {

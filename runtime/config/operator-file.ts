@@ -128,7 +128,10 @@ const MAX_KEY_PATH = 80;
 /** Describes a path that looks like a key or the content of a file; undefined for a path that messages may show. */
 export function hiddenPath(path: string): string | undefined {
   const parts = path.slice(-MAX_KEY_PATH).split("/");
-  return parts.some((_, at) => looksLikeKey(parts.slice(at).join("/"))) ? "a key" : contentKind(path);
+  const ends = parts.map((_, at) => parts.slice(at).join("/"));
+  // A path of words in lower case can be valid base64, but 32 random bytes have a capital in it.
+  const isKey = ends.some((end) => (!end.includes("/") || /[A-Z]/.test(end)) && looksLikeKey(end));
+  return isKey ? "a key" : contentKind(path);
 }
 
 function unreadableMessage(got: string, remedy = REMEDIES[got] ?? "correct the path or create the file"): string {

@@ -436,7 +436,11 @@ describe("mistakes", () => {
       [["invoke", "{}", "--replay"], EXIT.usage, "--replay expects --signed"],
       [["invoke", "{}", "--signed"], EXIT.usage, "--signed expects --leader-key FILE, or a project served"],
       [["invoke", "double", "@none.json"], EXIT.failure, 'cannot read "none.json": the file does not exist'],
-      [["invoke", "{}", "--timeout", "1s"], EXIT.usage, '--timeout expects a number from 1 to 2147483647, got "1s"'],
+      [
+        ["invoke", "{}", "--timeout", "1s"],
+        EXIT.usage,
+        '--timeout expects a number of milliseconds from 1 to 2147483647, got "1s"',
+      ],
       [
         ["invoke", "double", "{}", "{}"],
         EXIT.usage,

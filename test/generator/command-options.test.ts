@@ -279,7 +279,7 @@ describe("invoke", () => {
     await reportOf(url, ...AS_BOB, "--timeout", "999999999");
     const { code, out } = await invoke(plain, "--timeout", "2147483648");
     assert.equal(code, 2);
-    assert.match(out, /--timeout expects a number from 1 to 2147483647/);
+    assert.match(out, /--timeout expects a number of milliseconds from 1 to 2147483647/);
   });
 
   it("--timeout: by default 5 s more than the tool's own, so that its 504 arrives", async () => {

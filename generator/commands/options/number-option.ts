@@ -3,9 +3,13 @@ import { quoted } from "../../compile/diagnostics/quote.js";
 
 export const MAX_PORT = 65_535;
 
-/** @throws UsageError */
-export function readNumber(option: string, text: string, min: number, max: number): number {
+/**
+ * @param unit what the number counts, for the message
+ * @throws UsageError
+ */
+export function readNumber(option: string, text: string, min: number, max: number, unit = ""): number {
   const value = Number(text);
   if (/^\d{1,16}$/.test(text) && value >= min && value <= max) return value;
-  throw new UsageError(`--${option} expects a number from ${min} to ${max}, got ${quoted(text)}`);
+  const what = unit === "" ? "a number" : `a number of ${unit}`;
+  throw new UsageError(`--${option} expects ${what} from ${min} to ${max}, got ${quoted(text)}`);
 }
