@@ -35,7 +35,7 @@ export type DevEvent =
       readonly changes: readonly Difference[];
       readonly serving: boolean;
     }
-  /** A build is served. `milliseconds` is the time since the first event of the change. */
+  /** A build is served. `milliseconds` is the time since the first report of a changed file. */
   | {
       readonly event: "serving";
       readonly url: string;

@@ -73,7 +73,7 @@ const ED25519_PEM = /-----\s+(?:MC4CAQAwBQYDK2Vw|MCowBQYDK2Vw)/;
 /** Describes PEM text. For an Ed25519 key, includes the command that prints the 32 bytes of the key in hex. */
 const pemOf = (text: string, options: string) =>
   ED25519_PEM.test(text)
-    ? `PEM, which "openssl pkey ${options}-in FILE -outform DER | tail -c 32 | od -An -vtx1 | tr -d ' \\n'" converts`
+    ? `PEM; "openssl pkey ${options}-in FILE -outform DER | tail -c 32 | od -An -vtx1 | tr -d ' \\n'" prints the key in hex`
     : "PEM that is not an unencrypted Ed25519 key in PKCS #8 or SPKI";
 
 /** Decodes base64 or base64url with or without padding. Unlike `Buffer.from`, rejects invalid characters. */

@@ -24,8 +24,8 @@ export interface ToolOptions {
    */
   readonly memoryLimit?: number;
   /**
-   * Maximum bytes of the replay memory, shared by all tools, at least 1 MiB: by default about half of the memory
-   * outside the heap, up to 512 MiB. Takes precedence over `SVC_REPLAY_MAX_BYTES`.
+   * Maximum bytes of the replay memory, shared by all tools, at least 1 MiB. By default, the part of the memory
+   * outside the heap that the server does not use otherwise (about half), up to 512 MiB. Takes precedence over `SVC_REPLAY_MAX_BYTES`.
    */
   readonly replayMaxBytes?: number;
   /** Custom replay store, which several processes can share. `replayMaxBytes` is then ignored. */

@@ -354,7 +354,7 @@ test("errors of key files name the file, the expected form and the actual length
     [pem("PUBLIC KEY", pkcs8), "a public key in PEM"],
     [
       pem("PRIVATE KEY", pkcs8),
-      `PEM, which "openssl pkey -in FILE -outform DER | tail -c 32 | od -An -vtx1 | tr -d ' \\n'" converts`,
+      `PEM; "openssl pkey -in FILE -outform DER | tail -c 32 | od -An -vtx1 | tr -d ' \\n'" prints the key in hex`,
     ],
     [`ssh-ed25519 ${KEY.toString("base64")}`, "an SSH key"],
     [`${HEX}\n${HEX}\n`, "129 characters in none of these formats"],

@@ -95,7 +95,8 @@ interface Requirement {
 }
 
 /**
- * Branches indexed by one required member: those that demand a literal, by literal, and those that accept any value.
+ * Index of branches by one required member: `ofLiteral` has the branches that require a certain literal there, `ofAny` the
+ * others.
  */
 interface Group {
   readonly ofLiteral: Map<unknown, number[]>;

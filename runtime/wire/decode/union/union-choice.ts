@@ -45,7 +45,7 @@ function fitAll<A, B, C extends Tally, T>(
   };
 }
 
-/** Codecs that may have members. Includes `json`, although it has no undeclared members. */
+/** Codecs of values that may have members. Includes `json`, which accepts all members and counts none as undeclared. */
 const CONTAINER_KINDS: ReadonlySet<Codec["kind"]> = new Set(["json", "object", "array", "tuple", "ref"]);
 
 /** Whether a value may fit several branches of a union that differ in their declared members. */
