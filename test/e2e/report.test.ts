@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { LeaderClient, LeaderError } from "#runtime/leader.js";
+import { until } from "../runtime/tools.js";
 import { startExample } from "./process.js";
 
 const DEMO = fileURLToPath(new URL("../../examples/report/dist/demo.js", import.meta.url));
@@ -34,7 +35,8 @@ describe("report", () => {
         return true;
       });
       assert.equal(await render.health(), 500);
-      assert.match(server.log(), /REPORT_JOURNAL|WALRUS_PUBLISHER is not set/);
+      const reason = /REPORT_JOURNAL|WALRUS_PUBLISHER is not set/;
+      await until(() => reason.test(server.log()), "the reason is in the log");
       render.close();
       const audit = await LeaderClient.connect(`${server.url}/report/audit`);
       const line = { account: "a", month: "2024-01", opening: 1n, credits: 5n, debits: 2n, closing: 4n };

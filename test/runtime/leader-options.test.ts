@@ -287,7 +287,10 @@ test("tls: ca contains the trusted certificates, servername the name to verify",
   for (const ca of [cert, Buffer.from(cert), [cert]]) {
     assert.equal((await invoke({ ca, servername: "localhost" })).tag, "ok");
   }
-  await assert.rejects(invoke(undefined), fails("connection_failed", /SELF_SIGNED_CERT: .*; pass its certificate as `ca`/));
+  await assert.rejects(
+    invoke(undefined),
+    fails("connection_failed", /SELF_SIGNED_CERT: .*; pass its certificate as `ca`/),
+  );
   await assert.rejects(invoke({ servername: "localhost" }), fails("connection_failed"));
   await assert.rejects(invoke({ ca: cert, servername: "other.example" }), fails("connection_failed", /ALTNAME/));
 });
