@@ -142,7 +142,7 @@ describe("faults at load", () => {
     wrongKey(
       "key PEM",
       "-----BEGIN PUBLIC KEY-----\\nMCowBQYDK2VwAyEA",
-      `PEM, which "openssl pkey -pubin -in FILE -outform DER | tail -c 32 | `,
+      `PEM; "openssl pkey -pubin -in FILE -outform DER | tail -c 32 | `,
     ),
     wrongKey("key short", "00", "2 hex digits"),
     wrongKey("key 0X", `0X${key(1)}`, "66 characters, some of which are not hex digits"),
