@@ -74,11 +74,22 @@ export function secretOf(key: SigningKey): Uint8Array {
   return secret;
 }
 
-/** @throws TypeError for another type */
-export function keyBytes(key: VerifyKey | Uint8Array): Uint8Array {
-  if (key instanceof VerifyKey) return key.bytes;
-  assertBytes(key, "public key");
-  return key;
+/**
+ * Bytes of the public key; undefined if it or the signature has another length than Ed25519's, so that no engine reads
+ * only a part of it.
+ *
+ * @throws TypeError for another type
+ */
+export function verifiableKey(
+  key: VerifyKey | Uint8Array,
+  message: Uint8Array,
+  signature: Uint8Array,
+): Uint8Array | undefined {
+  const bytes = key instanceof VerifyKey ? key.bytes : key;
+  assertBytes(bytes, "public key");
+  assertBytes(message, "message");
+  assertBytes(signature, "signature");
+  return signature.length === SIGNATURE_BYTES && bytes.length === PUBLIC_KEY_BYTES ? bytes : undefined;
 }
 
 /** @throws TypeError for another type */

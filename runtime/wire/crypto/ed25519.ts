@@ -9,7 +9,6 @@ import {
   assertBytes,
   type EngineName,
   exactCopy,
-  keyBytes,
   keyOfSecret,
   PUBLIC_KEY_BYTES,
   prepareVerifyKey,
@@ -17,6 +16,7 @@ import {
   SIGNATURE_BYTES,
   type SigningKey,
   secretOf,
+  verifiableKey,
 } from "./ed25519-keys.js";
 import { derivePublicKey, nodeEngine } from "./node-engine.js";
 import { isPoint, nobleEngine } from "./portable-crypto.js";
@@ -75,12 +75,9 @@ export function loadSodiumEngine(): Ed25519Engine | undefined {
   return {
     name: "libsodium",
     verify(publicKey, message, signature) {
-      const key = keyBytes(publicKey);
-      assertBytes(message, "message");
-      assertBytes(signature, "signature");
-      // sodium-native accepts longer signatures and reads their first 64 bytes.
-      if (signature.length !== SIGNATURE_BYTES || key.length !== PUBLIC_KEY_BYTES) return false;
-      return library.crypto_sign_verify_detached(signature, message, key) === true;
+      // sodium-native would accept a longer signature and read its first 64 bytes.
+      const key = verifiableKey(publicKey, message, signature);
+      return key !== undefined && library.crypto_sign_verify_detached(signature, message, key) === true;
     },
     sign(key, message) {
       const secret = secretOf(key);

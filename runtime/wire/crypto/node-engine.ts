@@ -2,13 +2,12 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 
 import type { Ed25519Engine } from "./ed25519-engine.js";
 import {
   assertBytes,
-  keyBytes,
   PUBLIC_KEY_BYTES,
   SEED_BYTES,
-  SIGNATURE_BYTES,
   type SigningKey,
   secretOf,
   VerifyKey,
+  verifiableKey,
 } from "./ed25519-keys.js";
 import { isReducedScalar, isStrictEncoding } from "./strict-encoding.js";
 
@@ -19,10 +18,8 @@ const publicKeyObjects = new WeakMap<VerifyKey, KeyObject>();
 export const nodeEngine: Ed25519Engine = {
   name: "node:crypto",
   verify(publicKey, message, signature) {
-    const bytes = keyBytes(publicKey);
-    assertBytes(message, "message");
-    assertBytes(signature, "signature");
-    if (signature.length !== SIGNATURE_BYTES || bytes.length !== PUBLIC_KEY_BYTES) return false;
+    const bytes = verifiableKey(publicKey, message, signature);
+    if (bytes === undefined) return false;
     if (!isStrictEncoding(bytes) || !isStrictEncoding(signature) || !isReducedScalar(signature)) return false;
     return verify(null, message, publicKeyObject(publicKey, bytes), signature);
   },

@@ -7,7 +7,7 @@ import { etc, hashes, Point, sign } from "@noble/ed25519";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { asBuffer } from "../bytes.js";
 import type { Ed25519Engine } from "./ed25519-engine.js";
-import { assertBytes, keyBytes, PUBLIC_KEY_BYTES, SEED_BYTES, SIGNATURE_BYTES, secretOf } from "./ed25519-keys.js";
+import { assertBytes, PUBLIC_KEY_BYTES, SEED_BYTES, secretOf, verifiableKey } from "./ed25519-keys.js";
 
 export { sha256 } from "@noble/hashes/sha2.js";
 
@@ -24,10 +24,8 @@ const ORDER = Point.CURVE().n;
 export const nobleEngine: Ed25519Engine = {
   name: "noble",
   verify(publicKey, message, signature) {
-    const bytes = keyBytes(publicKey);
-    assertBytes(message, "message");
-    assertBytes(signature, "signature");
-    if (signature.length !== SIGNATURE_BYTES || bytes.length !== PUBLIC_KEY_BYTES) return false;
+    const bytes = verifiableKey(publicKey, message, signature);
+    if (bytes === undefined) return false;
     const encodedR = signature.subarray(0, 32);
     const s = littleEndian(signature.subarray(32));
     const a = strictPoint(bytes);
