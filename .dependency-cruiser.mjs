@@ -130,7 +130,7 @@ const LAYERS = [
   {
     name: "generator/compile/model",
     files:
-      "generator/compile/model generator/json generator/compile/keywords generator/contract/schema-reader generator/contract/format-samples generator/bounded-body generator/error-answers generator/meta-documents generator/running-process generator/tool-addresses generator/tool-path generator/class-names generator/version",
+      "generator/compile/model generator/json generator/compile/keywords generator/contract/schema-reader generator/contract/format-samples generator/bounded-body generator/sentences generator/error-answers generator/meta-documents generator/running-process generator/tool-addresses generator/tool-path generator/class-names generator/version",
     packages: "svc-runtime/internal/generator",
     node: "fs",
   },

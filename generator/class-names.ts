@@ -1,6 +1,6 @@
 /** Names of classes in sources that svc-gen writes for authors. */
 
-import { capitalised } from "./error-answers.js";
+import { capitalised } from "./sentences.js";
 
 /** Names that the file of a class imports or declares. */
 const TAKEN = ["Input", "Output", "SvcTool", "StatusCode", "DataRef"];

@@ -11,6 +11,7 @@ import {
   MAX_VALUES,
   type Ran,
 } from "svc-runtime/internal/generator";
+import { sentences } from "./sentences.js";
 
 /** The texts are sentence fragments: lower case, without a period. */
 interface ErrorAnswer {
@@ -206,11 +207,6 @@ export function callerAdvice({ caller, ran }: ErrorAnswer): string {
   return sentences(caller, ...(ran === "no" ? [RAN_TEXTS.no] : []));
 }
 
-/** Converts sentence fragments to sentences. */
-export function sentences(...fragments: readonly string[]): string {
-  return fragments.map((fragment) => `${capitalised(fragment)}.`).join(" ");
-}
-
 /** The code and details of an error answer; undefined if the body is no error of the protocol. */
 export function readErrorAnswer(
   body: Buffer,
@@ -222,9 +218,4 @@ export function readErrorAnswer(
   } catch {
     return undefined;
   }
-}
-
-/** Capitalises the first letter of a sentence fragment. */
-export function capitalised(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

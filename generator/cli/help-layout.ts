@@ -1,6 +1,6 @@
 /** Generates help texts from the table of commands. */
 
-import { sentences } from "../error-answers.js";
+import { sentences } from "../sentences.js";
 import type { Command, Options } from "./command.js";
 
 const EXIT_CODES =

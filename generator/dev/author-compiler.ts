@@ -11,7 +11,7 @@ import type { Layout } from "../compile/project/layout.js";
 /** Time limit for the project's compiler, in milliseconds. */
 const TIMEOUT_MS = 120_000;
 
-/** Whether a note stands for a TypeScript error that svc-gen's TypeScript found and the project's own may not report. */
+/** Whether a note is a TypeScript error that only svc-gen's compiler may report, and not the project's own. */
 function isDisputed({ code, severity }: Diagnostic): boolean {
   return severity === "note" && /^TS\d+$/.test(code);
 }

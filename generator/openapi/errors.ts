@@ -3,8 +3,9 @@
  */
 
 import { DEFAULT_HEADER_PREFIX } from "svc-runtime/internal/generator";
-import { callerAdvice, ERROR_ANSWERS, sentences } from "../error-answers.js";
+import { callerAdvice, ERROR_ANSWERS } from "../error-answers.js";
 import { type JsonObject, object, ordered } from "../json.js";
+import { sentences } from "../sentences.js";
 
 const CODES_BY_STATUS = new Map<number, string[]>();
 for (const [code, { status }] of [...ERROR_ANSWERS].sort(([, a], [, b]) => a.status - b.status)) {

@@ -129,7 +129,7 @@ const MAX_KEY_PATH = 80;
 export function hiddenPath(path: string): string | undefined {
   const parts = path.slice(-MAX_KEY_PATH).split("/");
   const ends = parts.map((_, at) => parts.slice(at).join("/"));
-  // A path of words in lower case can be valid base64, but 32 random bytes have a capital in it.
+  // A path in lower case can be valid base64, but the base64 of 32 random bytes contains a capital letter.
   const isKey = ends.some((end) => (!end.includes("/") || /[A-Z]/.test(end)) && looksLikeKey(end));
   return isKey ? "a key" : contentKind(path);
 }

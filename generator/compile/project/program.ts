@@ -528,7 +528,7 @@ function placeOf(layout: Layout, file: ts.SourceFile, start: number, length: num
 /** Display paths of files, with the root that they are relative to: projects share library files. */
 const displayPaths = new WeakMap<ts.SourceFile, { readonly root: string; readonly name: string }>();
 
-/** Symbol that an import or export stands for; any other symbol itself. */
+/** Declared symbol of an import or export; any other symbol unchanged. */
 export function aliasTarget(checker: ts.TypeChecker, symbol: ts.Symbol): ts.Symbol {
   return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
 }

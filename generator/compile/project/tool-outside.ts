@@ -6,7 +6,8 @@ import { displayPath } from "./layout.js";
 import type { Program } from "./program.js";
 import { ts } from "./typescript.js";
 
-const EXTENSIONS = [".ts", ".tsx", ".mts", ".cts", ".js", ".mjs", ".cjs"];
+const TYPESCRIPT = [".ts", ".tsx", ".mts", ".cts"];
+const EXTENSIONS = [...TYPESCRIPT, ".js", ".mjs", ".cjs"];
 const JAVASCRIPT = /\.([cm]?)js$/;
 const MAX_DEPTH = 4;
 const MAX_FILES = 200;
@@ -37,7 +38,7 @@ export function toolOutside(program: Program, fqn = "") {
 
 /** Whether a TypeScript file of the project, such as a test, matches, although it is not part of the program. */
 export function matchesOutside(program: Program, pattern: RegExp): boolean {
-  return filesOutside(program, EXTENSIONS.slice(0, 4)).some((path) => pattern.test(readTextFile(path) ?? ""));
+  return filesOutside(program, TYPESCRIPT).some((path) => pattern.test(readTextFile(path) ?? ""));
 }
 
 /** Absolute paths of at most {@link MAX_FILES} files near tsconfig.json that are not part of the program. */
