@@ -223,7 +223,8 @@ function newAjv(schema: unknown) {
   const regExp = Object.assign((text: string) => (text === DIGITS ? digits : { test: () => true, source: text }), {
     code: "",
   });
-  const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false, code: { regExp } as never });
+  const lax = { strict: false, validateFormats: false, validateSchema: false, multipleOfPrecision: 6 };
+  const ajv = new Ajv2020({ ...lax, code: { regExp } as never });
   const { $id: _, ...rest } = isPlain(schema) ? schema : {};
   return ajv.addSchema(rest as AnySchema as Plain, "schema");
 }

@@ -15,6 +15,7 @@ export type {
   TextConstraints,
   Variant,
 } from "../wire/contract.js";
+export { isMultiple } from "../wire/decode/constraints.js";
 export { ValueDecoder } from "../wire/decode/decoder.js";
 export { FORMAT_NAMES, formats } from "../wire/decode/formats.js";
 export { bigintRange } from "../wire/decode/mismatch.js";

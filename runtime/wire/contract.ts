@@ -109,7 +109,7 @@ export interface ContractMember {
 export interface Port {
   readonly name: string;
   readonly many: boolean;
-  /** Type of the whole list of a `many` input, if it is a tuple or has constraints. */
+  /** Type of the whole list of a `many` port, if it is a tuple or has constraints. */
   readonly list?: CodecOf<"array" | "tuple">;
   /** Whether the member is optional. Such a port is always a `one` port; it is `null` on the wire if absent. */
   readonly optional?: boolean;

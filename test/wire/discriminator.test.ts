@@ -94,6 +94,29 @@ describe("a union with a discriminator", () => {
     });
   }
 
+  it("reports the wrong member of the branch whose optional literal fits", () => {
+    const optional = (kind: string, value: Codec, first: boolean): Codec => {
+      const members = [
+        { name: "kind", optional: true, codec: { kind: "literal", values: [kind] } as const },
+        { name: "flag", codec: value },
+      ];
+      return { kind: "object", members: first ? members : members.toReversed() };
+    };
+    for (const [first, flag, expected] of [
+      [true, { kind: "literal", values: [true] }, "flag: expected true, got another boolean"],
+      [false, { kind: "literal", values: [true] }, "flag: expected true, got another boolean"],
+      [false, TEXT, "flag: expected a string, got a boolean"],
+    ] as const) {
+      const branches = [optional("d", { kind: "boolean" }, first), optional("c", flag, first)];
+      const decoder = new ValueDecoder({ kind: "union", branches });
+      assert.throws(
+        () => decoder.read(Buffer.from('{"kind":"c","flag":false}')),
+        new WireFault("input_deserialization_error", expected),
+      );
+      assert.deepEqual(decoder.read(Buffer.from('{"kind":null,"flag":false}')), { flag: false });
+    }
+  });
+
   it("costs the same with many branches as with few", () => {
     const size = 1_024;
     const valuesOf = (count: number) => Array.from({ length: 8 * count }, (_, i) => ({ value: "x", kind: i % count }));

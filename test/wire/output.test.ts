@@ -290,16 +290,8 @@ describe("values without a JSON form", () => {
     [{ kind: "array", item: STRING }, new Set(["a"]), "expected an array, got an object"],
     [{ kind: "array", item: STRING }, { length: 1, 0: "a" }, "expected an array, got an object"],
     [{ kind: "tuple", items: [STRING, BIGINT] }, ["a", 1n], '["a",1]'],
-    [
-      { kind: "tuple", items: [STRING, BIGINT] },
-      ["a"],
-      "expected an array of at least 2 items as declared, got 1 items",
-    ],
-    [
-      { kind: "tuple", items: [STRING, BIGINT] },
-      ["a", 1n, 2n],
-      "expected an array of at least 2 items as declared, got 3 items",
-    ],
+    [{ kind: "tuple", items: [STRING, BIGINT] }, ["a"], "expected an array of 2 items, got 1 items"],
+    [{ kind: "tuple", items: [STRING, BIGINT] }, ["a", 1n, 2n], "expected an array of 2 items, got 3 items"],
     [{ kind: "tuple", items: [STRING, BIGINT], optional: 1 }, ["a", undefined], '["a",null]'],
     [{ kind: "tuple", items: [STRING], rest: BIGINT, tail: [STRING] }, ["a", 1n, 2n, "z"], '["a",1,2,"z"]'],
     [
@@ -412,6 +404,27 @@ describe("explicit results", () => {
       assert.equal(encode(of, result), wanted);
     });
   }
+
+  it("have the types of a tuple's places, as plain results have", () => {
+    const places: Codec = { kind: "tuple", items: [BIGINT, STRING], optional: 1, rest: BIGINT };
+    const tuple = contract({ name: "ok", ports: [{ ...many("b", JSON_ANY), list: places }] });
+    for (const [value, wanted] of [
+      [[1n, "a", 2n], '{"ok":{"b":[1,"a",2]}}'],
+      [[1n], '{"ok":{"b":[1]}}'],
+      [["a", 1n], "ok.b[0]: expected a"],
+      [[1n, null], "ok.b[1]: expected a string, got null"],
+      [[1n, "a", "b"], "ok.b[2]: expected a"],
+    ] as const) {
+      const texts = value.map((each) => (typeof each === "bigint" ? `${each}` : JSON.stringify(each)));
+      for (const result of [{ ok: { b: value } }, from("ok", ["b", list(...texts)])]) {
+        assert.ok(encode(tuple, result).startsWith(wanted), `${encode(tuple, result)}: ${wanted}`);
+      }
+    }
+    const pair = contract({ name: "ok", ports: [{ ...many("b"), list: { kind: "tuple", items: [STRING, STRING] } }] });
+    const three = "ok.b: expected an array of 2 items, got 3 items";
+    assert.equal(encode(pair, { ok: { b: ["a", "b", "c"] } }), three);
+    assert.equal(encode(pair, from("ok", ["b", list('"a"', '"b"', '"c"')])), three);
+  });
 
   it("have the same bytes as the plain result", () => {
     const encoder = new OutputEncoder(of);

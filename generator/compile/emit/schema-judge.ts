@@ -15,7 +15,9 @@ export class SchemaJudge {
   constructor() {
     const { Ajv2020 } = require("ajv/dist/2020") as typeof import("ajv/dist/2020.js");
     const { fullFormats } = require("ajv-formats/dist/formats") as typeof import("ajv-formats/dist/formats.js");
-    this.#ajv = new Ajv2020({ strict: true, strictTypes: false, strictTuples: false, ownProperties: true });
+    const options = { strict: true, strictTypes: false, strictTuples: false, ownProperties: true };
+    // By default ajv divides doubles, so 19.99 is not a multiple of 0.01.
+    this.#ajv = new Ajv2020({ ...options, multipleOfPrecision: 6 });
     for (const name of FORMAT_NAMES) this.#ajv.addFormat(name, fullFormats[name as keyof typeof fullFormats]);
   }
 

@@ -3,6 +3,7 @@
  * or "not decided". While two nodes are compared, they are assumed to be included, so that recursion ends.
  */
 
+import { isMultiple } from "svc-runtime/internal/generator";
 import { describe, isEmpty, isEmptyAtom, listOf, sampleOf, samplesOf } from "./samples.js";
 import {
   type Atom,
@@ -392,8 +393,7 @@ function numberFits(one: NumberAtom, other: NumberAtom): true | string {
   if (other.integer && !whole) return "a number that is not an integer";
   if (!(low && high))
     return "the metadata does not say whether integers beyond 2^53 are accepted, and the ranges differ";
-  const isDivided = (by: number) =>
-    one.multiples.some((each) => Number.isInteger(each / by)) || (whole && Number.isInteger(1 / by));
+  const isDivided = (by: number) => one.multiples.some((each) => isMultiple(each, by)) || (whole && isMultiple(1, by));
   if (!other.multiples.every(isDivided)) return "multipleOf differs";
   const reachesFar = one.min < Number.MIN_SAFE_INTEGER || one.max > Number.MAX_SAFE_INTEGER;
   if (!reachesFar || one.wide === WIDE.no || other.wide === WIDE.any || other.wide === WIDE.yes) return true;

@@ -12,7 +12,7 @@ export const MAX_MATCHED_LENGTH = 65_536;
 
 const violation = (expected: string, got: string) => new Mismatch(expected, got, true);
 
-type Check<T> = (value: T) => Mismatch | undefined;
+export type Check<T> = (value: T) => Mismatch | undefined;
 
 /** Combines checks to one; undefined if there are none. */
 function every<T>(checks: readonly Check<T>[]): Check<T> | undefined {
@@ -28,12 +28,28 @@ function every<T>(checks: readonly Check<T>[]): Check<T> | undefined {
 }
 
 export function numberCheck(bounds: NumberBounds): Check<number | bigint> | undefined {
-  return boundsCheck(bounds, "a number", isMultiple);
+  return boundsCheck(bounds, "a number");
 }
 
-function isMultiple(value: number | bigint, step: number): boolean {
-  if (typeof value === "bigint" && Number.isInteger(step)) return value % BigInt(step) === 0n;
-  return Number.isInteger(Number(value) / step);
+/**
+ * Whether a value is a multiple of a step, by their shortest decimal forms: 19.99 is a multiple of 0.01, although a
+ * division of the two doubles has a remainder.
+ */
+export function isMultiple(value: number | bigint, step: number | bigint): boolean {
+  if (typeof value === "bigint" && typeof step === "bigint") return value % step === 0n;
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(step)) return Number(value) % Number(step) === 0;
+  const [of, by] = [decimalOf(value), decimalOf(step)];
+  if (of === undefined || by === undefined) return false;
+  const shift = 10n ** BigInt(Math.abs(of.exponent - by.exponent));
+  return of.exponent > by.exponent ? (of.digits * shift) % by.digits === 0n : of.digits % (by.digits * shift) === 0n;
+}
+
+/** A number as `digits` · 10^`exponent`, from its shortest decimal form; undefined if it is not finite. */
+function decimalOf(value: number | bigint): { readonly digits: bigint; readonly exponent: number } | undefined {
+  const found = /^(-?\d+)(?:\.(\d+))?(?:e(.+))?$/.exec(String(value));
+  if (found === null) return undefined;
+  const [, whole = "", fraction = "", exponent = 0] = found;
+  return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length };
 }
 
 export function integerCheck(bounds: IntegerBounds): Check<bigint> | undefined {
@@ -42,7 +58,7 @@ export function integerCheck(bounds: IntegerBounds): Check<bigint> | undefined {
     const digits = bounds[keyword];
     if (digits !== undefined) exact[keyword] = BigInt(digits);
   }
-  return boundsCheck(exact, "an integer", (value, step) => value % step === 0n);
+  return boundsCheck(exact, "an integer");
 }
 
 const BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"] as const;
@@ -51,7 +67,6 @@ const BOUNDS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "m
 function boundsCheck<Value extends number | bigint, Bound extends number | bigint>(
   bounds: { readonly [Keyword in keyof NumberBounds]: Bound },
   kind: string,
-  isMultiple: (value: Value, step: Bound) => boolean,
 ): Check<Value> | undefined {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = bounds;
   const checks: Check<Value>[] = [];

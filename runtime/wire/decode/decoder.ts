@@ -34,6 +34,7 @@ import { JsonError } from "../json/error.js";
 import { entryKind, scalarOf, stringOf, stringValueOf } from "../json/read.js";
 import { parseJson } from "../json/scan.js";
 import { plainValueOf, setAbsent, setMember } from "../json/untyped-json.js";
+import { listCheck, mapTuple, type TupleParts, tuplePart } from "../list-parts.js";
 import { repeatedItem } from "./comparable.js";
 import { countCheck, integerCheck, numberCheck, textCheck } from "./constraints.js";
 import { type Decode, DecodeContext } from "./decode-context.js";
@@ -279,7 +280,7 @@ export class DecoderCompiler {
     }));
     const count = declared.length;
     // Literals are decoded first because a wrong literal rules out this branch of a union.
-    const literals = [...declared.keys()].filter((i) => declared[i]?.literal && !declared[i]?.optional);
+    const literals = [...declared.keys()].filter((i) => declared[i]?.literal);
     const names = new MemberNames(declared.map(({ name }) => name));
     const decoderOf = compileIndexes(codec, (each) => this.compile(each));
     // Members to visit if they are absent. Other members are visited only if present: a type may have a thousand
@@ -315,12 +316,17 @@ export class DecoderCompiler {
         next = index + 1;
       }
       if (!ordered) present.sort((one, other) => one - other);
+      let wrong: Mismatch | undefined;
+      let right = 0;
       for (const i of literals) {
-        if (values[i] === 0) continue;
-        const { name, decode } = declared[i] as (typeof declared)[number];
-        const value = decode(document, values[i] as number, context);
-        if (value instanceof Mismatch) return value.within(name).asOtherBranch();
+        const { name, optional, decode } = declared[i] as (typeof declared)[number];
+        const member = values[i] as number;
+        if (member === 0 || (optional && kindAt(document, member) === NULL)) continue;
+        const value = decode(document, member, context);
+        if (!(value instanceof Mismatch)) right++;
+        else wrong ??= value.within(name);
       }
+      if (wrong !== undefined) return wrong.asOtherBranch().after(right);
       const object: Record<string, unknown> = {};
       let fitting = 0;
       for (let at = 0, next = 0; at < present.length || next < expected.length; ) {
@@ -383,31 +389,21 @@ const SHORT_LIST = 64;
 /** Decodes lists: the items of an array, or the values of a `many` port, each in its own document. */
 export class ListDecoder {
   readonly #item: Decode | undefined;
-  readonly #fixed: readonly Decode[] = [];
-  readonly #tail: readonly Decode[] = [];
+  readonly #tuple: TupleParts<Decode> | undefined;
   /** Number of leading items that are required. */
   readonly #required: number = 0;
   readonly #check: ((count: number) => Mismatch | undefined) | undefined;
   readonly #unique: boolean;
 
   constructor(codec: ListCodec, compile: (codec: Codec) => Decode) {
-    const check = countCheck(codec);
+    this.#check = listCheck(codec);
     this.#unique = codec.uniqueItems === true;
     if (codec.kind === "array") {
       this.#item = compile(codec.item);
-      this.#check = check;
-      return;
+    } else {
+      this.#tuple = mapTuple(codec, compile);
+      this.#required = codec.items.length - (codec.optional ?? 0);
     }
-    const { items, optional = 0, rest, tail = [] } = codec;
-    this.#fixed = items.map(compile);
-    this.#tail = tail.map(compile);
-    this.#item = rest === undefined ? undefined : compile(rest);
-    this.#required = items.length - optional;
-    const min = this.#required + tail.length;
-    const max = rest === undefined ? items.length + tail.length : Number.POSITIVE_INFINITY;
-    const range = max === min ? min : rest === undefined ? `${min} to ${max}` : `${min} or more`;
-    this.#check = (count) =>
-      count < min || count > max ? new Mismatch(`an array of ${range} items`, `${count} items`) : check?.(count);
   }
 
   decode(document: JsonDocument, entry: number, context: DecodeContext): unknown {
@@ -444,14 +440,11 @@ export class ListDecoder {
   }
 
   #decodeItem(document: JsonDocument, entry: number, context: DecodeContext, i: number, count: number): unknown {
-    const fixed = this.#fixed;
-    const tail = this.#tail;
-    if (fixed.length === 0 && tail.length === 0) return (this.#item as Decode)(document, entry, context);
+    const tuple = this.#tuple;
+    if (tuple === undefined) return (this.#item as Decode)(document, entry, context);
     // `null` for an optional item means absent, as for an optional member.
-    if (i >= this.#required && i < fixed.length && kindAt(document, entry) === NULL) return undefined;
-    const fromEnd = count - i;
-    const decode = fromEnd <= tail.length ? tail[tail.length - fromEnd] : (fixed[i] ?? this.#item);
-    return (decode as Decode)(document, entry, context);
+    if (i >= this.#required && i < tuple.items.length && kindAt(document, entry) === NULL) return undefined;
+    return tuplePart(tuple, i, count)(document, entry, context);
   }
 }
 

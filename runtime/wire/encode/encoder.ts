@@ -1,9 +1,9 @@
 /** Encodes values to JSON text by their codecs: members in declared order, so that equal results have equal bytes. */
 
 import { asBuffer } from "../bytes.js";
-import type { Codec, CodecOf, Contract, ListConstraints } from "../contract.js";
+import type { Codec, CodecOf, Contract } from "../contract.js";
 import { formatDateTime } from "../date-time.js";
-import { countCheck, integerCheck, numberCheck, repetition, textCheck } from "../decode/constraints.js";
+import { integerCheck, numberCheck, repetition, textCheck } from "../decode/constraints.js";
 import { bigintRange, kindOf, literalMismatch, Mismatch } from "../decode/mismatch.js";
 import { discriminatorOf } from "../decode/union/discriminator.js";
 import { branchesOverlap, chooseBranch, compileIndexes } from "../decode/union/union-choice.js";
@@ -11,6 +11,7 @@ import { DefinitionMemo, Definitions } from "../definitions.js";
 import { outputFault } from "../fault.js";
 import { formatNumber } from "../json/numbers.js";
 import { quote } from "../json/print.js";
+import { listCheck, mapTuple, tuplePart } from "../list-parts.js";
 import { MAX_DEPTH } from "../protocol.js";
 
 /** Classes whose content is not in their properties, so instances would be encoded as empty objects. */
@@ -152,6 +153,8 @@ function undeclaredText(
   return text;
 }
 
+type ListCodec = CodecOf<"array" | "tuple">;
+
 /** Compiles codecs to closures, at start-up. */
 export class EncoderCompiler {
   readonly #definitions: Definitions<Encode>;
@@ -210,14 +213,9 @@ export class EncoderCompiler {
           value instanceof Uint8Array
             ? `"${asBuffer(value).toString("base64")}"`
             : new Mismatch("a Uint8Array", kindOf(value));
-      case "array": {
-        const encode = this.compile(codec.item, inUnion);
-        const list = inUnion ? codec : {};
-        return (value, depth, context) => {
-          if (!Array.isArray(value)) return new Mismatch("an array", kindOf(value));
-          return encodeItems(value, depth, context, () => encode, list);
-        };
-      }
+      case "array":
+      case "tuple":
+        return this.#list(codec, inUnion);
       case "wrapped": {
         const encode = this.compile(codec.item, inUnion);
         return (value, depth, context) =>
@@ -225,8 +223,6 @@ export class EncoderCompiler {
             ? encode(value.value, depth, context)
             : new Mismatch("a WithSerdeErrorPath", kindOf(value));
       }
-      case "tuple":
-        return this.#tuple(codec, inUnion);
       case "object":
         return this.#object(codec, inUnion);
       case "union":
@@ -258,25 +254,36 @@ export class EncoderCompiler {
     };
   }
 
-  #tuple(codec: CodecOf<"tuple">, inUnion: boolean): Encode {
-    const { items, optional = 0, rest, tail = [] } = codec;
-    const list = inUnion ? codec : {};
-    const fixed = items.map((item) => this.compile(item, inUnion));
-    const last = tail.map((item) => this.compile(item, inUnion));
-    const between = rest === undefined ? undefined : this.compile(rest, inUnion);
-    const min = fixed.length - optional + last.length;
+  /** Encoder for the item at a place of a list with `count` items, or the mismatch of this length. */
+  items(codec: ListCodec, inUnion = false): (count: number) => Mismatch | ((place: number) => Encode) {
+    const check = listCheck(codec, inUnion);
+    const compile = (item: Codec) => this.compile(item, inUnion);
+    if (codec.kind === "array") {
+      const encode = compile(codec.item);
+      return (count) => check?.(count) ?? (() => encode);
+    }
+    const tuple = mapTuple(codec, compile);
+    return (count) => check?.(count) ?? ((place) => tuplePart(tuple, place, count));
+  }
+
+  #list(codec: ListCodec, inUnion: boolean): Encode {
+    const items = this.items(codec, inUnion);
+    const unique = inUnion && codec.uniqueItems === true;
+    const [from, to] =
+      codec.kind === "array" ? [0, 0] : [codec.items.length - (codec.optional ?? 0), codec.items.length];
     return (value, depth, context) => {
       if (!Array.isArray(value)) return new Mismatch("an array", kindOf(value));
-      if (value.length < min || (between === undefined && value.length > fixed.length + last.length)) {
-        return new Mismatch(`an array of at least ${min} items as declared`, `${value.length} items`);
+      if (depth === MAX_DEPTH) return tooDeep();
+      const encoderAt = items(value.length);
+      if (encoderAt instanceof Mismatch) return encoderAt;
+      const texts: string[] = [];
+      for (let i = 0; i < value.length; i++) {
+        const absent = i >= from && i < to && (value[i] === undefined || value[i] === null);
+        const encoded = absent ? "null" : encoderAt(i)(value[i], depth + 1, context);
+        if (typeof encoded !== "string") return encoded.within(i);
+        texts.push(encoded);
       }
-      const encoderAt = (i: number) => {
-        const fromEnd = value.length - i;
-        const encode = fromEnd <= last.length ? last[last.length - fromEnd] : (fixed[i] ?? between);
-        const mayMiss = i < fixed.length && i >= fixed.length - optional;
-        return mayMiss && (value[i] === undefined || value[i] === null) ? () => "null" : (encode as Encode);
-      };
-      return encodeItems(value, depth, context, encoderAt, list);
+      return (unique ? repetition(texts) : undefined) ?? `[${texts.join(",")}]`;
     };
   }
 
@@ -289,15 +296,17 @@ export class EncoderCompiler {
       encode: this.compile(codec, inUnion),
       literal: codec.kind === "literal",
     }));
-    const literals = declared.filter(({ optional, literal }) => literal && !optional);
+    const literals = declared.filter(({ literal }) => literal);
     const known = new Set(members.map(({ name }) => name));
     const encodeOther = compileIndexes(codec, (each) => this.compile(each, inUnion));
     return (value, depth, context) => {
       if (!hasMembers(value)) return new Mismatch("an object", givenKind(value));
       if (depth === MAX_DEPTH) return tooDeep();
       // Literals are encoded first because a wrong literal rules out this branch of a union.
-      for (const { name, encode } of literals) {
-        const encoded = encode(memberOf(value, name), depth + 1, context);
+      for (const { name, optional, encode } of literals) {
+        const member = memberOf(value, name);
+        if (optional && (member === undefined || member === null)) continue;
+        const encoded = encode(member, depth + 1, context);
         if (typeof encoded !== "string") return encoded.within(name).asOtherBranch();
       }
       let text = "";
@@ -330,25 +339,6 @@ export class EncoderCompiler {
       return context.once(id, value, () => definition.compiled(value, depth, context));
     };
   }
-}
-
-function encodeItems(
-  values: readonly unknown[],
-  depth: number,
-  context: DefinitionMemo,
-  encoderOf: (i: number) => Encode,
-  constraints: ListConstraints,
-): string | Mismatch {
-  if (depth === MAX_DEPTH) return tooDeep();
-  const wrong = countCheck(constraints)?.(values.length);
-  if (wrong !== undefined) return wrong;
-  const texts: string[] = [];
-  for (let i = 0; i < values.length; i++) {
-    const encoded = encoderOf(i)(values[i], depth + 1, context);
-    if (typeof encoded !== "string") return encoded.within(i);
-    texts.push(encoded);
-  }
-  return (constraints.uniqueItems ? repetition(texts) : undefined) ?? `[${texts.join(",")}]`;
 }
 
 function encodeDate(value: unknown): string | Mismatch {

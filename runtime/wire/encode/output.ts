@@ -15,7 +15,7 @@ import {
   valueJson,
 } from "../bcs/data.js";
 import { asBuffer } from "../bytes.js";
-import type { Contract, Port, Variant } from "../contract.js";
+import type { Codec, Contract, Port, Variant } from "../contract.js";
 import { type Decode, DecodeContext } from "../decode/decoder.js";
 import { kindOf, Mismatch } from "../decode/mismatch.js";
 import { ResultDecoderCompiler } from "../decode/result-decoder.js";
@@ -25,6 +25,7 @@ import { type JsonDocument, kindAt, NULL } from "../json/document.js";
 import { JsonError } from "../json/error.js";
 import { quote } from "../json/print.js";
 import { parseJson } from "../json/scan.js";
+import { listCheck, mapTuple, tuplePart } from "../list-parts.js";
 import { FAILURE, FAILURE_PORT, FAILURE_VARIANT } from "../ports.js";
 import { MAX_INLINE_BYTES, MAX_PORT_BYTES, MAX_RESULT_BYTES, MAX_VALUES, OUTPUT_BUDGET } from "../protocol.js";
 import { type Encode, EncoderCompiler, givenKind, hasMembers, memberOf } from "./encoder.js";
@@ -41,7 +42,7 @@ export interface EncodedOutput extends RawOutput {
 export class OutputEncoder {
   readonly #variants: ReadonlyMap<string, VariantEncoder>;
   /** Decoders that check the inline values of explicit ports; created on demand. */
-  readonly #decoders = new Map<Port, Decode>();
+  readonly #decoders = new Map<Codec, Decode>();
   readonly #decoderCompiler: ResultDecoderCompiler;
 
   constructor(contract: Contract) {
@@ -50,7 +51,14 @@ export class OutputEncoder {
     this.#variants = new Map(
       [...contract.output, FAILURE].map((variant) => [
         variant.name,
-        { variant, ports: variant.ports.map((port) => ({ port, encode: encoders.compile(port.codec) })) },
+        {
+          variant,
+          ports: variant.ports.map((port) => ({
+            port,
+            encode: encoders.compile(port.codec),
+            items: encoders.items(port.list ?? { kind: "array", item: port.codec }),
+          })),
+        },
       ]),
     );
   }
@@ -137,9 +145,10 @@ export class OutputEncoder {
     }
     return {
       tag,
-      ports: ports.map(({ port, encode }) => {
+      ports: ports.map((compiled) => {
+        const { port } = compiled;
         const memo = new DefinitionMemo();
-        const values = encodePort(tag, port, encode, memberOf(payload, port.name), memo);
+        const values = encodePort(tag, compiled, memberOf(payload, port.name), memo);
         if (memo.rounded) onRounded?.(pathText([tag, port.name]));
         return { name: port.name, many: port.many, values };
       }),
@@ -165,8 +174,13 @@ export class OutputEncoder {
         if (tag === FAILURE_VARIANT && data.values[0]?.kind !== "inline") {
           throw outputFault(`${place}: expected inline data, got a reference`);
         }
+        const { list } = port;
+        const wrong = list && listCheck(list, false)?.(data.values.length);
+        if (wrong !== undefined) throw outputFault(wrong.describe([tag, name]));
+        const parts = list?.kind === "tuple" ? mapTuple(list, (codec) => codec) : undefined;
         for (const [at, value] of data.values.entries()) {
-          if (value.kind === "inline") this.#checkType(port, value, port.many ? [tag, name, at] : [tag, name]);
+          const codec = parts === undefined ? port.codec : tuplePart(parts, at, data.values.length);
+          if (value.kind === "inline") this.#checkType(codec, port, value, port.many ? [tag, name, at] : [tag, name]);
         }
         return { name, many: port.many, values: data.values };
       }),
@@ -174,11 +188,11 @@ export class OutputEncoder {
   }
 
   /** @throws {@link WireFault} if an explicit inline value does not have the type of its port */
-  #checkType(port: Port, { bytes }: InlineValue, path: Path): void {
-    let decode = this.#decoders.get(port);
+  #checkType(codec: Codec, port: Port, { bytes }: InlineValue, path: Path): void {
+    let decode = this.#decoders.get(codec);
     if (decode === undefined) {
-      decode = this.#decoderCompiler.compile(port.codec);
-      this.#decoders.set(port, decode);
+      decode = this.#decoderCompiler.compile(codec);
+      this.#decoders.set(codec, decode);
     }
     let document: JsonDocument;
     try {
@@ -193,9 +207,16 @@ export class OutputEncoder {
   }
 }
 
+interface CompiledPort {
+  readonly port: Port;
+  readonly encode: Encode;
+  /** Encoders of the items of a `many` port. */
+  readonly items: ReturnType<EncoderCompiler["items"]>;
+}
+
 interface VariantEncoder {
   readonly variant: Variant;
-  readonly ports: readonly { readonly port: Port; readonly encode: Encode }[];
+  readonly ports: readonly CompiledPort[];
 }
 
 /**
@@ -224,7 +245,12 @@ export function resultJson({ tag, ports }: EncodedOutput): string {
   return `{${quote(tag)}:{${members.join(",")}}}`;
 }
 
-function encodePort(tag: string, port: Port, encode: Encode, value: unknown, memo: DefinitionMemo): NexusValue[] {
+function encodePort(
+  tag: string,
+  { port, encode, items }: CompiledPort,
+  value: unknown,
+  memo: DefinitionMemo,
+): NexusValue[] {
   const place = () => pathText([tag, port.name]);
   let values: NexusValue[];
   if (port.many) {
@@ -232,8 +258,12 @@ function encodePort(tag: string, port: Port, encode: Encode, value: unknown, mem
     if (value.length < 1 || value.length > MAX_VALUES) {
       throw outputFault(`${place()}: expected 1 to ${MAX_VALUES} values, got ${value.length}`);
     }
+    const encoderAt = items(value.length);
+    if (encoderAt instanceof Mismatch) throw outputFault(encoderAt.describe([tag, port.name]));
     values = [];
-    for (let i = 0; i < value.length; i++) values.push(portValue(port, encode, value[i], [tag, port.name, i], memo));
+    for (let i = 0; i < value.length; i++) {
+      values.push(portValue(port, encoderAt(i), value[i], [tag, port.name, i], memo));
+    }
   } else if (port.optional && (value === undefined || value === null)) {
     values = [inlineValue("null", [tag, port.name])];
   } else {
