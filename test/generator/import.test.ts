@@ -14,6 +14,7 @@ import { leasePort } from "../e2e/process.js";
 import { REPOSITORY } from "../repository.js";
 import { type Certificate, makeCertificate } from "../runtime/certificate.js";
 import { atEnd } from "../teardown.js";
+import { readVectors } from "../vectors/read.js";
 import { DIALECT, DONE, documents, inputOf, metadataOf, roundTrip } from "./imported.js";
 import { ToolProject } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
@@ -49,9 +50,7 @@ describe("recorded schemas", () => {
     readonly output_schema: string;
     readonly expect: { readonly ok: boolean };
   }
-  const { cases } = JSON.parse(readFileSync(join(REPOSITORY, "test/vectors/schema.json"), "utf8")) as {
-    readonly cases: readonly Case[];
-  };
+  const { cases } = readVectors<{ readonly cases: readonly Case[] }>("schema.json");
 
   /** What svc-gen always writes: its dialect, and variants that are required and closed. */
   const ALWAYS = /^\/(?:input|output)_schema\/\$schema$|^\/output_schema\/oneOf\/\d+\/(?:additionalProperties|type)$/;

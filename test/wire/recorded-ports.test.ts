@@ -1,10 +1,10 @@
 /** The recorded schema texts through the port derivation: ports in order, cardinality, BCS, refusals. */
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { MetaSchema } from "#runtime/wire/bcs/bcs-shapes.js";
 import { derivePorts, PortError } from "#runtime/wire/ports.js";
+import { readVectors } from "../vectors/read.js";
 import { encodeMetaSchema } from "./declared-bcs.js";
 
 interface Case {
@@ -30,9 +30,7 @@ interface RecordedPort {
   readonly cardinality: "one" | "many";
 }
 
-const recorded = JSON.parse(readFileSync(new URL("../vectors/schema.json", import.meta.url), "utf8")) as {
-  cases: readonly Case[];
-};
+const recorded = readVectors<{ cases: readonly Case[] }>("schema.json");
 
 for (const each of recorded.cases) {
   test(`schema vector: ${each.name}`, () => {
