@@ -11,7 +11,7 @@ const LAYERS = [
   {
     name: "wire",
     files:
-      "runtime/wire/* runtime/wire/json/* runtime/wire/crypto/* runtime/wire/bcs/* runtime/wire/decode/* runtime/wire/decode/union/* runtime/wire/encode/* runtime/wire/portable/*",
+      "runtime/client/wire/* runtime/client/wire/json/* runtime/client/wire/crypto/* runtime/client/wire/bcs/* runtime/client/wire/decode/* runtime/client/wire/decode/union/* runtime/client/wire/encode/* runtime/client/wire/portable/*",
     packages:
       "#platform/bytes #platform/hash @mysten/bcs @noble/ed25519 @noble/hashes ajv-formats buffer sodium-native",
     node: "buffer crypto module",
@@ -19,27 +19,44 @@ const LAYERS = [
   {
     name: "fqn",
     files:
-      "runtime/fqn runtime/status runtime/checked-integer runtime/loopback runtime/back-off runtime/time-limit runtime/internal/node-version",
+      "runtime/client/fqn runtime/client/checked-integer runtime/client/loopback runtime/client/back-off runtime/client/keys runtime/client/check-names runtime/client/did-you-mean",
     below: "wire",
+    packages: "#platform/bytes #platform/ed25519 fastest-levenshtein",
+  },
+  {
+    name: "leader",
+    files:
+      "runtime/client/leader/* runtime/client/leader/request/* runtime/client/leader/result/* runtime/client/leader/transport/* runtime/client/leader/portable/*",
+    below: "wire fqn",
+    packages: "#platform/bytes #platform/hash #platform/ed25519 #platform/http-client undici",
+  },
+  {
+    name: "client",
+    files: "runtime/client/index",
+    below: "wire fqn leader",
+    packages: "#platform/ed25519",
+  },
+  {
+    name: "status",
+    files: "runtime/status runtime/described-text runtime/time-limit runtime/internal/node-version",
   },
   {
     name: "tool",
     files: "runtime/tool runtime/contracts runtime/output-encoders runtime/port-json runtime/exact-json",
-    below: "wire fqn",
+    below: "wire fqn status",
     packages: "prom-client",
   },
   {
     name: "config",
     files: "runtime/config/*",
-    below: "wire fqn",
-    packages: "#platform/bytes #platform/ed25519 fastest-levenshtein",
+    below: "wire fqn status",
     node: "crypto fs fs/promises net path timers/promises worker_threads",
   },
   { name: "server/errors", files: "runtime/server/errors/*", below: "wire" },
   {
     name: "server/log",
     files: "runtime/server/log/*",
-    below: "wire tool config server/errors",
+    below: "status tool config server/errors",
     packages: "pino",
     node: "fs worker_threads",
   },
@@ -52,25 +69,25 @@ const LAYERS = [
   {
     name: "server/replay",
     files: "runtime/server/replay/*",
-    below: "wire fqn tool server/errors server/log server/load",
+    below: "wire fqn status tool server/errors server/log server/load",
   },
   {
     name: "server/call",
     files: "runtime/server/call/* runtime/server/call/run/*",
-    below: "wire fqn tool config server/errors server/log server/load server/replay",
+    below: "wire fqn status tool config server/errors server/log server/load server/replay",
     packages: "@opentelemetry/api",
     node: "async_hooks net",
   },
   {
     name: "server/threads",
     files: "runtime/server/threads/*",
-    below: "wire fqn tool server/errors server/log server/load server/call",
+    below: "wire fqn status tool server/errors server/log server/load server/call",
     node: "module os path url util worker_threads",
   },
   {
     name: "server/http",
     files: "runtime/server/http/*",
-    below: "wire fqn config server/errors server/log server/load server/call",
+    below: "wire fqn status config server/errors server/log server/load server/call",
     packages: "fastify @fastify/cors",
     node: "crypto http net path stream tls",
   },
@@ -85,16 +102,9 @@ const LAYERS = [
     name: "server",
     files: "runtime/server/*",
     below:
-      "wire fqn tool config server/errors server/log server/load server/replay server/call server/threads server/http server/observe",
+      "wire fqn status tool config server/errors server/log server/load server/replay server/call server/threads server/http server/observe",
     packages: "fastify fastify-plugin prom-client svc-runtime-redis",
     node: "fs path",
-  },
-  {
-    name: "leader",
-    files:
-      "runtime/leader/* runtime/leader/request/* runtime/leader/result/* runtime/leader/transport/* runtime/leader/portable/*",
-    below: "wire fqn config",
-    packages: "#platform/bytes #platform/hash #platform/ed25519 #platform/http-client undici",
   },
   {
     name: "http",
@@ -106,14 +116,15 @@ const LAYERS = [
   {
     name: "testing",
     files: "runtime/testing runtime/testing/*",
-    below: "wire fqn tool config server/errors server/log server/replay server/call server/http server leader",
+    below: "wire fqn status tool config server/errors server/log server/replay server/call server/http server leader",
     node: "assert/strict async_hooks fs module path url",
   },
   {
     name: "entry points",
     files: "runtime/index runtime/v1 runtime/leader runtime/fastify runtime/internal/*",
-    below: "wire fqn tool config server/errors server/log server/load server/replay server/http server leader http",
-    packages: "#platform/ed25519 fastify",
+    below:
+      "wire fqn status tool config server/errors server/log server/load server/replay server/http server leader client http",
+    packages: "fastify",
   },
   {
     name: "redis",
@@ -124,7 +135,8 @@ const LAYERS = [
   {
     name: "storage",
     files: "runtime/storage/* runtime/storage/dev/* runtime/storage/http/* runtime/storage/journal/*",
-    packages: "svc-runtime/internal/storage @mysten/walrus-wasm fs-native-extensions",
+    below: "wire fqn leader",
+    packages: "@mysten/walrus-wasm fs-native-extensions",
     node: "child_process crypto fs/promises http https module net os path stream/consumers timers/promises url util",
   },
   {
@@ -403,15 +415,23 @@ const LAYERS = [
 /** The files of each layer, filled from the bottom up: a layer cannot name one above it. */
 const patterns = new Map();
 
-/** The modules of svc-runtime's `imports` in Node, by name. Each has a portable counterpart. */
-const { imports } = JSON.parse(readFileSync(new URL("runtime/package.json", import.meta.url), "utf8"));
+/** The modules of svc-client's `imports` in Node, by name. Each has a portable counterpart. */
+const { imports } = JSON.parse(readFileSync(new URL("runtime/client/package.json", import.meta.url), "utf8"));
+
+/** Folders of the packages in runtime/. */
+const OWN = {
+  "svc-client": "runtime/client",
+  "svc-runtime": "runtime",
+  "svc-runtime-redis": "runtime/redis",
+  "svc-runtime-storage": "runtime/storage",
+};
 
 /** The built module of an import or export of a package in runtime/; or a package in node_modules, or its name where it is not installed. */
 function packagePattern(name) {
-  if (name.startsWith("#")) return `^${imports[name].node.replace("./", "runtime/")}$`;
-  const [, own, entry] = /^svc-runtime(?:-([a-z]+))?\/?(.*)$/.exec(name) ?? [];
-  if (entry === undefined) return `(?:^|/)node_modules/${name}/|^${name}(?:/|$)`;
-  return `^runtime/${own === undefined ? "" : `${own}/`}dist/${entry || "index"}\\.js$`;
+  if (name.startsWith("#")) return `^${imports[name].node.replace("./", "runtime/client/")}$`;
+  const [, own, entry] = /^(svc-[a-z-]+)\/?(.*)$/.exec(name) ?? [];
+  if (own === undefined) return `(?:^|/)node_modules/${name}/|^${name}(?:/|$)`;
+  return `^${OWN[own]}/dist/${entry || "index"}\\.js$`;
 }
 
 const words = (text) => text?.split(" ") ?? [];
@@ -421,7 +441,9 @@ function allowedFor({ name, files, below, packages, node }, at) {
   const earlier = LAYERS.slice(0, at).flatMap((layer) => words(layer.files));
   const lower = words(below).map((layer) => {
     if (!patterns.has(layer)) throw new RangeError(`${name} is not above ${layer}`);
-    return patterns.get(layer);
+    // Other packages import the built files of svc-client.
+    const built = files.startsWith("runtime/client/") ? "runtime/client/" : "runtime/client/dist/";
+    return patterns.get(layer).replaceAll("runtime/client/", built);
   });
   patterns.set(name, path);
   const modules = words(node).map((module) => `^(?:node:)?${module}$`);

@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** The packages of this repository on which others of it depend, with their folders. */
-const OWN = { "svc-runtime": "runtime", "svc-gen": "." };
+const OWN = { "svc-client": "runtime/client", "svc-runtime": "runtime", "svc-gen": "." };
 
 const read = (...path) => JSON.parse(readFileSync(join(...path), "utf8"));
 
@@ -25,10 +25,11 @@ function published(path) {
 /** Locked packages that are neither workspaces nor for development, where they stand below the package itself. */
 function lockedPackages(name) {
   const { packages } = read(ROOT, "package-lock.json");
-  const inRuntime = name === "svc-runtime" ? "node_modules/" : "node_modules/svc-runtime/node_modules/";
+  // npm puts those of svc-client that the root has in another version beside svc-runtime, whose folder contains it.
+  const ofClient = name === "svc-client" ? "node_modules/" : "node_modules/svc-client/node_modules/";
   const others = Object.entries(packages)
     .filter(([path, entry]) => /^(runtime\/)?node_modules\//.test(path) && !entry.link && !entry.dev)
-    .map(([path, entry]) => [path.replace(/^runtime\/node_modules\//, inRuntime), entry]);
+    .map(([path, entry]) => [path.replace(/^runtime\/node_modules\//, ofClient), entry]);
   const own = Object.entries(OWN).flatMap(([other, folder]) =>
     other === name ? [] : [[`node_modules/${other}`, published(join(ROOT, folder))]],
   );

@@ -1,7 +1,7 @@
 /** JSON for authors of tools, without the rounding of JSON.parse and JSON.stringify (protocol.md section 5). */
 
-import { JsonError } from "./wire/json/error.js";
-import { exactValue, plainText } from "./wire/json/untyped-json.js";
+import { JsonError } from "svc-client/internal/wire/json/error";
+import { exactValue, plainText } from "svc-client/internal/wire/json/untyped-json";
 
 /** A JSON value. Integers beyond ±(2^53−1) are bigints; all other numbers are numbers. */
 export type ExactJson =

@@ -2,14 +2,29 @@
 
 import "./internal/node-version.js";
 
+export type { Dispatcher } from "svc-client/internal/leader/transport/dispatcher";
+export {
+  type DataRef,
+  type DataReference,
+  type Encoded,
+  NexusData,
+  NexusDataError,
+  NexusValue,
+  OffchainToolOutput,
+} from "svc-client/internal/wire/bcs/data";
+export type { Codec } from "svc-client/internal/wire/contract";
+export type { ErrorCode } from "svc-client/internal/wire/error-codes";
+export { WireFault } from "svc-client/internal/wire/fault";
+export { JsonError } from "svc-client/internal/wire/json/error";
+export { DEFAULT_TIMEOUT_MS } from "svc-client/internal/wire/protocol";
+export type { Repeat } from "svc-client/internal/wire/replay-memory-header";
+export { WithSerdeErrorPath } from "svc-client/internal/wire/with-error-path";
 export { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "./config/config.js";
 export type { ReloadStats, Reloads } from "./config/reload-stats.js";
 export { type ExactJson, readJson, writeJson } from "./exact-json.js";
 export type { HttpAnswer } from "./http/http-answer.js";
 export { HttpError, type HttpErrorKind } from "./http/http-error.js";
 export { type HttpOptions, http } from "./http/request.js";
-export type { Dispatcher } from "./leader/transport/dispatcher.js";
-
 export { portJson } from "./port-json.js";
 export { bootstrap, type RunningServer, serve } from "./server/bootstrap.js";
 export { StartupError } from "./server/errors/startup-error.js";
@@ -55,22 +70,6 @@ export {
   type SvcToolClass,
   type ToolMeter,
 } from "./tool.js";
-export {
-  type DataRef,
-  type DataReference,
-  type Encoded,
-  NexusData,
-  NexusDataError,
-  NexusValue,
-  OffchainToolOutput,
-} from "./wire/bcs/data.js";
-export type { Codec } from "./wire/contract.js";
-export type { ErrorCode } from "./wire/error-codes.js";
-export { WireFault } from "./wire/fault.js";
-export { JsonError } from "./wire/json/error.js";
-export { DEFAULT_TIMEOUT_MS } from "./wire/protocol.js";
-export type { Repeat } from "./wire/replay-memory-header.js";
-export { WithSerdeErrorPath } from "./wire/with-error-path.js";
 
 /** A value or a promise of it: the return type of hooks such as `health` and `authorize`, which throw on failure. */
 export type AnyResult<T = void> = T | Promise<T>;

@@ -1,6 +1,6 @@
+import type { DataReference, Encoded, ReferenceOf } from "svc-client/internal/wire/bcs/data";
+import { sharedBytes } from "svc-client/internal/wire/bytes";
 import { outputEncoderOf } from "./output-encoders.js";
-import type { DataReference, Encoded, ReferenceOf } from "./wire/bcs/data.js";
-import { sharedBytes } from "./wire/bytes.js";
 
 /** A tool class, reduced to its name and its output type. */
 interface ToolOf<Output> {

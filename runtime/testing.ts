@@ -2,10 +2,10 @@
 
 import "./internal/node-version.js";
 
-export { LeaderError } from "./leader/error.js";
-export type { Leader } from "./leader/request/request.js";
-export type { SignedRequest } from "./leader/request/signed-request.js";
-export type { ErrEvalOutput, InputOf, OutputOf } from "./leader/tool-types.js";
+export { LeaderError } from "svc-client/internal/leader/error";
+export type { Leader } from "svc-client/internal/leader/request/request";
+export type { SignedRequest } from "svc-client/internal/leader/request/signed-request";
+export type { ErrEvalOutput, InputOf, OutputOf } from "svc-client/internal/leader/tool-types";
 export { createFakeTool, type FakeTool, type FakeToolOptions } from "./testing/fake-tool.js";
 export { createHarness, Harness, type SignedCall, type SignedCallOptions } from "./testing/harness.js";
 export type { LogLine } from "./testing/kept-log.js";

@@ -34,8 +34,8 @@ function unusedPackages({ modules }: ICruiseResult, folder: string, manifest: ob
 describe("boundaries", async () => {
   const imports = await importsOf(ROOT);
   const { modules } = imports;
-  // Imports of the platform's modules (`imports` of runtime/package.json) lead to their builds.
-  const sourceOf = (path: string) => path.replace(/^runtime\/dist\/(.*)\.js$/, "runtime/$1.ts");
+  // Imports of svc-client, and of the platform's modules (`imports` of its package.json), lead to their builds.
+  const sourceOf = (path: string) => path.replace(/^(runtime(?:\/client)?)\/dist\/(.*)\.js$/, "$1/$2.ts");
   const edges = modules.flatMap(({ source, dependencies }) => dependencies.map(({ resolved }) => [source, resolved]));
 
   it("every import is one that the layer of its file allows", () => {
@@ -58,6 +58,7 @@ describe("boundaries", async () => {
   });
 
   for (const [folder, manifest] of [
+    ["runtime/client/", "runtime/client/package.json"],
     ["runtime/", "runtime/package.json"],
     ["runtime/redis/", "runtime/redis/package.json"],
     ["runtime/storage/", "runtime/storage/package.json"],
@@ -90,17 +91,17 @@ describe("boundaries", async () => {
       "fastify",
       "pino",
     ]);
-    assert.ok(loaded.has("runtime/wire/json/scan.ts"));
+    assert.ok(loaded.has("runtime/client/wire/json/scan.ts"));
     assert.deepEqual(
       [...loaded].filter((file) => /^runtime\/(?:testing|redis|storage)/.test(file)),
       [],
     );
   });
 
-  it("runtime/wire has no clock and no effects", () => {
+  it("runtime/client/wire has no clock and no effects", () => {
     const effects =
       /\b(?:setTimeout|setInterval|setImmediate|queueMicrotask|fetch|console|process|performance|Date\.now)\b/;
-    for (const { source } of modules.filter(({ source }) => source.startsWith("runtime/wire/"))) {
+    for (const { source } of modules.filter(({ source }) => source.startsWith("runtime/client/wire/"))) {
       const code = readFileSync(join(ROOT, source), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
       assert.equal(effects.exec(code)?.[0], undefined, source);
     }
@@ -122,24 +123,26 @@ describe("boundaries", async () => {
 describe("planted violations", async () => {
   const root = scratchFolder();
   const FILES = {
-    "runtime/wire/json.ts": "export const json = 1;\nexport type Json = 1;",
-    "runtime/wire/up.ts": 'import { json } from "./json.js";\nexport { tool } from "../tool.js";\nexport default json;',
-    "runtime/wire/type-up.ts": 'import type { Tool } from "../tool.js";\nexport type Own = Tool;',
-    "runtime/wire/inline-type-up.ts": 'export type Own = import("../tool.js").Tool;',
-    "runtime/wire/called-up.ts": 'export const load = () => import("../tool.js");',
-    "runtime/tool.ts": 'import { json } from "./wire/json.js";\nexport const tool = json;\nexport type Tool = 1;',
-    "runtime/wire/circle.ts": 'import "./circle-other.js";',
-    "runtime/wire/circle-other.ts": 'import type {} from "./circle.js";',
-    "runtime/wire/package.ts": 'import "left-pad";',
-    "runtime/wire/type-package.ts": 'import type {} from "fastify";',
-    "runtime/wire/required.ts":
+    "runtime/client/wire/json.ts": "export const json = 1;\nexport type Json = 1;",
+    "runtime/client/wire/up.ts":
+      'import { json } from "./json.js";\nexport { tool } from "../../tool.js";\nexport default json;',
+    "runtime/client/wire/type-up.ts": 'import type { Tool } from "../../tool.js";\nexport type Own = Tool;',
+    "runtime/client/wire/inline-type-up.ts": 'export type Own = import("../../tool.js").Tool;',
+    "runtime/client/wire/called-up.ts": 'export const load = () => import("../../tool.js");',
+    "runtime/tool.ts":
+      'import { json } from "./client/wire/json.js";\nexport const tool = json;\nexport type Tool = 1;',
+    "runtime/client/wire/circle.ts": 'import "./circle-other.js";',
+    "runtime/client/wire/circle-other.ts": 'import type {} from "./circle.js";',
+    "runtime/client/wire/package.ts": 'import "left-pad";',
+    "runtime/client/wire/type-package.ts": 'import type {} from "fastify";',
+    "runtime/client/wire/required.ts":
       'const require = createRequire(import.meta.url);\nrequire("pino");\nrequire.resolve("piscina");',
-    "runtime/wire/node.ts": 'import "node:fs";\nimport "node:crypto";',
+    "runtime/client/wire/node.ts": 'import "node:fs";\nimport "node:crypto";',
     "runtime/server/storage.ts": 'import "../storage/store.js";',
-    "runtime/storage/store.ts": 'import "node:fs/promises";\nimport "../wire/json.js";',
-    "runtime/util/layerless.ts": 'import "../wire/json.js";',
+    "runtime/storage/store.ts": 'import "node:fs/promises";\nimport "../client/wire/json.js";',
+    "runtime/util/layerless.ts": 'import "../client/wire/json.js";',
     "runtime/orphan.ts": "export {};",
-    "generator/compile/emit/source.ts": 'import "../../../runtime/wire/json.js";\nimport "ts-morph";',
+    "generator/compile/emit/source.ts": 'import "../../../runtime/client/wire/json.js";\nimport "ts-morph";',
     "generator/cli/help.ts": 'import "../commands/build.js";',
     "generator/commands/build.ts": 'import "diff";',
     "examples/one/src/one.ts": 'import "../../../runtime/tool.js";\nimport "svc-gen";',
@@ -152,25 +155,26 @@ describe("planted violations", async () => {
 
   it("are found", () => {
     assert.deepEqual(violationsOf(imports), [
-      "no-circular: runtime/wire/circle-other.ts → runtime/wire/circle.ts",
+      "no-circular: runtime/client/wire/circle-other.ts → runtime/client/wire/circle.ts",
       "no-orphans: runtime/orphan.ts → runtime/orphan.ts",
       "not-in-allowed: examples/one/src/one.ts → runtime/tool.ts",
       "not-in-allowed: examples/one/src/one.ts → svc-gen",
       "not-in-allowed: generator/cli/help.ts → generator/commands/build.ts",
-      "not-in-allowed: generator/compile/emit/source.ts → runtime/wire/json.ts",
+      "not-in-allowed: generator/compile/emit/source.ts → runtime/client/wire/json.ts",
       "not-in-allowed: generator/compile/emit/source.ts → ts-morph",
+      "not-in-allowed: runtime/client/wire/called-up.ts → runtime/tool.ts",
+      "not-in-allowed: runtime/client/wire/inline-type-up.ts → runtime/tool.ts",
+      "not-in-allowed: runtime/client/wire/node.ts → fs",
+      "not-in-allowed: runtime/client/wire/package.ts → left-pad",
+      "not-in-allowed: runtime/client/wire/required.ts → pino",
+      "not-in-allowed: runtime/client/wire/required.ts → piscina",
+      "not-in-allowed: runtime/client/wire/type-package.ts → fastify",
+      "not-in-allowed: runtime/client/wire/type-up.ts → runtime/tool.ts",
+      "not-in-allowed: runtime/client/wire/up.ts → runtime/tool.ts",
       "not-in-allowed: runtime/server/storage.ts → runtime/storage/store.ts",
-      "not-in-allowed: runtime/storage/store.ts → runtime/wire/json.ts",
-      "not-in-allowed: runtime/util/layerless.ts → runtime/wire/json.ts",
-      "not-in-allowed: runtime/wire/called-up.ts → runtime/tool.ts",
-      "not-in-allowed: runtime/wire/inline-type-up.ts → runtime/tool.ts",
-      "not-in-allowed: runtime/wire/node.ts → fs",
-      "not-in-allowed: runtime/wire/package.ts → left-pad",
-      "not-in-allowed: runtime/wire/required.ts → pino",
-      "not-in-allowed: runtime/wire/required.ts → piscina",
-      "not-in-allowed: runtime/wire/type-package.ts → fastify",
-      "not-in-allowed: runtime/wire/type-up.ts → runtime/tool.ts",
-      "not-in-allowed: runtime/wire/up.ts → runtime/tool.ts",
+      "not-in-allowed: runtime/storage/store.ts → runtime/client/wire/json.ts",
+      "not-in-allowed: runtime/tool.ts → runtime/client/wire/json.ts",
+      "not-in-allowed: runtime/util/layerless.ts → runtime/client/wire/json.ts",
     ]);
   });
 

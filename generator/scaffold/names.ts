@@ -8,7 +8,15 @@ import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 const PACKAGE = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 const MAX_PACKAGE_NAME = 214;
 /** Names that npm rejects: a package cannot depend on another one with its own name; the last two are not allowed. */
-const TAKEN_PACKAGES = ["svc-gen", "svc-runtime", "typescript", "@types/node", "node_modules", "favicon.ico"];
+const TAKEN_PACKAGES = [
+  "svc-gen",
+  "svc-client",
+  "svc-runtime",
+  "typescript",
+  "@types/node",
+  "node_modules",
+  "favicon.ico",
+];
 
 /**
  * Package name for a folder: the name of the folder, with every character that npm rejects replaced.

@@ -10,6 +10,8 @@ import { VERSION } from "../version.js";
 export interface PackageSpecs {
   readonly generator: string;
   readonly runtime: string;
+  /** Of svc-client, on which the runtime depends, if it comes from a packed file. */
+  readonly client?: string;
 }
 
 /** Folder of the svc-gen that is running. */
@@ -25,9 +27,14 @@ export function packageSpecs(project: string): PackageSpecs {
   }
   const from = (name: string) => {
     const path = installedFrom(modules, name);
-    return path === undefined ? VERSION : fileSpec(folder, path);
+    return path === undefined ? undefined : fileSpec(folder, path);
   };
-  return { generator: from("svc-gen"), runtime: from("svc-runtime") };
+  const client = from("svc-client");
+  return {
+    generator: from("svc-gen") ?? VERSION,
+    runtime: from("svc-runtime") ?? VERSION,
+    ...(client !== undefined && { client }),
+  };
 }
 
 /** Folder, which may not exist yet, with all symbolic links resolved. npm resolves relative paths from there. */

@@ -44,13 +44,14 @@ export function projectAround(packageName: string, fqns: readonly string[], spec
     name: packageName,
     engines: ENGINES,
     runtime: specs.runtime,
+    client: specs.client ?? "",
     generator: specs.generator,
     nodeTypes: devDependencies["@types/node"],
     typescript: `~${devDependencies.typescript}`,
     cookie: overrides.cookie,
   };
   const quotedManifest = Object.fromEntries(
-    Object.entries(manifest).map(([name, text]) => [name, JSON.stringify(text)]),
+    Object.entries(manifest).map(([name, text]) => [name, text && JSON.stringify(text)]),
   );
   return [
     { path: "package.json", text: render("package.json", quotedManifest) },

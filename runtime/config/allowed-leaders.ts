@@ -2,10 +2,10 @@
 
 import { resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { asBuffer } from "../wire/bytes.js";
-import type { VerifyKey } from "../wire/crypto/ed25519-keys.js";
-import { isLeaderId } from "../wire/protocol.js";
-import { readPublicKey } from "./keys.js";
+import { readPublicKey } from "svc-client/internal/keys";
+import { asBuffer } from "svc-client/internal/wire/bytes";
+import type { VerifyKey } from "svc-client/internal/wire/crypto/ed25519-keys";
+import { isLeaderId } from "svc-client/internal/wire/protocol";
 import type { LeaderResolver } from "./leader-resolver.js";
 import { openDocument } from "./open-document.js";
 import { digestOf, type HashedFile, hiddenPath } from "./operator-file.js";

@@ -1,11 +1,11 @@
 // Configuration of the runtime: one strict JSON object (protocol.md section 10).
 
 import { resolve } from "node:path";
-import { asBuffer } from "../wire/bytes.js";
-import type { SigningKey } from "../wire/crypto/ed25519-keys.js";
-import { DEFAULT_INVOKE_MAX_BODY_BYTES, DEFAULT_REPLAY_CACHE_TTL_MS } from "../wire/protocol.js";
+import { readSigningKey } from "svc-client/internal/keys";
+import { asBuffer } from "svc-client/internal/wire/bytes";
+import type { SigningKey } from "svc-client/internal/wire/crypto/ed25519-keys";
+import { DEFAULT_INVOKE_MAX_BODY_BYTES, DEFAULT_REPLAY_CACHE_TTL_MS } from "svc-client/internal/wire/protocol";
 import { checkAllowListShape, fileLeaders, inlineLeaders, noLeaders, sameLeaders } from "./allowed-leaders.js";
-import { readSigningKey } from "./keys.js";
 import type { LeaderResolver } from "./leader-resolver.js";
 import { openDocument } from "./open-document.js";
 import { digestOf, EXPOSED_KEY, isWorldReadable } from "./operator-file.js";

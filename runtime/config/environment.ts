@@ -1,7 +1,7 @@
 /** Environment variables of a server, except the path of the configuration (config.ts). */
 
-import { checkedInteger } from "../checked-integer.js";
-import { textKind } from "../wire/described-text.js";
+import { checkedInteger } from "svc-client/internal/checked-integer";
+import { textKind } from "../described-text.js";
 
 /** Address of the server: an IP literal and a port. */
 export const ENV_BIND_ADDR = "BIND_ADDR";

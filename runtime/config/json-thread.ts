@@ -1,8 +1,8 @@
 /** Thread of parse-aside.ts: parses one document and posts its tape, without copying either. */
 
 import { parentPort, workerData } from "node:worker_threads";
-import { JsonError } from "../wire/json/error.js";
-import { parseJson } from "../wire/json/scan.js";
+import { JsonError } from "svc-client/internal/wire/json/error";
+import { parseJson } from "svc-client/internal/wire/json/scan";
 import type { ThreadAnswer } from "./parse-aside.js";
 
 const bytes = workerData as Uint8Array;

@@ -4,9 +4,9 @@ import { createHash } from "node:crypto";
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
-import { sha256 } from "../wire/crypto/hash.js";
-import { contentKind, textKind } from "../wire/described-text.js";
-import { looksLikeKey } from "./keys.js";
+import { looksLikeKey } from "svc-client/internal/keys";
+import { sha256 } from "svc-client/internal/wire/crypto/hash";
+import { contentKind, textKind } from "../described-text.js";
 
 export interface OperatorFile {
   readonly bytes: Buffer;

@@ -1,7 +1,7 @@
 /** Finds environment variables that are set but not read: misspelt names, and names of the Rust toolkit. */
 
+import { closest } from "svc-client/internal/did-you-mean";
 import { ENV_TOOLKIT_CONFIG_PATH } from "./config.js";
-import { closest } from "./did-you-mean.js";
 import * as environment from "./environment.js";
 
 const KNOWN: readonly string[] = [

@@ -3,7 +3,8 @@
 // Messages never contain values of the document, or member names that are not plain words: a private key may have been
 // pasted anywhere, even as a name.
 
-import { parseFqn } from "../fqn.js";
+import { closest } from "svc-client/internal/did-you-mean";
+import { parseFqn } from "svc-client/internal/fqn";
 import {
   ARRAY,
   after,
@@ -19,12 +20,11 @@ import {
   SMALL_INTEGER,
   STRING,
   startAt,
-} from "../wire/json/document.js";
-import { JsonError, lineColumn } from "../wire/json/error.js";
-import { entryKind, scalarOf, stringOf } from "../wire/json/read.js";
-import { parseJson } from "../wire/json/scan.js";
-import { MAX_U64 } from "../wire/protocol.js";
-import { closest } from "./did-you-mean.js";
+} from "svc-client/internal/wire/json/document";
+import { JsonError, lineColumn } from "svc-client/internal/wire/json/error";
+import { entryKind, scalarOf, stringOf } from "svc-client/internal/wire/json/read";
+import { parseJson } from "svc-client/internal/wire/json/scan";
+import { MAX_U64 } from "svc-client/internal/wire/protocol";
 import { hiddenPath } from "./operator-file.js";
 
 export interface DocumentSource {

@@ -2,9 +2,9 @@
 
 import { type LookupAddress, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
+import type { Dispatcher } from "svc-client/internal/leader/transport/dispatcher";
+import { CONNECT_LIMITS } from "svc-client/internal/leader/transport/http-client";
 import type { Agent } from "undici";
-import type { Dispatcher } from "../leader/transport/dispatcher.js";
-import { CONNECT_LIMITS } from "../leader/transport/http-client.js";
 
 /** Addresses outside the public network: IANA's special-purpose registries (RFC 6890). */
 const SPECIAL_IPV4 = [

@@ -3,6 +3,7 @@
  * same version; any version may change the exports.
  */
 
+export { readPublicKey, readSigningKey } from "svc-client/internal/keys";
 export { type ConfigCheck, checkAllowListFile, checkConfigFile } from "../config/check.js";
 export { ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, type ToolkitRuntimeConfig } from "../config/config.js";
 export {
@@ -13,7 +14,6 @@ export {
   ENV_TLS_KEY_PATH,
   LOG_LEVELS,
 } from "../config/environment.js";
-export { readPublicKey, readSigningKey } from "../config/keys.js";
 export { parseListenAddress } from "../config/listen-address.js";
 export { hiddenPath, isWorldReadable, readOperatorFile } from "../config/operator-file.js";
 export { strayVariables } from "../config/stray-variables.js";

@@ -3,9 +3,9 @@
  * of the same version; any version may change the exports.
  */
 
-export { closest, didYouMean } from "../config/did-you-mean.js";
-export { fqnProblem, parseFqn } from "../fqn.js";
-export { isLoopback } from "../loopback.js";
+export { closest, didYouMean } from "svc-client/internal/did-you-mean";
+export { fqnProblem, parseFqn } from "svc-client/internal/fqn";
+export { isLoopback } from "svc-client/internal/loopback";
 export type {
   Codec,
   Contract,
@@ -14,23 +14,23 @@ export type {
   Port,
   TextConstraints,
   Variant,
-} from "../wire/contract.js";
-export { isMultiple } from "../wire/decode/constraints.js";
-export { ValueDecoder } from "../wire/decode/decoder.js";
-export { FORMAT_NAMES, formats } from "../wire/decode/formats.js";
-export { bigintRange } from "../wire/decode/mismatch.js";
-export { contentKind, textKind } from "../wire/described-text.js";
-export { ERROR_CODES, type ErrorCode, type Ran } from "../wire/error-codes.js";
-export { pathText, WireFault } from "../wire/fault.js";
-export { itemsOf } from "../wire/json/document.js";
-export { JsonError, lineColumn } from "../wire/json/error.js";
-export { type Json, JsonObject, readOrdered } from "../wire/json/ordered-json.js";
-export { prettyJson } from "../wire/json/pretty-json.js";
-export { quote, textOf } from "../wire/json/print.js";
-export { membersByName, scalarOf } from "../wire/json/read.js";
-export { parseJson } from "../wire/json/scan.js";
-export { exactValue as readExact } from "../wire/json/untyped-json.js";
-export { localUrl, metadataListing, metadataText } from "../wire/metadata.js";
-export { derivePorts, FAILURE_VARIANT, isPortName, PortError } from "../wire/ports.js";
-export { escaped, quoted, truncated, unicodeEscapes, withoutControls } from "../wire/printable.js";
-export * from "../wire/protocol.js";
+} from "svc-client/internal/wire/contract";
+export { isMultiple } from "svc-client/internal/wire/decode/constraints";
+export { ValueDecoder } from "svc-client/internal/wire/decode/decoder";
+export { FORMAT_NAMES, formats } from "svc-client/internal/wire/decode/formats";
+export { bigintRange } from "svc-client/internal/wire/decode/mismatch";
+export { ERROR_CODES, type ErrorCode, type Ran } from "svc-client/internal/wire/error-codes";
+export { pathText, WireFault } from "svc-client/internal/wire/fault";
+export { itemsOf } from "svc-client/internal/wire/json/document";
+export { JsonError, lineColumn } from "svc-client/internal/wire/json/error";
+export { type Json, JsonObject, readOrdered } from "svc-client/internal/wire/json/ordered-json";
+export { prettyJson } from "svc-client/internal/wire/json/pretty-json";
+export { quote, textOf } from "svc-client/internal/wire/json/print";
+export { membersByName, scalarOf } from "svc-client/internal/wire/json/read";
+export { parseJson } from "svc-client/internal/wire/json/scan";
+export { exactValue as readExact } from "svc-client/internal/wire/json/untyped-json";
+export { localUrl, metadataListing, metadataText } from "svc-client/internal/wire/metadata";
+export { derivePorts, FAILURE_VARIANT, isPortName, PortError } from "svc-client/internal/wire/ports";
+export { escaped, quoted, truncated, unicodeEscapes, withoutControls } from "svc-client/internal/wire/printable";
+export * from "svc-client/internal/wire/protocol";
+export { contentKind, textKind } from "../described-text.js";

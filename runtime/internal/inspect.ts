@@ -3,7 +3,7 @@
  * version; any version may change the exports.
  */
 
+export { engine } from "svc-client/internal/leader/engine";
+export { laxEnvelope } from "svc-client/internal/leader/request/lax-request";
+export { prepareLeader } from "svc-client/internal/leader/request/request";
 export { authorityOf } from "../config/listen-address.js";
-export { engine } from "../leader/engine.js";
-export { laxEnvelope } from "../leader/request/lax-request.js";
-export { prepareLeader } from "../leader/request/request.js";

@@ -3,5 +3,5 @@
  * version.
  */
 
-export { pathText } from "../wire/fault.js";
-export * from "../wire/protocol.js";
+export { pathText } from "svc-client/internal/wire/fault";
+export * from "svc-client/internal/wire/protocol";

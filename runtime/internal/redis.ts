@@ -1,10 +1,15 @@
 /** svc-runtime/internal/redis: code for svc-runtime-redis of the same version. */
 
-export { checkedInteger } from "../checked-integer.js";
+export { checkedInteger } from "svc-client/internal/checked-integer";
+export { isLoopback } from "svc-client/internal/loopback";
+export { exactBytes } from "svc-client/internal/wire/bcs/bcs-writer";
+export { sha256 } from "svc-client/internal/wire/crypto/hash";
+export { asciiText } from "svc-client/internal/wire/printable";
+export type { Repeat } from "svc-client/internal/wire/replay-memory-header";
 export { REDIS_VARIABLES } from "../config/environment.js";
 export { authorityOf } from "../config/listen-address.js";
 export { hiddenPath } from "../config/operator-file.js";
-export { isLoopback } from "../loopback.js";
+export { textKind } from "../described-text.js";
 export { StartupError } from "../server/errors/startup-error.js";
 export type { ServerLogger } from "../server/log/safe-logger.js";
 export { MAX_SEAL_BYTES } from "../server/replay/cached-signature.js";
@@ -22,8 +27,3 @@ export {
   type SharedReplayStats,
 } from "../server/replay/store.js";
 export { endsWithin } from "../time-limit.js";
-export { exactBytes } from "../wire/bcs/bcs-writer.js";
-export { sha256 } from "../wire/crypto/hash.js";
-export { textKind } from "../wire/described-text.js";
-export { asciiText } from "../wire/printable.js";
-export type { Repeat } from "../wire/replay-memory-header.js";

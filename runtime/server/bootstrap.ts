@@ -1,15 +1,15 @@
 /** Starts servers from tool classes (protocol.md sections 8 to 10). */
 
 import { readFileSync } from "node:fs";
-import { checkNames } from "../config/check-names.js";
+import { checkNames } from "svc-client/internal/check-names";
+import { parseFqn } from "svc-client/internal/fqn";
+import { prettyJson } from "svc-client/internal/wire/json/pretty-json";
+import { localUrl, metadataListing } from "svc-client/internal/wire/metadata";
 import { ConfigError, configFile, ENV_TOOLKIT_CONFIG_PATH, type ToolkitRuntimeConfig } from "../config/config.js";
 import { ENV_ADMIN_ADDR, ENV_BIND_ADDR, ENV_TLS_CERT_PATH } from "../config/environment.js";
 import type { ListenAddress } from "../config/listen-address.js";
 import type { Reloads } from "../config/reload-stats.js";
-import { parseFqn } from "../fqn.js";
 import type { SvcToolClass } from "../tool.js";
-import { prettyJson } from "../wire/json/pretty-json.js";
-import { localUrl, metadataListing } from "../wire/metadata.js";
 import { documentOf } from "./call/meta.js";
 import { strayFields } from "./call/run/async-errors.js";
 import { serveTools } from "./call/run/served-tool.js";

@@ -1,9 +1,9 @@
 /** Options set in code. Public types must not refer to other packages (test/types/public.test.ts). */
 
-import { checkNames, type Names } from "../config/check-names.js";
+import { checkNames, type Names } from "svc-client/internal/check-names";
+import type { EngineName } from "svc-client/internal/wire/crypto/ed25519-keys";
 import type { ToolkitRuntimeConfig } from "../config/config.js";
 import type { IsolateOptions } from "../tool.js";
-import type { EngineName } from "../wire/crypto/ed25519-keys.js";
 import type { Address } from "./http/address.js";
 import type { ShutdownOptions } from "./http/shutdown.js";
 import type { ConcurrencyLimits, LoadOptions, RateLimit } from "./load/load-options.js";

@@ -1,4 +1,4 @@
-import type { Contract } from "../wire/contract.js";
+import type { Contract } from "svc-client/internal/wire/contract";
 import { StartupError } from "./errors/startup-error.js";
 
 /**

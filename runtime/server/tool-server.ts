@@ -1,6 +1,10 @@
 /** Tool server without a listener: tools with configuration, replay store, load control, threads and reloads. */
 
-import { checkedInteger } from "../checked-integer.js";
+import { checkedInteger } from "svc-client/internal/checked-integer";
+import { type EngineSelection, selectEngine } from "svc-client/internal/wire/crypto/ed25519";
+import type { EngineName } from "svc-client/internal/wire/crypto/ed25519-keys";
+import { DEFAULT_MAX_INPUT_VALUES } from "svc-client/internal/wire/decode/input-values";
+import { MAX_TIMEOUT_MS, SignatureHeaders } from "svc-client/internal/wire/protocol";
 import { ENV_TOOLKIT_CONFIG_PATH, otherVersion, replayTtlOf, ToolkitRuntimeConfig } from "../config/config.js";
 import {
   ENV_MAX_INPUT_VALUES,
@@ -12,10 +16,6 @@ import {
 import type { ListenAddress } from "../config/listen-address.js";
 import { displayVariable, strayVariables } from "../config/stray-variables.js";
 import { endsWithin } from "../time-limit.js";
-import { type EngineSelection, selectEngine } from "../wire/crypto/ed25519.js";
-import type { EngineName } from "../wire/crypto/ed25519-keys.js";
-import { DEFAULT_MAX_INPUT_VALUES } from "../wire/decode/input-values.js";
-import { MAX_TIMEOUT_MS, SignatureHeaders } from "../wire/protocol.js";
 import { AllowedOrigins } from "./call/allowed-origins.js";
 import { InvokeService } from "./call/invoke-service.js";
 import type { Refusal } from "./call/messages.js";

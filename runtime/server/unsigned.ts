@@ -3,12 +3,12 @@
  * that other machines can reach.
  */
 
+import { isLoopback } from "svc-client/internal/loopback";
 import { ENV_TOOLKIT_CONFIG_PATH, isUnsignedByName, type ToolkitRuntimeConfig } from "../config/config.js";
 import { ENV_ALLOW_UNSIGNED, ENV_UNSIGNED_RESULTS } from "../config/environment.js";
 import { authorityOf, type ListenAddress } from "../config/listen-address.js";
 import { displayVariable, type StrayVariable, strayVariables } from "../config/stray-variables.js";
-import { isLoopback } from "../loopback.js";
-import { textKind } from "../wire/described-text.js";
+import { textKind } from "../described-text.js";
 import type { UnsignedResults } from "./call/content-negotiation.js";
 import { StartupError } from "./errors/startup-error.js";
 import type { ServerLogger } from "./log/safe-logger.js";

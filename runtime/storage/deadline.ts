@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { MAX_TIMEOUT_MS } from "svc-runtime/internal/storage";
+import { MAX_TIMEOUT_MS } from "svc-client/internal/wire/protocol";
 import { requireInteger, StorageError } from "./storage-error.js";
 
 /** Time limits in milliseconds, each 1 to 2,147,483,647. */

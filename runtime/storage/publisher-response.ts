@@ -1,6 +1,6 @@
 /** Parses a publisher's response to a PUT: `{"newlyCreated":…}` or `{"alreadyCertified":…}` (Walrus HTTP API). */
 
-import { isBlobId } from "svc-runtime/internal/storage";
+import { isBlobId } from "svc-client/internal/wire/bcs/data";
 import { type Paid, StorageError } from "./storage-error.js";
 
 /** Maximum size of a response, in bytes. */

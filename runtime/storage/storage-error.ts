@@ -1,4 +1,4 @@
-import { checkedInteger } from "svc-runtime/internal/storage";
+import { checkedInteger } from "svc-client/internal/checked-integer";
 
 /** Cause of a failure: a fixed set of codes. */
 export type StorageFault =

@@ -4,7 +4,7 @@ import {
   NexusData,
   NexusValue,
   type WalrusValue,
-} from "svc-runtime/internal/storage";
+} from "svc-client/internal/wire/bcs/data";
 
 export interface StoredBlobFacts {
   readonly key: string;

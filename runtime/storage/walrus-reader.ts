@@ -3,14 +3,10 @@
  * before the next.
  */
 
-import {
-  INPUT_BUDGET,
-  NexusValue,
-  type RawValue,
-  type ReadBudget,
-  type ReadOptions,
-  type ResolvedValue,
-} from "svc-runtime/internal/storage";
+import type { ReadBudget, ReadOptions, ResolvedValue } from "svc-client/internal/leader/result/resolve";
+import type { RawValue } from "svc-client/internal/wire/bcs/bcs-shapes";
+import { NexusValue } from "svc-client/internal/wire/bcs/data";
+import { INPUT_BUDGET } from "svc-client/internal/wire/protocol";
 import { type BlobSource, blobSourceOf, readStored } from "./blob-source.js";
 import { Deadline, type Deadlines, type RetryOptions } from "./deadline.js";
 import type { EndpointOptions } from "./http/endpoint.js";

@@ -6,15 +6,11 @@
  * With this order, the journal always contains everything that may have been paid for, even after a crash.
  */
 
-import {
-  type Encoded,
-  OUTPUT_BUDGET,
-  PlainValueError,
-  parseObjectId,
-  plainText,
-  sha256,
-  sharedBytes,
-} from "svc-runtime/internal/storage";
+import { type Encoded, parseObjectId } from "svc-client/internal/wire/bcs/data";
+import { sharedBytes } from "svc-client/internal/wire/bytes";
+import { sha256 } from "svc-client/internal/wire/crypto/hash";
+import { PlainValueError, plainText } from "svc-client/internal/wire/json/untyped-json";
+import { OUTPUT_BUDGET } from "svc-client/internal/wire/protocol";
 import { BlobIdEncoder, DEFAULT_SHARDS } from "./blob-id.js";
 import { type BlobSource, blobSourceOf, type ExpectedBlob, verifyStored } from "./blob-source.js";
 import { Deadline, type Deadlines, type RetryOptions } from "./deadline.js";

@@ -1,9 +1,9 @@
-import { LeaderClient } from "../leader/client.js";
-import { contractIn, type LeaderOptions } from "../leader/options.js";
-import type { InputOf, OutputOf, ToolType } from "../leader/tool-types.js";
+import { LeaderClient } from "svc-client/internal/leader/client";
+import { contractIn, type LeaderOptions } from "svc-client/internal/leader/options";
+import type { InputOf, OutputOf, ToolType } from "svc-client/internal/leader/tool-types";
+import type { Contract } from "svc-client/internal/wire/contract";
+import { localUrl, metadataText } from "svc-client/internal/wire/metadata";
 import { SvcTool } from "../tool.js";
-import type { Contract } from "../wire/contract.js";
-import { localUrl, metadataText } from "../wire/metadata.js";
 import { type RawResponse, TestServer } from "./test-server.js";
 
 /** A fake tool and its client. */

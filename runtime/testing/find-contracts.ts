@@ -4,11 +4,11 @@ import { existsSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { parseFqn } from "svc-client/internal/fqn";
+import type { Contract } from "svc-client/internal/wire/contract";
 import { contractOf, provideContracts } from "../contracts.js";
-import { parseFqn } from "../fqn.js";
 import { StartupError } from "../server/errors/startup-error.js";
 import { SvcTool, type SvcToolClass } from "../tool.js";
-import type { Contract } from "../wire/contract.js";
 
 /** Sources of contracts. */
 export interface ContractSources {

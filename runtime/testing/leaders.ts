@@ -1,9 +1,9 @@
 /** Leaders for tests: any name is an allow-listed leader, with a key derived from the name. */
 
+import { type Leader, type PreparedLeader, prepareLeader } from "svc-client/internal/leader/request/request";
+import { prepareSigningKey } from "svc-client/internal/wire/crypto/ed25519";
+import { sha256 } from "svc-client/internal/wire/crypto/hash";
 import { replaceConfig, ToolkitRuntimeConfig } from "../config/config.js";
-import { type Leader, type PreparedLeader, prepareLeader } from "../leader/request/request.js";
-import { prepareSigningKey } from "../wire/crypto/ed25519.js";
-import { sha256 } from "../wire/crypto/hash.js";
 
 /** A leader: a name, a name with a key id, or a leader with its own key, which requires your own configuration. */
 export type LeaderChoice = string | { readonly id: string; readonly keyId?: bigint | number } | Leader;

@@ -1,6 +1,7 @@
 /** The rules for every replay store (protocol.md section 8), as test cases for any test runner. */
 
 import assert from "node:assert/strict";
+import { MAX_RESULT_BYTES } from "svc-client/internal/wire/protocol";
 import type {
   CachedAnswer,
   Claim,
@@ -9,7 +10,6 @@ import type {
   ReplayRequest,
   ReplayStore,
 } from "../server/replay/store.js";
-import { MAX_RESULT_BYTES } from "../wire/protocol.js";
 
 /** New store, with callbacks for the cases. */
 export interface StoreUnderTest {

@@ -1,9 +1,9 @@
 /** Server of a harness: tools prepared as by `bootstrap`, but called without a listener. */
 
-import { checkedInteger } from "../checked-integer.js";
-import { checkNames, type Names } from "../config/check-names.js";
+import { checkNames, type Names } from "svc-client/internal/check-names";
+import { checkedInteger } from "svc-client/internal/checked-integer";
+import type { ValueReader } from "svc-client/internal/leader/result/resolve";
 import { replayTtlOf, type ToolkitRuntimeConfig } from "../config/config.js";
-import type { ValueReader } from "../leader/result/resolve.js";
 import type { InvokeRequest, Reply } from "../server/call/messages.js";
 import { createClasses } from "../server/call/run/class-hooks.js";
 import { type ServedTool, serveTools } from "../server/call/run/served-tool.js";

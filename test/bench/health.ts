@@ -1,7 +1,7 @@
 /** How long others wait while one process reads the largest permitted body of a type. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { DEFAULT_MAX_INPUT_VALUES } from "#runtime/wire/decode/input-values.js";
+import { DEFAULT_MAX_INPUT_VALUES } from "#client/wire/decode/input-values.js";
 import { LARGE_INPUTS, largeBody, largeTarget, serveLargeInputs } from "../runtime/large-inputs.js";
 import type { Bench } from "./report.js";
 import { type Summary, summarize } from "./statistics.js";

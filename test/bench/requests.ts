@@ -1,9 +1,9 @@
 /** Pre-signed calls: each with its own inputs, signature and nonce. */
 
 import { randomBytes } from "node:crypto";
+import { prepareSigningKey } from "#client/wire/crypto/ed25519.js";
+import { sha256 } from "#client/wire/crypto/hash.js";
 import { InputHasher, type PortShape, publicKeyOf, signRequest } from "#runtime/leader.js";
-import { prepareSigningKey } from "#runtime/wire/crypto/ed25519.js";
-import { sha256 } from "#runtime/wire/crypto/hash.js";
 import type { LoadRequest } from "./load.js";
 
 const LEADER_SEED = Buffer.alloc(32, 7);

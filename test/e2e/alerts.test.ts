@@ -5,9 +5,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "node:test";
 import { parse } from "yaml";
+import { publicKeyOf } from "#client/wire/crypto/ed25519.js";
 import { type Address, type ServerLogger, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { RedisReplayStore } from "#runtime/redis/index.js";
-import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { run } from "../runtime/child.js";
 import {

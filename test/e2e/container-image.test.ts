@@ -64,7 +64,7 @@ describe("the image of a tool project", { skip }, () => {
     await store.makeBase(BASE);
     const packs = join(store.folder, "packs");
     mkdirSync(packs);
-    for (const name of ["svc-gen", "svc-runtime"] as const) await pack(name, packs);
+    for (const name of ["svc-gen", "svc-client", "svc-runtime"] as const) await pack(name, packs);
     // A project takes its packages from where svc-gen itself was installed from.
     await sh("mkdir tools && cd tools && npm init -y && npm install --loglevel=error ../packs/*.tgz", store.folder);
     // Files that only their owner can read, as on a machine with a strict umask.

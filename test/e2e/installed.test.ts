@@ -72,10 +72,12 @@ const engineOf = (omitsOptional: boolean) =>
   omitsOptional ? /"ed25519":"node:crypto \(sodium-native / : /"ed25519":"libsodium \(sodium-native is installed\)"/;
 
 describe("installed packages", ONLY_POSIX, () => {
+  let client: PackedPackage;
   let runtime: PackedPackage;
   let more: PackedPackage[];
   before(async () => {
     const target = scratchFolder("svc-packs-");
+    client = await pack("svc-client", target);
     runtime = await pack("svc-runtime", target);
     more = [await pack("svc-runtime-redis", target), await pack("svc-runtime-storage", target)];
   });
@@ -83,7 +85,7 @@ describe("installed packages", ONLY_POSIX, () => {
   describe(NPM_SERVER.title, () => {
     let project: string;
     before(async () => {
-      project = await installProject(NPM_SERVER, { runtime });
+      project = await installProject(NPM_SERVER, { client, runtime });
     });
 
     it("is as large as docs/packages.md says", (t) => {
@@ -119,7 +121,7 @@ describe("installed packages", ONLY_POSIX, () => {
 
     for (const manager of MANAGERS) {
       it(`${manager.title}: generates, compiles and serves`, async () => {
-        const project = await installProject(manager, { runtime, generator, more }, programs);
+        const project = await installProject(manager, { client, runtime, generator, more }, programs);
         copyExample(project, "sources");
         await inProject(project, "svc-gen", "--quiet");
         await inProject(project, "tsc");

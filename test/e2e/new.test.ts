@@ -36,14 +36,14 @@ function run(command: string, cwd: string): string {
 const ONLY_POSIX = { skip: process.platform === "win32" && "written for a POSIX shell" };
 
 test("npm create svc-tool makes a project, installs it and generates", ONLY_POSIX, () => {
-  for (const folder of [REPOSITORY, join(REPOSITORY, "runtime"), join(REPOSITORY, "generator/create-svc-tool")]) {
-    run(`npm pack --silent --ignore-scripts --pack-destination "${packs}"`, folder);
+  for (const folder of [".", "runtime/client", "runtime", "generator/create-svc-tool"]) {
+    run(`npm pack --silent --ignore-scripts --pack-destination "${packs}"`, join(REPOSITORY, folder));
   }
-  // As npm would install the three packages; the packages that they need are those of this repository.
+  // As npm would install the packages; the packages that they need are those of this repository.
   symlinkSync(join(REPOSITORY, "node_modules"), join(installer, "node_modules"));
   const root = join(installer, "root");
   const packages: Record<string, object> = {};
-  for (const name of ["svc-gen", "svc-runtime", "create-svc-tool"]) {
+  for (const name of ["svc-gen", "svc-client", "svc-runtime", "create-svc-tool"]) {
     const target = join(root, "node_modules", name);
     mkdirSync(target, { recursive: true });
     const tarball = join(packs, `${name}-0.1.0.tgz`);
@@ -61,7 +61,7 @@ test("npm create svc-tool makes a project, installs it and generates", ONLY_POSI
   assert.ok(said.includes(`${FQN} is ready. Next:\n`), said);
   assert.ok(existsSync(join(project, "meta.json")));
   const { packages: installed } = JSON.parse(readFileSync(join(project, "package-lock.json"), "utf8"));
-  for (const name of ["svc-gen", "svc-runtime"]) {
+  for (const name of ["svc-gen", "svc-client", "svc-runtime"]) {
     const { resolved } = installed[`node_modules/${name}`];
     assert.equal(realpathSync(join(project, resolved.slice("file:".length))), join(packs, `${name}-0.1.0.tgz`));
   }

@@ -109,6 +109,7 @@ function cachesIn(folder: string): NodeJS.ProcessEnv {
 export async function installProject(
   manager: Manager,
   packages: {
+    readonly client: PackedPackage;
     readonly runtime: PackedPackage;
     readonly generator?: PackedPackage;
     /** Optional packages of the runtime. */
@@ -118,21 +119,24 @@ export async function installProject(
 ): Promise<string> {
   const project = scratchFolder("svc-installed-");
   const { overrides: ours, devDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
-  const runtime = `file:${packages.runtime.tarball}`;
+  const own = {
+    "svc-client": `file:${packages.client.tarball}`,
+    "svc-runtime": `file:${packages.runtime.tarball}`,
+  };
   const more = Object.fromEntries(packages.more?.map(({ name, tarball }) => [name, `file:${tarball}`]) ?? []);
   const development = packages.generator && {
     "svc-gen": `file:${packages.generator.tarball}`,
     typescript: `~${devDependencies.typescript}`,
     "@types/node": devDependencies["@types/node"],
   };
-  // The packages are not published: what svc-gen depends on is the packed svc-runtime too.
-  const overrides = { ...ours, "svc-runtime": runtime };
+  // The packages are not published: what they depend on are the packed ones too.
+  const overrides = { ...ours, ...own };
   const manifest = {
     name: "installed",
     version: "1.0.0",
     private: true,
     type: "module",
-    dependencies: { "svc-runtime": runtime, ...more },
+    dependencies: { ...own, ...more },
     devDependencies: development,
     overrides,
     resolutions: overrides,

@@ -15,6 +15,7 @@ const execute = promisify(execFile);
 /** Their folders, from the root of the repository. */
 export const PACKAGES = {
   "svc-gen": ".",
+  "svc-client": "runtime/client",
   "svc-runtime": "runtime",
   "svc-runtime-redis": "runtime/redis",
   "svc-runtime-storage": "runtime/storage",

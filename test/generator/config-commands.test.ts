@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { publicKeyOf } from "#client/wire/crypto/ed25519.js";
 import { ToolkitRuntimeConfig } from "#runtime/config/config.js";
-import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { svcGenIn } from "./run-cli.js";
 

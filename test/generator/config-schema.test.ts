@@ -5,8 +5,8 @@ import { readFileSync } from "node:fs";
 import { before, describe, it } from "node:test";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import fc from "fast-check";
+import { publicKeyOf } from "#client/wire/crypto/ed25519.js";
 import { ConfigError, ToolkitRuntimeConfig } from "#runtime/config/config.js";
-import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import { svcGenIn } from "./run-cli.js";
 
 type Document = Record<string, unknown>;

@@ -6,15 +6,15 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Contract } from "#client/wire/contract.js";
+import { InputDecoder } from "#client/wire/decode/input.js";
+import { WireFault } from "#client/wire/fault.js";
 import { generateTexts } from "#generator/compile/generate.js";
 import { ts } from "#generator/compile/project/typescript.js";
 import { diffDocuments } from "#generator/contract/diff.js";
 import { findExcluded } from "#generator/contract/inclusion/inclusion.js";
 import { type SampleValue, SchemaNodes, Unspecified } from "#generator/contract/inclusion/schema-node.js";
 import { type JsonObject, readJson } from "#generator/json.js";
-import type { Contract } from "#runtime/wire/contract.js";
-import { InputDecoder } from "#runtime/wire/decode/input.js";
-import { WireFault } from "#runtime/wire/fault.js";
 import { Random } from "../types/random.js";
 import { edited, type PortType, randomPort, randomValue, sourceOf } from "./random-contracts.js";
 

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Contract } from "#runtime/wire/contract.js";
-import { FORMAT_NAMES, formats } from "#runtime/wire/decode/formats.js";
-import { InputDecoder } from "#runtime/wire/decode/input.js";
+import type { Contract } from "#client/wire/contract.js";
+import { FORMAT_NAMES, formats } from "#client/wire/decode/formats.js";
+import { InputDecoder } from "#client/wire/decode/input.js";
 import { assertLinear } from "../wire/growth.js";
 import { ToolProject, toolSource } from "./project.js";
 

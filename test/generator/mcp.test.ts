@@ -5,11 +5,11 @@ import { describe, test } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { encodeOutput } from "#client/wire/bcs/bcs-writer.js";
+import { InlineValue } from "#client/wire/bcs/data.js";
 import { Bridge, type BridgeOptions } from "#generator/mcp/bridge.js";
 import { mcpServer } from "#generator/mcp/mcp-server.js";
 import { IDEMPOTENCY_KEY } from "#generator/mcp/repeated-calls.js";
-import { encodeOutput } from "#runtime/wire/bcs/bcs-writer.js";
-import { InlineValue } from "#runtime/wire/bcs/data.js";
 import { atEnd } from "../teardown.js";
 
 const leader = { id: "agent", keyId: 0, key: Buffer.alloc(32, 7) };

@@ -15,10 +15,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import type { Contract } from "#client/wire/contract.js";
 import { type Generated, generate } from "#generator/compile/generate.js";
 import { ts } from "#generator/compile/project/typescript.js";
 import { SecondReader, type SecondReading } from "#generator/compile/second-reader/second-reader.js";
-import type { Contract } from "#runtime/wire/contract.js";
 import { REPOSITORY } from "../repository.js";
 import { atEnd } from "../teardown.js";
 
@@ -81,6 +81,7 @@ export class ToolProject {
     const modules = join(this.root, "node_modules");
     mkdirSync(join(modules, "@types"), { recursive: true });
     const packages = {
+      "svc-client": "runtime/client",
       "svc-runtime": "runtime",
       "svc-runtime-redis": "runtime/redis",
       "svc-runtime-storage": "runtime/storage",

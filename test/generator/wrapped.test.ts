@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { OutputReader } from "#client/leader/result/output-reader.js";
+import type { Codec } from "#client/wire/contract.js";
+import { InputDecoder } from "#client/wire/decode/input.js";
+import { OutputEncoder, resultJson } from "#client/wire/encode/output.js";
 import { WireFault, WithSerdeErrorPath } from "#runtime/index.js";
-import { OutputReader } from "#runtime/leader/result/output-reader.js";
 import type { Contract } from "#runtime/v1.js";
-import type { Codec } from "#runtime/wire/contract.js";
-import { InputDecoder } from "#runtime/wire/decode/input.js";
-import { OutputEncoder, resultJson } from "#runtime/wire/encode/output.js";
 import { ToolProject, toolSource } from "./project.js";
 
 /** A tool whose input and result have these members; `W<T>` is the wrapper, or T itself. */

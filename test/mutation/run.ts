@@ -52,7 +52,8 @@ async function judge(file: string): Promise<string> {
   const tests = TESTS[file];
   if (tests === undefined) throw new Error(`${file}: expected a source file of test/mutation/tests.ts`);
   const text = readFileSync(join(ROOT, file), "utf8");
-  const built = join(scratch, file.startsWith("runtime/") ? "runtime/dist" : "dist", builtName(file));
+  const [owner = ""] = /^runtime\/(?:client\/)?/.exec(file) ?? [];
+  const built = join(scratch, owner, "dist", builtName(file));
   const original = readFileSync(built);
   const plant = (mutated: string) =>
     writeFileSync(built, ts.transpileModule(mutated, { compilerOptions: options, fileName: file }).outputText);
@@ -159,7 +160,7 @@ function compilerOptions(): ts.CompilerOptions {
 }
 
 function builtName(file: string): string {
-  return file.replace(/^runtime\//, "").replace(/\.ts$/, ".js");
+  return file.replace(/^runtime\/(?:client\/)?/, "").replace(/\.ts$/, ".js");
 }
 
 /** `count` of the items in their order, the same for the same seed. */

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { pathText } from "#client/wire/fault.js";
 import { JsonFault, parseValue, printValue, replaceAt } from "#page/form/exact-json.js";
-import { pathText } from "#runtime/wire/fault.js";
 
 test("numbers keep their digits, objects keep their order", () => {
   const text = '{"b":18446744073709551616,"10":1.0,"2":-0,"a":1e400,"__proto__":{"x":[]}}';

@@ -30,17 +30,18 @@ test("the client in a page imports no module of Node and nothing of the server",
   ]);
   const own = modules
     .filter((path) => !path.includes("node_modules/"))
-    .map((path) => path.replace("runtime/dist/", ""));
+    .map((path) => path.replace("runtime/client/dist/", ""));
   const outside = own.filter((path) => !/^(?:wire|leader)\//.test(path));
   assert.deepEqual(outside.sort(), [
     "back-off.js",
+    "check-names.js",
     "checked-integer.js",
-    "config/check-names.js",
-    "config/did-you-mean.js",
-    "config/keys.js",
+    "did-you-mean.js",
     "fqn.js",
-    "leader.js",
+    "index.js",
+    "keys.js",
     "loopback.js",
+    "runtime/dist/leader.js",
   ]);
   const nodes = [
     "wire/node-bytes.js",
@@ -49,7 +50,7 @@ test("the client in a page imports no module of Node and nothing of the server",
     "wire/crypto/sodium.js",
     "leader/transport/http-client.js",
   ];
-  for (const path of nodes) assert.ok(existsSync(`${REPOSITORY}/runtime/dist/${path}`), path);
+  for (const path of nodes) assert.ok(existsSync(`${REPOSITORY}/runtime/client/dist/${path}`), path);
   assert.deepEqual(
     own.filter((path) => nodes.includes(path)),
     [],
@@ -83,7 +84,8 @@ test("without @noble/* a page has no client", async () => {
       () => [],
       ({ errors }: { errors: { location: { file: string } }[] }) => errors.map(({ location }) => location.file),
     );
-  const needs = (files: string[]) => [...new Set(files)].map((file) => file.replace("runtime/dist/wire/", "")).sort();
+  const needs = (files: string[]) =>
+    [...new Set(files)].map((file) => file.replace("runtime/client/dist/wire/", "")).sort();
   // Keys are derived and checked, requests are signed and results verified.
   assert.deepEqual(needs(await missing("@noble/ed25519")), ["crypto/portable-crypto.js", "portable/ed25519.js"]);
   // Input, values and results are hashed; Ed25519 needs SHA-512.
@@ -105,19 +107,20 @@ test("in Node it loads nothing of the server, and undici with the first request"
     metafile: true,
     external: ["undici", "@mysten/*", "@noble/*", "ajv-formats", "fastest-levenshtein", "sodium-native"],
   });
-  const own = Object.keys(metafile.inputs).filter((path) => path.startsWith("runtime/dist/"));
+  const own = Object.keys(metafile.inputs).filter((path) => path.startsWith("runtime/"));
   const outside = own
-    .map((path) => path.slice("runtime/dist/".length))
+    .map((path) => path.replace("runtime/client/dist/", ""))
     .filter((path) => !/^(?:wire|leader)\//.test(path));
   assert.deepEqual(outside.sort(), [
     "back-off.js",
+    "check-names.js",
     "checked-integer.js",
-    "config/check-names.js",
-    "config/did-you-mean.js",
-    "config/keys.js",
+    "did-you-mean.js",
     "fqn.js",
-    "leader.js",
+    "index.js",
+    "keys.js",
     "loopback.js",
+    "runtime/dist/leader.js",
   ]);
   const packages = Object.values(metafile.inputs).flatMap(({ imports }) =>
     imports.flatMap(({ path, external, kind }) =>

@@ -6,8 +6,8 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import type { LeaderError } from "svc-runtime/leader";
-import { HttpClient } from "#runtime/leader/portable/http-client.js";
-import type { HttpRequest } from "#runtime/leader/transport/transport.js";
+import { HttpClient } from "#client/leader/portable/http-client.js";
+import type { HttpRequest } from "#client/leader/transport/transport.js";
 import { refusingUrl } from "../runtime/raw.js";
 import { atEnd } from "../teardown.js";
 

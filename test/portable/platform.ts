@@ -1,7 +1,7 @@
 /** What each platform runs: the vectors, and calls of a server. Bundled for browsers (bundle.ts). */
 
 import { JsonText, LeaderClient, LeaderError } from "svc-runtime/leader";
-import { selectEngine } from "#runtime/wire/portable/ed25519.js";
+import { selectEngine } from "#client/wire/portable/ed25519.js";
 import { runWireCases, WIRE_FILES } from "../vectors/wire-cases.js";
 
 /** The recorded files and their cases, as JSON values. */

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { chmodSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { publicKeyOf } from "#client/wire/crypto/ed25519.js";
 import { ConfigError, ToolkitRuntimeConfig } from "#runtime/config/config.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
-import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { countingTool, echoCall, type LogEntry, serveFor, until } from "./tools.js";
 

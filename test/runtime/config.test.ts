@@ -6,10 +6,10 @@ import { join, relative } from "node:path";
 import { describe, it } from "node:test";
 import { inspect } from "node:util";
 import fc from "fast-check";
+import { publicKeyOf } from "#client/wire/crypto/ed25519.js";
+import { DEFAULT_INVOKE_MAX_BODY_BYTES } from "#client/wire/protocol.js";
 import { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "#runtime/config/config.js";
 import { readJson } from "#runtime/index.js";
-import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
-import { DEFAULT_INVOKE_MAX_BODY_BYTES } from "#runtime/wire/protocol.js";
 import { proves, provesRow } from "../proves.js";
 import { scratchFolder } from "../scratch-folder.js";
 

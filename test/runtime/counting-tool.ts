@@ -1,5 +1,6 @@
 /** Tool classes on contracts written by hand. Knows nothing of tests, because threads load it too. */
 
+import type { Codec, Port, Variant } from "#client/wire/contract.js";
 import {
   type AuthContext,
   type InvokeContext,
@@ -9,7 +10,6 @@ import {
   type SvcToolClass,
 } from "#runtime/index.js";
 import { type Contract, provideContracts } from "#runtime/v1.js";
-import type { Codec, Port, Variant } from "#runtime/wire/contract.js";
 
 /** What a tool of a test does; everything has a default that does nothing. */
 export interface Behaviour {

@@ -6,6 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import type { Codec } from "#client/wire/contract.js";
 import { type DataRef, NexusData, NexusValue, OffchainToolOutput, portJson, WireFault } from "#runtime/index.js";
 import { JsonText, LeaderClient, LeaderError, publicKeyOf } from "#runtime/leader.js";
 import { type DevFault, DevStore } from "#runtime/storage/dev/dev-store.js";
@@ -18,7 +19,6 @@ import {
   WalrusStorage,
   type WalrusStorageOptions,
 } from "#runtime/storage/index.js";
-import type { Codec } from "#runtime/wire/contract.js";
 import { holdTimers } from "./held-timers.js";
 import { RawConnection } from "./raw.js";
 import {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { fqnProblem, parseFqn } from "#runtime/fqn.js";
+import { fqnProblem, parseFqn } from "#client/fqn.js";
 import { proves } from "../proves.js";
 
 const vectors = JSON.parse(readFileSync("test/vectors/fqn.json", "utf8")) as { cases: { fqn: string; ok: boolean }[] };

@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { decodeOutput } from "#client/wire/bcs/bcs.js";
+import { selectEngine } from "#client/wire/crypto/ed25519.js";
+import { SignatureHeaders } from "#client/wire/protocol.js";
 import { InvokeService } from "#runtime/server/call/invoke-service.js";
 import type { Reply } from "#runtime/server/call/messages.js";
 import { serveTools } from "#runtime/server/call/run/served-tool.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
-import { decodeOutput } from "#runtime/wire/bcs/bcs.js";
-import { selectEngine } from "#runtime/wire/crypto/ed25519.js";
-import { SignatureHeaders } from "#runtime/wire/protocol.js";
 import {
   alice,
   aliceKey2,

@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, it } from "node:test";
+import { selectEngine } from "#client/wire/crypto/ed25519.js";
+import { SignatureHeaders } from "#client/wire/protocol.js";
 import { serve } from "#runtime/index.js";
 import { InvokeService } from "#runtime/server/call/invoke-service.js";
 import { ServedTool } from "#runtime/server/call/run/served-tool.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { inputValuesLimit } from "#runtime/server/tool-server.js";
-import { selectEngine } from "#runtime/wire/crypto/ed25519.js";
-import { SignatureHeaders } from "#runtime/wire/protocol.js";
 import { proves } from "../proves.js";
 import { expectError } from "./raw.js";
 import {

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { InlineValue } from "#client/wire/bcs/data.js";
+import type { Codec, Port } from "#client/wire/contract.js";
 import { NexusData, NexusValue, OffchainToolOutput, SvcTool } from "#runtime/index.js";
 import { provideContracts } from "#runtime/v1.js";
-import { InlineValue } from "#runtime/wire/bcs/data.js";
-import type { Codec, Port } from "#runtime/wire/contract.js";
 import { proves, provesRow } from "../proves.js";
 import { expectError } from "./raw.js";
 import {

@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { selectEngine } from "#client/wire/crypto/ed25519.js";
+import { SignatureHeaders } from "#client/wire/protocol.js";
 import { InvocationAborted, type InvokeContext, PermissionDenied } from "#runtime/index.js";
 import { InvokeService } from "#runtime/server/call/invoke-service.js";
 import { ServedTool } from "#runtime/server/call/run/served-tool.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
-import { selectEngine } from "#runtime/wire/crypto/ed25519.js";
-import { SignatureHeaders } from "#runtime/wire/protocol.js";
 import { proves } from "../proves.js";
 import {
   type Behaviour,

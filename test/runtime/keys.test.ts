@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { looksLikeKey, readPublicKey, readSigningKey } from "#runtime/config/keys.js";
-import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
+import { looksLikeKey, readPublicKey, readSigningKey } from "#client/keys.js";
+import { publicKeyOf } from "#client/wire/crypto/ed25519.js";
 import { proves, provesRow } from "../proves.js";
 
 const seed = Buffer.alloc(32, 0xfb);

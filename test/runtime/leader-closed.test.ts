@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { JsonText, LeaderClient, LeaderError, type LeaderOptions, readRequest, WalrusValue } from "svc-runtime/leader";
-import { encodeOutput } from "#runtime/wire/bcs/bcs-writer.js";
+import { encodeOutput } from "#client/wire/bcs/bcs-writer.js";
 
 const leader = { id: "leader", keyId: 0, key: Buffer.alloc(32, 7) };
 const document = (fqn: string) =>

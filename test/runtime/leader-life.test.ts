@@ -12,9 +12,9 @@ import {
   publicKeyOf,
   type SignedRequest,
 } from "svc-runtime/leader";
-import { encodeOutput } from "#runtime/wire/bcs/bcs-writer.js";
-import { selectEngine } from "#runtime/wire/crypto/ed25519.js";
-import { outputHash, toolSignatureMessage } from "#runtime/wire/crypto/signature.js";
+import { encodeOutput } from "#client/wire/bcs/bcs-writer.js";
+import { selectEngine } from "#client/wire/crypto/ed25519.js";
+import { outputHash, toolSignatureMessage } from "#client/wire/crypto/signature.js";
 import { proves } from "../proves.js";
 import { holdTimers } from "./held-timers.js";
 

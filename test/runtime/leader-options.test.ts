@@ -8,6 +8,8 @@ import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Agent } from "undici";
+import { encodeOutput } from "#client/wire/bcs/bcs-writer.js";
+import { selectEngine } from "#client/wire/crypto/ed25519.js";
 import {
   buildEnvelope,
   type CallOptions,
@@ -16,8 +18,6 @@ import {
   type LeaderOptions,
   signRequest,
 } from "#runtime/leader.js";
-import { encodeOutput } from "#runtime/wire/bcs/bcs-writer.js";
-import { selectEngine } from "#runtime/wire/crypto/ed25519.js";
 import { makeCertificate } from "./certificate.js";
 import { holdTimers } from "./held-timers.js";
 

@@ -10,7 +10,7 @@ import { after, describe, test } from "node:test";
 import { createServer as createTlsServer } from "node:tls";
 import { LeaderClient, LeaderError, type LeaderOptions } from "svc-runtime/leader";
 import { Agent, buildConnector, MockAgent, ProxyAgent, RetryAgent } from "undici";
-import { encodeOutput } from "#runtime/wire/bcs/bcs-writer.js";
+import { encodeOutput } from "#client/wire/bcs/bcs-writer.js";
 import { atEnd } from "../teardown.js";
 import { makeCertificate } from "./certificate.js";
 import { refusingUrl } from "./raw.js";

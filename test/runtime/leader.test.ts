@@ -5,6 +5,10 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
+import { encodeOutput } from "#client/wire/bcs/bcs-writer.js";
+import { committedBytes } from "#client/wire/committed-texts.js";
+import type { Codec } from "#client/wire/contract.js";
+import { EnvelopeReader } from "#client/wire/envelope.js";
 import {
   errEval,
   type InvokeContext,
@@ -34,10 +38,6 @@ import {
   WalrusValue,
 } from "#runtime/leader.js";
 import { type Contract, provideContracts } from "#runtime/v1.js";
-import { encodeOutput } from "#runtime/wire/bcs/bcs-writer.js";
-import { committedBytes } from "#runtime/wire/committed-texts.js";
-import type { Codec } from "#runtime/wire/contract.js";
-import { EnvelopeReader } from "#runtime/wire/envelope.js";
 import { proves } from "../proves.js";
 import { readVectors } from "../vectors/read.js";
 import type { SigningCase } from "../vectors/wire-cases.js";

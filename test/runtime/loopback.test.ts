@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isLoopback } from "#runtime/loopback.js";
+import { isLoopback } from "#client/loopback.js";
 
 test("only loopback addresses and localhost are this machine, in every notation of an address", () => {
   const here = ["localhost", "LOCALHOST", "127.0.0.1", "127.255.0.2", "::1", "[::1]", "0:0:0:0:0:0:0:1", "::1%lo"];

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
+import { metadataText } from "#client/wire/metadata.js";
 import { StatusCode, SvcTool, serve } from "#runtime/index.js";
 import { provideContracts } from "#runtime/v1.js";
-import { metadataText } from "#runtime/wire/metadata.js";
 import { proves } from "../proves.js";
 import { atEnd } from "../teardown.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";

@@ -3,6 +3,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import type { Codec } from "#client/wire/contract.js";
 import {
   errEval,
   InvalidInput,
@@ -13,7 +14,6 @@ import {
   OffchainToolOutput,
   PermissionDenied,
 } from "#runtime/index.js";
-import type { Codec } from "#runtime/wire/contract.js";
 import { type Behaviour, countingTool, one } from "./counting-tool.js";
 
 const canary = () => new Error("canary: /home/canary/tool.ts");

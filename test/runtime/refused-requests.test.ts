@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
+import { SignatureHeaders } from "#client/wire/protocol.js";
 import { type Address, PermissionDenied } from "#runtime/index.js";
 import { detailsOf, type Refusal } from "#runtime/server/call/messages.js";
 import { claimsOf } from "#runtime/server/observe/claims.js";
 import { RefusedRequests } from "#runtime/server/observe/refused-requests.js";
-import { SignatureHeaders } from "#runtime/wire/protocol.js";
 import { readExposition } from "./exposition.js";
 import { exchange, requestText } from "./raw.js";
 import {

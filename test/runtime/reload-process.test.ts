@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { publicKeyOf } from "#runtime/wire/crypto/ed25519.js";
+import { publicKeyOf } from "#client/wire/crypto/ed25519.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { makeCertificate } from "./certificate.js";
 import { start } from "./child.js";

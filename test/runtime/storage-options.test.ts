@@ -5,6 +5,8 @@ import { getEventListeners, once } from "node:events";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { NexusValue } from "#client/wire/bcs/data.js";
+import { sha256 } from "#client/wire/crypto/hash.js";
 import { BlobIdEncoder } from "#runtime/storage/blob-id.js";
 import { backoffDelay, deadlinesOf, retriesOf } from "#runtime/storage/deadline.js";
 import { DevStore, type DevStoreOptions, substituteBlobId } from "#runtime/storage/dev/dev-store.js";
@@ -17,8 +19,6 @@ import {
   WalrusStorage,
   type WalrusStorageOptions,
 } from "#runtime/storage/index.js";
-import { NexusValue } from "#runtime/wire/bcs/data.js";
-import { sha256 } from "#runtime/wire/crypto/hash.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { holdTimers } from "./held-timers.js";
 

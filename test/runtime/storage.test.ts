@@ -7,6 +7,9 @@ import { join } from "node:path";
 import { before, beforeEach, describe, test } from "node:test";
 import { inspect } from "node:util";
 import type { Worker } from "node:worker_threads";
+import { decodeOutput } from "#client/wire/bcs/bcs.js";
+import { encodeOutput } from "#client/wire/bcs/bcs-writer.js";
+import { NexusData, NexusDataError, NexusValue } from "#client/wire/bcs/data.js";
 import { DevStore, type DevStoreOptions, substituteBlobId } from "#runtime/storage/dev/dev-store.js";
 import {
   BlobIdEncoder,
@@ -20,9 +23,6 @@ import {
   WalrusStorage,
   type WalrusStorageOptions,
 } from "#runtime/storage/index.js";
-import { decodeOutput } from "#runtime/wire/bcs/bcs.js";
-import { encodeOutput } from "#runtime/wire/bcs/bcs-writer.js";
-import { NexusData, NexusDataError, NexusValue } from "#runtime/wire/bcs/data.js";
 import { proves } from "../proves.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";

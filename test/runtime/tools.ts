@@ -2,6 +2,11 @@
 
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
+import { decodeOutput } from "#client/wire/bcs/bcs.js";
+import { type Ed25519Engine, prepareSigningKey, publicKeyOf, selectEngine } from "#client/wire/crypto/ed25519.js";
+import { InputHasher } from "#client/wire/crypto/input-hash.js";
+import { outputHash, toolSignatureMessage } from "#client/wire/crypto/signature.js";
+import { SignatureHeaders } from "#client/wire/protocol.js";
 import {
   type Address,
   type BootstrapOptions,
@@ -18,11 +23,6 @@ import { Shutdown } from "#runtime/server/http/shutdown.js";
 import type { TlsSetup } from "#runtime/server/http/tls.js";
 import type { LoadReason } from "#runtime/server/load/load-options.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
-import { decodeOutput } from "#runtime/wire/bcs/bcs.js";
-import { type Ed25519Engine, prepareSigningKey, publicKeyOf, selectEngine } from "#runtime/wire/crypto/ed25519.js";
-import { InputHasher } from "#runtime/wire/crypto/input-hash.js";
-import { outputHash, toolSignatureMessage } from "#runtime/wire/crypto/signature.js";
-import { SignatureHeaders } from "#runtime/wire/protocol.js";
 import { atEnd } from "../teardown.js";
 import type { CountingTool } from "./counting-tool.js";
 import { expectError, RawConnection, type RawResponse, requestText } from "./raw.js";

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
+import type { Codec, Port } from "#client/wire/contract.js";
 import {
   type BootstrapOptions,
   InvocationAborted,
@@ -10,7 +11,6 @@ import {
   NexusValue,
   OffchainToolOutput,
 } from "#runtime/index.js";
-import type { Codec, Port } from "#runtime/wire/contract.js";
 import { proves, provesRow } from "../proves.js";
 import { exchange, expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
 import {

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { fullFormats } from "ajv-formats/dist/formats.js";
-import { decodeBase64 } from "#runtime/wire/base64.js";
-import type { Contract } from "#runtime/wire/contract.js";
-import { InputDecoder } from "#runtime/wire/decode/input.js";
-import { WireFault } from "#runtime/wire/fault.js";
+import { decodeBase64 } from "#client/wire/base64.js";
+import type { Contract } from "#client/wire/contract.js";
+import { InputDecoder } from "#client/wire/decode/input.js";
+import { WireFault } from "#client/wire/fault.js";
 
 /** What the walk refuses although the schema takes it, by what it says, with the reason. There is no other difference. */
 const STRICTER: readonly (readonly [details: RegExp, reason: string])[] = [

@@ -1,8 +1,8 @@
 /** Runs recorded vectors against this code: a runner for each file of a directory laid out like this one. */
 
 import { existsSync } from "node:fs";
+import { type Ed25519Engine, loadSodiumEngine, nobleEngine, nodeEngine } from "#client/wire/crypto/ed25519.js";
 import { ToolkitRuntimeConfig } from "#runtime/config/config.js";
-import { type Ed25519Engine, loadSodiumEngine, nobleEngine, nodeEngine } from "#runtime/wire/crypto/ed25519.js";
 import { runHttpCases } from "./http.js";
 import { readVectors } from "./read.js";
 import { attempt, expect, type Outcome, outcome, runWireCases, WIRE_FILES } from "./wire-cases.js";

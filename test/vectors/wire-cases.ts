@@ -13,24 +13,24 @@ import {
   signRequest,
   verifyToolSignature,
 } from "svc-runtime/leader";
-import { parseFqn } from "#runtime/fqn.js";
-import { decodeOutput } from "#runtime/wire/bcs/bcs.js";
-import type { RawOutput } from "#runtime/wire/bcs/bcs-shapes.js";
-import { encodeOutput } from "#runtime/wire/bcs/bcs-writer.js";
-import { NexusData, OffchainToolOutput } from "#runtime/wire/bcs/data.js";
-import { asBuffer } from "#runtime/wire/bytes.js";
-import { committedBytes } from "#runtime/wire/committed-texts.js";
-import type { Contract, Port } from "#runtime/wire/contract.js";
-import type { Ed25519Engine } from "#runtime/wire/crypto/ed25519-engine.js";
-import { sha256 } from "#runtime/wire/crypto/portable-crypto.js";
-import { outputHash, toolSignatureMessage } from "#runtime/wire/crypto/signature.js";
-import { OutputEncoder, resultBytes } from "#runtime/wire/encode/output.js";
-import { EnvelopeReader } from "#runtime/wire/envelope.js";
-import { itemsOf } from "#runtime/wire/json/document.js";
-import { textOf } from "#runtime/wire/json/print.js";
-import { stringOf, uniqueMembers } from "#runtime/wire/json/read.js";
-import { parseJson } from "#runtime/wire/json/scan.js";
-import { derivePorts } from "#runtime/wire/ports.js";
+import { parseFqn } from "#client/fqn.js";
+import { decodeOutput } from "#client/wire/bcs/bcs.js";
+import type { RawOutput } from "#client/wire/bcs/bcs-shapes.js";
+import { encodeOutput } from "#client/wire/bcs/bcs-writer.js";
+import { NexusData, OffchainToolOutput } from "#client/wire/bcs/data.js";
+import { asBuffer } from "#client/wire/bytes.js";
+import { committedBytes } from "#client/wire/committed-texts.js";
+import type { Contract, Port } from "#client/wire/contract.js";
+import type { Ed25519Engine } from "#client/wire/crypto/ed25519-engine.js";
+import { sha256 } from "#client/wire/crypto/portable-crypto.js";
+import { outputHash, toolSignatureMessage } from "#client/wire/crypto/signature.js";
+import { OutputEncoder, resultBytes } from "#client/wire/encode/output.js";
+import { EnvelopeReader } from "#client/wire/envelope.js";
+import { itemsOf } from "#client/wire/json/document.js";
+import { textOf } from "#client/wire/json/print.js";
+import { stringOf, uniqueMembers } from "#client/wire/json/read.js";
+import { parseJson } from "#client/wire/json/scan.js";
+import { derivePorts } from "#client/wire/ports.js";
 import { commitmentOf, encodeMetaSchema, encodeOutputDeclared, encodePortCommitment } from "../wire/declared-bcs.js";
 
 /** How one case went: `fault` says what differed. */

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { decodeOutput, encodeNoncePreimage } from "#runtime/wire/bcs/bcs.js";
-import type { RawOutput, RawValue } from "#runtime/wire/bcs/bcs-shapes.js";
-import { encodeNexusData, encodeOutput, lengthSize, nexusDataSize, writeLength } from "#runtime/wire/bcs/bcs-writer.js";
-import { InputHasher } from "#runtime/wire/crypto/input-hash.js";
+import { decodeOutput, encodeNoncePreimage } from "#client/wire/bcs/bcs.js";
+import type { RawOutput, RawValue } from "#client/wire/bcs/bcs-shapes.js";
+import { encodeNexusData, encodeOutput, lengthSize, nexusDataSize, writeLength } from "#client/wire/bcs/bcs-writer.js";
+import { InputHasher } from "#client/wire/crypto/input-hash.js";
 import { portName } from "./arbitraries.js";
 import { encodeInputPreimage, encodeNexusDataDeclared, encodeOutputDeclared, inputHashOf } from "./declared-bcs.js";
 

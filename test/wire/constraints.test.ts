@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Codec, Contract } from "#runtime/wire/contract.js";
-import { MAX_MATCHED_LENGTH } from "#runtime/wire/decode/constraints.js";
-import { DecodeContext, DecoderCompiler, ValueDecoder } from "#runtime/wire/decode/decoder.js";
-import { ValueEncoder } from "#runtime/wire/encode/encoder.js";
-import { WireFault } from "#runtime/wire/fault.js";
-import { parseJson } from "#runtime/wire/json/scan.js";
+import type { Codec, Contract } from "#client/wire/contract.js";
+import { MAX_MATCHED_LENGTH } from "#client/wire/decode/constraints.js";
+import { DecodeContext, DecoderCompiler, ValueDecoder } from "#client/wire/decode/decoder.js";
+import { ValueEncoder } from "#client/wire/encode/encoder.js";
+import { WireFault } from "#client/wire/fault.js";
+import { parseJson } from "#client/wire/json/scan.js";
 import { proves } from "../proves.js";
 
 function read(codec: Codec, json: string): unknown {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { NexusData, NexusDataError, NexusValue, parseObjectId } from "#runtime/wire/bcs/data.js";
-import { JsonError } from "#runtime/wire/json/error.js";
-import { MAX_INLINE_BYTES, MAX_PORT_BYTES, MAX_VALUES } from "#runtime/wire/protocol.js";
+import { NexusData, NexusDataError, NexusValue, parseObjectId } from "#client/wire/bcs/data.js";
+import { JsonError } from "#client/wire/json/error.js";
+import { MAX_INLINE_BYTES, MAX_PORT_BYTES, MAX_VALUES } from "#client/wire/protocol.js";
 import { proves, provesRow } from "../proves.js";
 import { documentText } from "./arbitraries.js";
 

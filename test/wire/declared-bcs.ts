@@ -2,9 +2,9 @@
 
 import { bcs } from "@mysten/bcs";
 import { sha256 } from "@noble/hashes/sha2.js";
-import type { MetaSchema, PortShape, RawOutput, RawValue, ValueKind } from "#runtime/wire/bcs/bcs-shapes.js";
-import type { NexusData, NexusValue } from "#runtime/wire/bcs/data.js";
-import { DOMAINS } from "#runtime/wire/protocol.js";
+import type { MetaSchema, PortShape, RawOutput, RawValue, ValueKind } from "#client/wire/bcs/bcs-shapes.js";
+import type { NexusData, NexusValue } from "#client/wire/bcs/data.js";
+import { DOMAINS } from "#client/wire/protocol.js";
 
 const Bytes = bcs.byteVector();
 const Kind = bcs.u8().transform({ input: (kind: ValueKind) => (kind === "object" ? 0 : 1) });

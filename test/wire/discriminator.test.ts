@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { Codec } from "#client/wire/contract.js";
+import { ValueDecoder } from "#client/wire/decode/decoder.js";
+import { ValueEncoder } from "#client/wire/encode/encoder.js";
 import { WireFault } from "#runtime/index.js";
-import type { Codec } from "#runtime/wire/contract.js";
-import { ValueDecoder } from "#runtime/wire/decode/decoder.js";
-import { ValueEncoder } from "#runtime/wire/encode/encoder.js";
 import { assertLinear } from "./growth.js";
 
 const branch = (kind: string | number, value: Codec): Codec => ({

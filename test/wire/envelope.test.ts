@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { committedBytes } from "#runtime/wire/committed-texts.js";
-import { sha256 } from "#runtime/wire/crypto/hash.js";
-import { InputHasher } from "#runtime/wire/crypto/input-hash.js";
-import { InputDecoder } from "#runtime/wire/decode/input.js";
-import { EnvelopeReader } from "#runtime/wire/envelope.js";
-import { WireFault } from "#runtime/wire/fault.js";
-import { INPUT_BUDGET } from "#runtime/wire/protocol.js";
+import { committedBytes } from "#client/wire/committed-texts.js";
+import { sha256 } from "#client/wire/crypto/hash.js";
+import { InputHasher } from "#client/wire/crypto/input-hash.js";
+import { InputDecoder } from "#client/wire/decode/input.js";
+import { EnvelopeReader } from "#client/wire/envelope.js";
+import { WireFault } from "#client/wire/fault.js";
+import { INPUT_BUDGET } from "#client/wire/protocol.js";
 import { proves, provesRow } from "../proves.js";
 
 /** Stands in every place that an attacker controls, and in no answer. */

@@ -4,16 +4,16 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { Codec } from "#runtime/wire/contract.js";
-import { sha256 } from "#runtime/wire/crypto/hash.js";
-import { InputHasher } from "#runtime/wire/crypto/input-hash.js";
-import { InputDecoder } from "#runtime/wire/decode/input.js";
-import { heapBytesOf, InputValues } from "#runtime/wire/decode/input-values.js";
-import { EnvelopeReader } from "#runtime/wire/envelope.js";
-import { WireFault } from "#runtime/wire/fault.js";
-import { valueCount } from "#runtime/wire/json/document.js";
-import { TooManyValues } from "#runtime/wire/json/error.js";
-import { parseJson } from "#runtime/wire/json/scan.js";
+import type { Codec } from "#client/wire/contract.js";
+import { sha256 } from "#client/wire/crypto/hash.js";
+import { InputHasher } from "#client/wire/crypto/input-hash.js";
+import { InputDecoder } from "#client/wire/decode/input.js";
+import { heapBytesOf, InputValues } from "#client/wire/decode/input-values.js";
+import { EnvelopeReader } from "#client/wire/envelope.js";
+import { WireFault } from "#client/wire/fault.js";
+import { valueCount } from "#client/wire/json/document.js";
+import { TooManyValues } from "#client/wire/json/error.js";
+import { parseJson } from "#client/wire/json/scan.js";
 
 const OVER = new WireFault(
   "payload_too_large",

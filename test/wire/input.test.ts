@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Codec, Contract, Port } from "#runtime/wire/contract.js";
-import { ValueDecoder } from "#runtime/wire/decode/decoder.js";
-import { InputDecoder } from "#runtime/wire/decode/input.js";
-import { WireFault } from "#runtime/wire/fault.js";
+import type { Codec, Contract, Port } from "#client/wire/contract.js";
+import { ValueDecoder } from "#client/wire/decode/decoder.js";
+import { InputDecoder } from "#client/wire/decode/input.js";
+import { WireFault } from "#client/wire/fault.js";
 import { proves } from "../proves.js";
 
 const CANARY = "CANARY_7f3a";

@@ -1,4 +1,4 @@
-/** Each literal of the protocol stands in runtime/wire/protocol.ts alone. */
+/** Each literal of the protocol stands in runtime/client/wire/protocol.ts alone. */
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -14,7 +14,7 @@ const LITERALS = [
 /** Other facts with the same numbers. */
 const OTHERS: Readonly<Record<string, string>> = {
   "runtime/server/load/memory-budget.ts": "2_147_483_647",
-  "runtime/wire/decode/input-values.ts": "300_000",
+  "runtime/client/wire/decode/input-values.ts": "300_000",
   "generator/dev/page-server/page-server.ts": " = 8 * 1024 * 1024",
   "runtime/http/request.ts": "2 ** 31 - 1",
 };
@@ -24,7 +24,8 @@ test("literals of the protocol are defined in one file only", () => {
   for (const folder of ["runtime", "generator"]) {
     for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
       const file = `${folder}/${name}`;
-      if (!/\.tsx?$/.test(file) || /\/(?:dist|node_modules)\/|^runtime\/wire\/protocol\.ts$/.test(file)) continue;
+      if (!/\.tsx?$/.test(file) || /\/(?:dist|node_modules)\/|^runtime\/client\/wire\/protocol\.ts$/.test(file))
+        continue;
       const code = readFileSync(file, "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
       const literals = LITERALS.flatMap((literal) => literal.exec(code)?.[0] ?? []);
       found.push(...literals.filter((text) => text !== OTHERS[file]).map((text) => `${file}: ${text}`));

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { MetaSchema } from "#runtime/wire/bcs/bcs-shapes.js";
-import { derivePorts, PortError } from "#runtime/wire/ports.js";
+import type { MetaSchema } from "#client/wire/bcs/bcs-shapes.js";
+import { derivePorts, PortError } from "#client/wire/ports.js";
 import { readVectors } from "../vectors/read.js";
 import { encodeMetaSchema } from "./declared-bcs.js";
 

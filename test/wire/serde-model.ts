@@ -1,6 +1,6 @@
 /**
  * What serde_json reads and prints, as protocol.md section 5 words it: slow, recursive, and written without a look at
- * `runtime/wire/json`. Numbers are exact integers until they become doubles.
+ * `runtime/client/wire/json`. Numbers are exact integers until they become doubles.
  */
 
 type Value =

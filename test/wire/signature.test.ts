@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { decodeBase64, decodeBase64url } from "#runtime/wire/base64.js";
-import { encodeOutput } from "#runtime/wire/bcs/bcs-writer.js";
-import { NexusData, NexusValue } from "#runtime/wire/bcs/data.js";
-import { sha256 } from "#runtime/wire/crypto/hash.js";
-import { InputHasher } from "#runtime/wire/crypto/input-hash.js";
-import { invocationNonce } from "#runtime/wire/crypto/nonce.js";
-import { outputHash, toolSignatureMessage } from "#runtime/wire/crypto/signature.js";
-import { SIGNATURE_VERSION } from "#runtime/wire/protocol.js";
+import { decodeBase64, decodeBase64url } from "#client/wire/base64.js";
+import { encodeOutput } from "#client/wire/bcs/bcs-writer.js";
+import { NexusData, NexusValue } from "#client/wire/bcs/data.js";
+import { sha256 } from "#client/wire/crypto/hash.js";
+import { InputHasher } from "#client/wire/crypto/input-hash.js";
+import { invocationNonce } from "#client/wire/crypto/nonce.js";
+import { outputHash, toolSignatureMessage } from "#client/wire/crypto/signature.js";
+import { SIGNATURE_VERSION } from "#client/wire/protocol.js";
 import { proves } from "../proves.js";
 import { commitmentOf, encodeInputPreimage, inputHashOf } from "./declared-bcs.js";
 

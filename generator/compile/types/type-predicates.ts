@@ -120,7 +120,7 @@ export function isDataReference(type: ts.Type): type is ts.TypeReference {
 }
 
 export function isDataRef(declaration: ts.TypeAliasDeclaration): boolean {
-  return declaration.name.text === "DataRef" && packageOf(declaration.getSourceFile().fileName) === "svc-runtime";
+  return declaration.name.text === "DataRef" && isRuntime(packageOf(declaration.getSourceFile().fileName));
 }
 
 /** Whether a type is svc-runtime's `WithSerdeErrorPath<T>`. */
@@ -132,5 +132,8 @@ export function isErrorPathWrapper(type: ts.Type): boolean {
 export function isFromRuntime(symbol: ts.Symbol | undefined): boolean {
   const [declaration] = symbol?.declarations ?? [];
   const name = declaration && packageOf(declaration.getSourceFile().fileName);
-  return name === "svc-runtime" || name === "svc-runtime-storage";
+  return isRuntime(name) || name === "svc-runtime-storage";
 }
+
+/** svc-runtime exports types of svc-client, on which it depends. */
+const isRuntime = (name: string | undefined) => name === "svc-runtime" || name === "svc-client";

@@ -1,6 +1,6 @@
 /** Content negotiation of unsigned calls: JSON or BCS for the result (protocol.md section 6, RFC 9110 section 12.5.1). */
 
-import { RESULT_CONTENT_TYPE } from "../../wire/protocol.js";
+import { RESULT_CONTENT_TYPE } from "svc-client/internal/wire/protocol";
 
 /** Format of unsigned calls' results: `json` follows `Accept` and defaults to JSON; `bcs` is always BCS. */
 export type UnsignedResults = "json" | "bcs";

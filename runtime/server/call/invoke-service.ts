@@ -3,14 +3,14 @@
  * framework. Comments such as `// 3: 422` name the step of section 7 and the statuses that it can return.
  */
 
+import type { Ed25519Engine } from "svc-client/internal/wire/crypto/ed25519";
+import { DEFAULT_MAX_INPUT_VALUES, InputValues } from "svc-client/internal/wire/decode/input-values";
+import { type ErrorCode, statusOf } from "svc-client/internal/wire/error-codes";
+import type { SignatureHeaders } from "svc-client/internal/wire/protocol";
+import { type Repeat, readRepeat } from "svc-client/internal/wire/replay-memory-header";
 import { replayTtlOf, type ToolkitRuntimeConfig } from "../../config/config.js";
 import { endsWithin } from "../../time-limit.js";
 import { type AuthContext, InvocationAborted, type Logger } from "../../tool.js";
-import type { Ed25519Engine } from "../../wire/crypto/ed25519.js";
-import { DEFAULT_MAX_INPUT_VALUES, InputValues } from "../../wire/decode/input-values.js";
-import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
-import type { SignatureHeaders } from "../../wire/protocol.js";
-import { type Repeat, readRepeat } from "../../wire/replay-memory-header.js";
 import { errorBody, RequestError, toRequestError } from "../errors/request-error.js";
 import type { Holding } from "../load/account.js";
 import { LoadControl } from "../load/load-control.js";

@@ -1,11 +1,11 @@
 /** Data exchanged by the transport, the invoke service and the hosts that run tools. */
 
+import { asBuffer } from "svc-client/internal/wire/bytes";
+import type { CommittedText } from "svc-client/internal/wire/committed-texts";
+import { type ErrorCode, statusOf } from "svc-client/internal/wire/error-codes";
+import type { JsonDocument } from "svc-client/internal/wire/json/document";
+import { asciiText } from "svc-client/internal/wire/printable";
 import type { AuthContext, InvocationAborted, Logger } from "../../tool.js";
-import { asBuffer } from "../../wire/bytes.js";
-import type { CommittedText } from "../../wire/committed-texts.js";
-import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
-import type { JsonDocument } from "../../wire/json/document.js";
-import { asciiText } from "../../wire/printable.js";
 import { errorBody } from "../errors/request-error.js";
 import type { Holding } from "../load/account.js";
 

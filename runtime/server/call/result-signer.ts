@@ -1,12 +1,12 @@
 /** Signs the results of calls, and checks stored results before they are sent again (protocol.md sections 4 and 8). */
 
+import { asBuffer, base64url } from "svc-client/internal/wire/bytes";
+import { type Ed25519Engine, prepareVerifyKey } from "svc-client/internal/wire/crypto/ed25519";
+import type { SigningKey } from "svc-client/internal/wire/crypto/ed25519-keys";
+import { outputHash, toolSignatureMessage } from "svc-client/internal/wire/crypto/signature";
+import { RESULT_CONTENT_TYPE, SIGNATURE_VERSION, type SignatureHeaders } from "svc-client/internal/wire/protocol";
 import type { ToolkitRuntimeConfig } from "../../config/config.js";
 import type { AuthContext } from "../../tool.js";
-import { asBuffer, base64url } from "../../wire/bytes.js";
-import { type Ed25519Engine, prepareVerifyKey } from "../../wire/crypto/ed25519.js";
-import type { SigningKey } from "../../wire/crypto/ed25519-keys.js";
-import { outputHash, toolSignatureMessage } from "../../wire/crypto/signature.js";
-import { RESULT_CONTENT_TYPE, SIGNATURE_VERSION, type SignatureHeaders } from "../../wire/protocol.js";
 import { RequestError } from "../errors/request-error.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import { readSeal, type SealedSignature, sealOf, unsealed } from "../replay/cached-signature.js";

@@ -1,5 +1,5 @@
-import type { ErrorCode } from "../../wire/error-codes.js";
-import { WireFault } from "../../wire/fault.js";
+import type { ErrorCode } from "svc-client/internal/wire/error-codes";
+import { WireFault } from "svc-client/internal/wire/fault";
 
 export interface RequestErrorFacts {
   /** The original error, for the log only. */

@@ -3,7 +3,7 @@
 import { isIP } from "node:net";
 import { ENV_ADMIN_ADDR } from "../../config/environment.js";
 import { type ListenAddress, parseListenAddress } from "../../config/listen-address.js";
-import { textKind } from "../../wire/described-text.js";
+import { textKind } from "../../described-text.js";
 import { StartupError } from "../errors/startup-error.js";
 
 /** IPv4 address and port. Port 0 selects a free port. */

@@ -1,7 +1,7 @@
 /** CORS for `allowedOrigins` (Fetch standard, section 3.2): preflights, and headers that let pages read answers. */
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { SignatureHeaders } from "../../wire/protocol.js";
+import type { SignatureHeaders } from "svc-client/internal/wire/protocol";
 import type { AllowedOrigins } from "../call/allowed-origins.js";
 import { StartupError } from "../errors/startup-error.js";
 import { unreadBytes } from "./lingering-close.js";

@@ -1,7 +1,7 @@
 /** Graceful shutdown with time limits (protocol.md section 8). */
 
-import { checkedInteger } from "../../checked-integer.js";
-import type { ErrorCode } from "../../wire/error-codes.js";
+import { checkedInteger } from "svc-client/internal/checked-integer";
+import type { ErrorCode } from "svc-client/internal/wire/error-codes";
 import type { ServerLogger } from "../log/safe-logger.js";
 
 /**

@@ -15,9 +15,9 @@ import type {
   FastifyServerOptions,
   HTTPMethods,
 } from "fastify";
+import { isErrorCode } from "svc-client/internal/wire/error-codes";
+import { MAX_TIMEOUT_MS } from "svc-client/internal/wire/protocol";
 import { ENV_ADMIN_ADDR } from "../../config/environment.js";
-import { isErrorCode } from "../../wire/error-codes.js";
-import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
 import { errorReply, type InvokeService, JSON_HEADERS, replyToThrown } from "../call/invoke-service.js";
 import { detailsOf, type Health, type InvokeRequest, isRefusal, type Refusal, type Reply } from "../call/messages.js";
 import { documentOf, originOf } from "../call/meta.js";

@@ -3,9 +3,9 @@
  * content. The limits on body bytes, inputs and runs always apply; the others apply only if set in code.
  */
 
-import { checkedInteger } from "../../checked-integer.js";
+import { checkedInteger } from "svc-client/internal/checked-integer";
+import { MAX_TIMEOUT_MS } from "svc-client/internal/wire/protocol";
 import type { Logger } from "../../tool.js";
-import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
 import { RequestError } from "../errors/request-error.js";
 import { Account } from "./account.js";
 import { Slots } from "./concurrency-limit.js";

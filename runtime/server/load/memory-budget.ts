@@ -8,7 +8,7 @@
 
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
-import { checkedInteger } from "../../checked-integer.js";
+import { checkedInteger } from "svc-client/internal/checked-integer";
 import {
   ENV_MAX_BODY_BYTES_IN_FLIGHT,
   ENV_MAX_CONNECTIONS,

@@ -2,8 +2,8 @@
 
 import { pino } from "pino";
 import { ENV_LOG_LEVEL, LOG_LEVELS } from "../../config/environment.js";
+import { textKind } from "../../described-text.js";
 import type { Logger } from "../../tool.js";
-import { textKind } from "../../wire/described-text.js";
 import { StartupError } from "../errors/startup-error.js";
 import { standardErrorLog } from "./log-destination.js";
 import { SafeLogger, type ServerLogger } from "./safe-logger.js";

@@ -3,9 +3,9 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { isLoopback } from "svc-client/internal/loopback";
 import { authorityOf, type ListenAddress } from "../../config/listen-address.js";
 import type { Reloads } from "../../config/reload-stats.js";
-import { isLoopback } from "../../loopback.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 
 export interface AdminSources {

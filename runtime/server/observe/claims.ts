@@ -1,8 +1,8 @@
 /** Caller that the headers of a request claim. Unverified unless the {@link Observation} has a caller. */
 
+import { asciiText } from "svc-client/internal/wire/printable";
+import type { SignatureHeaders } from "svc-client/internal/wire/protocol";
 import type { LeaderResolver } from "../../config/leader-resolver.js";
-import { asciiText } from "../../wire/printable.js";
-import type { SignatureHeaders } from "../../wire/protocol.js";
 import type { RequestHeaders } from "../call/messages.js";
 
 /** Maximum characters of a caller's text in the log. */

@@ -6,10 +6,10 @@
 import type { Server } from "node:net";
 import { promisify } from "node:util";
 import type { Counter as CounterType, Gauge as GaugeType, Histogram as HistogramType, Registry } from "prom-client";
+import { asBuffer } from "svc-client/internal/wire/bytes";
+import { isErrorCode } from "svc-client/internal/wire/error-codes";
 import type { ToolkitRuntimeConfig } from "../../config/config.js";
 import type { ReloadStats } from "../../config/reload-stats.js";
-import { asBuffer } from "../../wire/bytes.js";
-import { isErrorCode } from "../../wire/error-codes.js";
 import type { Reply } from "../call/messages.js";
 import type { Observation, Observer } from "../call/observers.js";
 import type { ServedTool } from "../call/run/served-tool.js";

@@ -1,6 +1,6 @@
 /** Bytes of the replay memory: segments, layout of records, and bytes held by each leader. */
 
-import { MAX_RESULT_BYTES } from "../../wire/protocol.js";
+import { MAX_RESULT_BYTES } from "svc-client/internal/wire/protocol";
 import { Shares } from "../load/shares.js";
 import { MAX_SEAL_BYTES } from "./cached-signature.js";
 import type { CachedAnswer, ReplayCaller } from "./store.js";

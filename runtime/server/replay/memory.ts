@@ -10,9 +10,9 @@
  * rehash.
  */
 
-import { checkedInteger } from "../../checked-integer.js";
-import { exactBytes } from "../../wire/bcs/bcs-writer.js";
-import { DEFAULT_REPLAY_CACHE_TTL_MS } from "../../wire/protocol.js";
+import { checkedInteger } from "svc-client/internal/checked-integer";
+import { exactBytes } from "svc-client/internal/wire/bcs/bcs-writer";
+import { DEFAULT_REPLAY_CACHE_TTL_MS } from "svc-client/internal/wire/protocol";
 import { Lifetimes } from "./lifetime-history.js";
 import {
   Arena,

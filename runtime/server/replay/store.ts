@@ -3,7 +3,7 @@
  * retry gets the answer of that run.
  */
 
-import type { Repeat } from "../../wire/replay-memory-header.js";
+import type { Repeat } from "svc-client/internal/wire/replay-memory-header";
 import type { ServerLogger } from "../log/safe-logger.js";
 
 export type MaybePromise<T> = T | Promise<T>;

@@ -7,12 +7,12 @@ import { createRequire } from "node:module";
 import os from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { checkedInteger } from "../../checked-integer.js";
+import { checkedInteger } from "svc-client/internal/checked-integer";
+import { asBuffer } from "svc-client/internal/wire/bytes";
+import { type ErrorCode, statusOf } from "svc-client/internal/wire/error-codes";
+import { MAX_TIMEOUT_MS } from "svc-client/internal/wire/protocol";
 import { endsWithin } from "../../time-limit.js";
 import type { AuthContext, InvocationAborted, IsolateOptions, Logger } from "../../tool.js";
-import { asBuffer } from "../../wire/bytes.js";
-import { type ErrorCode, statusOf } from "../../wire/error-codes.js";
-import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
 import {
   type Answer,
   type Call,

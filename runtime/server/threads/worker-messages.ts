@@ -4,8 +4,8 @@
  */
 
 import type { MessagePort } from "node:worker_threads";
+import { committedBytes } from "svc-client/internal/wire/committed-texts";
 import type { AuthContext, InvocationAborted, Logger } from "../../tool.js";
-import { committedBytes } from "../../wire/committed-texts.js";
 import type { CallInput, InputHolder } from "../call/messages.js";
 import type { Verbosity } from "../log/verbosity.js";
 

@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isBlobId } from "svc-runtime/internal/storage";
+import { isBlobId } from "svc-client/internal/wire/bcs/data";
 import { BlobIdEncoder, DEFAULT_SHARDS } from "../blob-id.js";
 import type { WalrusStorageOptions } from "../walrus-storage.js";
 

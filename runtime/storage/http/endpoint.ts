@@ -4,7 +4,7 @@
  */
 
 import { type OutgoingHttpHeaders, validateHeaderName, validateHeaderValue } from "node:http";
-import { isLoopback } from "svc-runtime/internal/storage";
+import { isLoopback } from "svc-client/internal/loopback";
 import { StorageError } from "../storage-error.js";
 
 /** Kind of server; the first word of messages about it. */

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import { inspect } from "node:util";
+import { NexusValue } from "#client/wire/bcs/data.js";
 import { type DevFault, DevStore } from "#runtime/storage/dev/dev-store.js";
 import {
   FileJournal,
@@ -20,7 +21,6 @@ import {
   WalrusStorage,
   type WalrusStorageOptions,
 } from "#runtime/storage/index.js";
-import { NexusValue } from "#runtime/wire/bcs/data.js";
 import { until } from "../../runtime/tools.js";
 import { atEnd } from "../../teardown.js";
 

@@ -2,8 +2,8 @@
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { RESULT_CONTENT_TYPE } from "#client/wire/protocol.js";
 import { DevelopmentPage } from "#generator/dev/page-server/development-page.js";
-import { RESULT_CONTENT_TYPE } from "#runtime/wire/protocol.js";
 import { atEnd } from "../../teardown.js";
 import { encodeOutputDeclared } from "../../wire/declared-bcs.js";
 

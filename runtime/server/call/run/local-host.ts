@@ -3,6 +3,16 @@
  * encode. Contains no timers, replay or HTTP, because it also runs on worker threads (threads/thread-host.ts).
  */
 
+import type { WalrusValue } from "svc-client/internal/wire/bcs/data";
+import type { InputDecoder } from "svc-client/internal/wire/decode/input";
+import {
+  type EncodedOutput,
+  ErrEval,
+  type OutputEncoder,
+  resultBytes,
+  resultJson,
+} from "svc-client/internal/wire/encode/output";
+import { WireFault } from "svc-client/internal/wire/fault";
 import {
   type AuthContext,
   InvalidInput,
@@ -13,16 +23,6 @@ import {
   PermissionDenied,
   SvcTool,
 } from "../../../tool.js";
-import type { WalrusValue } from "../../../wire/bcs/data.js";
-import type { InputDecoder } from "../../../wire/decode/input.js";
-import {
-  type EncodedOutput,
-  ErrEval,
-  type OutputEncoder,
-  resultBytes,
-  resultJson,
-} from "../../../wire/encode/output.js";
-import { WireFault } from "../../../wire/fault.js";
 import {
   type Answer,
   type Call,

@@ -1,14 +1,14 @@
 /** State of a tool class that all its calls share, created once at start-up. */
 
+import { parseFqn } from "svc-client/internal/fqn";
+import type { Contract } from "svc-client/internal/wire/contract";
+import { InputDecoder } from "svc-client/internal/wire/decode/input";
+import { heapBytesOf } from "svc-client/internal/wire/decode/input-values";
+import { OutputEncoder } from "svc-client/internal/wire/encode/output";
+import { EnvelopeReader } from "svc-client/internal/wire/envelope";
+import { MAX_TIMEOUT_MS } from "svc-client/internal/wire/protocol";
 import { contractOf } from "../../../contracts.js";
-import { parseFqn } from "../../../fqn.js";
 import { SvcTool, type SvcToolClass } from "../../../tool.js";
-import type { Contract } from "../../../wire/contract.js";
-import { InputDecoder } from "../../../wire/decode/input.js";
-import { heapBytesOf } from "../../../wire/decode/input-values.js";
-import { OutputEncoder } from "../../../wire/encode/output.js";
-import { EnvelopeReader } from "../../../wire/envelope.js";
-import { MAX_TIMEOUT_MS } from "../../../wire/protocol.js";
 import { StartupError } from "../../errors/startup-error.js";
 import type { ToolHost } from "../messages.js";
 import { LocalHost, type ToolCode } from "./local-host.js";

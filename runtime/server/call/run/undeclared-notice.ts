@@ -1,10 +1,10 @@
 /** Logs members that callers send but a tool's input does not declare, for the author of the tool. */
 
-import { closest } from "../../../config/did-you-mean.js";
+import { closest } from "svc-client/internal/did-you-mean";
+import { type CommittedText, committedBytes } from "svc-client/internal/wire/committed-texts";
+import type { Contract } from "svc-client/internal/wire/contract";
+import { undeclaredMembers } from "svc-client/internal/wire/decode/undeclared";
 import type { Logger } from "../../../tool.js";
-import { type CommittedText, committedBytes } from "../../../wire/committed-texts.js";
-import type { Contract } from "../../../wire/contract.js";
-import { undeclaredMembers } from "../../../wire/decode/undeclared.js";
 import type { CallInput } from "../messages.js";
 
 /** Minimum interval between two checks of a tool's inputs, in milliseconds. */

@@ -1,7 +1,7 @@
 /** Decodes results and verifies their signatures (protocol.md sections 2 to 4). */
 
 import { isValidPublicKey, prepareVerifyKey } from "#platform/ed25519";
-import { readPublicKey } from "../../config/keys.js";
+import { readPublicKey } from "../../keys.js";
 import { decodeOutput } from "../../wire/bcs/bcs.js";
 import type { MetaSchema, RawValue } from "../../wire/bcs/bcs-shapes.js";
 import { InlineValue, NexusData, NexusDataError, NexusValue, type WalrusValue } from "../../wire/bcs/data.js";

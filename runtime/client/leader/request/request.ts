@@ -3,7 +3,7 @@
 import { Buffer, base64url, randomBytes } from "#platform/bytes";
 import { type Ed25519Engine, prepareSigningKey } from "#platform/ed25519";
 import { sha256 } from "#platform/hash";
-import { readSigningKey } from "../../config/keys.js";
+import { readSigningKey } from "../../keys.js";
 import type { Invocation } from "../../wire/bcs/bcs.js";
 import type { PortShape } from "../../wire/bcs/bcs-shapes.js";
 import { exactBytes } from "../../wire/bcs/bcs-writer.js";

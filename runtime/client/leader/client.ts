@@ -1,6 +1,6 @@
 import { HttpClient } from "#platform/http-client";
+import { checkNames } from "../check-names.js";
 import { checkedInteger } from "../checked-integer.js";
-import { checkNames } from "../config/check-names.js";
 import { decodeBase64url } from "../wire/base64.js";
 import type { MetaSchema } from "../wire/bcs/bcs-shapes.js";
 import type { Contract } from "../wire/contract.js";

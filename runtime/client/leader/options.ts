@@ -1,7 +1,7 @@
 /** Options of a client and of its calls, checked at run time, because a misspelt option could silently disable a check. */
 
+import { checkNames, type Names } from "../check-names.js";
 import { checkedInteger } from "../checked-integer.js";
-import { checkNames, type Names } from "../config/check-names.js";
 import { isLoopback } from "../loopback.js";
 import type { Contract } from "../wire/contract.js";
 import type { Ran } from "../wire/error-codes.js";

@@ -1,0 +1,60 @@
+/**
+ * svc-runtime/leader: the protocol client, for leaders, tool authors and tests. Reads a tool's metadata, derives its
+ * ports, builds, signs and sends requests, and verifies and decodes results (protocol.md sections 2 to 8).
+ */
+
+export { prepareSigningKey, prepareVerifyKey, publicKeyOf } from "#platform/ed25519";
+export { type KeyReading, readPrivateKey } from "./keys.js";
+export { MAX_ANSWER_BYTES } from "./leader/call.js";
+export {
+  type CallFacts,
+  type CallResult,
+  LeaderClient,
+  type SignatureState,
+  TIMEOUT_MARGIN_MS,
+  type ToolAddress,
+  type ToolClient,
+} from "./leader/client.js";
+export { LeaderError, type LeaderErrorCode, type LeaderErrorFacts, type LeaderFault } from "./leader/error.js";
+export { readMetadata, type ToolMetadata } from "./leader/metadata.js";
+export type { CallEnd, CallOptions, CallStart, CloseOptions, InvokeOptions, LeaderOptions } from "./leader/options.js";
+export {
+  buildEnvelope,
+  buildUnsignedBody,
+  JsonText,
+  type Leader,
+  type SignOptions,
+  signRequest,
+} from "./leader/request/request.js";
+export type { Attempts, Envelope, SignedRequest } from "./leader/request/signed-request.js";
+export { readRequest, type StoredRequest } from "./leader/request/stored-request.js";
+export type { ReadBudget, ReadOptions, ResolvedResult, ResolvedValue, ValueReader } from "./leader/result/resolve.js";
+export {
+  decodeResult,
+  type PublicKey,
+  type ResultPort,
+  type ToolResult,
+  verifyToolSignature,
+} from "./leader/result/result.js";
+export type { ToolKeys } from "./leader/tool-keys.js";
+export type {
+  ErrEvalOutput,
+  InputOf,
+  JsonOf,
+  OutputOf,
+  ResolvedOutputOf,
+  SentInput,
+  ToolType,
+  UntypedTool,
+} from "./leader/tool-types.js";
+export type { Dispatcher } from "./leader/transport/dispatcher.js";
+export type { TlsOptions } from "./leader/transport/transport.js";
+export type { Invocation } from "./wire/bcs/bcs.js";
+export type { MetaSchema, PortShape, VariantShape } from "./wire/bcs/bcs-shapes.js";
+export { InlineValue, WalrusValue } from "./wire/bcs/data.js";
+export { SigningKey, VerifyKey } from "./wire/crypto/ed25519-keys.js";
+export { InputHasher } from "./wire/crypto/input-hash.js";
+export { invocationNonce } from "./wire/crypto/nonce.js";
+export { outputHash } from "./wire/crypto/signature.js";
+export type { ErrorCode, Ran } from "./wire/error-codes.js";
+export { derivePorts } from "./wire/ports.js";
