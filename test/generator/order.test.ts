@@ -45,7 +45,7 @@ derived:{zulu mike alpha} record:{kilo bravo golf} partial:{y x} pick:{zulu alph
 remapped:{to_zulu to_mike} wide:{second first zulu mike} either:<{left} {right} {both}> size:[small big none] numbers:[30 4 100] \
 mix:<s null n> objects:<{w} {v} [text]>`;
 
-/** Types that are worked out: what they come to has no node of its own in the source. */
+/** Types that are worked out. Where their constituents have no place of their own in the source, the order is that of their texts. */
 const WORKED_OUT: readonly (readonly [type: string, order: string])[] = [
   ["boolean | string", "<b s>"],
   ["string | boolean | 'x'", "<s b>"],
@@ -54,7 +54,7 @@ const WORKED_OUT: readonly (readonly [type: string, order: string])[] = [
   ["(Zulu | Alpha) & (Mike | { q: 1 })", "<{z m} {z q} {a m} {a q}>"],
   ["NonNullable<Zulu | Alpha | null>", "<{z} {a}>"],
   ["NonNullable<Letters | null>", "[c a z m]"],
-  ["Readonly<Zulu | Alpha>", "<{z} {a}>"],
+  ["Readonly<Zulu | Alpha>", "<{a} {z}>"],
   ["Shape['kind']", "[z m a]"],
   ["Record<Shape['kind'], 1>", "{z m a}"],
   ["{ [K in Shape as K['kind']]: K }", "{z m a}"],
@@ -63,17 +63,33 @@ const WORKED_OUT: readonly (readonly [type: string, order: string])[] = [
   ["Record<Colour, 1>", "{z-red a-green}"],
   ["`${'b' | 'a'}-${'y' | 'x'}`", "[b-y b-x a-y a-x]"],
   ["Record<`to_${'b' | 'a'}`, 1>", "{to_b to_a}"],
-  ["Uppercase<'b' | 'a'>", "[B A]"],
-  ["Tagged<'ok' | 'err'>", "<{ok} {err}>"],
-  ["Lists<string, number>", "<a:s a:n>"],
+  ["Uppercase<'b' | 'a'>", "[A B]"],
+  ["Tagged<'ok' | 'err'>", "<{err} {ok}>"],
+  ["Lists<string, number>", "<a:n a:s>"],
   ["Lists<number, string>", "<a:n a:s>"],
-  ["Events<{ zulu: string; mike: number; alpha: 1 }>", "<{zulu} {mike} {alpha}>"],
+  ["Events<{ zulu: string; mike: number; alpha: 1 }>", "<{alpha} {mike} {zulu}>"],
   ["Keys<{ z: 1; m: 2; a: 3 }>", "[z m a]"],
-  ["Events<{ zulu: string; alpha: 1 }> | 'none'", "<{zulu} {alpha} [none]>"],
-  ["Events<Omen> | 'none'", "<{zulu} {alpha} [none]>"],
-  ["EventsOrNone<Omen>", "<{zulu} {alpha} [none]>"],
-  ["'first' | Records<{ zulu: string; alpha: 1 }> | null", "<[first] {zulu} {alpha} null>"],
-  ["Pairs<{ zulu: string; alpha: 1 }>", "<{kind zulu} {kind alpha} {left} [none]>"],
+  ["Events<{ zulu: string; alpha: 1 }> | 'none'", "<[none] {alpha} {zulu}>"],
+  ["Events<Omen> | 'none'", "<[none] {alpha} {zulu}>"],
+  ["EventsOrNone<Omen>", "<[none] {alpha} {zulu}>"],
+  ["'first' | Records<{ zulu: string; alpha: 1 }> | null", "<[first ] {alpha} {zulu}>"],
+  ["Pairs<{ zulu: string; alpha: 1 }>", "<{left} [none] {kind alpha} {kind zulu}>"],
+];
+/** Inputs whose members are worked out: ports are exactly as declared. */
+const PORTS: readonly (readonly [type: string, ports: string])[] = [
+  ["Record<'b' | 'c' | 'a', 1>", "b c a"],
+  ["{ first: 1 } & Record<'z' | 'y', 1> & { last: 1 }", "first z y last"],
+  ["Partial<Record<'z' | 'y', 1>>", "z y"],
+  ["{ [K in Exclude<Letters, 'a'>]: K }", "c z m"],
+  ["Record<Shape['kind'], 1>", "z m a"],
+  ["{ [K in Shape as K['kind']]: K }", "z m a"],
+  ["Record<Colour, 1>", "z-red a-green"],
+  ["Record<(typeof COLOURS)[number], 1>", "violet red amber"],
+  ["Record<`to_${'b' | 'a'}_${'y' | 'x'}`, 1>", "to_b_y to_b_x to_a_y to_a_x"],
+  ["{ [K in keyof Omen as `to_${K}`]: Omen[K] }", "to_zulu to_alpha"],
+  ["Picked<Omen>", "zulu alpha"],
+  ["Pick<Wide, 'alpha' | 'zulu' | 'late'>", "zulu alpha late"],
+  ["Omit<Wide, 'alpha'>", "zulu late early"],
 ];
 const workedOut = `
 import type { Alpha, Mike, Zulu } from "./later.js";
@@ -91,6 +107,10 @@ type Pairs<T> = PairOf<T>[keyof T] | { left: 1 } | "none";
 type Keys<T> = keyof T;
 enum Colour { Red = "z-red", Green = "a-green" }
 const LIST = [{ id: "zz" }, { id: "aa" }, { id: "mm" }] as const;
+type KeysOf<T> = { [K in keyof T]: T[K] extends never ? never : K }[keyof T];
+type Picked<T> = { [K in KeysOf<T>]: T[K] };
+interface Wide extends Omen { late: 1; early: 1 }
+const COLOURS = ["violet", "red", "amber"] as const;
 const NEST = { q: { v: "z" }, p: { v: "a" } } as const satisfies Record<string, { v: string }>;
 `;
 
@@ -101,6 +121,9 @@ const files = {
     `{ ${WORKED_OUT.map(([type], index) => `m${index}: ${type}`).join("; ")} }`,
     "Tagged2<'ok' | 'err'>",
     `${workedOut}type Tagged2<K> = K extends string ? { [P in K]: { x: K } } : never;`,
+  ),
+  ...Object.fromEntries(
+    PORTS.map(([type], at) => [`src/ports${at}.ts`, toolSource(`Ports${at}`, type, '"done"', workedOut)]),
   ),
   "src/later.ts":
     'export type Later = "z" | "m"; export interface Alpha { a: 1 } export interface Mike { m: 1 } export interface Zulu { z: 1 }',
@@ -143,13 +166,24 @@ test("members, variants and literals keep the order in the source", async () => 
   proves("2.6");
 });
 
-test("computed types keep the order of their sources", async () => {
+test("computed ports keep the order of their declaration", async () => {
+  const contracts = await project.contracts();
+  const found = PORTS.map(([type], at) => {
+    const contract = contracts.find(({ path }) => path === `Ports${at}`);
+    return [type, contract?.input.map(({ name }) => name).join(" ")];
+  });
+  assert.deepEqual(found, PORTS);
+  proves("2.1");
+});
+
+test("computed types have a stable order", async () => {
   const contracts = (await project.contracts()) as unknown as readonly {
+    path: string;
     input: { codec: CodecView }[];
     output: { name: string }[];
     definitions?: [string, CodecView][];
   }[];
-  const contract = contracts[1];
+  const contract = contracts.find(({ path }) => path === "WorkedOut");
   const definitions = new Map(contract?.definitions);
   const resolved = (codec: CodecView): CodecView =>
     codec.kind === "ref"
@@ -161,7 +195,7 @@ test("computed types keep the order of their sources", async () => {
   assert.deepEqual(found, WORKED_OUT);
   assert.deepEqual(
     contract?.output.map(({ name }) => name),
-    ["ok", "err"],
+    ["err", "ok"],
   );
 });
 

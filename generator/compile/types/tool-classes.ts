@@ -9,11 +9,11 @@ import { displayPath } from "../project/layout.js";
 import { aliasTarget, otherRuntimeFolder, type Program } from "../project/program.js";
 import { toolOutside } from "../project/tool-outside.js";
 import { type Symbol as MorphSymbol, Node, ts } from "../project/typescript.js";
-import type { TypeArguments, TypeSyntax } from "./declared-order.js";
 import { endOfTag, readNodeComment } from "./jsdoc.js";
 import { type ClassNode, checkConstruction, checkKinds, isRuntimeClass, type Report } from "./overrides.js";
 import { nameNode } from "./static-evaluator.js";
 import { readStaticMetadata } from "./static-metadata.js";
+import type { TypeArguments, TypeSyntax } from "./type-syntax.js";
 
 /** A type with its syntax, if known. */
 export interface TypeUse {

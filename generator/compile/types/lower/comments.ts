@@ -9,8 +9,8 @@ import { enumMembers } from "../declared-order.js";
 import { annotate, type Comment, type Comments, endOfTag, idleComments, readNodeComment } from "../jsdoc.js";
 import { slowPart } from "../slow-patterns.js";
 import { isDataRef } from "../type-predicates.js";
+import { MAX_DEPTH } from "../type-syntax.js";
 import type { Lowering, Use, Where } from "./lowering.js";
-import { MAX_DEPTH } from "./part-syntax.js";
 
 const { TypeFlags } = ts;
 
@@ -48,9 +48,9 @@ function enumSymbol(lowering: Lowering, types: readonly ts.Type[]): ts.Symbol | 
 
 function aliasComments(lowering: Lowering, { subject, syntax }: Use): Comment[] {
   const comments: Comment[] = [];
-  let at = lowering.order.resolveSyntax(syntax);
+  let at = lowering.syntax.resolve(syntax);
   for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
-    const alias = lowering.order.resolveAlias(at);
+    const alias = lowering.syntax.alias(at);
     if (alias === undefined) break;
     if (isDataRef(alias.declaration)) break;
     if (!lowering.program.program.isSourceFileDefaultLibrary(alias.declaration.getSourceFile())) {
@@ -62,7 +62,7 @@ function aliasComments(lowering: Lowering, { subject, syntax }: Use): Comment[] 
       const detail = above.includes(comment) ? undefined : `it follows ${alias.declaration.name.text}`;
       lowering.report(comment.code, { subject, node: alias.declaration, comment }, detail);
     }
-    at = lowering.order.resolveSyntax(alias.body);
+    at = lowering.syntax.resolve(alias.body);
   }
   return comments;
 }

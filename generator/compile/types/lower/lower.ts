@@ -13,12 +13,12 @@ import { nameNode } from "../static-evaluator.js";
 import { textPattern } from "../template-pattern.js";
 import type { ToolClass } from "../tool-classes.js";
 import { ABSENT, isErrorPathWrapper, isFromRuntime } from "../type-predicates.js";
+import { MAX_DEPTH } from "../type-syntax.js";
 import { lowerBuiltIn } from "./built-in-types.js";
 import { addAliasComments, addEnumComment, addTypeComment, recordTags } from "./comments.js";
 import { lowerArray, lowerList, lowerTuple } from "./lists.js";
 import { Lowering, type TypeReader, type Use } from "./lowering.js";
 import { lowerStructure } from "./objects.js";
-import { MAX_DEPTH } from "./part-syntax.js";
 import { isSwapped, lowerInput, lowerOutput } from "./ports.js";
 import { hasJson, literalOf, lowerUnion } from "./unions.js";
 

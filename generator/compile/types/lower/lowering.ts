@@ -5,22 +5,24 @@ import { CODES, type Code, type Diagnostic, diagnostic } from "../../diagnostics
 import { type Example, isNever, type Place, partsOf, placeText, type Shape } from "../../model.js";
 import type { Program } from "../../project/program.js";
 import { ts } from "../../project/typescript.js";
-import { DeclaredOrder, type TypeSyntax } from "../declared-order.js";
+import { DeclaredOrder } from "../declared-order.js";
 import { ShapeDefinitions } from "../definitions.js";
 import { Comments, endOfTag } from "../jsdoc.js";
 import { TypePredicates } from "../type-predicates.js";
-import { MAX_DEPTH, PartSyntax } from "./part-syntax.js";
+import { MAX_DEPTH, SyntaxReader, type TypeSyntax } from "../type-syntax.js";
 
 /** A program, with caches that all tools share. */
 export interface TypeReader {
   readonly program: Program;
+  readonly syntax: SyntaxReader;
   readonly order: DeclaredOrder;
   readonly comments: Comments;
 }
 
 export function readTypes(program: Program): TypeReader {
   const { checker } = program;
-  return { program, order: new DeclaredOrder(checker), comments: new Comments(checker) };
+  const syntax = new SyntaxReader(checker);
+  return { program, syntax, order: new DeclaredOrder(program, syntax), comments: new Comments(checker) };
 }
 
 /** One use of a type: its name and node for diagnostics, its syntax, and the nesting depth. */
@@ -54,7 +56,7 @@ export class Lowering {
   readonly checker: ts.TypeChecker;
   readonly order: DeclaredOrder;
   readonly predicates: TypePredicates;
-  readonly syntax: PartSyntax;
+  readonly syntax: SyntaxReader;
   readonly definitions = new ShapeDefinitions();
   readonly toolName: string;
   readonly shape: (type: ts.Type, use: Use) => Shape;
@@ -79,7 +81,7 @@ export class Lowering {
     this.checker = types.program.checker;
     this.order = types.order;
     this.predicates = new TypePredicates(types.program);
-    this.syntax = new PartSyntax(this.checker, this.order);
+    this.syntax = types.syntax;
     this.shape = (type, use) => lowerType(this, type, use);
   }
 

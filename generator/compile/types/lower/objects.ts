@@ -2,11 +2,11 @@
 
 import { type Doc, isNever, type Member, memberSubject, type ObjectShape, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
-import { type TypeArguments, type TypeSyntax, typeAnnotation } from "../declared-order.js";
 import { annotate, idleComments } from "../jsdoc.js";
 import { looksSecret } from "../secret-names.js";
 import { escapeRegex } from "../template-pattern.js";
 import { ABSENT } from "../type-predicates.js";
+import { type TypeArguments, type TypeSyntax, typeAnnotation } from "../type-syntax.js";
 import { addConstraints, onShape, recordTags } from "./comments.js";
 import { lowerDataRef } from "./data-refs.js";
 import type { Lowering, Use } from "./lowering.js";
@@ -16,23 +16,29 @@ const { TypeFlags } = ts;
 
 /** Lowers an object type. If a required member has no values, the object has none either. */
 export function lowerStructure(lowering: Lowering, type: ts.Type, use: Use): Shape {
-  const shape = lowerObject(lowering, type, use);
+  const shape = lowerObject(lowering, type, use, lowering.order.memberOrder(type, use.syntax));
   return shape.members.map((member) => member.shape).find(isNever) ?? shape;
 }
 
 /** Lowers the ports of an object type; each must have values. */
 export function lowerPorts(lowering: Lowering, type: ts.Type, use: Use, payload: boolean): ObjectShape {
-  const shape = lowerObject(lowering, type, use, payload);
+  const shape = lowerObject(lowering, type, use, lowering.order.portOrder(type, use.syntax), payload);
   const members = shape.members.map((member) => ({ ...member, shape: lowering.refuseImpossible(member.shape, use) }));
   return { ...shape, members };
 }
 
 /** @param payload whether the members are output ports */
-function lowerObject(lowering: Lowering, type: ts.Type, use: Use, payload = false): ObjectShape {
-  const environment = lowering.order.memberEnvironment(use.syntax);
+function lowerObject(
+  lowering: Lowering,
+  type: ts.Type,
+  use: Use,
+  properties: readonly ts.Symbol[],
+  payload = false,
+): ObjectShape {
+  const environment = lowering.syntax.memberEnvironment(use.syntax);
   const values = lowering.syntax.mappedValues(use.syntax);
   const members: Member[] = [];
-  for (const property of lowering.order.properties(type, use.syntax)) {
+  for (const property of properties) {
     const member = lowerMember(lowering, property, environment, values, use, payload);
     if (member !== undefined) members.push(member);
   }

@@ -4,9 +4,9 @@ import { FAILURE_VARIANT } from "svc-runtime/internal/generator";
 import { diagnostic } from "../../diagnostics/diagnostics.js";
 import { memberSubject, type ObjectShape, type OutputVariant } from "../../model.js";
 import { ts } from "../../project/typescript.js";
-import { type TypeArguments, typeAnnotation } from "../declared-order.js";
 import { annotate } from "../jsdoc.js";
 import type { TypeUse } from "../tool-classes.js";
+import { type TypeArguments, typeAnnotation } from "../type-syntax.js";
 import { addTypeComment, recordTags, reportSecrets } from "./comments.js";
 import type { Lowering, Use } from "./lowering.js";
 import { lowerPorts, nameOf } from "./objects.js";
@@ -47,7 +47,7 @@ export function lowerOutput(lowering: Lowering, { type, syntax, node }: TypeUse)
     lowering.refuseDataRef(use);
     return [];
   }
-  const parts = type.isUnion() ? lowering.order.sortUnion(type.types, syntax) : [type];
+  const parts = type.isUnion() ? lowering.order.unionOrder(type.types, syntax) : [type];
   const variants: OutputVariant[] = [];
   for (const part of parts) {
     const variant = lowerVariant(lowering, part, { ...use, syntax: lowering.syntax.constituentSyntax(part, syntax) });
@@ -71,7 +71,7 @@ function lowerVariant(lowering: Lowering, type: ts.Type, use: Use): OutputVarian
     lowering.report("SVC160", { ...use, node: use.syntax?.node ?? use.node }, lowering.printType(type));
     return undefined;
   }
-  const [tag, ...more] = lowering.order.properties(type, use.syntax);
+  const [tag, ...more] = lowering.order.portOrder(type, use.syntax);
   const where = {
     subject: use.subject,
     node: lowering.own(nameOf(type.getSymbol())) ?? use.syntax?.node ?? use.node,
@@ -84,7 +84,7 @@ function lowerVariant(lowering: Lowering, type: ts.Type, use: Use): OutputVarian
     lowering.report("SVC164", where, `it has ${more.length + 1}: ${[tag, ...more].map(({ name }) => name).join(", ")}`);
     return undefined;
   }
-  return lowerTaggedVariant(lowering, tag, lowering.order.memberEnvironment(use.syntax), use);
+  return lowerTaggedVariant(lowering, tag, lowering.syntax.memberEnvironment(use.syntax), use);
 }
 
 function lowerTaggedVariant(

@@ -20,7 +20,7 @@ export function lowerUnion(lowering: Lowering, types: readonly ts.Type[], whole:
   const rest = types.filter((part) => !(part.flags & ABSENT));
   if (whole !== undefined && rest.length < types.length)
     return lowering.refuse("SVC136", use, lowering.printType(whole));
-  const ordered = lowering.order.sortUnion(rest, use.syntax);
+  const ordered = lowering.order.unionOrder(rest, use.syntax);
   const booleans = ordered.filter((part) => part.flags & TypeFlags.BooleanLiteral).length === 2;
   const branches: Shape[] = [];
   const values: Literal[] = [];
