@@ -102,16 +102,17 @@ export function verifyToolSignature(
 /**
  * Prepares a public key.
  *
+ * @param name begins the message of an error
  * @throws RangeError if no signature can verify against it
  */
-export function publicKey(key: PublicKey): VerifyKey {
+export function publicKey(key: PublicKey, name = "tool key"): VerifyKey {
   if (key instanceof VerifyKey) return key;
   if (typeof key === "string") {
     const reading = readPublicKey(key);
     if ("key" in reading) return reading.key;
-    throw new RangeError(`tool key: expected 64 hex digits of a public key, got ${reading.got}`);
+    throw new RangeError(`${name}: expected 64 hex digits of a public key, got ${reading.got}`);
   }
   if (!isValidPublicKey(key))
-    throw new RangeError("tool key: expected a valid Ed25519 public key of 32 bytes, got other bytes");
+    throw new RangeError(`${name}: expected a valid Ed25519 public key of 32 bytes, got other bytes`);
   return prepareVerifyKey(key);
 }

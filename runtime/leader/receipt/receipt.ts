@@ -1,0 +1,107 @@
+/** Receipts of calls: what their signatures cover, in one JSON document that is verified offline (docs/receipts.md). */
+
+import { Buffer } from "#platform/bytes";
+import { sha256 } from "#platform/hash";
+import type { PortShape } from "../../wire/bcs/bcs-shapes.js";
+import { asBuffer } from "../../wire/bytes.js";
+
+/** Version of the format. */
+export const RECEIPT_VERSION = 1;
+
+/** Commitment of one input value in base64 and, if the value is enclosed, the JSON text that was committed to. */
+export interface ReceiptValue {
+  readonly commitment: string;
+  readonly text?: string;
+}
+
+/** One input port, in schema order. */
+export type ReceiptPort =
+  | { readonly name: string; readonly one: ReceiptValue }
+  | { readonly name: string; readonly many: readonly ReceiptValue[] };
+
+/**
+ * Receipt of a call. `JSON.stringify` prints the file; `readReceipt` verifies it. Bytes are base64 with padding, public
+ * keys 64 lower-case hex digits. No signature covers `tool`, `time`, `header_prefix`, and the `id` and `key_id` of the
+ * leader.
+ */
+export interface Receipt {
+  readonly receipt: typeof RECEIPT_VERSION;
+  /** FQN. */
+  readonly tool: string;
+  /** Time at which the result was received, RFC 3339 in UTC with milliseconds. */
+  readonly time: string;
+  readonly header_prefix: string;
+  readonly leader: { readonly id: string; readonly key_id: string; readonly public_key: string };
+  readonly request: {
+    readonly nonce: string;
+    readonly input_hash: string;
+    readonly signature: string;
+    readonly ports: readonly ReceiptPort[];
+  };
+  /** `bcs` is the canonical result (protocol.md section 3). */
+  readonly result: { readonly bcs: string; readonly signature: string; readonly public_key: string };
+}
+
+/** Which committed texts a receipt encloses: all, those of the named ports, or none. */
+export type EnclosedInputs = boolean | readonly string[];
+
+/** Everything that a receipt states. */
+export interface ReceiptFacts {
+  readonly fqn: string;
+  readonly time: Date;
+  readonly headerPrefix: string;
+  readonly leaderId: string;
+  readonly leaderKeyId: bigint | number | string;
+  readonly leaderPublicKey: Uint8Array;
+  readonly nonce: Uint8Array;
+  readonly inputHash: Uint8Array;
+  readonly leaderSignature: Uint8Array;
+  /** Input ports in schema order. */
+  readonly ports: readonly PortShape[];
+  /** Committed texts of the ports. */
+  readonly texts: readonly (readonly Uint8Array[])[];
+  readonly bcs: Uint8Array;
+  readonly toolSignature: Uint8Array;
+  readonly toolPublicKey: Uint8Array;
+}
+
+/**
+ * Creates the receipt of a call.
+ *
+ * @throws RangeError if `withInputs` names a port that the tool does not have
+ */
+export function createReceipt(facts: ReceiptFacts, withInputs: EnclosedInputs = false): Receipt {
+  const { ports, texts } = facts;
+  const names = typeof withInputs === "boolean" ? [] : withInputs;
+  if (names.some((name) => !ports.some((port) => port.name === name))) {
+    throw new RangeError(`withInputs: expected names of input ports: ${ports.map(({ name }) => name).join(", ")}`);
+  }
+  return {
+    receipt: RECEIPT_VERSION,
+    tool: facts.fqn,
+    time: facts.time.toISOString(),
+    header_prefix: facts.headerPrefix,
+    leader: { id: facts.leaderId, key_id: String(facts.leaderKeyId), public_key: hex(facts.leaderPublicKey) },
+    request: {
+      nonce: base64(facts.nonce),
+      input_hash: base64(facts.inputHash),
+      signature: base64(facts.leaderSignature),
+      ports: ports.map(({ name, many }, i) => {
+        const isEnclosed = withInputs === true || names.includes(name);
+        const values = (texts[i] ?? []).map((text) => ({
+          commitment: base64(sha256(text)),
+          ...(isEnclosed && { text: Buffer.from(text).toString("utf8") }),
+        }));
+        return many ? { name, many: values } : { name, one: values[0] as ReceiptValue };
+      }),
+    },
+    result: {
+      bcs: base64(facts.bcs),
+      signature: base64(facts.toolSignature),
+      public_key: hex(facts.toolPublicKey),
+    },
+  };
+}
+
+const base64 = (bytes: Uint8Array) => asBuffer(bytes).toString("base64");
+export const hex = (bytes: Uint8Array) => asBuffer(bytes).toString("hex");

@@ -1,0 +1,69 @@
+/** The receipt of a verified result, from the request that was sent. */
+
+import { checkNames, type Names } from "../../config/check-names.js";
+import type { MetaSchema } from "../../wire/bcs/bcs-shapes.js";
+import { committedBytes } from "../../wire/committed-texts.js";
+import type { VerifyKey } from "../../wire/crypto/ed25519-keys.js";
+import { EnvelopeReader } from "../../wire/envelope.js";
+import { SignatureHeaders } from "../../wire/protocol.js";
+import { engine } from "../engine.js";
+import type { PreparedLeader } from "../request/request.js";
+import type { SignedRequest } from "../request/signed-request.js";
+import { type PublicKey, publicKey } from "../result/result.js";
+import { createReceipt, type EnclosedInputs, type Receipt } from "./receipt.js";
+
+export interface ReceiptOptions {
+  /**
+   * Encloses the input values, which the receipt otherwise only commits to: all of them, or those of the named ports.
+   * None by default.
+   */
+  readonly withInputs?: EnclosedInputs;
+  /** Public key of the leader; needed only if another client signed the request with another key. */
+  readonly leaderKey?: PublicKey;
+}
+
+const OPTIONS = { withInputs: true, leaderKey: true } as const satisfies Names<ReceiptOptions>;
+
+/** A verified result and its request. */
+export interface ReceiptSource {
+  readonly fqn: string;
+  readonly headerPrefix: string;
+  readonly ports: MetaSchema["inputPorts"];
+  readonly request: SignedRequest;
+  /** Leader of the client, which may have read the request from a store. */
+  readonly leader: PreparedLeader | undefined;
+  readonly bcs: Uint8Array;
+  readonly toolSignature: Uint8Array;
+  /** Key that verified the signature. */
+  readonly toolKey: VerifyKey;
+}
+
+/**
+ * Creates a function that returns the receipt of a result. The time of the receipt is the time of this call.
+ *
+ * @returns a function that throws TypeError if the leader's public key is unknown, RangeError for names of unknown ports
+ */
+export function receiptMaker(source: ReceiptSource): (options?: ReceiptOptions) => Receipt {
+  const time = new Date();
+  return (options = {}) => {
+    checkNames("receipt", options, OPTIONS);
+    const { fqn, headerPrefix, ports, request, bcs, toolSignature, toolKey } = source;
+    const { inputHash, leaderSignature, nonce, headers, body } = request;
+    const names = new SignatureHeaders(headerPrefix);
+    const leaderPublicKey = leaderKeyOf(source, options.leaderKey);
+    const texts = new EnvelopeReader(ports)
+      .read(body)
+      .match(inputHash)
+      ?.map((values) => values.map(committedBytes));
+    if (texts === undefined) throw new TypeError("receipt: the input hash of the request is not that of its body");
+    const facts = { fqn, time, headerPrefix, leaderPublicKey, nonce, inputHash, leaderSignature, ports, texts, bcs };
+    const leader = { leaderId: headers[names.leaderId] as string, leaderKeyId: headers[names.leaderKeyId] as string };
+    return createReceipt({ ...facts, ...leader, toolSignature, toolPublicKey: toolKey.bytes }, options.withInputs);
+  };
+}
+
+function leaderKeyOf({ leader, request }: ReceiptSource, given: PublicKey | undefined): Uint8Array {
+  const key = given === undefined ? leader?.key.publicKey : publicKey(given, "leader key").bytes;
+  if (key !== undefined && engine().verify(key, request.inputHash, request.leaderSignature)) return key;
+  throw new TypeError("receipt: the request was signed with another key: pass its public key as `leaderKey`");
+}
