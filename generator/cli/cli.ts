@@ -21,6 +21,7 @@ import { newCommand } from "../commands/new.js";
 import { openApiCommand } from "../commands/openapi.js";
 import { refuseContent } from "../commands/options/file-arguments.js";
 import { schemaCommand } from "../commands/schema.js";
+import { verifyCommand } from "../commands/verify.js";
 import { escapeAllButColours, escapeControls } from "../compile/diagnostics/quote.js";
 import { UnwritableError } from "../files/atomic-write.js";
 import { ForeignFile } from "../files/output-files.js";
@@ -50,6 +51,7 @@ export const COMMANDS: readonly Command[] = [
   importCommand,
   devCommand,
   invokeCommand,
+  verifyCommand,
   mcpCommand,
   diffCommand,
   explainCommand,

@@ -1,0 +1,130 @@
+/** `svc-gen verify`: verifies receipts of calls, offline. */
+
+import { JsonError, prettyJson } from "svc-runtime/internal/generator";
+import type { ReadReceiptOptions, ReceiptClaim, VerifiedReceipt } from "svc-runtime/leader";
+import { type CommandContext, defineCommand, EXIT, JSON_OPTION, UsageError } from "../cli/command.js";
+import { readNamed, UnreadableFile } from "../files/read-file.js";
+import { resultText } from "../invoke/result-text.js";
+import { publicKeyIn } from "./keys/key-options.js";
+
+const OPTIONS = {
+  "leader-key": { type: "string", value: "HEX", summary: "public key of the leader that you expect" },
+  "tool-key": { type: "string", value: "HEX", summary: "public key of the tool that you expect" },
+  contract: { type: "string", value: "FILE", summary: "meta.json of the tool, whose ports the receipt must have" },
+  json: JSON_OPTION,
+} as const;
+
+const UNDECIDED = EXIT.usage;
+
+interface Judged {
+  readonly file: string;
+  readonly verdict: "true" | "false" | "undecided";
+  readonly claims: readonly ReceiptClaim[];
+  readonly receipt?: VerifiedReceipt;
+  /** Reason why the file could not be read. */
+  readonly unread?: string;
+}
+
+export const verifyCommand = defineCommand({
+  name: "verify",
+  arguments: "FILE|- …",
+  summary: "verify receipts of calls, without a server",
+  details: `Prints each claim of a receipt: ✓ true, ✗ false, or "claimed" if neither the receipt nor an option proves it. With several
+files, prints one line for each. The keys are public keys, as svc-gen keys show prints them: without both of them, the receipt shows
+only that the same keys made it, not whose they are. Exit 0 if every receipt is true, 1 if one is false or is not a receipt, 2 if one
+cannot be decided: a key is missing, or a file cannot be read.`,
+  options: OPTIONS,
+  examples: [
+    ["svc-gen verify receipt.json --leader-key HEX --tool-key HEX", "one receipt, with all claims"],
+    ["svc-gen verify receipts/*.json --leader-key HEX --tool-key HEX", "many receipts, one line each"],
+    ["svc-gen verify - --contract meta.json", "from standard input; the ports must be those of the contract"],
+  ],
+  run: async (call) => {
+    if (call.args.length === 0) throw new UsageError("verify expects files of receipts, or - for standard input");
+    const options = await optionsOf(call);
+    const judged: Judged[] = [];
+    for (const file of call.args) judged.push(await judge(file, call, options));
+    if (call.json) call.print(`${prettyJson(`{"receipts":[${judged.map(factsText).join(",")}]}`)}\n`);
+    else if (judged.length === 1) call.print(table(judged[0] as Judged));
+    else call.print(judged.map(line).join(""));
+    const verdicts = judged.map(({ verdict }) => verdict);
+    return verdicts.includes("false") ? EXIT.failure : verdicts.includes("undecided") ? UNDECIDED : EXIT.done;
+  },
+});
+
+async function optionsOf({ values, cwd }: CommandContext<typeof OPTIONS>): Promise<ReadReceiptOptions> {
+  const { contract, "leader-key": leaderKey, "tool-key": toolKey } = values;
+  if (leaderKey !== undefined) await publicKeyIn("leader-key", leaderKey, cwd);
+  if (toolKey !== undefined) await publicKeyIn("tool-key", toolKey, cwd);
+  return {
+    ...(leaderKey !== undefined && { leaderKey }),
+    ...(toolKey !== undefined && { toolKey }),
+    ...(contract !== undefined && { metadata: readNamed(cwd, contract) }),
+  };
+}
+
+async function judge(
+  file: string,
+  { cwd, readInput }: CommandContext<typeof OPTIONS>,
+  options: ReadReceiptOptions,
+): Promise<Judged> {
+  const { MAX_RECEIPT_BYTES, ReceiptError, readReceipt } = await import("svc-runtime/leader");
+  try {
+    const bytes = file === "-" ? await readInput() : readNamed(cwd, file, true, MAX_RECEIPT_BYTES);
+    const receipt = readReceipt(bytes, options);
+    const isProven = ["leader_key", "tool_key"].every((name) => verdictOf(receipt.claims, name) === "true");
+    return { file, verdict: isProven ? "true" : "undecided", claims: receipt.claims, receipt };
+  } catch (error) {
+    if (error instanceof ReceiptError) return { file, verdict: "false", claims: error.claims };
+    if (error instanceof UnreadableFile) return { file, verdict: "undecided", claims: [], unread: error.message };
+    throw error;
+  }
+}
+
+function verdictOf(claims: readonly ReceiptClaim[], name: string): string | undefined {
+  return claims.find((claim) => claim.name === name)?.verdict;
+}
+
+const MARKS = { true: "✓", false: "✗", undecided: "?", claimed: "·" } as const;
+
+/** What to pass so that a claimed key is compared. */
+const REMEDIES: Readonly<Record<string, string>> = { leader_key: "--leader-key HEX", tool_key: "--tool-key HEX" };
+
+/** No receipt proves these. */
+const LIMITS = `not proven: when and where the call was made, who holds the keys, and any call that failed (errors are unsigned)\n`;
+
+function table({ verdict, claims, receipt, unread }: Judged): string {
+  if (unread !== undefined) return `? ${unread}\n`;
+  const rows = claims.map(({ name, verdict, text }) => {
+    const remedy = REMEDIES[name];
+    const note = verdict === "claimed" ? ` (claimed${remedy === undefined ? "" : `: pass ${remedy}`})` : "";
+    return `${MARKS[verdict]} ${text}${note}\n`;
+  });
+  const result = receipt === undefined ? "" : `${resultIn(receipt)}\n`;
+  return `${result}${rows.join("")}${MARKS[verdict]} ${verdict}\n${receipt === undefined ? "" : LIMITS}`;
+}
+
+function line({ file, verdict, claims, receipt, unread }: Judged): string {
+  const why =
+    receipt === undefined
+      ? (unread ?? claims.find((claim) => claim.verdict === "false")?.text)
+      : `${receipt.tool} answered ${receipt.result.tag} to ${receipt.leader.id}`;
+  return `${MARKS[verdict]} ${file}: ${verdict}: ${why}\n`;
+}
+
+/** The result as JSON. Without a contract, the receipt does not show whether a port with one value is a list. */
+function resultIn({ result: { tag, ports } }: VerifiedReceipt): string {
+  const text = resultText({ tag, ports: ports.map((port) => ({ ...port, many: port.values.length !== 1 })) });
+  try {
+    return prettyJson(text);
+  } catch (error) {
+    // A tool other than a server of this toolkit may sign texts that are not JSON.
+    if (error instanceof JsonError) return "null";
+    throw error;
+  }
+}
+
+function factsText({ file, verdict, claims, receipt, unread }: Judged): string {
+  const facts = JSON.stringify({ file, verdict, unread, claims });
+  return receipt === undefined ? facts : `${facts.slice(0, -1)},"result":${resultIn(receipt)}}`;
+}
