@@ -5,6 +5,7 @@ import { parseFqn } from "../../fqn.js";
 import { decodeBase64 } from "../../wire/base64.js";
 import type { PortShape } from "../../wire/bcs/bcs-shapes.js";
 import { asBuffer } from "../../wire/bytes.js";
+import { DOUBLE, kindAt } from "../../wire/json/document.js";
 import { JsonError } from "../../wire/json/error.js";
 import { foldTape, scalarOf } from "../../wire/json/read.js";
 import { parseJson } from "../../wire/json/scan.js";
@@ -95,7 +96,8 @@ export function parseReceipt(input: string | Uint8Array): ReceiptParts {
 function rootOf(bytes: Buffer): Node {
   try {
     return foldTape<Node>(parseJson(bytes), 0, {
-      scalar: scalarOf,
+      // No member of a receipt is a double; 1.0 is not the version 1.
+      scalar: (document, entry) => (kindAt(document, entry) === DOUBLE ? null : scalarOf(document, entry)),
       array: (items) => items,
       object: (names, values) => ({ names, values }),
     });
