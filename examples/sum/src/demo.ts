@@ -1,16 +1,18 @@
 /**
- * One signed call, from a tool class to a verified result: starts the generated server as an operator would, calls it as
- * a leader does, and shows refused calls. Exits with code 1 if anything deviates from the protocol.
+ * One signed call whose answer is lost and whose result is proven later: starts the generated server as an operator would,
+ * calls it as a leader does through a connection that breaks, repeats the call, and verifies its receipt with svc-gen. Exits
+ * with code 1 if anything deviates from the protocol.
  */
 
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type CallResult, LeaderClient, LeaderError, type PortShape, publicKeyOf } from "svc-runtime/leader";
+import { type CallResult, LeaderClient, LeaderError, publicKeyOf } from "svc-runtime/leader";
 
 const FQN = "xyz.demo.sum@1";
 const LEADER_ID = "demo-leader";
@@ -34,7 +36,7 @@ process.once("SIGINT", () => process.exit(130));
 
 try {
   await demo();
-  console.log("\nAll checks passed.");
+  console.log("\nAll checks passed. Next: docs/get-started.md, or node generator/bin.js new ../my-tool");
 } catch (error) {
   console.error(`\nFailed: ${error instanceof Error ? error.message : String(error)}`);
   if (log !== "") console.error(`\nThe server's log:\n${log}`);
@@ -43,64 +45,74 @@ try {
 server?.kill();
 
 async function demo(): Promise<void> {
-  console.log("One signed call, from a tool class to a verified result\n");
+  console.log("An agent's retry does not run a tool twice, and the answer can be proven later\n");
 
   const url = await startServer();
-  step("server", `dist/generated/server.js listens on ${url}`);
-  more("signed requests are required; it knows one leader and has a key to sign results with");
+  step("server", `${FQN}, generated from examples/sum/src/sum.ts; it accepts calls that one leader has signed`);
 
-  const client = await LeaderClient.connect(`${url}/sum`, {
-    fqn: FQN,
-    leader: { id: LEADER_ID, keyId: 0, key: leaderKey },
-    toolKey: publicKeyOf(toolKey),
-  });
-  const { fqn, description, timeout } = client.metadata;
-  step("metadata", `GET /sum/meta: ${fqn}, ${JSON.stringify(description)}, at most ${timeout} ms a call`);
-
-  const { inputPorts, outputVariants } = client.ports;
-  step("ports", `in   ${portNames(inputPorts)}`);
-  for (const { name, ports } of outputVariants) more(`out  ${name}: ${portNames(ports)}`);
-
+  const gateway = await startGateway(url);
+  const options = { fqn: FQN, leader: { id: LEADER_ID, keyId: 0, key: leaderKey }, toolKey: publicKeyOf(toolKey) };
+  const client = await LeaderClient.connect(`${gateway.url}/sum`, options);
   const request = client.sign(INPUT);
-  step("hash", `${short(request.inputHash)} commits to the values of all ${inputPorts.length} ports, in their order`);
-  more(`a ${INPUT.a}, b ${INPUT.b}: the sum has no double, so rounding anywhere would show`);
-  step("signature", `${short(request.leaderSignature)} is ${LEADER_ID}'s, by Ed25519 over that hash`);
-  more(`nonce ${short(request.nonce)}, random here; a network derives it from the invocation`);
+  gateway.cutNext();
+  const lost = await failed(client.send(request));
+  expect(lost.ran === "maybe", `expected that the tool may have run, got ${lost.ran}`);
+  step("call", `${INPUT.a} + ${INPUT.b}, signed; the connection broke before the answer arrived`);
 
-  const first = await timed(() => client.send(request));
-  expect(first.result.tag === "ok", `expected the variant ok, got ${first.result.tag}`);
-  expect(first.result.value.sum === EXPECTED_SUM, `expected the sum ${EXPECTED_SUM}`);
-  step("call", `POST /sum/invoke: ${request.body.length} bytes there, ${first.result.bcs.length} bytes of BCS back`);
-  more(`${first.result.tag}: ${portTexts(first.result)}`);
-
-  expect(first.result.signature === "verified", "expected a verified result");
-  step("verified", `${short(first.result.toolSignature)} is the tool's signature over`);
-  more(`the leader's signature, the nonce and the result's hash ${short(first.result.outputHash)}`);
-
-  const second = await timed(() => client.send(request));
-  expect(Buffer.from(second.result.bcs).equals(first.result.bcs), "expected the same bytes for an exact retry");
-  step("retry", `the same request again: the same ${second.result.bcs.length} bytes, from the replay cache`);
-  more(`${first.ms} ms the first time, ${second.ms} ms the second`);
+  const result = await client.repeat(request);
+  expect(result.signature === "verified", "expected a verified result");
+  expect(result.value.sum === EXPECTED_SUM, `expected the sum ${EXPECTED_SUM}`);
+  step("repeat", `the same signed request: ${EXPECTED_SUM}, exact beyond 2^53, signed by the tool`);
 
   const sent = Buffer.from(request.body).toString("utf8");
   const tampered = sent.replace(`"data":${INPUT.b}}`, `"data":${INPUT.b + 1n}}`);
   expect(tampered !== sent, "expected b in the body");
-  const changed = await refused(client.send({ ...request, body: Buffer.from(tampered) }));
+  const changed = await failed(client.send({ ...request, body: Buffer.from(tampered) }));
   expect(changed.status === 422, `expected 422 for a tampered body, got ${changed.status}`);
-  step("tampered", `b changed from 1 to 2 on the way: ${changed.status} ${changed.code}`);
-  more(String(changed.details));
-
-  const stranger = await refused(client.invokeUnsigned(INPUT));
+  const stranger = await failed(client.invokeUnsigned(INPUT));
   expect(stranger.status === 401, `expected 401 for an unsigned call, got ${stranger.status}`);
-  step("unsigned", `the same input without a signature: ${stranger.status} ${stranger.code}`);
-  more(String(stranger.details));
+  step(
+    "refused",
+    `changed on the way: ${changed.status} ${changed.code}; unsigned: ${stranger.status} ${stranger.code}`,
+  );
 
-  client.close();
+  client.destroy();
+  gateway.server.close();
   const code = await stopServer();
   const runs = log.split("\n").filter((line) => line.includes('"msg":"adding"')).length;
   expect(code === 0, `expected the server to end with exit code 0, got ${code}`);
   expect(runs === 1, `expected one run of the tool in the server's log, got ${runs}`);
-  step("stopped", `four calls, and by the server's log the tool ran ${runs} time`);
+  step("stopped", `by the server's log, the tool ran ${runs} time`);
+
+  const receipt = join(directory, "receipt.json");
+  writeFileSync(receipt, JSON.stringify(result.receipt({ withInputs: true })));
+  step("receipt", "written by the leader; the server is gone, and the receipt is verified offline:\n");
+  const [leader, tool] = [leaderKey, toolKey].map((key) => Buffer.from(publicKeyOf(key)).toString("hex"));
+  console.log("$ svc-gen verify receipt.json --leader-key LEADER --tool-key TOOL");
+  const keys = ["--leader-key", String(leader), "--tool-key", String(tool)];
+  const program = fileURLToPath(new URL("generator/bin.js", import.meta.resolve("svc-gen/package.json")));
+  const verified = spawnSync(process.execPath, [program, "verify", receipt, ...keys], { encoding: "utf8" });
+  process.stdout.write(verified.stdout.replaceAll(String(leader), "LEADER").replaceAll(String(tool), "TOOL"));
+  expect(verified.status === 0, `expected a true receipt: ${verified.stderr}`);
+}
+
+/** A gateway in front of the server that can break a connection when the next answer arrives. */
+async function startGateway(target: string): Promise<{ url: string; cutNext: () => void; server: Server }> {
+  const { hostname, port } = new URL(target);
+  let cuts = false;
+  const proxy = createServer((caller) => {
+    const called = connect(Number(port), hostname);
+    caller.on("error", () => called.destroy()).pipe(called);
+    called.on("error", () => caller.destroy()).on("end", () => caller.end());
+    called.on("data", (bytes) => {
+      if (cuts) caller.destroy();
+      else caller.write(bytes);
+      cuts = false;
+    });
+  });
+  await once(proxy.listen(0, "127.0.0.1"), "listening");
+  const { port: own } = proxy.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${own}`, cutNext: () => (cuts = true), server: proxy };
 }
 
 /** Starts the generated server with new keys and returns its address. */
@@ -149,21 +161,15 @@ async function stopServer(): Promise<number | null> {
   return code;
 }
 
-async function timed(call: () => Promise<CallResult>): Promise<{ result: CallResult; ms: string }> {
-  const start = performance.now();
-  const result = await call();
-  return { result, ms: (performance.now() - start).toFixed(1) };
-}
-
-/** Returns the refusal of a call that must not succeed. */
-async function refused(call: Promise<CallResult>): Promise<LeaderError> {
+/** Returns the error of a call that must not succeed. */
+async function failed(call: Promise<CallResult>): Promise<LeaderError> {
   try {
     await call;
   } catch (error) {
-    if (error instanceof LeaderError && error.status !== undefined) return error;
+    if (error instanceof LeaderError) return error;
     throw error;
   }
-  throw new Error("expected a refusal, got a result");
+  throw new Error("expected an error, got a result");
 }
 
 function expect(condition: boolean, message: string): void {
@@ -172,29 +178,5 @@ function expect(condition: boolean, message: string): void {
 
 function step(title: string, text: string): void {
   steps++;
-  console.log(`${String(steps).padStart(2)}  ${title.padEnd(10)} ${text}`);
-}
-
-function more(text: string): void {
-  console.log(`${" ".repeat(15)}${text}`);
-}
-
-function portNames(ports: readonly PortShape[]): string {
-  return ports.map(({ name, many }) => (many ? `${name}[]` : name)).join(", ");
-}
-
-/** The ports of a result as the JSON texts that were signed. */
-function portTexts({ ports }: CallResult): string {
-  return ports
-    .map(({ name, many, values }) => {
-      const texts = values.map((value) => (value.kind === "inline" ? Buffer.from(value.bytes).toString("utf8") : "…"));
-      return `${name} ${many ? `[${texts.join(", ")}]` : texts[0]}`;
-    })
-    .join(", ");
-}
-
-/** The first and last four bytes in hex. */
-function short(bytes: Uint8Array | undefined): string {
-  const hex = Buffer.from(bytes ?? []).toString("hex");
-  return `${hex.slice(0, 8)}…${hex.slice(-8)}`;
+  console.log(`${steps}  ${title.padEnd(8)} ${text}`);
 }

@@ -4,6 +4,7 @@ import { checkedInteger } from "../checked-integer.js";
 import { decodeBase64url } from "../wire/base64.js";
 import type { MetaSchema } from "../wire/bcs/bcs-shapes.js";
 import type { Contract } from "../wire/contract.js";
+import type { VerifyKey } from "../wire/crypto/ed25519-keys.js";
 import { InputHasher } from "../wire/crypto/input-hash.js";
 import { outputHash } from "../wire/crypto/signature.js";
 import { derivePorts, PortError } from "../wire/ports.js";
@@ -44,6 +45,8 @@ import {
   LEADER_OPTIONS,
   type LeaderOptions,
 } from "./options.js";
+import type { Receipt } from "./receipt/receipt.js";
+import { type ReceiptOptions, receiptMaker } from "./receipt/result-receipt.js";
 import { isRepeatable, repeatUntil } from "./repeat.js";
 import {
   buildEnvelope,
@@ -92,6 +95,12 @@ export interface CallFacts {
   readonly outputHash: Uint8Array;
   /** 64 bytes; absent if the result is unsigned. */
   readonly toolSignature?: Uint8Array;
+  /**
+   * Receipt of the call: `JSON.stringify` prints it, and `readReceipt` verifies it without the server.
+   *
+   * @throws TypeError unless `signature` is `verified`; RangeError for names of unknown ports
+   */
+  receipt(options?: ReceiptOptions): Receipt;
 }
 
 /**
@@ -151,6 +160,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
   readonly #reader: ValueReader | undefined;
   readonly #outputReader: OutputReader | undefined;
   readonly #observe: LeaderOptions["observe"];
+  readonly #receipts: LeaderOptions["receipts"];
   readonly #running = new Set<Promise<unknown>>();
   readonly #cut = new AbortController();
   #isClosed = false;
@@ -169,6 +179,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     this.#reader = options.reader;
     this.#outputReader = contracts && new OutputReader(contractIn(contracts, this.#known.metadata.fqn));
     this.#observe = options.observe;
+    this.#receipts = options.receipts;
   }
 
   /**
@@ -337,7 +348,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     const body = buildUnsignedBody(this.#known.ports.inputPorts, input);
     return this.#call(undefined, options, async (call) => {
       const answer = await this.#post(this.#addresses.current, { "Content-Type": "application/json" }, body, call);
-      return this.#result(resultBody(this.url, answer), { signature: "unsigned" });
+      return this.#result(resultBody(this.url, answer), { signature: "unsigned", receipt: noReceipt });
     });
   }
 
@@ -499,6 +510,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     const keys = this.#toolKeys && (await beforeAttempt(attempts, inTime(this.#toolKeys(), call)));
     const memory = attempts.begin(named ? address.memory : undefined);
     let answeredBy: string | undefined;
+    let verifiedBy: VerifyKey | undefined;
     const headers =
       memory === undefined ? request.headers : { ...request.headers, [this.#headers.replayMemory]: memory };
     try {
@@ -513,14 +525,17 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
             "expected a result signed by the tool, because toolKey is set, got an unsigned one",
           );
         }
-        const verifies = (list = keys) => list.some((key) => verifyToolSignature(key, request, bcs, toolSignature));
+        const signer = (list = keys) => list.find((key) => verifyToolSignature(key, request, bcs, toolSignature));
         // The key may have been replaced while the tool ran.
-        if (!verifies() && !verifies(this.#toolKeys && (await inTime(this.#toolKeys(), call)))) {
+        verifiedBy = signer() ?? signer(this.#toolKeys && (await inTime(this.#toolKeys(), call)));
+        if (verifiedBy === undefined) {
           throw new LeaderError("wrong_signature", "the signature is not the tool's signature of this result");
         }
       }
       const signature = keys !== undefined ? "verified" : toolSignature === undefined ? "unsigned" : "unverified";
-      const result = this.#result(bcs, { signature, ...(toolSignature !== undefined && { toolSignature }) });
+      const receipt = this.#receiptOf(request, bcs, toolSignature, verifiedBy);
+      const result = this.#result(bcs, { signature, ...(toolSignature !== undefined && { toolSignature }), receipt });
+      await this.#keep(result, call);
       attempts.end("yes");
       return result;
     } catch (error) {
@@ -553,16 +568,41 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     });
   }
 
-  #result(bcs: Uint8Array, signature: Pick<CallFacts, "signature" | "toolSignature">): CallResult<Tool> {
+  #result(bcs: Uint8Array, facts: Pick<CallFacts, "signature" | "toolSignature" | "receipt">): CallResult<Tool> {
+    const { receipt, ...signature } = facts;
     try {
       const decoded = decodeResult(this.ports, bcs);
-      const facts = { ...decoded, ...signature, bcs, outputHash: outputHash(bcs) };
+      const result = { ...decoded, ...signature, bcs, outputHash: outputHash(bcs) };
       const output = this.#outputReader?.read(decoded);
       // Not enumerable, because JSON.stringify of a whole result would fail on its bigints.
-      return Object.defineProperty(facts, "output", { value: output }) as unknown as CallResult<Tool>;
+      const hidden = { output: { value: output }, receipt: { value: receipt } };
+      return Object.defineProperties(result, hidden) as unknown as CallResult<Tool>;
     } catch (error) {
       // Only a verified signature proves that the result comes from the tool.
       throw error instanceof LeaderError && signature.signature === "verified" ? error.with({ ran: "yes" }) : error;
+    }
+  }
+
+  #receiptOf(
+    request: SignedRequest,
+    bcs: Uint8Array,
+    toolSignature: Uint8Array | undefined,
+    toolKey: VerifyKey | undefined,
+  ): CallFacts["receipt"] {
+    if (toolSignature === undefined || toolKey === undefined) return noReceipt;
+    const { fqn } = this.metadata;
+    const { inputPorts: ports } = this.ports;
+    const [headerPrefix, leader] = [this.#headerPrefix, this.#leader];
+    return receiptMaker({ fqn, headerPrefix, ports, request, leader, bcs, toolSignature, toolKey });
+  }
+
+  /** Passes the receipt of a result to the application. */
+  async #keep({ receipt }: CallResult<Tool>, call: CallState): Promise<void> {
+    if (this.#receipts === undefined) return;
+    try {
+      await inTime(Promise.resolve(this.#receipts(receipt())), call);
+    } catch (cause) {
+      throw new LeaderError("receipt_not_kept", "the function `receipts` failed or took too long", { cause });
     }
   }
 
@@ -615,6 +655,13 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
       return error;
     }
   }
+}
+
+/** Receipt of a result that no signature proves. */
+function noReceipt(): never {
+  throw new TypeError(
+    "receipt: expected a signed call and a client with `toolKey`: no verified signature proves this result",
+  );
 }
 
 /** Calls a function of the application and ignores its errors, including asynchronous ones. */

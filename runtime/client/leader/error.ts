@@ -27,6 +27,8 @@ export const LEADER_FAULTS = {
   wrong_signature: "maybe",
   /** The function `toolKey` threw or returned no valid key. */
   tool_key_unavailable: "maybe",
+  /** The result is verified, but the function `receipts` threw or took too long. */
+  receipt_not_kept: "yes",
 } as const satisfies Readonly<Record<string, Ran>>;
 
 export type LeaderFault = keyof typeof LEADER_FAULTS;

@@ -7,6 +7,7 @@ import type { Contract } from "../wire/contract.js";
 import type { Ran } from "../wire/error-codes.js";
 import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
 import { LeaderError, type LeaderErrorCode } from "./error.js";
+import type { Receipt } from "./receipt/receipt.js";
 import type { Leader, SignOptions } from "./request/request.js";
 import type { ValueReader } from "./result/resolve.js";
 import type { ToolKeys } from "./tool-keys.js";
@@ -50,6 +51,12 @@ export interface LeaderOptions {
    * has `value` but no `output`.
    */
   readonly contracts?: readonly Contract[];
+  /**
+   * Called with the receipt of each signed call before the call returns, and awaited. If it throws or takes longer than
+   * the time limit of the attempt, the call fails with `receipt_not_kept`; a repeat of the request gets the receipt
+   * again. Requires `leader` and `toolKey`.
+   */
+  readonly receipts?: (receipt: Receipt) => void | Promise<void>;
   /**
    * Called when a call begins. It may return a function that is called when the call ends. Use it for spans, counters
    * or log lines. Exceptions are ignored.
@@ -119,6 +126,7 @@ export const LEADER_OPTIONS = {
   dispatcher: true,
   reader: true,
   contracts: true,
+  receipts: true,
   observe: true,
 } as const satisfies Names<LeaderOptions>;
 const LEADER_PARTS = { id: true, keyId: true, key: true } as const satisfies Names<Leader>;
@@ -173,7 +181,7 @@ export function addressOf(text: string, { leader, allowHttp = false }: LeaderOpt
 }
 
 /** @throws TypeError for unknown options, and if neither toolKey nor acceptUnverified is set */
-export function checkTrust({ leader, tls, toolKey, acceptUnverified = false }: LeaderOptions): void {
+export function checkTrust({ leader, tls, toolKey, acceptUnverified = false, receipts }: LeaderOptions): void {
   if (leader !== undefined) checkNames("leader", leader, LEADER_PARTS);
   if (tls !== undefined) checkNames("tls", tls, TLS_OPTIONS);
   if (typeof acceptUnverified !== "boolean") throw new TypeError("acceptUnverified: expected true or false");
@@ -181,6 +189,9 @@ export function checkTrust({ leader, tls, toolKey, acceptUnverified = false }: L
     throw new TypeError(
       "toolKey: expected the tool's public key, got none; `acceptUnverified: true` accepts results without it",
     );
+  }
+  if (receipts !== undefined && (leader === undefined || toolKey === undefined)) {
+    throw new TypeError("receipts: expected also `leader` and `toolKey`: only a verified result has a receipt");
   }
   if (toolKey !== undefined && acceptUnverified) {
     throw new TypeError("acceptUnverified: cannot be combined with a toolKey: leave one of them out");
