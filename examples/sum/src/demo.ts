@@ -42,7 +42,8 @@ try {
   if (log !== "") console.error(`\nThe server's log:\n${log}`);
   process.exitCode = 1;
 }
-server?.kill();
+// Open connections of the gateway would keep the process alive.
+process.exit();
 
 async function demo(): Promise<void> {
   console.log("An agent's retry does not run a tool twice, and the answer can be proven later\n");
