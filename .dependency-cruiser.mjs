@@ -26,7 +26,7 @@ const LAYERS = [
   {
     name: "leader",
     files:
-      "runtime/client/leader/* runtime/client/leader/request/* runtime/client/leader/result/* runtime/client/leader/transport/* runtime/client/leader/portable/*",
+      "runtime/client/leader/* runtime/client/leader/receipt/* runtime/client/leader/request/* runtime/client/leader/result/* runtime/client/leader/transport/* runtime/client/leader/portable/*",
     below: "wire fqn",
     packages: "#platform/bytes #platform/hash #platform/ed25519 #platform/http-client undici",
   },

@@ -1,12 +1,12 @@
 // Builds the examples, several at a time: none depends on another.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 
-const projects = readdirSync("examples", { withFileTypes: true }).flatMap((entry) =>
-  entry.isDirectory() ? [`examples/${entry.name}`] : [],
-);
+const projects = readdirSync("examples")
+  .map((name) => `examples/${name}`)
+  .filter((project) => existsSync(`${project}/package.json`));
 
 async function work() {
   for (let project = projects.shift(); project !== undefined; project = projects.shift()) {

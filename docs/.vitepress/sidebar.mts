@@ -31,6 +31,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
         items: [
           page("Sign calls", "docs/guide/signatures"),
           page("Call a tool from a client", "docs/client"),
+          page("Prove a call with a receipt", "docs/receipts"),
           page("Use tools from an MCP client", "docs/mcp"),
           page("Generate an OpenAPI client", "docs/openapi"),
           page("Mount tools in fastify", "docs/guide/application"),

@@ -18,6 +18,16 @@ export {
 export { LeaderError, type LeaderErrorCode, type LeaderErrorFacts, type LeaderFault } from "./leader/error.js";
 export { readMetadata, type ToolMetadata } from "./leader/metadata.js";
 export type { CallEnd, CallOptions, CallStart, CloseOptions, InvokeOptions, LeaderOptions } from "./leader/options.js";
+export { type CommittedValue, MAX_RECEIPT_BYTES, type ReceiptInput } from "./leader/receipt/parse-receipt.js";
+export {
+  type ReadReceiptOptions,
+  type ReceiptClaim,
+  ReceiptError,
+  readReceipt,
+  type VerifiedReceipt,
+} from "./leader/receipt/read-receipt.js";
+export type { EnclosedInputs, Receipt, ReceiptPort, ReceiptValue } from "./leader/receipt/receipt.js";
+export type { ReceiptOptions } from "./leader/receipt/result-receipt.js";
 export {
   buildEnvelope,
   buildUnsignedBody,

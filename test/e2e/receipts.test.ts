@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { ReceiptError, readReceipt } from "#runtime/leader.js";
+import { ReceiptError, readReceipt } from "svc-runtime/leader";
 import { REPOSITORY } from "../repository.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { recordedReceipts } from "../vectors/receipts.js";

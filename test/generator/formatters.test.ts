@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { format } from "prettier";
@@ -26,7 +26,9 @@ const zoo = new ToolProject({
 const built = Object.entries(zoo.build()).filter(([path]) => path.endsWith(".ts"));
 
 const FILES = new Map([
-  ...readdirSync(join(REPOSITORY, "examples")).flatMap((name) => committed("examples", name)),
+  ...readdirSync(join(REPOSITORY, "examples"))
+    .filter((name) => existsSync(join(REPOSITORY, "examples", name, "package.json")))
+    .flatMap((name) => committed("examples", name)),
   ...built.map(([path, text]) => [path.replace("src/generated", "zoo"), text] as const),
 ]);
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MAX_RECEIPT_BYTES, type Receipt, ReceiptError, readReceipt } from "#runtime/leader.js";
+import { MAX_RECEIPT_BYTES, type Receipt, ReceiptError, readReceipt } from "svc-runtime/leader";
 import { recordedReceipts } from "../vectors/receipts.js";
 
 const recorded = recordedReceipts(true);

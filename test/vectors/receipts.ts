@@ -1,9 +1,9 @@
 /** Receipts of the calls in signing.json, whose signatures the Rust system made. */
 
-import { createReceipt, type EnclosedInputs, type Receipt } from "#runtime/leader/receipt/receipt.js";
-import { committedBytes } from "#runtime/wire/committed-texts.js";
-import { EnvelopeReader } from "#runtime/wire/envelope.js";
-import { derivePorts } from "#runtime/wire/ports.js";
+import { createReceipt, type EnclosedInputs, type Receipt } from "#client/leader/receipt/receipt.js";
+import { committedBytes } from "#client/wire/committed-texts.js";
+import { EnvelopeReader } from "#client/wire/envelope.js";
+import { derivePorts } from "#client/wire/ports.js";
 import { readVectors } from "./read.js";
 import type { SigningCase } from "./wire-cases.js";
 
@@ -15,7 +15,7 @@ export interface RecordedReceipt {
 
 /** One receipt for each recorded call. */
 export function recordedReceipts(withInputs: EnclosedInputs = false): RecordedReceipt[] {
-  return readVectors<SigningCase>("signing.json").cases.map((call, i) => {
+  return readVectors<{ cases: SigningCase[] }>("signing.json").cases.map((call, i) => {
     const { inputPorts: ports } = derivePorts(call.input_schema, call.output_schema);
     const inputHash = Buffer.from(call.input_hash, "hex");
     const texts = new EnvelopeReader(ports).read(Buffer.from(call.body)).match(inputHash);

@@ -2,7 +2,7 @@
 
 import { Buffer } from "#platform/bytes";
 import { sha256 } from "#platform/hash";
-import { checkNames, type Names } from "../../config/check-names.js";
+import { checkNames, type Names } from "../../check-names.js";
 import { decodeOutput } from "../../wire/bcs/bcs.js";
 import type { MetaSchema } from "../../wire/bcs/bcs-shapes.js";
 import { asBuffer } from "../../wire/bytes.js";

@@ -1,6 +1,6 @@
 /** The receipt of a verified result, from the request that was sent. */
 
-import { checkNames, type Names } from "../../config/check-names.js";
+import { checkNames, type Names } from "../../check-names.js";
 import type { MetaSchema } from "../../wire/bcs/bcs-shapes.js";
 import { committedBytes } from "../../wire/committed-texts.js";
 import type { VerifyKey } from "../../wire/crypto/ed25519-keys.js";
