@@ -79,12 +79,6 @@ const LAYERS = [
     node: "async_hooks net",
   },
   {
-    name: "server/threads",
-    files: "runtime/server/threads/*",
-    below: "wire fqn status tool server/errors server/log server/load server/call",
-    node: "module os path url util worker_threads",
-  },
-  {
     name: "server/http",
     files: "runtime/server/http/*",
     below: "wire fqn status config server/errors server/log server/load server/call",
@@ -102,7 +96,7 @@ const LAYERS = [
     name: "server",
     files: "runtime/server/*",
     below:
-      "wire fqn status tool config server/errors server/log server/load server/replay server/call server/threads server/http server/observe",
+      "wire fqn status tool config server/errors server/log server/load server/replay server/call server/http server/observe",
     packages: "fastify fastify-plugin prom-client svc-runtime-redis",
     node: "fs path",
   },
@@ -392,7 +386,7 @@ const LAYERS = [
   {
     name: "examples",
     files: "examples/*/src/*",
-    packages: "svc-runtime svc-runtime/leader svc-runtime-storage svc-runtime-storage/dev libsql lossless-json",
+    packages: "svc-runtime svc-runtime/leader svc-runtime-storage svc-runtime-storage/dev libsql lossless-json piscina",
     node: "child_process crypto events fs net os path stream timers/promises url",
   },
   { name: "examples/generated", files: "examples/*/src/generated/*", below: "examples", packages: "svc-runtime/v1" },

@@ -61,7 +61,6 @@ export {
   InvalidInput,
   InvocationAborted,
   type InvokeContext,
-  type IsolateOptions,
   type Logger,
   type MetricAttributes,
   type MetricOptions,

@@ -108,7 +108,7 @@ export interface ClassContext {
   readonly log: Logger;
   /**
    * prom-client registry for the tool's own metrics: that of the admin listener, or the one passed to `svcTools`.
-   * Absent if there is neither, in the threads of an isolated tool, and in the test kit.
+   * Absent if there is neither, and in the test kit.
    */
   readonly registry?: Registry;
   /** OpenTelemetry meter with the tool's name. Absent unless the application has registered a meter provider. */
@@ -192,38 +192,6 @@ export function errEval(reason: string): never {
 }
 
 /**
- * Threads of an isolated tool (docs/deadlines.md).
- *
- * @example
- * ```ts
- * import { Sum } from "./sum.js";
- *
- * export class Isolated extends Sum {
- *   static override isolate() {
- *     return { threads: 2, memoryMb: 128 };
- *   }
- * }
- * ```
- */
-export interface IsolateOptions {
-  /** Number of threads, each for one call at a time: by default one for each CPU core, at least 2 and at most 4. */
-  readonly threads?: number;
-  /**
-   * Limit of the JavaScript heap of one thread, in MiB: 256 by default, at least 16. A thread that exceeds it is
-   * terminated and its call fails.
-   */
-  readonly memoryMb?: number;
-  /** Milliseconds between the deadline of a call and the termination of its thread: 1,000 by default. */
-  readonly graceMs?: number;
-  /** Maximum number of calls that wait for a thread: 100 by default. Additional calls get 503 `overloaded`. */
-  readonly queue?: number;
-  /**
-   * Module that each thread loads; by default the main module of the process. It must call `bootstrap` with the tool.
-   */
-  readonly entry?: string | { readonly href: string };
-}
-
-/**
  * A tool: one named, typed function served over HTTP. `svc-gen` reads `Input` and `Output` from the type arguments; the
  * runtime makes one instance for each invocation and each health check.
  *
@@ -292,21 +260,15 @@ export abstract class SvcTool<Input, Output> {
     return {};
   }
 
-  /** Whether this tool runs on its own threads. By default the option of `bootstrap` applies. */
-  static isolate(): boolean | IsolateOptions | undefined {
-    return undefined;
-  }
-
   /**
    * Creates resources that all calls share, such as a connection pool; keep them in static members. Called once before
-   * the first call: in each process, or in each thread of an isolated tool. Not called for `--meta`. An exception is a
-   * start-up error.
+   * the first call, once in each process. Not called for `--meta`. An exception is a start-up error.
    */
   static create(_context: ClassContext): void | Promise<void> {}
 
   /**
    * Releases the resources of `create`. Called once after the last call has ended, with a time limit of 5 s; an
-   * exception is logged. Not called in a thread that is terminated because of its call, or in a process that is killed.
+   * exception is logged. Not called in a process that is killed.
    */
   static close(_context: ClassContext): void | Promise<void> {}
 
@@ -383,7 +345,6 @@ export interface SvcToolClass {
   description(): string;
   path(): string;
   timeout(): number;
-  isolate?(): boolean | IsolateOptions | undefined;
   create?(context: ClassContext): void | Promise<void>;
   close?(context: ClassContext): void | Promise<void>;
   "new"(): Promise<SvcTool<unknown, unknown>>;

@@ -25,7 +25,6 @@ import { Metrics } from "./observe/metrics.js";
 import { BOOTSTRAP_OPTIONS, type BootstrapOptions } from "./options.js";
 import { requireVariables } from "./required-variables.js";
 import { stopOnSignals, toggleDebugOnSignal } from "./signals.js";
-import { offerTools } from "./threads/worker-handover.js";
 import { loggerOf, prepareTools } from "./tool-server.js";
 
 const DEFAULT_ENDPOINT: ListenAddress = { host: "127.0.0.1", port: 8080 };
@@ -233,7 +232,6 @@ export async function serve(
 ): Promise<RunningServer> {
   checkNames("serve", options, { ...BOOTSTRAP_OPTIONS, address: true });
   const tools = serveTools(classes);
-  if (offerTools(tools)) return new Promise(() => {});
   const endpoint =
     listenAddressOf("bootstrap", options.address) ?? listenAddressFromEnv(ENV_BIND_ADDR) ?? DEFAULT_ENDPOINT;
   const adminEndpoint = listenAddressOf("admin", options.admin) ?? listenAddressFromEnv(ENV_ADMIN_ADDR);

@@ -11,7 +11,6 @@ import type { ServerLogger } from "./log/safe-logger.js";
 import { Metrics } from "./observe/metrics.js";
 import { TOOL_OPTIONS, type ToolOptions } from "./options.js";
 import { requireVariables } from "./required-variables.js";
-import { requireEntryModules } from "./threads/thread-host.js";
 import { loggerOf, prepareTools } from "./tool-server.js";
 
 /** Options of {@link svcTools}. `logLevel` and `prefix` are fastify's own options. */
@@ -42,7 +41,6 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, given) =
   if (app.initialConfig.http2 === true)
     throw new StartupError("svcTools: expected an HTTP/1.1 application, got HTTP/2; create it without http2");
   const tools = serveTools(classes);
-  requireEntryModules(tools, options.isolate);
   const logger = options.logger ?? loggerOfApplication(app);
   const log = loggerOf(logger && { logger });
   const scheme = app.initialConfig.https === undefined ? "http" : "https";

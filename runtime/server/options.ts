@@ -3,7 +3,6 @@
 import { checkNames, type Names } from "svc-client/internal/check-names";
 import type { EngineName } from "svc-client/internal/wire/crypto/ed25519-keys";
 import type { ToolkitRuntimeConfig } from "../config/config.js";
-import type { IsolateOptions } from "../tool.js";
 import type { Address } from "./http/address.js";
 import type { ShutdownOptions } from "./http/shutdown.js";
 import type { ConcurrencyLimits, LoadOptions, RateLimit } from "./load/load-options.js";
@@ -40,11 +39,6 @@ export interface ToolOptions {
   readonly logger?: ServerLogger;
   /** Ed25519 engine: by default the fastest that works on this machine. */
   readonly engine?: EngineName;
-  /**
-   * Runs tools on separate threads. If a tool blocks its thread, ends it or exhausts its memory, only its own call
-   * fails. Off by default. `static isolate()` of a tool class takes precedence.
-   */
-  readonly isolate?: boolean | IsolateOptions;
   /**
    * Milliseconds between checks of the configuration file, the allow-list and the certificate if the file watcher
    * reports nothing: 1,000 by default, at least 10. With the default, a new version is used within two seconds of its
@@ -109,7 +103,6 @@ export const TOOL_OPTIONS = {
   config: true,
   logger: true,
   engine: true,
-  isolate: true,
   reloadIntervalMs: true,
   shutdown: true,
   maxBodyBytesInFlight: true,
@@ -126,27 +119,19 @@ const LOAD = { limits: true, tools: true, rateLimit: true } as const satisfies N
 const LIMITS = { concurrency: true, queue: true, queueTimeoutMs: true } as const satisfies Names<ConcurrencyLimits>;
 const RATE_LIMIT = { calls: true, windowMs: true } as const satisfies Names<RateLimit>;
 const SHUTDOWN = { readinessDelayMs: true, drainMs: true } as const satisfies Names<ShutdownOptions>;
-const ISOLATE = {
-  entry: true,
-  threads: true,
-  memoryMb: true,
-  graceMs: true,
-  queue: true,
-} as const satisfies Names<IsolateOptions>;
 
 /**
  * Rejects unknown names inside the options that are objects.
  *
  * @throws TypeError
  */
-export function checkInnerNames({ load = {}, shutdown = {}, isolate }: ToolOptions): void {
+export function checkInnerNames({ load = {}, shutdown = {} }: ToolOptions): void {
   checkNames("load", load, LOAD);
   const { limits, tools = {}, rateLimit } = load;
   if (limits !== undefined) checkNames("load.limits", limits, LIMITS);
   for (const [fqn, each] of Object.entries(tools)) checkNames(`load.tools[${JSON.stringify(fqn)}]`, each, LIMITS);
   if (rateLimit !== undefined) checkNames("load.rateLimit", rateLimit, RATE_LIMIT);
   checkNames("shutdown", shutdown, SHUTDOWN);
-  if (typeof isolate === "object") checkNames("isolate", isolate, ISOLATE);
 }
 
 /**

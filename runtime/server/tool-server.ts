@@ -1,4 +1,4 @@
-/** Tool server without a listener: tools with configuration, replay store, load control, threads and reloads. */
+/** Tool server without a listener: tools with configuration, replay store, load control and reloads. */
 
 import { checkedInteger } from "svc-client/internal/checked-integer";
 import { type EngineSelection, selectEngine } from "svc-client/internal/wire/crypto/ed25519";
@@ -21,7 +21,6 @@ import { InvokeService } from "./call/invoke-service.js";
 import type { Refusal } from "./call/messages.js";
 import { Observers } from "./call/observers.js";
 import { createClasses } from "./call/run/class-hooks.js";
-import { LocalHost } from "./call/run/local-host.js";
 import type { ServedTool } from "./call/run/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
 import type { Pages } from "./http/cors.js";
@@ -42,7 +41,6 @@ import { SEAL_BYTES } from "./replay/cached-signature.js";
 import { ReplayMemory } from "./replay/memory.js";
 import { rememberTools } from "./replay/remembered-tools.js";
 import type { ReplayStore } from "./replay/store.js";
-import { isolateTools, threadHeaps } from "./threads/thread-host.js";
 import { checkUnsigned, unsignedResultsOf } from "./unsigned.js";
 
 /** Parts that the transport provides. */
@@ -72,7 +70,7 @@ export interface PreparedTools {
   readonly onRefused: (refusal: Refusal) => void;
   /** Fields of the log line at the start. */
   readonly summary: object;
-  /** Starts the threads of isolated tools and calls `create()` of the other tools. Must end before a tool is called. */
+  /** Calls `create()` of the tools. Must end before a tool is called. */
   start(): Promise<void>;
   /**
    * Releases all resources; waits, up to a limit, for pending writes of the replay store. Call it when no call is
@@ -103,7 +101,6 @@ export async function prepareTools(
     ownStore: shared?.maxBytes ?? 0,
     listens: endpoint !== undefined,
     tls: scheme === "https",
-    threads: threadHeaps(tools, options.isolate),
   });
   const store = shared ?? new ReplayMemory({ maxBytes: memory.replay });
   checkUnsigned(config, options, { endpoint, log });
@@ -150,7 +147,6 @@ export async function prepareTools(
   for (const warning of [memory.warning, openFiles]) if (warning !== undefined) log.warn({}, warning);
   let isStoreStarted = false;
   let forgetTools: (() => void) | undefined;
-  let endThreads: (() => Promise<void>) | undefined;
   let closeClasses: (() => Promise<void>) | undefined;
   return {
     tools,
@@ -186,16 +182,14 @@ export async function prepareTools(
           observe: metrics && ((operation, ms) => metrics.replayOperation(operation, ms)),
         });
       }
-      endThreads = await isolateTools(tools, options.isolate, log);
-      const here = tools.filter(({ host }) => host instanceof LocalHost);
-      closeClasses = await createClasses(here, { log, ...(metrics && { registry: metrics.registry }) });
+      closeClasses = await createClasses(tools, { log, ...(metrics && { registry: metrics.registry }) });
     },
     release: async (limitMs = CLOSE_STORE_MS) => {
       await service.settlementsDone();
       refused.close();
       reload.close();
       const storeClosed = isStoreStarted && closeStore(store, log, Math.min(limitMs, CLOSE_STORE_MS));
-      await Promise.all([closeClasses?.(), endThreads?.(), storeClosed]);
+      await Promise.all([closeClasses?.(), storeClosed]);
       forgetTools?.();
     },
   };

@@ -130,7 +130,6 @@ export class TestServer {
     };
     const log = SafeLogger.of(this.log.logger);
     this.#parts = await prepareTools(this.tools, options, { log, scheme: "http" });
-    // `start` is not called: for isolated tools, it would start threads, which would load the test file.
     try {
       this.#closeClasses = await createClasses(this.tools, { log });
     } catch (error) {

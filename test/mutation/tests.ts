@@ -40,7 +40,7 @@ export const TESTS: Readonly<Record<string, readonly string[]>> = {
   "runtime/server/replay/memory-index.ts": runtime("replay", "replay-http", "replay-http-overlap", "replay-cost"),
   "runtime/server/replay/claim.ts": runtime("replay", "replay-http", "defaults"),
   "runtime/server/http/request-body.ts": runtime("request-body", "serve", "invoke-envelope"),
-  "runtime/server/load/semaphore.ts": runtime("load", "isolate"),
+  "runtime/server/load/semaphore.ts": runtime("load"),
   "runtime/server/http/tool-routes.ts": runtime("mounted", "serve", "pipelining"),
   "runtime/server/http/limits.ts": runtime("option-effects", "request-body", "defaults", "bootstrap"),
   "runtime/server/call/auth.ts": runtime("invoke-auth", "bootstrap"),

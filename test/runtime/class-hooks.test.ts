@@ -1,13 +1,11 @@
 /** `static create()` and `static close()`: what all calls of a process, or of a thread, share. */
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { describe, it } from "node:test";
 import { fastify, svcTools } from "#runtime/fastify.js";
 import { type BootstrapOptions, serve } from "#runtime/index.js";
 import { CLOSE_LIMIT_MS, createClasses } from "#runtime/server/call/run/class-hooks.js";
-import { PRELUDE, run, stop } from "./child.js";
-import { moduleFolder } from "./thread-entry.js";
+import { run, stop } from "./child.js";
 import {
   type Behaviour,
   countingTool,
@@ -216,13 +214,12 @@ describe("static create and close", () => {
   });
 });
 
-/** Two classes that keep something in a static member and write down what happens to it. */
+/** A class that keeps something in a static member and prints when it is closed. */
 const POOLS = `
-import { threadId } from "node:worker_threads";
 const pooled = (Base) => class Pooled extends Base {
-  static create({ log }) { this.pool = { thread: threadId, uses: 0 }; log.info({ thread: threadId }, "created"); }
-  static async close({ log }) { log.info({ thread: threadId, ...this.pool }, "closed"); process.stdout.write("closed;"); }
-  async invoke() { return { ok: { value: [Pooled.pool.thread, ++Pooled.pool.uses] } }; }
+  static create() { this.pool = { uses: 0 }; }
+  static async close() { process.stdout.write("closed;"); }
+  async invoke() { return { ok: { value: ++Pooled.pool.uses } }; }
 };
 `;
 
@@ -232,8 +229,8 @@ describe("static create and close in processes", { concurrency: 2 }, () => {
   it("a signal closes", async () => {
     const child = started("await bootstrap(pooled(One));");
     const url = await child.url;
-    expectResult(await sendPlain(url, "/one/invoke", '{"value":1}'), echoed("[0,1]"));
-    expectResult(await sendPlain(url, "/one/invoke", '{"value":1}'), echoed("[0,2]"));
+    expectResult(await sendPlain(url, "/one/invoke", '{"value":1}'), echoed("1"));
+    expectResult(await sendPlain(url, "/one/invoke", '{"value":1}'), echoed("2"));
     await stop(child);
     assert.equal(child.stdout(), "closed;");
   });
@@ -252,43 +249,5 @@ describe("static create and close in processes", { concurrency: 2 }, () => {
     const { code, stderr } = await child.ended;
     assert.equal(code, 143);
     assert.match(stderr, /^cannot start: received SIGTERM while starting, and the start did not end within 5 s$/m);
-  });
-
-  it("each thread of an isolated tool has its own create and close", async () => {
-    const entry = join(moduleFolder({ "entry.js": `${PRELUDE}${POOLS}await bootstrap(pooled(One));` }), "entry.js");
-    const isolate = JSON.stringify({ threads: 1, entry });
-    const child = started(`await bootstrap(pooled(One), { isolate: ${isolate} });`);
-    const url = await child.url;
-    const { body } = await sendPlain(url, "/one/invoke", '{"value":1}', ["Accept", "application/json"]);
-    const { ok } = JSON.parse(body.toString()) as { ok: { value: [thread: number, uses: number] } };
-    assert.ok(ok.value[0] > 0, "on a thread");
-    await stop(child);
-    const lines = child
-      .stderr()
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line) as { msg: string; thread?: number });
-    const threads = (msg: string) =>
-      lines
-        .filter((line) => line.msg === msg)
-        .map(({ thread }) => thread)
-        .sort();
-    // One thread for calls, one that stands by; the main thread runs no call and has none.
-    assert.equal(threads("created").length, 2);
-    assert.ok(!threads("created").includes(0));
-    assert.deepEqual(threads("closed"), threads("created"));
-  });
-
-  it("a create that throws on a thread is a start-up error", async () => {
-    const failing = 'Object.assign(class extends One {}, { create() { throw new Error("no database"); } })';
-    const entry = join(moduleFolder({ "entry.js": `${PRELUDE}await bootstrap(${failing});` }), "entry.js");
-    const { code, stderr } = await started(
-      `await bootstrap(${failing}, { isolate: ${JSON.stringify({ threads: 1, entry })} });`,
-    ).ended;
-    assert.equal(code, 1);
-    assert.match(
-      stderr,
-      /^cannot start: isolate: a thread could not load xyz\.test\.one@1 from .*: create\(\) of xyz\.test\.one@1 failed: no database$/m,
-    );
   });
 });

@@ -1,4 +1,4 @@
-/** Tool classes on contracts written by hand. Knows nothing of tests, because threads load it too. */
+/** Tool classes on contracts written by hand. */
 
 import type { Codec, Port, Variant } from "#client/wire/contract.js";
 import {

@@ -86,6 +86,6 @@ test("a deadline expires in the context of its own call", async () => {
 
 /** A tool of which no run ends. */
 function toolOf(fqn: string, timeoutMs: number): ServedTool {
-  const call = () => ({ end: new Promise(() => {}), abort() {} });
-  return { fqn, timeoutMs, deadlines: new RunDeadlines(), host: { call } } as unknown as ServedTool;
+  const construct = () => new Promise(() => {});
+  return { fqn, timeoutMs, deadlines: new RunDeadlines(), construct } as unknown as ServedTool;
 }

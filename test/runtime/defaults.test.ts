@@ -6,10 +6,8 @@ import http from "node:http";
 import https from "node:https";
 import { syncBuiltinESMExports } from "node:module";
 import { connect, type ListenOptions, Server, type Socket } from "node:net";
-import os from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import type { Worker } from "node:worker_threads";
 import { BASE_STEPS } from "#client/wire/decode/union/union-steps.js";
 import { ENV_BIND_ADDR, ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/config/environment.js";
 import {
@@ -27,9 +25,7 @@ import { inputValuesLimit } from "#runtime/server/tool-server.js";
 import { makeCertificate } from "./certificate.js";
 import { ROOT } from "./child.js";
 import { type HeldTimer, type HeldTimers, holdTimers } from "./held-timers.js";
-import { tools as modeTools } from "./mode-tools.js";
 import { exchange, RawConnection, requestText } from "./raw.js";
-import { threadEntry } from "./thread-entry.js";
 import {
   countingTool,
   echoCall,
@@ -99,7 +95,6 @@ type Tool = ReturnType<typeof countingTool>;
 async function start(tools: readonly Tool[], options: BootstrapOptions = {}) {
   const made: { server: http.Server; options: https.ServerOptions }[] = [];
   const sockets: Socket[] = [];
-  const workers: Worker[] = [];
   const originals = [http, https].map((module) => ({
     module,
     create: module.createServer as typeof https.createServer,
@@ -115,8 +110,6 @@ async function start(tools: readonly Tool[], options: BootstrapOptions = {}) {
     });
   }
   syncBuiltinESMExports();
-  const onWorker = (worker: Worker) => workers.push(worker);
-  process.on("worker", onWorker);
   try {
     const log = keptLog();
     const running = await serve(
@@ -124,11 +117,10 @@ async function start(tools: readonly Tool[], options: BootstrapOptions = {}) {
       { address: [[127, 0, 0, 1], 0], config: UNSIGNED, logger: log, ...options },
     );
     servers.push(running);
-    return { ...running, log: log.entries, ...(made.at(-1) ?? assert.fail("no server")), sockets, workers };
+    return { ...running, log: log.entries, ...(made.at(-1) ?? assert.fail("no server")), sockets };
   } finally {
     for (const { module, create } of originals) Object.assign(module, { createServer: create });
     syncBuiltinESMExports();
-    process.off("worker", onWorker);
   }
 }
 
@@ -363,66 +355,6 @@ compare("docs/guide/settings.md, load", rowsOf(table("docs/guide/settings.md", "
     assert.equal((await call).status, 200);
     return [ms];
   },
-});
-
-const entry = threadEntry();
-const { act, hasty } = modeTools;
-
-/** Starts a server of an isolated tool on a machine of so many cores. */
-async function startOn(cores: number) {
-  const { availableParallelism } = os;
-  os.availableParallelism = () => cores;
-  syncBuiltinESMExports();
-  try {
-    return await start([act], { isolate: { entry } });
-  } finally {
-    os.availableParallelism = availableParallelism;
-    syncBuiltinESMExports();
-  }
-}
-
-describe("isolation", () => {
-  let isolated: Awaited<ReturnType<typeof start>>;
-  before(async () => {
-    isolated = await startOn(16);
-  });
-
-  compare("docs/guide/settings.md, isolate", rowsOf(table("docs/guide/settings.md", "## `isolate`"), 2), {
-    // One more stands by.
-    threads: async () => [(await startOn(1)).workers.length - 1, isolated.workers.length - 1],
-    graceMs: async ([ms = 0]) => {
-      const { url, log, workers } = await start([hasty], { isolate: { entry, threads: 1, memoryMb: 48 } });
-      assert.deepEqual(
-        workers.map(({ resourceLimits }) => resourceLimits?.maxOldGenerationSizeMb),
-        [48, 48],
-        "memoryMb in place of its default",
-      );
-      const grace = nextTimer(ms);
-      assert.equal((await sendPlain(url, hasty.target, '{"value":"never"}')).status, 504);
-      (await grace()).fire();
-      await until(
-        () => log.some(({ message }) => message.includes("its thread was terminated")),
-        "the thread is ended",
-      );
-      return [ms];
-    },
-    memoryMb: () => [isolated.workers[0]?.resourceLimits?.maxOldGenerationSizeMb ?? 0],
-    queue: async ([most = 0]) => {
-      const server = await start([act], { isolate: { entry, threads: 1 } });
-      const body = '{"value":"until aborted"}';
-      const answers: number[] = [];
-      // One runs, the documented number waits, and one is too many.
-      for (let i = 0; i < most + 2; i++) {
-        void sendPlain(server.url, act.target, body).then(
-          ({ status }) => answers.push(status),
-          () => undefined,
-        );
-      }
-      const held = () => server.load().bodyBytes.inFlight / body.length;
-      await until(() => held() + answers.length === most + 2, "all calls are there");
-      return [answers.length === 1 && answers[0] === 503 ? most : held() - 1];
-    },
-  });
 });
 
 /** The times of an end in which nothing ends by itself: for bodies, for tools, for tools that know, for callers. */

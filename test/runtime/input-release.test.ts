@@ -1,12 +1,10 @@
 /** The body of a call, its JSON document and its tape are released once the input is decoded, not when the tool ends. */
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { RawConnection, requestText } from "./raw.js";
-import { moduleFolder } from "./thread-entry.js";
 import { type Behaviour, countingTool, echoCall, gate, serveFor, serveSigned, until } from "./tools.js";
 
 setFlagsFromString("--expose-gc");
@@ -102,48 +100,4 @@ describe("the bytes of a call are released", () => {
       });
     }
   }
-
-  it("while a tool runs on a separate thread", async () => {
-    const tool = countingTool({ fqn: "xyz.test.thread@1", path: "t", timeout: 600_000 });
-    const { contract } = tool;
-    const entry = join(
-      moduleFolder({
-        "entry.js": `
-import { bootstrap, SvcTool } from "svc-runtime";
-import { provideContracts } from "svc-runtime/v1";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
-setFlagsFromString("--expose-gc");
-const gc = runInNewContext("gc");
-provideContracts([${JSON.stringify(contract)}]);
-class Tool extends SvcTool {
-  static fqn() { return "xyz.test.thread@1"; }
-  static path() { return "t"; }
-  static description() { return ${JSON.stringify(contract.description)}; }
-  static timeout() { return 600_000; }
-  async invoke(_input, { signal, log }) {
-    log.info("runs");
-    while (!signal.aborted) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      gc();
-    }
-    throw signal.reason;
-  }
-  async health() { return 200; }
-}
-await bootstrap(Tool);
-`,
-      }),
-      "entry.js",
-    );
-    // A thread for each value, whose calls run until the server ends: each loads the module.
-    const values = Object.values(VALUES);
-    const isolate = { entry, threads: values.length, memoryMb: 256 };
-    const server = await serveSigned([tool], { ...OPTIONS, isolate, shutdown: { drainMs: 1 } });
-    for (const [i, value] of values.entries()) {
-      const runs = () => server.log.filter(({ message }) => message === "runs").length === i + 1;
-      await expectReleased(server.url, [echoCall(tool, value).text()], runs);
-    }
-    await server.close();
-  });
 });

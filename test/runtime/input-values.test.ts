@@ -100,14 +100,6 @@ describe("a call over the limit", () => {
     assert.equal(tool.calls.invoked, 2);
     proves("1.24");
   });
-
-  it("does not reach the tool's host, so no thread either", async () => {
-    const { service, served, request } = service1000(numbers(998));
-    let begun = 0;
-    served.host = { ...served.host, call: () => assert.fail(`${++begun}`) } as typeof served.host;
-    assert.equal((await service.handle(served, request)).status, 413);
-    assert.equal(begun, 0);
-  });
 });
 
 /** A service without a transport, and an unsigned request for its tool; `turned` becomes true at the next turn. */

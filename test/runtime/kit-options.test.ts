@@ -208,11 +208,7 @@ test("unknown options of the kit, a server and the plugin are refused by name", 
     ],
     [() => serve([tool], { load: { limits: { concurency: 1 } } } as object), /load\.limits: no option "concurency"/],
     [() => serve([tool], { shutdown: { drain: 1 } } as object), /shutdown: no option "drain"/],
-    [() => serve([tool], { isolate: { thread: 1 } } as object), /isolate: no option "thread"/],
-    [
-      async () => fastify().register(svcTools, { tools: [tool], isolated: true } as never),
-      /svcTools: no option "isolated"/,
-    ],
+    [async () => fastify().register(svcTools, { tools: [tool], timeout: 1 } as never), /svcTools: no option "timeout"/],
   ] as const) {
     await assert.rejects(made, message);
   }

@@ -11,8 +11,8 @@ import type { ServerLogger } from "#runtime/index.js";
 /** The environment without the variables of the tests, which a server names as unknown. */
 import { scratchFolder } from "../scratch-folder.js";
 import { PRELUDE, run } from "./child.js";
+import { moduleFolder } from "./module-folder.js";
 import { exchange, expectError, type RawResponse, requestText } from "./raw.js";
-import { moduleFolder } from "./thread-entry.js";
 import { countingTool, echoCall, echoed, expectResult, gate, sendPlain, serveSigned, until } from "./tools.js";
 
 const OTHERS = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("SVC_")));
@@ -46,11 +46,6 @@ const tools = [
     for (const release of released.splice(0)) release({ ok: { value: "late" } });
     return { ok: { value: "released" } };
   }),
-  // Its threads load the module too: only where a test asks for them.
-  ...(process.env.LOOP === undefined ? [] : [serverTool("xyz.test.loop@1", "loop", async ({ value }) => {
-    while (value === "loop");
-    return { ok: { value } };
-  }, { timeout: 300 }, { isolate: () => ({ threads: 1, graceMs: 50 }) })]),
   serverTool("xyz.test.print@1", "print", async ({ value: { lines, bytes, exit } }, { log }) => {
     for (let i = 1; i <= lines; i++) log.info({ line: i, fill: "x".repeat(bytes) }, "filled");
     if (exit !== undefined) process.exit(exit);
@@ -137,8 +132,8 @@ const metric = async (admin: string, name: string): Promise<number> => {
 const json = ({ status, body }: RawResponse) => [status, status === 200 ? undefined : JSON.parse(body.toString())];
 
 describe("a full disk behind standard error", { timeout: 120_000 }, () => {
-  it("does not change answers: calls past their deadline, an isolated endless loop, a health check that throws", async () => {
-    const server = await serveWith(openSync("/dev/full", "w"), { LOOP: "1" });
+  it("does not change answers: calls past their deadline, a health check that throws", async () => {
+    const server = await serveWith(openSync("/dev/full", "w"));
     const { url, admin } = server;
     for (let round = 0; round < 2; round++) {
       const late = await Promise.all([1, 2, 3].map(() => post(url, "late", 1)));
@@ -146,8 +141,6 @@ describe("a full disk behind standard error", { timeout: 120_000 }, () => {
       assert.equal((await post(url, "release", 1)).status, 200);
       await until(async () => (await metric(admin, 'svc_tools_running\\{tool="xyz.test.late@1"\\}')) === 0, "no run");
     }
-    expectError(await post(url, "loop", "loop"), 504, "tool_invocation_timeout");
-    await until(async () => (await post(url, "loop", 1)).status === 200, "the looping thread is replaced");
     expectError(await post(url, "sick", 1), 500, "tool_invocation_failed");
     assert.equal(await status(url, "/sick/health"), 500);
     const dropped = () => metric(admin, "svc_log_dropped_total");

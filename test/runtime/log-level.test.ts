@@ -1,10 +1,8 @@
 /** SIGUSR2: the level of the log of a running process. */
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { describe, it } from "node:test";
-import { type Child, PRELUDE, run, start, stop } from "./child.js";
-import { moduleFolder } from "./thread-entry.js";
+import { type Child, run, stop } from "./child.js";
 import { sendPlain, until } from "./tools.js";
 
 const isWindows = process.platform === "win32" && "Windows has no SIGUSR2";
@@ -65,31 +63,6 @@ describe("SIGUSR2", { skip: isWindows }, () => {
       assert.equal(lines, level === "trace" ? 2 : 1);
     });
   }
-
-  it("raises the level of threads too, also of a logger that the tool created", async () => {
-    const tool = `
-      import { debug } from "svc-runtime";
-      class Noisy extends One {
-        async invoke({ value }, { log }) {
-          log.debug("call " + value);
-          debug("thread " + value);
-          return { ok: { value } };
-        }
-      }
-      await bootstrap(Noisy, { isolate: { threads: 1 } });`;
-    const folder = moduleFolder({ "entry.js": PRELUDE + tool });
-    const child = start(process.execPath, [join(folder, "entry.js")], env);
-    const call = async (value: number) =>
-      assert.equal((await sendPlain(await child.url, "/one/invoke", `{"value":${value}}`)).status, 200);
-    await call(1);
-    await toggle(child, RAISED);
-    await call(2);
-    for (const text of ["call 2", "thread 2"]) await until(() => child.stderr().includes(`"${text}"`), text);
-    await toggle(child, LOWERED);
-    await call(3);
-    await stop(child);
-    assert.ok(!/"(?:call|thread) [13]"/.test(child.stderr()), child.stderr());
-  });
 
   it("has no effect on a logger of the application, which is logged", async () => {
     const logger = `{ logger: (() => {

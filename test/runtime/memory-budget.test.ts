@@ -7,7 +7,7 @@ import { run } from "./child.js";
 
 const MIB = 2 ** 20;
 const BODY = 12_582_912n;
-const use = { bodyLimit: BODY, remembers: true, ownStore: 0, listens: true, tls: false, threads: 0 };
+const use = { bodyLimit: BODY, remembers: true, ownStore: 0, listens: true, tls: false };
 const host = (container: number | undefined, heap: number): HostMemory => ({
   container: container === undefined ? undefined : container * MIB,
   machine: 16_384 * MIB,
@@ -48,8 +48,6 @@ describe("the parts of the memory", () => {
       /may exceed the limit of 512 MiB \(the limit of this container\): heap 259 MiB, replay memory 300 MiB,/,
     );
     assert.match(warning, /in total 701 MiB; raise the limit, or lower NODE_OPTIONS=--max-old-space-size, SVC_REPLAY/);
-    const { warning: ofThreads = "" } = memoryBudget({}, { ...use, threads: 1280 * MIB }, host(512, 259));
-    assert.match(ofThreads, /heaps of threads 1280 MiB/);
     const { warning: ofConnections = "" } = memoryBudget({ maxConnections: 2 ** 31 - 1 }, use, host(512, 259));
     assert.match(ofConnections, /connections 33554432 MiB/);
     const { warning: ofStore = "" } = memoryBudget(

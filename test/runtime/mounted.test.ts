@@ -391,11 +391,6 @@ describe("tools in an application", () => {
     ],
     ["no tools", () => mounted([]), /expected at least one tool/],
     [
-      "threads without an entry of their own",
-      () => mounted([countingTool()], { isolate: true }),
-      /^isolate of .*: a mounted tool requires isolate.entry/,
-    ],
-    [
       "one signed tool at two prefixes",
       async () => {
         const tool = countingTool();

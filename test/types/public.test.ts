@@ -32,7 +32,7 @@ export class Sum extends SvcTool<{ a: number }, { ok: { sum: number } }> {
   }
   override async health() { return StatusCode.OK; }
 }
-export const options: BootstrapOptions = { isolate: { entry: "file:///tools.js" } };
+export const options: BootstrapOptions = { maxRuns: 8 };
 export const running: Promise<RunningServer> = serve([Sum], options);
 export const contracts: readonly Contract[] = [];
 provideContracts(contracts);
@@ -40,10 +40,9 @@ bootstrap(Sum);
 `;
 
 const DOM_SOURCE = `
-import type { InvokeContext, IsolateOptions } from "svc-runtime";
+import type { InvokeContext } from "svc-runtime";
 declare const context: InvokeContext;
 export const signal: AbortSignal = context.signal;
-export const isolate: IsolateOptions = { entry: new URL("file:///tools.js") };
 `;
 
 function read(source: string, options: ts.CompilerOptions): { readonly errors: string[]; readonly files: string[] } {

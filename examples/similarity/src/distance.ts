@@ -1,5 +1,13 @@
 /** Distances between two texts. */
 
+/** Method of comparison. */
+export enum Measure {
+  /** Cost of editing one text into the other, relative to the cost of writing it from scratch. */
+  Edits = "edits",
+  /** Share of words that the texts do not have in common. */
+  Words = "words",
+}
+
 /** Costs of inserting, deleting and replacing one character. */
 export type Costs = readonly [insertion: number, deletion: number, replacement: number];
 

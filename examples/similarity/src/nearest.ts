@@ -1,13 +1,6 @@
-import { SvcTool } from "svc-runtime";
-import { type Costs, editDistance, wordDistance } from "./distance.js";
-
-/** Method of comparison. */
-export enum Measure {
-  /** Cost of editing one text into the other, relative to the cost of writing it from scratch. */
-  Edits = "edits",
-  /** Share of words that the texts do not have in common. */
-  Words = "words",
-}
+import { Piscina } from "piscina";
+import { type InvokeContext, SvcTool } from "svc-runtime";
+import type { Measure } from "./distance.js";
 
 export interface Input {
   /**
@@ -56,15 +49,21 @@ export interface Measured {
   distance: Distance;
 }
 
+export interface Found {
+  matches: (Named & Measured)[];
+}
+
 export type Output = {
   ok: {
     /** Nearest first, then by name. The list is inside an object because it may be empty. */
-    found: { matches: (Named & Measured)[] };
+    found: Found;
   };
 };
 
-/** Finds the nearest of several texts. Calls run on worker threads, because they use much CPU time. */
+/** Finds the nearest of several texts. The comparison runs on worker threads, because it uses much CPU time. */
 export class Nearest extends SvcTool<Input, Output> {
+  static #pool: Piscina<Input, Found>;
+
   static override fqn() {
     return "text.similar.nearest@1";
   }
@@ -81,32 +80,22 @@ export class Nearest extends SvcTool<Input, Output> {
     return 3_000;
   }
 
-  /** A call that still runs 200 ms after its deadline is terminated with its thread. */
-  static override isolate() {
-    return { threads: 2, memoryMb: 128, graceMs: 200 };
+  static override create() {
+    Nearest.#pool = new Piscina({
+      filename: new URL("./search.js", import.meta.url).href,
+      minThreads: 2,
+      maxThreads: 2,
+      maxQueue: 100,
+      resourceLimits: { maxOldGenerationSizeMb: 128 },
+    });
   }
 
-  override async invoke({
-    text,
-    candidates,
-    measure = Measure.Edits,
-    keep = 1,
-    costs = [1, 1, 1],
-  }: Input): Promise<Output> {
-    const distance = measure === Measure.Words ? wordDistance : shareOfEdits(costs);
-    const matches = Object.entries(candidates)
-      .map(([name, candidate]) => ({ name, distance: distance(text, candidate) }))
-      .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1));
-    if (typeof keep === "number") return { ok: { found: { matches: matches.slice(0, keep) } } };
-    return { ok: { found: { matches: matches.filter((match) => match.distance <= keep.upTo) } } };
+  static override async close() {
+    await Nearest.#pool.destroy();
   }
-}
 
-/** Cost of the edits, relative to deleting one text and inserting the other. */
-function shareOfEdits(costs: Costs): (from: string, to: string) => number {
-  const [insertion, deletion] = costs;
-  return (from, to) => {
-    const anew = Array.from(from).length * deletion + Array.from(to).length * insertion;
-    return anew === 0 ? 0 : Math.min(1, editDistance(from, to, costs) / anew);
-  };
+  /** At the deadline, the signal makes the pool end the thread of the call and start another one. */
+  override async invoke(input: Input, { signal }: InvokeContext): Promise<Output> {
+    return { ok: { found: await Nearest.#pool.run(input, { signal }) } };
+  }
 }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { createHarness, type Harness } from "svc-runtime/testing";
-import { editDistance, wordDistance } from "../src/distance.js";
+import { editDistance, Measure, wordDistance } from "../src/distance.js";
 import { contracts } from "../src/generated/contracts.js";
-import { type Input, Measure, Nearest } from "../src/nearest.js";
+import { type Input, Nearest } from "../src/nearest.js";
 
 async function open(t: TestContext): Promise<(input: Input) => Promise<[name: string, distance: number][]>> {
   const tool: Harness<typeof Nearest> = await createHarness(Nearest, { contracts });

@@ -178,7 +178,7 @@ export const CODES = {
   SVC128: warning(
     "the method is never called",
     "declare it as SvcTool does: with the same spelling, and `static` only if it is static there; if the method is your own, rename it or make it private",
-    "path, timeout, isolate, new, create, close, variables and meta are static methods; invoke, authorize, health and encodeOutput are instance methods. To TypeScript a static and an instance method of one name are unrelated, as are similar names such as authorise, so it does not report this.",
+    "path, timeout, new, create, close, variables and meta are static methods; invoke, authorize, health and encodeOutput are instance methods. To TypeScript a static and an instance method of one name are unrelated, as are similar names such as authorise, so it does not report this.",
   ),
   SVC129: note(
     "the timeout is short",

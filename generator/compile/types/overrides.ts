@@ -62,7 +62,7 @@ export function checkConstruction(
   report("SVC123", isOwn && declaration ? declaration : nameNode(node), name, detail);
 }
 
-const STATIC_METHODS = ["path", "timeout", "isolate", "new", "create", "close", "meta", "description", "variables"];
+const STATIC_METHODS = ["path", "timeout", "new", "create", "close", "meta", "description", "variables"];
 const INSTANCE_METHODS = ["invoke", "authorize", "health", "encodeOutput"];
 
 /** Reports methods that override none of SvcTool's: static instead of instance methods, the reverse, misspelt names. */

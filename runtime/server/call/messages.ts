@@ -1,11 +1,11 @@
-/** Data exchanged by the transport, the invoke service and the hosts that run tools. */
+/** Data exchanged by the transport, the invoke service and the runs of tools. */
 
 import { asBuffer } from "svc-client/internal/wire/bytes";
 import type { CommittedText } from "svc-client/internal/wire/committed-texts";
 import { type ErrorCode, statusOf } from "svc-client/internal/wire/error-codes";
 import type { JsonDocument } from "svc-client/internal/wire/json/document";
 import { asciiText } from "svc-client/internal/wire/printable";
-import type { AuthContext, InvocationAborted, Logger } from "../../tool.js";
+import type { AuthContext } from "../../tool.js";
 import { errorBody } from "../errors/request-error.js";
 import type { Holding } from "../load/account.js";
 
@@ -21,7 +21,7 @@ export interface Answer {
   readonly json: string | undefined;
   /** Signature of a result, stored so that an exact retry is not signed again (../replay/cached-signature.ts). */
   readonly seal: Uint8Array | undefined;
-  /** Whether the result contains stored values with a `returned` callback: see {@link Execution.returned}. */
+  /** Whether the result contains stored values with a `returned` callback, to be called after the result was sent. */
   readonly stored: boolean;
   /** Error that the tool threw, for the application's hooks. Not sent to the caller. */
   readonly error: unknown;
@@ -85,32 +85,6 @@ export function callerCopy(auth: AuthContext): AuthContext {
     leaderSignature: new Uint8Array(leaderSignature),
     nonce: new Uint8Array(nonce),
   };
-}
-
-export interface Execution<T = Answer> {
-  /** Outcome of the work; never rejects. */
-  readonly end: Promise<T>;
-  abort(reason: InvocationAborted["reason"]): void;
-  /**
-   * Calls the `returned` callbacks of stored values after their result was sent. Resolves when all have ended; never
-   * rejects.
-   */
-  returned?(): Promise<void>;
-}
-
-/** Runs one tool's code, on this thread or on others. The code receives a copy of the caller. */
-export interface ToolHost {
-  /**
-   * Starts a call.
-   *
-   * @param deadline in milliseconds, on the clock of `performance.now()`. The caller of this method must abort the
-   * execution at the deadline.
-   */
-  call(call: Call, deadline: number, log: Logger): Execution;
-  /** Calls `authorize` on a new instance. Undefined if the caller is permitted, otherwise the answer with the error. */
-  authorize(auth: AuthContext, log: Logger): Execution<Answer | undefined>;
-  /** Status that the tool's `health()` returns. 500 if `health()` or `new` throws, or the status is invalid. */
-  health(log: Logger): Execution<Health>;
 }
 
 /** Headers from node:http. `headers` has lower-case names and joins repeated headers; `rawHeaders` is unchanged. */

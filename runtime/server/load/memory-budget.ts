@@ -74,8 +74,6 @@ export interface MemoryUse {
   /** Whether the server owns the connections; false for tools mounted in an application. */
   readonly listens: boolean;
   readonly tls: boolean;
-  /** Heap bytes of all threads. */
-  readonly threads: number;
 }
 
 /** Memory of the machine, in bytes. */
@@ -154,7 +152,7 @@ export function memoryBudget(settings: MemorySettings, use: MemoryUse, host: Hos
     answers,
     "Node itself": PROCESS_BYTES,
   };
-  const all = { heap, ...held, connections, "heaps of threads": use.threads };
+  const all = { heap, ...held, connections };
   const list = Object.entries(all).flatMap(([name, bytes]) => (bytes === 0 ? [] : `${name} ${mib(bytes)}`));
   const together = sum(Object.values(all));
   const sentence = `of ${mib(limit)} (${source}): ${list.join(", ")}, in total ${mib(together)}; ${REMEDY}`;

@@ -7,7 +7,6 @@ import type { Logger } from "../../tool.js";
 import { StartupError } from "../errors/startup-error.js";
 import { standardErrorLog } from "./log-destination.js";
 import { SafeLogger, type ServerLogger } from "./safe-logger.js";
-import { verbosity } from "./verbosity.js";
 
 /** Names of members that are redacted in every line. */
 const REDACTED: ReadonlySet<string> = new Set([
@@ -57,19 +56,19 @@ function levelFilter(configured: string): (level: string) => boolean {
   const { values } = pino.levels;
   const lowest = values[configured] ?? Number.POSITIVE_INFINITY;
   const raised = Math.min(lowest, values.debug as number);
-  const switched = verbosity();
-  return (level) => (values[level] ?? 0) >= (switched[0] === 1 ? raised : lowest);
+  return (level) => (values[level] ?? 0) >= (isRaised ? raised : lowest);
 }
+
+let isRaised = false;
 
 /** Raises the level of all loggers of {@link initLogger} to `debug`, or restores it, and logs the change. */
 export function toggleDebug(log: ServerLogger): void {
-  const switched = verbosity();
-  if (switched[0] === 1) {
+  if (isRaised) {
     log.warn({ logLevel: "as configured" }, "the log level was reset to the configured one");
-    switched[0] = 0;
+    isRaised = false;
     return;
   }
-  switched[0] = 1;
+  isRaised = true;
   log.warn({ logLevel: "debug" }, "the log level was raised to debug until the next SIGUSR2");
 }
 

@@ -1,6 +1,5 @@
 /**
- * Calls `static create()` and `static close()` of tool classes, which set up and release resources for all calls on one
- * thread.
+ * Calls `static create()` and `static close()` of tool classes, which set up and release resources for all calls.
  */
 
 import { endsWithin } from "../../../time-limit.js";
@@ -26,7 +25,7 @@ export function hasClose({ tool }: HookedTool): boolean {
   return tool.close !== undefined && tool.close !== SvcTool.close;
 }
 
-/** Reference count of one class on this thread. `create()` is called for the first use, `close()` after the last. */
+/** Reference count of one class. `create()` is called for the first use, `close()` after the last. */
 interface ClassUse {
   count: number;
   /** The last `create()` or `close()`, for which the next one waits. */
@@ -36,7 +35,7 @@ interface ClassUse {
 const classes = new WeakMap<SvcToolClass, ClassUse>();
 
 /**
- * Calls `create()` of each class that is not in use on this thread.
+ * Calls `create()` of each class that is not in use.
  *
  * @returns a function that ends these uses and calls `close()` of each class that has no other use. It never rejects.
  * @throws {@link StartupError} if a `create()` fails. The other classes are closed first; one whose `create()` is still

@@ -1,11 +1,12 @@
 /**
  * One run of a tool with its deadline (protocol.md section 7, steps 5 and 6). Every run ends with exactly one answer.
- * local-host.ts contains the steps between start and end.
+ * execution.ts contains the steps between start and end.
  */
 
 import { AsyncResource } from "node:async_hooks";
 import { type AuthContext, InvocationAborted, type Logger } from "../../../tool.js";
-import { type Answer, type Call, type Execution, errorAnswer, type Health } from "../messages.js";
+import { type Answer, type Call, errorAnswer, type Health } from "../messages.js";
+import { authorizeOnNew, Execution, healthOf } from "./execution.js";
 import type { Due } from "./run-deadlines.js";
 import type { ServedTool } from "./served-tool.js";
 
@@ -45,12 +46,9 @@ export class Run implements Due {
       this.#resolve = resolve;
     });
     this.deadline = performance.now() + tool.timeoutMs;
-    this.#execution = tool.host.call(call, this.deadline, log);
+    this.#execution = new Execution(tool, call, this.deadline, log);
     tool.deadlines.add(this);
-    void this.#execution.end.then(
-      (answer) => this.#settle(answer),
-      (error: unknown) => this.#settle(errorAnswer("tool_invocation_failed", undefined, error)),
-    );
+    void this.#execution.end.then((answer) => this.#settle(answer));
   }
 
   /** Ends the run because of its deadline. */
@@ -90,9 +88,9 @@ export class Run implements Due {
     log.warn({ ms }, "the tool ended after its deadline; its result was discarded");
   }
 
-  /** Notifies the tool's host that the result was sent. Never rejects. */
-  async returned(): Promise<void> {
-    await this.#execution.returned?.();
+  /** Calls the `returned` callbacks of stored values after the result was sent. Never rejects. */
+  returned(): Promise<void> {
+    return this.#execution.returned();
   }
 
   abort(reason: InvocationAborted["reason"]): void {
@@ -115,8 +113,8 @@ export function authorizeAlone(
 ): Promise<Answer | undefined> {
   const late = () => errorAnswer("tool_invocation_timeout");
   const begin = () => {
-    const work = tool.host.authorize(auth, log);
-    void work.end.then(ended, ended);
+    const work = authorizeOnNew(tool, auth, log);
+    void work.then(ended);
     return work;
   };
   return withDeadline(begin, tool.timeoutMs, late);
@@ -125,7 +123,7 @@ export function authorizeAlone(
 /** Calls `health()` on a new instance, with the tool's deadline. */
 export function checkHealth(tool: ServedTool, log: Logger): Promise<Health> {
   const late = (): Health => ({ status: 503, error: new InvocationAborted("timeout") });
-  return withDeadline(() => tool.host.health(log), tool.timeoutMs, late);
+  return withDeadline(() => healthOf(tool, log), tool.timeoutMs, late);
 }
 
 /**
@@ -134,18 +132,15 @@ export function checkHealth(tool: ServedTool, log: Logger): Promise<Health> {
  * @returns the result of the work, or of `late` if the work took `ms` milliseconds or more, including time in which it
  * blocked the event loop
  */
-async function withDeadline<T>(begin: () => Execution<T>, ms: number, late: () => T): Promise<T> {
+async function withDeadline<T>(begin: () => Promise<T>, ms: number, late: () => T): Promise<T> {
   const started = performance.now();
   const work = begin();
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<T>((resolve) => {
-    timer = setTimeout(() => {
-      work.abort("timeout");
-      resolve(late());
-    }, ms);
+    timer = setTimeout(() => resolve(late()), ms);
   });
   try {
-    const ended = await Promise.race([work.end, deadline]);
+    const ended = await Promise.race([work, deadline]);
     return performance.now() - started < ms ? ended : late();
   } finally {
     clearTimeout(timer);

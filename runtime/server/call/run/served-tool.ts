@@ -10,8 +10,7 @@ import { MAX_TIMEOUT_MS } from "svc-client/internal/wire/protocol";
 import { contractOf } from "../../../contracts.js";
 import { SvcTool, type SvcToolClass } from "../../../tool.js";
 import { StartupError } from "../../errors/startup-error.js";
-import type { ToolHost } from "../messages.js";
-import { LocalHost, type ToolCode } from "./local-host.js";
+import type { ToolCode } from "./execution.js";
 import { RunDeadlines } from "./run-deadlines.js";
 import { undeclaredNotice } from "./undeclared-notice.js";
 
@@ -30,8 +29,6 @@ export class ServedTool implements ToolCode {
   readonly undeclared: ReturnType<typeof undeclaredNotice>;
   readonly rounded = new Set<string>();
   readonly deadlines = new RunDeadlines();
-  /** Where the tool's code runs: on this thread, unless the tool is isolated on worker threads. */
-  host: ToolHost = new LocalHost(this);
 
   /** @throws {@link StartupError} if the class cannot be served; the message tells how to fix it */
   constructor(readonly tool: SvcToolClass) {
@@ -85,7 +82,8 @@ export class ServedTool implements ToolCode {
   /** Creates an instance. Returns a promise only if the class defines its own `new`. */
   construct(): SvcTool<unknown, unknown> | Promise<SvcTool<unknown, unknown>> {
     const { tool } = this;
-    return tool.new === SvcTool.new ? (Reflect.construct(tool as never, []) as SvcTool<unknown, unknown>) : tool.new();
+    if (tool.new === SvcTool.new) return Reflect.construct(tool as never, []) as SvcTool<unknown, unknown>;
+    return Promise.resolve(tool.new());
   }
 }
 

@@ -1,8 +1,6 @@
-/** Tools that do what a call asks for: the same on the main thread and on threads of their own. */
+/** Tools that do what a call asks for. */
 
 import { setTimeout as wait } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import type { Codec } from "#client/wire/contract.js";
 import {
   errEval,
@@ -18,47 +16,6 @@ import { type Behaviour, countingTool, one } from "./counting-tool.js";
 
 const canary = () => new Error("canary: /home/canary/tool.ts");
 
-/** What the code of a tool may throw. */
-export const THROWN: Readonly<Record<string, () => unknown>> = {
-  "an error": canary,
-  null: () => null,
-  undefined: () => undefined,
-  "a text": () => "canary",
-  "a refusal in the wrong place": () => new PermissionDenied("canary"),
-  "a function": () => () => "canary",
-  "an error whose message throws": () =>
-    Object.defineProperty(new Error(), "message", {
-      get: () => {
-        throw canary();
-      },
-    }),
-};
-
-/** Results that cannot be sent, and why. */
-export const UNENCODABLE: Readonly<Record<string, readonly [result: () => unknown, details: string | undefined]>> = {
-  nothing: [() => undefined, "result: expected an object with one variant, got nothing"],
-  "another variant": [() => ({ canary: {} }), 'result: expected one of the variants "ok", got another'],
-  "a missing port": [() => ({ ok: {} }), "ok.value: expected a JSON value, got nothing"],
-  "a function": [() => ({ ok: { value: () => "canary" } }), "ok.value: expected a JSON value, got a function"],
-  NaN: [() => ({ ok: { value: Number.NaN } }), "ok.value: expected a finite number, got NaN"],
-  "a huge result": [
-    () => ({ ok: { value: "x".repeat(10_000_000) } }),
-    "ok.value: at most 61440 bytes in a value, got 10000002",
-  ],
-  "a toJSON that throws": [
-    () => ({
-      ok: {
-        value: {
-          toJSON: () => {
-            throw canary();
-          },
-        },
-      },
-    }),
-    undefined,
-  ],
-};
-
 /** Logs that it waits, then why its signal fired, and throws that. */
 async function untilAborted({ signal, log }: InvokeContext): Promise<never> {
   log.info("waiting");
@@ -68,25 +25,19 @@ async function untilAborted({ signal, log }: InvokeContext): Promise<never> {
   throw reason;
 }
 
-const RELEASE = "svc-test-release";
+const holding: (() => void)[] = [];
 
-/** Logs that it holds, until `releaseHeld` is called on whatever thread. */
+/** Logs that it holds, until `releaseHeld` is called. */
 function untilReleased({ log }: InvokeContext): Promise<void> {
   return new Promise((resolve) => {
-    const channel = new BroadcastChannel(RELEASE);
-    channel.onmessage = () => {
-      channel.close();
-      resolve();
-    };
+    holding.push(resolve);
     log.info("holding");
   });
 }
 
 /** Lets every call that holds go on. */
 export function releaseHeld(): void {
-  const channel = new BroadcastChannel(RELEASE);
-  channel.postMessage(undefined);
-  channel.close();
+  for (const release of holding.splice(0)) release();
 }
 
 /** Milliseconds, more than a call takes on any machine. */
@@ -96,56 +47,11 @@ function recurse(depth: number): number {
   return 1 + recurse(depth + 1);
 }
 
-async function fillMemory(): Promise<unknown> {
-  const kept: unknown[] = [];
-  for (;;) {
-    for (let i = 0; i < 10_000; i++) kept.push({ canary: `${i}` });
-    await wait(0);
-  }
-}
-
-/** The callbacks of stored values that were returned in this thread. */
-const callbacks: WeakRef<() => void>[] = [];
-
-function stored(left: () => void): { readonly store: () => void } {
-  callbacks.push(new WeakRef(left));
-  return { store: left };
-}
-
-/** Number of callbacks that are still referred to. */
-function keptCallbacks(): number {
-  setFlagsFromString("--expose-gc");
-  runInNewContext("gc")();
-  return callbacks.filter((each) => each.deref() !== undefined).length;
-}
-
-let originalTimeout: typeof setTimeout | undefined;
-
-/** Sets the time that timers of half a minute wait in this thread, in milliseconds. */
-function retime(ms: number): void {
-  originalTimeout ??= globalThis.setTimeout;
-  const later = originalTimeout;
-  const retimed = (run: () => void, wanted?: number) => later(run, wanted === 30_000 ? ms : wanted);
-  Object.assign(globalThis, { setTimeout: retimed });
-}
-
 /** What a call asks for by its one value: a word, or a word and what it is about. */
 const ACTIONS: Readonly<Record<string, (about: string, context: InvokeContext) => unknown>> = {
-  throw: (about) => {
-    throw THROWN[about]?.();
-  },
-  reject: (about) => Promise.reject(THROWN[about]?.()),
-  give: (about) => UNENCODABLE[about]?.[0](),
-  "fail to encode": (about) => ({ encode: about }),
   fail: (about) => errEval(about),
   refuse: (about) => Promise.reject(new InvalidInput("value[1]", about)),
-  store: (about, { log }) => stored(() => log.info({ about }, "the result has left")),
-  "store when released": (_, context) => untilReleased(context).then(() => stored(() => {})),
-  kept: () => ({ ok: { value: keptCallbacks() } }),
-  retime: (ms) => {
-    retime(Number(ms));
-    return { ok: { value: ms } };
-  },
+  store: (about, { log }) => ({ store: () => log.info({ about }, "the result has left") }),
   never: () => new Promise(() => {}),
   "until aborted": (_, context) => untilAborted(context),
   recurse: () => recurse(0),
@@ -167,23 +73,6 @@ const ACTIONS: Readonly<Record<string, (about: string, context: InvokeContext) =
       },
     };
   },
-  // What only a thread of its own survives.
-  loop: () => {
-    for (;;);
-  },
-  exit: () => process.exit(7),
-  "exit later": () => {
-    setTimeout(() => process.exit(7), 5);
-    return { ok: { value: "exit later" } };
-  },
-  "fill memory": () => fillMemory(),
-  stray: (about) => {
-    setTimeout(() => {
-      throw new Error("a stray exception");
-    }, 5);
-    Promise.reject(new Error("a floating rejection"));
-    return { ok: { value: about } };
-  },
 };
 
 const act: Behaviour["invoke"] = ({ value }, context) => {
@@ -193,8 +82,7 @@ const act: Behaviour["invoke"] = ({ value }, context) => {
 };
 
 const encodeOutput: Behaviour["encodeOutput"] = (output) => {
-  const { encode, store } = (output ?? {}) as { encode?: string; store?: () => void };
-  if (encode !== undefined) throw THROWN[encode]?.();
+  const { store } = (output ?? {}) as { store?: () => void };
   if (store === undefined) return output;
   const blob = NexusValue.walrus("A".repeat(43), new Uint8Array(32), 1, store);
   return OffchainToolOutput.fromPorts("ok", [["value", NexusData.one(blob)]]);
@@ -245,22 +133,14 @@ export const VALUES: readonly [codec: Codec, fits: string, refused: string, comp
 ];
 const ports = VALUES.map(([codec], i) => one(`p${i}`, codec, true));
 
-/** The tools, all of them in every thread. */
 export const tools = {
   act: tool("act", { invoke: act, encodeOutput, authorize }),
   /** The same with a short deadline. */
   hasty: tool("hasty", { invoke: act, timeout: 300, health: () => 204 }),
-  brief: tool("brief", { invoke: act, timeout: 3_000 }),
   unmade: tool("unmade", { construct: () => Promise.reject(canary()) }),
   values: tool("values", {
     input: ports,
     output: [{ name: "ok", ports }],
     invoke: (input) => ({ ok: input }),
-  }),
-  sick: tool("sick", {
-    timeout: 300,
-    health: () => {
-      for (;;);
-    },
   }),
 };

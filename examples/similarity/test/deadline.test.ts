@@ -1,4 +1,4 @@
-/** The built server as an operator starts it: calls on threads of their own. */
+/** The built server as an operator starts it, with the threads of the pool. */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -25,7 +25,7 @@ async function serve(t: TestContext): Promise<string> {
   });
 }
 
-test("a call that computes beyond its deadline delays no other, and ends with its thread", async (t) => {
+test("a call that computes beyond its deadline gets 504 on time, delays no other, and frees its thread", async (t) => {
   const url = await serve(t);
   const call = (text: string, candidates: object) =>
     fetch(`${url}/nearest/invoke`, { method: "POST", body: JSON.stringify({ text, candidates }) });

@@ -1,6 +1,6 @@
 /**
  * Runs a tool's own code for one call (protocol.md section 7, steps 5 and 6): construct, authorize, decode, invoke,
- * encode. Contains no timers, replay or HTTP, because it also runs on worker threads (threads/thread-host.ts).
+ * encode. Contains no timers, replay or HTTP.
  */
 
 import type { WalrusValue } from "svc-client/internal/wire/bcs/data";
@@ -28,11 +28,9 @@ import {
   type Call,
   type CallInput,
   callerCopy,
-  type Execution,
   errorAnswer,
   type Health,
   INTERRUPTED,
-  type ToolHost,
   takeInput,
 } from "../messages.js";
 import { runAsTool } from "./async-errors.js";
@@ -49,48 +47,41 @@ export interface ToolCode {
   construct(): SvcTool<unknown, unknown> | Promise<SvcTool<unknown, unknown>>;
 }
 
-/** Runs a tool on the calling thread. */
-export class LocalHost implements ToolHost {
-  readonly #tool: ToolCode;
+/**
+ * Calls `authorize` on a new instance. Never rejects.
+ *
+ * @returns undefined if the caller is permitted, otherwise the answer with the error
+ */
+export function authorizeOnNew(tool: ToolCode, auth: AuthContext, log: Logger): Promise<Answer | undefined> {
+  return runAsTool(tool.fqn, async () => {
+    try {
+      return await authorize(await tool.construct(), callerCopy(auth), log);
+    } catch (error) {
+      log.error({ err: error, phase: "construction" }, "the tool threw an error");
+      return errorAnswer("tool_invocation_failed", undefined, error);
+    }
+  });
+}
 
-  constructor(tool: ToolCode) {
-    this.#tool = tool;
-  }
-
-  call(call: Call, deadline: number, log: Logger): Execution {
-    return new LocalExecution(this.#tool, call, deadline, log);
-  }
-
-  authorize(auth: AuthContext, log: Logger): Execution<Answer | undefined> {
-    const work = async () => {
-      try {
-        return await authorize(await this.#tool.construct(), callerCopy(auth), log);
-      } catch (error) {
-        log.error({ err: error, phase: "construction" }, "the tool threw an error");
-        return errorAnswer("tool_invocation_failed", undefined, error);
+/**
+ * Status that the tool's `health()` returns. 500 if `health()` or `new` throws, or the status is invalid. Never rejects.
+ */
+export function healthOf(tool: ToolCode, log: Logger): Promise<Health> {
+  return runAsTool(tool.fqn, async () => {
+    try {
+      const instance = await tool.construct();
+      const status: unknown = await instance.health();
+      if (Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599) {
+        return { status: status as number, error: undefined };
       }
-    };
-    return { end: runAsTool(this.#tool.fqn, work), abort: () => {} };
-  }
-
-  health(log: Logger): Execution<Health> {
-    const work = async () => {
-      try {
-        const instance = await this.#tool.construct();
-        const status: unknown = await instance.health();
-        if (Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599) {
-          return { status: status as number, error: undefined };
-        }
-        const message = "health() returned something other than a status from 200 to 599";
-        log.error({}, message);
-        return { status: 500, error: new Error(message) };
-      } catch (error) {
-        log.error({ err: error }, "health() of the tool threw an error");
-        return { status: 500, error };
-      }
-    };
-    return { end: runAsTool(this.#tool.fqn, work), abort: () => {} };
-  }
+      const message = "health() returned something other than a status from 200 to 599";
+      log.error({}, message);
+      return { status: 500, error: new Error(message) };
+    } catch (error) {
+      log.error({ err: error }, "health() of the tool threw an error");
+      return { status: 500, error };
+    }
+  });
 }
 
 /** Context of a call. Creates the abort signal at its first use, because most tools never use it. */
@@ -155,7 +146,9 @@ class SignedContext extends Context {
 
 const NONE: readonly WalrusValue[] = [];
 
-class LocalExecution implements Execution {
+/** Runs the tool's code for one call. The code receives a copy of the caller. */
+export class Execution {
+  /** Outcome of the call; never rejects. */
   readonly end: Promise<Answer>;
   readonly #context: Context;
   #timedOut = false;
@@ -166,6 +159,10 @@ class LocalExecution implements Execution {
   readonly #call: Call;
   readonly #log: Logger;
 
+  /**
+   * @param deadline in milliseconds, on the clock of `performance.now()`. The caller must abort the execution at the
+   * deadline.
+   */
   constructor(tool: ToolCode, call: Call, deadline: number, log: Logger) {
     this.#tool = tool;
     this.#call = call;
@@ -184,6 +181,10 @@ class LocalExecution implements Execution {
     this.#context.abort(reason);
   }
 
+  /**
+   * Calls the `returned` callbacks of stored values after their result was sent. Resolves when all have ended; never
+   * rejects.
+   */
   async returned(): Promise<void> {
     for (const value of this.#stored) {
       try {
@@ -235,8 +236,7 @@ class LocalExecution implements Execution {
     if (this.#timedOut) return errorAnswer("tool_invocation_timeout");
     try {
       if (!(result instanceof ErrEval) && instance.encodeOutput !== SvcTool.prototype.encodeOutput) {
-        const encodable = instance.encodeOutput(result);
-        result = encodable instanceof Promise ? await encodable : encodable;
+        result = await instance.encodeOutput(result);
       }
     } catch (error) {
       this.#logFailure(error, "encodeOutput");
@@ -332,7 +332,7 @@ const MISPLACED_REFUSAL =
  *
  * @returns undefined if the caller is permitted, otherwise the answer with the error
  */
-export async function authorize(
+async function authorize(
   instance: SvcTool<unknown, unknown>,
   auth: AuthContext,
   log: Logger,
