@@ -1,13 +1,12 @@
 /** The imports of the source: .dependency-cruiser.mjs has the layers, and what each may import. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { cruise, type ICruiseResult } from "dependency-cruiser";
 import extractConfiguration from "dependency-cruiser/config-utl/extract-depcruise-config";
-import { TESTS } from "./mutation/tests.js";
 import { scratchFolder } from "./scratch-folder.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -105,18 +104,6 @@ describe("boundaries", async () => {
       const code = readFileSync(join(ROOT, source), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, "");
       assert.equal(effects.exec(code)?.[0], undefined, source);
     }
-  });
-
-  it("the mutation tester names files that exist", () => {
-    const known = new Set([
-      ...modules.map(({ source }) => source),
-      ...readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" }).map((name) => `test/${name}`),
-    ]);
-    const named = Object.entries(TESTS).flatMap(([file, tests]) => [file, ...tests]);
-    assert.deepEqual(
-      named.filter((file) => !known.has(file)),
-      [],
-    );
   });
 });
 
