@@ -82,7 +82,7 @@ interface Report {
 function calledIn(folder: string, copy: string): Record<string, number[]> {
   const called: Record<string, Set<number>> = {};
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-    const { result } = JSON.parse(readFileSync(join(folder, name), "utf8")) as Report;
+    const result = resultOf(readFileSync(join(folder, name), "utf8"));
     for (const { url, functions } of result.filter(({ url }) => url.startsWith("file:"))) {
       const file = fileURLToPath(url).slice(copy.length + 1);
       if (!/^(?:runtime\/(?:\w+\/)?)?dist\/(?!tests-)/.test(file)) continue;
@@ -94,4 +94,13 @@ function calledIn(folder: string, copy: string): Record<string, number[]> {
     }
   }
   return Object.fromEntries(Object.entries(called).map(([file, places]) => [file, [...places]]));
+}
+
+function resultOf(text: string): Report["result"] {
+  try {
+    return (JSON.parse(text) as Report).result;
+  } catch {
+    // Of a process that was killed while it wrote.
+    return [];
+  }
 }
