@@ -31,19 +31,17 @@ interface BodyKind {
   readonly tool: BenchTool;
   /** Makes the JSON text of the only port, different each time. */
   text(): string;
-  /** How it travels, and so what the floor has to do. */
-  readonly form: "data" | "bytes";
 }
 
 /** A call needs some tenths of a second: few of them are enough. */
 const callsOf = (calls: number) => ({ measured: Math.max(2, Math.ceil(calls / 400)), ahead: Math.ceil(calls / 1600) });
 
-function served(server: BuiltServer, { tool, text, form }: BodyKind, calls: number): Side {
+function served(server: BuiltServer, { tool, text }: BodyKind, calls: number): Side {
   const signer = new CallSigner(tool.ports);
   // The arrays have a million values.
   const env = { SVC_MAX_INPUT_VALUES: "10000000" };
   const options = { args: [server.entrypoint], path: tool.path, config: signedConfig(server.fqns), env };
-  const request = () => signer.sign([[text()]], form);
+  const request = () => signer.sign([[text()]]);
   return {
     name: "svc-runtime signed",
     measure: () =>
@@ -57,12 +55,12 @@ function served(server: BuiltServer, { tool, text, form }: BodyKind, calls: numb
 }
 
 /** The floors, from one server: the work alone, and all that the process did. */
-function floors({ text, form }: BodyKind, calls: number): [Side, Side] {
+function floors({ text }: BodyKind, calls: number): [Side, Side] {
   const request = (): LoadRequest => ({
     headers: {},
-    body: form === "data" ? Buffer.from(text()) : Buffer.from(Buffer.from(text()).toString("base64")),
+    body: Buffer.from(text()),
   });
-  const options = floor(form === "data" ? "JSON" : "base64");
+  const options = floor("JSON");
   const inProcess = (name: string, use: (target: Target, count: number) => Promise<number>): Side => ({
     name,
     measure: () =>
@@ -73,7 +71,7 @@ function floors({ text, form }: BodyKind, calls: number): [Side, Side] {
       }),
   });
   return [
-    inProcess(form === "data" ? "JSON.parse and SHA-256" : "base64, JSON.parse and SHA-256", async (target, count) => {
+    inProcess("JSON.parse and SHA-256", async (target, count) => {
       const caller = new Caller(target);
       let micros = 0;
       for (let i = 0; i < count; i++) micros += Number((await caller.success(request())).headers["work-micros"]);
@@ -107,23 +105,9 @@ const LARGEST = 8 * MIB;
 export const string = bodyBench("a signed call with 8 MiB of JSON, one string", 3, {
   tool: TEXT,
   text: () => stringOfBytes(LARGEST),
-  form: "data",
 });
 
 export const array = bodyBench("a signed call with 8 MiB of JSON, an array of objects", 3, {
   tool: ROWS,
   text: () => rowsOfBytes(LARGEST),
-  form: "data",
-});
-
-export const bytes = bodyBench("a signed call with 6 MiB as base64 bytes, an array of objects", 2.5, {
-  tool: ROWS,
-  text: () => rowsOfBytes(6 * MIB),
-  form: "bytes",
-});
-
-export const bytesString = bodyBench("a signed call with 6 MiB as base64 bytes, one string", 2.5, {
-  tool: TEXT,
-  text: () => stringOfBytes(6 * MIB),
-  form: "bytes",
 });

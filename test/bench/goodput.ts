@@ -6,10 +6,8 @@ import { leasePort } from "../e2e/process.js";
 import { SIGNED_SUM } from "./calls.js";
 import { withRequestFile } from "./load.js";
 import type { OpenFigures, OpenLoad } from "./open-load.js";
-import { writePage } from "./page.js";
-import { type Bench, type Figures, judgeFigure, type Row, tabulate, withSpread } from "./report.js";
+import { type Bench, type Figures, judgeFigure, tabulate } from "./report.js";
 import { SUM, signedCalls, signedConfig } from "./requests.js";
-import type { Summary } from "./statistics.js";
 import { LOAD_CORE, spawnOn, type Target, type TargetOptions, TYPESCRIPT, withTarget } from "./target.js";
 
 const MULTIPLES = [1, 2, 3, 5];
@@ -88,33 +86,15 @@ export async function measureOverloads(options: TargetOptions, seconds: number):
 const nameOf = ({ connections, multiple }: Step) =>
   `${connections.toLocaleString("en")} connections, ${multiple} × the capacity`;
 
-/** A row of the page: a bar of twenty parts, and the figures. */
-function lineOf(row: Row): string {
-  const { [GOODPUT]: goodput, ...others } = row.figures as Record<string, Summary>;
-  const share = (goodput as Summary).median;
-  const bar = "█".repeat(Math.round(Math.min(share, 120) / 5)).padEnd(20, "░");
-  const shown = ["ms p50", "ms p99", "ms /livez p99", "ms /readyz p99", "ms /health p99"];
-  return `| ${row.name} | \`${bar}\` ${withSpread(goodput as Summary)} | ${shown.map((label) => withSpread(others[label] as Summary)).join(" | ")} |`;
-}
-
-function tableOf(rows: readonly Row[]): string {
-  return [
-    "| load | calls answered in 2 s, % of the capacity | p50 | p99 | `/livez` p99 | `/readyz` p99 | `/health` p99 |",
-    "|---|---|---|---|---|---|---|",
-    ...rows.map(lineOf),
-  ].join("\n");
-}
-
 export const goodput: Bench = {
   title: "signed calls at multiples of the ceiling, answered within 2 s, and the waits of probes meanwhile",
-  async run({ repeats, calls, docs }) {
+  async run({ repeats, calls }) {
     const seconds = calls / 2_000;
     const measured = STEPS.map((): Figures[] => []);
     for (let repeat = 0; repeat < repeats; repeat++) {
       for (const [at, figures] of (await measureOverloads(SIGNED_SUM, seconds)).entries()) measured[at]?.push(figures);
     }
     const rows = STEPS.flatMap((step, at) => tabulate([[nameOf(step), measured[at] as Figures[]]], GOODPUT));
-    writePage(docs, "goodput", tableOf(rows));
     const thrice = rows[STEPS.findIndex(({ multiple }) => multiple === 3)];
     return {
       rows,

@@ -1,16 +1,14 @@
 /** Load on one server process, each connection sending its next call when it has its answer, and what it costs. */
 
-import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import autocannon from "autocannon";
 import { cpuMicros, cpuTime, residentMegabytes } from "./accounting.js";
 import { quantile } from "./statistics.js";
-import { LOAD_CORE, spawnOn, type Target } from "./target.js";
+import type { Target } from "./target.js";
 
 /** One request as it goes out. */
 export interface LoadRequest {
@@ -35,9 +33,6 @@ const CONNECTIONS = 16;
 /** Requests that may be on their way when the last answer that counts arrives; the list is that much longer. */
 export const SPARE = 2 * CONNECTIONS;
 
-/** What drives the load: wrk where it is installed (`apt-get install wrk`), else autocannon, which costs more itself. */
-export const generator = spawnSync("wrk", ["-v"]).error === undefined ? "wrk" : "autocannon";
-
 interface Load {
   readonly calls: number;
   readonly seconds: number;
@@ -51,16 +46,11 @@ interface Load {
 /**
  * Sends each request once over 16 connections, but for the last {@link SPARE}, and measures the server.
  *
- * @param cores where the load runs
  * @throws Error when an answer is not 200
  */
-export async function measure(
-  target: Target,
-  requests: readonly LoadRequest[],
-  cores: string = LOAD_CORE,
-): Promise<LoadFigures> {
+export async function measure(target: Target, requests: readonly LoadRequest[]): Promise<LoadFigures> {
   const before = cpuTime(target.pid);
-  const load = generator === "wrk" ? await runWrk(target, requests, cores) : await runAutocannon(target, requests);
+  const load = await runAutocannon(target, requests);
   const cpu = cpuMicros(before, cpuTime(target.pid));
   if (load.bad > 0) throw new Error(`${load.bad} of ${load.calls} calls were not answered 200`);
   return {
@@ -98,29 +88,6 @@ export async function withRequestFile<T>(
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
-}
-
-function runWrk(target: Target, requests: readonly LoadRequest[], cores: string): Promise<Load> {
-  return withRequestFile(target, requests, async (file) => {
-    const script = fileURLToPath(new URL("load.lua", import.meta.url));
-    const limit = String(requests.length - SPARE);
-    const args = ["-t", "1", "-c", String(CONNECTIONS), "-d", "600s", "-s", script, target.url, "--", file, limit];
-    const child = spawnOn(cores, "wrk", args);
-    const pid = child.pid as number;
-    let out = "";
-    let before = cpuTime(pid);
-    let cpu = 0;
-    child.stdout?.on("data", (chunk: Buffer) => {
-      out += chunk;
-      if (chunk.includes("ready")) before = cpuTime(pid);
-      if (!chunk.includes("done")) return;
-      cpu = cpuMicros(before, cpuTime(pid));
-      child.kill("SIGINT");
-    });
-    await once(child, "exit");
-    const result = JSON.parse(out.slice(out.indexOf("{"))) as Omit<Load, "bad"> & { non200: number; errors: number };
-    return { ...result, bad: result.non200 + result.errors, cpuMicros: cpu };
-  });
 }
 
 async function runAutocannon({ url, path }: Target, requests: readonly LoadRequest[]): Promise<Load> {

@@ -10,11 +10,9 @@ export interface Settings {
   readonly calls: number;
   /** Live replay entries, where they are what is measured. */
   readonly entries: number;
-  /** The folder of the page that tables are written into. */
-  readonly docs: string;
 }
 
-export const DEFAULT_SETTINGS: Settings = { repeats: 5, calls: 8_000, entries: 50_000, docs: "docs" };
+export const DEFAULT_SETTINGS: Settings = { repeats: 5, calls: 8_000, entries: 50_000 };
 
 /** One line of a table: what was measured, by label and unit. */
 export interface Row {
@@ -109,7 +107,7 @@ function digits(value: number): string {
   return value.toLocaleString("en", { minimumFractionDigits: places, maximumFractionDigits: places });
 }
 
-export function withSpread({ median, spread }: Summary): string {
+function withSpread({ median, spread }: Summary): string {
   return `${digits(median)} ± ${digits(spread)}`;
 }
 

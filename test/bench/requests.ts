@@ -30,30 +30,26 @@ export class CallSigner {
   readonly #hasher: InputHasher;
 
   readonly #ports: readonly PortShape[];
-  readonly #headerPrefix: string | undefined;
 
-  constructor(ports: readonly PortShape[], headerPrefix?: string) {
+  constructor(ports: readonly PortShape[]) {
     this.#ports = ports;
-    this.#headerPrefix = headerPrefix;
     this.#hasher = new InputHasher(ports);
   }
 
   /**
    * A call with a nonce of its own.
    *
-   * @param texts the JSON text of each value, port by port: canonical, where it travels as `data`
+   * @param texts the canonical JSON text of each value, port by port
    */
-  sign(texts: readonly (readonly string[])[], form: "data" | "bytes" = "data"): LoadRequest {
-    const item = (text: string) =>
-      `{"kind":"data","${form}":${form === "data" ? text : `"${Buffer.from(text).toString("base64")}"`}}`;
+  sign(texts: readonly (readonly string[])[]): LoadRequest {
+    const item = (text: string) => `{"kind":"data","data":${text}}`;
     const ports = this.#ports.map(({ name, many }, i) => {
       const items = (texts[i] as string[]).map(item);
       return `{"port_name":"${name}","value":${many ? `{"many":[${items.join()}]}` : `{"one":${items[0]}}`}}`;
     });
     const inputHash = this.#hasher.hash(texts.map((items) => items.map((text) => sha256(Buffer.from(text)))));
     const body = Buffer.from(`{"ports":[${ports.join()}]}`);
-    const headerPrefix = this.#headerPrefix;
-    const { headers } = signRequest({ body, inputHash }, LEADER, headerPrefix === undefined ? {} : { headerPrefix });
+    const { headers } = signRequest({ body, inputHash }, LEADER);
     return { headers, body };
   }
 }
@@ -83,8 +79,6 @@ const SUM_PORTS: readonly PortShape[] = [
   { name: "note", many: false },
 ];
 const SUM_CALLS = new CallSigner(SUM_PORTS);
-/** The same for a server of the Rust toolkit. */
-const NEXUS_SUM_CALLS = new CallSigner(SUM_PORTS, "X-Nexus-");
 
 /** The texts of the ports of a call of sum, different each time. */
 function sumTexts(): string[][] {
@@ -95,9 +89,4 @@ function sumTexts(): string[][] {
 /** Signed calls of sum with fresh nonces. */
 export function signedCalls(count: number): LoadRequest[] {
   return Array.from({ length: count }, () => SUM_CALLS.sign(sumTexts()));
-}
-
-/** Signed calls of sum as a server of the Rust toolkit takes them. */
-export function nexusSignedCalls(count: number): LoadRequest[] {
-  return Array.from({ length: count }, () => NEXUS_SUM_CALLS.sign(sumTexts()));
 }

@@ -7,16 +7,12 @@
 
 import { writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, release, totalmem } from "node:os";
-import { array, bytes, bytesString, string } from "./bodies.js";
+import { array, string } from "./bodies.js";
 import { nonces, signed } from "./calls.js";
 import { first } from "./cold.js";
-import { entry } from "./entry.js";
 import { start } from "./footprint.js";
 import { gen } from "./gen.js";
 import { goodput } from "./goodput.js";
-import { health } from "./health.js";
-import { generator } from "./load.js";
-import { peers } from "./peers.js";
 import { type Bench, DEFAULT_SETTINGS, type Goal, type Outcome, type Settings } from "./report.js";
 import { shared } from "./shared.js";
 import { pinned } from "./target.js";
@@ -28,14 +24,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   first,
   string,
   array,
-  bytes,
-  "bytes-string": bytesString,
-  health,
   start,
-  entry,
   goodput,
   shared,
-  peers,
   gen,
 };
 
@@ -47,12 +38,11 @@ function setting(name: string, otherwise: number): number {
 }
 
 function settings(): Settings {
-  const { repeats, calls, entries, docs } = DEFAULT_SETTINGS;
+  const { repeats, calls, entries } = DEFAULT_SETTINGS;
   return {
     repeats: setting("BENCH_REPEATS", repeats),
     calls: setting("BENCH_CALLS", calls),
     entries: setting("BENCH_ENTRIES", entries),
-    docs: process.env.BENCH_DOCS ?? docs,
   };
 }
 
@@ -63,7 +53,6 @@ const machine = () => ({
   memoryBytes: totalmem(),
   kernel: release(),
   node: process.version,
-  generator,
   pinned,
   loadBefore: loadavg()[0],
 });
@@ -88,7 +77,7 @@ async function main(): Promise<void> {
   const facts = machine();
   console.log(
     `${facts.cpu}, ${facts.cores} cores, node ${facts.node}, ` +
-      `${pinned ? "server and load pinned to a core each" : "not pinned"}, load by ${generator}`,
+      `${pinned ? "server and load pinned to a core each" : "not pinned"}`,
   );
   if ((facts.loadBefore ?? 0) > 0.5)
     console.log(`the machine is busy (load ${facts.loadBefore?.toFixed(1)}): expect noise`);

@@ -30,14 +30,12 @@ function listen(answer: (headers: Record<string, unknown>, body: Buffer[]) => Re
 }
 
 /** Parses and hashes the same bytes, and says in a header what that alone has cost. */
-function listenForBodies(encoding: "utf8" | "base64"): void {
+function listenForBodies(): void {
   listen((_headers, chunks) => {
     const body = Buffer.concat(chunks);
-    const text = encoding === "base64" ? body.toString("latin1") : "";
     const before = process.cpuUsage();
-    const bytes = encoding === "base64" ? Buffer.from(text, "base64") : body;
-    createHash("sha256").update(bytes).digest();
-    JSON.parse(bytes.toString());
+    createHash("sha256").update(body).digest();
+    JSON.parse(body.toString());
     const { user, system } = process.cpuUsage(before);
     return { "work-micros": String(user + system) };
   });
@@ -57,10 +55,7 @@ switch (kind) {
     break;
   }
   case "JSON":
-    listenForBodies("utf8");
-    break;
-  case "base64":
-    listenForBodies("base64");
+    listenForBodies();
     break;
   default:
     throw new Error("usage: servers.ts KIND LEADER_KEY TOOL_SEED");

@@ -1,4 +1,4 @@
-/** Cost of a replay store in Redis, compared with a replay memory in the process, and the effect of a second replica. */
+/** Cost of a replay store in Redis, compared with a replay memory in the process. */
 
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -9,20 +9,26 @@ import { SIGNED_SUM, warm } from "./calls.js";
 import { measure, SPARE } from "./load.js";
 import { type Bench, compare, type Figures, judgeRatio } from "./report.js";
 import { signedCalls } from "./requests.js";
-import { LOAD_CORE, SERVER_CORE, spawnOn, type TargetOptions, withTarget } from "./target.js";
-
-const BOTH = `${SERVER_CORE},${LOAD_CORE}`;
+import { LOAD_CORE, spawnOn, type TargetOptions, withTarget } from "./target.js";
 
 interface RunningRedis {
   readonly pid: number;
   readonly url: string;
 }
 
-/** Starts a server on some cores, empty, and ends it. */
-async function withRedis<T>(cores: string, use: (redis: RunningRedis) => Promise<T>): Promise<T> {
+/** Starts an empty Redis server beside the load, and ends it. */
+async function withRedis<T>(use: (redis: RunningRedis) => Promise<T>): Promise<T> {
   const port = await leasePort();
   const memory = ["--maxmemory", "2gb", "--maxmemory-policy", "noeviction"];
-  const child = spawnOn(cores, "redis-server", ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", ...memory]);
+  const child = spawnOn(LOAD_CORE, "redis-server", [
+    "--port",
+    `${port}`,
+    "--bind",
+    "127.0.0.1",
+    "--save",
+    "",
+    ...memory,
+  ]);
   const client = new Redis(port, "127.0.0.1");
   client.on("error", () => {});
   try {
@@ -37,9 +43,8 @@ async function withRedis<T>(cores: string, use: (redis: RunningRedis) => Promise
 }
 
 /** The sum tool with its replay store in a Redis server. */
-const sharing = ({ url }: RunningRedis, cores = SERVER_CORE): TargetOptions => ({
+const sharing = ({ url }: RunningRedis): TargetOptions => ({
   ...SIGNED_SUM,
-  cores,
   env: { SVC_REPLAY_REDIS_URL: url, SVC_REPLAY_REDIS_GRACE_MS: "0" },
 });
 
@@ -50,7 +55,7 @@ const inMemory = (calls: number) =>
   });
 
 const inRedis = (calls: number) =>
-  withRedis(LOAD_CORE, (redis) =>
+  withRedis((redis) =>
     withTarget(sharing(redis), async (target): Promise<Figures> => {
       await warm(target, signedCalls);
       const before = cpuTime(redis.pid);
@@ -59,23 +64,8 @@ const inRedis = (calls: number) =>
     }),
   );
 
-/** Calls a second of some replicas, all of them, the load and Redis on both cores. */
-const replicas = (count: number, calls: number) =>
-  withRedis(BOTH, async (redis): Promise<Figures> => {
-    const loaded = async (): Promise<number> =>
-      withTarget(sharing(redis, BOTH), async (target) => {
-        await warm(target, signedCalls);
-        ready.push(undefined);
-        while (ready.length < count) await new Promise((resolve) => setTimeout(resolve, 20));
-        return (await measure(target, signedCalls(calls + SPARE), BOTH))["calls/s"];
-      });
-    const ready: undefined[] = [];
-    const each = await Promise.all(Array.from({ length: count }, loaded));
-    return { "calls/s": each.reduce((sum, one) => sum + one, 0) };
-  });
-
 export const shared: Bench = {
-  title: "a signed call with a replay store in Redis or a replay memory in the process; one and two replicas",
+  title: "a signed call with a replay store in Redis or a replay memory in the process",
   async run({ repeats, calls }) {
     if (spawnSync("redis-server", ["--version"]).error !== undefined) {
       const skipped = "redis-server is not installed";
@@ -87,12 +77,7 @@ export const shared: Bench = {
       { name: "Redis", measure: () => inRedis(calls) },
     ];
     const cost = await compare(repeats, sides, "µs CPU");
-    const capacity = await compare(
-      repeats,
-      [1, 2].map((count) => ({ name: `${count} on two cores`, measure: () => replicas(count, calls) })),
-      "calls/s",
-    );
     const goals = [judgeRatio("CPU a signed call with Redis, of one in memory", cost[1], { atMost: 1.6 })];
-    return { rows: [...cost, ...capacity], goals };
+    return { rows: cost, goals };
   },
 };

@@ -11,42 +11,26 @@ import { leasePort } from "../e2e/process.js";
 export const pinned = cpus().length > 1 && spawnSync("taskset", ["-c", "1", "true"]).status === 0;
 
 /** The cores of the server and of what drives it, as taskset lists them. */
-export const SERVER_CORE = "0";
+const SERVER_CORE = "0";
 export const LOAD_CORE = "1";
 
 /** What node is given to run TypeScript, whatever the working directory. */
 export const TYPESCRIPT = ["--import", import.meta.resolve("tsx")] as const;
 
 /** Starts a program on some cores, where the system allows. */
-export function spawnOn(cores: string, program: string, args: readonly string[], options: SpawnOptions = {}) {
+export function spawnOn(cores: string, program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const [command, ...rest] = [...(pinned ? ["taskset", "-c", cores] : []), program, ...args];
-  const { env, ipc = false } = options;
-  return spawn(command as string, rest, {
-    env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "pipe", ipc ? "ipc" : "ignore"],
-  });
-}
-
-interface SpawnOptions {
-  readonly env?: Readonly<Record<string, string>>;
-  readonly ipc?: boolean;
+  return spawn(command as string, rest, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
 }
 
 export interface TargetOptions {
-  /** A program in place of node. It says nothing of its own when it serves: it is asked for `/health`. */
-  readonly program?: string;
-  /** What node, or the program, is started with. */
+  /** What node is started with. */
   readonly args: readonly string[];
   /** Where its tool is called, `/sum/invoke`. */
   readonly path: string;
   /** The toolkit's configuration; none when absent. */
   readonly config?: object;
-  /** The variable that names the configuration's file; that of svc-runtime by default. */
-  readonly configVariable?: string;
-  readonly cores?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether it answers messages. */
-  readonly ipc?: boolean;
 }
 
 const SERVING = '"msg":"serving"';
@@ -74,26 +58,16 @@ export class Target {
   }
 
   /** Starts a program of node that listens at `BIND_ADDR`, and waits until it says that it serves. */
-  static async start({
-    program,
-    args,
-    path,
-    config,
-    configVariable = "SVC_TOOLKIT_CONFIG_PATH",
-    cores = SERVER_CORE,
-    env: given,
-    ipc = false,
-  }: TargetOptions): Promise<Target> {
+  static async start({ args, path, config, env: given }: TargetOptions): Promise<Target> {
     const directory = mkdtempSync(join(tmpdir(), "svc-bench-"));
     const address = `127.0.0.1:${await leasePort()}`;
     const configPath = join(directory, "config.json");
     if (config !== undefined) writeFileSync(configPath, JSON.stringify(config));
-    const env = { ...given, BIND_ADDR: address, ...(config !== undefined && { [configVariable]: configPath }) };
+    const env = { ...given, BIND_ADDR: address, ...(config !== undefined && { SVC_TOOLKIT_CONFIG_PATH: configPath }) };
     const startedAt = performance.now();
-    const child = spawnOn(cores, program ?? process.execPath, args, { env, ipc });
+    const child = spawnOn(SERVER_CORE, process.execPath, args, env);
     const target = new Target(child, `http://${address}`, path, startedAt, directory);
-    if (program === undefined) await target.#said(SERVING);
-    else await target.#answers();
+    await target.#said(SERVING);
     return target;
   }
 
@@ -111,15 +85,6 @@ export class Target {
     await this.#said(RELOADED);
   }
 
-  /** Asks a process that answers messages. The message that `bootstrap` sends when it listens is no answer. */
-  async ask(question: string): Promise<object> {
-    this.process.send(question);
-    for (;;) {
-      const [message] = (await once(this.process, "message")) as [object];
-      if (!("serving" in message)) return message;
-    }
-  }
-
   async stop(): Promise<void> {
     if (this.process.exitCode === null && this.process.signalCode === null) {
       const gone = once(this.process, "exit");
@@ -127,14 +92,6 @@ export class Target {
       await gone;
     }
     rmSync(this.#directory, { recursive: true, force: true });
-  }
-
-  /** Resolves when it answers. */
-  async #answers(): Promise<void> {
-    while (!(await fetch(`${this.url}/health`).catch(() => undefined))) {
-      if (this.process.exitCode !== null) throw new Error(`the server under test ended:\n${this.#log}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
   }
 
   /** Resolves when a text stands in the log. */

@@ -2,12 +2,11 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { cpuMicros, cpuTime } from "../bench/accounting.js";
-import { withTable } from "../bench/page.js";
 import { judgeDifference, judgeRatio, tabulate } from "../bench/report.js";
 import { isWithinSpread, quantile, ratioOf, summarize } from "../bench/statistics.js";
 import { TYPESCRIPT } from "../bench/target.js";
@@ -72,16 +71,6 @@ describe("accounting", () => {
   });
 });
 
-it("docs/benchmarks.md has a place for each table that a bench writes", () => {
-  const page = readFileSync(join(REPOSITORY, "docs/benchmarks.md"), "utf8");
-  for (const bench of ["peers", "goodput"]) {
-    const written = withTable(page, bench, "| a table |");
-    assert.ok(written.includes("\n| a table |\n"));
-    assert.equal(withTable(written, bench, "| a table |"), written);
-    assert.throws(() => withTable("# no marks", bench, ""), /lacks its marks/);
-  }
-});
-
 describe("npm run bench", () => {
   const run = (names: readonly string[], cwd: string, env: Record<string, string> = {}) =>
     spawnSync(process.execPath, [...TYPESCRIPT, RUN, ...names], {
@@ -93,57 +82,23 @@ describe("npm run bench", () => {
   it("an unknown name is an error that names the others", () => {
     const { status, stderr } = run(["fastest"], REPOSITORY);
     assert.equal(status, 1);
-    assert.match(stderr, /^no bench fastest: choose of signed, nonces, first, .*shared, peers, gen\n$/);
+    assert.match(stderr, /^no bench fastest: choose of signed, nonces, first, .*shared, gen\n$/);
   });
 
   it("one run prints rows, goals and verdicts and writes them to a file", {
     skip: (process.platform !== "linux" || !FULL) && "measures; Linux, test:full",
   }, () => {
-    const names = ["signed", "first", "entry"];
+    const names = ["signed", "first"];
     const directory = scratchFolder();
     const { status, stdout, stderr } = run(names, directory);
     assert.equal(status, 0, stderr);
     assert.match(stdout, /svc-runtime signed +µs CPU .* × the first/);
     assert.match(stdout, /goal: CPU a signed call, of the floor: .*, at most 1.3: (met|missed)/);
-    assert.match(stdout, /goal: bytes held by a live entry: /);
     const { settings, machine, results } = JSON.parse(readFileSync(join(directory, "bench-results.json"), "utf8"));
     assert.deepEqual({ repeats: settings.repeats, calls: settings.calls }, { repeats: 1, calls: 40 });
     assert.equal(machine.node, process.version);
     assert.deepEqual(Object.keys(results), names);
     assert.equal(results.signed.rows.length, 2);
     assert.equal(results.first.rows.length, 4);
-  });
-
-  it("a peer server is measured together with the sum tool; without a peer the benchmark says how to set one", {
-    skip: (process.platform !== "linux" || !FULL) && "measures; Linux, test:full",
-  }, () => {
-    const directory = scratchFolder();
-    assert.match(run(["peers"], directory).stdout, /BENCH_PEER is not set: the path of a program/);
-    const program = join(directory, "peer.mjs");
-    const sum = pathToFileURL(join(REPOSITORY, "examples/sum/dist/")).href;
-    const runtime = pathToFileURL(join(REPOSITORY, "runtime/dist/v1.js")).href;
-    const text = `#!/usr/bin/env node
-import { bootstrap, provideContracts } from "${runtime}";
-import { contracts } from "${sum}generated/contracts.js";
-import { Sum } from "${sum}sum.js";
-process.env.SVC_TOOLKIT_CONFIG_PATH = process.env.NEXUS_TOOLKIT_CONFIG_PATH;
-provideContracts(contracts);
-bootstrap(Sum, { headerPrefix: "X-Nexus-" });
-`;
-    writeFileSync(program, text, { mode: 0o755 });
-    const docs = join(directory, "docs");
-    cpSync(join(REPOSITORY, "docs/benchmarks.md"), join(docs, "benchmarks.md"));
-    const env = { BENCH_PEER: program, BENCH_ENTRIES: "100", BENCH_DOCS: docs };
-    const { status, stdout, stderr } = run(["peers"], directory, env);
-    assert.equal(status, 0, stderr);
-    const page = readFileSync(join(docs, "benchmarks.md"), "utf8");
-    for (const calls of ["0 to 2", "2 to 4", "4 to 10", "10 to 20", "80 to 100"]) {
-      assert.ok(stdout.includes(`  calls ${calls} of a process\n  Rust toolkit `), calls);
-      assert.match(page, new RegExp(`^\\| ${calls} (\\| [\\d.,]+ ± [\\d.,]+ ){4}\\|$`, "m"));
-    }
-    const { results } = JSON.parse(readFileSync(join(directory, "bench-results.json"), "utf8"));
-    assert.equal(results.peers.rows.length, 24);
-    const broken = run(["peers"], directory, { BENCH_PEER: "/bin/false" });
-    assert.match(broken.stderr, /the server under test ended/);
   });
 });
