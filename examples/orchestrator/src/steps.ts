@@ -66,27 +66,27 @@ export class Total extends SvcTool<TotalInput, TotalOutput> {
   }
 }
 
-export interface ReceiptInput {
+export interface InvoiceInput {
   /** @format int64 */
   cents: bigint;
   at: Date;
 }
 
-export interface ReceiptOutput {
-  receipt: { text: string; digest: Uint8Array };
+export interface InvoiceOutput {
+  invoice: { text: string; digest: Uint8Array };
 }
 
-/** Returns a receipt with its digest. */
-export class Receipt extends SvcTool<ReceiptInput, ReceiptOutput> {
+/** Returns an invoice with its digest. */
+export class Invoice extends SvcTool<InvoiceInput, InvoiceOutput> {
   static override fqn() {
-    return "xyz.orchestrator.receipt@1";
+    return "xyz.orchestrator.invoice@1";
   }
   static override path() {
-    return "receipt";
+    return "invoice";
   }
-  override async invoke({ cents, at }: ReceiptInput): Promise<ReceiptOutput> {
-    record("receipt");
+  override async invoke({ cents, at }: InvoiceInput): Promise<InvoiceOutput> {
+    record("invoice");
     const text = `${cents} cents, priced at ${at.toISOString()}`;
-    return { receipt: { text, digest: createHash("sha256").update(text).digest() } };
+    return { invoice: { text, digest: createHash("sha256").update(text).digest() } };
   }
 }

@@ -1,9 +1,9 @@
-/** The orchestrator, killed in the middle of each step and started again: every tool runs once, and the receipt is right. */
+/** The orchestrator, killed in the middle of each step and started again: every tool runs once, the invoice is right, and the receipts settle the account. */
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -14,6 +14,7 @@ import { publicKeyOf } from "svc-runtime/leader";
 const folder = mkdtempSync(join(tmpdir(), "svc-orchestrator-"));
 const runs = join(folder, "runs");
 writeFileSync(runs, "");
+const receipts = join(folder, "steps/receipts.jsonl");
 const [leaderKey, toolKey] = [Buffer.alloc(32, 7), Buffer.alloc(32, 9)];
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 /** Built beside this file, which is in `dist/test/test`. */
@@ -23,7 +24,7 @@ const count = () => readFileSync(runs, "utf8").split("\n").filter(Boolean);
 const keys = [{ kid: 0, public_key: hex(publicKeyOf(leaderKey)) }];
 const allowed_leaders = { version: 1, leaders: [{ leader_id: "orchestrator", keys }] };
 const tools = Object.fromEntries(
-  ["price", "total", "receipt"].map((name) => [`xyz.orchestrator.${name}@1`, { response_signing_key: hex(toolKey) }]),
+  ["price", "total", "invoice"].map((name) => [`xyz.orchestrator.${name}@1`, { response_signing_key: hex(toolKey) }]),
 );
 const config = join(folder, "config.json");
 writeFileSync(config, JSON.stringify({ signed_http: { allowed_leaders, tools } }), { mode: 0o600 });
@@ -65,9 +66,21 @@ async function killAt(tool: string) {
 test("three steps, killed twice, run once each", async () => {
   await killAt("price");
   await killAt("total");
+  // What a process that is killed while it writes may leave.
+  appendFileSync(receipts, '{"receipt":1,"tool":"xyz.orch');
   const last = start();
   const [printed, errors, [code]] = await Promise.all([text(last.stdout), text(last.stderr), once(last, "exit")]);
   assert.equal(code, 0, errors);
-  assert.deepEqual(count(), ["price", "total", "receipt"]);
+  assert.deepEqual(count(), ["price", "total", "invoice"]);
   assert.match(printed, /^27021597764222985 cents, priced at \d{4}-.*Z, [0-9a-f]{64}\n$/);
+
+  server.kill("SIGKILL");
+  await once(server, "exit");
+  const env = { ...process.env, LEADER_PUBLIC_KEY: hex(publicKeyOf(leaderKey)), TOOL_KEY: hex(publicKeyOf(toolKey)) };
+  const settled = spawnSync(process.execPath, [dist("leader/settle.js"), receipts], { env, encoding: "utf8" });
+  assert.equal(
+    settled.stdout,
+    "1 charges, 27021597764222985 cents, 1 lines that are not true receipts\n",
+    settled.stderr,
+  );
 });

@@ -79,9 +79,9 @@ export const contracts: readonly Contract[] = [
     ],
   },
   {
-    fqn: "xyz.orchestrator.receipt@1",
-    description: "Returns a receipt with its digest.",
-    path: "receipt",
+    fqn: "xyz.orchestrator.invoice@1",
+    description: "Returns an invoice with its digest.",
+    path: "invoice",
     timeout: 10000,
     inputSchema: '{\
 "$schema":"https://json-schema.org/draft/2020-12/schema",\
@@ -95,13 +95,13 @@ export const contracts: readonly Contract[] = [
 {\
 "type":"object",\
 "properties":{\
-"receipt":{\
+"invoice":{\
 "type":"object",\
 "properties":{"text":{"type":"string"},"digest":{"type":"string","contentEncoding":"base64"}},\
 "required":["text","digest"]\
 }\
 },\
-"required":["receipt"],\
+"required":["invoice"],\
 "additionalProperties":false\
 }\
 ]\
@@ -112,7 +112,7 @@ export const contracts: readonly Contract[] = [
     ],
     output: [
       {
-        name: "receipt",
+        name: "invoice",
         ports: [
           { name: "text", many: false, codec: { kind: "string" } },
           { name: "digest", many: false, codec: { kind: "bytes" } },

@@ -4,7 +4,7 @@
 import { bootstrap, provideContracts } from "svc-runtime/v1";
 import { Price } from "../steps.js";
 import { Total } from "../steps.js";
-import { Receipt } from "../steps.js";
+import { Invoice } from "../steps.js";
 import { contracts } from "./contracts.js";
 
 provideContracts(contracts);
@@ -12,5 +12,5 @@ provideContracts(contracts);
 bootstrap([
   Price,
   Total,
-  Receipt,
+  Invoice,
 ] as const);

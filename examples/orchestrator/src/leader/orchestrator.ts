@@ -1,6 +1,6 @@
 /**
- * Calls three tools one after the other. Every request is stored before it is sent, so that the process can be killed at any
- * point and restarted: no tool runs twice, and no result is lost.
+ * Calls three tools one after the other. Every request is stored before it is sent, and every receipt before its result is
+ * used, so that the process can be killed at any point and restarted: no tool runs twice, and no result or proof is lost.
  *
  *     node dist/leader/orchestrator.js URL FOLDER ITEM QUANTITY
  */
@@ -16,20 +16,22 @@ import {
   type ToolType,
 } from "svc-runtime/leader";
 import { contracts } from "../generated/contracts.js";
-import type { Price, Receipt, Total } from "../steps.js";
+import type { Invoice, Price, Total } from "../steps.js";
+import { receiptFile } from "./receipt-file.js";
 
 const [url, folder, item, quantity] = process.argv.slice(2);
 const { LEADER_KEY, TOOL_KEY } = process.env;
 if (!(url && folder && item && quantity && LEADER_KEY && TOOL_KEY)) {
   throw new Error("usage: LEADER_KEY=HEX TOOL_KEY=HEX node dist/leader/orchestrator.js URL FOLDER ITEM QUANTITY");
 }
-const options = { leader: { id: "orchestrator", keyId: 0, key: LEADER_KEY }, toolKey: TOOL_KEY, contracts };
-const deadline = Date.now() + 60_000;
 mkdirSync(folder, { recursive: true });
+const receipts = receiptFile(join(folder, "receipts.jsonl"));
+const options = { leader: { id: "orchestrator", keyId: 0, key: LEADER_KEY }, toolKey: TOOL_KEY, contracts, receipts };
+const deadline = Date.now() + 60_000;
 
 const price = await LeaderClient.connect<typeof Price>(`${url}/price`, options);
 const total = await LeaderClient.connect<typeof Total>(`${url}/total`, options);
-const receipt = await LeaderClient.connect<typeof Receipt>(`${url}/receipt`, options);
+const invoice = await LeaderClient.connect<typeof Invoice>(`${url}/invoice`, options);
 
 // Results are passed on unchanged: bigints stay exact, dates stay dates.
 const priced = (await step("price", price, { item })).output;
@@ -37,9 +39,9 @@ if (!("priced" in priced)) throw new Error(priced._err_eval.reason);
 const { cents, at } = priced.priced;
 const totalled = (await step("total", total, { cents, quantity: BigInt(quantity) })).output;
 if (!("totalled" in totalled)) throw new Error(totalled._err_eval.reason);
-const done = (await step("receipt", receipt, { cents: totalled.totalled.cents, at })).output;
-if (!("receipt" in done)) throw new Error(done._err_eval.reason);
-console.log(`${done.receipt.text}, ${Buffer.from(done.receipt.digest).toString("hex")}`);
+const done = (await step("invoice", invoice, { cents: totalled.totalled.cents, at })).output;
+if (!("invoice" in done)) throw new Error(done._err_eval.reason);
+console.log(`${done.invoice.text}, ${Buffer.from(done.invoice.digest).toString("hex")}`);
 
 /** Sends the stored request of a step, or signs and stores one. For a step that already ran, the tool answers with its stored result. */
 async function step<Tool extends ToolType>(
