@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -28,6 +28,15 @@ test("the demo prints every step and exits with 0", () => {
   assert.match(stdout, /✓ the key TOOL answered this result to this request\n/);
   assert.match(stdout, /\n✓ true\n/);
   assert.match(stdout, /\nAll checks passed\. Next: .*\n$/);
+  const [, shown = ""] =
+    /```text demo\n\$ npm run demo\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, "README.md"), "utf8")) ?? [];
+  let rest = stdout;
+  for (const line of shown.split("\n").filter((line) => line !== "")) {
+    const at = rest.indexOf(`${line}\n`);
+    assert.notEqual(at, -1, `README.md shows a line that the demo does not print here: ${line}`);
+    rest = rest.slice(at + line.length);
+  }
+  assert.ok(shown.split("\n").length > 8);
   // Nothing here is a whole hash, signature or key.
   assert.doesNotMatch(stdout, /[0-9a-f]{20}|[\w-]{43}/);
 });

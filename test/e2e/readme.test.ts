@@ -79,7 +79,7 @@ test("every code block states its purpose", () => {
   for (const { info } of SNIPPETS) {
     assert.match(
       info,
-      /^(?:(?:ts|json) file=[\w./-]+|sh (?:run|serve|call)|(?:json|text) output|(?:ts|sh|text) tool|ts template|(?:sh|text) get started)$/,
+      /^(?:(?:ts|json) file=[\w./-]+|sh (?:run|serve|call)|(?:json|text) output|(?:ts|sh|text) tool|text demo|ts template|(?:sh|text) get started)$/,
     );
   }
   assert.ok(SNIPPETS.length > 10);
