@@ -50,7 +50,7 @@ const LAYERS = [
     name: "config",
     files: "runtime/config/*",
     below: "wire fqn status",
-    node: "crypto fs fs/promises net path timers/promises worker_threads",
+    node: "fs fs/promises net path",
   },
   { name: "server/errors", files: "runtime/server/errors/*", below: "wire" },
   {

@@ -1,16 +1,15 @@
 // Allow-list of leaders, version 1, inline or in a file (protocol section 10).
 
+import { type BigIntStats, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import { readPublicKey } from "svc-client/internal/keys";
 import { asBuffer } from "svc-client/internal/wire/bytes";
 import type { VerifyKey } from "svc-client/internal/wire/crypto/ed25519-keys";
 import { isLeaderId } from "svc-client/internal/wire/protocol";
 import type { LeaderResolver } from "./leader-resolver.js";
 import { openDocument } from "./open-document.js";
-import { digestOf, type HashedFile, hiddenPath } from "./operator-file.js";
-import { parseJsonAside } from "./parse-aside.js";
-import { DocumentNode, type DocumentSource, type Faults, notJson } from "./strict-json.js";
+import { digestOf, hiddenPath, isSameFile, readOperatorFile } from "./operator-file.js";
+import { DocumentNode, type DocumentSource, type Faults } from "./strict-json.js";
 
 /** A parsed allow-list: keys by leader and key id. */
 type AllowedLeaders = ReadonlyMap<string, ReadonlyMap<bigint, VerifyKey>>;
@@ -48,8 +47,8 @@ export function checkAllowListShape(node: DocumentNode): void {
   for (const _ of listedKeys(leaders));
 }
 
-/** Yields the valid keys of all leaders, and undefined after the keys of each leader, so that each leader is a step. */
-function* listedKeys(leaders: DocumentNode): Generator<LeaderKeyShape | undefined> {
+/** Yields the well-formed keys of all leaders. */
+function* listedKeys(leaders: DocumentNode): Generator<LeaderKeyShape> {
   const { faults } = leaders;
   for (const leader of faults.attempt(() => leaders.items()) ?? []) {
     const members = faults.attempt(() => leader.members({ required: ["leader_id", "keys"] }));
@@ -61,16 +60,15 @@ function* listedKeys(leaders: DocumentNode): Generator<LeaderKeyShape | undefine
       if (shape === undefined || leaderId === undefined || text === undefined || kid === undefined) continue;
       yield { leaderId, kid, kidNode: shape.kid, publicKey: shape.public_key };
     }
-    yield undefined;
   }
 }
 
 /**
- * Checks a whole allow-list, one key for each step. Adds errors to `node.faults`.
+ * Checks a whole allow-list. Adds errors to `node.faults`.
  *
  * @param previous current list; a key that is also in this list is not checked again
  */
-function* readingSteps(node: DocumentNode, previous: AllowedLeaders): Generator<void, AllowedLeaders> {
+function readAllowList(node: DocumentNode, previous: AllowedLeaders): AllowedLeaders {
   const { faults } = node;
   const { version, leaders } = listMembers(node);
   faults.attempt(() => {
@@ -79,10 +77,7 @@ function* readingSteps(node: DocumentNode, previous: AllowedLeaders): Generator<
   });
   const sendable = new Map<string, Map<bigint, VerifyKey>>();
   const others = new Map<string, Map<bigint, VerifyKey>>();
-  for (const shape of listedKeys(leaders)) {
-    yield;
-    if (shape === undefined) continue;
-    const { leaderId, kid, kidNode, publicKey } = shape;
+  for (const { leaderId, kid, kidNode, publicKey } of listedKeys(leaders)) {
     faults.attempt(() => {
       // An id that is not a valid leader id does not fit in a header, so no request can match it.
       const byLeader = isLeaderId(leaderId) ? sendable : others;
@@ -98,50 +93,6 @@ function* readingSteps(node: DocumentNode, previous: AllowedLeaders): Generator<
     });
   }
   return sendable;
-}
-
-function readAllowList(node: DocumentNode, previous: AllowedLeaders): AllowedLeaders {
-  const steps = readingSteps(node, previous);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
-
-/** Length of a time slice on an idle event loop, in milliseconds. */
-const SLICE_MS = 4;
-/**
- * Maximum length of a time slice, in milliseconds. Under load, a slice is a third of the time since the previous one.
- */
-const MAX_SLICE_MS = 25;
-/** Number of steps between two readings of the clock. Checking a key takes up to 0.1 ms. */
-const STEPS = 8;
-
-/**
- * Reads an allow-list in time slices, between which the event loop runs. The slices get a minimum share of the time, so
- * that constant load cannot delay the removal of a revoked key.
- *
- * @returns undefined if the signal is aborted
- */
-async function readInSlices(
-  node: DocumentNode,
-  previous: AllowedLeaders,
-  signal: AbortSignal,
-): Promise<AllowedLeaders | undefined> {
-  const steps = readingSteps(node, previous);
-  for (let sliceMs = SLICE_MS; !signal.aborted; ) {
-    const end = performance.now() + sliceMs;
-    do {
-      for (let i = 0; i < STEPS; i++) {
-        const step = steps.next();
-        if (step.done === true) return step.value;
-      }
-    } while (performance.now() < end);
-    const ended = performance.now();
-    await setImmediate();
-    sliceMs = Math.min(Math.max(SLICE_MS, (performance.now() - ended) / 3), MAX_SLICE_MS);
-  }
-  return undefined;
 }
 
 function readVerifyKey(node: DocumentNode, known: VerifyKey | undefined): VerifyKey {
@@ -170,7 +121,7 @@ export function inlineLeaders(node: DocumentNode, previous?: LeaderResolver): Le
 }
 
 /**
- * Reads an allow-list from a file; {@link FileLeaders.adopt} reads later versions.
+ * Reads an allow-list from a file; look-ups read later versions.
  *
  * @param path relative to the current working directory of the process
  * @param previous the resolver to replace; if it reads the same file, it is returned, without reading the file again
@@ -241,22 +192,32 @@ function* keysOf(list: AllowedLeaders): Generator<VerifyKey> {
   for (const keys of list.values()) yield* keys.values();
 }
 
-/** Allow-list in a file. Contains the current version until {@link adopt} replaces it. */
+/** Milliseconds after which a version is read a second time: a later write may have had the same timestamp. */
+const MIN_STAMP_AGE_MS = 20;
+
+/** Allow-list in a file, which is read again at a look-up after the file has changed (protocol section 10). */
 export class FileLeaders extends Leaders {
   /** Absolute. */
   readonly path: string;
   readonly source: DocumentSource;
   #digest: string;
+  /** Stats of the version that was read last, even if it was invalid. */
+  #stats: BigIntStats;
+  /** Time at which that version is read once more. */
+  #readAgainAt: number | undefined;
+  /** Whether a look-up has compared the stats in this turn of the event loop. */
+  #isCompared = false;
 
   /** @throws ConfigError if the file is missing, unreadable or invalid */
   constructor(path: string) {
     const file = resolve(path);
     const source = listSource(path, file);
-    const { bytes } = openDocument(source);
+    const { bytes, stats } = openDocument(source);
     super(readAllowList(DocumentNode.read(bytes, source), EMPTY));
     this.path = file;
     this.source = source;
     this.#digest = digestOf(bytes);
+    this.#stats = stats;
   }
 
   /** Digest of the current version. */
@@ -264,19 +225,43 @@ export class FileLeaders extends Leaders {
     return this.#digest;
   }
 
+  override lookup(leaderId: string, kid: bigint): VerifyKey | undefined {
+    if (!this.#isCompared) {
+      this.#isCompared = true;
+      setImmediate(this.#turnEnded);
+      this.#readAgainIfChanged();
+    }
+    return super.lookup(leaderId, kid);
+  }
+
+  readonly #turnEnded = (): void => {
+    this.#isCompared = false;
+  };
+
+  /** Adopts a new version of the file. If it cannot be used, the current one stays; the follower of the file logs why. */
+  #readAgainIfChanged(): void {
+    try {
+      const isChanged = !isSameFile(statSync(this.path, { bigint: true }), this.#stats);
+      if (!isChanged && (this.#readAgainAt === undefined || performance.now() < this.#readAgainAt)) return;
+      const reading = readOperatorFile(this.path);
+      if ("fault" in reading) return;
+      this.#readAgainAt = isChanged ? performance.now() + MIN_STAMP_AGE_MS : undefined;
+      this.#stats = reading.stats;
+      this.adopt(reading.bytes);
+    } catch {
+      // The file is missing or invalid.
+    }
+  }
+
   /**
-   * Reads a version while calls are served, and makes it the current one unless the signal is aborted first.
+   * Makes a version the current one.
    *
    * @throws ConfigError if the version is invalid; the current version stays
    */
-  async adopt({ bytes, digest }: HashedFile, signal: AbortSignal): Promise<void> {
+  adopt(bytes: Uint8Array, digest: string = digestOf(bytes)): void {
     // Several servers may share a configuration, and each watches its file.
     if (digest === this.#digest) return;
-    const parsed = await parseJsonAside(bytes, signal);
-    if ("fault" in parsed) throw notJson(parsed.fault, parsed.bytes, this.source);
-    const list = await readInSlices(DocumentNode.of(parsed.document, this.source), this.list, signal);
-    if (list === undefined) return;
-    this.list = list;
+    this.list = readAllowList(DocumentNode.read(bytes, this.source), this.list);
     this.#digest = digest;
   }
 }

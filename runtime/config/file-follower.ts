@@ -1,15 +1,14 @@
-// Watches files that operators replace while a process runs. Versions are compared by content.
+// Polls files that operators replace while a process runs. Versions are compared by content.
 //
-// A directory watcher triggers early checks, and polling covers its gaps: a watcher stops if the directory is replaced,
-// does not follow links, does not exist on some file systems, and needs a file descriptor.
+// Directory watchers are not used: a watcher stops if the directory is replaced, does not follow links, does not exist
+// on some file systems, and needs a file descriptor.
 
-import { type BigIntStats, type FSWatcher, watch } from "node:fs";
+import type { BigIntStats } from "node:fs";
 import { stat } from "node:fs/promises";
-import { dirname } from "node:path";
-import { type HashedFile, type HashedReading, readOperatorFileAsync } from "./operator-file.js";
+import { type HashedFile, type HashedReading, isSameFile, readOperatorFileAsync } from "./operator-file.js";
 import { ReloadCounter, type ReloadStats } from "./reload-stats.js";
 
-/** Milliseconds between checks if there are no change events. */
+/** Milliseconds between checks. */
 const DEFAULT_RELOAD_INTERVAL_MS = 1_000;
 /** Milliseconds between two reads. A version is checked once both are equal, because a file may be partly written. */
 const SETTLE_MS = 100;
@@ -31,6 +30,8 @@ export interface VersionRefusal {
   readonly refused: string;
   /** Whether the same files may become valid later, because the reason lies outside them. */
   readonly retry?: boolean;
+  /** Fields for the log about an unexpected error. */
+  readonly cause?: object;
 }
 
 export interface FollowerLog {
@@ -47,13 +48,9 @@ export interface FollowerOptions {
   /** Digests of the current version, in the order of `paths`. */
   readonly digests: readonly string[];
   /**
-   * Validates a version and adopts it, or returns the reason for rejecting it and changes nothing. After the signal is
-   * aborted, must not adopt anything.
+   * Validates a version and adopts it, or returns the reason for rejecting it and changes nothing.
    */
-  adopt(
-    signal: AbortSignal,
-    ...files: readonly HashedFile[]
-  ): VersionRefusal | undefined | Promise<VersionRefusal | undefined>;
+  adopt(...files: readonly HashedFile[]): VersionRefusal | undefined;
   readonly log: FollowerLog;
   /** Default: {@link DEFAULT_RELOAD_INTERVAL_MS}. */
   readonly intervalMs?: number;
@@ -73,7 +70,6 @@ export class FileFollower {
   readonly #options: FollowerOptions;
   readonly #intervalMs: number;
   readonly #counter = new ReloadCounter();
-  readonly #watchers = new Map<string, { watcher: FSWatcher; ino: bigint; dev: bigint }>();
   /** {@link Version.state} of the version in use. */
   #inForce: string;
   /** {@link Version.state} of the version checked last; undefined if the next read must be checked in any case. */
@@ -82,9 +78,8 @@ export class FileFollower {
   readonly #reported = new Set<string>();
   /** Callbacks of `reload` calls. */
   readonly #pendingReloads: (() => void)[] = [];
-  #notified = false;
   #wake: (() => void) | undefined;
-  readonly #closing = new AbortController();
+  #closed = false;
   /** State and timestamps of large files when they were last read. */
   #stamped: { readonly state: string; readonly stamps: readonly BigIntStats[] } | undefined;
 
@@ -110,33 +105,25 @@ export class FileFollower {
 
   /** Stops watching. Nothing is adopted afterwards. */
   close(): void {
-    this.#closing.abort();
-    for (const { watcher } of this.#watchers.values()) watcher.close();
-    this.#watchers.clear();
+    this.#closed = true;
     this.#wake?.();
     for (const done of this.#pendingReloads.splice(0)) done();
-  }
-
-  get #closed(): boolean {
-    return this.#closing.signal.aborted;
   }
 
   async #run(): Promise<void> {
     while (!this.#closed) {
       const reloads = this.#pendingReloads.splice(0);
-      this.#notified = false;
       try {
         await this.#check(reloads.length > 0);
       } catch {
         // Only a failing logger throws here. It must not end the loop.
       }
       for (const done of reloads) done();
-      await this.#waitForCheck();
+      await this.#sleep(this.#intervalMs);
     }
   }
 
   async #check(forced: boolean): Promise<void> {
-    await Promise.all(this.#directories().map((directory) => this.#ensureWatcher(directory)));
     if (!forced && (await this.#hasKnownStamps())) {
       if (this.#judged === this.#inForce) this.#counter.seenGood();
       return;
@@ -154,11 +141,11 @@ export class FileFollower {
       }
     }
     if (this.#closed) return;
-    if (forced || version.state !== this.#judged) await this.#judge(version, forced);
+    if (forced || version.state !== this.#judged) this.#judge(version, forced);
     else if (version.state === this.#inForce) this.#counter.seenGood();
   }
 
-  async #judge({ state, readings }: Version, forced: boolean): Promise<void> {
+  #judge({ state, readings }: Version, forced: boolean): void {
     this.#judged = state;
     const {
       titles: [title],
@@ -171,34 +158,32 @@ export class FileFollower {
       log.info({}, `${title} ${isRecovered ? "again contains the version in use" : "is unchanged"}`);
       return;
     }
-    const refusal = await this.#adopt(readings);
-    if (this.#closed) return;
+    const refusal = this.#adopt(readings);
     if (refusal === undefined) {
       this.#inForce = state;
       this.#counter.countApplied();
       this.#reported.clear();
       return;
     }
-    const { refused, retry } = refusal;
+    const { refused, retry, cause } = refusal;
     if (retry === true) this.#judged = undefined;
     // A version that is checked again and rejected for the same reason is counted only for a requested reload.
     if (retry !== true || forced || this.#counter.fault !== refused) this.#counter.countRefused(refused);
     if (!forced && this.#reported.has(refused)) return;
     this.#reported.add(refused);
-    log.warn({}, `${refused}; the previous version remains in use`);
+    log.warn({ ...cause }, `${refused}; the previous version remains in use`);
   }
 
-  async #adopt(readings: readonly HashedReading[]): Promise<VersionRefusal | undefined> {
+  #adopt(readings: readonly HashedReading[]): VersionRefusal | undefined {
     const files: HashedFile[] = [];
     for (const [i, reading] of readings.entries()) {
       if ("fault" in reading) return { refused: `${this.#options.titles[i]} ${reading.fault}` };
       files.push(reading);
     }
     try {
-      return await this.#options.adopt(this.#closing.signal, ...files);
-    } catch {
-      // The message of an unexpected error may contain text from the file.
-      return { refused: `${this.#options.titles[0]} could not be loaded` };
+      return this.#options.adopt(...files);
+    } catch (error) {
+      return { refused: `${this.#options.titles[0]} could not be loaded`, cause: causeOf(error) };
     }
   }
 
@@ -224,53 +209,16 @@ export class FileFollower {
     return stats.every((found, i) => found !== undefined && isSameFile(found, stamps?.[i] as BigIntStats));
   }
 
-  #directories(): string[] {
-    return [...new Set(this.#options.paths.map(dirname))];
-  }
-
-  /** Watches the directory that is now at the path; it may have been replaced. */
-  async #ensureWatcher(directory: string): Promise<void> {
-    const found = await stat(directory, { bigint: true }).catch(() => undefined);
-    const current = this.#watchers.get(directory);
-    if (this.#closed || (current !== undefined && current.ino === found?.ino && current.dev === found.dev)) return;
-    current?.watcher.close();
-    this.#watchers.delete(directory);
-    if (found === undefined) return;
-    try {
-      const watcher = watch(directory, { persistent: false }, () => {
-        this.#notified = true;
-        this.#wake?.();
-      });
-      this.#watchers.set(directory, { watcher, ino: found.ino, dev: found.dev });
-      watcher.on("error", () => {
-        watcher.close();
-        if (this.#watchers.get(directory)?.watcher === watcher) this.#watchers.delete(directory);
-      });
-    } catch {
-      // Without descriptors or inotify, polling is sufficient.
-    }
-  }
-
-  /** Waits for the next check: until a reload, for the settle time after a change event, otherwise for the interval. */
-  async #waitForCheck(): Promise<void> {
-    await this.#sleep(this.#settleMs());
-    await this.#sleep(this.#intervalMs - this.#settleMs(), () => this.#notified);
-  }
-
-  /** Waits for a number of milliseconds, or until a reload or `isDone`. */
-  async #sleep(milliseconds: number, isDone: () => boolean = () => false): Promise<void> {
-    const end = performance.now() + milliseconds;
-    while (!this.#closed && this.#pendingReloads.length === 0 && !isDone()) {
-      const left = end - performance.now();
-      if (left <= 0) return;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, left).unref();
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
+  /** Waits for a number of milliseconds, or until a reload. */
+  async #sleep(milliseconds: number): Promise<void> {
+    if (this.#closed || this.#pendingReloads.length > 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, milliseconds).unref();
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   #settleMs(): number {
@@ -278,10 +226,13 @@ export class FileFollower {
   }
 }
 
-function stateOf(states: readonly string[]): string {
-  return states.join("\n");
+/** Kind and place of an unexpected error. Its message may contain text from the file. */
+function causeOf(error: unknown): object {
+  const { name, code, stack = "" } = Object(error) as NodeJS.ErrnoException;
+  const frames = stack.split("\n").flatMap((line) => /^ +at (?:async )?(\S+) \(/.exec(line)?.[1] ?? []);
+  return { cause: code ?? name ?? typeof error, in: frames.slice(0, 5) };
 }
 
-function isSameFile(a: BigIntStats, b: BigIntStats): boolean {
-  return a.mtimeNs === b.mtimeNs && a.size === b.size && a.ino === b.ino && a.ctimeNs === b.ctimeNs && a.dev === b.dev;
+function stateOf(states: readonly string[]): string {
+  return states.join("\n");
 }

@@ -1,8 +1,7 @@
 // Reads the operator's files: configuration, allow-list, certificate, key. Messages contain no text from the files.
 
-import { createHash } from "node:crypto";
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
 import { looksLikeKey } from "svc-client/internal/keys";
 import { sha256 } from "svc-client/internal/wire/crypto/hash";
@@ -50,13 +49,16 @@ export interface HashedFile extends OperatorFile {
 /** A file with its digest, or the reason why it cannot be used. */
 export type HashedReading = HashedFile | { readonly fault: string };
 
-/** Reads a file asynchronously, part by part. Never rejects. */
+/** Reads a file asynchronously. Never rejects. */
 export async function readOperatorFileAsync(path: string): Promise<HashedReading> {
   try {
     const file = await open(path, FLAGS);
     try {
       const stats = await file.stat({ bigint: true });
-      return fileFault(stats) ?? (await readHashed(file, stats));
+      const fault = fileFault(stats);
+      if (fault !== undefined) return fault;
+      const bytes = await file.readFile();
+      return { bytes, stats, digest: digestOf(bytes) };
     } finally {
       await file.close();
     }
@@ -65,22 +67,9 @@ export async function readOperatorFileAsync(path: string): Promise<HashedReading
   }
 }
 
-/** Number of bytes read and hashed in one step: less than a millisecond of work. */
-const PART_BYTES = 256 * 1024;
-
-/** Reads a file to its end. If the file is changing, its length may differ from the size in `stats`. */
-async function readHashed(file: FileHandle, stats: BigIntStats): Promise<HashedReading> {
-  const hash = createHash("sha256");
-  // A separate buffer can be transferred to a thread. The extra byte detects the end of the file.
-  let bytes = Buffer.allocUnsafeSlow(Number(stats.size) + 1);
-  for (let at = 0; ; ) {
-    const { bytesRead } = await file.read(bytes, at, Math.min(PART_BYTES, bytes.length - at), at);
-    hash.update(bytes.subarray(at, at + bytesRead));
-    at += bytesRead;
-    if (bytesRead === 0) return { bytes: bytes.subarray(0, at), stats, digest: hash.digest("base64") };
-    if (at > MAX_FILE_BYTES) return TOO_LARGE;
-    if (at === bytes.length) bytes = Buffer.concat([bytes], 2 * at);
-  }
+/** Whether two stats are those of one unchanged file. */
+export function isSameFile(a: BigIntStats, b: BigIntStats): boolean {
+  return a.mtimeNs === b.mtimeNs && a.size === b.size && a.ino === b.ino && a.ctimeNs === b.ctimeNs && a.dev === b.dev;
 }
 
 const TOO_LARGE = { fault: "must be at most 64 MiB, got a larger file; make it smaller" };

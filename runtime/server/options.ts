@@ -40,9 +40,9 @@ export interface ToolOptions {
   /** Ed25519 engine: by default the fastest that works on this machine. */
   readonly engine?: EngineName;
   /**
-   * Milliseconds between checks of the configuration file, the allow-list and the certificate if the file watcher
-   * reports nothing: 1,000 by default, at least 10. With the default, a new version is used within two seconds of its
-   * last write, usually within a third of a second. A configuration set in code is not watched.
+   * Milliseconds between checks of the configuration file, the allow-list and the certificate: 1,000 by default, at
+   * least 10. With the default, a new version is used within two seconds of its last write; a new allow-list in a file
+   * is used by the next call. A configuration set in code is not watched.
    */
   readonly reloadIntervalMs?: number;
   /** Time limits of a shutdown. */

@@ -34,7 +34,7 @@ export interface ReloadOptions {
   readonly config: ToolkitRuntimeConfig;
   readonly served: readonly string[];
   readonly log: ServerLogger;
-  /** Milliseconds between checks of a file that has no change events; 1,000 if undefined. */
+  /** Milliseconds between checks of the files; 1,000 if undefined. */
   readonly intervalMs: number | undefined;
 }
 
@@ -87,7 +87,7 @@ export class ServerReload {
       if (warning !== undefined) log.warn({}, `${title} ${warning}`);
     };
     warnOfRights(file.stats);
-    const adopt = (_signal: AbortSignal, version: HashedFile) => {
+    const adopt = (version: HashedFile) => {
       const refusal = this.#adoptConfig(version.bytes, title);
       if (refusal === undefined) warnOfRights(version.stats);
       return refusal;
@@ -127,18 +127,16 @@ export class ServerReload {
     this.#leaders = leaders;
     if (leaders === undefined) return;
     const title = titleOf(leaders.source);
-    const adopt = async (signal: AbortSignal, version: HashedFile) => {
+    const adopt = ({ bytes, digest }: HashedFile) => {
       try {
-        await leaders.adopt(version, signal);
-        if (signal.aborted) return undefined;
+        leaders.adopt(bytes, digest);
         log.info({}, `loaded a new version of ${title}`);
         if (leaders.isEmpty)
           log.warn({}, `${title} contains no key: every call will be refused; add the key of a leader`);
         return undefined;
       } catch (error) {
-        // Any other error comes from the parsing thread, not from the file.
-        const refused = error instanceof ConfigError ? error.message : `${title} could not be loaded`;
-        return { refused, retry: !(error instanceof ConfigError) };
+        if (!(error instanceof ConfigError)) throw error;
+        return { refused: error.message };
       }
     };
     this.#list = this.#follow({ titles: [title], paths: [leaders.path], digests: [leaders.digest], adopt });
@@ -153,7 +151,7 @@ export class ServerReload {
       for (const warning of next.warnings) log.warn({}, warning);
     };
     use(pair);
-    const adopt = (_signal: AbortSignal, cert: HashedFile, key: HashedFile) => {
+    const adopt = (cert: HashedFile, key: HashedFile) => {
       try {
         const next = readPair(files, cert, key);
         server.setSecureContext(next.context);
