@@ -1,8 +1,8 @@
 /** `svc-gen verify`: verifies receipts of calls, offline. */
 
-import { JsonError, prettyJson } from "svc-runtime/internal/generator";
+import { JsonError, prettyJson, quoted, truncated } from "svc-runtime/internal/generator";
 import type { ReadReceiptOptions, ReceiptClaim, VerifiedReceipt } from "svc-runtime/leader";
-import { type CommandContext, defineCommand, EXIT, JSON_OPTION, UsageError } from "../cli/command.js";
+import { type CommandContext, CommandError, defineCommand, EXIT, JSON_OPTION, UsageError } from "../cli/command.js";
 import { readNamed, UnreadableFile } from "../files/read-file.js";
 import { resultText } from "../invoke/result-text.js";
 import { publicKeyIn } from "./keys/key-options.js";
@@ -54,13 +54,20 @@ cannot be decided: a key is missing, or a file cannot be read.`,
 
 async function optionsOf({ values, cwd }: CommandContext<typeof OPTIONS>): Promise<ReadReceiptOptions> {
   const { contract, "leader-key": leaderKey, "tool-key": toolKey } = values;
-  if (leaderKey !== undefined) await publicKeyIn("leader-key", leaderKey, cwd);
-  if (toolKey !== undefined) await publicKeyIn("tool-key", toolKey, cwd);
-  return {
-    ...(leaderKey !== undefined && { leaderKey }),
-    ...(toolKey !== undefined && { toolKey }),
-    ...(contract !== undefined && { metadata: readNamed(cwd, contract) }),
-  };
+  try {
+    if (leaderKey !== undefined) await publicKeyIn("leader-key", leaderKey, cwd);
+    if (toolKey !== undefined) await publicKeyIn("tool-key", toolKey, cwd);
+    return {
+      ...(leaderKey !== undefined && { leaderKey }),
+      ...(toolKey !== undefined && { toolKey }),
+      ...(contract !== undefined && { metadata: readNamed(cwd, contract) }),
+    };
+  } catch (error) {
+    // Exit 1 would mean that a receipt is false.
+    if (error instanceof CommandError) throw new UsageError(`${error.message}: ${error.hint}`);
+    if (error instanceof UnreadableFile) throw new UsageError(`--contract: ${error.message}`);
+    throw error;
+  }
 }
 
 async function judge(
@@ -68,7 +75,7 @@ async function judge(
   { cwd, readInput }: CommandContext<typeof OPTIONS>,
   options: ReadReceiptOptions,
 ): Promise<Judged> {
-  const { MAX_RECEIPT_BYTES, ReceiptError, readReceipt } = await import("svc-runtime/leader");
+  const { LeaderError, MAX_RECEIPT_BYTES, ReceiptError, readReceipt } = await import("svc-runtime/leader");
   try {
     const bytes = file === "-" ? await readInput() : readNamed(cwd, file, true, MAX_RECEIPT_BYTES);
     const receipt = readReceipt(bytes, options);
@@ -77,6 +84,7 @@ async function judge(
   } catch (error) {
     if (error instanceof ReceiptError) return { file, verdict: "false", claims: error.claims };
     if (error instanceof UnreadableFile) return { file, verdict: "undecided", claims: [], unread: error.message };
+    if (error instanceof LeaderError) throw new UsageError(`--contract: ${error.message}`);
     throw error;
   }
 }
@@ -108,7 +116,7 @@ function line({ file, verdict, claims, receipt, unread }: Judged): string {
   const why =
     receipt === undefined
       ? (unread ?? claims.find((claim) => claim.verdict === "false")?.text)
-      : `${receipt.tool} answered ${receipt.result.tag} to ${receipt.leader.id}`;
+      : `${truncated(receipt.tool, 256)} answered ${quoted(receipt.result.tag)} to ${truncated(receipt.leader.id, 256)}`;
   return `${MARKS[verdict]} ${file}: ${verdict}: ${why}\n`;
 }
 

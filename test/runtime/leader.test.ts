@@ -32,7 +32,12 @@ import {
   LeaderClient,
   LeaderError,
   publicKeyOf,
+  type Receipt,
+  type ReceiptOptions,
   readMetadata,
+  readReceipt,
+  readRequest,
+  type SignedRequest,
   signRequest,
   verifyToolSignature,
   WalrusValue,
@@ -287,6 +292,72 @@ describe("signed calls", () => {
     assert.deepEqual(second, first);
     await client.invoke(input);
     assert.equal(runs, before + 2);
+  });
+
+  test("a verified result has a receipt; without a verified signature there is none", async () => {
+    const given = { ...input, blob: Uint8Array.of(7) };
+    const result = await client.invoke(given);
+    const keys = { leaderKey: publicKeyOf(LEADER_SEED), toolKey: TOOL_KEY };
+    const read = (options?: ReceiptOptions) =>
+      readReceipt(JSON.stringify(result.receipt(options)), { ...keys, contracts: [contract] });
+    const { tool, leader: caller, inputs, output, claims } = read();
+    assert.deepEqual([tool, caller.id, caller.keyId], ["xyz.test.echo@1", "leader", 0n]);
+    assert.deepEqual(output, { ok: { ...given, big: 1n } });
+    assert.ok(claims.every(({ verdict, name }) => verdict === "true" || ["tool", "leader", "time"].includes(name)));
+    assert.ok(inputs.every(({ values }) => values.every(({ text }) => text === undefined)));
+    const texts = (options: ReceiptOptions) => read(options).inputs.map(({ values }) => values.map(({ text }) => text));
+    assert.deepEqual(texts({ withInputs: ["big", "list"] }), [
+      [undefined],
+      ["1"],
+      [undefined],
+      [undefined],
+      ["1"],
+      [undefined],
+    ]);
+    assert.deepEqual(texts({ withInputs: true }), [['{"a":[1,"x"]}'], ["1"], ["null"], ['"Bw=="'], ["1"], ["null"]]);
+    assert.throws(
+      () => read({ withInputs: ["bog"] }),
+      /^RangeError: withInputs: expected names of input ports: any, big/,
+    );
+
+    const stored = readRequest(JSON.stringify(client.sign(input)));
+    const reader = await LeaderClient.connect(`${server.url}/a/echo`, { toolKey: TOOL_KEY });
+    const other = await reader.send(stored);
+    assert.throws(() => other.receipt(), /^TypeError: receipt: .* pass its public key as `leaderKey`/);
+    assert.equal(other.receipt({ leaderKey: keys.leaderKey }).leader.id, "leader");
+    const trusting = await LeaderClient.connect(`${server.url}/a/echo`, { leader, acceptUnverified: true });
+    const unverified = await trusting.invoke(input);
+    assert.throws(
+      () => unverified.receipt(),
+      /^TypeError: receipt: expected a signed call and a client with `toolKey`/,
+    );
+  });
+
+  test("a receipt that is not kept fails the call, and a repeat gets it again", async () => {
+    const kept: Receipt[] = [];
+    let isFull = true;
+    const receipts = async (receipt: Receipt) => {
+      if (isFull) throw new Error("no space left");
+      kept.push(receipt);
+    };
+    const keeper = await LeaderClient.connect(`${server.url}/a/echo`, { leader, toolKey: TOOL_KEY, receipts });
+    const before = runs;
+    const error: LeaderError = await keeper.invoke(input, { repeat: true }).then(
+      () => assert.fail(),
+      (error) => error,
+    );
+    assert.deepEqual(
+      [error.code, error.ran, (error.cause as Error).message],
+      ["receipt_not_kept", "yes", "no space left"],
+    );
+    isFull = false;
+    const again = await keeper.send(error.request as SignedRequest);
+    assert.equal(runs, before + 1);
+    assert.deepEqual(kept, [{ ...again.receipt(), time: kept[0]?.time }]);
+    await assert.rejects(
+      LeaderClient.connect(server.url, { receipts, leader, acceptUnverified: true }),
+      /^TypeError: receipts: expected also `leader` and `toolKey`/,
+    );
   });
 
   test("a derived nonce is that of the invocation", async () => {

@@ -10,9 +10,11 @@ import type { Contract } from "../../wire/contract.js";
 import { InputHasher } from "../../wire/crypto/input-hash.js";
 import { outputHash, toolSignatureMessage } from "../../wire/crypto/signature.js";
 import { derivePorts, PortError } from "../../wire/ports.js";
+import { truncated } from "../../wire/printable.js";
 import { engine } from "../engine.js";
 import { LeaderError } from "../error.js";
 import { readMetadata } from "../metadata.js";
+import { contractIn } from "../options.js";
 import { OutputReader } from "../result/output-reader.js";
 import { decodeResult, type PublicKey, publicKey } from "../result/result.js";
 import type { OutputOf, ToolType, UntypedTool } from "../tool-types.js";
@@ -29,6 +31,9 @@ export interface ReadReceiptOptions {
   /** Metadata of the tool: an answer of `/meta`, or the list in `meta.json`. The receipt must fit its ports. */
   readonly metadata?: string | Uint8Array;
 }
+
+/** Maximum number of characters of a name that a claim quotes. */
+const MAX_SHOWN = 256;
 
 const OPTIONS = {
   leaderKey: true,
@@ -110,8 +115,8 @@ export function readReceipt(bytes: string | Uint8Array, options: ReadReceiptOpti
     ...resultClaims(parts, result !== undefined),
     keyClaim("tool", parts.toolPublicKey, toolKey),
     ...fit.claims,
-    claim("tool", "claimed", `the tool is ${parts.tool}`),
-    claim("leader", "claimed", `the leader is ${parts.leader.id}, key ID ${parts.leader.keyId}`),
+    claim("tool", "claimed", `the tool is ${truncated(parts.tool, MAX_SHOWN)}`),
+    claim("leader", "claimed", `the leader is ${truncated(parts.leader.id, MAX_SHOWN)}, key ID ${parts.leader.keyId}`),
     claim("time", "claimed", `the result arrived at ${parts.time.toISOString()}`),
   ];
   if (result === undefined || claims.some(({ verdict }) => verdict === "false")) throw new ReceiptError(claims);
@@ -184,33 +189,41 @@ function resultOf(bcs: Uint8Array): ReturnType<typeof decodeOutput> | undefined 
   }
 }
 
-/** Compares the ports of the input and the result with each given contract, and decodes the result with its types. */
+/**
+ * Compares the ports of the input and the result with each given contract, and decodes the result with its types.
+ *
+ * @throws {@link LeaderError} `invalid_metadata`; TypeError if the contracts do not include the tool's
+ */
 function fitOf(parts: ReceiptParts, { contracts, metadata }: ReadReceiptOptions) {
-  const contract = contracts?.find(({ fqn }) => fqn === parts.tool);
+  const contract = contracts && contractIn(contracts, parts.tool);
+  const schemas = [
+    contract && { inputPorts: contract.input, outputVariants: contract.output },
+    metadata === undefined ? undefined : portsIn(metadata, parts.tool),
+  ];
   const claims: ReceiptClaim[] = [];
   let output: unknown;
-  const check = (read: () => MetaSchema | undefined) => {
-    const text = `the input and the result fit the contract of ${parts.tool}`;
+  for (const ports of schemas.filter((schema) => schema !== undefined)) {
+    const text = `the input and the result fit the contract of ${truncated(parts.tool, MAX_SHOWN)}`;
     try {
-      const ports = read();
-      const result = ports && decodeResult(ports, parts.bcs);
-      if (result !== undefined && contract !== undefined) output = new OutputReader(contract).read(result);
-      claims.push(claim("contract", ports !== undefined && hasPorts(parts, ports), text));
+      const result = decodeResult(ports, parts.bcs);
+      if (contract !== undefined) output = new OutputReader(contract).read(result);
+      claims.push(claim("contract", hasPorts(parts, ports), text));
     } catch (error) {
-      if (!(error instanceof LeaderError || error instanceof PortError)) throw error;
+      if (!(error instanceof LeaderError)) throw error;
       claims.push(claim("contract", false, `${text}: ${error.message}`));
     }
-  };
-  if (contracts !== undefined) {
-    check(() => contract && { inputPorts: contract.input, outputVariants: contract.output });
-  }
-  if (metadata !== undefined) {
-    check(() => {
-      const { inputSchema, outputSchema } = readMetadata(metadata, parts.tool);
-      return derivePorts(inputSchema, outputSchema);
-    });
   }
   return { claims, output };
+}
+
+function portsIn(metadata: string | Uint8Array, fqn: string): MetaSchema {
+  const { inputSchema, outputSchema } = readMetadata(metadata, fqn);
+  try {
+    return derivePorts(inputSchema, outputSchema);
+  } catch (error) {
+    if (!(error instanceof PortError)) throw error;
+    throw new LeaderError("invalid_metadata", error.message, { cause: error });
+  }
 }
 
 function hasPorts({ inputs }: ReceiptParts, { inputPorts }: MetaSchema): boolean {
