@@ -84,16 +84,16 @@ async function openBridge(call: McpCall, root: string, complain: (problem: strin
     const urls = given ?? [(await development()).url];
     return (await Promise.all(urls.map((url) => toolAddresses(url, client.tls)))).flat();
   };
-  const { readSecret } = await import("../invoke/secrets.js");
-  const secrets = new Map(
-    (call.values.secret ?? []).map((each) => {
-      const { name, secret } = readSecret(each, call.env);
-      return [name, secret()] as const;
-    }),
-  );
-  const bridge = new Bridge({ addresses, client, complain, secrets });
+  const bridge = new Bridge({ addresses, client, complain });
   const problems = await bridge.read();
   if (problems.length > 0) throw new CommandError(problems.join("; "), "pass --url with only the other tools");
+  const { readSecret } = await import("../invoke/secrets.js");
+  bridge.bindSecrets(
+    (call.values.secret ?? []).map((each) => {
+      const { name, secret } = readSecret(each, call.env);
+      return { name, text: secret() };
+    }),
+  );
   return bridge;
 }
 

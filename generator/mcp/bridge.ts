@@ -2,11 +2,12 @@
 
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { FAILURE_VARIANT } from "svc-runtime/internal/generator";
-import { LeaderClient, LeaderError, type LeaderOptions } from "svc-runtime/leader";
+import { type CallResult, LeaderClient, LeaderError, type LeaderOptions } from "svc-runtime/leader";
 import { quoted } from "../compile/diagnostics/quote.js";
 import { ERROR_ANSWERS, RAN_TEXTS } from "../error-answers.js";
 import { OutOfTime } from "../run-within.js";
 import { sentences } from "../sentences.js";
+import { BoundSecrets, type GivenSecret } from "./bound-secrets.js";
 import { BridgedTool, UnfitTool } from "./bridged-tool.js";
 import { type Plain, RoundedInteger } from "./exact-integers.js";
 import { RepeatedCalls, ReusedKey } from "./repeated-calls.js";
@@ -19,8 +20,6 @@ export interface BridgeOptions {
   readonly addresses: () => Promise<readonly string[]>;
   /** Options of the calls, which are signed if there is a leader. */
   readonly client: LeaderOptions;
-  /** Values of secret ports, by name. Clients neither see nor send them. */
-  readonly secrets?: ReadonlyMap<string, string>;
   /** Reports a tool that is omitted, and the reason. */
   readonly complain: (problem: string) => void;
 }
@@ -39,9 +38,11 @@ export class UnknownTool extends Error {}
 
 export class Bridge {
   readonly #options: BridgeOptions;
-  readonly #clients = new Map<string, LeaderClient>();
+  /** Clients by address, each with its tool unless the tool is unfit. */
+  readonly #clients = new Map<string, { readonly client: LeaderClient; tool?: BridgedTool }>();
   readonly #repeated = new RepeatedCalls();
   #tools: ReadonlyMap<string, BridgedTool> = new Map();
+  #secrets = new BoundSecrets([], []);
   /** Listeners for a changed contract. */
   readonly onChange = new Set<() => void>();
 
@@ -58,10 +59,10 @@ export class Bridge {
     const problems: string[] = [];
     const tools = new Map<string, BridgedTool>();
     const addresses = await this.#options.addresses();
-    for (const [url, client] of this.#clients) {
+    for (const [url, { client }] of this.#clients) {
       if (addresses.includes(url)) continue;
       this.#clients.delete(url);
-      void client.close();
+      void client.close().catch(() => {});
     }
     const read = addresses.map((url) => this.#contractAt(url));
     for (const result of await Promise.all(read)) {
@@ -69,24 +70,37 @@ export class Bridge {
       const other = tool && tools.get(tool.name);
       if (typeof result === "string") problems.push(result);
       else if (other !== undefined) {
-        problems.push(`${result.client.metadata.fqn} and ${other.client.metadata.fqn} are both ${result.name}`);
+        problems.push(`${result.fqn} and ${other.fqn} are both ${result.name}`);
       } else tools.set(result.name, result);
     }
     this.#tools = tools;
     return problems;
   }
 
+  /**
+   * Gives secrets to the tools that were read. Clients neither see nor send them.
+   *
+   * @throws UsageError
+   */
+  bindSecrets(given: readonly GivenSecret[]): void {
+    this.#secrets = new BoundSecrets(given, [...this.#tools.values()]);
+  }
+
+  /** The tool at an address, or the reason why it is omitted. Other tools do not depend on its metadata. */
   async #contractAt(url: string): Promise<BridgedTool | string> {
     try {
-      const known = this.#clients.get(url);
-      const client = known ?? (await LeaderClient.connect(url, this.#options.client));
-      this.#clients.set(url, client);
-      if (known !== undefined) await known.refresh();
-      return new BridgedTool(client);
+      const known = this.#clients.get(url) ?? { client: await LeaderClient.connect(url, this.#options.client) };
+      if (this.#clients.get(url) !== undefined) await known.client.refresh();
+      this.#clients.set(url, known);
+      if (known.tool === undefined || known.tool.isOutdated) {
+        delete known.tool;
+        known.tool = new BridgedTool(known.client, url);
+      }
+      return known.tool;
     } catch (error) {
       if (error instanceof LeaderError) return `no metadata from ${url}: ${error.message}`;
       if (error instanceof UnfitTool) return error.message;
-      throw error;
+      return `the schemas of ${url} cannot be used: ${reasonOf(error)}`;
     }
   }
 
@@ -95,10 +109,10 @@ export class Bridge {
     const before = this.#tools;
     for (const problem of await this.read()) this.#options.complain(problem);
     if (this.#tools.size === 0) this.#tools = before;
-    return Array.from(this.#tools.values(), ({ name, inputSchema, outputSchema, client: { metadata } }) => ({
+    return Array.from(this.#tools.values(), ({ name, fqn, inputSchema, outputSchema, client }) => ({
       name,
-      title: metadata.fqn,
-      description: metadata.description,
+      title: fqn,
+      description: client.metadata.description,
       inputSchema: inputSchema as Tool["inputSchema"],
       outputSchema: outputSchema as Tool["outputSchema"],
     }));
@@ -113,52 +127,52 @@ export class Bridge {
     if (!this.#tools.has(call.name)) await this.list();
     const tool = this.#tools.get(call.name);
     if (tool === undefined) throw new UnknownTool(`no tool has the name ${quoted(call.name)}: list the tools again`);
+    let result: CallResult;
     try {
-      return await this.#run(tool, call);
+      const sending = this.#prepare(tool, call);
+      if (typeof sending === "string") return failure(`${sending}. The tool did not run.`);
+      result = await sending();
     } catch (error) {
       if (error instanceof LeaderError) return failure(await this.#explain(tool, error));
-      if (error instanceof RoundedInteger) return failure(`${error.message}. The tool did not run.`);
-      if (error instanceof ReusedKey) return failure(`${error.message}. The tool did not run.`);
-      if (error instanceof UnfitTool) return failure(`The tool ran, and ${error.message}.`);
-      if (error instanceof OutOfTime) return failure("Validating against the tool's schema takes too long.");
-      throw error;
+      return failure(sentences(`there is no result (${reasonOf(error)})`, RAN_TEXTS.maybe));
+    }
+    try {
+      return answerOf(tool, result);
+    } catch (error) {
+      const fault = error instanceof UnfitTool ? error.message : unconverted("result", error);
+      return failure(sentences(`${RAN_TEXTS.yes}, and ${fault}`));
     }
   }
 
-  async #run(tool: BridgedTool, { name, args, key, signal }: BridgeCall): Promise<CallToolResult> {
+  /** The function that sends a call, or the reason why the call is refused. */
+  #prepare(tool: BridgedTool, { name, args, key, signal }: BridgeCall): string | (() => Promise<CallResult>) {
     const { client } = tool;
-    const secret = Array.from(tool.secrets).find(([port, isRequired]) => {
-      return port in args || (isRequired && !this.#options.secrets?.has(port));
+    const own = this.#secrets.of(tool);
+    const secret = [...tool.secrets].find(([port, isRequired]) => {
+      return Object.hasOwn(args, port) || (isRequired && !own.has(port));
     })?.[0];
     if (secret !== undefined) {
-      const how = `svc-gen mcp --secret ${secret}=VARIABLE`;
-      return failure(
-        `${secret} is a secret and must be set when this bridge is started (${how}). The tool did not run.`,
-      );
+      const how = `svc-gen mcp --secret ${tool.fqn}.${secret}=VARIABLE`;
+      return `${secret} is a secret of ${tool.fqn} and must be set when this bridge is started (${how})`;
     }
-    const own = [...(this.#options.secrets ?? [])].filter(([port]) => tool.secrets.has(port));
-    const many = new Set(client.ports.inputPorts.filter((port) => port.many).map((port) => port.name));
-    const secrets = Object.fromEntries(own.map(([port, text]) => [port, many.has(port) ? [text] : text]));
-    const input = { ...tool.inputOf(args), ...secrets };
     const isSigned = this.#options.client.leader !== undefined;
     if (!isSigned && key?.isExclusive) {
-      return failure("An unsigned call cannot be retried safely: omit the idempotency key, or sign calls.");
+      return "An unsigned call cannot be retried safely: omit the idempotency key, or sign calls";
     }
-    const sign = () => client.sign(input);
-    const text = () => JSON.stringify([name, args], (_, value) => (typeof value === "bigint" ? `${value}n` : value));
-    const result = isSigned
-      ? await client.repeat(this.#repeated.requestOf(key?.text, text(), key?.isExclusive === true, sign), { signal })
-      : await client.invokeUnsigned(input, { signal });
-    const structuredContent = tool.structured(result);
-    if (result.tag === FAILURE_VARIANT) {
-      const { reason } = structuredContent[FAILURE_VARIANT] as Plain;
-      return failure(`The tool reports a failure: ${typeof reason === "string" ? reason : JSON.stringify(reason)}`);
+    try {
+      const many = new Set(client.ports.inputPorts.filter((port) => port.many).map((port) => port.name));
+      const secrets = [...own].filter(([port]) => tool.secrets.has(port));
+      const texts = Object.fromEntries(secrets.map(([port, text]) => [port, many.has(port) ? [text] : text]));
+      const input = { ...tool.inputOf(args), ...texts };
+      if (!isSigned) return () => client.invokeUnsigned(input, { signal });
+      const text = JSON.stringify([name, args], (_, value) => (typeof value === "bigint" ? `${value}n` : value));
+      const request = this.#repeated.requestOf(key?.text, text, key?.isExclusive === true, () => client.sign(input));
+      return () => client.repeat(request, { signal });
+    } catch (error) {
+      if (error instanceof LeaderError) throw error;
+      if (error instanceof RoundedInteger || error instanceof ReusedKey) return error.message;
+      return unconverted("arguments", error);
     }
-    return {
-      content: [{ type: "text", text: JSON.stringify(structuredContent) }],
-      structuredContent,
-      _meta: { [SIGNATURE]: result.signature },
-    };
   }
 
   /** Explains a failed call, and whether the tool's contract has changed since it was listed. */
@@ -167,14 +181,39 @@ export class Bridge {
     if (!CONTRACT_FAULTS.has(error.code)) return text;
     const changes = await client.refresh().catch(() => []);
     if (changes.length === 0) return text;
-    await this.read();
+    // The refused call is explained even if the list of tools cannot be read.
+    await this.read().catch(() => []);
     for (const changed of this.onChange) changed();
     return `${text} The tool has changed since it was listed (${changes.join("; ")}): list the tools again.`;
   }
 
   async close(): Promise<void> {
-    for (const client of this.#clients.values()) client.destroy();
+    for (const { client } of this.#clients.values()) client.destroy();
   }
+}
+
+/** @throws UnfitTool and other errors if the result cannot be shown */
+function answerOf(tool: BridgedTool, result: CallResult): CallToolResult {
+  const structuredContent = tool.structured(result);
+  if (result.tag === FAILURE_VARIANT) {
+    const { reason } = structuredContent[FAILURE_VARIANT] as Plain;
+    return failure(`The tool reports a failure: ${typeof reason === "string" ? reason : JSON.stringify(reason)}`);
+  }
+  return {
+    content: [{ type: "text", text: JSON.stringify(structuredContent) }],
+    structuredContent,
+    _meta: { [SIGNATURE]: result.signature },
+  };
+}
+
+/** A failed conversion, which is caused by the tool's schemas. */
+function unconverted(what: "arguments" | "result", error: unknown): string {
+  if (error instanceof OutOfTime) return `the ${what} cannot be validated against the tool's schema in time`;
+  return `the ${what} cannot be converted with the tool's schema (${reasonOf(error)})`;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : "unknown error";
 }
 
 const CONTRACT_FAULTS: ReadonlySet<string> = new Set([

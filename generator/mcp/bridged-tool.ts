@@ -2,10 +2,11 @@
 
 import { FAILURE_VARIANT, readExact } from "svc-runtime/internal/generator";
 import type { CallResult, LeaderClient } from "svc-runtime/leader";
-import { DEFINITIONS, resolveReference } from "../contract/schema-reader.js";
+import { CONSTRAINTS } from "../compile/keywords.js";
+import { DEFINITIONS, nestingOf, resolveReference } from "../contract/schema-reader.js";
 import { secretPorts } from "../invoke/secrets.js";
 import { runWithin } from "../run-within.js";
-import { digitSchema, ExactIntegers, isPlain, judgeOf, type Plain } from "./exact-integers.js";
+import { digitSchema, ExactIntegers, isPlain, judgeOf, mapEntries, type Plain } from "./exact-integers.js";
 
 /** Thrown if the tool or its result cannot be represented in MCP. */
 export class UnfitTool extends Error {}
@@ -23,6 +24,7 @@ function mcpName(fqn: string): string {
 }
 
 export class BridgedTool {
+  readonly fqn: string;
   readonly name: string;
   readonly inputSchema: Plain;
   readonly outputSchema: Plain;
@@ -30,12 +32,21 @@ export class BridgedTool {
   readonly secrets: ReadonlyMap<string, boolean>;
   readonly #input: ExactIntegers;
   readonly #outputs: ReadonlyMap<string, ExactIntegers>;
-  /** Check of results, compiled at the first result. */
-  #nonconformity: ((content: unknown) => string | undefined) | undefined;
+  /** Returns the reason why a result does not match the output schema. */
+  readonly #nonconformity: (content: unknown) => string | undefined;
+  readonly #metadata: LeaderClient["metadata"];
 
-  /** @throws UnfitTool */
-  constructor(readonly client: LeaderClient) {
+  /**
+   * @param url address of the tool
+   * @throws UnfitTool; OutOfTime; ajv's errors for an invalid schema
+   */
+  constructor(
+    readonly client: LeaderClient,
+    readonly url: string,
+  ) {
+    this.#metadata = client.metadata;
     const { fqn, inputSchema, outputSchema } = client.metadata;
+    this.fqn = fqn;
     this.name = mcpName(fqn);
     if (this.name.length > MAX_NAME) {
       throw new UnfitTool(
@@ -57,6 +68,13 @@ export class BridgedTool {
       oneOf: [...variants.map(([, schema]) => withoutDefinitions(digitSchema(schema) as Plain)), FAILURE_SCHEMA],
       ...(digitSchema(definitionsOf(output)) as Plain),
     };
+    this.#nonconformity = runWithin(CONVERT_MS, () => judgeOf(this.outputSchema));
+  }
+
+  /** Whether the client has read another contract since this object was created. */
+  get isOutdated(): boolean {
+    const now = this.client.metadata;
+    return (["fqn", "inputSchema", "outputSchema"] as const).some((name) => now[name] !== this.#metadata[name]);
   }
 
   /**
@@ -81,7 +99,6 @@ export class BridgedTool {
     const plain = { [tag]: value };
     return runWithin(CONVERT_MS, () => {
       const content = (this.#outputs.get(tag) ?? PLAIN).outward(plain) as Plain;
-      this.#nonconformity ??= judgeOf(this.outputSchema);
       const fault = this.#nonconformity(content);
       if (fault === undefined) return content;
       throw new UnfitTool(`the result does not match the schema in the tool's metadata: ${fault}`);
@@ -92,18 +109,40 @@ export class BridgedTool {
 /** Converts values for which there is no contract. */
 const PLAIN = new ExactIntegers({}, {});
 
+/**
+ * Keywords of a server's schema that are compiled and shown to clients, with those that contain schemas. Others could
+ * change the meaning of a compiled schema: `$async`, for example, makes ajv return promises.
+ */
+const KEYWORDS: ReadonlySet<string> = new Set([
+  ...["$ref", "type", "enum", "const", "required", "dependentRequired", "minProperties", "maxProperties"],
+  ...["title", "description", "default", "deprecated", "examples", "readOnly", "writeOnly"],
+  ...["contentEncoding", "contentMediaType", "minContains", "maxContains"],
+  ...Object.keys(CONSTRAINTS),
+]);
+
 function readSchema(text: string): Plain {
   const schema = readExact(Buffer.from(text));
-  return isPlain(schema) ? schema : {};
+  return isPlain(schema) ? (knownPart(schema) as Plain) : {};
+}
+
+function knownPart(schema: unknown): unknown {
+  if (!isPlain(schema)) return schema;
+  const known = Object.entries(schema).flatMap(([name, value]): [string, unknown][] => {
+    const nesting = nestingOf(name, value);
+    if (nesting === "one") return [[name, knownPart(value)]];
+    if (nesting === "list") return [[name, (value as readonly unknown[]).map(knownPart)]];
+    if (nesting === "named") return isPlain(value) ? [[name, mapEntries(value, knownPart)]] : [];
+    return KEYWORDS.has(name) ? [[name, value]] : [];
+  });
+  return Object.fromEntries(known);
 }
 
 /**
  * Input schema with its ports at the root, because clients drop a tool whose root has `$ref`, `oneOf` or similar
  * keywords.
  */
-function rootOf(schema: Plain, fqn: string): Plain {
-  const { $schema: _, ...root } = schema;
-  if (isPlain(root.properties) || !("$ref" in root)) return root;
+function rootOf(root: Plain, fqn: string): Plain {
+  if (isPlain(root.properties) || root.$ref === undefined) return root;
   const at = referenced(root, root.$ref);
   if (at === undefined) throw new UnfitTool(`${fqn}: its input schema has a reference that leads out of the schema`);
   const { $ref: __, ...others } = root;

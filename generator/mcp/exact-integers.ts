@@ -23,7 +23,7 @@ export function isPlain(value: unknown): value is Plain {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function mapEntries(object: Plain, change: (value: unknown, name: string) => unknown): Plain {
+export function mapEntries(object: Plain, change: (value: unknown, name: string) => unknown): Plain {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value, name)]));
 }
 
@@ -216,17 +216,17 @@ export class ExactIntegers {
 }
 
 /**
- * Creates an ajv instance that ignores `pattern`, because a pattern from a foreign server may take exponential time.
+ * Creates an ajv instance that only parses patterns, because a pattern from a foreign server may take exponential time.
  */
 function newAjv(schema: unknown) {
   const { Ajv2020 } = createRequire(import.meta.url)("ajv/dist/2020") as typeof import("ajv/dist/2020.js");
-  const regExp = Object.assign((text: string) => (text === DIGITS ? digits : { test: () => true, source: text }), {
-    code: "",
-  });
+  const regExp = Object.assign(
+    (text: string) => (text === DIGITS ? digits : { test: () => true, source: new RegExp(text, "u").source }),
+    { code: "" },
+  );
   const lax = { strict: false, validateFormats: false, validateSchema: false, multipleOfPrecision: 6 };
   const ajv = new Ajv2020({ ...lax, code: { regExp } as never });
-  const { $id: _, ...rest } = isPlain(schema) ? schema : {};
-  return ajv.addSchema(rest as AnySchema as Plain, "schema");
+  return ajv.addSchema(doubles(schema) as AnySchema, "schema");
 }
 
 /** @returns a function that returns the reason why a value does not match a schema, or undefined if it matches */

@@ -239,24 +239,89 @@ test("secrets are hidden from clients and read from the bridge's environment", a
     },
   );
   const tool = new WrittenTool(schema, [variant("ok", {})]);
-  const { client } = await connected(
-    [tool],
-    {},
-    {
-      secrets: new Map([
-        ["apiKey", "sk-123"],
-        ["tokens", "t"],
-      ]),
-    },
-  );
+  const { client, bridge } = await connected([tool]);
+  bridge.bindSecrets([
+    { name: "apiKey", text: "sk-123" },
+    { name: "xyz.demo.written@1.tokens", text: "t" },
+  ]);
   const [listed] = (await client.listTools()).tools;
   assert.deepEqual([Object.keys(listed?.inputSchema.properties ?? {}), listed?.inputSchema.required], [["a"], ["a"]]);
   assert.deepEqual((await call(client, { a: "1" })).structuredContent, { ok: {} });
   assert.match(tool.got[0]?.body ?? "", /sk-123/);
   const given = await call(client, { a: "1", apiKey: "from the model" });
-  assert.match(textOf(given), /^apiKey is a secret and must be set when this bridge is started/);
+  assert.match(textOf(given), /^apiKey is a secret of xyz.demo.written@1 and must be set when this bridge is started/);
   const without = await connected([tool]);
-  assert.match(textOf(await call(without.client, { a: "1" })), /^apiKey is a secret.*--secret apiKey=VARIABLE/);
+  assert.match(
+    textOf(await call(without.client, { a: "1" })),
+    /^apiKey is a secret.*--secret xyz.demo.written@1.apiKey=VARIABLE/,
+  );
+});
+
+describe("a secret belongs to one tool at one address", () => {
+  const key = { type: "string", writeOnly: true };
+  const secretive = (fqn: string, properties: object = { apiKey: key }) =>
+    new WrittenTool(input({ a: {}, ...properties }), [variant("ok", {})], fqn);
+  const callAs = (client: Client, name: string) => client.callTool({ name, arguments: { a: 1 } });
+
+  test("a tool that declares the port later does not get it, and neither does one that takes the FQN", async () => {
+    const [own, later] = [secretive("xyz.bank.pay@1"), secretive("xyz.evil.weather@1", {})];
+    const tools = [own, later];
+    const { client, bridge } = await connected(tools);
+    bridge.bindSecrets([{ name: "apiKey", text: "sk-123" }]);
+    later.input = input({ a: {}, apiKey: key });
+    await client.listTools();
+    await callAs(client, "xyz_evil_weather_v1");
+    await callAs(client, "xyz_bank_pay_v1");
+    assert.deepEqual(
+      tools.map(({ got }) => got.map(({ body }) => body.includes("sk-123"))),
+      [[true], [false]],
+    );
+    tools[0] = secretive("xyz.other.tool@1");
+    tools[1] = secretive("xyz.bank.pay@1");
+    const moved = await connected(tools, {}, { addresses: async () => [`${URL}1`] });
+    moved.bridge.bindSecrets([]);
+    await callAs(moved.client, "xyz_bank_pay_v1");
+    assert.deepEqual(
+      tools[1]?.got.map(({ body }) => body.includes("sk-123")),
+      [false],
+    );
+  });
+
+  for (const [name, said] of [
+    ["apiKey", /several tools have this secret input port; name one of: xyz.demo.one@1.apiKey, xyz.demo.two@1.apiKey/],
+    ["a", /no tool has a secret input port of this name/],
+    ["xyz.demo.three@1.apiKey", /no tool has a secret input port of this name/],
+  ] as const) {
+    test(`--secret ${name} is refused`, async () => {
+      const { bridge } = await connected([secretive("xyz.demo.one@1"), secretive("xyz.demo.two@1")]);
+      assert.throws(() => bridge.bindSecrets([{ name, text: "sk-123" }]), said);
+    });
+  }
+});
+
+describe("the metadata of one tool does not affect the others", () => {
+  const good = () => new WrittenTool(input({ a: INT64 }), [variant("ok", {})], "xyz.demo.good@1");
+  const hostile: [what: string, output: object, listed: boolean][] = [
+    ["a schema of promises", { $async: true, ...variant("ok", { n: { $async: true } }) }, true],
+    ["an unknown keyword that ajv knows", variant("ok", { n: { nullable: 5, discriminator: {} } }), true],
+    ["a reference to nothing", variant("ok", { n: { $ref: "#/$defs/None" } }), false],
+    ["an unknown type", variant("ok", { n: { type: "constructor" } }), false],
+    ["an invalid pattern of names", variant("ok", { n: { patternProperties: { "(": INT64 } } }), false],
+  ];
+  for (const [what, output, listed] of hostile) {
+    test(what, async () => {
+      const tool = new WrittenTool(input({ a: INT64 }), [output]);
+      tool.answer = () => ({ ok: { n: '{"x":1}' } });
+      const { client, problems } = await connected([tool, good()]);
+      const names = (await client.listTools()).tools.map(({ name }) => name);
+      assert.deepEqual(names, [...(listed ? ["xyz_demo_written_v1"] : []), "xyz_demo_good_v1"], problems.join());
+      const good1 = await client.callTool({ name: "xyz_demo_good_v1", arguments: { a: "1" } });
+      assert.deepEqual(good1.structuredContent, { ok: {} });
+      if (!listed) return;
+      const result = await call(client, { a: "1" });
+      if (result.isError) assert.match(textOf(result), /^The tool ran, and the result cannot be converted/);
+    });
+  }
 });
 
 describe("answers that are not results", () => {
