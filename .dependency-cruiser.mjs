@@ -165,8 +165,9 @@ const LAYERS = [
     node: "path util",
   },
   {
-    name: "generator/http-exchange",
-    files: "generator/http-exchange",
+    name: "generator/http",
+    files: "generator/http/*",
+    below: "generator/compile/model",
     packages: "svc-runtime/leader",
     node: "http https perf_hooks tls",
   },
@@ -307,22 +308,21 @@ const LAYERS = [
   {
     name: "generator/config",
     files: "generator/config/*",
-    below: "generator/files/new-files generator/keys",
+    below: "generator/compile/model generator/files/new-files generator/keys",
     packages: "svc-runtime/internal/config svc-runtime/internal/generator",
-    node: "path",
   },
   {
     name: "generator/dev",
     files: "generator/dev/*",
     below:
       "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/compile/project generator/openapi generator/contract/diff generator/files/output-files generator/compile/watch generator/keys generator/config generator/files/read-file generator/files/env-file",
-    node: "child_process cluster crypto fs module os path readline stream worker_threads",
+    node: "cluster crypto fs module os path readline stream worker_threads",
   },
   {
     name: "generator/invoke",
     files: "generator/invoke/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/dev generator/command-line generator/files/output-files generator/files/read-file",
+      "generator/compile/model generator/compile/diagnostics generator/http generator/dev generator/command-line generator/files/output-files generator/files/read-file",
     packages: "svc-runtime/internal/generator svc-runtime/leader",
     node: "perf_hooks",
   },
@@ -330,7 +330,7 @@ const LAYERS = [
     name: "generator/dev/page-server",
     files: "generator/dev/page-server/* generator/dev/page-server/calls/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/http-exchange generator/openapi generator/contract/committed-contract generator/contract/diff generator/dev generator/invoke",
+      "generator/compile/model generator/compile/diagnostics generator/http generator/openapi generator/contract/committed-contract generator/contract/diff generator/dev generator/invoke",
     packages: "svc-runtime/internal/generator svc-runtime/internal/inspect svc-runtime/leader",
     node: "crypto events fs http net os path perf_hooks stream/consumers url zlib",
   },
@@ -344,7 +344,7 @@ const LAYERS = [
     name: "generator/mcp",
     files: "generator/mcp/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/run-within generator/http-exchange generator/invoke generator/command-line",
+      "generator/compile/model generator/compile/diagnostics generator/run-within generator/http generator/invoke generator/command-line",
     packages: "svc-runtime/internal/generator svc-runtime/leader @modelcontextprotocol/server ajv",
     node: "crypto http module stream stream/promises",
   },
@@ -352,22 +352,21 @@ const LAYERS = [
     name: "generator/doctor",
     files: "generator/doctor/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/http-exchange generator/contract/metadata generator/compile/project generator/contract/diff generator/config generator/files/read-file generator/files/env-file",
+      "generator/compile/model generator/compile/diagnostics generator/http generator/contract/metadata generator/compile/project generator/contract/diff generator/config generator/files/read-file generator/files/env-file",
     packages: "svc-runtime/internal/config svc-runtime/internal/generator svc-runtime/leader",
     node: "crypto fs module path",
   },
   {
     name: "generator/commands",
-    files:
-      "generator/commands/* generator/commands/keys/* generator/commands/config/* generator/commands/options/* generator/cli/completion",
+    files: "generator/commands/* generator/commands/keys/* generator/commands/config/* generator/commands/options/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/contract/metadata generator/compile/project generator/compile/second-reader generator/compile/generate generator/contract/diff generator/files/output-files generator/openapi generator/files/new-files generator/contract/committed-contract generator/compile/watch generator/keys generator/scaffold generator/import generator/dev generator/dev/page-server generator/invoke generator/config generator/mcp generator/doctor generator/command-line generator/files/read-file generator/files/env-file",
+      "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/contract/metadata generator/compile/project generator/compile/second-reader generator/compile/generate generator/contract/diff generator/files/output-files generator/openapi generator/files/new-files generator/contract/committed-contract generator/compile/watch generator/keys generator/scaffold generator/import generator/dev generator/dev/page-server generator/http generator/invoke generator/config generator/mcp generator/doctor generator/command-line generator/files/read-file generator/files/env-file",
     packages: "svc-runtime/internal/config svc-runtime/internal/generator svc-runtime/leader diff",
     node: "crypto fs path url",
   },
   {
     name: "generator/cli/cli",
-    files: "generator/cli/cli",
+    files: "generator/cli/cli generator/cli/commands",
     below:
       "generator/compile/model generator/files/atomic-write generator/files/output-files generator/commands generator/command-line generator/compile/diagnostics generator/files/read-file",
   },
@@ -459,8 +458,6 @@ export default {
   options: {
     tsPreCompilationDeps: true,
     exoticRequireStrings: ["require.resolve"],
-    // A script of the reference page, for a browser.
-    exclude: { path: "^generator/dev/reference/" },
     doNotFollow: { path: ["node_modules", "/dist/"] },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "default"] },
   },

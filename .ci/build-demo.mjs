@@ -12,7 +12,6 @@ function run(...args) {
 console.log("compiling svc-runtime and svc-gen");
 run(TSC, "-b");
 console.log("bundling the pages of svc-gen dev");
-await import("./build-reference.mjs");
 await import("./build-page.mjs");
 console.log("generating the server of examples/sum");
 run("generator/bin.js", "--quiet", "--project", "examples/sum");

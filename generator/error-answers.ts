@@ -207,6 +207,38 @@ export function callerAdvice({ caller, ran }: ErrorAnswer): string {
   return sentences(caller, ...(ran === "no" ? [RAN_TEXTS.no] : []));
 }
 
+/** Part of a signed request because of which a server refused it. */
+type AuthReason = "prefix" | "leader" | "key" | "twice" | "header";
+
+/**
+ * Explains a refused signature, by the details of the answer.
+ *
+ * @param sent prefix of the signature headers that were sent
+ */
+export function authReason(details: string, sent: string): { readonly reason: AuthReason; readonly advice: string } {
+  const [, prefix = sent] = /^([A-Za-z][A-Za-z0-9-]{0,40}-)Sig-V: missing(?:;|$)/.exec(details) ?? [];
+  if (prefix.toLowerCase() !== sent.toLowerCase()) {
+    return { reason: "prefix", advice: `this server expects another header prefix: pass --header-prefix ${prefix}` };
+  }
+  const [, reason = "header"] = AUTH_DETAILS.find(([words]) => words.test(details)) ?? [];
+  return { reason, advice: reason === "header" ? `${DROPPED} ${sent}` : AUTH_ADVICE[reason] };
+}
+
+const AUTH_DETAILS = [
+  [/no such leader and key in the allow-list$/, "leader"],
+  [/does not verify$/, "key"],
+  [/given twice$/, "twice"],
+] as const;
+
+const AUTH_ADVICE: Readonly<Record<Exclude<AuthReason, "prefix" | "header">, string>> = {
+  leader:
+    "add this leader ID and key ID with the leader's public key to the server's allow-list, which a running server reads again",
+  key: "compare the public key of this leader ID and key ID in the server's allow-list with the key that signed",
+  twice: "a gateway duplicates the header: let it pass each header once",
+};
+
+const DROPPED = "a gateway drops or changes the header: let it pass all headers that start with";
+
 /** The code and details of an error answer; undefined if the body is no error of the protocol. */
 export function readErrorAnswer(
   body: Buffer,

@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 import { closest, didYouMean } from "svc-runtime/internal/generator";
 import { contentKind, quoted } from "../compile/diagnostics/quote.js";
-import { type Command, type Option, type Options, UsageError, type Values } from "./command.js";
+import { type Command, type CommandEntry, type Options, UsageError, type Values } from "./command.js";
 
 /** Options of every command. */
 const COMMON: Options = {
@@ -11,54 +11,89 @@ const COMMON: Options = {
   version: { type: "boolean", short: "v", summary: "the version" },
 };
 
+/** A command and the words that follow its name; or a group, such as `keys`, whose help is wanted. */
+export type FoundCommand =
+  | { readonly entry: CommandEntry; readonly words: readonly string[] }
+  | { readonly group: string };
+
+/**
+ * Finds the command at the beginning of a command line. The first command of the list is the default.
+ *
+ * @throws UsageError
+ */
+export function findCommand(given: readonly string[], commands: readonly CommandEntry[]): FoundCommand {
+  const [first = "", second] = given;
+  const isHelp = given.includes("--help") || given.includes("-h");
+  if (first.startsWith("-") || given.length === 0) {
+    return isHelp ? { group: "" } : { entry: commands[0] as CommandEntry, words: given };
+  }
+  const entry = commands.find(({ name }) => name === `${first} ${second}` || name === first);
+  if (entry !== undefined) return { entry, words: given.slice(entry.name.split(" ").length) };
+  const seconds = commands.flatMap(({ name }) => (name.startsWith(`${first} `) ? [name.slice(first.length + 1)] : []));
+  if (seconds.length > 0) {
+    if (isHelp) return { group: first };
+    if (second === undefined) throw new UsageError(`${first} expects one of: ${seconds.join(", ")}`);
+    throw new UsageError(
+      `unknown command ${shownText(`${first} ${second}`)}${didYouMean(second, seconds) || `; there is ${seconds.join(", ")}`}`,
+    );
+  }
+  const firsts = [...new Set(commands.map(({ name }) => name.split(" ")[0] as string))];
+  const same = OTHER_TOOLS.get(first);
+  const hint = same === undefined ? didYouMean(first, firsts) : `; did you mean ${same}?`;
+  throw new UsageError(`unknown command ${shownText(first)}${hint}`);
+}
+
+/** Commands of other tools, and the corresponding commands of svc-gen. */
+const OTHER_TOOLS = new Map([
+  ...["init", "create"].map((name) => [name, "new"] as const),
+  ...["serve", "start", "run"].map((name) => [name, "dev"] as const),
+  ...["check", "watch", "help"].map((name) => [name, `--${name}`] as const),
+  ["build", "generate, then tsc"],
+  ["call", "invoke"],
+]);
+
 export interface ParsedArguments {
-  /** Undefined if the user asks for the overview of commands. */
-  readonly command: Command | undefined;
-  /** First word of the commands in the overview, such as `keys`; undefined for all commands. */
-  readonly group?: string;
   readonly args: readonly string[];
   readonly values: Values<Options>;
 }
 
 /**
- * Parses the command, its arguments and its options. The first command of the list is the default.
+ * Parses the arguments and options of a command.
  *
  * @throws UsageError
  */
-export function readArguments(given: readonly string[], commands: readonly Command[]): ParsedArguments {
-  const options: Record<string, Option> = Object.assign({}, ...commands.map((each) => each.options), COMMON);
-  const config = { args: [...given], allowPositionals: true, options } as const;
+export function readArguments(words: readonly string[], command: Command): ParsedArguments {
+  const options: Options = { ...command.options, ...COMMON };
+  const config = { args: [...words], allowPositionals: true, options } as const;
   // Not strict, because the errors of strict parsing would print the input unescaped.
   for (const token of parseArgs({ ...config, strict: false, tokens: true }).tokens) {
-    if (token.kind === "option") checkOption(options, token.name, token.rawName, token.value, token.inlineValue);
+    if (token.kind === "option") checkOption(options, token);
   }
-  const parsed = parseArgs(config);
-  const values = parsed.values as Values<Options>;
-  const { positionals } = parsed;
-  const isHelp = values.help === true;
-  if (isHelp && positionals.length === 0) return { command: undefined, args: [], values: { help: true } };
-  const [first = "", ...others] = positionals;
-  const isGroup =
-    commands.some(({ name }) => name.startsWith(`${first} `)) && !commands.some(({ name }) => name === first);
-  if (isHelp && isGroup && others.length === 0) {
-    return { command: undefined, group: first, args: [], values: { help: true } };
+  const { positionals: args, values } = parseArgs(config);
+  return { args, values: values as Values<Options> };
+}
+
+/**
+ * Rejects arguments and options that would have no effect.
+ *
+ * @throws UsageError
+ */
+export function checkUse(command: Command, given: readonly string[], { args, values }: ParsedArguments): void {
+  for (const [name, { needs, excludes }] of Object.entries(command.options)) {
+    if (values[name] === undefined) continue;
+    const other = excludes?.find((each) => values[each] !== undefined);
+    if (other !== undefined) throw new UsageError(`--${name} and --${other} exclude each other`);
+    if (needs?.every((each) => values[each] === undefined))
+      throw new UsageError(`--${name} expects --${needs.join(" or --")} too`);
   }
-  const { command, args } = commandOf(positionals, commands);
-  if (isHelp || values.version) return { command, args, values: isHelp ? { help: true } : values };
-  const idle = Object.keys(values).find((name) => !Object.hasOwn(command.options, name));
-  if (idle !== undefined) {
-    const words = idle.split("-");
-    const own = Object.keys(command.options).find((name) => words.every((word) => name.split("-").includes(word)));
-    const others = commands.filter(({ options }) => Object.hasOwn(options, idle)).map(({ name }) => name);
-    const hint = own === undefined ? `it is an option of ${others.join(", ")}` : `did you mean --${own}?`;
-    throw new UsageError(`${command.name} has no option --${idle}; ${hint}`);
-  }
-  if (args.length > 0 && command.arguments === undefined) {
-    const [first = ""] = args;
-    const hint = /^\d+$/.test(first) && Object.hasOwn(command.options, "port") ? `; did you mean --port ${first}?` : "";
-    throw new UsageError(`${command.name} takes no argument, got ${shownText(first)}${hint}`);
-  }
-  return { command, args, values };
+  const words = command.arguments?.split(" ") ?? [];
+  const most = words.at(-1) === "…" ? Number.POSITIVE_INFINITY : words.length;
+  if (args.length <= most) return;
+  const [first = ""] = args;
+  const isPort = /^\d+$/.test(first) && Object.hasOwn(command.options, "port");
+  const hint = isPort ? `; did you mean --port ${first}?` : given[0] === first ? "" : "; a command precedes options";
+  const got = most === 0 ? `${shownText(first)}${hint}` : `${args.length} arguments`;
+  throw new UsageError(`${command.name} takes ${command.arguments ?? "no argument"}, got ${got}`);
 }
 
 /** An argument in a message: quoted, or described when it may be the content of a secret file. */
@@ -66,50 +101,24 @@ function shownText(text: string): string {
   return contentKind(text) ?? quoted(text);
 }
 
-/** Commands of other tools, and the corresponding commands of svc-gen. */
-const OTHER_TOOLS = new Map([
-  ...["init", "create"].map((name) => [name, "new"] as const),
-  ...["serve", "start", "run"].map((name) => [name, "dev"] as const),
-  ["build", "generate, then tsc"],
-  ["call", "invoke"],
-]);
-
-function commandOf(positionals: readonly string[], commands: readonly Command[]) {
-  const [first, second] = positionals;
-  if (first === undefined) return { command: commands[0] as Command, args: [] };
-  const two = commands.find(({ name }) => name === `${first} ${second}`);
-  if (two !== undefined) return { command: two, args: positionals.slice(2) };
-  const one = commands.find(({ name }) => name === first);
-  if (one !== undefined) return { command: one, args: positionals.slice(1) };
-  const group = commands.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name);
-  if (group.length > 0) {
-    const seconds = group.map((name) => name.slice(first.length + 1));
-    if (second === undefined) throw new UsageError(`${first} expects one of: ${seconds.join(", ")}`);
-    throw new UsageError(
-      `unknown command ${shownText(`${first} ${second}`)}${didYouMean(second, seconds) || `; there is ${seconds.join(", ")}`}`,
-    );
-  }
-  const firsts = [...new Set(commands.map(({ name }) => name.split(" ")[0] as string))];
-  const isOption = [commands[0]?.options, COMMON].some((options) => options && Object.hasOwn(options, first));
-  const same = OTHER_TOOLS.get(first);
-  const hint = isOption ? `; did you mean --${first}?` : same ? `; did you mean ${same}?` : didYouMean(first, firsts);
-  throw new UsageError(`unknown command ${shownText(first)}${hint}`);
+interface OptionToken {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value?: string | undefined;
+  readonly inlineValue?: boolean | undefined;
 }
 
-function checkOption(
-  options: Options,
-  name: string,
-  given: string,
-  value: string | undefined,
-  inline: boolean | undefined,
-): void {
+function checkOption(options: Options, { name, rawName, value, inlineValue }: OptionToken): void {
   const option = Object.hasOwn(options, name) ? options[name] : undefined;
   if (option === undefined) {
+    const words = name.split("-");
+    const same = Object.keys(options).find((own) => words.every((word) => own.split("-").includes(word)));
     const known = Object.keys(options).map((each) => `--${each}`);
-    throw new UsageError(`unknown option ${shownText(given)}${didYouMean(given, known)}`);
+    const hint = same === undefined ? didYouMean(rawName, known) : `; did you mean --${same}?`;
+    throw new UsageError(`unknown option ${shownText(rawName)}${hint}`);
   }
   if (option.type === "boolean" && value !== undefined) throw new UsageError(`--${name} takes no value`);
-  if (option.type === "string" && (value === undefined || value === "" || (!inline && value.startsWith("-")))) {
+  if (option.type === "string" && (value === undefined || value === "" || (!inlineValue && value.startsWith("-")))) {
     // Shows the value only if it looks like an option. Any other value, such as a PEM, may be secret.
     const got = /^-[\w-]{1,30}$/.test(value ?? "") ? `, got ${quoted(value ?? "")}` : "";
     throw new UsageError(`--${name} expects a value${value ? `${got}; write --${name}=VALUE` : ""}`);

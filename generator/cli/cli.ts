@@ -1,74 +1,18 @@
 /** The command line: the list of commands, and the handling of `--help`, `--json` and errors. */
 
-import { configCheckCommand } from "../commands/config/check.js";
-import { configInitCommand } from "../commands/config/init.js";
-import { configSchemaCommand } from "../commands/config/schema.js";
-import { devCommand } from "../commands/dev.js";
-import { diffCommand } from "../commands/diff.js";
-import { doctorCommand } from "../commands/doctor.js";
-import { envCommand } from "../commands/env.js";
-import { explainCommand } from "../commands/explain.js";
-import { generateCommand } from "../commands/generate.js";
-import { importCommand } from "../commands/import.js";
-import { invokeCommand } from "../commands/invoke.js";
-import { keysConvertCommand } from "../commands/keys/convert.js";
-import { keysNewCommand } from "../commands/keys/new.js";
-import { keysRotateCommand } from "../commands/keys/rotate.js";
-import { keysShowCommand } from "../commands/keys/show.js";
-import { mcpCommand } from "../commands/mcp.js";
-import { metaCommand } from "../commands/meta.js";
-import { newCommand } from "../commands/new.js";
-import { openApiCommand } from "../commands/openapi.js";
 import { refuseContent } from "../commands/options/file-arguments.js";
-import { schemaCommand } from "../commands/schema.js";
-import { verifyCommand } from "../commands/verify.js";
 import { escapeAllButColours, escapeControls } from "../compile/diagnostics/quote.js";
 import { UnwritableError } from "../files/atomic-write.js";
 import { ForeignFile } from "../files/output-files.js";
 import { UnreadableFile } from "../files/read-file.js";
 import { isStackOverflow } from "../json.js";
 import { VERSION } from "../version.js";
-import { readArguments } from "./arguments.js";
-import {
-  asJson,
-  type CliHost,
-  type Command,
-  CommandError,
-  EXIT,
-  type Options,
-  UsageError,
-  type Values,
-} from "./command.js";
-import { completionCommand } from "./completion.js";
+import { checkUse, findCommand, readArguments } from "./arguments.js";
+import { asJson, type CliHost, CommandError, EXIT, type Options, UsageError, type Values } from "./command.js";
+import { COMMANDS } from "./commands.js";
 import { commandHelp, overview } from "./help-layout.js";
 
 export { type CliHost, EXIT } from "./command.js";
-
-/** All commands. The first one is the default. */
-export const COMMANDS: readonly Command[] = [
-  generateCommand,
-  newCommand,
-  importCommand,
-  devCommand,
-  invokeCommand,
-  verifyCommand,
-  mcpCommand,
-  diffCommand,
-  explainCommand,
-  metaCommand,
-  envCommand,
-  openApiCommand,
-  schemaCommand,
-  keysNewCommand,
-  keysShowCommand,
-  keysConvertCommand,
-  keysRotateCommand,
-  configInitCommand,
-  configCheckCommand,
-  configSchemaCommand,
-  doctorCommand,
-  completionCommand(() => COMMANDS),
-];
 
 /**
  * Runs one command line.
@@ -85,17 +29,21 @@ export async function run(given: readonly string[], surroundings: CliHost): Prom
     complain: (text) => complain(printable(text)),
   };
   try {
-    const { command, group, args, values } = readArguments(given, COMMANDS);
-    if (command === undefined || values.help) {
-      const shown = group === undefined ? COMMANDS : COMMANDS.filter(({ name }) => name.startsWith(`${group} `));
-      host.print(command === undefined ? overview(VERSION, shown, COMMANDS[0]) : commandHelp(command));
+    const found = findCommand(given, COMMANDS);
+    if ("group" in found) {
+      const shown = COMMANDS.filter(({ name }) => found.group === "" || name.startsWith(`${found.group} `));
+      host.print(overview(VERSION, shown, COMMANDS[0]));
       return EXIT.done;
     }
-    if (values.version) {
-      host.print(`${VERSION}\n`);
+    const command = await found.entry.load();
+    const parsed = readArguments(found.words, command);
+    const { args, values } = parsed;
+    if (values.help || values.version) {
+      host.print(values.help ? commandHelp(command) : `${VERSION}\n`);
       return EXIT.done;
     }
-    await refuseContent(command, args, values, host.cwd);
+    refuseContent(command, args, values, host.cwd);
+    checkUse(command, found.words, parsed);
     return await command.run({ ...host, args, values, json: isSet(values, "json"), quiet: isSet(values, "quiet") });
   } catch (error) {
     const fault = faultOf(error, helpFor(given));

@@ -37,6 +37,10 @@ export interface Option {
   /** Name of the value in the help, such as `FILE`. */
   readonly value?: string;
   readonly summary: string;
+  /** Options of which one must be given too. */
+  readonly needs?: readonly string[];
+  /** Options that cannot be given too. */
+  readonly excludes?: readonly string[];
 }
 
 export type Options = Readonly<Record<string, Option>>;
@@ -60,12 +64,8 @@ export interface CommandContext<O extends Options> extends CliHost {
   readonly quiet: boolean;
 }
 
-export interface Command<O extends Options = Options> {
-  /** One word, or two: `keys new`. */
-  readonly name: string;
-  /** Arguments in the help, such as `[OLD NEW]`. If absent, the command takes none. */
-  readonly arguments?: string;
-  readonly summary: string;
+/** What the module of a command exports; the table of commands has its name and summary. */
+export interface CommandBody<O extends Options = Options> {
   /** Paragraphs of the command's own help. */
   readonly details?: string;
   readonly options: O;
@@ -75,9 +75,22 @@ export interface Command<O extends Options = Options> {
   readonly run: (call: CommandContext<O>) => number | Promise<number>;
 }
 
+export interface Command extends CommandBody {
+  /** One word, or two: `keys new`. */
+  readonly name: string;
+  /** Arguments in the help, such as `[OLD NEW]`: at most so many words. If absent, the command takes none. */
+  readonly arguments?: string;
+  readonly summary: string;
+}
+
+/** A command in the table, without its module. */
+export interface CommandEntry extends Pick<Command, "name" | "arguments" | "summary"> {
+  readonly load: () => Promise<Command>;
+}
+
 /** Infers the options of a command for its `run`. */
-export function defineCommand<const O extends Options>(command: Command<O>): Command {
-  return command as unknown as Command;
+export function defineCommand<const O extends Options>(command: CommandBody<O>): CommandBody {
+  return command as unknown as CommandBody;
 }
 
 /** The option of every command that prints data. */
@@ -92,14 +105,6 @@ export const PROJECT_OPTIONS = {
   },
   out: { type: "string", value: "FOLDER", summary: "folder of the generated code (default: src/generated)" },
 } as const;
-
-/** The first of these options that was given. */
-export function firstGiven<Name extends string>(
-  values: { readonly [Each in Name]?: unknown },
-  names: readonly Name[],
-): Name | undefined {
-  return names.find((name) => values[name] !== undefined);
-}
 
 /** Prints JSON for programs: indented, with a final newline. */
 export function asJson(value: unknown): string {

@@ -1,13 +1,17 @@
 /** Generates help texts from the table of commands. */
 
 import { sentences } from "../sentences.js";
-import type { Command, Options } from "./command.js";
+import type { Command, CommandEntry, Options } from "./command.js";
 
 const EXIT_CODES =
   "exit codes: 0 success, 1 failure, 2 invalid arguments, 3 generated files are stale, 4 breaking change of a contract\n";
 
 /** Text of `svc-gen --help`, or of `svc-gen keys --help` for a group of commands. */
-export function overview(version: string, commands: readonly Command[], byDefault: Command | undefined): string {
+export function overview(
+  version: string,
+  commands: readonly CommandEntry[],
+  byDefault: CommandEntry | undefined,
+): string {
   const lines = commands.map((command) => {
     const { name, arguments: args, summary } = command;
     const words = ["svc-gen", ...(command === byDefault ? [] : [name]), ...(args === undefined ? [] : [args])];

@@ -18,7 +18,7 @@ export function devMcp(call: CommandContext<typeof LEADER_OPTIONS & Options>, ro
   const complain = (problem: string) => call.complain(`mcp: ${problem}\n`);
   const open = async () => {
     const [{ Bridge }, { mcpEndpoint }] = await Promise.all([import("../mcp/bridge.js"), import("../mcp/http.js")]);
-    const client = await leaderOptions(call, call.values.signed === true, root);
+    const client = leaderOptions(call, call.values.signed === true, root);
     const bridge = new Bridge({ addresses: async () => tools, client, complain });
     return { bridge, answer: mcpEndpoint(bridge, complain) };
   };

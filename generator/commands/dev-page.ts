@@ -3,10 +3,11 @@
 import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { type CommandContext, CommandError, type Options, UsageError } from "../cli/command.js";
+import { type CommandContext, CommandError, UsageError } from "../cli/command.js";
 import type { GenerateOptions } from "../compile/project/layout.js";
+import { devKeys } from "../dev/dev-keys.js";
 import type { DevEvent } from "../dev/dev-session.js";
-import { makePrivateFolder } from "../dev/dev-state.js";
+import { makePrivateFolder, privateFolder } from "../dev/dev-state.js";
 import { isDebugLine, type LoggedCall, loggedCall } from "../dev/log-lines.js";
 import { DevelopmentPage } from "../dev/page-server/development-page.js";
 import { PageFault } from "../dev/page-server/page-fault.js";
@@ -14,9 +15,9 @@ import type { PageAddress } from "../dev/page-server/page-server.js";
 import { readMetaJson } from "../files/output-files.js";
 import { KeyFileError, readKeyFile, writeKeyFile } from "../keys/key-file.js";
 import { newKey } from "../keys/key-forms.js";
-import { DEFAULT_SERVER, isHttpUrl, toolAddress } from "../tool-addresses.js";
+import { DEFAULT_SERVER, isHttpUrl } from "../tool-addresses.js";
 import { devMcp } from "./dev-mcp.js";
-import { type LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
+import { AS_OPTION, type LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
 import { MAX_PORT, readNumber } from "./options/number-option.js";
 import type { PAGE_OPTIONS } from "./options/page-options.js";
 
@@ -31,7 +32,28 @@ export interface CallEvent extends LoggedCall {
   readonly event: "call";
 }
 
-type LeaderCall = CommandContext<typeof LEADER_OPTIONS & typeof PAGE_OPTIONS & Options>;
+type LeaderCall = CommandContext<typeof LEADER_OPTIONS & typeof PAGE_OPTIONS & typeof DEV_OPTIONS>;
+
+/** Options of the development server that its page depends on. */
+export const DEV_OPTIONS = {
+  port: {
+    type: "string",
+    value: "PORT",
+    summary: "port on 127.0.0.1 (default: 8080, or a free one)",
+    excludes: ["url"],
+  },
+  signed: {
+    type: "boolean",
+    summary: "require signed requests; the development keys are created for this project",
+    excludes: ["url"],
+  },
+  as: {
+    ...AS_OPTION,
+    multiple: true,
+    summary: "accept this leader too, with the development key, so that you can call authorize(); repeatable",
+    needs: ["signed"],
+  },
+} as const;
 
 /** Log level that contains the server's own times of each call, which the page and the terminal show. */
 export const DEV_LOG_LEVEL = { SVC_LOG_LEVEL: "debug" } as const;
@@ -55,7 +77,11 @@ export async function followedPage(
   readonly close: () => Promise<void>;
 }> {
   const { root } = project;
-  const leader = () => leaderOptions(call, call.values.signed === true, root);
+  const leader = () => {
+    const own = devKeys(privateFolder(root, call.env));
+    const { toolKey = own?.toolPublicKey, ...options } = leaderOptions(call, call.values.signed === true, root);
+    return { ...options, ...(toolKey !== undefined && { toolKey }), as: call.values.as ?? [] };
+  };
   const showsDebug = settings.SVC_LOG_LEVEL !== undefined;
   const { port, signed = false, host, "leader-key": leaderKey } = call.values;
   // MCP clients are answered only on this machine, and only with the development keys.
@@ -94,8 +120,8 @@ export async function followedPage(
  */
 export async function openRemotePage(address: string, call: LeaderCall): Promise<DevelopmentPage> {
   if (!isHttpUrl(address)) throw new UsageError(`--url expects the address of a server, such as ${DEFAULT_SERVER}`);
-  const url = toolAddress(address);
-  const page = new DevelopmentPage({ url, leader: () => leaderOptions(call, true), address: pageAddress(call, url) });
+  const leader = () => leaderOptions(call, true);
+  const page = new DevelopmentPage({ url: address, leader, address: pageAddress(call, address) });
   await opened(page);
   return page;
 }

@@ -8,8 +8,6 @@ import {
   CommandError,
   defineCommand,
   EXIT,
-  firstGiven,
-  type Options,
   PROJECT_OPTIONS,
   plural,
   UsageError,
@@ -17,11 +15,24 @@ import {
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { type BuildInfo, lastBuildInfo } from "../compile/project/build-info.js";
 import { type Difference, formatDifferences } from "../contract/diff.js";
-import type { DevEvent } from "../dev/dev-session.js";
+import { blockedText, type DevEvent, develop, PortTaken } from "../dev/dev-session.js";
+import { portOf } from "../dev/dev-state.js";
+import { readableLine } from "../dev/log-lines.js";
+import { withEnvFile } from "../files/env-file.js";
 import { buildOptions } from "../files/output-files.js";
-import type { CallEvent, PageEvent } from "./dev-page.js";
+import { readNamed } from "../files/read-file.js";
+import { KeyFileError } from "../keys/key-file.js";
+import {
+  type CallEvent,
+  DEV_LOG_LEVEL,
+  DEV_OPTIONS,
+  followedPage,
+  openRemotePage,
+  type PageEvent,
+} from "./dev-page.js";
 import { newsOf } from "./generate.js";
-import { LEADER_OPTIONS } from "./options/leader-options.js";
+import { leaderIdOf, leaderOf, signingKeyIn } from "./keys/key-options.js";
+import { leaderOptionsFor } from "./options/leader-options.js";
 import { MAX_PORT, readNumber } from "./options/number-option.js";
 import { PAGE_OPTIONS } from "./options/page-options.js";
 import { generateOptions } from "./options/project-options.js";
@@ -30,9 +41,34 @@ const DEFAULT_PORT = 8080;
 /** Node's default port. */
 const DEFAULT_INSPECT_PORT = 9229;
 
-export const devCommand = defineCommand({
-  name: "dev",
-  summary: "generate, compile and serve the tools, and again after every save, until Ctrl-C",
+const INSPECT = { type: "boolean", excludes: ["url"] } as const;
+
+const OPTIONS = {
+  ...DEV_OPTIONS,
+  inspect: { ...INSPECT, summary: "allow debuggers to attach to the server" },
+  "inspect-brk": { ...INSPECT, summary: "like --inspect, and wait for a debugger before the first line of code" },
+  "inspect-port": {
+    type: "string",
+    value: "PORT",
+    summary: `port for debuggers (default: ${DEFAULT_INSPECT_PORT})`,
+    needs: ["inspect", "inspect-brk"],
+  },
+  url: {
+    type: "string",
+    value: "URL",
+    summary: "serve only the page, for the running server at this address",
+    excludes: ["project", "out"],
+  },
+  ...PAGE_OPTIONS,
+  ...leaderOptionsFor({ needs: ["signed", "url"] }),
+  ...PROJECT_OPTIONS,
+  json: { type: "boolean", summary: "print one JSON object per line, for programs" },
+  quiet: { type: "boolean", summary: "do not print notes" },
+} as const;
+
+type DevCall = CommandContext<typeof OPTIONS>;
+
+export const command = defineCommand({
   details: `While the code has errors, the last good build keeps serving. Changes of a contract are printed as by svc-gen diff.
 svc-gen dev runs the code of the project. Compiled files are written to the project's outDir, or to .svc/, which git ignores.
 Keys, configuration and address are in a private folder in XDG_STATE_HOME or ~/.local/state.
@@ -44,33 +80,18 @@ file changes. The default port is that of BIND_ADDR.
 With --inspect the port of the debugger stays the same after a restart: a server ends before the next one starts.
 
 With --json each event is one line of JSON: note (message), page (url, mcp), progress (step), run (diagnostics, wrote, changes),
-serving (url, tools, restarted, newest), failed, errors, ended (reason), blocked (seconds), call (tool, status, milliseconds,
-request), line.`,
-  options: {
-    port: { type: "string", value: "PORT", summary: `port on 127.0.0.1 (default: ${DEFAULT_PORT}, or a free one)` },
-    signed: { type: "boolean", summary: "require signed requests; the development keys are created for this project" },
-    inspect: { type: "boolean", summary: "allow debuggers to attach to the server" },
-    "inspect-brk": {
-      type: "boolean",
-      summary: "like --inspect, and wait for a debugger before the first line of code",
-    },
-    "inspect-port": { type: "string", value: "PORT", summary: `port for debuggers (default: ${DEFAULT_INSPECT_PORT})` },
-    url: { type: "string", value: "URL", summary: "serve only the page, for the running server at this address" },
-    ...PAGE_OPTIONS,
-    ...LEADER_OPTIONS,
-    ...PROJECT_OPTIONS,
-    json: { type: "boolean", summary: "print one JSON object per line, for programs" },
-    quiet: { type: "boolean", summary: "do not print notes" },
-  },
+serving (url, tools, restarted, newest), failed, errors, ended (reason), blocked (seconds; 0 when the server answers again),
+call (tool, status, milliseconds, request), line.`,
+  options: OPTIONS,
   examples: [
     ["svc-gen dev", "serve unsigned calls on this machine"],
     ["svc-gen dev --signed", "then: svc-gen invoke TOOL '{…}' --signed"],
+    ["svc-gen dev --signed --as treasurer", "then: svc-gen invoke TOOL '{…}' --signed --as treasurer"],
     ["svc-gen dev --inspect", "then attach a debugger to port 9229"],
     ["svc-gen dev --url https://tools.example.org", "the page for any running server"],
   ],
   run: async (call) => {
-    const { port, signed, url, "inspect-brk": isBreak = false, "inspect-port": inspectPort } = call.values;
-    refuseIdleOptions(call);
+    const { port, signed = false, url, "inspect-brk": isBreak = false, "inspect-port": inspectPort } = call.values;
     if (url !== undefined) return showServer(url, call);
     const project = generateOptions(call);
     const { root, tsconfig = "tsconfig.json" } = project;
@@ -81,23 +102,26 @@ request), line.`,
         : "run svc-gen dev in a tool project, or pass --project FOLDER";
       throw new UsageError(`${quoted(tsconfig)} does not exist; ${next}`);
     }
-    const { develop, PortTaken } = await import("../dev/dev-session.js");
-    const { DEV_LOG_LEVEL, followedPage } = await import("./dev-page.js");
-    const settings = await environment(root, call.env);
-    const bound = boundPort(settings);
-    const wanted = port === undefined ? (bound ?? DEFAULT_PORT) : readNumber("port", port, 0, MAX_PORT);
+    const settings = environment(root, call.env);
+    const given = port === undefined ? undefined : readNumber("port", port, 0, MAX_PORT);
+    const portIn = (env: NodeJS.ProcessEnv) => given ?? boundPort(env) ?? DEFAULT_PORT;
+    const leaders = {
+      as: (call.values.as ?? []).map((id) => leaderIdOf("as", id)),
+      own: signed ? leaderWithKey(call) : undefined,
+    };
     const tell = call.json
       ? (event: object) => call.print(`${JSON.stringify(event)}\n`)
-      : await printer(call, wanted, lastBuildInfo(root, buildOptions(project)));
+      : printer(call, portIn(settings), lastBuildInfo(root, buildOptions(project)));
     if (port === undefined && !call.quiet)
       for (const message of idleVariables(settings)) tell({ event: "note", message });
     const page = await followedPage(call, project, settings, tell);
     try {
       await develop({
         project,
-        port: wanted,
+        portIn,
         exactPort: Number(port ?? 0) !== 0,
-        signed: signed === true,
+        signed,
+        leaders,
         inspect:
           call.values.inspect || isBreak
             ? { port: readNumber("inspect-port", inspectPort ?? `${DEFAULT_INSPECT_PORT}`, 1, MAX_PORT), isBreak }
@@ -110,7 +134,6 @@ request), line.`,
         end: call.interrupted(),
       });
     } catch (error) {
-      const { KeyFileError } = await import("../keys/key-file.js");
       if (error instanceof KeyFileError)
         throw new CommandError(error.message, "delete the file: svc-gen dev will create a new one");
       if (!(error instanceof PortTaken)) throw error;
@@ -122,30 +145,16 @@ request), line.`,
   },
 });
 
-/** Rejects options that would have no effect. */
-function refuseIdleOptions({ values }: CommandContext<typeof LEADER_OPTIONS & typeof PAGE_OPTIONS & Options>): void {
-  const given = (names: readonly string[]) => firstGiven<string>(values, names);
-  const [own, keys] = [
-    given(["port", "signed", "project", "out", "inspect", "inspect-brk"]),
-    given(Object.keys(LEADER_OPTIONS)),
-  ];
-  if (values.url !== undefined && own !== undefined) {
-    throw new UsageError(`--${own} and --url exclude each other: with --url no project is built`);
-  }
-  if (values.url === undefined && values.signed === undefined && keys !== undefined && keys !== "ca") {
-    throw new UsageError(`--${keys} expects --signed or --url`);
-  }
-  if (values["inspect-port"] !== undefined && given(["inspect", "inspect-brk"]) === undefined) {
-    throw new UsageError("--inspect-port expects --inspect or --inspect-brk");
-  }
+/** The leader of `--leader-key`, for the allow-list. */
+function leaderWithKey({ cwd, values }: DevCall) {
+  const file = values["leader-key"];
+  if (file === undefined) return undefined;
+  const { publicKey } = signingKeyIn("leader-key", readNamed(cwd, file).toString());
+  return { ...leaderOf(values), publicKey: Buffer.from(publicKey).toString("hex") };
 }
 
 /** Runs only the page, until the user ends it. */
-async function showServer(
-  url: string,
-  call: CommandContext<typeof LEADER_OPTIONS & typeof PAGE_OPTIONS & Options>,
-): Promise<number> {
-  const { openRemotePage } = await import("./dev-page.js");
+async function showServer(url: string, call: DevCall): Promise<number> {
   const page = await openRemotePage(url, call);
   call.print(call.json ? `${JSON.stringify({ event: "page", url: page.url })}\n` : `page for ${url}\n  ${page.url}\n`);
   await call.interrupted();
@@ -154,8 +163,7 @@ async function showServer(
 }
 
 /** The environment with the variables of `.env`. Without these if the file cannot be read, which the first build reports. */
-async function environment(root: string, env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
-  const { withEnvFile } = await import("../files/env-file.js");
+function environment(root: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   try {
     return withEnvFile(root, env);
   } catch {
@@ -190,13 +198,11 @@ interface NoteEvent {
 const PROGRESS = { building: "reading and checking the project", starting: "starting the server" } as const;
 
 /** Prints events as text. */
-async function printer(
-  call: CommandContext<Options>,
+function printer(
+  call: DevCall,
   port: number,
   last: BuildInfo | undefined,
-): Promise<(event: DevEvent | PageEvent | NoteEvent | CallEvent) => void> {
-  const { readableLine } = await import("../dev/log-lines.js");
-  const { portOf } = await import("../dev/dev-state.js");
+): (event: DevEvent | PageEvent | NoteEvent | CallEvent) => void {
   const paint = (text: string, code: number) => (call.colour ? `\u001b[${code}m${text}\u001b[0m` : text);
   const news = newsOf(call, last);
   let pageUrl = "";
@@ -247,7 +253,7 @@ async function printer(
         expected = port;
         printTools(event, introduced, call);
         if (introduced.size === 0) {
-          call.print(`  page    ${pageUrl}\n  read    ${pageUrl}reference\n  openapi ${pageUrl}openapi.json\n`);
+          call.print(`  page    ${pageUrl}\n  openapi ${pageUrl}openapi.json\n`);
           call.print(mcpUrl === undefined ? "\n" : `  mcp     ${mcpUrl}\n\n`);
         }
         for (const { url, fqn } of event.tools) introduced.add(`${fqn} ${url}`);
@@ -263,11 +269,11 @@ async function printer(
       case "ended":
         call.complain(paint(`✗ the server ended: ${event.reason}; waiting for a change\n`, 31));
         return;
-      case "blocked": {
-        const text = `the server has not answered for ${event.seconds} s: a tool blocks its event loop, by an endless loop or other synchronous work; correct and save it to restart the server`;
-        call.complain(paint(`✗ ${text}\n`, 31));
+      case "blocked":
+        call.complain(
+          event.seconds === 0 ? "the server answers again\n" : paint(`✗ ${blockedText(event.seconds)}\n`, 31),
+        );
         return;
-      }
       case "line": {
         const line = readableLine(event.line, true);
         if (line !== undefined) call.complain(`${line}\n`);

@@ -7,12 +7,13 @@ import {
   defineCommand,
   EXIT,
   JSON_OPTION,
-  type Options,
+  PROJECT_OPTIONS,
   UsageError,
 } from "../cli/command.js";
 import { hasErrors } from "../compile/diagnostics/diagnostics.js";
 import { quoted } from "../compile/diagnostics/quote.js";
 import { freshBuildInfo } from "../compile/project/build-info.js";
+import type { GenerateOptions } from "../compile/project/layout.js";
 import { committedContract } from "../contract/committed-contract.js";
 import {
   type Difference,
@@ -26,11 +27,11 @@ import {
 import { buildOptions, readMetaJson, staleFiles } from "../files/output-files.js";
 import { readNamed } from "../files/read-file.js";
 import { generateNow } from "./generate.js";
+import { generateOptions } from "./options/project-options.js";
 
-export const diffCommand = defineCommand({
-  name: "diff",
-  arguments: "[OLD NEW]",
-  summary: "compare two versions of meta.json, by default git HEAD's with the current one; exit 4 on a breaking change",
+const OPTIONS = { ...PROJECT_OPTIONS, json: JSON_OPTION } as const;
+
+export const command = defineCommand({
   details: `A change is compatible if the new tool accepts all inputs that callers of the old contract may send, and returns only results
 that they expect. Kinds: compatible; additive (a new tool); breaking (calls of existing callers fail: raise the version of the
 tool); not decided (svc-gen found neither a proof nor a counterexample: treated as breaking). Any change is allowed in a new
@@ -38,7 +39,7 @@ version of a tool.
 
 With --json: [{"tool","before","after","kind","port","pointer","old","new","change"}], one entry per change; "old" and "new" are
 the schemas at the pointer, as JSON text. Members without a value are omitted.`,
-  options: { json: JSON_OPTION },
+  options: OPTIONS,
   examples: [
     ["svc-gen diff", "git HEAD's meta.json with the current one"],
     ["svc-gen diff old/meta.json meta.json", "two files"],
@@ -67,25 +68,26 @@ function diffContracts(old: NamedText, next: NamedText): Difference[] {
 
 function givenDocuments(files: readonly string[], cwd: string): [NamedText, NamedText] {
   const [old, next] = files;
-  if (old === undefined || next === undefined || files.length > 2)
+  if (old === undefined || next === undefined)
     throw new UsageError(`diff expects two meta.json files, OLD NEW, or none; got ${files.length}`);
   const read = (path: string): NamedText => ({ name: quoted(path), text: readNamed(cwd, path).toString() });
   return [read(old), read(next)];
 }
 
 /** `meta.json` of git HEAD and on disk. Warns if the latter is out of date. */
-async function committedAndCurrent(call: CommandContext<Options>): Promise<[NamedText, NamedText]> {
-  const { cwd } = call;
-  const committed = committedContract(cwd);
+async function committedAndCurrent(call: CommandContext<typeof OPTIONS>): Promise<[NamedText, NamedText]> {
+  const options = generateOptions(call);
+  const { root } = options;
+  const committed = committedContract(root);
   if ("fault" in committed) {
     throw new CommandError(
       `cannot read the meta.json of git HEAD: ${committed.fault}`,
       "commit it, or name two files: OLD NEW",
     );
   }
-  const next = readMetaJson(cwd);
+  const next = readMetaJson(root);
   if (next === undefined) throw new CommandError("meta.json is missing", "run svc-gen first");
-  const doubt = await staleness(cwd);
+  const doubt = await staleness(options);
   if (doubt !== undefined) call.complain(`svc-gen: warning: ${doubt}\n`);
   return [
     { name: "meta.json of git HEAD", text: committed.text },
@@ -94,10 +96,10 @@ async function committedAndCurrent(call: CommandContext<Options>): Promise<[Name
 }
 
 /** Reason why `meta.json` may not match the sources; undefined if it does. */
-async function staleness(root: string): Promise<string | undefined> {
-  if (freshBuildInfo(root, buildOptions({ root })) !== undefined) return undefined;
-  const { files, diagnostics } = await generateNow({ root });
+async function staleness(options: GenerateOptions): Promise<string | undefined> {
+  if (freshBuildInfo(options.root, buildOptions(options)) !== undefined) return undefined;
+  const { files, diagnostics } = await generateNow(options);
   if (hasErrors(diagnostics)) return "the project has errors, so meta.json may be stale; run svc-gen to see them";
-  const isStale = staleFiles(root, files).some(({ path }) => path === "meta.json");
+  const isStale = staleFiles(options.root, files).some(({ path }) => path === "meta.json");
   return isStale ? "meta.json is stale: run svc-gen, then compare again" : undefined;
 }

@@ -1,13 +1,14 @@
 /** `svc-gen doctor [URL]`: finds problems of a project, or of the path to a served tool. */
 
+import { hiddenPath } from "svc-runtime/internal/config";
 import { DEFAULT_INVOKE_MAX_BODY_BYTES } from "svc-runtime/internal/generator";
+import { prepareSigningKey } from "svc-runtime/leader";
 import {
   asJson,
   type CliHost,
   type CommandContext,
   defineCommand,
   EXIT,
-  firstGiven,
   JSON_OPTION,
   PROJECT_OPTIONS,
   UsageError,
@@ -16,13 +17,20 @@ import { hasErrors } from "../compile/diagnostics/diagnostics.js";
 import { quotedUrl } from "../compile/diagnostics/quote.js";
 import type { Generated } from "../compile/generate.js";
 import type { GenerateOptions } from "../compile/project/layout.js";
-import type { LeaderWithKey } from "../doctor/key-checks.js";
+import { checkConfig } from "../config/check-config.js";
+import { DEV_LEADER, devKeys } from "../dev/dev-keys.js";
+import { devServers, privateFolder } from "../dev/dev-state.js";
+import { type Check, formatChecks } from "../doctor/check.js";
+import { checkPairs, type LeaderWithKey } from "../doctor/key-checks.js";
+import { checkConfiguration, checkProject } from "../doctor/project-checks.js";
+import { checkServer } from "../doctor/server-checks.js";
 import { readMetaJson, staleFiles } from "../files/output-files.js";
 import { readNamed } from "../files/read-file.js";
-import { isHttpUrl, toolAddress } from "../tool-addresses.js";
-import { devLeader } from "./dev-leader.js";
+import { toolAddress } from "../http/tools-at.js";
+import { refusePublicKey } from "../keys/key-file.js";
+import { isHttpUrl } from "../tool-addresses.js";
 import { generateNow } from "./generate.js";
-import { leaderOf, publicKeyIn, signingKeyIn, withKeys } from "./keys/key-options.js";
+import { leaderOf, publicKeyIn, signingKeyIn } from "./keys/key-options.js";
 import { headerPrefixOf, LEADER_OPTIONS } from "./options/leader-options.js";
 import { readNumber } from "./options/number-option.js";
 import { generateOptions } from "./options/project-options.js";
@@ -50,10 +58,7 @@ const OPTIONS = {
 /** Maximum size, in bytes, of a probe's body, which is created in memory. */
 const MAX_SIZE = 2 ** 30;
 
-export const doctorCommand = defineCommand({
-  name: "doctor",
-  arguments: "[URL]",
-  summary: "find problems of this project, or of the path to a served tool",
+export const command = defineCommand({
   details: `Without URL, svc-gen doctor checks Node, TypeScript, tsconfig, the built server, versions, generated files, configuration, keys and
 environment. With the URL of a tool it checks connection, TLS, redirects, health, paths, metadata (compared with meta.json of this
 folder), clock, signature headers, bodies and their size limit.
@@ -72,84 +77,77 @@ With --json: {"checks":[{"name","ok","detail","next"}]}; ok is null for checks t
     ["svc-gen doctor http://127.0.0.1:8080/sum --leader-key keys/leader.key", "with signed probes"],
   ],
   run: async (call) => {
-    const { args, cwd, env, values } = call;
-    const [url, ...more] = args;
-    if (more.length > 0) throw new UsageError(`doctor expects one URL, got ${args.length}`);
-    const idle = firstGiven(values, ["size", "unsigned", "ca", "header-prefix"]);
+    const { args, cwd, values } = call;
+    const [url] = args;
+    const idle = (["size", "unsigned", "ca", "header-prefix"] as const).find((name) => values[name] !== undefined);
     if (url === undefined && idle !== undefined)
       throw new UsageError(`--${idle} applies only with a URL: svc-gen doctor URL`);
     const project = generateOptions(call);
-    const toolKey = values["tool-key"];
-    if (toolKey !== undefined) await publicKeyIn("tool-key", toolKey, cwd);
-    const given = await givenLeader(call);
-    const { formatChecks } = await import("../doctor/check.js");
-    const checks = url === undefined ? await checkHere() : await checkThere(url);
+    if (values["tool-key"] !== undefined) publicKeyIn("tool-key", values["tool-key"], cwd);
+    const checks = url === undefined ? await checkHere(call, project) : await checkThere(call, project, url);
     call.print(call.json ? asJson({ checks }) : formatChecks(checks, call.colour));
     return checks.some(({ ok }) => ok === false) ? EXIT.failure : EXIT.done;
-
-    async function checkHere() {
-      const { checkProject } = await import("../doctor/project-checks.js");
-      const key = values["leader-key"];
-      let made: Promise<Generated> | undefined;
-      const generated = () => (made ??= generateNow(project));
-      return checkProject({
-        project,
-        cwd,
-        env,
-        config: values.config,
-        tools: projectFqns(project.root),
-        keyFiles: key === undefined ? [] : [key],
-        leader: given,
-        toolKey,
-        variables: async () => variablesOf((await generated()).contracts),
-        stale: async () => stalePaths(project, await generated()),
-      });
-    }
-
-    async function checkThere(text: string) {
-      const { checkServer } = await import("../doctor/server-checks.js");
-      const { config: file } = values;
-      if (toolKey !== undefined && file === undefined) throw new UsageError("--tool-key expects --config FILE too");
-      const { checkConfiguration } = await import("../doctor/project-checks.js");
-      const { checkPairs } = await import("../doctor/key-checks.js");
-      const { checkConfig } = await import("../config/check-config.js");
-      const checked = file === undefined ? undefined : checkConfig(file, cwd);
-      const keys = { leader: given, toolKey, tools: undefined };
-      const local = file === undefined ? [] : [checkConfiguration(file, checked, cwd), ...checkPairs(keys, checked)];
-      if (!isHttpUrl(text)) {
-        const { hiddenPath } = await import("svc-runtime/internal/config");
-        const such = "such as https://tools.example.org/sum";
-        throw new UsageError(`doctor expects the URL of a tool, ${such}, got ${hiddenPath(text) ?? quotedUrl(text)}`);
-      }
-      const target = new URL(text);
-      const served = await checkServer(toolAddress(target), {
-        committed: readMetaJson(project.root),
-        leader: given ?? (await ownLeader(project.root, target, env)),
-        headerPrefix: headerPrefixOf(values["header-prefix"]),
-        ca: values.ca === undefined ? undefined : readNamed(cwd, values.ca),
-        unsigned: values.unsigned === true,
-        maxBody: Number(checked?.config?.invokeMaxBodyBytes() ?? DEFAULT_INVOKE_MAX_BODY_BYTES),
-        size: values.size === undefined ? undefined : readNumber("size", values.size, 0, MAX_SIZE),
-      });
-      return [...local, ...served];
-    }
   },
 });
+
+type DoctorCall = CommandContext<typeof OPTIONS>;
+
+function checkHere(call: DoctorCall, project: GenerateOptions) {
+  const { cwd, env, values } = call;
+  const key = values["leader-key"];
+  let made: Promise<Generated> | undefined;
+  const generated = () => (made ??= generateNow(project));
+  return checkProject({
+    project,
+    cwd,
+    env,
+    config: values.config,
+    tools: projectFqns(project.root),
+    keyFiles: key === undefined ? [] : [key],
+    leader: givenLeader(call),
+    toolKey: values["tool-key"],
+    variables: async () => variablesOf((await generated()).contracts),
+    stale: async () => stalePaths(project, await generated()),
+  });
+}
+
+async function checkThere(call: DoctorCall, { root }: GenerateOptions, text: string): Promise<Check[]> {
+  const { cwd, env, values } = call;
+  const { config: file, "tool-key": toolKey } = values;
+  if (toolKey !== undefined && file === undefined) throw new UsageError("--tool-key expects --config FILE too");
+  if (!isHttpUrl(text)) {
+    const such = "such as https://tools.example.org/sum";
+    throw new UsageError(`doctor expects the URL of a tool, ${such}, got ${hiddenPath(text) ?? quotedUrl(text)}`);
+  }
+  const leader = givenLeader(call);
+  const checked = file === undefined ? undefined : checkConfig(file, cwd);
+  const keys = { leader, toolKey, tools: undefined };
+  const local = file === undefined ? [] : [checkConfiguration(file, checked, cwd), ...checkPairs(keys, checked)];
+  const target = new URL(text);
+  const ca = values.ca === undefined ? undefined : readNamed(cwd, values.ca);
+  const address = await toolAddress(target, { rejectUnauthorized: false });
+  const served = await checkServer(address, {
+    committed: readMetaJson(root),
+    leader: leader ?? (await ownLeader(root, target, env)),
+    headerPrefix: headerPrefixOf(values["header-prefix"]),
+    ca,
+    unsigned: values.unsigned === true,
+    maxBody: Number(checked?.config?.invokeMaxBodyBytes() ?? DEFAULT_INVOKE_MAX_BODY_BYTES),
+    size: values.size === undefined ? undefined : readNumber("size", values.size, 0, MAX_SIZE),
+  });
+  return [...local, ...served];
+}
 
 /** Paths of generated files that are out of date; undefined if the project has errors. */
 function stalePaths({ root }: GenerateOptions, { files, diagnostics }: Generated): readonly string[] | undefined {
   return hasErrors(diagnostics) ? undefined : staleFiles(root, files).map(({ path }) => path);
 }
 
-async function givenLeader({ values, cwd }: CommandContext<typeof OPTIONS>): Promise<LeaderWithKey | undefined> {
+function givenLeader({ values, cwd }: DoctorCall): LeaderWithKey | undefined {
   const file = values["leader-key"];
-  if (file === undefined) {
-    const idle = firstGiven(values, ["leader-id", "key-id"]);
-    if (idle !== undefined) throw new UsageError(`--${idle} expects --leader-key FILE too`);
-    return undefined;
-  }
-  await withKeys(({ refusePublicKey }) => refusePublicKey(file));
-  const key = await signingKeyIn("leader-key", readNamed(cwd, file).toString());
+  if (file === undefined) return undefined;
+  refusePublicKey(file);
+  const key = signingKeyIn("leader-key", readNamed(cwd, file).toString());
   const { id, kid } = leaderOf(values);
   return { id, keyId: kid, key };
 }
@@ -161,11 +159,8 @@ async function ownLeader(
   env: CliHost["env"],
 ): Promise<LeaderWithKey | undefined> {
   const host = hostname === "localhost" ? "127.0.0.1" : hostname;
-  const { devServers } = await import("../dev/dev-state.js");
   const servers = await devServers(root, env);
   const isOwn = servers.some(({ url, signed }) => signed && url === `${protocol}//${host}:${port}`);
-  const own = isOwn ? await devLeader(root, env) : undefined;
-  if (own === undefined) return undefined;
-  const { prepareSigningKey } = await import("svc-runtime/leader");
-  return { ...own.leader, keyId: BigInt(own.leader.keyId), key: prepareSigningKey(own.leader.key) };
+  const own = isOwn ? devKeys(privateFolder(root, env)) : undefined;
+  return own && { id: DEV_LEADER.id, keyId: DEV_LEADER.kid, key: prepareSigningKey(own.leaderKey) };
 }

@@ -22,9 +22,7 @@ const FORMS: Readonly<Record<string, (variable: Variable) => string>> = {
     `            # ${description}\n            - name: ${name}\n              valueFrom: { secretKeyRef: { name: tools, key: ${name}${optional ? ", optional: true" : ""} } }\n`,
 };
 
-export const envCommand = defineCommand({
-  name: "env",
-  summary: "print the environment variables that the tools declare, for .env, compose or Kubernetes",
+export const command = defineCommand({
   details: `Tools declare variables in static variables(). A server does not start while a required variable is missing; svc-gen doctor
 shows which variables are set. Formats: env for .env and docker run --env-file; compose for the environment of a service in
 compose.yaml; kubernetes for the env of a container, with values from a secret named tools.`,

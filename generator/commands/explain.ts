@@ -4,10 +4,7 @@ import { asJson, defineCommand, EXIT, JSON_OPTION, UsageError } from "../cli/com
 import { CODES, type Code, explain } from "../compile/diagnostics/diagnostics.js";
 import { quoted } from "../compile/diagnostics/quote.js";
 
-export const explainCommand = defineCommand({
-  name: "explain",
-  arguments: "[CODE]",
-  summary: "explain a diagnostic; without a code, list all diagnostics",
+export const command = defineCommand({
   options: { json: JSON_OPTION },
   examples: [
     ["svc-gen explain SVC112", "explains one diagnostic"],
@@ -25,8 +22,7 @@ function listCodes(json: boolean): string {
   return entries.map(([code, { severity, title }]) => `${code} ${severity.padEnd(7)} ${title}\n`).join("");
 }
 
-function explainCode([text = "", ...more]: readonly string[], json: boolean): string {
-  if (more.length > 0) throw new UsageError("explain expects one code, such as SVC112");
+function explainCode([text = ""]: readonly string[], json: boolean): string {
   const code = /^\d+$/.test(text) ? `SVC${text}` : text.toUpperCase();
   if (!Object.hasOwn(CODES, code)) throw unknownCode(text);
   return json ? asJson({ code, ...CODES[code as Code] }) : explain(code as Code);

@@ -9,7 +9,6 @@ import {
   type Options,
   PROJECT_OPTIONS,
   plural,
-  UsageError,
 } from "../cli/command.js";
 import { type Diagnostic, errorsIn, formatDiagnostics, hasErrors } from "../compile/diagnostics/diagnostics.js";
 import { withoutKnownNotes } from "../compile/diagnostics/known-notes.js";
@@ -19,9 +18,7 @@ import type { GenerateOptions } from "../compile/project/layout.js";
 import { buildOptions, saveBuildInfo, staleFiles, writeChanged } from "../files/output-files.js";
 import { generateOptions } from "./options/project-options.js";
 
-export const generateCommand = defineCommand({
-  name: "generate",
-  summary: "write src/generated/ and meta.json",
+export const command = defineCommand({
   details: `svc-gen without a command does the same. If the project has errors, they are printed with their positions and nothing is written.
 
 With --json each run prints one line: {"diagnostics":[…],"wrote":[…],"milliseconds":41}.`,
@@ -31,7 +28,11 @@ With --json each run prints one line: {"diagnostics":[…],"wrote":[…],"millis
       summary:
         "write nothing; if files are stale, print the differences and exit 3; check every schema with a second generator",
     },
-    watch: { type: "boolean", summary: "write now, and again after every change of a source file, until Ctrl-C" },
+    watch: {
+      type: "boolean",
+      summary: "write now, and again after every change of a source file, until Ctrl-C",
+      excludes: ["check"],
+    },
     ...PROJECT_OPTIONS,
     json: JSON_OPTION,
     notes: { type: "boolean", summary: "print all notes, also those that the last run without errors printed" },
@@ -44,7 +45,6 @@ With --json each run prints one line: {"diagnostics":[…],"wrote":[…],"millis
     ["svc-gen --watch", "generates after every save"],
   ],
   run: (call) => {
-    if (call.values.check && call.values.watch) throw new UsageError("--check and --watch exclude each other");
     const options = generateOptions(call);
     if (call.values.watch) return watch(options, call);
     return call.values.check ? check(options, call) : write(options, call);

@@ -15,12 +15,18 @@ import {
 } from "../cli/command.js";
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { specifier } from "../compile/project/layout.js";
+import { UnreadableMetadata } from "../contract/metadata.js";
 import { baseOf, replaceFiles } from "../files/atomic-write.js";
 import { writeNewFiles } from "../files/new-files.js";
 import type { SchemaDifference } from "../import/differences.js";
-import type { Import, ImportedTool } from "../import/import-tools.js";
-import type { RefusedTool } from "../import/metadata.js";
+import { type Import, type ImportedTool, importTools } from "../import/import-tools.js";
+import { loadMetadata } from "../import/load-metadata.js";
+import { type RefusedTool, readImportable } from "../import/metadata.js";
+import { testText } from "../import/tool-test.js";
 import { printJson } from "../json.js";
+import { packageNameFor } from "../scaffold/names.js";
+import { packageSpecs } from "../scaffold/package-specs.js";
+import { projectAround } from "../scaffold/project-files.js";
 import { shownPath } from "./options/shown-path.js";
 
 const OPTIONS = {
@@ -30,10 +36,7 @@ const OPTIONS = {
   json: JSON_OPTION,
 } as const;
 
-export const importCommand = defineCommand({
-  name: "import",
-  arguments: "META.json|URL",
-  summary: "write tool classes from the metadata of existing tools, in any language",
+export const command = defineCommand({
   details: `META.json is a file with one metadata document or a list of them; URL is the address of a tool's /meta. Each tool becomes
 one file with the types of its schemas, and a class whose invoke returns the failure "not implemented".
 
@@ -52,19 +55,17 @@ there is none.`,
     ["svc-gen import https://tools.example.org/sum/meta --out src/tools", "a tool of a running server"],
   ],
   run: async (call) => {
-    const [name, ...more] = call.args;
-    if (name === undefined || name === "" || more.length > 0) {
-      throw new UsageError(`import expects one file or URL; got ${call.args.length}`);
-    }
+    const [name] = call.args;
+    if (!name) throw new UsageError("import expects a file or a URL");
     const imported = await importFrom(name, call);
     const { tools, refused, shared } = imported;
     const folder = resolve(call.cwd, call.values.out ?? "src");
     const sources = [...tools, ...(shared === undefined ? [] : [shared])];
-    const around = await missingProjectFiles(tools, call);
+    const around = missingProjectFiles(tools, call);
     const files = [
       ...around.map(({ path, text }) => ({ target: join(call.cwd, path), content: text })),
       ...sources.map(({ file, text }) => ({ target: join(folder, file), content: text })),
-      ...(await testFiles(imported, call, folder)),
+      ...testFiles(imported, call, folder),
     ];
     const existing = files.filter(({ target }) => existsSync(target));
     if (call.values.force) replaceFiles(files, () => baseOf(call.cwd, folder));
@@ -82,17 +83,15 @@ there is none.`,
 });
 
 /** Files of a project for the tools, if there is no project yet. */
-async function missingProjectFiles(tools: readonly ImportedTool[], { cwd }: CommandContext<typeof OPTIONS>) {
+function missingProjectFiles(tools: readonly ImportedTool[], { cwd }: CommandContext<typeof OPTIONS>) {
   if (existsSync(join(cwd, "package.json")) || tools.length === 0) return [];
-  const { packageNameFor, packageSpecs, projectAround } = await import("../scaffold/index.js");
   const fqns = tools.map(({ fqn }) => fqn);
   return projectAround(packageNameFor(basename(cwd)), fqns, packageSpecs(cwd)).filter(
     ({ path }) => !existsSync(join(cwd, path)),
   );
 }
 
-async function testFiles({ tools, shared }: Import, { cwd }: CommandContext<typeof OPTIONS>, folder: string) {
-  const { testText } = await import("../import/tool-test.js");
+function testFiles({ tools, shared }: Import, { cwd }: CommandContext<typeof OPTIONS>, folder: string) {
   // `test` has the same subfolders as `src`: the tests of classes in `src/shop` are in `test/shop`.
   const inside = [relative(join(cwd, "src"), folder), relative(cwd, folder)].find((path) => !path.startsWith(".."));
   const tests = join(cwd, "test", inside ?? "");
@@ -105,10 +104,6 @@ async function testFiles({ tools, shared }: Import, { cwd }: CommandContext<type
 
 /** @throws CommandError, also if every tool is rejected */
 async function importFrom(name: string, call: CommandContext<typeof OPTIONS>): Promise<Import> {
-  const { loadMetadata } = await import("../import/load-metadata.js");
-  const { readImportable } = await import("../import/metadata.js");
-  const { UnreadableMetadata } = await import("../contract/metadata.js");
-  const { importTools } = await import("../import/import-tools.js");
   try {
     const { tools, refused: unreadable } = readImportable(await loadMetadata(name, call.cwd), quoted(name));
     const imported = importTools(tools);

@@ -3,37 +3,42 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DEFAULT_HEADER_PREFIX, FAILURE_VARIANT, MAX_TIMEOUT_MS } from "svc-runtime/internal/generator";
-import type { LeaderError, LeaderOptions } from "svc-runtime/leader";
+import { LeaderError, type LeaderOptions } from "svc-runtime/leader";
 import {
   type CommandContext,
   CommandError,
   defineCommand,
   EXIT,
-  firstGiven,
   JSON_OPTION,
+  PROJECT_OPTIONS,
   UsageError,
 } from "../cli/command.js";
-import { quoted } from "../compile/diagnostics/quote.js";
-import { ERROR_ANSWERS, RAN_TEXTS } from "../error-answers.js";
-import type { CallReport } from "../invoke/call.js";
-import type { Target } from "../invoke/target.js";
-import { CALL_OPTIONS, LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
+import { quoted, shellWord } from "../compile/diagnostics/quote.js";
+import { certificateFault, explainFailure } from "../doctor/failures.js";
+import { authReason, ERROR_ANSWERS, RAN_TEXTS } from "../error-answers.js";
+import { type CallReport, callTool } from "../invoke/call.js";
+import { readInputText } from "../invoke/input.js";
+import { type Target, targetOf } from "../invoke/target.js";
+import { AS_OPTION, CALL_OPTIONS, leaderOptions, leaderOptionsFor } from "./options/leader-options.js";
 import { readNumber } from "./options/number-option.js";
+import { generateOptions } from "./options/project-options.js";
 
 const OPTIONS = {
   signed: { type: "boolean", summary: "sign the request, with the keys below or those of svc-gen dev --signed" },
-  replay: { type: "boolean", summary: "with --signed: send the same request twice, and check that the tool ran once" },
-  tamper: {
+  replay: {
     type: "boolean",
-    summary: "with --signed: send it again with a changed value, and check that it is refused",
+    summary: "send the same signed request twice, and check that the tool ran once",
+    needs: ["signed"],
   },
-  ...LEADER_OPTIONS,
+  as: { ...AS_OPTION, needs: ["signed"] },
+  ...leaderOptionsFor({ needs: ["signed"] }),
   ...CALL_OPTIONS,
   timeout: {
     type: "string",
     value: "MS",
     summary: "time limit of the call in ms (default: the tool's timeout plus 5 s)",
   },
+  project: PROJECT_OPTIONS.project,
   json: JSON_OPTION,
 } as const;
 
@@ -41,10 +46,7 @@ type InvokeCall = CommandContext<typeof OPTIONS>;
 /** The leader that signs the call; undefined for an unsigned call. */
 type Signer = LeaderOptions["leader"];
 
-export const invokeCommand = defineCommand({
-  name: "invoke",
-  arguments: "[TOOL|URL] JSON|@FILE|-",
-  summary: "call a tool once, unsigned or signed, and verify the result",
+export const command = defineCommand({
   details: `TOOL is a tool of this project: its FQN, the last part of its name, or its path. If the project has only one tool, TOOL may
 be omitted. The call is sent to the running svc-gen dev (if two are running, --signed selects the one that requires
 signatures), or else to port 8080 of this machine. A required input port marked @secret may be omitted from the input: its
@@ -58,40 +60,31 @@ standard error. Exit 1 if there is no result, or if the result is _err_eval.`,
     ["svc-gen invoke https://tools.example.org/sum - --json", "any server; the input from standard input"],
   ],
   run: async (call) => {
-    const { targetOf } = await import("../invoke/target.js");
     const [name, input] = argumentsOf(call.args);
-    const { signed = false, replay = false, tamper = false, timeout, secret: given = [] } = call.values;
-    for (const [flag, given] of Object.entries({ replay, tamper })) {
-      if (given && !signed)
-        throw new UsageError(`--${flag} expects --signed: the server stores only answers to signed requests`);
-    }
-    const key = firstGiven(call.values, ["leader-key", "leader-id", "key-id", "tool-key"]);
-    if (key !== undefined && !signed) throw new UsageError(`--${key} expects --signed: an unsigned call has no keys`);
-    const target = await targetOf(name, call, signed);
+    const { signed = false, replay = false, timeout, secret: given = [] } = call.values;
+    const { root } = generateOptions(call);
+    const client = {
+      ...leaderOptions(call, signed, root, call.values.as),
+      allowHttp: call.values["allow-http"] === true,
+    };
+    const { leader, tls } = client;
+    const target = await targetOf(name, root, call.env, signed, tls);
     if (input === undefined) throw missingInput(target);
-    const { readInputText } = await import("../invoke/input.js");
     const bytes = await readInputText(input, call.cwd, call.readInput);
-    const { callTool } = await import("../invoke/call.js");
-    const { LeaderError } = await import("svc-runtime/leader");
-    let leader: Signer;
     try {
       const timeoutMs =
         timeout === undefined ? {} : { timeoutMs: readNumber("timeout", timeout, 1, MAX_TIMEOUT_MS, "milliseconds") };
-      const client = { ...(await leaderOptions(call, signed)), allowHttp: call.values["allow-http"] === true };
-      ({ leader } = client);
       if (signed && leader === undefined) {
         const key = existsSync(join(call.cwd, "keys/leader.key")) ? "keys/leader.key" : "FILE";
         throw new UsageError(`--signed expects --leader-key ${key}, or a project served by svc-gen dev --signed`);
       }
       const secrets = { given, env: call.env, ask: call.ask };
-      const request = { url: target.url, input: bytes, secrets, client, signed, replay, tamper, ...timeoutMs };
-      const report = await callTool(request);
+      const report = await callTool({ url: target.url, input: bytes, secrets, client, signed, replay, ...timeoutMs });
       print(report, call);
-      const isRefused = report.tamper === undefined || report.tamper.refusal !== undefined;
       const isSame = report.replay === undefined || report.replay.same;
-      return report.variant !== FAILURE_VARIANT && isRefused && isSame ? EXIT.done : EXIT.failure;
+      return report.variant !== FAILURE_VARIANT && isSame ? EXIT.done : EXIT.failure;
     } catch (error) {
-      if (error instanceof LeaderError) throw await failure(error, target, call, leader);
+      if (error instanceof LeaderError) throw failure(error, target, call, leader);
       if (error instanceof RangeError || error instanceof TypeError) throw new UsageError(error.message);
       throw error;
     }
@@ -100,8 +93,7 @@ standard error. Exit 1 if there is no result, or if the result is _err_eval.`,
 
 /** Parses the arguments. The tool is optional; an input is JSON, `@FILE` or `-`. */
 function argumentsOf(args: readonly string[]): [name: string | undefined, input: string | undefined] {
-  const [first, second, ...more] = args;
-  if (more.length > 0) throw new UsageError("invoke expects a tool and an input; quote the JSON for the shell");
+  const [first, second] = args;
   if (second !== undefined) return [first, second];
   return first !== undefined && /^(?:[@[{"\d]|-$)/.test(first.trim()) ? [undefined, first] : [first, undefined];
 }
@@ -112,12 +104,7 @@ function missingInput({ tool }: Target): UsageError {
 }
 
 /** Error message, and what to do, for a call without a result. */
-async function failure(
-  error: LeaderError,
-  { url, tool }: Target,
-  { values }: InvokeCall,
-  leader: Signer,
-): Promise<CommandError> {
+function failure(error: LeaderError, { url, tool }: Target, { values }: InvokeCall, leader: Signer): CommandError {
   const { code, status, message, requestId } = error;
   if (code === "connection_failed" && tool !== undefined) {
     return new CommandError(
@@ -129,14 +116,13 @@ async function failure(
     return new CommandError(`no answer from ${url}: ${message}`, "start the server, or correct the URL");
   }
   if (code === "connection_failed") {
-    const { certificateFault, explainFailure } = await import("../doctor/failures.js");
     const { code: cause = "" } = Object(error.cause) as NodeJS.ErrnoException;
     const failure = cause === "UND_ERR_SOCKET" ? "ECONNRESET" : cause;
     const { detail, next } = certificateFault(failure) ?? explainFailure(failure, new URL(url));
     const isKnown = !detail.startsWith("no answer");
     return new CommandError(`no answer from ${url}: ${isKnown ? `${code}: ${detail}` : message}`, next);
   }
-  if (status === undefined) return new CommandError(message, HINTS[code] ?? `the call went to ${url}`);
+  if (status === undefined) return new CommandError(message, HINTS.get(code) ?? `the call went to ${url}`);
   const isLeader = status === 401 || status === 403;
   const steps = [
     nextStep(error, url, values),
@@ -154,48 +140,35 @@ function nextStep(error: LeaderError, url: string, values: InvokeCall["values"])
   if (values.signed && details.includes("accepts only unsigned calls")) {
     return "omit --signed; if the server should require signatures, set SVC_TOOLKIT_CONFIG_PATH there";
   }
-  const caller = HINTS[code] ?? ERROR_ANSWERS.get(code)?.caller;
+  const caller = HINTS.get(code) ?? ERROR_ANSWERS.get(code)?.caller;
   return caller === undefined ? RAN_TEXTS[ran] : `${caller}; ${RAN_TEXTS[ran]}`;
 }
 
 /** What to do about a rejected signature. */
 function unauthorized(details: string, url: string, values: InvokeCall["values"]): string {
   if (!values.signed) return "the server requires signatures: add --signed";
-  const { "header-prefix": sent = DEFAULT_HEADER_PREFIX, "leader-key": key } = values;
-  const [, read] = /^([A-Za-z][A-Za-z0-9-]{0,40}-)Sig-V: missing(?:;|$)/.exec(details) ?? [];
-  if (read !== undefined && read.toLowerCase() !== sent.toLowerCase()) {
-    return `this server expects another header prefix: pass --header-prefix ${read}`;
-  }
-  if (read !== undefined) return `a proxy removed or changed the headers: run svc-gen doctor ${url}`;
-  if (key === undefined && /(?:no such leader and key in the allow-list|does not verify)$/.test(details)) {
-    return "the request was signed with the keys of svc-gen dev --signed, which this server does not know: pass --leader-key and --leader-id";
-  }
-  return /in the allow-list$|does not verify$/.test(details)
-    ? "compare the leader ID, key ID and public key with the server's allow-list"
-    : RAN_TEXTS.no;
+  const { "header-prefix": sent = DEFAULT_HEADER_PREFIX, "leader-key": key, as } = values;
+  const { reason, advice } = authReason(details, sent);
+  if (reason === "header") return `${advice}: svc-gen doctor ${url} finds the cause`;
+  if (key !== undefined || reason === "prefix") return advice;
+  if (as !== undefined) return `start svc-gen dev --signed --as ${shellWord(as)}`;
+  return "the request was signed with the keys of svc-gen dev --signed, which this server does not know: pass --leader-key and --leader-id";
 }
 
 /** Hints for failures that the client itself detects. */
-const HINTS: Readonly<Record<string, string>> = {
-  wrong_signature:
+const HINTS: ReadonlyMap<string, string> = new Map([
+  [
+    "wrong_signature",
     "the result was not signed with the key that belongs to --tool-key: pass the public key of the tool's response_signing_key",
-  unsigned_result: "the server's configuration has no response_signing_key for this tool",
-  invalid_input: "correct the input",
-};
+  ],
+  ["unsigned_result", "the server's configuration has no response_signing_key for this tool"],
+  ["invalid_input", "correct the input"],
+]);
 
 function print(report: CallReport, call: InvokeCall): void {
-  const { fqn, variant, result, milliseconds, signature, replay, tamper } = report;
-  const refusal = tamper && { refused: tamper.refusal !== undefined, ...refusalFacts(tamper.refusal) };
+  const { fqn, variant, result, milliseconds, signature, replay } = report;
   if (call.json) {
-    const facts = {
-      fqn,
-      variant,
-      status: 200,
-      milliseconds,
-      signature,
-      ...(replay && { replay }),
-      ...(refusal && { tamper: refusal }),
-    };
+    const facts = { fqn, variant, status: 200, milliseconds, signature, ...(replay && { replay }) };
     call.print(`${JSON.stringify(facts).slice(0, -1)},"result":${result.replaceAll(/\n */g, "")}}\n`);
     return;
   }
@@ -208,16 +181,6 @@ function print(report: CallReport, call: InvokeCall): void {
       : "DIFFERENT answer: the tool ran twice";
     call.complain(`${replay.same ? "✓" : "✗"} retry: 200 in ${replay.milliseconds} ms · ${verdict}\n`);
   }
-  if (tamper !== undefined) {
-    const { refusal: error } = tamper;
-    const text =
-      error === undefined ? "ACCEPTED: the signature was not checked" : `refused: ${error.status} ${error.code}`;
-    call.complain(`${error === undefined ? "✗" : "✓"} changed after signing: ${text}\n`);
-  }
-}
-
-function refusalFacts(error: LeaderError | undefined) {
-  return error === undefined ? {} : { status: error.status, code: error.code };
 }
 
 const VERIFIED: Readonly<Record<CallReport["signature"], string>> = {

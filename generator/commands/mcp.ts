@@ -10,12 +10,16 @@ import {
   CommandError,
   defineCommand,
   EXIT,
-  JSON_OPTION,
   PROJECT_OPTIONS,
   UsageError,
 } from "../cli/command.js";
+import { devServers } from "../dev/dev-state.js";
+import { readSecret } from "../invoke/secrets.js";
+import { toolAddresses } from "../mcp/addresses.js";
+import { Bridge } from "../mcp/bridge.js";
+import { serveOnStdio } from "../mcp/serve.js";
 import { DEFAULT_SERVER, isHttpUrl } from "../tool-addresses.js";
-import { CALL_OPTIONS, LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
+import { AS_OPTION, CALL_OPTIONS, LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
 import { generateOptions } from "./options/project-options.js";
 
 const OPTIONS = {
@@ -25,22 +29,30 @@ const OPTIONS = {
     summary: "servers or tools (default: the running svc-gen dev of the project)",
   },
   ...LEADER_OPTIONS,
+  as: AS_OPTION,
   "accept-unverified": { type: "boolean", summary: "accept results that cannot be verified, without --tool-key" },
-  unsigned: { type: "boolean", summary: "call servers that require no signatures" },
+  unsigned: {
+    type: "boolean",
+    summary: "call servers that require no signatures",
+    excludes: ["leader-key", "tool-key", "as", "accept-unverified"],
+  },
   ...CALL_OPTIONS,
-  "print-config": { type: "boolean", summary: "print the entry for the configuration files of MCP clients" },
+  "print-config": {
+    type: "boolean",
+    summary: "print the entries for the configuration file of an MCP client, as JSON",
+  },
   project: PROJECT_OPTIONS.project,
-  json: JSON_OPTION,
 } as const;
 
 type McpCall = CommandContext<typeof OPTIONS>;
 
-export const mcpCommand = defineCommand({
-  name: "mcp",
-  summary: "serve tools to MCP clients, such as editors and agents",
+export const command = defineCommand({
   details: `An MCP client starts this command and talks to it over standard input and output. It reads the metadata of the tools, signs
 each call as a leader, verifies the result, and sends the same signed request again if the connection breaks. Without --url it
 serves the tools of the running svc-gen dev, and signs with the keys of svc-gen dev --signed.
+
+A secret belongs to one tool: write --secret FQN.PORT=VARIABLE if several tools have a secret input port of this name. A tool
+that gets such a port later, or has another address then, does not get the secret.
 
 64-bit integers are strings of digits in inputs and results, because MCP clients round large JSON numbers.`,
   options: OPTIONS,
@@ -57,16 +69,12 @@ serves the tools of the running svc-gen dev, and signs with the keys of svc-gen 
     if (call.values["print-config"]) return printConfig(call, root);
     const complain = (problem: string) => call.complain(`svc-gen mcp: ${problem}\n`);
     const bridge = await openBridge(call, root, complain);
-    const { serveOnStdio } = await import("../mcp/serve.js");
     await serveOnStdio(bridge, complain, call.interrupted);
     return EXIT.done;
   },
 });
 
 async function openBridge(call: McpCall, root: string, complain: (problem: string) => void) {
-  const { devServers } = await import("../dev/dev-state.js");
-  const { toolAddresses } = await import("../mcp/addresses.js");
-  const { Bridge } = await import("../mcp/bridge.js");
   const given = call.values.url?.split(",");
   for (const url of given ?? []) {
     if (!isHttpUrl(url)) throw new UsageError(`--url expects addresses of servers or tools, such as ${DEFAULT_SERVER}`);
@@ -78,7 +86,7 @@ async function openBridge(call: McpCall, root: string, complain: (problem: strin
     throw new CommandError("no svc-gen dev serves this project", "start it with svc-gen dev --signed, or pass --url");
   };
   const signed = call.values.unsigned !== true && (given !== undefined || (await development()).signed);
-  const client = await clientOptions(call, root, signed);
+  const client = clientOptions(call, root, signed);
   if (!signed) complain("calls are unsigned: results are not verified, and a repeated call runs again");
   const addresses = async () => {
     const urls = given ?? [(await development()).url];
@@ -87,7 +95,6 @@ async function openBridge(call: McpCall, root: string, complain: (problem: strin
   const bridge = new Bridge({ addresses, client, complain });
   const problems = await bridge.read();
   if (problems.length > 0) throw new CommandError(problems.join("; "), "pass --url with only the other tools");
-  const { readSecret } = await import("../invoke/secrets.js");
   bridge.bindSecrets(
     (call.values.secret ?? []).map((each) => {
       const { name, secret } = readSecret(each, call.env);
@@ -97,9 +104,9 @@ async function openBridge(call: McpCall, root: string, complain: (problem: strin
   return bridge;
 }
 
-async function clientOptions(call: McpCall, root: string, signed: boolean): Promise<LeaderOptions> {
+function clientOptions(call: McpCall, root: string, signed: boolean): LeaderOptions {
   const { "tool-key": toolKey, "leader-key": leaderKey, "accept-unverified": unverified } = call.values;
-  const client = await leaderOptions(call, signed, root);
+  const client = leaderOptions(call, signed, root, call.values.as);
   const allowHttp = call.values["allow-http"] === true;
   if (!signed) return client;
   if (client.leader === undefined) {
@@ -111,11 +118,11 @@ async function clientOptions(call: McpCall, root: string, signed: boolean): Prom
   return { ...client, allowHttp, ...(toolKey !== undefined && { toolKey: toolKey.split(",") }) };
 }
 
+/** Prints the entries of this bridge, and of a running `svc-gen dev`. Their paths are absolute, because clients choose the working directory. */
 async function printConfig(call: McpCall, root: string): Promise<number> {
-  const { clientConfig, httpClientConfig } = await import("../mcp/client-config.js");
   const own = join(root, "node_modules/svc-gen/generator/bin.js");
   const bin = existsSync(own) ? own : fileURLToPath(new URL("../../../generator/bin.js", import.meta.url));
-  const { "leader-key": leaderKey, ca, "print-config": _, project: __, json: ___, ...values } = call.values;
+  const { "leader-key": leaderKey, ca, "print-config": _, project: __, ...values } = call.values;
   const paths = { "leader-key": leaderKey, ca };
   const files = Object.entries(paths).map(([name, path]) => [name, path && resolve(call.cwd, path)] as const);
   const options = [...Object.entries(values), ...files].flatMap(([name, value]) =>
@@ -126,14 +133,11 @@ async function printConfig(call: McpCall, root: string): Promise<number> {
   const entry = { command: process.execPath, args: [bin, "mcp", "--project", root, ...options] };
   const name = basename(root).replaceAll(/[^A-Za-z0-9-]+/g, "-");
   const url = call.values.url === undefined ? await devEndpoint(root, call.env) : undefined;
-  if (call.json) {
-    call.print(asJson({ mcpServers: { [name]: entry, ...(url && { [`${name}-http`]: { type: "http", url } }) } }));
-  } else call.print(clientConfig(name, entry) + (url === undefined ? "" : `\n${httpClientConfig(name, url)}`));
+  call.print(asJson({ mcpServers: { [name]: entry, ...(url && { [`${name}-http`]: { type: "http", url } }) } }));
   return EXIT.done;
 }
 
 /** Address at which a running `svc-gen dev` of the project answers MCP clients; undefined if there is none. */
 async function devEndpoint(root: string, env: McpCall["env"]): Promise<string | undefined> {
-  const { devServers } = await import("../dev/dev-state.js");
   return (await devServers(root, env)).find(({ mcp }) => mcp !== undefined)?.mcp;
 }

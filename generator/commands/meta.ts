@@ -8,9 +8,7 @@ import { JsonObject, printJson } from "../json.js";
 import { fqnOf, metaDocuments, metaJsonIn } from "../meta-documents.js";
 import { generateToRead } from "./generate.js";
 
-export const metaCommand = defineCommand({
-  name: "meta",
-  summary: "print the metadata document of one tool with its public URL, for registration",
+export const command = defineCommand({
   options: {
     fqn: { type: "string", value: "FQN", summary: "the tool, if the project has several" },
     url: { type: "string", value: "URL", summary: "the URL under which the tool is served" },

@@ -8,7 +8,6 @@ import {
   CommandError,
   defineCommand,
   EXIT,
-  firstGiven,
   JSON_OPTION,
   UsageError,
 } from "../cli/command.js";
@@ -16,6 +15,12 @@ import { hasErrors } from "../compile/diagnostics/diagnostics.js";
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { writeNewFiles } from "../files/new-files.js";
 import { saveBuildInfo, writeChanged } from "../files/output-files.js";
+import { addTool } from "../scaffold/add-tool.js";
+import { checkPackageName, fqnFor, packageNameFor, toolNames } from "../scaffold/names.js";
+import { npmInstall } from "../scaffold/npm-install.js";
+import { packageSpecs } from "../scaffold/package-specs.js";
+import { LATER_FILES, projectFiles } from "../scaffold/project-files.js";
+import { assertNew } from "../scaffold/project-folder.js";
 import { generateNow, reportDiagnostics } from "./generate.js";
 import { projectFqns } from "./options/project-tools.js";
 import { shownPath } from "./options/shown-path.js";
@@ -31,6 +36,7 @@ const OPTIONS = {
     type: "string",
     value: "NAME",
     summary: "add a tool to the project in this folder: its FQN, or the last part of it",
+    excludes: ["name", "fqn", "nexus"],
   },
   nexus: { type: "boolean", summary: "serve leaders of the network, which send X-Nexus- headers" },
   yes: { type: "boolean", short: "y", summary: "do not ask; use the defaults" },
@@ -38,12 +44,7 @@ const OPTIONS = {
   json: JSON_OPTION,
 } as const;
 
-type Scaffold = typeof import("../scaffold/index.js");
-
-export const newCommand = defineCommand({
-  name: "new",
-  arguments: "[DIR]",
-  summary: "create a tool project: a class, its tests, a container, a CI workflow",
+export const command = defineCommand({
   details: `Asks for the folder, the name of the tool and whether to run npm install; each question has a default. Without a terminal, pass
 DIR or --yes. No file is replaced. npm install and svc-gen then run in the new project. If svc-gen was installed from
 files or runs in a checkout, the project uses svc-gen and svc-runtime from there.`,
@@ -54,25 +55,20 @@ files or runs in a checkout, the project uses svc-gen and svc-runtime from there
     ["svc-gen new --yes --skip-install", "only the files, in ./my-tool"],
     ["svc-gen new --tool org.example.rate@1", "adds src/rate.ts and test/rate.test.ts to the project in this folder"],
   ],
-  run: async (call) => {
-    const scaffold = await import("../scaffold/index.js");
-    return call.values.tool === undefined ? makeProject(call, scaffold) : addTool(call, call.values.tool, scaffold);
-  },
+  run: (call) => (call.values.tool === undefined ? makeProject(call) : addToolTo(call, call.values.tool)),
 });
 
 /** Adds a tool to the project in this folder, with a name derived from its other tools. */
-function addTool(call: CommandContext<typeof OPTIONS>, name: string, scaffold: Scaffold): number {
-  const { cwd, values } = call;
-  const idle = call.args.length > 0 ? "DIR" : firstGiven(values, ["name", "fqn", "nexus"]);
-  if (idle !== undefined)
-    throw new UsageError(`--tool adds a tool to the project in this folder, and cannot be combined with ${idle}`);
+function addToolTo(call: CommandContext<typeof OPTIONS>, name: string): number {
+  const { args, cwd } = call;
+  if (args.length > 0) throw new UsageError("--tool adds a tool to the project in this folder: omit DIR");
   if (!existsSync(join(cwd, "package.json"))) {
     throw new CommandError(
       "this folder has no package.json",
       "run the command in a project, or create one: svc-gen new",
     );
   }
-  const { tool, paths } = scaffold.addTool(cwd, name, projectFqns(cwd) ?? []);
+  const { tool, paths } = addTool(cwd, name, projectFqns(cwd) ?? []);
   const next = ["npm test", "npx svc-gen"];
   if (call.json) call.print(asJson({ folder: cwd, fqn: tool.fqn, wrote: paths, next }));
   else {
@@ -85,7 +81,7 @@ function addTool(call: CommandContext<typeof OPTIONS>, name: string, scaffold: S
   return EXIT.done;
 }
 
-async function makeProject(call: CommandContext<typeof OPTIONS>, scaffold: Scaffold): Promise<number> {
+async function makeProject(call: CommandContext<typeof OPTIONS>): Promise<number> {
   const { cwd, values } = call;
   const ask = values.yes || call.json ? undefined : call.ask;
   const given = await folderOf(call, ask);
@@ -95,16 +91,14 @@ async function makeProject(call: CommandContext<typeof OPTIONS>, scaffold: Scaff
     throw new UsageError(`${quoted(given)} contains the current folder; ${hint}`);
   }
   const packageName =
-    values.name === undefined
-      ? scaffold.packageNameFor(basename(folder), given)
-      : scaffold.checkPackageName(values.name);
-  const specs = scaffold.packageSpecs(folder);
+    values.name === undefined ? packageNameFor(basename(folder), given) : checkPackageName(values.name);
+  const specs = packageSpecs(folder);
   const shown = shownPath(cwd, folder);
   // Checked before the next question, because the result does not depend on its answer.
-  scaffold.assertNew(folder, shown, ["package.json"]);
-  const tool = await toolOf(scaffold.fqnFor(packageName), values.fqn, ask, scaffold);
-  const files = scaffold.projectFiles(packageName, tool, specs, values.nexus);
-  scaffold.assertNew(folder, shown, [...files.map(({ path }) => path), ...scaffold.LATER_FILES]);
+  assertNew(folder, shown, ["package.json"]);
+  const tool = await toolOf(fqnFor(packageName), values.fqn, ask);
+  const files = projectFiles(packageName, tool, specs, values.nexus);
+  assertNew(folder, shown, [...files.map(({ path }) => path), ...LATER_FILES]);
   const isInstalled = !values["skip-install"] && (await isYes("Install the packages now?", ask));
 
   writeNewFiles(
@@ -117,7 +111,7 @@ async function makeProject(call: CommandContext<typeof OPTIONS>, scaffold: Scaff
   if (isInstalled) {
     if (!call.json) call.complain("npm install …\n");
     const finish = [...enter, "npm install", "npm run build"].join(" && ");
-    const fault = await scaffold.npmInstall(folder, call.env, call.interrupted());
+    const fault = await npmInstall(folder, call.env, call.interrupted());
     if (fault !== undefined) {
       call.complain(`${fault}\n`);
       throw new CommandError("npm install failed; the files were written", finish);
@@ -160,8 +154,7 @@ async function makeProject(call: CommandContext<typeof OPTIONS>, scaffold: Scaff
 type Ask = CommandContext<typeof OPTIONS>["ask"];
 
 async function folderOf({ args, values }: CommandContext<typeof OPTIONS>, ask: Ask): Promise<string> {
-  const [given, ...more] = args;
-  if (more.length > 0) throw new UsageError(`new expects one folder; got ${args.length}`);
+  const [given] = args;
   if (given === "") throw new UsageError("new expects the name of a folder, got an empty text");
   // The folder's name does not include the scope.
   const proposed = values.name?.replace(/^@[^/]*\//, "") ?? DEFAULT_FOLDER;
@@ -171,9 +164,9 @@ async function folderOf({ args, values }: CommandContext<typeof OPTIONS>, ask: A
   throw new UsageError(`without a terminal, new expects a folder: svc-gen new DIR, or --yes for ${DEFAULT_FOLDER}`);
 }
 
-async function toolOf(proposed: string, given: string | undefined, ask: Ask, scaffold: Scaffold) {
-  if (given !== undefined || ask === undefined) return scaffold.toolNames(given ?? proposed);
-  return scaffold.toolNames(await answer("Name of the tool, domain.name@version", proposed, ask));
+async function toolOf(proposed: string, given: string | undefined, ask: Ask) {
+  if (given !== undefined || ask === undefined) return toolNames(given ?? proposed);
+  return toolNames(await answer("Name of the tool, domain.name@version", proposed, ask));
 }
 
 async function isYes(question: string, ask: Ask): Promise<boolean> {

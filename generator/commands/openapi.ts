@@ -1,19 +1,19 @@
 /** `svc-gen openapi`: prints an OpenAPI 3.1 document of all tools of the project. */
 
+import { prettyJson } from "svc-runtime/internal/generator";
 import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "../cli/command.js";
 import { quotedUrl } from "../compile/diagnostics/quote.js";
 import { printJson } from "../json.js";
 import { metaDocuments, metaJsonIn } from "../meta-documents.js";
+import { openApiDocument } from "../openapi/document.js";
+import { projectInfo } from "../openapi/project-info.js";
 import { DEFAULT_SERVER } from "../tool-addresses.js";
 import { generateToRead } from "./generate.js";
 import { HEADER_PREFIX, headerPrefixOf } from "./options/leader-options.js";
 import { generateOptions } from "./options/project-options.js";
 
-export const openApiCommand = defineCommand({
-  name: "openapi",
-  summary: "print an OpenAPI 3.1 document of all tools, with signed and unsigned calls and all errors",
-  details: `Title and version are taken from package.json. svc-gen dev also serves the document at /openapi.json of its page, and at
-/reference a page to read it and to call the tools. A server in production serves neither.`,
+export const command = defineCommand({
+  details: `Title and version are taken from package.json. svc-gen dev also serves the document at /openapi.json of its page.`,
   options: {
     url: { type: "string", value: "URL", summary: `URL of the server (default: ${DEFAULT_SERVER})` },
     ...HEADER_PREFIX,
@@ -28,9 +28,6 @@ export const openApiCommand = defineCommand({
     const headerPrefix = headerPrefixOf(call.values["header-prefix"]);
     const generated = await generateToRead(call);
     if (generated === undefined) return EXIT.failure;
-    const { openApiDocument } = await import("../openapi/document.js");
-    const { projectInfo } = await import("../openapi/project-info.js");
-    const { prettyJson } = await import("svc-runtime/internal/generator");
     const document = openApiDocument(metaDocuments(metaJsonIn(generated.files)), {
       ...projectInfo(generateOptions(call).root),
       url,

@@ -1,15 +1,13 @@
 /** `svc-gen schema`: prints the JSON Schema of a tool's input or output. */
 
 import { prettyJson } from "svc-runtime/internal/generator";
-import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "../cli/command.js";
+import { defineCommand, EXIT, PROJECT_OPTIONS } from "../cli/command.js";
+import { toolNamed } from "../invoke/tool-names.js";
 import { type Json, printJson } from "../json.js";
 import { fqnOf, metaDocuments, metaJsonIn, pathOf } from "../meta-documents.js";
 import { generateToRead } from "./generate.js";
 
-export const schemaCommand = defineCommand({
-  name: "schema",
-  arguments: "[TOOL]",
-  summary: "print the JSON Schema (2020-12) of a tool's input or output",
+export const command = defineCommand({
   details: `TOOL is a tool of this project: its FQN, the last part of its name, or its path. If the project has only one tool, TOOL may
 be omitted. The schema is the one in the metadata document, where a variant without ports is a string. In the JSON of a result
 such a variant is an object, as in the output of svc-gen openapi.`,
@@ -25,11 +23,9 @@ such a variant is an object, as in the output of svc-gen openapi.`,
     ["svc-gen schema quote --output", "the output of one of several tools"],
   ],
   run: async (call) => {
-    const [name, ...more] = call.args;
-    if (more.length > 0) throw new UsageError(`schema expects one tool, got ${call.args.length}`);
+    const [name] = call.args;
     const generated = await generateToRead(call);
     if (generated === undefined) return EXIT.failure;
-    const { toolNamed } = await import("../invoke/tool-names.js");
     const documents = metaDocuments(metaJsonIn(generated.files));
     const tools = documents.map((document) => ({ document, fqn: fqnOf(document), path: pathOf(document) }));
     const { document } = toolNamed("schema", name, tools);

@@ -1,7 +1,15 @@
 /** `svc-gen verify`: verifies receipts of calls, offline. */
 
 import { JsonError, prettyJson, quoted, truncated } from "svc-runtime/internal/generator";
-import type { ReadReceiptOptions, ReceiptClaim, VerifiedReceipt } from "svc-runtime/leader";
+import {
+  LeaderError,
+  MAX_RECEIPT_BYTES,
+  type ReadReceiptOptions,
+  type ReceiptClaim,
+  ReceiptError,
+  readReceipt,
+  type VerifiedReceipt,
+} from "svc-runtime/leader";
 import { type CommandContext, CommandError, defineCommand, EXIT, JSON_OPTION, UsageError } from "../cli/command.js";
 import { readNamed, UnreadableFile } from "../files/read-file.js";
 import { resultText } from "../invoke/result-text.js";
@@ -25,10 +33,7 @@ interface Judged {
   readonly unread?: string;
 }
 
-export const verifyCommand = defineCommand({
-  name: "verify",
-  arguments: "FILE|- …",
-  summary: "verify receipts of calls, without a server",
+export const command = defineCommand({
   details: `Prints each claim of a receipt: ✓ true, ✗ false, or "claimed" if neither the receipt nor an option proves it. With several
 files, prints one line for each. The keys are public keys, as svc-gen keys show prints them: without both of them, the receipt shows
 only that the same keys made it, not whose they are. Exit 0 if every receipt is true, 1 if one is false or is not a receipt, 2 if one
@@ -41,7 +46,7 @@ cannot be decided: a key is missing, or a file cannot be read.`,
   ],
   run: async (call) => {
     if (call.args.length === 0) throw new UsageError("verify expects files of receipts, or - for standard input");
-    const options = await optionsOf(call);
+    const options = optionsOf(call);
     const judged: Judged[] = [];
     for (const file of call.args) judged.push(await judge(file, call, options));
     if (call.json) call.print(`${prettyJson(`{"receipts":[${judged.map(factsText).join(",")}]}`)}\n`);
@@ -52,11 +57,11 @@ cannot be decided: a key is missing, or a file cannot be read.`,
   },
 });
 
-async function optionsOf({ values, cwd }: CommandContext<typeof OPTIONS>): Promise<ReadReceiptOptions> {
+function optionsOf({ values, cwd }: CommandContext<typeof OPTIONS>): ReadReceiptOptions {
   const { contract, "leader-key": leaderKey, "tool-key": toolKey } = values;
   try {
-    if (leaderKey !== undefined) await publicKeyIn("leader-key", leaderKey, cwd);
-    if (toolKey !== undefined) await publicKeyIn("tool-key", toolKey, cwd);
+    if (leaderKey !== undefined) publicKeyIn("leader-key", leaderKey, cwd);
+    if (toolKey !== undefined) publicKeyIn("tool-key", toolKey, cwd);
     return {
       ...(leaderKey !== undefined && { leaderKey }),
       ...(toolKey !== undefined && { toolKey }),
@@ -75,7 +80,6 @@ async function judge(
   { cwd, readInput }: CommandContext<typeof OPTIONS>,
   options: ReadReceiptOptions,
 ): Promise<Judged> {
-  const { LeaderError, MAX_RECEIPT_BYTES, ReceiptError, readReceipt } = await import("svc-runtime/leader");
   try {
     const bytes = file === "-" ? await readInput() : readNamed(cwd, file, true, MAX_RECEIPT_BYTES);
     const receipt = readReceipt(bytes, options);

@@ -2,17 +2,24 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { signedConfig } from "../config/new-config.js";
+import { type ConfigFacts, signedConfig } from "../config/new-config.js";
 import { replaceFiles } from "../files/atomic-write.js";
 import { readKeyFile, writeKeyFile } from "../keys/key-file.js";
 import { keyTexts, newKey, publicKeyText } from "../keys/key-forms.js";
 
-/** Id of the leader in the development configuration. */
-export const DEV_LEADER_ID = "dev";
-export const DEV_KEY_ID = 0;
+/** The leader that the development configuration always allows. Others may have its key. */
+export const DEV_LEADER = { id: "dev", kid: 0n } as const;
 
 const LEADER_KEY = "leader.key";
 const TOOL_KEY = "tool.key";
+
+/** Leaders that a development server allows in addition to {@link DEV_LEADER}. */
+export interface DevLeaders {
+  /** IDs of leaders that sign with the development key. */
+  readonly as: readonly string[];
+  /** A leader with a key of its own. */
+  readonly own: ConfigFacts["leaders"][number] | undefined;
+}
 
 /**
  * Creates missing keys.
@@ -26,18 +33,20 @@ export function ensureDevKeys(folder: string): void {
 }
 
 /**
- * Writes a configuration that requires signatures by the development leader, for these tools.
+ * Writes a configuration that requires signatures by the development leaders, for these tools.
  *
  * @throws KeyFileError if a key was changed by hand
  */
-export function writeDevConfig(folder: string, tools: readonly string[]): void {
-  const config = signedConfig(join(folder, "config.json"), {
+export function writeDevConfig(folder: string, tools: readonly string[], { as, own }: DevLeaders): void {
+  const publicKey = publicKeyText(readKeyFile(folder, LEADER_KEY).key);
+  const ids = new Set([DEV_LEADER.id, ...as].filter((id) => id !== own?.id));
+  const leaders = Array.from(ids, (id) => ({ id, kid: DEV_LEADER.kid, publicKey }));
+  const { file } = signedConfig(join(folder, "config.json"), {
     tools,
-    leaderId: DEV_LEADER_ID,
-    leaderKey: publicKeyText(readKeyFile(folder, LEADER_KEY).key),
+    leaders: own === undefined ? leaders : [...leaders, own],
     toolKey: keyTexts(readKeyFile(folder, TOOL_KEY).key),
   });
-  replaceFiles(config.files.map(({ target, content }) => ({ target, content, mode: 0o600 })));
+  replaceFiles([{ target: file.target, content: file.content, mode: 0o600 }]);
 }
 
 /**

@@ -48,8 +48,6 @@ export type Input<Build extends Startable> =
   | { readonly on: "renewed"; readonly build: Build }
   /** A file that a build needs to start cannot be read or written. */
   | { readonly on: "unready"; readonly of: "built" | "renewed"; readonly reason: string }
-  /** The compiled files were deleted. */
-  | { readonly on: "lost" }
   /** Outcomes of a start. */
   | { readonly on: "serving"; readonly url: string }
   | { readonly on: "failed"; readonly reason: string }
@@ -77,8 +75,6 @@ export type Effect<Build extends Startable> =
   | { readonly do: "start"; readonly build: Build }
   /** Tells the starting process to end; its outcome is still an input. */
   | { readonly do: "cancel" }
-  /** Writes the compiled files again. */
-  | { readonly do: "write"; readonly build: Build }
   | { readonly do: "report"; readonly report: Report<Build> }
   | { readonly do: "close" };
 
@@ -125,8 +121,6 @@ export function step<Build extends Startable>(machine: Machine<Build>, input: In
       return proceed({ ...idle, newest: input.build, fault: undefined });
     case "renewed":
       return proceed({ ...machine, newest: input.build, fault: faultOfSources(machine) });
-    case "lost":
-      return afterLoss(machine);
     case "serving":
       return afterStart(machine, input.url);
     case "failed":
@@ -194,18 +188,6 @@ function afterEnd<Build extends Startable>(machine: Machine<Build>, reason: stri
     starting === undefined ? { ...next, fault: fault ?? { kind: "ended", reason } } : next,
     [{ do: "report", report }],
   ];
-}
-
-/**
- * Handles the deletion of compiled files. If the newest build is served, restores them, because its process has loaded
- * them; otherwise starts again.
- */
-function afterLoss<Build extends Startable>(machine: Machine<Build>): Transition<Build> {
-  const { newest, starting, serving } = machine;
-  if (newest === undefined) return [machine, []];
-  if (starting !== undefined) return cancel(machine);
-  if (serving?.build.key === newest.key) return [machine, [{ do: "write", build: newest }]];
-  return proceed({ ...machine, fault: faultOfSources(machine) });
 }
 
 /** A fault that only another run of the generator can end. */

@@ -17,7 +17,7 @@ export interface DevServerEvents {
   readonly onExit: (reason: string) => void;
   /** The starting process has not served for this many seconds. */
   readonly onSlow: (seconds: number) => void;
-  /** The event loop of the serving process has been blocked for this many seconds. */
+  /** The event loop of the serving process has been blocked for this many seconds; 0 when it is no longer blocked. */
   readonly onBlocked: (seconds: number) => void;
 }
 
@@ -30,8 +30,6 @@ export type Started =
 export interface DevServerOptions extends DevServerEvents {
   readonly cwd: string;
   readonly host: string;
-  /** Port of the tools; 0 lets the system choose. */
-  readonly port: number;
   /** Whether a start throws {@link PortTaken} if the port is not available, instead of using another port. */
   readonly exactPort: boolean;
   /** Debugger's port on 127.0.0.1, and whether each process waits for the debugger before its first line. */
@@ -58,8 +56,10 @@ const SHORT_STOP_MS = 2_000;
 
 export class DevServer {
   readonly #options: DevServerOptions;
+  /** Port that was last wanted. */
+  #wanted: number | undefined;
   /** Port that the next process will request. */
-  #port: number;
+  #port = 0;
   /** Address of the last process that served. */
   #url: string | undefined;
   #serving: Worker | undefined;
@@ -69,20 +69,23 @@ export class DevServer {
 
   constructor(options: DevServerOptions) {
     this.#options = options;
-    this.#port = options.port;
     process.once("exit", this.#killAll);
   }
 
   /**
    * Starts a process with this script. Only one start may be in progress.
    *
+   * @param port port of the tools; 0 lets the system choose
    * @throws PortTaken
    */
-  async start(script: string, env: NodeJS.ProcessEnv): Promise<Started> {
+  async start(script: string, env: NodeJS.ProcessEnv, port: number): Promise<Started> {
     if (this.#options.inspect !== undefined) await this.#stopAll();
     // Processes that request the same port, even port 0, share a socket. If no process serves, the last port is free,
     // so the next process requests it.
-    if (this.#serving === undefined && this.#url !== undefined) this.#port = Number(portOf(this.#url));
+    if (port !== this.#wanted) {
+      this.#wanted = port;
+      this.#port = port;
+    } else if (this.#serving === undefined && this.#url !== undefined) this.#port = Number(portOf(this.#url));
     let outcome = await this.#run(script, env);
     if ("listenError" in outcome && this.#port !== 0) {
       const { host, exactPort } = this.#options;
@@ -172,6 +175,7 @@ export class DevServer {
       }, 1000);
       worker.on("message", (message: unknown) => {
         const { serving } = Object(message) as { readonly serving?: unknown };
+        if (seconds >= BLOCKED_S && this.#serving === worker) onBlocked(0);
         if (typeof serving === "string" || this.#serving === worker) seconds = 0;
         if (typeof serving !== "string") return;
         settle({ state: "serving", url: serving });
@@ -190,6 +194,11 @@ export class DevServer {
       });
     });
   }
+}
+
+/** Describes a blocked event loop. */
+export function blockedText(seconds: number): string {
+  return `the server has not answered for ${seconds} s: a tool blocks its event loop, by an endless loop or other synchronous work; correct and save it to restart the server`;
 }
 
 /** A start that failed because the port is not available. `listenError` is the code of the system error. */

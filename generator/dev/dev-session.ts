@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { type Diagnostic, hasErrors } from "../compile/diagnostics/diagnostics.js";
 import type { Compiled } from "../compile/project/emit-javascript.js";
 import { contentHash } from "../compile/project/file-hash.js";
-import { type GenerateOptions, layoutOf } from "../compile/project/layout.js";
+import type { GenerateOptions } from "../compile/project/layout.js";
 import { type Difference, diffDocuments } from "../contract/diff.js";
 import { baseOf, isWithin, replaceFiles, UnwritableError } from "../files/atomic-write.js";
 import { ENV_FILE, withEnvFile } from "../files/env-file.js";
@@ -13,11 +13,10 @@ import { readMetaJson } from "../files/output-files.js";
 import { readRegular } from "../files/read-file.js";
 import { KeyFileError } from "../keys/key-file.js";
 import { fqnOf, metaDocuments } from "../meta-documents.js";
-import { judgeDisputed } from "./author-compiler.js";
 import { Builder, type BuilderMessage, type BuilderRun } from "./builder.js";
-import { ensureDevKeys, writeDevConfig } from "./dev-keys.js";
+import { type DevLeaders, ensureDevKeys, writeDevConfig } from "./dev-keys.js";
 import { type Effect, type Input, newMachine, phaseOf, type Report, step } from "./dev-machine.js";
-import { DevServer, type DevServerOptions, PortTaken, type Started } from "./dev-server.js";
+import { blockedText, DevServer, type DevServerOptions, PortTaken, type Started } from "./dev-server.js";
 import { DEV_FOLDER, type DevState, makePrivateFolder, removeDeadStates, stateFile } from "./dev-state.js";
 import { type ServedDocument, servedDocuments } from "./served-documents.js";
 
@@ -53,18 +52,19 @@ export type DevEvent =
   | { readonly event: "errors"; readonly serving: boolean }
   /** The serving process ended unexpectedly. */
   | { readonly event: "ended"; readonly reason: string }
-  /** The event loop of the serving process has been blocked for some seconds. */
+  /** The event loop of the serving process has been blocked for some seconds, or, with 0, no longer is. */
   | { readonly event: "blocked"; readonly seconds: number }
   /** A line of the server's log. */
   | { readonly event: "line"; readonly line: string };
 
 export interface DevOptions {
   readonly project: GenerateOptions;
-  /** Port on 127.0.0.1; 0 lets the system choose. */
-  readonly port: number;
+  /** Port on 127.0.0.1 for an environment; 0 lets the system choose. */
+  readonly portIn: (env: NodeJS.ProcessEnv) => number;
   /** Whether it is an error if this port is taken; otherwise another one is used. */
   readonly exactPort: boolean;
   readonly signed: boolean;
+  readonly leaders: DevLeaders;
   readonly inspect: DevServerOptions["inspect"];
   /** Address of the development page, which confirms the address that this process serves. */
   readonly page: string;
@@ -78,7 +78,7 @@ export interface DevOptions {
   readonly end: Promise<unknown>;
 }
 
-export { PortTaken };
+export { blockedText, PortTaken };
 
 /**
  * Serves a project until `end` resolves.
@@ -108,7 +108,7 @@ interface Build extends Compiled {
 
 /** Milliseconds after which a step is mentioned. Before anything is served, steps are mentioned at once. */
 const PROGRESS_MS = 400;
-/** Interval, in milliseconds, at which files that no build reads are checked: `.env` and compiled files. */
+/** Interval, in milliseconds, at which `.env` is checked, which no build reads. */
 const POLL_MS = 500;
 
 class DevSession {
@@ -124,17 +124,13 @@ class DevSession {
   #state: string | undefined;
   #document: string | undefined;
   #compiled: Omit<Build, "key" | "env"> | undefined;
-  /** Aborts the project's own compiler if its run is no longer the newest one. */
-  #judging: AbortController | undefined;
   /** Step that may take long, with the timer after which it is mentioned. */
   #progress: { readonly step: string; readonly timer: NodeJS.Timeout; isAnnounced: boolean } | undefined;
-  /** Compiled file that is watched for deletion. */
-  #watched: string | undefined;
 
   constructor(options: DevOptions, folder: string) {
     this.#options = options;
     this.#folder = folder;
-    const { onEvent, project, signed, port, exactPort, inspect } = options;
+    const { onEvent, project, signed, exactPort, inspect } = options;
     const { root } = project;
     this.failure = new Promise((_, reject) => {
       this.#fail = reject;
@@ -145,7 +141,6 @@ class DevSession {
     this.#server = new DevServer({
       cwd: root,
       host: "127.0.0.1",
-      port,
       exactPort,
       inspect,
       onLine: (line) => onEvent({ event: "line", line }),
@@ -183,18 +178,12 @@ class DevSession {
       case "cancel":
         this.#server.cancelStart();
         return;
-      case "write":
-        this.#restore(effect.build);
-        return;
       case "report":
         this.#report(effect.report);
         return;
-      case "close": {
+      case "close":
         this.#removeState();
-        this.#judging?.abort();
         unwatchFile(join(this.#options.project.root, ENV_FILE));
-        this.#unwatch();
-      }
     }
   }
 
@@ -241,38 +230,14 @@ class DevSession {
         this.#input({ on: "building" });
         return;
       case "unchanged":
-        // A run is not over while the project's own compiler judges it.
-        if (this.#judging === undefined) {
-          this.#input({ on: "unchanged", isAnnounced: this.#progress?.isAnnounced === true });
-        }
+        this.#input({ on: "unchanged", isAnnounced: this.#progress?.isAnnounced === true });
         return;
       case "failed":
-        this.#judging?.abort();
-        this.#judging = undefined;
         this.#input({ on: "broken", reason: message.reason });
         return;
       case "run":
-        this.#judge(message);
+        this.#finish(message);
     }
-  }
-
-  /** Finishes a run after the project's own compiler has judged it, unless a newer run begins first. */
-  #judge(run: BuilderRun): void {
-    this.#judging?.abort();
-    const judging = new AbortController();
-    const judged = judgeDisputed(layoutOf(this.#options.project), run.diagnostics, judging.signal);
-    this.#judging = judged && judging;
-    if (judged === undefined) {
-      this.#finish(run);
-      return;
-    }
-    judged
-      .then((diagnostics) => {
-        if (judging.signal.aborted) return;
-        this.#judging = undefined;
-        this.#finish({ ...run, diagnostics });
-      })
-      .catch(this.#fail);
   }
 
   #finish({ diagnostics, wrote, milliseconds, compiled }: BuilderRun): void {
@@ -296,12 +261,12 @@ class DevSession {
 
   /** Passes a compiled project and its variables to the state machine. */
   #offer(on: "built" | "renewed", compiled: Omit<Build, "key" | "env">): void {
-    const { env: own, defaults, signed, project } = this.#options;
+    const { env: own, defaults, signed, leaders, project } = this.#options;
     const config = signed ? { SVC_TOOLKIT_CONFIG_PATH: join(this.#folder, "config.json") } : {};
     let variables: NodeJS.ProcessEnv;
     try {
       variables = withEnvFile(project.root, own);
-      if (signed) writeDevConfig(this.#folder, metaDocuments(compiled.document).map(fqnOf));
+      if (signed) writeDevConfig(this.#folder, metaDocuments(compiled.document).map(fqnOf), leaders);
     } catch (error) {
       const { message, code } = error as NodeJS.ErrnoException;
       const reason = code === undefined ? message : `cannot read ${ENV_FILE}: ${code}`;
@@ -316,36 +281,10 @@ class DevSession {
 
   async #start({ files, entrypoint, env }: Build): Promise<void> {
     const refused = this.#write(files);
-    if (refused === undefined) this.#watch(entrypoint);
-    const outcome = refused === undefined ? await this.#server.start(entrypoint, env) : refused;
+    const outcome = refused ?? (await this.#server.start(entrypoint, env, this.#options.portIn(env)));
     if (outcome.state === "serving") this.#input({ on: "serving", url: outcome.url });
     else if (outcome.state === "failed") this.#input({ on: "failed", reason: outcome.reason });
     else this.#input({ on: "cancelled" });
-  }
-
-  #restore({ files, entrypoint }: Build): void {
-    const refused = this.#write(files);
-    if (refused === undefined) this.#watch(entrypoint);
-    else this.#options.onEvent({ event: "failed", reason: refused.reason, serving: true });
-  }
-
-  /** Detects that a compiled file is deleted, for example by `rm -rf dist`. */
-  #watch(path: string): void {
-    if (path === this.#watched) return;
-    this.#unwatch();
-    this.#watched = path;
-    watchFile(path, { interval: POLL_MS }, ({ nlink }) => {
-      if (nlink !== 0 || path !== this.#watched) return;
-      // This watcher would report no second deletion, so the next build creates a new one.
-      this.#unwatch();
-      // The command that deleted the file may still be running.
-      setTimeout(() => this.#input({ on: "lost" }), POLL_MS).unref();
-    });
-  }
-
-  #unwatch(): void {
-    if (this.#watched !== undefined) unwatchFile(this.#watched);
-    this.#watched = undefined;
   }
 
   /** Writes the compiled files that differ from those on disk; returns the failure if that is not possible. */

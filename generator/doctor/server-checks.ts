@@ -8,16 +8,16 @@ import { derivePorts, isLoopback, PortError } from "svc-runtime/internal/generat
 import { buildEnvelope, JsonText, type Leader, signRequest } from "svc-runtime/leader";
 import { changeText, diffDocuments } from "../contract/diff.js";
 import { type JudgedMetadata, readMetadata, UnreadableMetadata } from "../contract/metadata.js";
-import { ERROR_ANSWERS } from "../error-answers.js";
+import { authReason, ERROR_ANSWERS } from "../error-answers.js";
 import {
   type ExchangeFailure,
   type ExchangeRequest,
   type ExchangeResponse,
   exchange,
   headerOf,
-} from "../http-exchange.js";
+} from "../http/exchange.js";
+import { listedTools } from "../http/tools-at.js";
 import { printJson } from "../json.js";
-import { listedTools } from "../tool-addresses.js";
 import { bad, type Check, good, skipped } from "./check.js";
 import { certificateFault, errorOf, explainFailure, printable } from "./failures.js";
 
@@ -61,6 +61,8 @@ const JSON_TYPE = [["Content-Type", "application/json"]] as const;
 
 interface NoAnswer {
   readonly failure: ExchangeFailure;
+  /** Whether the server asked for an announced body. */
+  readonly continued: boolean;
 }
 
 class ServerDoctor {
@@ -308,19 +310,12 @@ class ServerDoctor {
   }
 
   #headerStep(details: string, { id, keyId }: Leader): string {
-    const row = "(error code: auth_failed)";
-    const [, prefix] = /^(\S+-)Sig-V: /.exec(details) ?? [];
-    if (prefix !== undefined && prefix !== this.#questions.headerPrefix) {
-      return `the server expects headers that start with ${prefix}: pass --header-prefix ${prefix} ${row}`;
-    }
-    if (details.endsWith("no such leader and key in the allow-list")) {
-      return `add leader ${id} with key ${keyId} to the allow-list; if the list already contains it, search the server's log for "remains in use": the server may have refused the new list ${row}`;
-    }
-    if (details.endsWith("does not verify")) {
-      return `check that the allow-list has the public key of this private key, and that no gateway changes the header ${row}`;
-    }
-    if (details.endsWith("given twice")) return `a gateway duplicates the header: let it pass each header once ${row}`;
-    return `a gateway drops or changes the header: let it pass all headers that start with ${this.#questions.headerPrefix} ${row}`;
+    const { reason, advice } = authReason(details, this.#questions.headerPrefix);
+    const more =
+      reason === "leader"
+        ? ` (leader ${id}, key ${keyId}); if the list already contains it, search the server's log for "remains in use": the server may have refused the new list`
+        : "";
+    return `${advice}${more} (error code: auth_failed)`;
   }
 
   /**
@@ -372,7 +367,9 @@ class ServerDoctor {
     });
     if ("failure" in answer) {
       if (size === undefined && answer.failure.code === "timeout") {
-        return good("size", `the server accepts ${what}; --size ${bytes} sends such a body`);
+        const next = `--size ${bytes} sends such a body`;
+        if (answer.continued) return good("size", `the server accepts ${what}; ${next}`);
+        return skipped("size", `neither the server nor a gateway answered to ${what}`, next);
       }
       const next = "raise the limit of the gateway (nginx: client_max_body_size 12m)";
       return bad("size", `${what}: the connection closed without an answer (${answer.failure.code})`, next);
@@ -438,8 +435,8 @@ class ServerDoctor {
   ): Promise<ExchangeResponse | NoAnswer> {
     const { ca } = this.#questions;
     const tls = { rejectUnauthorized: this.#rejectUnauthorized, ...(ca !== undefined && { ca }) };
-    const { response, failure } = await exchange({ timeoutMs: TIMEOUT_MS, tls, acceptsPart: true, ...probe });
-    return response ?? { failure: failure as ExchangeFailure };
+    const done = await exchange({ timeoutMs: TIMEOUT_MS, tls, acceptsPart: true, ...probe });
+    return done.response ?? { failure: done.failure as ExchangeFailure, continued: done.continued === true };
   }
 }
 

@@ -4,7 +4,9 @@ import { type CliHost, CommandError, UsageError } from "../cli/command.js";
 import { devServers } from "../dev/dev-state.js";
 import { type ServedDocument, servedDocuments } from "../dev/served-documents.js";
 import { readMetaJson } from "../files/output-files.js";
-import { DEFAULT_SERVER, toolAddress } from "../tool-addresses.js";
+import type { ExchangeRequest } from "../http/exchange.js";
+import { toolAddress } from "../http/tools-at.js";
+import { DEFAULT_SERVER } from "../tool-addresses.js";
 import { toolNamed } from "./tool-names.js";
 
 export interface Target {
@@ -18,30 +20,33 @@ export interface Target {
  * Resolves the tool named on the command line.
  *
  * @param name a URL, an FQN with or without version, the last part of its name, or a path; undefined for the only tool
+ * @param root folder of the project
  * @param signed whether the call is signed; selects between the project's signed and unsigned development server
  * @throws UsageError
  */
 export async function targetOf(
   name: string | undefined,
-  { cwd, env }: Pick<CliHost, "cwd" | "env">,
+  root: string,
+  env: CliHost["env"],
   signed: boolean,
+  tls?: ExchangeRequest["tls"],
 ): Promise<Target> {
-  if (name !== undefined && /^https?:\/\//i.test(name)) return { url: addressIn(name) };
+  if (name !== undefined && /^https?:\/\//i.test(name)) return { url: await addressIn(name, tls) };
   if (name !== undefined && /^[\w.-]+:\d{1,5}(?:\/|$)/.test(name)) {
     throw new UsageError(`the URL has no scheme: write http://${name}`);
   }
-  const tool = toolNamed("invoke", name, await servedTools(cwd, env, signed), "a URL");
+  const tool = toolNamed("invoke", name, await servedTools(root, env, signed), "a URL");
   return { url: tool.url, tool };
 }
 
-function addressIn(url: string): string {
+async function addressIn(url: string, tls: ExchangeRequest["tls"]): Promise<string> {
   if (!URL.canParse(url)) throw new UsageError(`invoke expects a URL such as ${DEFAULT_SERVER}/sum`);
-  return toolAddress(url);
+  return toolAddress(url, tls);
 }
 
 async function servedTools(root: string, env: CliHost["env"], signed: boolean): Promise<ServedDocument[]> {
   const text = readMetaJson(root);
-  if (text === undefined) throw new UsageError("this folder has no meta.json: run svc-gen, or pass the URL of a tool");
+  if (text === undefined) throw new UsageError("the project has no meta.json: run svc-gen, or pass the URL of a tool");
   const servers = await devServers(root, env);
   const server = servers.find((each) => each.signed === signed) ?? servers[0];
   try {

@@ -8,20 +8,11 @@ export interface LeaderName {
 }
 
 export function leaderEntry({ id, kid }: LeaderName, publicKey: string): JsonObject {
-  return object(["leader_id", id], ["keys", [keyEntry(kid, publicKey)]]);
-}
-
-export function keyEntry(kid: bigint, publicKey: string): JsonObject {
-  return object(["kid", kid], ["public_key", publicKey]);
+  return object(["leader_id", id], ["keys", [object(["kid", kid], ["public_key", publicKey])]]);
 }
 
 export function toolEntry(fqn: string, privateKey: string): JsonObject {
   return object([fqn, object(["response_signing_key", privateKey])]);
-}
-
-/** Placeholder for a private key that is not printed. */
-export function placeholderFor(file: string): string {
-  return `the text in ${file}`;
 }
 
 /** Prints JSON on one line, with spaces after colons and commas and inside braces. */

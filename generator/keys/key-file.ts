@@ -13,7 +13,7 @@ import {
   type Stats,
   writeFileSync,
 } from "node:fs";
-import { dirname, parse, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { readPrivateKey } from "svc-runtime/leader";
 import { CommandError } from "../cli/command-errors.js";
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
@@ -28,6 +28,8 @@ export interface KeyFile {
   /** 32 bytes. */
   readonly key: Buffer;
   readonly form: KeyForm;
+  /** The key as text that a configuration accepts. */
+  readonly text: string;
   /** Four octal digits; undefined on Windows. */
   readonly mode: string | undefined;
   /** Warnings about permissions that are too wide, with the command that fixes them. */
@@ -60,7 +62,8 @@ export function readKeyFile(folder: string, name: string): KeyFile {
   const key = Buffer.from(reading.key);
   return {
     key,
-    form: fromKeygen === undefined ? formOf(text, key) : KEYGEN_FORM,
+    form: fromKeygen === undefined ? formOf(text) : KEYGEN_FORM,
+    text: fromKeygen ?? text,
     mode: HAS_MODES ? (stats.mode & 0o7777).toString(8).padStart(4, "0") : undefined,
     warnings: HAS_MODES ? modeWarnings(stats.mode, name) : [],
   };
@@ -156,12 +159,6 @@ function syncFolder(path: string): void {
   } catch {
     // The key itself is already durable.
   }
-}
-
-/** Inserts a part before the extension: `leader.next.key` from `leader.key`. */
-export function besideName(name: string, addition: string): string {
-  const { ext } = parse(name);
-  return `${ext === "" ? name : name.slice(0, -ext.length)}.${addition}${ext}`;
 }
 
 /**

@@ -19,46 +19,34 @@ export function newKey(): KeyTexts {
 }
 
 export function keyTexts(key: Buffer): KeyTexts {
-  return { text: hex(key), publicKey: publicKeyText(key) };
+  return { text: key.toString("hex"), publicKey: publicKeyText(key) };
 }
 
-/** Text format: the encoding, and whether a zero byte precedes the 32 bytes. */
+/** Text format of a key: the encoding, and whether a zero byte precedes the 32 bytes. */
 export interface KeyForm {
   readonly name: string;
   readonly summary: string;
-  readonly print: (key: Buffer) => string;
 }
 
-const flagged = (key: Buffer) => Buffer.concat([Buffer.of(0), key]);
-const hex = (key: Buffer) => key.toString("hex");
-const base64 = (key: Buffer) => key.toString("base64");
-const base64url = (key: Buffer) => key.toString("base64url");
-
-/** All formats. New keys are written in the first one. */
-export const KEY_FORMS: readonly KeyForm[] = [
-  { name: "hex", summary: "64 hex digits", print: hex },
-  { name: "0x-hex", summary: "0x and 64 hex digits", print: (key) => `0x${hex(key)}` },
-  { name: "base64", summary: "base64 of 32 bytes", print: base64 },
-  { name: "base64url", summary: "base64url of 32 bytes", print: base64url },
-  { name: "flagged-hex", summary: "66 hex digits: a zero byte and the key", print: (key) => hex(flagged(key)) },
-  {
-    name: "flagged-0x-hex",
-    summary: "0x and 66 hex digits: a zero byte and the key",
-    print: (key) => `0x${hex(flagged(key))}`,
-  },
-  { name: "flagged-base64", summary: "base64 of a zero byte and the key", print: (key) => base64(flagged(key)) },
-  {
-    name: "flagged-base64url",
-    summary: "base64url of a zero byte and the key",
-    print: (key) => base64url(flagged(key)),
-  },
-];
+/** Format of a valid, trimmed text. */
+export function formOf(text: string): KeyForm {
+  const [digits, prefix = ""] = /^(0x)?[0-9a-f]{64,66}$/i.exec(text) ?? [];
+  const isFlagged =
+    digits === undefined ? text.length === 44 && !text.endsWith("=") : digits.length > 64 + prefix.length;
+  const flag = isFlagged ? "flagged-" : "";
+  if (digits !== undefined) {
+    const count = `${prefix && "0x and "}${isFlagged ? "66 hex digits: a zero byte and the key" : "64 hex digits"}`;
+    return { name: `${flag}${prefix && "0x-"}hex`, summary: count };
+  }
+  const isUrl = /[-_]/.test(text) || (text.length === 43 && !/[+/]/.test(text));
+  const name = isUrl ? "base64url" : "base64";
+  return { name: `${flag}${name}`, summary: `${name} of ${isFlagged ? "a zero byte and the key" : "32 bytes"}` };
+}
 
 /** File of `nexus tool auth keygen`. Accepted as a key file, but not in a configuration. */
 export const KEYGEN_FORM: KeyForm = {
   name: "keygen",
-  summary: "JSON of `nexus tool auth keygen`; for a configuration, extract the private key with svc-gen keys convert",
-  print: hex,
+  summary: "JSON of `nexus tool auth keygen`; svc-gen keys show --reveal prints the private key for a configuration",
 };
 
 /** Private key in a file of `nexus tool auth keygen`; undefined for other texts, or if the two keys are not a pair. */
@@ -67,15 +55,6 @@ export function keyInKeygenFile(text: string): string | undefined {
   const privateKey = text.trimStart().startsWith("{") ? digits("private_key_hex") : undefined;
   if (privateKey === undefined) return undefined;
   return digits("public_key_hex") === publicKeyText(Buffer.from(privateKey, "hex")) ? privateKey : undefined;
-}
-
-/** Format of a valid, trimmed text. If base64 and base64url differ only in padding, the padding decides. */
-export function formOf(text: string, key: Buffer): KeyForm {
-  const plain = (form: KeyForm) => form.print(key).toLowerCase() === text.toLowerCase() && /hex$/.test(form.name);
-  const unpadded = (form: KeyForm) => form.print(key).replace(/=+$/, "") === text.replace(/=+$/, "");
-  const written = KEY_FORMS.find((form) => plain(form) || form.print(key) === text) ?? KEY_FORMS.find(unpadded);
-  if (written === undefined) throw new Error("the text does not encode this key");
-  return written;
 }
 
 /** Describes an invalid text by its format, if that is more helpful than its length. */

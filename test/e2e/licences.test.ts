@@ -71,7 +71,6 @@ The package contains code of others:
 dist/page/page.js, with the licences in licences.txt beside it
 ${lines.join("")}
 dist/generator/dev/reference, with LICENSE and NOTICE there
-  swagger-ui (Apache-2.0)
 `;
 }
 

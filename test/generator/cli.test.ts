@@ -5,13 +5,16 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { readArguments } from "#generator/cli/arguments.js";
-import { COMMANDS, EXIT } from "#generator/cli/cli.js";
+import { checkUse, findCommand, readArguments } from "#generator/cli/arguments.js";
+import { EXIT } from "#generator/cli/cli.js";
+import { COMMANDS as TABLE } from "#generator/cli/commands.js";
 import { unified } from "#generator/commands/stale-report.js";
 import { CODES, diagnosticsPage, formatDiagnostic } from "#generator/compile/diagnostics/diagnostics.js";
 import { REPOSITORY } from "../repository.js";
 import { ToolProject, toolSource } from "./project.js";
 import { type Ran, svcGenIn as runIn } from "./run-cli.js";
+
+const COMMANDS = await Promise.all(TABLE.map(({ load }) => load()));
 
 const project = new ToolProject({
   "src/sum.ts": toolSource("Sum", "{ a: bigint; tags: string[] }", "{ ok: { sum: bigint } }"),
@@ -111,7 +114,7 @@ test("the help of a group of commands lists them", async () => {
   const { code, out } = await svcGen("keys", "--help");
   assert.deepEqual(
     [code, [...out.matchAll(/^ {2}svc-gen (keys \w+)/gm)].map(([, name]) => name), / {2}svc-gen (?!keys)/.test(out)],
-    [EXIT.done, ["keys new", "keys show", "keys convert", "keys rotate"], false],
+    [EXIT.done, ["keys new", "keys show"], false],
   );
 });
 
@@ -150,9 +153,11 @@ test("usage errors exit with 2 and one line with the nearest known name", async 
     [["check"], 'unknown command "check"; did you mean --check?'],
     [["help", "keys"], 'unknown command "help"; did you mean --help?'],
     [["generate", "x"], 'generate takes no argument, got "x"'],
-    [["--url", "x"], "generate has no option --url; it is an option of dev, mcp, meta, openapi"],
-    [["explain", "SVC112", "SVC113"], "explain expects one code, such as SVC112"],
-    [["completion"], "completion expects one shell: bash, zsh or fish"],
+    [["--quiet", "dev"], 'generate takes no argument, got "dev"; a command precedes options'],
+    [["--url", "x"], 'unknown option "--url"'],
+    [["keys", "new", "--leader", "x"], 'unknown option "--leader"; did you mean --leader-id?'],
+    [["--check", "--watch"], "--watch and --check exclude each other"],
+    [["explain", "SVC112", "SVC113"], "explain takes [CODE], got 2 arguments"],
     [["explain", "SVC999"], 'unknown code "SVC999"; svc-gen explain lists all codes, such as SVC112'],
     [["init"], 'unknown command "init"; did you mean new?'],
     [["build"], 'unknown command "build"; did you mean generate, then tsc?'],
@@ -220,10 +225,11 @@ test("--help lists all commands, each with examples that parse; -v prints the ve
     assert.ok(command.examples.length > 0, command.name);
     for (const [line] of command.examples) {
       const [, given] = /svc-gen ?([^&|)]*)/.exec(line) ?? assert.fail(line);
-      readArguments(
-        (given?.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^'|'$/g, "")),
-        COMMANDS,
-      );
+      const words = (given?.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^'|'$/g, ""));
+      const found = findCommand(words, TABLE);
+      if ("group" in found) continue;
+      const used = await found.entry.load();
+      checkUse(used, found.words, readArguments(found.words, used));
     }
     for (const text of help.out.split("\n")) assert.ok(text.length <= 140, text);
   }
@@ -231,23 +237,6 @@ test("--help lists all commands, each with examples that parse; -v prints the ve
   assert.deepEqual(await svcGen("-v"), { code: EXIT.done, out: `${version}\n`, err: "" });
   const unknown = await svcGen("dif", "--help");
   assert.match(unknown.err, /did you mean diff\?/);
-});
-
-test("completion prints a script that the shell runs", async () => {
-  for (const shell of ["bash", "zsh", "fish"]) {
-    const { code, out } = await svcGen("completion", shell);
-    assert.equal(code, EXIT.done);
-    for (const { name } of COMMANDS) assert.ok(out.includes(name.split(" ")[0] ?? ""), name);
-  }
-  const { out } = await svcGen("completion", "bash");
-  const complete = (...words: string[]) => {
-    const line = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}`;
-    const script = `${out}\n${line}; _svc_gen; echo "\${COMPREPLY[@]}"`;
-    return spawnSync("bash", ["-c", script], { encoding: "utf8" }).stdout.trim();
-  };
-  assert.equal(complete("svc-gen", "expl"), "explain");
-  assert.equal(complete("svc-gen", "diff", "--j"), "--json");
-  assert.equal((await svcGen("completion", "bsh")).code, EXIT.usage);
 });
 
 test("messages quote, escape and truncate arguments, but not paths", async () => {
@@ -276,7 +265,10 @@ test("a key or a text in place of the name of a file is refused, and not printed
       for (const args of calls) {
         const { code, out, err } = await svcGen(...name.split(" "), ...args);
         assert.deepEqual([code, out], [EXIT.usage, ""], `${name} ${args}`);
-        assert.match(err, /expects the name of a file, got (?:a key; it may now be|\w+ text)|unknown option PEM text/);
+        assert.match(
+          err,
+          /expects the name of a file, got (?:a key; it may now be|\w+ text)|unknown option PEM text|got 2 arguments/,
+        );
         assert.ok(!err.includes(text), err);
       }
     }

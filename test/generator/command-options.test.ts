@@ -178,24 +178,32 @@ describe("invoke", () => {
     assert.equal((await invoke(url, ...AS_BOB, "--header-prefix", "X-Nexus-")).code, 1);
   });
 
-  it("--replay: a retry that does not run; --tamper: a changed call that is refused; neither: one call", async () => {
+  it("--replay: a retry that does not run; without it: one call", async () => {
     tool.calls.invoked = 0;
-    const { replay, tamper } = await reportOf(url, ...AS_BOB, "--replay", "--tamper");
+    const { replay } = await reportOf(url, ...AS_BOB, "--replay");
     assert.equal(replay.same, true);
-    assert.deepEqual(tamper, { refused: true, status: 422, code: "input_integrity_error" });
     assert.equal(tool.calls.invoked, 1);
-    const once = await reportOf(url, ...AS_BOB);
-    assert.deepEqual([once.replay, once.tamper], [undefined, undefined]);
-    for (const flag of ["--replay", "--tamper"]) assert.equal((await invoke(url, flag)).code, 2);
-    const unsigned = await invoke(url, ...AS_BOB.slice(1));
-    assert.deepEqual([unsigned.code, /--leader-key expects --signed/.test(unsigned.out)], [2, true]);
+    assert.equal((await reportOf(url, ...AS_BOB)).replay, undefined);
+  });
+
+  it("options without an effect are refused", async () => {
+    for (const [args, message] of [
+      [["--replay"], /--replay expects --signed too/],
+      [AS_BOB.slice(1), /--leader-key expects --signed too/],
+      [["--signed", "--leader-id", "bob"], /--leader-id expects --leader-key too/],
+      [["--signed", "--key-id", "9"], /--key-id expects --leader-key too/],
+      [[...AS_BOB, "--as", "bob"], /--as and --leader-key exclude each other/],
+      [["--as", "bob"], /--as expects --signed too/],
+    ] as const) {
+      const { code, out } = await invoke(url, ...args);
+      assert.equal(code, 2);
+      assert.match(out, message);
+    }
   });
 
   // ---- a server that answers what a test says ----
 
   let answer: ((response: ServerResponse) => void) | undefined;
-  /** The body of the last request. */
-  let received = "";
   const document = JSON.stringify({
     fqn: "xyz.test.answers@1",
     url: "http://localhost/tool",
@@ -205,13 +213,7 @@ describe("invoke", () => {
     output_schema: { oneOf: [{ type: "object", properties: { ok: { type: "object", properties: {} } } }] },
   });
   const listener: Parameters<typeof createServer>[1] = (request, response) => {
-    received = "";
-    request
-      .setEncoding("latin1")
-      .on("data", (part) => {
-        received += part;
-      })
-      .once("end", () => answer?.(response));
+    request.resume().once("end", () => answer?.(response));
   };
   const servers = [createServer(listener), createSecureServer({ cert, key }, listener)] as const;
   let plain = "";
@@ -334,31 +336,6 @@ describe("invoke", () => {
     assert.deepEqual((await reportOf(plain)).result, { ok: { n: { stored: blobId } } });
   });
 
-  it("--tamper: a first value of any type is changed; only an answer of the server counts as a refusal", async () => {
-    const ok = encodeOutput({ tag: "ok", ports: [] });
-    for (const value of ["1", "-2.5", '""', '"x"', "null", "true", "[]", "{}"]) {
-      const bodies: string[] = [];
-      answer = (response) => {
-        if (response.req.method === "GET") return void response.end(document);
-        bodies.push(received);
-        response.writeHead(200, { "Content-Type": RESULT_CONTENT_TYPE }).end(ok);
-      };
-      const given = ["invoke", `${plain}/tool`, `{"value":${value}}`, "--json", ...AS_BOB, "--tamper"];
-      const accepted = await svcGenIn(keys, given);
-      assert.deepEqual([accepted.code, JSON.parse(accepted.out).tamper], [1, { refused: false }]);
-      assert.equal(new Set(bodies).size, 2, value);
-    }
-    let calls = 0;
-    answer = (response) => {
-      if (response.req.method === "GET") response.end(document);
-      else if (calls++ === 0) response.writeHead(200, { "Content-Type": RESULT_CONTENT_TYPE }).end(ok);
-      else response.destroy();
-    };
-    const { code, out } = await invoke(plain, ...AS_BOB, "--tamper");
-    assert.equal(code, 1);
-    assert.match(out, /connection_failed/);
-  });
-
   it("--secret: a value from a variable, otherwise from a prompt; it appears in no output and no log", async () => {
     const secret = '{"type":"string","format":"password","writeOnly":true}';
     const keyed = countingTool({
@@ -416,7 +393,7 @@ describe("invoke", () => {
 
   it("a tool of the project is on port 8080 by default", async () => {
     const folder = folderOf({ "meta.json": `[${document}]` });
-    const { url } = await targetOf(undefined, { cwd: folder, env: {} }, false);
+    const { url } = await targetOf(undefined, folder, {}, false);
     assert.equal(url, "http://127.0.0.1:8080/tool");
   });
 });
@@ -446,13 +423,6 @@ describe("config", () => {
     assert.equal(await check(), 2);
     const env = { SVC_TOOLKIT_CONFIG_PATH: join(folder, "config.json") };
     assert.equal((await svcGenIn(folder, ["config", "check"], { env })).code, 0);
-  });
-
-  it("schema: --allow-list prints the schema of the allow-list", async () => {
-    const members = async (...args: string[]) =>
-      Object.keys(JSON.parse(await done(root, "config", "schema", ...args)).properties);
-    assert.ok((await members()).includes("signed_http"));
-    assert.ok((await members("--allow-list")).includes("leaders"));
   });
 });
 

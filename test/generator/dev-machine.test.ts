@@ -21,7 +21,7 @@ interface Build {
 
 /** What happens in the project, and what the process that starts does. */
 const EVENTS = fc.oneof(
-  fc.constantFrom(...(["errors", "broken", "unready", "unbuilt", "renewed", "lost", "unchanged", "begin"] as const)),
+  fc.constantFrom(...(["errors", "broken", "unready", "unbuilt", "renewed", "unchanged", "begin"] as const)),
   fc.constantFrom(...(["serves", "fails", "ends"] as const)),
   fc.integer({ min: 0, max: 3 }).map((key) => ({ key: `${key}` })),
 );
@@ -103,7 +103,7 @@ function run([overlaps, events]: readonly [
     } else if (event === "renewed" && world.newest !== undefined) {
       world.newest = { key: `${world.newest.key}'` };
       world.input({ on: event, build: world.newest });
-    } else if (event === "lost") world.input({ on: event });
+    }
   }
   return world;
 }

@@ -15,7 +15,7 @@ import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
-import { exchange } from "#generator/http-exchange.js";
+import { exchange } from "#generator/http/exchange.js";
 import { PermissionDenied } from "#runtime/index.js";
 import { makeCertificate } from "../runtime/certificate.js";
 import { alice, bob, type CountingTool, countingTool, many, one, serveFor, serveSigned } from "../runtime/tools.js";
@@ -538,9 +538,15 @@ describe("doctor of a server with a fault", () => {
   it("reports a leader that is not in the allow-list, or there with another key", async () => {
     const nobody = await doctor(`${origin}/tool`, "--leader-key", "alice.key", "--leader-id", "carol", "--key-id", "7");
     assert.deepEqual([nobody.failed, nobody.of("body").ok], [["headers"], null]);
-    assert.match(nobody.of("headers").next, /^add leader carol with key 7 to the allow-list; .*remains in use/);
+    assert.match(
+      nobody.of("headers").next,
+      /^add this leader ID .* to the server's allow-list.* \(leader carol, key 7\); .*remains in use/,
+    );
     const wrong = await doctor(`${origin}/tool`, "--leader-key", "bob.key", "--leader-id", "alice");
-    assert.match(wrong.of("headers").next, /^check that the allow-list has the public key of this private key/);
+    assert.match(
+      wrong.of("headers").next,
+      /^compare the public key of this leader ID and key ID in the server's allow-list/,
+    );
   });
 
   it("compares the contract and the tool with meta.json, if there is one", async () => {
@@ -648,7 +654,7 @@ it("usage errors", async () => {
     '2 svc-gen: doctor expects the URL of a tool, such as https://tools.example.org/sum, got "htps://…@a"',
   );
   assert.match(await run("07".repeat(32)), /, got a key$/);
-  assert.equal(await run("http://a", "http://b"), "2 svc-gen: doctor expects one URL, got 2");
+  assert.equal(await run("http://a", "http://b"), "2 svc-gen: doctor takes [URL], got 2 arguments");
   assert.equal(await run("--size", "5"), "2 svc-gen: --size applies only with a URL: svc-gen doctor URL");
   assert.equal(
     await run("http://127.0.0.1", "--size", "many"),

@@ -9,7 +9,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -17,7 +16,6 @@ import {
 import { join } from "node:path";
 import { beforeEach, test } from "node:test";
 import { EXIT } from "#generator/cli/cli.js";
-import { KEY_FORMS } from "#generator/keys/key-forms.js";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
 import { publicKeyOf } from "#runtime/leader.js";
 import { REPOSITORY } from "../repository.js";
@@ -122,18 +120,12 @@ test("keys commands replace no file, link or folder", async () => {
   symlinkSync(at("target"), at("dangling.key"));
   symlinkSync(at("taken.key"), at("link.key"));
   mkdirSync(at("folder.key"));
-  writeKey("old.key", HEX);
-  writeKey("old.next.key", "mine");
-  writeKey("old.base64.key", "mine");
   const before = readdirSync(folder);
   for (const [args, what] of [
     [["new", "taken.key"], '"taken.key" already exists'],
     [["new", "dangling.key"], '"dangling.key" is a symbolic link'],
     [["new", "link.key"], '"link.key" is a symbolic link'],
     [["new", "folder.key"], '"folder.key" already exists'],
-    [["rotate", "old.key"], '"old.next.key" already exists'],
-    [["convert", "old.key", "--to", "base64"], '"old.base64.key" already exists'],
-    [["convert", "old.key", "old.key", "--to", "base64"], '"old.key" already exists'],
   ] as const) {
     const { code, out, err } = await keys(...args);
     assert.deepEqual(
@@ -146,9 +138,7 @@ test("keys commands replace no file, link or folder", async () => {
     );
   }
   assert.deepEqual(readdirSync(folder), before);
-  for (const name of ["taken.key", "old.next.key", "old.base64.key"]) {
-    assert.equal(readFileSync(at(name), "utf8"), "mine");
-  }
+  assert.equal(readFileSync(at("taken.key"), "utf8"), "mine");
   assert.ok(lstatSync(at("dangling.key")).isSymbolicLink());
   assert.equal(existsSync(at("target")), false);
   const { code, err } = await keys("new", "nowhere/a.key");
@@ -224,51 +214,30 @@ test("keys show reports every excessive permission and the command that removes 
   );
 });
 
-test("keys convert: every key format of a configuration, in both directions", async () => {
+test("keys show: every key format of a configuration", async () => {
+  const flagged = (key: Buffer) => Buffer.concat([Buffer.of(0), key]);
   // A key whose base64 has characters that differ in base64url, and one whose text has none of them.
-  const keyOf: Record<string, Buffer> = { plain: KEY, special: Buffer.alloc(32, 0xfb) };
-  for (const [name, key] of Object.entries(keyOf)) {
-    writeKey(`${name}.key`, key.toString("hex"));
-    for (const form of KEY_FORMS) {
-      const { code, out } = await keys("convert", `${name}.key`, "--to", form.name);
-      const target = `${name}.${form.name}.key`;
-      assert.deepEqual([code, out], [EXIT.done, `wrote ${target}, which only you can read: ${form.summary}\n`]);
-      if (HAS_MODES) assert.equal(modeOf(target), 0o600);
-      const text = readFileSync(at(target), "utf8");
-      const entry = { leader_id: "leader", keys: [] };
-      const { signingKey } = load(entry, { [FQN]: { response_signing_key: text } }).toolConfig(FQN) ?? {};
-      assert.deepEqual(Buffer.from(signingKey?.publicKey ?? []), publicKeyOf(key), form.name);
-      assert.equal(
-        (await keys("convert", target, "--to", "hex", "--reveal")).out,
-        `${key.toString("hex")}\n`,
-        form.name,
-      );
-      const shown = JSON.parse((await keys("show", target, "--json")).out).form;
+  for (const key of [KEY, Buffer.alloc(32, 0xfb)]) {
+    for (const [form, text] of [
+      ["hex", key.toString("hex")],
+      ["0x-hex", `0x${key.toString("hex")}`],
+      ["base64", key.toString("base64")],
+      ["base64url", key.toString("base64url")],
+      ["flagged-hex", flagged(key).toString("hex")],
+      ["flagged-0x-hex", `0x${flagged(key).toString("hex")}`],
+      ["flagged-base64", flagged(key).toString("base64")],
+      ["flagged-base64url", flagged(key).toString("base64url")],
+    ] as const) {
+      writeKey("a.key", `${text}\n`);
+      const shown = JSON.parse((await keys("show", "a.key", "--json", "--reveal")).out);
       // 33 bytes need no padding, so without special characters both are the same text.
-      assert.equal(shown, name === "plain" && form.name === "flagged-base64url" ? "flagged-base64" : form.name);
-      writeKey(
-        "padded.key",
-        text
-          .trim()
-          .replace(/=+$/, "")
-          .padEnd(44, form.name.includes("hex") ? "" : "="),
-      );
-      assert.equal(
-        JSON.parse((await keys("show", "padded.key", "--json")).out).public_key,
-        Buffer.from(publicKeyOf(key)).toString("hex"),
-      );
+      const expected = key === KEY && form === "flagged-base64url" ? "flagged-base64" : form;
+      const publicKey = Buffer.from(publicKeyOf(key)).toString("hex");
+      assert.deepEqual([shown.form, shown.public_key, shown.private_key], [expected, publicKey, text]);
+      const config = load({ leader_id: "leader", keys: [] }, { [FQN]: { response_signing_key: text } });
+      assert.deepEqual(Buffer.from(config.toolConfig(FQN)?.signingKey?.publicKey ?? []), publicKeyOf(key), form);
     }
   }
-  const named = await keys("convert", "plain.key", "b.key", "--to", "base64", "--json");
-  assert.deepEqual(JSON.parse(named.out), { file: "b.key", public_key: PUBLIC, form: "base64" });
-  const before = readdirSync(folder);
-  const revealed = await keys("convert", "plain.key", "--to", "base64", "--reveal", "--json");
-  assert.deepEqual(JSON.parse(revealed.out), {
-    private_key: KEY.toString("base64"),
-    public_key: PUBLIC,
-    form: "base64",
-  });
-  assert.deepEqual(readdirSync(folder), before);
 });
 
 test("a file of `nexus tool auth keygen` is accepted as a key file", async () => {
@@ -276,59 +245,10 @@ test("a file of `nexus tool auth keygen` is accepted as a key file", async () =>
   writeKey("tool.json", keygen(HEX));
   const { public_key, form, ...rest } = JSON.parse((await keys("show", "tool.json", "--json", "--reveal")).out);
   assert.deepEqual([public_key, form, rest.private_key], [PUBLIC, "keygen", HEX]);
-  assert.equal((await keys("convert", "tool.json", "tool.key", "--to", "hex")).code, EXIT.done);
-  assert.equal(readFileSync(at("tool.key"), "utf8"), `${HEX}\n`);
-  assert.equal((await keys("rotate", "tool.json")).code, EXIT.done);
   writeKey("mixed.json", keygen("08".repeat(32)));
   const mixed = await keys("show", "mixed.json");
   assert.equal(mixed.code, EXIT.failure);
   assert.match(mixed.err, /got JSON whose private and public key do not match/);
-});
-
-test("keys rotate: the next key next to the old one, and the steps in order", async () => {
-  writeKey("leader.key", HEX);
-  const { code, out, err } = await keys("rotate", "leader.key", "--leader-id", "alice", "--key-id", "4", "--tool", FQN);
-  assert.deepEqual([code, err], [EXIT.done, ""]);
-  const text = readFileSync(at("leader.next.key"), "utf8").trim();
-  const publicKey = Buffer.from(publicKeyOf(Buffer.from(text, "hex"))).toString("hex");
-  if (HAS_MODES) assert.equal(modeOf("leader.next.key"), 0o600);
-  assert.equal(readFileSync(at("leader.key"), "utf8"), HEX);
-  assert.ok(!out.includes(text) && !out.includes(HEX));
-  assert.ok(out.includes(`public key: ${publicKey}\nold public key: ${PUBLIC}\n`));
-  assert.match(out, /^ {2}1\. .*"keys" of "alice".*\{ "kid": 4, "public_key": "[0-9a-f]{64}" \}$/m);
-  const moves = [...out.matchAll(/^ {2}\d\. (mv .*)$/gm)];
-  assert.deepEqual(
-    moves.map(([, move]) => move),
-    ["mv leader.next.key leader.key", "mv leader.next.key leader.key"],
-  );
-  const listed = { leader_id: "alice", keys: [{ kid: 0, public_key: PUBLIC }] };
-  const [, entry = ""] = /(\{ "kid": 4, .*\})$/m.exec(out) ?? assert.fail(out);
-  listed.keys.push(JSON.parse(entry));
-  load(listed, { [FQN]: { response_signing_key: text } });
-
-  renameSync(at("leader.next.key"), at("leader.key"));
-  const json = JSON.parse((await keys("rotate", "leader.key", "second.key", "--json", "--reveal")).out);
-  assert.equal(json.file, "second.key");
-  assert.equal(json.old_public_key, publicKey);
-  assert.equal(json.private_key, readFileSync(at("second.key"), "utf8").trim());
-  assert.deepEqual(json.key, { kid: 1, public_key: json.public_key });
-  assert.deepEqual([json.steps.leader.length, json.steps.tool.length], [6, 6]);
-  // Clients know both keys before the server changes, and until no result of the old one comes.
-  const [give, , , , remove] = json.steps.tool;
-  assert.match(give, /^give clients both public keys, .* and [0-9a-f]{64}$/);
-  assert.match(remove, /remove the old public key from the clients$/);
-  for (const [option, value, kind] of [
-    ["--key-id", "2", "leader"],
-    ["--tool", FQN, "tool"],
-  ] as const) {
-    const { out } = await keys("rotate", "leader.key", `${kind}.next`, option, value);
-    assert.deepEqual(out.match(/key of a \w+(?=:$)/gm), [`key of a ${kind}`]);
-    const json = JSON.parse((await keys("rotate", "leader.key", `${kind}.json`, option, value, "--json")).out);
-    assert.deepEqual(Object.keys(json.steps), [kind]);
-  }
-  writeKey("bare", HEX);
-  assert.equal((await keys("rotate", "bare")).code, EXIT.done);
-  assert.ok(existsSync(at("bare.next")));
 });
 
 test("errors of key files name the file, the expected form and the actual length, but no byte of a key", async () => {
@@ -362,17 +282,11 @@ test("errors of key files name the file, the expected form and the actual length
     [Buffer.alloc(5000, 0x30), "a file of 5000 bytes"],
   ] as const) {
     writeKey("bad.key", text);
-    for (const args of [["show"], ["rotate"], ["convert", "--to", "hex"]]) {
-      const { code, out, err } = await keys(...args, "bad.key", "--reveal");
-      assert.deepEqual(
-        [code, out, err],
-        [
-          EXIT.failure,
-          "",
-          `svc-gen: "bad.key" must contain ${wanted}; got ${got} (create one with svc-gen keys new)\n`,
-        ],
-      );
-    }
+    assert.deepEqual(await keys("show", "bad.key", "--reveal"), {
+      code: EXIT.failure,
+      out: "",
+      err: `svc-gen: "bad.key" must contain ${wanted}; got ${got} (create one with svc-gen keys new)\n`,
+    });
   }
   assert.deepEqual(readdirSync(folder), ["bad.key"]);
   const json = await keys("show", "bad.key", "--json");
@@ -402,29 +316,19 @@ test("unreadable files are named, and a pipe does not block", async () => {
 test("usage", async () => {
   writeKey("a.key", HEX);
   for (const [args, message] of [
-    [["new", "a", "b"], "keys new expects one FILE at most; got 2"],
-    [["show"], "keys show expects one FILE; got 0"],
-    [["show", "a", "b"], "keys show expects one FILE; got 2"],
-    [["rotate"], "keys rotate expects FILE and at most one NEWFILE; got 0"],
-    [["convert", "--to", "hex"], "keys convert expects FILE and at most one NEWFILE; got 0"],
-    [["convert", "a.key", "--to", "base46"], 'unknown form "base46"; did you mean base64?'],
-    [["convert", "a.key", "b.key", "--to", "hex", "--reveal"], "--reveal and NEWFILE exclude each other"],
+    [["new", "a", "b"], "keys new takes [FILE], got 2 arguments"],
+    [["show"], "keys show expects one FILE"],
+    [["show", "a", "b"], "keys show takes FILE, got 2 arguments"],
     [["new", "b", "--key-id", "-1"], '--key-id expects a value, got "-1"; write --key-id=VALUE'],
     [["new", "b", "--key-id=-1"], '--key-id expects an integer from 0 to 2^64-1, got "-1"'],
     [["new", "b", "--key-id", "18446744073709551616"], "--key-id expects an integer from 0 to 2^64-1, got"],
     [["new", "b", "--leader-id", "a b"], '--leader-id expects visible ASCII characters, got "a b"'],
     [["new", "b", "--tool", "sum"], '--tool expects the name of a tool, domain.name@version; got "sum"'],
-    [["rotat"], 'unknown command "keys rotat"; did you mean rotate?'],
+    [["sho"], 'unknown command "keys sho"; did you mean show?'],
   ] as const) {
     const { code, err } = await keys(...args);
     assert.equal(code, EXIT.usage);
     assert.ok(err.startsWith(`svc-gen: ${message}`), err);
   }
-  const none = await keys("convert", "a.key");
-  assert.match(none.err, /expects --to FORM: hex, 0x-hex, base64, base64url, flagged-hex/);
-  assert.match(
-    (await keys("convert", "a.key", "--to", "pem")).err,
-    /unknown form "pem"; (?:there is hex|did you mean)/,
-  );
   assert.deepEqual(readdirSync(folder), ["a.key"]);
 });

@@ -78,7 +78,7 @@ describe("no file blocks a command", () => {
     assertSaid([
       [project(endless, "tsconfig.json"), [], REFUSED],
       [project(endless, "src/odd.ts", { files: ["src/odd.ts"] }), [], REFUSED],
-      [project(endless, "meta.json"), ["invoke", "{}"], /this folder has no meta\.json/],
+      [project(endless, "meta.json"), ["invoke", "{}"], /the project has no meta\.json/],
       [project(endless, "old.json"), ["diff", "old.json", "old.json"], REFUSED],
     ]);
   });

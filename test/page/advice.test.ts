@@ -5,7 +5,13 @@ import { test } from "node:test";
 import { errorView } from "#generator/dev/page-server/calls/advice.js";
 
 test("a position in the envelope is translated to its port", () => {
-  const call = { signed: true, isSigned: true, kind: "call", ports: ["a", "odd name", "tags"] } as const;
+  const call = {
+    headerPrefix: "X-Svc-",
+    signed: true,
+    isSigned: true,
+    kind: "call",
+    ports: ["a", "odd name", "tags"],
+  } as const;
   const inputPathIn = (details: string, error = "input_deserialization_error") =>
     errorView(Buffer.from(JSON.stringify({ error, details })), call).path;
   assert.equal(inputPathIn("tags[1]: expected a string, got null"), "tags[1]");

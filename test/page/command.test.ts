@@ -28,7 +28,7 @@ test("--url shows a remote server, with a key from a file, until Ctrl-C", PATIEN
   const { url: page } = await process.event<{ readonly event: "page"; readonly url: string }>("page");
   const state = await stateOf(page);
   assert.deepEqual(
-    [state.source, state.url, state.signed, state.tools.map(({ fqn }) => fqn), state.signer?.leaderId],
+    [state.source, state.url, state.signed, state.tools.map(({ fqn }) => fqn), state.signers[0]?.leaderId],
     ["remote", url, true, ["xyz.page.adding@1"], "leader"],
   );
   assert.ok(!JSON.stringify(state).includes(key));
@@ -37,7 +37,7 @@ test("--url shows a remote server, with a key from a file, until Ctrl-C", PATIEN
 });
 
 test("the page reports a server that does not answer", PATIENCE, async () => {
-  const page = new DevelopmentPage({ url: "http://127.0.0.1:1", leader: async () => ({}) });
+  const page = new DevelopmentPage({ url: "http://127.0.0.1:1", leader: () => ({}) });
   await page.open();
   atEnd(() => page.close());
   const state: PageState = await stateOf(page.url);

@@ -29,7 +29,7 @@ describe("verdicts and advice for planted faults", { timeout: 60_000 }, () => {
   /** A signed call from the page of a server. */
   async function callOf(url: string, leader: Leader, input: object): Promise<ExchangeReport> {
     const toolKey = Buffer.from(publicKeyOf(TOOL_SEED)).toString("hex");
-    const page = new DevelopmentPage({ url, leader: async () => ({ leader, toolKey }) });
+    const page = new DevelopmentPage({ url, leader: () => ({ leader, toolKey }) });
     await page.open();
     atEnd(() => page.close());
     const response = await fetch(`${page.url}api/call`, {
@@ -82,14 +82,17 @@ describe("verdicts and advice for planted faults", { timeout: 60_000 }, () => {
 
   test("a wrong key", async () => {
     const { exchange } = await callOf(server, { ...SIGNER, key: Buffer.alloc(32, 77) }, INPUT);
-    assert.match(exchange.error?.advice ?? "", /The allow-list has another public key for this leader ID and key ID/);
+    assert.match(
+      exchange.error?.advice ?? "",
+      /Compare the public key of this leader ID and key ID in the server's allow-list/,
+    );
     assert.equal(exchange.signatures[0]?.key, Buffer.from(publicKeyOf(Buffer.alloc(32, 77))).toString("hex"));
   });
 
   test("an outdated allow-list", async () => {
     const { exchange } = await callOf(server, { ...SIGNER, keyId: 5n }, INPUT);
     assert.match(exchange.error?.details ?? "", /no such leader and key in the allow-list/);
-    assert.match(exchange.error?.advice ?? "", /does not contain this leader ID and key ID/);
+    assert.match(exchange.error?.advice ?? "", /Add this leader ID and key ID with the leader's public key/);
   });
 
   test("a proxy that changes the request", async () => {

@@ -49,7 +49,7 @@ describe("the page's server", () => {
   let origin: string;
   before(async () => {
     harness = await createHarness(Adding, { contracts: CONTRACTS, signed: false });
-    page = new DevelopmentPage({ url: await harness.http(), leader: async () => ({ leader: LEADER }) });
+    page = new DevelopmentPage({ url: await harness.http(), leader: () => ({ leader: LEADER }) });
     await page.open();
     origin = new URL(page.url).origin;
   });
@@ -91,8 +91,7 @@ describe("the page's server", () => {
       ["history", []],
     ],
     served: () => null,
-    reference: () => undefined,
-    forward: async () => undefined,
+    openApi: () => undefined,
   };
 
   /** The streams that a server has: an event is written once for each. */
@@ -150,9 +149,7 @@ describe("the page's server", () => {
     assert.equal((await send(`${page.url}api/call`, { "Content-Length": "2" }, "{}")).status, 403, "without an Origin");
     assert.equal((await post("health", {}, { "Content-Type": "text/plain" })).status, 415);
     assert.equal((await post("nothing", {})).status, 404);
-    for (const path of ["openapi.json", "reference"]) {
-      assert.equal((await send(`${page.url}${path}`)).status, 404, "of a project only");
-    }
+    assert.equal((await send(`${page.url}openapi.json`)).status, 404, "of a project only");
     assert.equal((await post("constructor", {})).status, 404);
     assert.equal((await send(`${page.url}..%2f..%2fpackage.json`)).status, 404);
     const chunked = { "Content-Type": "application/json", Origin: origin, "Transfer-Encoding": "chunked" };
@@ -266,7 +263,7 @@ describe("the page's server", () => {
     const events = await firstEvents(page.url);
     const state = await stateOf(page.url);
     assert.equal(state.signed, false);
-    assert.equal(state.signer?.leaderId, "alice");
+    assert.equal(state.signers[0]?.leaderId, "alice");
     const answer = await post("call", {
       fqn: "xyz.page.adding@1",
       kind: "call",

@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { remoteServer } from "#generator/dev/page-server/remote-tools.js";
-import { exchange } from "#generator/http-exchange.js";
+import { exchange } from "#generator/http/exchange.js";
 import { atEnd } from "../teardown.js";
 
 /** A metadata document with a description of this many bytes. */
@@ -50,7 +50,7 @@ test("reads no tools from a server that lists too many", async () => {
     asked++;
     return meta(`xyz.page.${path}@1`);
   });
-  await assert.rejects(remoteServer(url, undefined), /\/tools lists 1001 tools; at most 1000 can be shown/);
+  await assert.rejects(remoteServer(url, undefined), / has 1001 tools; at most 1000 are supported/);
   assert.equal(asked, 0);
 });
 
@@ -109,13 +109,13 @@ test("stops after a tool that does not answer", async () => {
   });
   const { tools, problems, signed } = await remoteServer(url, undefined);
   assert.deepEqual([tools.length, signed, asked], [1, true, 1]);
-  assert.match(problems[0]?.title ?? "", /\/cut and the tools listed after it are not shown$/);
+  assert.match(problems[0]?.title ?? "", /\/cut, with the tools listed after it, is not shown$/);
 });
 
 test("does not follow a redirect, and reports its status", async () => {
   const url = await serverOf((_, response) => response.writeHead(302, { location: "/elsewhere" }).end());
   await assert.rejects(
     remoteServer(url, undefined),
-    /is not a tool server: \/meta answers 302, and \/tools answers 302$/,
+    /is not a tool server: \/meta answers 302, and \/tools lists no tools$/,
   );
 });

@@ -5,9 +5,9 @@ import { test } from "node:test";
 import { type Outcome, verdictOf } from "#generator/dev/page-server/calls/verdicts.js";
 import type { CallKind, ExchangeView } from "#generator/dev/page-server/page-api.js";
 
-/** An answer: its status, the code of an error, and its body. */
-function answer(status: number, code?: string, hex = "00"): ExchangeView {
-  const body = { length: 1, hex, text: null };
+/** An answer: its status, and the code of an error. */
+function answer(status: number, code?: string): ExchangeView {
+  const body = { length: 1, hex: "00", text: null };
   return {
     requestId: "",
     request: { line: "", headers: [], body },
@@ -23,7 +23,7 @@ function answer(status: number, code?: string, hex = "00"): ExchangeView {
 }
 
 const holds = (kind: CallKind, exchange: ExchangeView, more: Partial<Outcome> = {}) =>
-  verdictOf({ kind, signed: true, exchange, first: undefined, ageMs: 0, ...more }).holds;
+  verdictOf({ kind, signed: true, exchange, first: undefined, isSame: false, ageMs: 0, ...more }).holds;
 
 test("a server that accepts an invalid call violates the protocol", () => {
   for (const kind of ["tampered", "wrong-key", "unsigned"] as const) {
@@ -34,17 +34,24 @@ test("a server that accepts an invalid call violates the protocol", () => {
   assert.equal(holds("tampered", answer(422, "input_deserialization_error")), false, "the right status, another code");
   for (const kind of ["wrong-key", "unsigned"] as const) {
     assert.equal(holds(kind, answer(401, "auth_failed")), true);
-    const { verdict } = verdictOf({ kind, signed: true, exchange: answer(200), first: undefined, ageMs: 0 });
+    const { verdict } = verdictOf({
+      kind,
+      signed: true,
+      exchange: answer(200),
+      first: undefined,
+      isSame: false,
+      ageMs: 0,
+    });
     assert.match(verdict ?? "", /^expected 401 auth_failed: .*, got 200 ok$/);
   }
 });
 
 test("a retry must get the first answer, if the tool ran and the answer is stored", () => {
-  const first = answer(200, undefined, "aa");
-  assert.equal(holds("retry", answer(200, undefined, "aa"), { first }), true);
-  assert.equal(holds("retry", answer(200, undefined, "bb"), { first }), false);
-  assert.equal(holds("retry", answer(500, "internal_error", "aa"), { first }), false);
-  assert.equal(holds("retry", answer(200, undefined, "bb"), { first, ageMs: 400_000 }), null, "the TTL may be over");
+  const first = answer(200);
+  assert.equal(holds("retry", answer(200), { first, isSame: true }), true);
+  assert.equal(holds("retry", answer(200), { first }), false, "the shown parts are the same, but not the answers");
+  assert.equal(holds("retry", answer(500, "internal_error"), { first }), false);
+  assert.equal(holds("retry", answer(200), { first, ageMs: 400_000 }), null, "the TTL may be over");
   assert.equal(holds("retry", answer(200), { first: answer(408, "request_timeout") }), null, "it never ran");
   assert.equal(holds("retry", answer(200), { first: answer(503, "overloaded") }), null);
   assert.equal(holds("retry", answer(200), { first: answer(401, "auth_failed") }), null);

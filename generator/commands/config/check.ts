@@ -1,5 +1,6 @@
 /** `svc-gen config check`: reports all errors that a server would find in a configuration. */
 
+import { checkAllowListFile } from "svc-runtime/internal/config";
 import {
   asJson,
   type CommandContext,
@@ -12,15 +13,13 @@ import {
   UsageError,
 } from "../../cli/command.js";
 import { errorsIn } from "../../compile/diagnostics/diagnostics.js";
+import { checkConfig, finding } from "../../config/check-config.js";
 import { generateOptions } from "../options/project-options.js";
 import { projectFqns } from "../options/project-tools.js";
 
 const VARIABLE = "SVC_TOOLKIT_CONFIG_PATH";
 
-export const configCheckCommand = defineCommand({
-  name: "config check",
-  arguments: "[FILE]",
-  summary: "check a configuration as a server would, and print all errors",
+export const command = defineCommand({
   details: `FILE defaults to the path in ${VARIABLE}. The allow-list that it refers to is checked too; a relative path
 is resolved from the current folder, as a server does. If the project has a meta.json, the tools in both files are compared.
 Keys are never printed. With --json: {"diagnostics":[{"severity","code":"config","message","file","line","column","pointer"}]}.`,
@@ -33,13 +32,10 @@ Keys are never printed. With --json: {"diagnostics":[{"severity","code":"config"
     ["svc-gen config check config.json", "before you deploy it; exit 1 on errors"],
     ["svc-gen config check --allow-list leaders.json", "only the allow-list"],
   ],
-  run: async (call) => {
-    const [file = call.env[VARIABLE] || undefined, ...more] = call.args;
+  run: (call) => {
+    const [file = call.env[VARIABLE] || undefined] = call.args;
     if (file === undefined) throw new UsageError(`config check expects a file, or its path in ${VARIABLE}`);
-    if (more.length > 0) throw new UsageError(`config check expects one file, got ${call.args.length}`);
-    const { checkConfig, finding } = await import("../../config/check-config.js");
     if (call.values["allow-list"]) {
-      const { checkAllowListFile } = await import("svc-runtime/internal/config");
       const faults = checkAllowListFile(file, call.cwd).map((fault) => finding("error", fault));
       return report(call, faults, "a valid allow-list");
     }

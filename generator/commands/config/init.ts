@@ -1,50 +1,49 @@
 /** `svc-gen config init`: creates a configuration for the tools of the project. */
 
 import { lstatSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { readOperatorFile } from "svc-runtime/internal/config";
 import {
   asJson,
   type CommandContext,
   CommandError,
   defineCommand,
   EXIT,
-  firstGiven,
   JSON_OPTION,
   type Options,
   PROJECT_OPTIONS,
-  UsageError,
 } from "../../cli/command.js";
 import { hasErrors } from "../../compile/diagnostics/diagnostics.js";
 import { quoted, shellWord } from "../../compile/diagnostics/quote.js";
-import { writeNewFiles } from "../../files/new-files.js";
+import { signedConfig } from "../../config/new-config.js";
+import { type NewFile, writeNewFiles } from "../../files/new-files.js";
+import { refusePublicKey } from "../../keys/key-file.js";
+import { type KeyTexts, keyInKeygenFile, newKey } from "../../keys/key-forms.js";
 import { fqnOf, metaDocuments, metaJsonIn } from "../../meta-documents.js";
 import { generateNow, reportDiagnostics } from "../generate.js";
-import { leaderIdOf, publicKeyIn, signingKeyIn, withKeys } from "../keys/key-options.js";
+import { leaderIdOf, publicKeyIn, signingKeyIn } from "../keys/key-options.js";
 import { generateOptions } from "../options/project-options.js";
 import { projectFqns } from "../options/project-tools.js";
 import { shownPath } from "../options/shown-path.js";
-import { EDITORS } from "./schema.js";
 
-export const configInitCommand = defineCommand({
-  name: "config init",
-  arguments: "[FILE]",
-  summary: "write a configuration for the tools of this project, with new or given keys",
+const OPTIONS = {
+  "leader-id": { type: "string", value: "ID", summary: 'ID of the leader (default: "leader")' },
+  "leader-public-key": { type: "string", value: "HEX", summary: "public key of the leader, instead of a new pair" },
+  "tool-private-key": { type: "string", value: "FILE", summary: "private key of the tools, instead of new ones" },
+  unsigned: {
+    type: "boolean",
+    summary: "disable signatures: any program that can reach the server may call the tools",
+    excludes: ["leader-id", "leader-public-key", "tool-private-key"],
+  },
+  project: PROJECT_OPTIONS.project,
+  json: JSON_OPTION,
+} as const;
+
+export const command = defineCommand({
   details: `FILE defaults to config.json. It contains, for every tool, the private key that signs its results, and an allow-list of one
 leader; only you can read it (mode 0600). New keys of the leader are written to keys/leader.key (private) and
-keys/leader.pub, in the folder of FILE. No file is overwritten, and no private key is printed.
-
-${EDITORS}`,
-  options: {
-    "leader-id": { type: "string", value: "ID", summary: 'ID of the leader (default: "leader")' },
-    "leader-public-key": { type: "string", value: "HEX", summary: "public key of the leader, instead of a new pair" },
-    "tool-private-key": { type: "string", value: "FILE", summary: "private key of the tools, instead of new ones" },
-    unsigned: {
-      type: "boolean",
-      summary: "disable signatures: any program that can reach the server may call the tools",
-    },
-    project: PROJECT_OPTIONS.project,
-    json: JSON_OPTION,
-  },
+keys/leader.pub, in the folder of FILE. No file is overwritten, and no private key is printed.`,
+  options: OPTIONS,
   examples: [
     ["svc-gen config init", "config.json with new keys, and new keys of a leader"],
     ["svc-gen config init --leader-id acme --leader-public-key HEX", "for a leader whose public key you have"],
@@ -52,21 +51,9 @@ ${EDITORS}`,
   ],
   run: async (call) => {
     const { args, cwd, values } = call;
-    if (args.length > 1) throw new UsageError(`config init expects one file, got ${args.length}`);
-    const { "leader-public-key": leaderKey } = values;
-    const leaderId = leaderIdOf(values["leader-id"]);
-    const idle = firstGiven(values, ["leader-id", "leader-public-key", "tool-private-key"]);
-    if (values.unsigned && idle !== undefined) throw new UsageError(`--unsigned and --${idle} exclude each other`);
-    const { signedConfig, unsignedConfig } = await import("../../config/new-config.js");
     const target = resolve(cwd, args[0] ?? "config.json");
-    const made = values.unsigned
-      ? unsignedConfig(target)
-      : signedConfig(target, {
-          tools: await toolsOf(call),
-          leaderId,
-          leaderKey: leaderKey === undefined ? undefined : await publicKeyIn("leader-public-key", leaderKey, cwd),
-          toolKey: await toolKeyIn(values["tool-private-key"], cwd),
-        });
+    const leaderId = leaderIdOf("leader-id", values["leader-id"]);
+    const made = values.unsigned ? unsigned(target) : signed(target, leaderId, await toolsOf(call), call);
     const shown = (path: string) => shownPath(cwd, path);
     // A broken link is an existing file too.
     const existing = made.files.find((file) => lstatSync(file.target, { throwIfNoEntry: false }) !== undefined);
@@ -97,6 +84,39 @@ ${EDITORS}`,
   },
 });
 
+interface NewConfig {
+  readonly files: readonly NewFile[];
+  readonly publicKeys: ReadonlyMap<string, string>;
+}
+
+function unsigned(target: string): NewConfig {
+  const content = asJson({ signed_http: { mode: "disabled" } });
+  return { files: [{ target, content, isPrivate: false }], publicKeys: new Map() };
+}
+
+/** Creates a new pair for the leader, unless its public key is given. */
+function signed(
+  target: string,
+  id: string,
+  tools: readonly string[],
+  { cwd, values }: Pick<CommandContext<typeof OPTIONS>, "cwd" | "values">,
+): NewConfig {
+  const { "leader-public-key": given, "tool-private-key": toolKey } = values;
+  const pair = newKey();
+  const publicKey = given === undefined ? pair.publicKey : publicKeyIn("leader-public-key", given, cwd);
+  const { file, publicKeys } = signedConfig(target, {
+    tools,
+    leaders: [{ id, kid: 0n, publicKey }],
+    toolKey: toolKey === undefined ? undefined : toolKeyIn(toolKey, cwd),
+  });
+  const keyFile = (name: string) => join(dirname(target), "keys", name);
+  const keys = [
+    { target: keyFile("leader.key"), content: `${pair.text}\n`, isPrivate: true },
+    { target: keyFile("leader.pub"), content: `${publicKey}\n`, isPrivate: false },
+  ];
+  return { files: [file, ...(given === undefined ? keys : [])], publicKeys };
+}
+
 /** Names of the project's tools, from `meta.json`, otherwise from the sources. */
 async function toolsOf(
   call: CommandContext<Options> & Parameters<typeof generateOptions>[0],
@@ -112,18 +132,13 @@ async function toolsOf(
   return metaDocuments(metaJsonIn(files)).map(fqnOf);
 }
 
-async function toolKeyIn(file: string | undefined, cwd: string) {
-  if (file === undefined) return undefined;
-  const given = (await textIn(file, cwd)).trim();
-  const text = await withKeys(({ keyInKeygenFile }) => keyInKeygenFile(given) ?? given);
-  const { publicKey } = await signingKeyIn("tool-private-key", text);
-  return { text, publicKey: Buffer.from(publicKey).toString("hex") };
-}
-
-async function textIn(file: string, cwd: string): Promise<string> {
-  await withKeys(({ refusePublicKey }) => refusePublicKey(file));
-  const { readOperatorFile } = await import("svc-runtime/internal/config");
+function toolKeyIn(file: string, cwd: string): KeyTexts {
+  refusePublicKey(file);
   const reading = readOperatorFile(file, cwd);
-  if ("bytes" in reading) return reading.bytes.toString();
-  throw new CommandError(`${quoted(file)} ${reading.fault}`, "see svc-gen config init --help");
+  if (!("bytes" in reading))
+    throw new CommandError(`${quoted(file)} ${reading.fault}`, "see svc-gen config init --help");
+  const given = reading.bytes.toString().trim();
+  const text = keyInKeygenFile(given) ?? given;
+  const { publicKey } = signingKeyIn("tool-private-key", text);
+  return { text, publicKey: Buffer.from(publicKey).toString("hex") };
 }

@@ -1,51 +1,43 @@
 /** `svc-gen keys show FILE`: describes the content of a key file. */
 
-import { defineCommand, EXIT, JSON_OPTION } from "../../cli/command.js";
+import { defineCommand, EXIT, JSON_OPTION, UsageError } from "../../cli/command.js";
 import { object } from "../../json.js";
-import { ENTRY_OPTIONS, jsonText, leaderOf, oneFile, REVEAL, withKeys } from "./key-options.js";
+import { leaderEntry, oneLine } from "../../keys/key-entries.js";
+import { readKeyFile } from "../../keys/key-file.js";
+import { publicKeyText } from "../../keys/key-forms.js";
+import { ENTRY_OPTIONS, jsonText, leaderOf, REVEAL } from "./key-options.js";
 
-export const keysShowCommand = defineCommand({
-  name: "keys show",
-  arguments: "FILE",
-  summary: "print the public key of a private key, the format of the file, and who can read it",
-  options: {
-    "leader-id": ENTRY_OPTIONS["leader-id"],
-    "key-id": ENTRY_OPTIONS["key-id"],
-    reveal: REVEAL,
-    json: JSON_OPTION,
-  },
+export const command = defineCommand({
+  options: { ...ENTRY_OPTIONS, reveal: REVEAL, json: JSON_OPTION },
   examples: [
     ["svc-gen keys show leader.key", "prints the public key, for allow-lists"],
     ["svc-gen keys show tool.key --json", "for programs"],
   ],
-  run: (call) =>
-    withKeys((keys) => {
-      const file = oneFile("keys show", call.args);
-      const leader = leaderOf(call.values);
-      const { key, form, mode, warnings } = keys.readKeyFile(call.cwd, file);
-      const publicKey = keys.publicKeyText(key);
-      const entry = keys.leaderEntry(leader, publicKey);
-      const text = call.values.reveal ? form.print(key) : undefined;
-      if (call.json) {
-        call.print(
-          jsonText(
-            ["file", file],
-            ["public_key", publicKey],
-            text !== undefined && ["private_key", text],
-            ["form", form.name],
-            mode !== undefined && ["mode", mode],
-            ["allowed_leaders", entry],
-            ["diagnostics", warnings.map((message) => object(["severity", "warning"], ["message", message]))],
-          ),
-        );
-        return EXIT.done;
-      }
-      call.print(`public key: ${publicKey}\n`);
-      if (text !== undefined) call.print(`private key: ${text}\n`);
-      call.print(`format: ${form.name} (${form.summary})\n`);
-      if (mode !== undefined) call.print(`mode: ${mode}\n`);
-      call.print(`in an allow-list: ${keys.oneLine(entry)}\n`);
-      for (const warning of warnings) call.complain(`warning: ${warning}\n`);
+  run: ({ args: [file], cwd, json, print, complain, values }) => {
+    if (file === undefined) throw new UsageError("keys show expects one FILE");
+    const { key, form, text, mode, warnings } = readKeyFile(cwd, file);
+    const publicKey = publicKeyText(key);
+    const entry = leaderEntry(leaderOf(values), publicKey);
+    if (json) {
+      print(
+        jsonText(
+          ["file", file],
+          ["public_key", publicKey],
+          values.reveal === true && ["private_key", text],
+          ["form", form.name],
+          mode !== undefined && ["mode", mode],
+          ["allowed_leaders", entry],
+          ["diagnostics", warnings.map((message) => object(["severity", "warning"], ["message", message]))],
+        ),
+      );
       return EXIT.done;
-    }),
+    }
+    print(`public key: ${publicKey}\n`);
+    if (values.reveal) print(`private key: ${text}\n`);
+    print(`format: ${form.name} (${form.summary})\n`);
+    if (mode !== undefined) print(`mode: ${mode}\n`);
+    print(`in an allow-list: ${oneLine(entry)}\n`);
+    for (const warning of warnings) complain(`warning: ${warning}\n`);
+    return EXIT.done;
+  },
 });

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { hiddenPath } from "svc-runtime/internal/config";
 import { type Command, type Options, UsageError, type Values } from "../../cli/command.js";
 
 /**
@@ -7,12 +8,7 @@ import { type Command, type Options, UsageError, type Values } from "../../cli/c
  *
  * @throws UsageError
  */
-export async function refuseContent(
-  command: Command,
-  args: readonly string[],
-  values: Values<Options>,
-  cwd: string,
-): Promise<void> {
+export function refuseContent(command: Command, args: readonly string[], values: Values<Options>, cwd: string): void {
   const syntax = command.arguments ?? "";
   const files = syntax.includes("@FILE")
     ? args.filter((text) => text.startsWith("@")).map((text) => text.slice(1))
@@ -21,7 +17,6 @@ export async function refuseContent(
   const given = [...files.map((text) => ["", text]), ...named.map(([name]) => [` --${name}`, values[name]])] as const;
   for (const [option, text] of given) {
     if (typeof text !== "string" || /^https?:/i.test(text) || existsSync(resolve(cwd, text))) continue;
-    const { hiddenPath } = await import("svc-runtime/internal/config");
     const kind = hiddenPath(text);
     if (kind === undefined) continue;
     const isKey = kind === "a key";

@@ -4,9 +4,11 @@ import { DEFAULT_HEADER_PREFIX, isHeaderPrefix } from "svc-runtime/internal/gene
 import type { LeaderOptions } from "svc-runtime/leader";
 import { type CommandContext, UsageError } from "../../cli/command.js";
 import { quoted } from "../../compile/diagnostics/quote.js";
+import { DEV_LEADER, devKeys } from "../../dev/dev-keys.js";
+import { privateFolder } from "../../dev/dev-state.js";
 import { readNamed } from "../../files/read-file.js";
-import { devLeader } from "../dev-leader.js";
-import { leaderOf, publicKeyIn, withKeys } from "../keys/key-options.js";
+import { refusePublicKey } from "../../keys/key-file.js";
+import { leaderIdOf, leaderOf, publicKeyIn } from "../keys/key-options.js";
 
 export const HEADER_PREFIX = {
   "header-prefix": {
@@ -24,11 +26,39 @@ export function headerPrefixOf(prefix = DEFAULT_HEADER_PREFIX): string {
 
 export const LEADER_OPTIONS = {
   "leader-key": { type: "string", value: "FILE", summary: "private key of the leader" },
-  "leader-id": { type: "string", value: "ID", summary: "ID of the leader in the allow-list (default: leader)" },
-  "key-id": { type: "string", value: "N", summary: "ID of the leader's key in the allow-list (default: 0)" },
+  "leader-id": {
+    type: "string",
+    value: "ID",
+    summary: "ID of the leader in the allow-list (default: leader)",
+    needs: ["leader-key"],
+  },
+  "key-id": {
+    type: "string",
+    value: "N",
+    summary: "ID of the leader's key in the allow-list (default: 0)",
+    needs: ["leader-key"],
+  },
   "tool-key": { type: "string", value: "HEX", summary: "public key of the tool; without it results are not verified" },
   ...HEADER_PREFIX,
   ca: { type: "string", value: "FILE", summary: "trusted certificates in PEM format, instead of the system's" },
+} as const;
+
+/** The options of a leader, of which those with keys have an effect only together with another option. */
+export function leaderOptionsFor<const Relation extends { readonly needs?: readonly string[] }>(relation: Relation) {
+  const { "leader-key": leaderKey, "tool-key": toolKey } = LEADER_OPTIONS;
+  return {
+    ...LEADER_OPTIONS,
+    "leader-key": { ...leaderKey, ...relation },
+    "tool-key": { ...toolKey, ...relation },
+  } as const;
+}
+
+/** The leader whose identity a command with development keys takes. */
+export const AS_OPTION = {
+  type: "string",
+  value: "ID",
+  summary: "sign as this leader, which svc-gen dev --signed --as ID accepts",
+  excludes: ["leader-key"],
 } as const;
 
 /** Options of commands that call tools with the user's inputs. */
@@ -53,27 +83,30 @@ export interface CommandLeader extends LeaderOptions {
  *
  * @param signed whether keys are needed
  * @param root project whose development keys are used
+ * @param as leader ID for the development keys
  * @throws UsageError if a file cannot be read
  */
-export async function leaderOptions(
+export function leaderOptions(
   { cwd, env, values }: Pick<CommandContext<typeof LEADER_OPTIONS>, "cwd" | "env" | "values">,
   signed: boolean,
   root = cwd,
-): Promise<CommandLeader> {
+  as: string = DEV_LEADER.id,
+): CommandLeader {
   const ca = values.ca === undefined ? {} : { tls: { ca: readNamed(cwd, values.ca).toString() } };
   const prefix = values["header-prefix"] === undefined ? {} : { headerPrefix: values["header-prefix"] };
   if (!signed) return { ...ca, ...prefix };
   const { "leader-key": key, "tool-key": toolKey } = values;
-  for (const each of toolKey?.split(",") ?? []) await publicKeyIn("tool-key", each, cwd);
+  for (const each of toolKey?.split(",") ?? []) publicKeyIn("tool-key", each, cwd);
   if (key !== undefined) {
-    await withKeys(({ refusePublicKey }) => refusePublicKey(key));
+    refusePublicKey(key);
     const { id, kid } = leaderOf(values);
     const leader = { id, keyId: kid, key: readNamed(cwd, key).toString() };
     // Unverified results are accepted, because the command reports that no signature was verified.
     const trust = toolKey === undefined ? { acceptUnverified: true } : { toolKey };
     return { ...ca, ...prefix, leader, ...trust };
   }
-  const own = await devLeader(root, env);
+  const own = devKeys(privateFolder(root, env));
   if (own === undefined) return { ...ca, ...prefix };
-  return { ...ca, ...prefix, leader: own.leader, toolKey: toolKey ?? own.toolPublicKey };
+  const leader = { id: leaderIdOf("as", as), keyId: DEV_LEADER.kid, key: own.leaderKey };
+  return { ...ca, ...prefix, leader, toolKey: toolKey ?? own.toolPublicKey };
 }

@@ -1,9 +1,8 @@
 /** The development page. It follows the events of `svc-gen dev`, or shows a remote server. */
 
-import { TIMEOUT_MARGIN_MS } from "svc-runtime/leader";
 import { type Diagnostic, errorsIn, formatDiagnostics } from "../../compile/diagnostics/diagnostics.js";
-import { exchange, type HttpExchange } from "../../http-exchange.js";
-import type { DevEvent } from "../dev-session.js";
+import { exchange } from "../../http/exchange.js";
+import { blockedText, type DevEvent } from "../dev-session.js";
 import { CallHistory, entryOf } from "./calls/call-history.js";
 import { Caller, type CallerOptions } from "./calls/calls.js";
 import { contractView } from "./contract-view.js";
@@ -11,7 +10,7 @@ import { logEvent } from "./log-events.js";
 import { openApiText } from "./openapi-document.js";
 import type { ExchangeReport, HealthView, LogEvent, PageCall, PageState, ProblemView } from "./page-api.js";
 import { PageFault } from "./page-fault.js";
-import { type PageAddress, type PageContent, PageServer, type ReferenceContent } from "./page-server.js";
+import { type PageAddress, type PageContent, PageServer } from "./page-server.js";
 import { remoteServer } from "./remote-tools.js";
 import { type ShownTool, shownTools } from "./tool-views.js";
 
@@ -22,7 +21,7 @@ export interface PageOptions {
   /** Address of the remote server. */
   readonly url?: string;
   /** Returns the leader's keys and options. Called after each start of the tool server: the first one creates keys. */
-  readonly leader: () => Promise<CallerOptions>;
+  readonly leader: () => CallerOptions;
   /** Address of the page; by default 127.0.0.1 and a port that the system chooses. */
   readonly address?: PageAddress;
   readonly mcp?: PageContent["mcp"];
@@ -57,7 +56,7 @@ export class DevelopmentPage {
   constructor(options: PageOptions) {
     this.#options = options;
     const source = options.url === undefined ? "project" : "remote";
-    this.#state = { source, url: null, signed: null, tools: [], problems: [], serving: false, signer: null };
+    this.#state = { source, url: null, signed: null, tools: [], problems: [], serving: false, signers: [] };
     const endpoints = {
       call: (request: PageCall) => this.#call(request),
       health: ({ fqn }: { readonly fqn: string }) => this.#health(fqn),
@@ -67,14 +66,17 @@ export class DevelopmentPage {
     };
     this.#server = new PageServer({
       endpoints,
-      events: () => [
-        ["state", this.#state],
-        ["log", this.#lines],
-        ["history", this.#history.entries()],
-      ],
+      events: () => {
+        // A new page gets all lines, so those that wait are sent to the other pages first.
+        this.#flush();
+        return [
+          ["state", this.#state],
+          ["log", this.#lines],
+          ["history", this.#history.entries()],
+        ];
+      },
       served: () => this.#served,
-      reference: () => this.#reference(),
-      forward: (path, body, accept) => this.#forward(path, body, accept),
+      openApi: () => this.#openApiText(),
       mcp: options.mcp,
     });
   }
@@ -86,7 +88,7 @@ export class DevelopmentPage {
 
   /** @throws PageFault if the port is taken; errors of Node's `listen` and of `leader` */
   async open(): Promise<void> {
-    this.#caller = new Caller(await this.#options.leader(), this.#history);
+    this.#caller = new Caller(this.#options.leader(), this.#history);
     await this.#server.listen(this.#options.address);
     if (this.#options.url !== undefined) await this.#readRemote(this.#options.url);
   }
@@ -114,6 +116,10 @@ export class DevelopmentPage {
       case "ended":
         this.#served = null;
         return this.#update({ problems: [{ title: "the server stopped", text: event.reason }], serving: false });
+      case "blocked": {
+        const problem = { title: "the server is blocked", text: blockedText(event.seconds) };
+        return this.#update({ problems: event.seconds === 0 ? [] : [problem] });
+      }
       case "line": {
         const line = logEvent(event.line, { root: this.#options.root, secrets: this.#secrets });
         if (line === undefined) return;
@@ -130,7 +136,7 @@ export class DevelopmentPage {
       this.#tools = shownTools(metaJson, url);
       this.#metaJson = metaJson;
       this.#openApi = undefined;
-      this.#caller = new Caller(await this.#options.leader(), this.#history);
+      this.#caller = new Caller(this.#options.leader(), this.#history);
       this.#update({ url, signed, ...(newest && { problems: [] }), serving: true, ...this.#shown() });
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
@@ -140,8 +146,9 @@ export class DevelopmentPage {
 
   /** Sends the collected lines together, because a tool may log thousands each second. */
   #flush(): void {
+    clearTimeout(this.#flushing);
     this.#flushing = undefined;
-    this.#server.send("log", this.#unsent.splice(0).slice(-MAX_LINES));
+    if (this.#unsent.length > 0) this.#server.send("log", this.#unsent.splice(0).slice(-MAX_LINES));
   }
 
   #update(change: Partial<PageState>): void {
@@ -149,17 +156,17 @@ export class DevelopmentPage {
     this.#server.send("state", this.#state);
   }
 
-  #shown(): Pick<PageState, "tools" | "signer"> {
-    return { tools: this.#tools.map(({ view }) => view), signer: this.#caller.signer };
+  #shown(): Pick<PageState, "tools" | "signers"> {
+    return { tools: this.#tools.map(({ view }) => view), signers: this.#caller.signers };
   }
 
   async #readRemote(url: string): Promise<void> {
     try {
-      const options = await this.#options.leader();
+      const options = this.#options.leader();
       this.#caller = new Caller(options, this.#history);
-      const { tools, signed, problems } = await remoteServer(url, options.tls);
+      const { address, tools, signed, problems } = await remoteServer(url, options.tls);
       this.#tools = tools;
-      this.#update({ url, signed, problems, serving: true, ...this.#shown() });
+      this.#update({ url: address, signed, problems, serving: true, ...this.#shown() });
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
       this.#update({ url, problems: [{ title: "the server cannot be read", text }], serving: false });
@@ -180,37 +187,17 @@ export class DevelopmentPage {
     return report;
   }
 
-  #reference(): ReferenceContent | undefined {
+  #openApiText(): string | undefined {
     const { url, signed } = this.#state;
     const { root } = this.#options;
     if (root === undefined || url === null || signed === null) return undefined;
     this.#openApi ??= openApiText({ root, metaJson: this.#metaJson, url, signed });
-    // The reference page cannot sign, because private keys never reach the browser.
-    return { document: this.#openApi, server: signed ? "" : url };
-  }
-
-  /** Forwards a call of the reference page, because tools refuse requests from web pages. */
-  async #forward(path: string, body: Buffer, accept: string): Promise<HttpExchange | undefined> {
-    const target = `${this.#state.url}${path}`;
-    const tool = this.#tools.find(({ view }) => `${view.url}/invoke` === target);
-    if (tool === undefined) return undefined;
-    const { tls } = await this.#options.leader();
-    return exchange({
-      method: "POST",
-      url: new URL(target),
-      headers: [
-        ["Content-Type", "application/json"],
-        ["Accept", accept],
-      ],
-      body,
-      timeoutMs: tool.view.timeoutMs + TIMEOUT_MARGIN_MS,
-      tls,
-    });
+    return this.#openApi;
   }
 
   async #health(fqn: string): Promise<HealthView> {
     const { view } = this.#tool(fqn);
-    const { tls } = await this.#options.leader();
+    const { tls } = this.#options.leader();
     const { response, failure } = await exchange({
       method: "GET",
       url: new URL(`${view.url}/health`),

@@ -18,8 +18,8 @@ export interface PageState {
   readonly problems: readonly ProblemView[];
   /** Whether a server is running. */
   readonly serving: boolean;
-  /** The leader that signs calls; null without keys. */
-  readonly signer: SignerView | null;
+  /** The leaders that can sign calls; the first one does by default. Empty without keys. */
+  readonly signers: readonly SignerView[];
 }
 
 export interface SignerView {
@@ -63,6 +63,8 @@ export interface PageCall {
   readonly fqn: string;
   readonly kind: CallKind;
   readonly signed: boolean;
+  /** ID of the leader that signs; absent for the first one. */
+  readonly as?: string | undefined;
   /** JSON text of the input. */
   readonly input: string;
   /** The input with hidden secrets; absent if it has none. */

@@ -1,7 +1,6 @@
 /**
- * HTTP server of the development page and the reference page. Serves their files, JSON endpoints, the state as
- * server-sent events, and forwarded calls. Listens on 127.0.0.1 by default and only answers requests of its own pages
- * (request-guard.ts).
+ * HTTP server of the development page. Serves its files, JSON endpoints, the OpenAPI document, and the state as
+ * server-sent events. Listens on 127.0.0.1 by default and only answers requests of its own page (request-guard.ts).
  */
 
 import { randomBytes } from "node:crypto";
@@ -9,9 +8,8 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostname } from "node:os";
-import { buffer, json } from "node:stream/consumers";
+import { json } from "node:stream/consumers";
 import { authorityOf } from "svc-runtime/internal/inspect";
-import type { HttpExchange } from "../../http-exchange.js";
 import { CONTENT_SECURITY_POLICY, readAsset } from "./assets.js";
 import { PageFault } from "./page-fault.js";
 import { MCP_PATH, RequestGuard } from "./request-guard.js";
@@ -26,19 +24,10 @@ export interface PageContent {
   readonly events: () => readonly (readonly [event: string, data: unknown])[];
   /** Answer of `GET /TOKEN/api/served`: address of the project's server. The token identifies the process. */
   readonly served: () => object | null;
-  /** Content of the reference page; undefined while there is no OpenAPI document. */
-  readonly reference: () => ReferenceContent | undefined;
-  /** Answers `POST /TOKEN/tools/…/invoke` by calling that tool; undefined for any other path. */
-  readonly forward: (path: string, body: Buffer, accept: string) => Promise<HttpExchange | undefined>;
+  /** OpenAPI document as JSON text; undefined while there is none. */
+  readonly openApi: () => string | undefined;
   /** Answers MCP clients at `/TOKEN/mcp`. */
   readonly mcp?: ((request: IncomingMessage, response: ServerResponse) => Promise<void>) | undefined;
-}
-
-export interface ReferenceContent {
-  /** OpenAPI document as JSON text. */
-  readonly document: string;
-  /** Server that the page may call; empty for none. */
-  readonly server: string;
 }
 
 const LOOPBACK = "127.0.0.1";
@@ -140,13 +129,11 @@ export class PageServer {
   }
 
   async #post(path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { accept = "application/json", "content-type": type, "content-length": length } = request.headers;
+    const { "content-type": type, "content-length": length } = request.headers;
     if (type !== "application/json") return reply(response, 415, { error: "the request must be application/json" });
     if (!(Number(length) <= MAX_REQUEST_BYTES)) {
       return reply(response, 413, { error: `the request may have at most ${MAX_REQUEST_BYTES} bytes` });
     }
-    const [, tool] = /^\/tools(\/.*)$/.exec(path) ?? [];
-    if (tool !== undefined) return this.#forward(tool, await buffer(request), accept, response);
     const { endpoints } = this.#content;
     const name = /^\/api\/([a-z]+)$/.exec(path)?.[1] ?? "";
     if (!Object.hasOwn(endpoints, name)) return reply(response, 404, { error: "not found" });
@@ -157,25 +144,14 @@ export class PageServer {
     reply(response, 200, (await run(given)) ?? null);
   }
 
-  async #forward(path: string, body: Buffer, accept: string, response: ServerResponse): Promise<void> {
-    const done = await this.#content.forward(path, body, accept);
-    if (done === undefined) return reply(response, 404, { error: "not found" });
-    const { response: answer, failure } = done;
-    if (answer === undefined) return reply(response, 502, { error: failure?.message ?? "no answer" });
-    const passed = answer.headers.filter(([name]) => /^(?:content-type|retry-after)$/i.test(name));
-    response.writeHead(answer.status, { ...HEADERS, ...Object.fromEntries(passed) });
-    response.end(answer.body);
-  }
-
   #file(path: string, response: ServerResponse): void {
-    const needsDocument = path === "/openapi.json" || path === "/reference";
-    const reference = needsDocument ? this.#content.reference() : undefined;
-    const asset = readAsset(path, reference?.server ?? "");
-    if (needsDocument && reference === undefined) reply(response, 404, { error: "no server is running" });
-    else if (path === "/openapi.json") {
-      response.writeHead(200, { ...HEADERS, "Content-Type": "application/json" }).end(reference?.document);
-    } else if (asset === undefined) reply(response, 404, { error: "not found" });
-    else response.writeHead(200, { ...HEADERS, ...asset.headers, "Content-Encoding": "gzip" }).end(asset.gzip);
+    const asset = path === "/openapi.json" ? undefined : readAsset(path);
+    const document = path === "/openapi.json" ? this.#content.openApi() : undefined;
+    if (asset !== undefined) {
+      response.writeHead(200, { ...HEADERS, "Content-Type": asset.type, "Content-Encoding": "gzip" }).end(asset.gzip);
+    } else if (document !== undefined) {
+      response.writeHead(200, { ...HEADERS, "Content-Type": "application/json" }).end(document);
+    } else reply(response, 404, { error: path === "/openapi.json" ? "no server is running" : "not found" });
   }
 
   #open(response: ServerResponse): void {

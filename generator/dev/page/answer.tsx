@@ -96,7 +96,7 @@ function Outcome({ report }: { readonly report: ExchangeReport }) {
       {failure !== null && <p class="problem box">{failure}</p>}
       {thrown != null && <Thrown thrown={thrown} />}
       {error !== null && thrown == null && !isExpected && <Problem error={error} />}
-      {result !== null && <Text label="Result" text={result.json} as="json" />}
+      {result !== null && <Text label="Result" text={result.json} />}
     </>
   );
 }

@@ -5,7 +5,6 @@ import { History } from "./history.js";
 import { Overlay } from "./overlay.js";
 import { Request } from "./request.js";
 import { checkHealth, connected, health, notice, reload, select, state, tool } from "./store.js";
-import { ThemeSwitch } from "./theme.js";
 
 export function App() {
   const { url, signed, serving, source } = state.value;
@@ -29,7 +28,6 @@ export function App() {
         <button type="button" class="small" onClick={source === "remote" ? reload : checkHealth}>
           {source === "remote" ? "Reload tools" : "Check health"}
         </button>
-        <ThemeSwitch />
       </header>
       <div class="page">
         <Tools />

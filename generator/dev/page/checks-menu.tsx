@@ -96,10 +96,10 @@ function repeatable(): string | undefined {
 
 /** Reason why a check is not available. */
 function reasonAgainst(kind: CheckKind): string | undefined {
-  const { signer, signed } = state.value;
+  const { signers, signed } = state.value;
   if (kind === "retry") return repeatable() === undefined ? "make a call first" : undefined;
   if (signed === false) return "needs a signed server: start svc-gen dev --signed";
   if (kind === "unsigned") return undefined;
-  if (signer === null) return "needs keys: start svc-gen dev --signed, or pass --leader-key";
+  if (signers.length === 0) return "needs keys: start svc-gen dev --signed, or pass --leader-key";
   return signs.value ? undefined : "needs a signed call";
 }

@@ -48,7 +48,7 @@ export function ContractPanel() {
       ].map(([title = "", text = ""]) => (
         <details key={title}>
           <summary>{title}</summary>
-          <Text label={title} text={printValue(parseValue(text))} as="json" />
+          <Text label={title} text={printValue(parseValue(text))} />
         </details>
       ))}
     </>

@@ -96,7 +96,7 @@ function Bytes({ label, bytes: { length, hex, text } }: { readonly label: string
         {label}: {length} bytes{cut && `, of which the first ${hex.length / 2} are shown`}
         {hides && ", secrets hidden"}
       </summary>
-      {text !== null && <Text label={`${label} as text`} text={text} as="json" />}
+      {text !== null && <Text label={`${label} as text`} text={text} />}
       {!hides && <Text label={`${label} as hex`} text={hex.replace(/../g, "$& ")} as="hex" />}
     </details>
   );

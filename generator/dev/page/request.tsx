@@ -4,6 +4,7 @@ import { ChecksMenu } from "./checks-menu.js";
 import { parseValue, type Value } from "./form/exact-json.js";
 import { InputForm } from "./form/form.js";
 import {
+  actsAs,
   call,
   canCall,
   draft,
@@ -13,13 +14,14 @@ import {
   inputView,
   running,
   shown,
+  signer,
   signs,
   state,
   tool,
   wantsSigned,
 } from "./store.js";
 import { Tabs } from "./tabs.js";
-import { Copy, Json } from "./text-box.js";
+import { Copy } from "./text-box.js";
 
 export function Request() {
   const current = tool.value;
@@ -57,29 +59,23 @@ export function Request() {
   );
 }
 
-/** A text area over a coloured copy of its text. Both have the same size, so they scroll together. */
 function Editor() {
   const current = draft.value;
   if (current === undefined) return null;
   return (
     <>
-      <div class="editor">
-        <pre aria-hidden="true">
-          <Json text={current.text} />
-          {"\n"}
-        </pre>
-        <textarea
-          id="json"
-          aria-label="JSON"
-          spellcheck={false}
-          autocomplete="off"
-          wrap="off"
-          value={current.text}
-          aria-invalid={current.fault !== ""}
-          aria-describedby="json-fault"
-          onInput={({ currentTarget }) => editText(currentTarget.value)}
-        />
-      </div>
+      <textarea
+        id="json"
+        class="editor"
+        aria-label="JSON"
+        spellcheck={false}
+        autocomplete="off"
+        wrap="off"
+        value={current.text}
+        aria-invalid={current.fault !== ""}
+        aria-describedby="json-fault"
+        onInput={({ currentTarget }) => editText(currentTarget.value)}
+      />
       <p id="json-fault" class="problem" role="status">
         {current.fault}
       </p>
@@ -109,7 +105,7 @@ function Examples() {
 }
 
 function CallBar() {
-  const { signer } = state.value;
+  const { signers } = state.value;
   const report = shown.value;
   const hasFault = draft.value?.fault !== "";
   const isBusy = running.value !== undefined;
@@ -132,19 +128,33 @@ function CallBar() {
         <input
           type="checkbox"
           checked={signs.value}
-          disabled={signer === null}
+          disabled={signers.length === 0}
           onChange={({ currentTarget }) => {
             wantsSigned.value = currentTarget.checked;
           }}
         />{" "}
-        sign{signer === null ? "" : ` as ${signer.leaderId}, key ${signer.keyId}`}
+        sign{signer.value && ` as ${signer.value.leaderId}, key ${signer.value.keyId}`}
       </label>
+      {signers.length > 1 && (
+        <select
+          aria-label="Leader that signs"
+          disabled={!signs.value}
+          value={signer.value?.leaderId}
+          onChange={({ currentTarget }) => {
+            actsAs.value = currentTarget.value;
+          }}
+        >
+          {signers.map(({ leaderId }) => (
+            <option key={leaderId}>{leaderId}</option>
+          ))}
+        </select>
+      )}
       <span class="hint">
         {isBusy
           ? "calling…"
           : hasFault
             ? "the JSON is invalid"
-            : signer === null && state.value.signed !== false
+            : signers.length === 0 && state.value.signed !== false
               ? "no keys: start svc-gen dev --signed, or pass --leader-key"
               : ""}
       </span>

@@ -21,7 +21,7 @@ const EMPTY: PageState = {
   tools: [],
   problems: [],
   serving: false,
-  signer: null,
+  signers: [],
 };
 
 export const state = signal<PageState>(EMPTY);
@@ -29,6 +29,8 @@ export const connected = signal(true);
 const selectedName = signal("");
 export const inputView = signal<"form" | "json">("form");
 export const answerView = signal<"exchange" | "signatures" | "log" | "contract">("exchange");
+/** ID of the leader that the user chose. */
+export const actsAs = signal<string | undefined>(undefined);
 export const wantsSigned = signal<boolean | undefined>(undefined);
 export const health = signal<ReadonlyMap<string, HealthView>>(new Map());
 export const logLines = signal<readonly LogEvent[]>([]);
@@ -59,7 +61,14 @@ export const tool = computed<ToolView | undefined>(() => {
 export const fields = computed(() => (tool.value === undefined ? undefined : new Fields(tool.value.inputSchema)));
 export const draft = computed(() => (tool.value === undefined ? undefined : drafts.value.get(nameOf(tool.value.fqn))));
 /** Whether calls are signed: the user's choice, or by default whether the server requires it. */
-export const signs = computed(() => state.value.signer !== null && (wantsSigned.value ?? state.value.signed !== false));
+export const signs = computed(
+  () => state.value.signers.length > 0 && (wantsSigned.value ?? state.value.signed !== false),
+);
+/** The leader that signs: the chosen one, or the first. */
+export const signer = computed(() => {
+  const { signers } = state.value;
+  return signers.find(({ leaderId }) => leaderId === actsAs.value) ?? signers[0];
+});
 /** Call whose answer is shown. */
 export const shown = computed(() => (report.value?.fqn === tool.value?.fqn ? report.value : undefined));
 export const canCall = computed(() => running.value === undefined && draft.value?.fault === "");
@@ -193,6 +202,7 @@ export async function call(kind: CallKind, of?: string): Promise<void> {
       fqn: current.fqn,
       kind,
       signed: signs.value,
+      as: signer.value?.leaderId,
       input: text,
       ...hidden,
       ...(of !== undefined && { of }),

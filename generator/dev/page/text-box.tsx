@@ -1,31 +1,7 @@
-/** Text boxes: coloured JSON, scrollable regions and copy buttons. */
+/** Text boxes: scrollable regions and copy buttons. */
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-
-const TOKEN = /("(?:[^"\\\n]|\\.)*"?)(\s*:)?|-?\d[\d.eE+-]*|\b(?:true|false|null)\b/g;
-/** Maximum length of a coloured text, because each of its tokens is an element. */
-const MAX_COLOURED = 60_000;
-
-/** Coloured JSON, valid or not. */
-export function Json({ text }: { readonly text: string }) {
-  if (text.length > MAX_COLOURED) return <>{text}</>;
-  const parts: ComponentChildren[] = [];
-  let from = 0;
-  for (const match of text.matchAll(TOKEN)) {
-    const [all, string, colon] = match;
-    const kind = string === undefined ? (/\d/.test(all) ? "num" : "word") : colon === undefined ? "str" : "key";
-    parts.push(
-      text.slice(from, match.index),
-      <span key={match.index} class={`j-${kind}`}>
-        {string ?? all}
-      </span>,
-      colon,
-    );
-    from = match.index + all.length;
-  }
-  return <>{[...parts, text.slice(from)]}</>;
-}
 
 export function Copy({ text, label }: { readonly text: string; readonly label: string }) {
   const [done, setDone] = useState("");
@@ -70,7 +46,7 @@ export function Scrollable({ label, children }: { readonly label: string; readon
 interface TextProps {
   readonly label: string;
   readonly text: string;
-  readonly as?: "plain" | "json" | "hex" | "code";
+  readonly as?: "plain" | "hex" | "code";
 }
 
 /** Preformatted text with a copy button. */
@@ -78,7 +54,7 @@ export function Text({ label, text, as = "plain" }: TextProps) {
   return (
     <div class="text">
       <Scrollable label={label}>
-        <pre class={as}>{as === "json" ? <Json text={text} /> : text}</pre>
+        <pre class={as}>{text}</pre>
       </Scrollable>
       <Copy text={text} label={label} />
     </div>

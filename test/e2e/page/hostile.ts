@@ -45,7 +45,7 @@ export async function hostileServer(): Promise<string> {
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  const page = new DevelopmentPage({ url: `http://127.0.0.1:${port}`, leader: async () => ({}) });
+  const page = new DevelopmentPage({ url: `http://127.0.0.1:${port}`, leader: () => ({}) });
   await page.open();
   atEnd(() => page.close());
   return page.url;

@@ -1,6 +1,6 @@
 /** Advice on calls that failed, for a reader who sees only the page. */
 
-import { callerAdvice, ERROR_ANSWERS, readErrorAnswer } from "../../../error-answers.js";
+import { authReason, callerAdvice, ERROR_ANSWERS, readErrorAnswer } from "../../../error-answers.js";
 import { capitalised } from "../../../sentences.js";
 import type { CallKind, ErrorView } from "../page-api.js";
 
@@ -11,32 +11,24 @@ export interface FailedCall {
   /** Whether the server requires signatures; null when unknown. */
   readonly isSigned: boolean | null;
   readonly kind: CallKind;
+  readonly headerPrefix: string;
   /** Names of the sent ports, in the order of the envelope. */
   readonly ports: readonly string[];
 }
 
 /** Advice about an error answer. */
 function adviceFor(code: string, details: string | undefined, call: FailedCall): string {
-  if (code === "auth_failed") return authAdvice(details ?? "", call);
+  if (code === "auth_failed") return capitalised(`${authAdvice(details ?? "", call)}.`);
   if (code === "input_deserialization_error" && call.signed && call.isSigned === false) return UNSIGNED_SERVER;
   const answer = ERROR_ANSWERS.get(code);
   return answer === undefined ? "See the server's log." : callerAdvice(answer);
 }
 
-function authAdvice(details: string, { signed, kind }: FailedCall): string {
+function authAdvice(details: string, { signed, kind, headerPrefix }: FailedCall): string {
   if (kind === "wrong-key")
-    return "This answer is expected: the call was signed with a key that is not in the allow-list.";
-  if (kind === "unsigned") return "This answer is expected: the server requires signatures.";
-  if (!signed) return "The server requires signatures. Make a signed call.";
-  if (/no such leader and key/.test(details)) {
-    return "The server's allow-list does not contain this leader ID and key ID. Add the leader's public key, which is shown under “Signatures”; the server reads the changed list by itself.";
-  }
-  if (/does not verify/.test(details)) {
-    return "The allow-list has another public key for this leader ID and key ID. Compare it with the key that is shown under “Signatures”.";
-  }
-  if (/missing$/.test(details))
-    return "A proxy dropped a signature header, or the server expects another header prefix.";
-  return "Compare the request headers with section 5 of docs/protocol.md.";
+    return "this answer is expected: the call was signed with a key that is not in the allow-list";
+  if (kind === "unsigned") return "this answer is expected: the server requires signatures";
+  return signed ? authReason(details, headerPrefix).advice : "the server requires signatures: make a signed call";
 }
 
 /**

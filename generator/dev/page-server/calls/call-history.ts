@@ -12,6 +12,8 @@ const MAX_PREVIEW = 160;
 /** A call and its request, for a retry. */
 export interface KeptCall {
   readonly prepared: Prepared;
+  /** Identifies the answer. */
+  readonly digest: string;
   readonly report: ExchangeReport;
   /** Time on the `performance.now()` clock. */
   readonly at: number;
@@ -22,13 +24,13 @@ export interface KeptCall {
 export class CallHistory {
   readonly #kept = new Map<string, KeptCall>();
 
-  add(prepared: Prepared, given: Omit<ExchangeReport, "preview">, start: object): ExchangeReport {
+  add(call: Omit<KeptCall, "report" | "at">, given: Omit<ExchangeReport, "preview">): ExchangeReport {
     const preview = given.input
       .slice(0, 2 * MAX_PREVIEW)
       .replace(/\s+/g, " ")
       .slice(0, MAX_PREVIEW);
     const report = { ...given, preview };
-    this.#kept.set(report.id, { prepared, report, at: performance.now(), start });
+    this.#kept.set(report.id, { ...call, report, at: performance.now() });
     for (const old of [...this.#kept.keys()].slice(0, -MAX_KEPT)) this.#kept.delete(old);
     return report;
   }

@@ -1,11 +1,17 @@
 /** Valid and invalid calls from the page, with verdicts according to protocol.md sections 5 to 8. */
 
-import { randomBytes, randomUUID } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
-import { DEFAULT_HEADER_PREFIX, JsonError, parseJson, RESULT_CONTENT_TYPE } from "svc-runtime/internal/generator";
+import {
+  DEFAULT_HEADER_PREFIX,
+  JsonError,
+  parseJson,
+  RESULT_CONTENT_TYPE,
+  SignatureHeaders,
+} from "svc-runtime/internal/generator";
 import { laxEnvelope, prepareLeader } from "svc-runtime/internal/inspect";
 import { type LeaderOptions, type MetaSchema, signRequest, TIMEOUT_MARGIN_MS } from "svc-runtime/leader";
-import { exchange, type Header } from "../../../http-exchange.js";
+import { exchange, type Header, type HttpExchange, headerOf } from "../../../http/exchange.js";
 import { isKind, type PortTexts, portTexts, tampered } from "../../../invoke/port-texts.js";
 import type { ExchangeReport, ExchangeView, PageCall, SignerView, ToolView } from "../page-api.js";
 import { PageFault } from "../page-fault.js";
@@ -17,6 +23,8 @@ import { isCallKind, outcomeOf, verdictOf } from "./verdicts.js";
 export interface CallerOptions extends LeaderOptions {
   /** The tool's public key as text. */
   readonly toolKey?: string;
+  /** IDs of other leaders that have the leader's key. */
+  readonly as?: readonly string[];
 }
 
 /** Signs and sends the calls of the page. Private keys stay in this process. */
@@ -29,10 +37,11 @@ export class Caller {
     this.#history = history;
   }
 
-  /** Leader ID and key ID with which calls are signed; null without keys. */
-  get signer(): SignerView | null {
-    const { leader } = this.#options;
-    return leader === undefined ? null : { leaderId: leader.id, keyId: String(leader.keyId) };
+  /** Leader IDs and key ID with which calls can be signed. */
+  get signers(): SignerView[] {
+    const { leader, as = [] } = this.#options;
+    if (leader === undefined) return [];
+    return [leader.id, ...as].map((leaderId) => ({ leaderId, keyId: String(leader.keyId) }));
   }
 
   /**
@@ -60,8 +69,9 @@ export class Caller {
       name: signed ? "build and sign" : "build",
       ms: Math.round((performance.now() - from) * 100) / 100,
     };
-    const call = { signed, isSigned, kind, ports: sentPorts(ports, texts) };
-    const view = await this.#send(prepared, tool, ports, call);
+    const { headerPrefix = DEFAULT_HEADER_PREFIX } = this.#options;
+    const call = { signed, isSigned, kind, headerPrefix, ports: sentPorts(ports, texts) };
+    const { view, digest } = await this.#send(prepared, tool, ports, call);
     const answer = { ...view, phases: [preparing, ...view.phases] };
     const report = {
       id: randomUUID(),
@@ -79,22 +89,24 @@ export class Caller {
         signed,
         exchange: answer,
         first: first?.report.exchange,
+        isSame: digest === first?.digest,
         ageMs: from - (first?.at ?? from),
       }),
     };
-    return this.#history.add(prepared, report, this);
+    return this.#history.add({ prepared, digest, start: this }, report);
   }
 
   #prepare(
-    { kind, input, secrets = [] }: PageCall,
+    { kind, as, input, secrets = [] }: PageCall,
     signed: boolean,
     texts: PortTexts,
     { inputPorts }: MetaSchema,
   ): Prepared {
     if (!signed) return { body: Buffer.from(input), signedTexts: texts, sentTexts: texts, secrets };
-    const { leader } = this.#options;
-    if (leader === undefined)
-      throw new PageFault("there is no key to sign with: start svc-gen dev --signed, or pass --leader-key");
+    const known = this.#options.leader;
+    const id = this.signers.find(({ leaderId }) => as === undefined || leaderId === as)?.leaderId;
+    const leader = known && id !== undefined && { ...known, id };
+    if (!leader) throw new PageFault("there is no key to sign with: start svc-gen dev --signed, or pass --leader-key");
     const key = kind === "wrong-key" ? randomBytes(32) : leader.key;
     const envelope = { ...laxEnvelope(inputPorts, texts), inputHash: hashOf(inputPorts, texts) };
     const request = signRequest(envelope, { ...leader, key }, this.#prefix());
@@ -111,9 +123,10 @@ export class Caller {
     { url, timeoutMs }: ToolView,
     ports: MetaSchema,
     call: FailedCall,
-  ): Promise<ExchangeView> {
+  ): Promise<{ readonly view: ExchangeView; readonly digest: string }> {
     const requestId = randomUUID();
-    const { headerPrefix = DEFAULT_HEADER_PREFIX, toolKey, tls } = this.#options;
+    const { headerPrefix } = call;
+    const { toolKey, tls } = this.#options;
     const headers: Header[] = [
       ...Object.entries(prepared.signed?.headers ?? { "Content-Type": "application/json" }),
       ["Accept", `${RESULT_CONTENT_TYPE}, application/json;q=0.5`],
@@ -127,13 +140,25 @@ export class Caller {
       timeoutMs: timeoutMs + TIMEOUT_MARGIN_MS,
       tls,
     });
-    return exchangeView(done, prepared, { requestId, ports, call, headerPrefix, toolKey });
+    return {
+      view: exchangeView(done, prepared, { requestId, ports, call, toolKey }),
+      digest: digestOf(done, headerPrefix),
+    };
   }
 
   #prefix() {
     const { headerPrefix } = this.#options;
     return headerPrefix === undefined ? {} : { headerPrefix };
   }
+}
+
+/** Identifies an answer: its status, its signature and its whole body. */
+function digestOf({ response }: HttpExchange, headerPrefix: string): string {
+  const signature = response && headerOf(response, new SignatureHeaders(headerPrefix).toolSignature);
+  return createHash("sha256")
+    .update(`${response?.status} ${signature}\n`)
+    .update(response?.body ?? "")
+    .digest("hex");
 }
 
 /** Names of the ports in an envelope: those of the tool, then undeclared members. */

@@ -16,7 +16,7 @@ import {
   type ToolResult,
   verifyToolSignature,
 } from "svc-runtime/leader";
-import { type HttpExchange, headerOf } from "../../../http-exchange.js";
+import { type HttpExchange, headerOf } from "../../../http/exchange.js";
 import type { PortTexts } from "../../../invoke/port-texts.js";
 import { resultText } from "../../../invoke/result-text.js";
 import type { BytesView, ExchangeView, HashView, SignatureView } from "../page-api.js";
@@ -41,7 +41,6 @@ interface ViewOptions {
   readonly requestId: string;
   readonly ports: MetaSchema;
   readonly call: FailedCall;
-  readonly headerPrefix: string;
   readonly toolKey?: PublicKey | undefined;
 }
 
@@ -145,7 +144,7 @@ function signatures(
   options: ViewOptions,
 ): SignatureView[] {
   if (signed === undefined || leaderKey === undefined) return [];
-  const names = new SignatureHeaders(options.headerPrefix);
+  const names = new SignatureHeaders(options.call.headerPrefix);
   const isLeaders = engine().verify(leaderKey, signed.inputHash, signed.leaderSignature);
   const leader: SignatureView = {
     by: "leader",

@@ -9,6 +9,8 @@ export interface Outcome {
   readonly signed: boolean;
   readonly exchange: ExchangeView;
   readonly first: ExchangeView | undefined;
+  /** Whether status, signature and body equal those of the first answer. */
+  readonly isSame: boolean;
   /** Milliseconds since the first answer. */
   readonly ageMs: number;
 }
@@ -52,7 +54,7 @@ function ofResult({ signatures }: ExchangeView): Verdict {
 }
 
 const CHECKS: Readonly<Record<CheckKind, (outcome: Outcome) => Verdict>> = {
-  retry: ({ signed, first, ageMs, exchange }) => {
+  retry: ({ signed, first, isSame, ageMs, exchange }) => {
     if (!signed)
       return {
         verdict: "the tool ran again: answers to unsigned calls are not stored (protocol, section 8)",
@@ -62,8 +64,12 @@ const CHECKS: Readonly<Record<CheckKind, (outcome: Outcome) => Verdict>> = {
     if (status === undefined || (status !== 200 && !ERROR_ANSWERS.get(first?.error?.code ?? "")?.isStored)) {
       return { verdict: "nothing to check: the first call did not run, so its answer was not stored", holds: null };
     }
-    const same = exchange.response?.status === status && exchange.response.body.hex === first?.response?.body.hex;
-    if (same) return { verdict: "same status and body: the tool did not run again (protocol, section 8)", holds: true };
+    if (isSame) {
+      return {
+        verdict: "same status, signature and body: the tool did not run again (protocol, section 8)",
+        holds: true,
+      };
+    }
     const got = `expected the first answer again (protocol, section 8), got ${summaryOf(exchange)}`;
     return ageMs < DEFAULT_REPLAY_CACHE_TTL_MS
       ? { verdict: got, holds: false }

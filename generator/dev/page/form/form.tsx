@@ -214,7 +214,11 @@ function FieldOf({ schema, value, path, label }: FieldProps) {
     );
   }
   const problem =
-    field.kind === "number" ? numberProblem(value instanceof Num ? value.text : String(value ?? ""), field) : undefined;
+    field.kind === "number"
+      ? numberProblem(value instanceof Num ? value.text : String(value ?? ""), field)
+      : field.secret && value === ""
+        ? "not set: calls send an empty text"
+        : undefined;
   return (
     <div class={invalid ? "field invalid" : "field"}>
       <label for={controlId(at)}>{label}</label>

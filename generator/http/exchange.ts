@@ -16,7 +16,7 @@ export interface ExchangeRequest {
   readonly url: URL;
   readonly headers?: readonly Header[];
   readonly body?: Uint8Array;
-  /** `Content-Length` to send without a body. */
+  /** `Content-Length` to send without a body, with `Expect: 100-continue`. */
   readonly announced?: number | undefined;
   readonly timeoutMs: number;
   readonly tls?: (TlsOptions & { readonly rejectUnauthorized?: boolean }) | undefined;
@@ -44,6 +44,8 @@ export interface HttpExchange {
   readonly phases: readonly { readonly name: string; readonly ms: number }[];
   readonly response?: ExchangeResponse;
   readonly failure?: ExchangeFailure;
+  /** Whether the server asked for the announced body. */
+  readonly continued?: boolean;
 }
 
 /** Maximum size of a response body, in bytes. */
@@ -56,6 +58,7 @@ export async function exchange(wanted: ExchangeRequest): Promise<HttpExchange> {
     ["Host", url.host],
     ...(wanted.headers ?? []),
     ...(announced === undefined ? [] : [["Content-Length", String(announced)] as const]),
+    ...(wanted.announced === undefined ? [] : [["Expect", "100-continue"] as const]),
     ["Connection", "close"],
   ];
   const clock = new Phases();
@@ -72,6 +75,10 @@ export async function exchange(wanted: ExchangeRequest): Promise<HttpExchange> {
     socket.once("secureConnect", () => clock.end("TLS"));
   });
   request.once("finish", () => clock.end("send"));
+  let continued = false;
+  request.once("continue", () => {
+    continued = true;
+  });
   const chunks: Buffer[] = [];
   let response: Omit<ExchangeResponse, "body"> | undefined;
   try {
@@ -89,7 +96,7 @@ export async function exchange(wanted: ExchangeRequest): Promise<HttpExchange> {
       return { ...done, response: { ...response, body: Buffer.concat(chunks) } };
     }
     // A destroyed response fails with "aborted" instead of the error that destroyed it.
-    if (late !== undefined) return { ...done, failure: { code: "timeout", message: late.message } };
+    if (late !== undefined) return { ...done, failure: { code: "timeout", message: late.message }, continued };
     const { code, message } = error as NodeJS.ErrnoException;
     const text = code === undefined || message.includes(code) ? message : `${code}: ${message}`;
     return { ...done, failure: { code: code ?? "unknown", message: text } };
