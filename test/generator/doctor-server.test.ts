@@ -668,10 +668,7 @@ it("usage errors", async () => {
     await run("http://127.0.0.1", "--tool-key", "09".repeat(32)),
     "2 svc-gen: --tool-key expects --config FILE too",
   );
-  assert.equal(
-    await run("http://127.0.0.1", "--leader-id", "a"),
-    "2 svc-gen: --leader-id expects --leader-key FILE too",
-  );
+  assert.equal(await run("http://127.0.0.1", "--leader-id", "a"), "2 svc-gen: --leader-id expects --leader-key too");
   assert.equal(
     await run("http://127.0.0.1", ...AS_ALICE, "--key-id", "18446744073709551616"),
     '2 svc-gen: --key-id expects an integer from 0 to 2^64-1, got "18446744073709551616"',

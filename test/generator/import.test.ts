@@ -486,8 +486,8 @@ Next: implement invoke and health in src, then svc-gen
 
   it("reports wrong arguments", async () => {
     const cases: readonly (readonly [args: readonly string[], code: number, message: string])[] = [
-      [[], 2, "import expects one file or URL; got 0 (see svc-gen import --help)"],
-      [["a", "b"], 2, "import expects one file or URL; got 2 (see svc-gen import --help)"],
+      [[], 2, "import expects a file or a URL (see svc-gen import --help)"],
+      [["a", "b"], 2, "import takes META.json|URL, got 2 arguments (see svc-gen import --help)"],
       [["gone.json"], 1, 'cannot read "gone.json": the file does not exist (expected a metadata file or a URL)'],
       [["node_modules"], 1, 'cannot read "node_modules": it is a folder (expected a metadata file or a URL)'],
       [["http://"], 1, '"http://" is not a URL (such as https://tools.example.org/sum/meta)'],

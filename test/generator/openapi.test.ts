@@ -277,7 +277,7 @@ test("usage errors of openapi and schema differ from project errors in their exi
   for (const [args, message] of [
     [["schema", "qoute"], 'unknown tool "qoute"; did you mean quote?'],
     [["schema"], "schema expects a tool: shop.orders.quote@1, shop.orders.settle@1"],
-    [["schema", "quote", "settle"], "schema expects one tool, got 2"],
+    [["schema", "quote", "settle"], "schema takes [TOOL], got 2 arguments"],
     [
       ["openapi", "--url", "localhost:8080"],
       '--url expects an http or https URL without a query, got "localhost:8080"',
