@@ -10,7 +10,7 @@ import type { HttpAnswer } from "./http-answer.js";
  * - `forbidden_address`: the host is not on the public network, and `publicOnly` is set
  * - `status`: the answer has a status that is not accepted
  * - `too_large`: the answer is larger than `maxBytes`
- * - `invalid_answer`: the body does not match its headers, or a redirect was not followed
+ * - `invalid_answer`: the body does not match its headers, or the answer is a redirect
  */
 export type HttpErrorKind =
   | "timeout"

@@ -23,12 +23,21 @@ const SPECIAL_IPV4 = [
   "203.0.113.0/24",
   "224.0.0.0/3",
 ];
+/**
+ * Public ranges that clouds route to their own hosts and services.
+ *
+ * - Azure's host agent (WireServer): learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
+ * - IBM Cloud's infrastructure and service endpoints: cloud.ibm.com/docs/vpc?topic=vpc-service-endpoints-for-vpc
+ *
+ * The agents of other clouds have addresses in the special-purpose ranges.
+ */
+const CLOUD_IPV4 = ["168.63.129.16/32", "161.26.0.0/16", "166.8.0.0/14"];
 
 /** IPv6 range of public addresses, and the ranges in it that are not public. */
 const GLOBAL_UNICAST = "2000::/3";
 const NOT_PUBLIC_IN_IT = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 
-const special = listOf(SPECIAL_IPV4, "ipv4");
+const special = listOf([...SPECIAL_IPV4, ...CLOUD_IPV4], "ipv4");
 const unicast = listOf([GLOBAL_UNICAST], "ipv6");
 const excluded = listOf(NOT_PUBLIC_IN_IT, "ipv6");
 

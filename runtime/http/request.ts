@@ -4,6 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip } from "node:zlib";
 import { backOffMs } from "svc-client/internal/back-off";
+import { checkNames, type Names } from "svc-client/internal/check-names";
 import { checkedInteger } from "svc-client/internal/checked-integer";
 import { LeaderError } from "svc-client/internal/leader/error";
 import type { Dispatcher } from "svc-client/internal/leader/transport/dispatcher";
@@ -18,10 +19,12 @@ import type { HttpAnswer } from "./http-answer.js";
 import { HttpError, type HttpErrorKind } from "./http-error.js";
 import { checkHost, ForbiddenAddress, publicAgent } from "./public-addresses.js";
 
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
+
 /** Options of {@link http}. */
 export interface HttpOptions {
   /** `GET` by default; `POST` if there is a body. */
-  readonly method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly method?: (typeof METHODS)[number];
   /** Added to the query of the URL. Undefined values are omitted. */
   readonly query?: Readonly<Record<string, string | number | bigint | boolean | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -45,10 +48,6 @@ export interface HttpOptions {
   /** Statuses outside 200 to 299 whose answers are returned instead of thrown. */
   readonly accept?: readonly number[];
   /**
-   * Maximum number of redirects that a `GET` or `HEAD` follows: 0 by default. Headers are not sent to another origin.
-   */
-  readonly redirects?: number;
-  /**
    * Rejects connections to addresses outside the public network. Set it if the host comes from an input. Proxy settings
    * are then ignored.
    */
@@ -60,6 +59,20 @@ export interface HttpOptions {
   readonly dispatcher?: Dispatcher | undefined;
 }
 
+const OPTIONS: Names<HttpOptions> = {
+  method: true,
+  query: true,
+  headers: true,
+  json: true,
+  body: true,
+  timeoutMs: true,
+  maxBytes: true,
+  attempts: true,
+  repeatable: true,
+  accept: true,
+  publicOnly: true,
+  dispatcher: true,
+};
 const ATTEMPT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
 const ATTEMPTS = 3;
@@ -111,13 +124,13 @@ export async function http(
 }
 
 class Request {
-  #url: URL;
+  readonly #url: URL;
   readonly #options: HttpOptions;
   readonly #context: Pick<InvokeContext, "signal" | "deadline">;
   readonly #method: string;
   readonly #maxBytes: number;
   readonly #body: Uint8Array | undefined;
-  #headers: Headers;
+  readonly #headers: Headers;
   #attempts = 0;
 
   constructor(
@@ -125,7 +138,14 @@ class Request {
     url: string | { readonly href: string },
     options: HttpOptions,
   ) {
-    const { json, body, headers, query = {} } = options;
+    checkNames("http", options, OPTIONS);
+    const { json, body, method, query = {} } = options;
+    if (method !== undefined && !METHODS.includes(method)) {
+      throw new TypeError(`http: method: expected one of ${METHODS.join(", ")}, got another value`);
+    }
+    if (body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array)) {
+      throw new TypeError("http: body: expected a string or a Uint8Array, got another value: pass JSON as `json`");
+    }
     if (json !== undefined && body !== undefined) throw new TypeError("http: expected json or body, got both");
     if (options.publicOnly && options.dispatcher !== undefined) {
       throw new TypeError(
@@ -150,24 +170,18 @@ class Request {
     this.#maxBytes = checkedInteger("maxBytes", options.maxBytes ?? MAX_BYTES, 0, 2 ** 31 - 1);
     const content = json === undefined ? body : writeJson(json);
     this.#body = typeof content === "string" ? Buffer.from(content) : content;
-    this.#method = options.method ?? (this.#body === undefined ? "GET" : "POST");
-    this.#headers = new Headers({ accept: "application/json", "accept-encoding": "gzip, br" });
-    if (json !== undefined) this.#headers.set("content-type", "application/json");
-    for (const [name, value] of Object.entries(headers ?? {})) this.#headers.set(name, value);
+    this.#method = method ?? (this.#body === undefined ? "GET" : "POST");
+    const typed = json === undefined ? {} : { "content-type": "application/json" };
+    this.#headers = headersOf(options.headers, { accept: "application/json", "accept-encoding": "gzip, br", ...typed });
   }
 
   async run(): Promise<HttpAnswer> {
-    const { attempts = ATTEMPTS, repeatable = REPEATABLE.has(this.#method), redirects = 0 } = this.#options;
+    const { attempts = ATTEMPTS, repeatable = REPEATABLE.has(this.#method) } = this.#options;
     checkedInteger("attempts", attempts, 1, 100);
-    let left = checkedInteger("redirects", redirects, 0, 20);
     for (let failures = 0; ; ) {
       const ended = await this.#attempt();
       if ("answer" in ended) return ended.answer;
       const { isTransient = false, unsent = false, response } = ended;
-      if (ended.why === REDIRECTED && left > 0 && this.#redirect(response)) {
-        left--;
-        continue;
-      }
       const pause = Math.max(backOffMs(failures++), (response && (retryAfterOf(response.headers) ?? 0) * 1000) ?? 0);
       const mayRepeat = isTransient && (repeatable || unsent) && failures < attempts;
       if (!mayRepeat || pause >= this.#msLeft()) throw this.#error(ended);
@@ -206,8 +220,9 @@ class Request {
       return failureOf(error);
     }
     const { status } = response;
-    const isRedirect = REDIRECTS.has(status) && !accept.includes(status);
-    if (isRedirect) return { kind: "invalid_answer", why: REDIRECTED, response };
+    if (REDIRECTS.has(status) && !accept.includes(status)) {
+      return { kind: "invalid_answer", why: "redirects are not followed: use the final URL", response };
+    }
     const body = await this.#decoded(response);
     if ("kind" in body) return body;
     if ((status >= 200 && status < 300) || accept.includes(status))
@@ -222,7 +237,7 @@ class Request {
 
   async #decoded({ headers, body }: HttpResponse): Promise<{ readonly bytes: Buffer } | Failure> {
     const encoding = String(headers["content-encoding"] ?? "identity").toLowerCase();
-    const decode = DECODERS[encoding];
+    const decode = DECODERS.get(encoding);
     if (encoding === "identity" || body.length === 0) return { bytes: body };
     if (decode === undefined) return { kind: "invalid_answer", why: "the content encoding is neither gzip nor br" };
     try {
@@ -231,23 +246,6 @@ class Request {
       if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return failureOf(tooLarge(this.#maxBytes));
       return { kind: "invalid_answer", why: `the body is not ${encoding}`, cause: error };
     }
-  }
-
-  /** Follows a redirect. Returns whether the request continues at another URL. */
-  #redirect(response: HttpResponse | undefined): boolean {
-    const location = response?.headers.location;
-    if (!REPEATABLE.has(this.#method) || this.#body !== undefined || typeof location !== "string") return false;
-    if (!URL.canParse(location, this.#url.href)) return false;
-    const to = new URL(location, this.#url);
-    if (!/^https?:$/.test(to.protocol) || (this.#url.protocol === "https:" && to.protocol === "http:")) return false;
-    if (to.origin !== this.#url.origin) {
-      const kept = [...this.#headers].filter(([name]) => name === "accept" || name === "accept-encoding");
-      this.#headers = new Headers(kept);
-    }
-    to.username = "";
-    to.password = "";
-    this.#url = to;
-    return true;
   }
 
   #answer({ status, headers }: HttpResponse, bytes: Uint8Array): HttpAnswer {
@@ -288,13 +286,40 @@ class Request {
   }
 }
 
-const REDIRECTED = "the answer is a redirect that was not followed";
+const DECODERS: ReadonlyMap<string, (bytes: Buffer, limit: { maxOutputLength: number }) => Promise<Buffer>> = new Map([
+  ["gzip", promisify(gunzip)],
+  ["x-gzip", promisify(gunzip)],
+  ["br", promisify(brotliDecompress)],
+]);
 
-const DECODERS: Readonly<Record<string, (bytes: Buffer, limit: { maxOutputLength: number }) => Promise<Buffer>>> = {
-  gzip: promisify(gunzip),
-  "x-gzip": promisify(gunzip),
-  br: promisify(brotliDecompress),
-};
+const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/**
+ * Adds the tool's headers to the default ones. Checks them itself, because the messages of `Headers` contain the value.
+ *
+ * @throws TypeError
+ */
+function headersOf(given: HttpOptions["headers"] = {}, defaults: Readonly<Record<string, string>>): Headers {
+  if (typeof given !== "object" || given === null || Symbol.iterator in given) {
+    throw new TypeError("http: headers: expected an object of names and strings, got another value");
+  }
+  const headers = new Headers(defaults);
+  for (const [i, [name, value]] of Object.entries(given).entries()) {
+    if (!HEADER_NAME.test(name)) {
+      throw new TypeError(`http: headers: the name of header ${i + 1} has a character that HTTP does not allow`);
+    }
+    const place = `http: headers: ${JSON.stringify(name)}`;
+    if (typeof value !== "string") throw new TypeError(`${place}: expected a string, got another value`);
+    // HTTP ignores whitespace around a value, for example the line break at the end of a file.
+    const text = value.replace(/^[\t\r\n ]+|[\t\r\n ]+$/g, "");
+    if (!HEADER_VALUE.test(text)) {
+      throw new TypeError(`${place}: the value has a character that HTTP does not allow, such as a line break`);
+    }
+    headers.set(name, text);
+  }
+  return headers;
+}
 
 /** Kind of a failed attempt, from the code of its cause. */
 function failureOf(error: unknown): Failure {
@@ -302,9 +327,12 @@ function failureOf(error: unknown): Failure {
   if (!(error instanceof LeaderError)) throw error;
   const { cause, details: why = "the connection broke" } = error;
   const unsent = error.ran === "no";
+  const { code = "", message = "" } = (cause ?? {}) as NodeJS.ErrnoException;
+  if (/^UND_ERR_(?:INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)$/.test(code)) {
+    throw new TypeError(`http: the request cannot be sent: ${why}`);
+  }
   if (error.code === "answer_too_large") return { kind: "too_large", why };
   if (error.code === "timeout") return { kind: "timeout", why, isTransient: true, unsent };
-  const { code = "", message = "" } = (cause ?? {}) as NodeJS.ErrnoException;
   if (cause instanceof ForbiddenAddress) return { kind: "forbidden_address", why: cause.message };
   if (/^(?:ENOTFOUND|EAI_AGAIN|ENODATA)$/.test(code)) {
     return { kind: "dns", why: "the host name has no address", isTransient: code === "EAI_AGAIN", unsent, cause };

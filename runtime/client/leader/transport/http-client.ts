@@ -203,6 +203,8 @@ class Exchange {
 
 function lost(error: NodeJS.ErrnoException | undefined, { protocol }: URL, hasBegun = false): LeaderError {
   const { code = "", message = "" } = error ?? {};
+  // undici's parser attaches the bytes of a malformed answer, and logs print all members of a cause.
+  if (error !== undefined && "data" in error) delete error.data;
   if (protocol === "https:" && /wrong version number|packet length too long/i.test(message)) {
     const hint =
       "the TLS handshake failed, because the server uses plain HTTP: use http:// in the url, or the server's TLS port";
