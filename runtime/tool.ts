@@ -302,8 +302,9 @@ export abstract class SvcTool<Input, Output> {
   }
 
   /**
-   * Rejects a caller by throwing {@link PermissionDenied}; by default permits every caller. Called in signed mode,
-   * after authentication.
+   * Rejects a caller by throwing {@link PermissionDenied}; by default permits every caller. A value other than
+   * `undefined` also refuses the caller. Called in signed mode, after authentication; a server without signatures
+   * never calls it.
    */
   authorize(_context: AuthContext): void | Promise<void> {}
 

@@ -16,6 +16,7 @@ import {
 import type { ListenAddress } from "../config/listen-address.js";
 import { displayVariable, strayVariables } from "../config/stray-variables.js";
 import { endsWithin } from "../time-limit.js";
+import { SvcTool } from "../tool.js";
 import { AllowedOrigins } from "./call/allowed-origins.js";
 import { InvokeService } from "./call/invoke-service.js";
 import type { Refusal } from "./call/messages.js";
@@ -105,6 +106,7 @@ export async function prepareTools(
   const store = shared ?? new ReplayMemory({ maxBytes: memory.replay });
   checkUnsigned(config, options, { endpoint, log });
   if (signed) requireConfigEntries(tools, config, log);
+  else warnOfUncalledAuthorize(tools, log);
   logConfigWarnings(config, log);
   const served = tools.map(({ fqn }) => fqn);
   const intervalMs = checked("reloadIntervalMs", options.reloadIntervalMs, 10, MAX_TIMEOUT_MS, "milliseconds");
@@ -295,6 +297,14 @@ function sustained(store: ReplayMemory, tools: readonly ServedTool[], config: To
   return {
     replay: `has room for ${Math.floor(store.sustainedRate(ttl, 400 + SEAL_BYTES))} calls/s with a TTL of ${ttl} ms`,
   };
+}
+
+/** Warns of tools whose `authorize` does not run, because an unsigned call has no leader. */
+function warnOfUncalledAuthorize(tools: readonly ServedTool[], log: ServerLogger): void {
+  for (const { fqn, tool } of tools) {
+    if (tool.prototype.authorize === SvcTool.prototype.authorize) continue;
+    log.warn({ tool: fqn }, `authorize of ${fqn} does not run: calls are unsigned`);
+  }
 }
 
 /**

@@ -342,6 +342,32 @@ test("a method named like one of SvcTool's that is static while SvcTool's is not
   );
 });
 
+test("an authorize that returns a value", () => {
+  for (const [method, said] of [
+    ["override async authorize(): Promise<void> { return (true as any); }", "got any"],
+    ["override authorize = async () => policy() as any;", "got any"],
+    ["override async authorize(): Promise<any> { if (1 > 2) return; return policy(); }", "got boolean"],
+    ["override authorize(): any { try { return policy(); } finally { void 0; } }", "got boolean"],
+    [
+      "override authorize(context: never) { [1].map(() => { return 1; }); return super.authorize(context); }",
+      undefined,
+    ],
+    ["override async authorize() { if (1 > 2) return undefined; await policy(); return; }", undefined],
+    ["override authorize() { return fails(); }", undefined],
+  ] as const) {
+    const source = `${imports}const policy = async () => false;
+const fails = (): never => { throw new Error(); };
+export class A extends SvcTool<{ a: string }, "done"> ${body("xyz.test.aa@1", `${method} ${invoke}`)}`;
+    generated({ "src/a.ts": source }, ({ diagnostics }) =>
+      assert.deepEqual(
+        diagnostics.map(({ code, severity, message }) => [code, severity, message]),
+        said === undefined ? [] : [["SVC195", "warning", `a value that authorize returns refuses the leader: ${said}`]],
+        method,
+      ),
+    );
+  }
+});
+
 test("a timeout that seems to be in seconds, or that the network does not register, causes a note", () => {
   const timeout = (value: number) =>
     `${imports}export class A extends SvcTool<{ a: string }, "done"> ${body("xyz.test.aa@1", `static override timeout() { return ${value}; } ${invoke}`)}`;

@@ -125,6 +125,16 @@ describe("403 permission_denied: authorize refuses, with its own message", () =>
     }
   }
 
+  for (const returned of [false, true, null, 0, "", Promise.resolve(false)]) {
+    it(`a returned value refuses the leader: ${typeof returned}`, async () => {
+      const { tool, response, log } = await call({ authorize: () => returned });
+      assert.equal(expectError(response, 403, "permission_denied"), undefined);
+      assert.deepEqual([tool.calls.authorized, tool.calls.invoked], [1, 0]);
+      const [line] = log.filter(({ level }) => level === "error");
+      assert.match(line?.message ?? "", /^authorize\(\) returned a value, .* throw PermissionDenied to refuse/);
+    });
+  }
+
   it("at most 1,024 characters of a message are sent", async () => {
     for (const length of [1024, 1025]) {
       const { response } = await call({ authorize: () => fail(new PermissionDenied("n".repeat(length))) });

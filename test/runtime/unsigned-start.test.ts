@@ -27,9 +27,13 @@ function environment(t: TestContext, variables: Record<string, string> = {}): vo
 /** Starts and closes a server; gives its warnings. */
 async function warningsOf(options: BootstrapOptions & { address: BootstrapOptions["admin"] & {} }): Promise<string[]> {
   const logger = keptLog();
-  const server = await serve([countingTool().class], { logger, ...options });
+  const { class: tool, fqn } = countingTool();
+  const server = await serve([tool], { logger, ...options });
   await server.close();
-  return logger.entries.filter(({ level }) => level === "warn").map(({ message }) => message);
+  const warnings = logger.entries.filter(({ level }) => level === "warn").map(({ message }) => message);
+  const uncalled = `authorize of ${fqn} does not run: calls are unsigned`;
+  assert.equal(warnings.includes(uncalled), options.config?.signedHttpIsRequired() !== true);
+  return warnings.filter((message) => message !== uncalled);
 }
 
 describe("a server without signatures", () => {

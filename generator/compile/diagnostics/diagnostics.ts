@@ -465,6 +465,11 @@ export const CODES = {
     "write a comment such as /** @minimum 1 */ on a line of its own, above the member that it is for",
     "svc-gen reads tags only in JSDoc comments. It prints this note for other comments that begin with the tag of a constraint.",
   ),
+  SVC195: warning(
+    "a value that authorize returns refuses the leader",
+    "throw PermissionDenied to refuse a leader, and return nothing to permit it: `if (!allowed) throw new PermissionDenied()`",
+    "The server answers 403 if authorize returns or resolves to anything but undefined, true included. TypeScript does not report this if the value has the type any.",
+  ),
 } as const satisfies Record<string, Entry>;
 
 export type Code = keyof typeof CODES;

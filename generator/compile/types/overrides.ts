@@ -62,6 +62,32 @@ export function checkConstruction(
   report("SVC123", isOwn && declaration ? declaration : nameNode(node), name, detail);
 }
 
+/**
+ * Reports values that `authorize` returns. Looks at its statements too, because `any` conforms to a return type of
+ * `Promise<void>`.
+ */
+export function checkAuthorize(program: Program, node: ClassNode, name: string, report: Report): void {
+  const { checker, wrap } = program;
+  const declaration = methodOf(program, node.getSymbolOrThrow().getDeclaredType(), "authorize")?.compilerNode;
+  if (declaration === undefined) return;
+  const method = ts.isPropertyDeclaration(declaration) ? declaration.initializer : declaration;
+  if (method === undefined || !(ts.isMethodDeclaration(method) || isFunctionValue(method))) return;
+  const returned: ts.Expression[] = [];
+  const visit = (each: ts.Node): void => {
+    if (ts.isReturnStatement(each) && each.expression !== undefined) returned.push(each.expression);
+    if (!ts.isFunctionLike(each) && !ts.isClassLike(each)) ts.forEachChild(each, visit);
+  };
+  if (method.body !== undefined && ts.isBlock(method.body)) visit(method.body);
+  else if (method.body !== undefined) returned.push(method.body);
+  for (const expression of returned) {
+    const type = checker.getAwaitedType(checker.getTypeAtLocation(expression));
+    const parts = type?.isUnion() ? type.types : [type];
+    const none = ts.TypeFlags.Undefined | ts.TypeFlags.Void | ts.TypeFlags.Never;
+    if (type === undefined || parts.every((part) => part !== undefined && (part.flags & none) !== 0)) continue;
+    report("SVC195", wrap(expression), `${name}.authorize()`, `got ${checker.typeToString(type)}`);
+  }
+}
+
 const STATIC_METHODS = ["path", "timeout", "new", "create", "close", "meta", "description", "variables"];
 const INSTANCE_METHODS = ["invoke", "authorize", "health", "encodeOutput"];
 

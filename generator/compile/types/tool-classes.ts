@@ -10,7 +10,14 @@ import { aliasTarget, otherRuntimeFolder, type Program } from "../project/progra
 import { toolOutside } from "../project/tool-outside.js";
 import { type Symbol as MorphSymbol, Node, ts } from "../project/typescript.js";
 import { endOfTag, readNodeComment } from "./jsdoc.js";
-import { type ClassNode, checkConstruction, checkKinds, isRuntimeClass, type Report } from "./overrides.js";
+import {
+  type ClassNode,
+  checkAuthorize,
+  checkConstruction,
+  checkKinds,
+  isRuntimeClass,
+  type Report,
+} from "./overrides.js";
 import { nameNode } from "./static-evaluator.js";
 import { readStaticMetadata } from "./static-metadata.js";
 import type { TypeArguments, TypeSyntax } from "./type-syntax.js";
@@ -149,6 +156,7 @@ function readClass(program: Program, node: ClassNode, report: Report): ToolClass
   const metadata = readStaticMetadata(program, node, statics, name, report);
   checkConstruction(program, node, statics, name, report);
   checkKinds(program, node, statics, name, report);
+  checkAuthorize(program, node, name, report);
   const syntax = typeArguments(program, node, bindTypeParameters(node, [], new Map()));
   return {
     name,

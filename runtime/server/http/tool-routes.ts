@@ -94,6 +94,8 @@ export class ToolRoutes {
   /** Number of bytes of answers that were sent but not read yet. */
   readonly #unread: HeaviestConnection;
 
+  #segments: ReadonlySet<string> | undefined;
+
   readonly #options: ToolRoutesOptions;
   readonly #routed: (path: string) => string;
 
@@ -217,11 +219,21 @@ export class ToolRoutes {
   #report({ id, raw, originalUrl }: FastifyRequest, { status, code, body, logged }: Reply, isCall: boolean): void {
     if (code === undefined || !isErrorCode(code) || !isRefusal(status, code)) return;
     const { headers, socket } = raw;
-    const path = code === "not_found" || code === "method_not_allowed" ? originalUrl : "";
-    const details = ADMIN_PATH.test(path) ? `${ENV_ADMIN_ADDR} serves this path` : (logged ?? detailsOf(body));
+    const path = code === "not_found" || code === "method_not_allowed" ? this.#shownPath(originalUrl) : undefined;
+    const details =
+      ADMIN_PATH.test(originalUrl) && code === "not_found"
+        ? `${ENV_ADMIN_ADDR} serves this path`
+        : (logged ?? detailsOf(body));
     this.#options.onRefused?.({
       ...{ id: requestIdOf(id), code, details, path, headers, peer: socket.remoteAddress, isCall },
     });
+  }
+
+  /** Path for the log. Segments that are in no path of this server may be secret, so each is shown as `*`. */
+  #shownPath(url: string): string {
+    this.#segments ??= new Set([...this.#routes.keys()].flatMap((path) => path.split("/")));
+    const [path = ""] = url.split("?", 1);
+    return path.replace(/[^/]+/g, (segment) => (this.#segments?.has(segment) ? segment : "*"));
   }
 
   #answer(request: FastifyRequest, reply: FastifyReply, route: Route): void {

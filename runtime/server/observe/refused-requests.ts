@@ -43,8 +43,7 @@ export class RefusedRequests {
     const claim = this.#claims(headers);
     const reason = {
       ...(details !== undefined && { details }),
-      // A query, or a user in a URL, may be secret.
-      ...(path?.startsWith("/") && { path: shown(path.replace(/\?.*/s, "")) }),
+      ...(path?.startsWith("/") && { path: shown(path) }),
     };
     const fields = { ...reason, ...claimFields(claim), peer, request: id };
     // The request log already contains a line for a call.

@@ -327,8 +327,12 @@ function asksForCaller(instance: SvcTool<unknown, unknown>): boolean {
 const MISPLACED_REFUSAL =
   "the tool threw PermissionDenied outside authorize(), which counts as a failure of the tool: throw it in authorize(), or return a variant of the result";
 
+const RETURNED =
+  "authorize() returned a value, so the leader was refused: throw PermissionDenied to refuse a leader, and return nothing to permit it";
+
 /**
- * Calls an instance's `authorize` for a caller.
+ * Calls an instance's `authorize` for a caller. Refuses the caller if it returns anything but undefined, because an
+ * author who returns `false` means to refuse.
  *
  * @returns undefined if the caller is permitted, otherwise the answer with the error
  */
@@ -338,8 +342,10 @@ async function authorize(
   log: Logger,
 ): Promise<Answer | undefined> {
   try {
-    await instance.authorize(auth);
-    return undefined;
+    const returned: unknown = await instance.authorize(auth);
+    if (returned === undefined) return undefined;
+    log.error({ phase: "authorize" }, RETURNED);
+    return errorAnswer("permission_denied");
   } catch (error) {
     if (error instanceof PermissionDenied) {
       return errorAnswer("permission_denied", error.message.slice(0, MAX_REFUSAL_LENGTH));
