@@ -297,7 +297,10 @@ test("invalid options are refused before anything is sent", async () => {
     ["https://a.example", { maxBytes: Number.NaN }, /maxBytes: expected/],
     ["https://a.example", { publicOnly: true, dispatcher: new MockAgent() }, /publicOnly or a dispatcher/],
   ] as const) {
-    const error = await http(context(), url, options as HttpOptions).then(assert.fail, (reason: Error) => reason);
+    const error = await http(context(), url, options as HttpOptions).then(
+      () => assert.fail("expected a failure"),
+      (reason: Error) => reason,
+    );
     assert.match(`${error}`, said);
     assert.doesNotMatch(error.message, /secret/);
   }
