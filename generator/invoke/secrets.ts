@@ -25,7 +25,8 @@ export async function withSecrets(
   inputSchema: string,
   { given, env, ask }: SecretSources,
 ): Promise<PortTexts> {
-  const whole = { ...input };
+  // Without a prototype, because a port may be called `constructor`.
+  const whole: PortTexts = Object.assign(Object.create(null), input);
   const add = ({ name, many }: PortShape, secret: string) => {
     const text = new JsonText(quote(secret));
     whole[name] = many ? [text] : text;

@@ -206,7 +206,7 @@ export class DocumentNode {
       if (!required.includes(name) && names.optional?.includes(name as O) !== true) {
         const known: readonly string[] = [...required, ...(names.optional ?? [])];
         const [nearest = known.find((each) => each.endsWith(`_${name}`))] = closest(name, known, MAX_STEPS);
-        const { [name]: place } = { ...names.elsewhere };
+        const place = Object.entries(names.elsewhere ?? {}).find(([each]) => each === name)?.[1];
         const got = `got another member${READABLE_NAME.test(name) ? `, ${name}` : ""}`;
         const remedy =
           place !== undefined

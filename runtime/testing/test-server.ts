@@ -210,7 +210,7 @@ function invokeRequest({ headers = {}, body = "" }: RawRequest): InvokeRequest {
   if (!pairs.some(([name]) => name.toLowerCase() === "content-length")) {
     pairs.push(["Content-Length", String(bytes.length)]);
   }
-  const joined: Record<string, string> = {};
+  const joined: Record<string, string> = Object.create(null);
   for (const [given, value] of pairs) {
     const name = given.toLowerCase();
     joined[name] = joined[name] === undefined ? value : `${joined[name]}, ${value}`;

@@ -108,7 +108,7 @@ describe("--project and --out", () => {
 describe("invoke", () => {
   const seen: unknown[] = [];
   const tool = countingTool({
-    authorize: ({ leaderId, leaderKeyId }) => seen.push(`${leaderId} ${leaderKeyId}`),
+    authorize: ({ leaderId, leaderKeyId }) => void seen.push(`${leaderId} ${leaderKeyId}`),
   });
   const keys = folderOf({
     "bob.key": bob.seed.toString("hex"),
@@ -339,8 +339,8 @@ describe("invoke", () => {
   it("--secret: a value from a variable, otherwise from a prompt; it appears in no output and no log", async () => {
     const secret = '{"type":"string","format":"password","writeOnly":true}';
     const keyed = countingTool({
-      input: [one("apiKey", { kind: "string", maxLength: 20 }), many("keys", { kind: "string" }), one("plain")],
-      inputSchema: `{"type":"object","properties":{"apiKey":{"$ref":"#/$defs/Key"},"keys":{"type":"array","items":${secret}},"plain":{}},"required":["apiKey","keys"],"$defs":{"Key":${secret}}}`,
+      input: [one("apiKey", { kind: "string", maxLength: 20 }), many("constructor", { kind: "string" }), one("plain")],
+      inputSchema: `{"type":"object","properties":{"apiKey":{"$ref":"#/$defs/Key"},"constructor":{"type":"array","items":${secret}},"plain":{}},"required":["apiKey","constructor"],"$defs":{"Key":${secret}}}`,
       invoke: () => ({ ok: { value: "done" } }),
     });
     const server = await serveSigned([keyed]);
@@ -351,17 +351,17 @@ describe("invoke", () => {
       return ran;
     };
     const env = { KEY: "canary-1", LIST: 'canary"2' };
-    const both = ["--secret", "apiKey=KEY", "--secret", "keys=LIST"];
+    const both = ["--secret", "apiKey=KEY", "--secret", "constructor=LIST"];
     assert.equal((await run(both, { env })).code, 0);
     const ask = async (question: string, hidden?: boolean) => {
       asked.push([question, hidden]);
       return "canary-3";
     };
     assert.equal((await run(["--secret", "apiKey=KEY"], { env, ask })).code, 0);
-    assert.deepEqual(asked, [["keys (not shown): ", true]]);
+    assert.deepEqual(asked, [["constructor (not shown): ", true]]);
     assert.deepEqual(keyed.calls.inputs, [
-      { apiKey: "canary-1", keys: ['canary"2'], plain: 1 },
-      { apiKey: "canary-1", keys: ["canary-3"], plain: 1 },
+      { apiKey: "canary-1", constructor: ['canary"2'], plain: 1 },
+      { apiKey: "canary-1", constructor: ["canary-3"], plain: 1 },
     ]);
     const refused = await run(both, { env: { ...env, KEY: "canary".repeat(4) } });
     assert.match(refused.err, /422 input_deserialization_error: apiKey: /);

@@ -345,6 +345,7 @@ describe("error texts", () => {
     ['"tools"', '"allowedLeaders"', `${other}, allowedLeaders; did you mean allowed_leaders?`],
     ['"tools"', '"replay_cache_ttl_ms"', `${other}, replay_cache_ttl_ms; it belongs in an entry of /signed_http/tools`],
     ['"tools"', '"timeout"', `${other}, timeout; remove it or correct its name`],
+    ['"tools"', '"constructor"', `${other}, constructor; remove it or correct its name`],
     ['"tools"', '"path"', `${other}, path; did you mean allowed_leaders_path?`],
     ['"tools"', '"to\\u0000ols"', `${other}; did you mean tools?`],
     ['"tools"', '"c0ffee5ec4e7c0ffee5ec4e7"', `${other}; remove it or correct its name`],

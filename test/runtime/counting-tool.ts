@@ -21,7 +21,7 @@ export interface Behaviour {
   closedInput?: boolean;
   inputSchema?: string;
   construct?(): unknown;
-  authorize?(auth: AuthContext): unknown;
+  authorize?(auth: AuthContext): void | Promise<void>;
   invoke?(input: Record<string, unknown>, context: InvokeContext): unknown;
   encodeOutput?(output: unknown): unknown;
   health?(): unknown;

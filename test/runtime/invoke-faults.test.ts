@@ -127,7 +127,7 @@ describe("403 permission_denied: authorize refuses, with its own message", () =>
 
   for (const returned of [false, true, null, 0, "", Promise.resolve(false)]) {
     it(`a returned value refuses the leader: ${typeof returned}`, async () => {
-      const { tool, response, log } = await call({ authorize: () => returned });
+      const { tool, response, log } = await call({ authorize: () => returned as unknown as undefined });
       assert.equal(expectError(response, 403, "permission_denied"), undefined);
       assert.deepEqual([tool.calls.authorized, tool.calls.invoked], [1, 0]);
       const [line] = log.filter(({ level }) => level === "error");

@@ -141,7 +141,7 @@ describe("the look-up", () => {
     for (const part of ["construct", "authorize", "encodeOutput"] as const) {
       const open = gate();
       const { calls, send, call, server } = await served({
-        [part]: (output: unknown) => open.promise.then(() => output),
+        [part]: (output: unknown) => open.promise.then(() => (part === "encodeOutput" ? output : undefined)),
       });
       const signed = call("1");
       const answer = send(signed);
@@ -250,12 +250,12 @@ describe("a retry by another leader or key", () => {
   }
 
   const onlyFor =
-    (leader: Leader, act: () => unknown) =>
+    (leader: Leader, act: () => void | Promise<void>) =>
     ({ leaderId }: { leaderId: string }) =>
       leaderId === leader.id ? act() : undefined;
   for (const [what, status, code, act] of [
     ["fails", 500, "tool_invocation_failed", () => Promise.reject(new Error("canary"))],
-    ["never ends", 504, "tool_invocation_timeout", () => new Promise(() => {})],
+    ["never ends", 504, "tool_invocation_timeout", () => new Promise<void>(() => {})],
     [
       "keeps the event loop busy past the deadline",
       504,

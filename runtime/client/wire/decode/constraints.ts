@@ -104,7 +104,7 @@ export function textCheck({ minLength, maxLength, patterns = [], format }: TextC
     checks.push(matchCheck((text) => expression.test(text), `a string that matches ${pattern}`));
   }
   if (format !== undefined) {
-    const matches = formats[format];
+    const matches = Object.hasOwn(formats, format) ? formats[format] : undefined;
     if (matches === undefined) throw new RangeError(`contract: no format is called ${JSON.stringify(format)}`);
     checks.push(matchCheck(matches, `a string of the format ${format}`));
   }
