@@ -297,7 +297,7 @@ describe("wrong arguments", () => {
         assert.throws(() => engine.sign(key, bytes), /^TypeError: message must be a Uint8Array, got \w+$/);
         assert.throws(() => engine.sign(wrong as typeof key, seed), /^TypeError: signing key must be made by/);
       }
-      assert.throws(() => engine.sign({ publicKey: key.publicKey }, seed), TypeError);
+      assert.throws(() => engine.sign({ publicKey: key.publicKey } as typeof key, seed), TypeError);
       assert.throws(() => engine.verify({ bytes: key.publicKey } as VerifyKey, seed, signature), TypeError);
     });
 

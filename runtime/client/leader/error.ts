@@ -1,3 +1,4 @@
+import { shareBrand } from "../wire/brand.js";
 import { ERROR_CODES, type ErrorCode, isErrorCode, type Ran } from "../wire/error-codes.js";
 import type { SignedRequest } from "./request/signed-request.js";
 
@@ -107,6 +108,8 @@ export class LeaderError extends Error {
     return new LeaderError(this.code, facts.details ?? this.details, { ...this, cause: this.cause, ...facts });
   }
 }
+
+shareBrand(LeaderError, "LeaderError");
 
 function ranOf(code: LeaderErrorCode): Ran {
   return isErrorCode(code) ? ERROR_CODES[code].ran : LEADER_FAULTS[code];

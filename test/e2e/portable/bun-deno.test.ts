@@ -72,7 +72,7 @@ describe("in other runtimes", { skip }, () => {
       `export * from "./platform.js";
       export const selectEngine = async (name: "libsodium" | "node:crypto") => (await import("#client/wire/crypto/ed25519.js")).selectEngine(name);`,
       undefined,
-      { platform: "node", external: ["svc-runtime/*", "#runtime/*", "@noble/*"] },
+      { platform: "node", external: ["svc-client", "svc-runtime/*", "#client/*", "#runtime/*", "@noble/*"] },
     );
     writeFileSync(join(folder, "native.mjs"), native.code);
   });

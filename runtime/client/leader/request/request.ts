@@ -7,6 +7,7 @@ import { readSigningKey } from "../../keys.js";
 import type { Invocation } from "../../wire/bcs/bcs.js";
 import type { PortShape } from "../../wire/bcs/bcs-shapes.js";
 import { exactBytes } from "../../wire/bcs/bcs-writer.js";
+import { shareBrand } from "../../wire/brand.js";
 import { asBuffer } from "../../wire/bytes.js";
 import { SigningKey } from "../../wire/crypto/ed25519-keys.js";
 import { InputHasher } from "../../wire/crypto/input-hash.js";
@@ -45,6 +46,8 @@ export class JsonText {
     this.bytes = typeof text === "string" ? Buffer.from(text) : Buffer.from(text);
   }
 }
+
+shareBrand(JsonText, "JsonText");
 
 /** The signer of requests (protocol.md section 5). */
 export interface Leader {

@@ -6,6 +6,7 @@
 
 import { Buffer } from "#platform/bytes";
 import { decodeBase64, decodeBase64url } from "../base64.js";
+import { shareBrand } from "../brand.js";
 import { ARRAY, itemsOf, type JsonDocument, kindAt, OBJECT } from "../json/document.js";
 import { JsonError } from "../json/error.js";
 import { textOf } from "../json/print.js";
@@ -104,6 +105,10 @@ export class WalrusValue {
     return this;
   }
 }
+
+shareBrand(ObjectValue, "ObjectValue");
+shareBrand(InlineValue, "InlineValue");
+shareBrand(WalrusValue, "WalrusValue");
 
 /** Whether a text is a blob id: 32 bytes as base64url without padding. */
 export function isBlobId(text: string): boolean {

@@ -1,5 +1,7 @@
 /** Ed25519 keys, and the interface of the engines (see ed25519.ts). */
 
+import { shareBrand } from "../brand.js";
+
 export const PUBLIC_KEY_BYTES = 32;
 export const SEED_BYTES = 32;
 export const SIGNATURE_BYTES = 64;
@@ -18,6 +20,9 @@ export class VerifyKey {
   }
 }
 
+/** Name of the method by which other copies of this package read the secret of a key. */
+const SECRET = Symbol.for("svc-client.secret.v1");
+
 /**
  * Private key prepared for any engine by `prepareSigningKey`. The secret is not a property of the object, so printing
  * or serialising it shows only the public key.
@@ -25,22 +30,23 @@ export class VerifyKey {
 export class SigningKey {
   /** The 32-byte public key of the secret. */
   readonly publicKey: Uint8Array;
+  /** Seed and public key, 64 bytes, as in libsodium. The seed is the private key of RFC 8032. */
+  readonly #secret: Uint8Array;
 
   /** @internal use `prepareSigningKey` */
-  constructor(publicKey: Uint8Array) {
-    this.publicKey = publicKey;
+  constructor(secret: Uint8Array) {
+    this.publicKey = secret.slice(SEED_BYTES);
+    this.#secret = secret;
+  }
+
+  /** @internal */
+  [SECRET](): Uint8Array {
+    return this.#secret;
   }
 }
 
-/** Secret of each key: seed and public key, 64 bytes, as in libsodium. The seed is the private key of RFC 8032. */
-const secrets = new WeakMap<SigningKey, Uint8Array>();
-
-/** Prepares a key from a secret (seed and public key, 64 bytes), which is kept without a copy. */
-export function keyOfSecret(secret: Uint8Array): SigningKey {
-  const key = new SigningKey(secret.slice(SEED_BYTES));
-  secrets.set(key, secret);
-  return key;
-}
+shareBrand(VerifyKey, "VerifyKey");
+shareBrand(SigningKey, "SigningKey");
 
 /**
  * Prepares a public key for repeated use. Copies the bytes without checking them: see `isValidPublicKey`.
@@ -69,9 +75,8 @@ export function exactCopy(value: Uint8Array, length: number, title: string): Uin
  * @throws TypeError if the key is not prepared
  */
 export function secretOf(key: SigningKey): Uint8Array {
-  const secret = secrets.get(key);
-  if (secret === undefined) throw new TypeError(`signing key must be made by prepareSigningKey, got ${typeof key}`);
-  return secret;
+  if (key instanceof SigningKey) return key[SECRET]();
+  throw new TypeError(`signing key must be made by prepareSigningKey, got ${typeof key}`);
 }
 
 /**

@@ -9,12 +9,11 @@ import {
   assertBytes,
   type EngineName,
   exactCopy,
-  keyOfSecret,
   PUBLIC_KEY_BYTES,
   prepareVerifyKey,
   SEED_BYTES,
   SIGNATURE_BYTES,
-  type SigningKey,
+  SigningKey,
   secretOf,
   verifiableKey,
 } from "./ed25519-keys.js";
@@ -35,7 +34,7 @@ export { nobleEngine } from "./portable-crypto.js";
  * @throws TypeError if it is not a Uint8Array, RangeError for another length
  */
 export function prepareSigningKey(seed: Uint8Array): SigningKey {
-  return keyOfSecret(secretOfSeed(seed));
+  return new SigningKey(secretOfSeed(seed));
 }
 
 /**

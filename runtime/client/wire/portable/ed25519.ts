@@ -3,7 +3,7 @@
 import { getPublicKey } from "@noble/ed25519";
 import { asBuffer } from "../bytes.js";
 import type { EngineSelection } from "../crypto/ed25519-engine.js";
-import { exactCopy, keyOfSecret, PUBLIC_KEY_BYTES, SEED_BYTES, type SigningKey } from "../crypto/ed25519-keys.js";
+import { exactCopy, PUBLIC_KEY_BYTES, SEED_BYTES, SigningKey } from "../crypto/ed25519-keys.js";
 import { nobleEngine } from "../crypto/portable-crypto.js";
 
 export type { Ed25519Engine } from "../crypto/ed25519-engine.js";
@@ -15,7 +15,7 @@ export function prepareSigningKey(seed: Uint8Array): SigningKey {
   const secret = new Uint8Array(SEED_BYTES + PUBLIC_KEY_BYTES);
   secret.set(exactCopy(seed, SEED_BYTES, "private key"));
   secret.set(getPublicKey(seed), SEED_BYTES);
-  return keyOfSecret(secret);
+  return new SigningKey(secret);
 }
 
 /** The 32-byte public key of a 32-byte private key. */
