@@ -1,5 +1,3 @@
-import { distance } from "fastest-levenshtein";
-
 const MAX_DISTANCE = 2;
 
 /** Known names within a small edit distance of `name`, nearest first. Ignores case. */
@@ -18,4 +16,18 @@ export function closest(name: string, known: readonly string[], maxDistance = MA
 export function didYouMean(name: string, known: readonly string[], maxDistance?: number): string {
   const [nearest] = closest(name, known, maxDistance);
   return nearest === undefined ? "" : `; did you mean ${nearest}?`;
+}
+
+/** Edit distance (Levenshtein): the least number of characters to insert, delete or replace. */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (let i = 0; i < one.length; i++) {
+    const next = [i + 1];
+    for (let j = 0; j < other.length; j++) {
+      const replaced = (row[j] as number) + (one[i] === other[j] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] as number) + 1, (next[j] as number) + 1));
+    }
+    row = next;
+  }
+  return row[other.length] as number;
 }

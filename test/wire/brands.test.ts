@@ -21,10 +21,10 @@ const SEED = new Uint8Array(32).fill(7);
 test("errors, values and texts have the class of both copies, and no other class", () => {
   assert.notEqual(other.LeaderError, client.LeaderError);
   const made = [
-    ["LeaderError", new other.LeaderError("timeout")],
-    ["JsonText", new other.JsonText("1")],
-    ["InlineValue", new other.InlineValue(Buffer.from("1"))],
-    ["WalrusValue", new other.WalrusValue(Buffer.from("A".repeat(43)), SEED)],
+    [client.LeaderError, new other.LeaderError("timeout")],
+    [client.JsonText, new other.JsonText("1")],
+    [client.InlineValue, new other.InlineValue(Buffer.from("1"))],
+    [client.WalrusValue, new other.WalrusValue(Buffer.from("A".repeat(43)), SEED)],
     [client.SigningKey, other.prepareSigningKey(SEED)],
     [client.VerifyKey, other.prepareVerifyKey(other.publicKeyOf(SEED))],
   ] as const;
