@@ -11,9 +11,8 @@ const LAYERS = [
   {
     name: "wire",
     files:
-      "runtime/client/wire/* runtime/client/wire/json/* runtime/client/wire/crypto/* runtime/client/wire/bcs/* runtime/client/wire/decode/* runtime/client/wire/decode/union/* runtime/client/wire/encode/* runtime/client/wire/portable/*",
-    packages:
-      "#platform/bytes #platform/hash @mysten/bcs @noble/ed25519 @noble/hashes ajv-formats buffer sodium-native",
+      "runtime/client/wire/* runtime/client/wire/json/* runtime/client/wire/bcs/* runtime/client/wire/codec/* runtime/client/wire/codec/union/* runtime/client/wire/signature/* runtime/client/wire/envelope/* runtime/client/wire/portable/*",
+    packages: "#platform/bytes #platform/hash @mysten/bcs @noble/ed25519 @noble/hashes buffer sodium-native",
     node: "buffer crypto module",
   },
   {
@@ -21,7 +20,7 @@ const LAYERS = [
     files:
       "runtime/client/fqn runtime/client/checked-integer runtime/client/loopback runtime/client/back-off runtime/client/keys runtime/client/check-names runtime/client/did-you-mean",
     below: "wire",
-    packages: "#platform/bytes #platform/ed25519 fastest-levenshtein",
+    packages: "#platform/bytes #platform/ed25519",
   },
   {
     name: "leader",
@@ -40,10 +39,11 @@ const LAYERS = [
     name: "status",
     files: "runtime/status runtime/described-text runtime/time-limit runtime/internal/node-version",
   },
+  { name: "server/wire", files: "runtime/server/wire/*", below: "wire", packages: "ajv-formats" },
   {
     name: "tool",
     files: "runtime/tool runtime/contracts runtime/output-encoders runtime/port-json runtime/exact-json",
-    below: "wire fqn status",
+    below: "wire fqn status server/wire",
     packages: "prom-client",
   },
   {
@@ -74,7 +74,7 @@ const LAYERS = [
   {
     name: "server/call",
     files: "runtime/server/call/* runtime/server/call/run/*",
-    below: "wire fqn status tool config server/errors server/log server/load server/replay",
+    below: "wire fqn status server/wire tool config server/errors server/log server/load server/replay",
     packages: "@opentelemetry/api",
     node: "async_hooks net",
   },
@@ -96,7 +96,7 @@ const LAYERS = [
     name: "server",
     files: "runtime/server/*",
     below:
-      "wire fqn status tool config server/errors server/log server/load server/replay server/call server/http server/observe",
+      "wire fqn status server/wire tool config server/errors server/log server/load server/replay server/call server/http server/observe",
     packages: "fastify fastify-plugin prom-client svc-runtime-redis",
     node: "fs path",
   },
@@ -110,14 +110,15 @@ const LAYERS = [
   {
     name: "testing",
     files: "runtime/testing runtime/testing/*",
-    below: "wire fqn status tool config server/errors server/log server/replay server/call server/http server leader",
+    below:
+      "wire fqn status server/wire tool config server/errors server/log server/replay server/call server/http server leader",
     node: "assert/strict async_hooks fs module path url",
   },
   {
     name: "entry points",
     files: "runtime/index runtime/v1 runtime/leader runtime/fastify runtime/internal/*",
     below:
-      "wire fqn status tool config server/errors server/log server/load server/replay server/http server leader client http",
+      "wire fqn status server/wire tool config server/errors server/log server/load server/replay server/http server leader client http",
     packages: "fastify",
   },
   {

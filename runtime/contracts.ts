@@ -1,7 +1,7 @@
 /** Registry of generated contracts. Uses a global symbol, so that all loaded copies of the runtime share it. */
 
 import { parseFqn } from "svc-client/internal/fqn";
-import type { Contract } from "svc-client/internal/wire/contract";
+import type { Contract } from "svc-client/internal/wire/codec/contract";
 
 const REGISTRY = Symbol.for("svc-runtime.contracts.v1");
 

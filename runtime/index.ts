@@ -12,13 +12,13 @@ export {
   NexusValue,
   OffchainToolOutput,
 } from "svc-client/internal/wire/bcs/data";
-export type { Codec } from "svc-client/internal/wire/contract";
+export type { Codec } from "svc-client/internal/wire/codec/contract";
+export { WithSerdeErrorPath } from "svc-client/internal/wire/codec/with-error-path";
 export type { ErrorCode } from "svc-client/internal/wire/error-codes";
 export { WireFault } from "svc-client/internal/wire/fault";
 export { JsonError } from "svc-client/internal/wire/json/error";
 export { DEFAULT_TIMEOUT_MS } from "svc-client/internal/wire/protocol";
 export type { Repeat } from "svc-client/internal/wire/replay-memory-header";
-export { WithSerdeErrorPath } from "svc-client/internal/wire/with-error-path";
 export { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "./config/config.js";
 export type { ReloadStats, Reloads } from "./config/reload-stats.js";
 export { type ExactJson, readJson, writeJson } from "./exact-json.js";

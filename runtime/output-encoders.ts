@@ -1,8 +1,8 @@
 /** Encoders of results by FQN, for tool code that encodes outside the server. */
 
-import type { Contract } from "svc-client/internal/wire/contract";
-import { OutputEncoder } from "svc-client/internal/wire/encode/output";
+import type { Contract } from "svc-client/internal/wire/codec/contract";
 import { requireContract } from "./contracts.js";
+import { OutputEncoder } from "./server/wire/output.js";
 
 const encoders = new WeakMap<Contract, OutputEncoder>();
 

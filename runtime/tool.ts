@@ -1,12 +1,12 @@
 import type { Registry } from "prom-client";
 import { NexusData, type NexusValue, OffchainToolOutput } from "svc-client/internal/wire/bcs/data";
-import { ErrEval } from "svc-client/internal/wire/encode/output";
 import { isPathText } from "svc-client/internal/wire/fault";
-import { type MetadataDocument, metadataDocument } from "svc-client/internal/wire/metadata";
 import { withoutControls } from "svc-client/internal/wire/printable";
 import { DEFAULT_TIMEOUT_MS } from "svc-client/internal/wire/protocol";
 import { requireContract } from "./contracts.js";
 import { outputEncoderOf } from "./output-encoders.js";
+import { type MetadataDocument, metadataDocument } from "./server/wire/metadata.js";
+import { ErrEval } from "./server/wire/output.js";
 import { StatusCode } from "./status.js";
 
 /** Log for operators. The runtime provides a logger with the tool's name. */

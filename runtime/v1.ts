@@ -2,6 +2,6 @@
 
 import "./internal/node-version.js";
 
-export type { Contract } from "svc-client/internal/wire/contract";
+export type { Contract } from "svc-client/internal/wire/codec/contract";
 export { provideContracts } from "./contracts.js";
 export { bootstrapEntrypoint as bootstrap } from "./server/entrypoint.js";

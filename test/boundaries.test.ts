@@ -86,7 +86,6 @@ describe("boundaries", async () => {
       "@noble/ed25519",
       "@noble/hashes/sha2.js",
       "ajv-formats/dist/formats.js",
-      "fastest-levenshtein",
       "fastify",
       "pino",
     ]);

@@ -2,8 +2,8 @@
 
 import { Buffer } from "#platform/bytes";
 import { isValidPublicKey, prepareSigningKey } from "#platform/ed25519";
-import { type SigningKey, VerifyKey } from "./wire/crypto/ed25519-keys.js";
 import { isAsciiSpace } from "./wire/printable.js";
+import { type SigningKey, VerifyKey } from "./wire/signature/ed25519-keys.js";
 
 /** A key, or a description of the invalid text: a fixed phrase or a length. */
 export type KeyReading<K> = { readonly key: K } | { readonly got: string };

@@ -3,8 +3,8 @@
 import { resolve } from "node:path";
 import { readSigningKey } from "svc-client/internal/keys";
 import { asBuffer } from "svc-client/internal/wire/bytes";
-import type { SigningKey } from "svc-client/internal/wire/crypto/ed25519-keys";
 import { DEFAULT_INVOKE_MAX_BODY_BYTES, DEFAULT_REPLAY_CACHE_TTL_MS } from "svc-client/internal/wire/protocol";
+import type { SigningKey } from "svc-client/internal/wire/signature/ed25519-keys";
 import { checkAllowListShape, fileLeaders, inlineLeaders, noLeaders, sameLeaders } from "./allowed-leaders.js";
 import type { LeaderResolver } from "./leader-resolver.js";
 import { openDocument } from "./open-document.js";

@@ -1,6 +1,6 @@
 // Interface of an allow-list for a server. Public types refer to it, so it uses no types of Node.
 
-import type { VerifyKey } from "svc-client/internal/wire/crypto/ed25519-keys";
+import type { VerifyKey } from "svc-client/internal/wire/signature/ed25519-keys";
 
 /** Finds leader keys. Look-ups are synchronous and never throw. */
 export interface LeaderResolver {

@@ -4,7 +4,7 @@ import { type BigIntStats, closeSync, constants, fstatSync, openSync, readFileSy
 import { open } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
 import { looksLikeKey } from "svc-client/internal/keys";
-import { sha256 } from "svc-client/internal/wire/crypto/hash";
+import { sha256 } from "svc-client/internal/wire/signature/hash";
 import { contentKind, textKind } from "../described-text.js";
 
 export interface OperatorFile {

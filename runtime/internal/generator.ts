@@ -6,6 +6,7 @@
 export { closest, didYouMean } from "svc-client/internal/did-you-mean";
 export { fqnProblem, parseFqn } from "svc-client/internal/fqn";
 export { isLoopback } from "svc-client/internal/loopback";
+export { isMultiple } from "svc-client/internal/wire/codec/constraints";
 export type {
   Codec,
   Contract,
@@ -14,11 +15,9 @@ export type {
   Port,
   TextConstraints,
   Variant,
-} from "svc-client/internal/wire/contract";
-export { isMultiple } from "svc-client/internal/wire/decode/constraints";
-export { ValueDecoder } from "svc-client/internal/wire/decode/decoder";
-export { FORMAT_NAMES, formats } from "svc-client/internal/wire/decode/formats";
-export { bigintRange } from "svc-client/internal/wire/decode/mismatch";
+} from "svc-client/internal/wire/codec/contract";
+export { ValueDecoder } from "svc-client/internal/wire/codec/decoder";
+export { derivePorts, FAILURE_VARIANT, isPortName, PortError } from "svc-client/internal/wire/codec/ports";
 export { ERROR_CODES, type ErrorCode, type Ran } from "svc-client/internal/wire/error-codes";
 export { pathText, WireFault } from "svc-client/internal/wire/fault";
 export { itemsOf } from "svc-client/internal/wire/json/document";
@@ -29,8 +28,9 @@ export { quote, textOf } from "svc-client/internal/wire/json/print";
 export { membersByName, scalarOf } from "svc-client/internal/wire/json/read";
 export { parseJson } from "svc-client/internal/wire/json/scan";
 export { exactValue as readExact } from "svc-client/internal/wire/json/untyped-json";
-export { localUrl, metadataListing, metadataText } from "svc-client/internal/wire/metadata";
-export { derivePorts, FAILURE_VARIANT, isPortName, PortError } from "svc-client/internal/wire/ports";
+export { bigintRange } from "svc-client/internal/wire/kinds";
 export { escaped, quoted, truncated, unicodeEscapes, withoutControls } from "svc-client/internal/wire/printable";
 export * from "svc-client/internal/wire/protocol";
 export { contentKind, textKind } from "../described-text.js";
+export { FORMAT_NAMES, formats } from "../server/wire/formats.js";
+export { localUrl, metadataListing, metadataText } from "../server/wire/metadata.js";

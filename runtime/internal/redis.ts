@@ -3,9 +3,9 @@
 export { checkedInteger } from "svc-client/internal/checked-integer";
 export { isLoopback } from "svc-client/internal/loopback";
 export { exactBytes } from "svc-client/internal/wire/bcs/bcs-writer";
-export { sha256 } from "svc-client/internal/wire/crypto/hash";
 export { asciiText } from "svc-client/internal/wire/printable";
 export type { Repeat } from "svc-client/internal/wire/replay-memory-header";
+export { sha256 } from "svc-client/internal/wire/signature/hash";
 export { REDIS_VARIABLES } from "../config/environment.js";
 export { authorityOf } from "../config/listen-address.js";
 export { hiddenPath } from "../config/operator-file.js";

@@ -4,7 +4,6 @@ import { readFileSync } from "node:fs";
 import { checkNames } from "svc-client/internal/check-names";
 import { parseFqn } from "svc-client/internal/fqn";
 import { prettyJson } from "svc-client/internal/wire/json/pretty-json";
-import { localUrl, metadataListing } from "svc-client/internal/wire/metadata";
 import { ConfigError, configFile, ENV_TOOLKIT_CONFIG_PATH, type ToolkitRuntimeConfig } from "../config/config.js";
 import { ENV_ADMIN_ADDR, ENV_BIND_ADDR, ENV_TLS_CERT_PATH } from "../config/environment.js";
 import type { ListenAddress } from "../config/listen-address.js";
@@ -26,6 +25,7 @@ import { BOOTSTRAP_OPTIONS, type BootstrapOptions } from "./options.js";
 import { requireVariables } from "./required-variables.js";
 import { stopOnSignals, toggleDebugOnSignal } from "./signals.js";
 import { loggerOf, prepareTools } from "./tool-server.js";
+import { localUrl, metadataListing } from "./wire/metadata.js";
 
 const DEFAULT_ENDPOINT: ListenAddress = { host: "127.0.0.1", port: 8080 };
 

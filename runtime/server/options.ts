@@ -1,7 +1,7 @@
 /** Options set in code. Public types must not refer to other packages (test/types/public.test.ts). */
 
 import { checkNames, type Names } from "svc-client/internal/check-names";
-import type { EngineName } from "svc-client/internal/wire/crypto/ed25519-keys";
+import type { EngineName } from "svc-client/internal/wire/signature/ed25519-keys";
 import type { ToolkitRuntimeConfig } from "../config/config.js";
 import type { Address } from "./http/address.js";
 import type { ShutdownOptions } from "./http/shutdown.js";

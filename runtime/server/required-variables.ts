@@ -1,4 +1,4 @@
-import type { Contract } from "svc-client/internal/wire/contract";
+import type { Contract } from "svc-client/internal/wire/codec/contract";
 import { StartupError } from "./errors/startup-error.js";
 
 /**

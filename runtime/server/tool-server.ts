@@ -1,10 +1,9 @@
 /** Tool server without a listener: tools with configuration, replay store, load control and reloads. */
 
 import { checkedInteger } from "svc-client/internal/checked-integer";
-import { type EngineSelection, selectEngine } from "svc-client/internal/wire/crypto/ed25519";
-import type { EngineName } from "svc-client/internal/wire/crypto/ed25519-keys";
-import { DEFAULT_MAX_INPUT_VALUES } from "svc-client/internal/wire/decode/input-values";
 import { MAX_TIMEOUT_MS, SignatureHeaders } from "svc-client/internal/wire/protocol";
+import { type EngineSelection, selectEngine } from "svc-client/internal/wire/signature/ed25519";
+import type { EngineName } from "svc-client/internal/wire/signature/ed25519-keys";
 import { ENV_TOOLKIT_CONFIG_PATH, otherVersion, replayTtlOf, ToolkitRuntimeConfig } from "../config/config.js";
 import {
   ENV_MAX_INPUT_VALUES,
@@ -43,6 +42,7 @@ import { ReplayMemory } from "./replay/memory.js";
 import { rememberTools } from "./replay/remembered-tools.js";
 import type { ReplayStore } from "./replay/store.js";
 import { checkUnsigned, unsignedResultsOf } from "./unsigned.js";
+import { DEFAULT_MAX_INPUT_VALUES } from "./wire/heap-bytes.js";
 
 /** Parts that the transport provides. */
 export interface ListenerContext {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { sha256 } from "svc-client/internal/wire/crypto/hash";
+import { sha256 } from "svc-client/internal/wire/signature/hash";
 import { type Deadline, type Deadlines, deadlinesOf, type Retries, type RetryOptions, retriesOf } from "./deadline.js";
 import { Endpoint, type EndpointOptions } from "./http/endpoint.js";
 import { exchange, type ResponseStream, readBody } from "./http/http-exchange.js";

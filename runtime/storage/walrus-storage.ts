@@ -8,9 +8,9 @@
 
 import { type Encoded, parseObjectId } from "svc-client/internal/wire/bcs/data";
 import { sharedBytes } from "svc-client/internal/wire/bytes";
-import { sha256 } from "svc-client/internal/wire/crypto/hash";
 import { PlainValueError, plainText } from "svc-client/internal/wire/json/untyped-json";
 import { OUTPUT_BUDGET } from "svc-client/internal/wire/protocol";
+import { sha256 } from "svc-client/internal/wire/signature/hash";
 import { BlobIdEncoder, DEFAULT_SHARDS } from "./blob-id.js";
 import { type BlobSource, blobSourceOf, type ExpectedBlob, verifyStored } from "./blob-source.js";
 import { Deadline, type Deadlines, type RetryOptions } from "./deadline.js";

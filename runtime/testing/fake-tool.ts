@@ -1,8 +1,8 @@
 import { LeaderClient } from "svc-client/internal/leader/client";
 import { contractIn, type LeaderOptions } from "svc-client/internal/leader/options";
 import type { InputOf, OutputOf, ToolType } from "svc-client/internal/leader/tool-types";
-import type { Contract } from "svc-client/internal/wire/contract";
-import { localUrl, metadataText } from "svc-client/internal/wire/metadata";
+import type { Contract } from "svc-client/internal/wire/codec/contract";
+import { localUrl, metadataText } from "../server/wire/metadata.js";
 import { SvcTool } from "../tool.js";
 import { type RawResponse, TestServer } from "./test-server.js";
 

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseFqn } from "svc-client/internal/fqn";
-import type { Contract } from "svc-client/internal/wire/contract";
+import type { Contract } from "svc-client/internal/wire/codec/contract";
 import { contractOf, provideContracts } from "../contracts.js";
 import { StartupError } from "../server/errors/startup-error.js";
 import { SvcTool, type SvcToolClass } from "../tool.js";

@@ -1,8 +1,8 @@
 /** Leaders for tests: any name is an allow-listed leader, with a key derived from the name. */
 
 import { type Leader, type PreparedLeader, prepareLeader } from "svc-client/internal/leader/request/request";
-import { prepareSigningKey } from "svc-client/internal/wire/crypto/ed25519";
-import { sha256 } from "svc-client/internal/wire/crypto/hash";
+import { prepareSigningKey } from "svc-client/internal/wire/signature/ed25519";
+import { sha256 } from "svc-client/internal/wire/signature/hash";
 import { replaceConfig, ToolkitRuntimeConfig } from "../config/config.js";
 
 /** A leader: a name, a name with a key id, or a leader with its own key, which requires your own configuration. */

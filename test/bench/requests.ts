@@ -1,8 +1,8 @@
 /** Pre-signed calls: each with its own inputs, signature and nonce. */
 
 import { randomBytes } from "node:crypto";
-import { prepareSigningKey } from "#client/wire/crypto/ed25519.js";
-import { sha256 } from "#client/wire/crypto/hash.js";
+import { prepareSigningKey } from "#client/wire/signature/ed25519.js";
+import { sha256 } from "#client/wire/signature/hash.js";
 import { InputHasher, type PortShape, publicKeyOf, signRequest } from "#runtime/leader.js";
 import type { LoadRequest } from "./load.js";
 

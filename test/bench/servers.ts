@@ -5,7 +5,7 @@
 
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
-import { prepareSigningKey, prepareVerifyKey, selectEngine } from "#client/wire/crypto/ed25519.js";
+import { prepareSigningKey, prepareVerifyKey, selectEngine } from "#client/wire/signature/ed25519.js";
 
 const RESULT = Buffer.from(
   "026f6b030373756d0101023432056c6162656c01010822616e7377657222047461677303010322782201032279220103227a22",

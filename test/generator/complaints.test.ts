@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Contract } from "#client/wire/contract.js";
-import { InputDecoder } from "#client/wire/decode/input.js";
+import type { Contract } from "#client/wire/codec/contract.js";
+import { InputDecoder } from "#runtime/server/wire/input.js";
 import { ToolProject, toolSource } from "./project.js";
 
 const input = `{

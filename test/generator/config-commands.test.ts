@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { publicKeyOf } from "#client/wire/crypto/ed25519.js";
+import { publicKeyOf } from "#client/wire/signature/ed25519.js";
 import { ToolkitRuntimeConfig } from "#runtime/config/config.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { svcGenIn } from "./run-cli.js";

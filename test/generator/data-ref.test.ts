@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import type { Port } from "#client/wire/contract.js";
+import type { Port } from "#client/wire/codec/contract.js";
 import { type Diagnostic, formatDiagnostic } from "#generator/compile/diagnostics/diagnostics.js";
 import { ts } from "#generator/compile/project/typescript.js";
 import { readJson } from "#generator/json.js";

@@ -6,8 +6,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Contract } from "#client/wire/contract.js";
-import { InputDecoder } from "#client/wire/decode/input.js";
+import type { Contract } from "#client/wire/codec/contract.js";
 import { WireFault } from "#client/wire/fault.js";
 import { generateTexts } from "#generator/compile/generate.js";
 import { ts } from "#generator/compile/project/typescript.js";
@@ -15,6 +14,7 @@ import { diffDocuments } from "#generator/contract/diff.js";
 import { findExcluded } from "#generator/contract/inclusion/inclusion.js";
 import { type SampleValue, SchemaNodes, Unspecified } from "#generator/contract/inclusion/schema-node.js";
 import { type JsonObject, readJson } from "#generator/json.js";
+import { InputDecoder } from "#runtime/server/wire/input.js";
 import { Random } from "../types/random.js";
 import { edited, type PortType, randomPort, randomValue, sourceOf } from "./random-contracts.js";
 

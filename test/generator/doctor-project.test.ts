@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { publicKeyOf } from "#client/wire/crypto/ed25519.js";
+import { publicKeyOf } from "#client/wire/signature/ed25519.js";
 import { checkNode } from "#generator/doctor/project-checks.js";
 import { REPOSITORY } from "../repository.js";
 import { STRICT, ToolProject, toolSource } from "./project.js";

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Contract } from "#client/wire/contract.js";
-import { FORMAT_NAMES, formats } from "#client/wire/decode/formats.js";
-import { InputDecoder } from "#client/wire/decode/input.js";
+import type { Contract } from "#client/wire/codec/contract.js";
+import { FORMAT_NAMES, formats } from "#runtime/server/wire/formats.js";
+import { InputDecoder } from "#runtime/server/wire/input.js";
 import { assertLinear } from "../wire/growth.js";
 import { ToolProject, toolSource } from "./project.js";
 

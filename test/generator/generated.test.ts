@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Contract } from "#client/wire/contract.js";
+import type { Contract } from "#client/wire/codec/contract.js";
 import { literal } from "#generator/compile/emit/print-literal.js";
 import { specifier } from "#generator/compile/project/layout.js";
 import { proves } from "../proves.js";

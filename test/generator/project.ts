@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import type { Contract } from "#client/wire/contract.js";
+import type { Contract } from "#client/wire/codec/contract.js";
 import { type Generated, generate } from "#generator/compile/generate.js";
 import { ts } from "#generator/compile/project/typescript.js";
 import { SecondReader, type SecondReading } from "#generator/compile/second-reader/second-reader.js";

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { OutputReader } from "#client/leader/result/output-reader.js";
-import type { Codec } from "#client/wire/contract.js";
-import { InputDecoder } from "#client/wire/decode/input.js";
-import { OutputEncoder, resultJson } from "#client/wire/encode/output.js";
+import type { Codec } from "#client/wire/codec/contract.js";
 import { WireFault, WithSerdeErrorPath } from "#runtime/index.js";
+import { InputDecoder } from "#runtime/server/wire/input.js";
+import { OutputEncoder, resultJson } from "#runtime/server/wire/output.js";
 import type { Contract } from "#runtime/v1.js";
 import { ToolProject, toolSource } from "./project.js";
 

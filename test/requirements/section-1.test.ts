@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Port } from "#client/wire/contract.js";
-import { formats } from "#client/wire/decode/formats.js";
+import type { Port } from "#client/wire/codec/contract.js";
 import { NexusData, NexusValue, OffchainToolOutput, SvcTool } from "#runtime/index.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
+import { formats } from "#runtime/server/wire/formats.js";
 import { proves } from "../proves.js";
 import { expectError } from "../runtime/raw.js";
 import {

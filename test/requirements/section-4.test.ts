@@ -5,7 +5,7 @@ import { verify as nodeVerify } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { verifyAsync as nobleVerify } from "@noble/ed25519";
-import { publicKeyOf } from "#client/wire/crypto/ed25519.js";
+import { publicKeyOf } from "#client/wire/signature/ed25519.js";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
 import { proves } from "../proves.js";
 import { alice, countingTool, echoCall, echoed, expectResult, type SignedCall, serveFor } from "../runtime/tools.js";

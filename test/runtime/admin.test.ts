@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, Server as NetServer } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { prepareSigningKey, publicKeyOf } from "#client/wire/crypto/ed25519.js";
+import { prepareSigningKey, publicKeyOf } from "#client/wire/signature/ed25519.js";
 import type { Reloads } from "#runtime/config/reload-stats.js";
 import { type Address, type RunningServer, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { RedisReplayStore } from "#runtime/redis/index.js";

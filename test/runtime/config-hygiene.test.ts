@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { chmodSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { publicKeyOf } from "#client/wire/crypto/ed25519.js";
+import { publicKeyOf } from "#client/wire/signature/ed25519.js";
 import { ConfigError, ToolkitRuntimeConfig } from "#runtime/config/config.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { scratchFolder } from "../scratch-folder.js";

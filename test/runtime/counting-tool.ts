@@ -1,6 +1,6 @@
 /** Tool classes on contracts written by hand. */
 
-import type { Codec, Port, Variant } from "#client/wire/contract.js";
+import type { Codec, Port, Variant } from "#client/wire/codec/contract.js";
 import {
   type AuthContext,
   type InvokeContext,

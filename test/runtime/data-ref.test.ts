@@ -6,7 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
-import type { Codec } from "#client/wire/contract.js";
+import type { Codec } from "#client/wire/codec/contract.js";
 import { type DataRef, NexusData, NexusValue, OffchainToolOutput, portJson, WireFault } from "#runtime/index.js";
 import { JsonText, LeaderClient, LeaderError, publicKeyOf } from "#runtime/leader.js";
 import { type DevFault, DevStore } from "#runtime/storage/dev/dev-store.js";

@@ -8,7 +8,6 @@ import { syncBuiltinESMExports } from "node:module";
 import { connect, type ListenOptions, Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { BASE_STEPS } from "#client/wire/decode/union/union-steps.js";
 import { ENV_BIND_ADDR, ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/config/environment.js";
 import {
   type BootstrapOptions,
@@ -22,6 +21,7 @@ import { MAX_UNREAD_BYTES } from "#runtime/server/http/limits.js";
 import { MAX_PIPELINED, MAX_UNANSWERED } from "#runtime/server/http/unanswered-requests.js";
 import { BOOTSTRAP_OPTIONS } from "#runtime/server/options.js";
 import { inputValuesLimit } from "#runtime/server/tool-server.js";
+import { BASE_STEPS } from "#runtime/server/wire/union-steps.js";
 import { makeCertificate } from "./certificate.js";
 import { ROOT } from "./child.js";
 import { type HeldTimer, type HeldTimers, holdTimers } from "./held-timers.js";

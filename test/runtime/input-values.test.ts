@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, it } from "node:test";
-import { selectEngine } from "#client/wire/crypto/ed25519.js";
 import { SignatureHeaders } from "#client/wire/protocol.js";
+import { selectEngine } from "#client/wire/signature/ed25519.js";
 import { serve } from "#runtime/index.js";
 import { InvokeService } from "#runtime/server/call/invoke-service.js";
 import { ServedTool } from "#runtime/server/call/run/served-tool.js";

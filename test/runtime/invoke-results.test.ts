@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { InlineValue } from "#client/wire/bcs/data.js";
-import type { Codec, Port } from "#client/wire/contract.js";
+import type { Codec, Port } from "#client/wire/codec/contract.js";
 import { NexusData, NexusValue, OffchainToolOutput, SvcTool } from "#runtime/index.js";
 import { provideContracts } from "#runtime/v1.js";
 import { proves, provesRow } from "../proves.js";

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { selectEngine } from "#client/wire/crypto/ed25519.js";
 import { SignatureHeaders } from "#client/wire/protocol.js";
+import { selectEngine } from "#client/wire/signature/ed25519.js";
 import { InvocationAborted, type InvokeContext, PermissionDenied } from "#runtime/index.js";
 import { InvokeService } from "#runtime/server/call/invoke-service.js";
 import { ServedTool } from "#runtime/server/call/run/served-tool.js";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { looksLikeKey, readPublicKey, readSigningKey } from "#client/keys.js";
-import { publicKeyOf } from "#client/wire/crypto/ed25519.js";
+import { publicKeyOf } from "#client/wire/signature/ed25519.js";
 import { proves, provesRow } from "../proves.js";
 
 const seed = Buffer.alloc(32, 0xfb);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { DEFAULT_MAX_INPUT_VALUES } from "#client/wire/decode/input-values.js";
+import { DEFAULT_MAX_INPUT_VALUES } from "#runtime/server/wire/heap-bytes.js";
 import { stop } from "./child.js";
 import { LARGE_INPUTS, largeBody, largeTarget, serveLargeInputs } from "./large-inputs.js";
 import { sendPlain } from "./tools.js";

@@ -2,7 +2,7 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Codec } from "#client/wire/contract.js";
+import type { Codec } from "#client/wire/codec/contract.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { type Child, run } from "./child.js";
 

@@ -13,8 +13,8 @@ import {
   type SignedRequest,
 } from "svc-runtime/leader";
 import { encodeOutput } from "#client/wire/bcs/bcs-writer.js";
-import { selectEngine } from "#client/wire/crypto/ed25519.js";
-import { outputHash, toolSignatureMessage } from "#client/wire/crypto/signature.js";
+import { selectEngine } from "#client/wire/signature/ed25519.js";
+import { outputHash, toolSignatureMessage } from "#client/wire/signature/signature.js";
 import { proves } from "../proves.js";
 import { holdTimers } from "./held-timers.js";
 

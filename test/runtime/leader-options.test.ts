@@ -9,7 +9,7 @@ import { after, before, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Agent } from "undici";
 import { encodeOutput } from "#client/wire/bcs/bcs-writer.js";
-import { selectEngine } from "#client/wire/crypto/ed25519.js";
+import { selectEngine } from "#client/wire/signature/ed25519.js";
 import {
   buildEnvelope,
   type CallOptions,

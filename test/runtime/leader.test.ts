@@ -6,9 +6,9 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { encodeOutput } from "#client/wire/bcs/bcs-writer.js";
-import { committedBytes } from "#client/wire/committed-texts.js";
-import type { Codec } from "#client/wire/contract.js";
-import { EnvelopeReader } from "#client/wire/envelope.js";
+import type { Codec } from "#client/wire/codec/contract.js";
+import { committedBytes } from "#client/wire/envelope/committed-texts.js";
+import { EnvelopeReader } from "#client/wire/envelope/envelope.js";
 import {
   errEval,
   type InvokeContext,

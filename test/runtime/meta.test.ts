@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
-import { metadataText } from "#client/wire/metadata.js";
 import { StatusCode, SvcTool, serve } from "#runtime/index.js";
+import { metadataText } from "#runtime/server/wire/metadata.js";
 import { provideContracts } from "#runtime/v1.js";
 import { proves } from "../proves.js";
 import { atEnd } from "../teardown.js";

@@ -5,7 +5,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { buildSync } from "esbuild";
-import { publicKeyOf } from "#client/wire/crypto/ed25519.js";
+import { publicKeyOf } from "#client/wire/signature/ed25519.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { makeCertificate } from "./certificate.js";
 import { ROOT, start } from "./child.js";

@@ -5,7 +5,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { publicKeyOf } from "#client/wire/crypto/ed25519.js";
+import { publicKeyOf } from "#client/wire/signature/ed25519.js";
 import { type BootstrapOptions, type RunningServer, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { proves } from "../proves.js";
 import { scratchFolder } from "../scratch-folder.js";

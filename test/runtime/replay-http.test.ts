@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, it, mock } from "node:test";
-import { type Ed25519Engine, prepareSigningKey, selectEngine } from "#client/wire/crypto/ed25519.js";
+import { type Ed25519Engine, prepareSigningKey, selectEngine } from "#client/wire/signature/ed25519.js";
 import { type InvokeContext, PermissionDenied, StartupError } from "#runtime/index.js";
 import { SEAL_BYTES } from "#runtime/server/replay/cached-signature.js";
 import { END_LIMIT_MS, endLease } from "#runtime/server/replay/claim.js";

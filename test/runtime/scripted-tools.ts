@@ -1,7 +1,7 @@
 /** Tools that do what a call asks for. */
 
 import { setTimeout as wait } from "node:timers/promises";
-import type { Codec } from "#client/wire/contract.js";
+import type { Codec } from "#client/wire/codec/contract.js";
 import {
   errEval,
   InvalidInput,

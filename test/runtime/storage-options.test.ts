@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { NexusValue } from "#client/wire/bcs/data.js";
-import { sha256 } from "#client/wire/crypto/hash.js";
+import { sha256 } from "#client/wire/signature/hash.js";
 import { BlobIdEncoder } from "#runtime/storage/blob-id.js";
 import { backoffDelay, deadlinesOf, retriesOf } from "#runtime/storage/deadline.js";
 import { DevStore, type DevStoreOptions, substituteBlobId } from "#runtime/storage/dev/dev-store.js";

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { decodeOutput } from "#client/wire/bcs/bcs.js";
-import { type Ed25519Engine, prepareSigningKey, publicKeyOf, selectEngine } from "#client/wire/crypto/ed25519.js";
-import { InputHasher } from "#client/wire/crypto/input-hash.js";
-import { outputHash, toolSignatureMessage } from "#client/wire/crypto/signature.js";
 import { SignatureHeaders } from "#client/wire/protocol.js";
+import { type Ed25519Engine, prepareSigningKey, publicKeyOf, selectEngine } from "#client/wire/signature/ed25519.js";
+import { InputHasher } from "#client/wire/signature/input-hash.js";
+import { outputHash, toolSignatureMessage } from "#client/wire/signature/signature.js";
 import {
   type Address,
   type BootstrapOptions,

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
-import type { Codec, Port } from "#client/wire/contract.js";
+import type { Codec, Port } from "#client/wire/codec/contract.js";
 import {
   type BootstrapOptions,
   InvocationAborted,

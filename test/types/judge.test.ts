@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { ValueEncoder } from "#client/wire/encode/encoder.js";
+import { ValueEncoder } from "#client/wire/codec/encoder.js";
 import { ToolProject, toolSource } from "../generator/project.js";
 import { proves } from "../proves.js";
 import { openJudge } from "./judge.js";

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { fullFormats } from "ajv-formats/dist/formats.js";
 import { decodeBase64 } from "#client/wire/base64.js";
-import type { Contract } from "#client/wire/contract.js";
-import { InputDecoder } from "#client/wire/decode/input.js";
+import type { Contract } from "#client/wire/codec/contract.js";
 import { WireFault } from "#client/wire/fault.js";
+import { InputDecoder } from "#runtime/server/wire/input.js";
 
 /** What the walk refuses although the schema takes it, by what it says, with the reason. There is no other difference. */
 const STRICTER: readonly (readonly [details: RegExp, reason: string])[] = [

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { OutputEncoder, resultJson } from "#client/wire/encode/output.js";
 import { generateFrom } from "#generator/compile/generate.js";
 import { layoutOf } from "#generator/compile/project/layout.js";
 import { compileOnce, openProgram, readProject } from "#generator/compile/project/program.js";
+import { OutputEncoder, resultJson } from "#runtime/server/wire/output.js";
 import { STRICT, ToolProject, toolSource } from "../generator/project.js";
 
 /** A tool with an input member `v: X` of a package, or with other types. */

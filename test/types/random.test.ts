@@ -8,10 +8,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Contract } from "#client/wire/contract.js";
-import { InputDecoder } from "#client/wire/decode/input.js";
-import { OutputEncoder } from "#client/wire/encode/output.js";
+import type { Contract } from "#client/wire/codec/contract.js";
 import { ts } from "#generator/compile/project/typescript.js";
+import { InputDecoder } from "#runtime/server/wire/input.js";
+import { OutputEncoder } from "#runtime/server/wire/output.js";
 import { STRICT, ToolProject, toolSource } from "../generator/project.js";
 import { compile, FASTEST } from "../typescript/compilers.js";
 import { programOf } from "../typescript/program.js";

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { InputDecoder } from "#client/wire/decode/input.js";
-import { OutputEncoder, resultJson } from "#client/wire/encode/output.js";
 import { ts } from "#generator/compile/project/typescript.js";
+import { InputDecoder } from "#runtime/server/wire/input.js";
+import { OutputEncoder, resultJson } from "#runtime/server/wire/output.js";
 import { ToolProject } from "../generator/project.js";
 import { programOf } from "../typescript/program.js";
 import { assertLinear } from "../wire/growth.js";

@@ -1,7 +1,7 @@
 /** Runs recorded vectors against this code: a runner for each file of a directory laid out like this one. */
 
 import { existsSync } from "node:fs";
-import { type Ed25519Engine, loadSodiumEngine, nobleEngine, nodeEngine } from "#client/wire/crypto/ed25519.js";
+import { type Ed25519Engine, loadSodiumEngine, nobleEngine, nodeEngine } from "#client/wire/signature/ed25519.js";
 import { ToolkitRuntimeConfig } from "#runtime/config/config.js";
 import { runHttpCases } from "./http.js";
 import { readVectors } from "./read.js";

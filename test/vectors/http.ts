@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
-import { publicKeyOf } from "#client/wire/crypto/ed25519.js";
+import { publicKeyOf } from "#client/wire/signature/ed25519.js";
 import { startExample } from "../e2e/process.js";
 import { readVectors } from "./read.js";
 import { type Outcome, short } from "./wire-cases.js";

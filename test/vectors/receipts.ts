@@ -1,9 +1,9 @@
 /** Receipts of the calls in signing.json, whose signatures the Rust system made. */
 
 import { createReceipt, type EnclosedInputs, type Receipt } from "#client/leader/receipt/receipt.js";
-import { committedBytes } from "#client/wire/committed-texts.js";
-import { EnvelopeReader } from "#client/wire/envelope.js";
-import { derivePorts } from "#client/wire/ports.js";
+import { derivePorts } from "#client/wire/codec/ports.js";
+import { committedBytes } from "#client/wire/envelope/committed-texts.js";
+import { EnvelopeReader } from "#client/wire/envelope/envelope.js";
 import { readVectors } from "./read.js";
 import type { SigningCase } from "./wire-cases.js";
 

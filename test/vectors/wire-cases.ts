@@ -19,18 +19,18 @@ import type { RawOutput } from "#client/wire/bcs/bcs-shapes.js";
 import { encodeOutput } from "#client/wire/bcs/bcs-writer.js";
 import { NexusData, OffchainToolOutput } from "#client/wire/bcs/data.js";
 import { asBuffer } from "#client/wire/bytes.js";
-import { committedBytes } from "#client/wire/committed-texts.js";
-import type { Contract, Port } from "#client/wire/contract.js";
-import type { Ed25519Engine } from "#client/wire/crypto/ed25519-engine.js";
-import { sha256 } from "#client/wire/crypto/portable-crypto.js";
-import { outputHash, toolSignatureMessage } from "#client/wire/crypto/signature.js";
-import { OutputEncoder, resultBytes } from "#client/wire/encode/output.js";
-import { EnvelopeReader } from "#client/wire/envelope.js";
+import type { Contract, Port } from "#client/wire/codec/contract.js";
+import { derivePorts } from "#client/wire/codec/ports.js";
+import { committedBytes } from "#client/wire/envelope/committed-texts.js";
+import { EnvelopeReader } from "#client/wire/envelope/envelope.js";
 import { itemsOf } from "#client/wire/json/document.js";
 import { textOf } from "#client/wire/json/print.js";
 import { stringOf, uniqueMembers } from "#client/wire/json/read.js";
 import { parseJson } from "#client/wire/json/scan.js";
-import { derivePorts } from "#client/wire/ports.js";
+import type { Ed25519Engine } from "#client/wire/signature/ed25519-engine.js";
+import { sha256 } from "#client/wire/signature/portable-crypto.js";
+import { outputHash, toolSignatureMessage } from "#client/wire/signature/signature.js";
+import { OutputEncoder, resultBytes } from "#runtime/server/wire/output.js";
 import { commitmentOf, encodeMetaSchema, encodeOutputDeclared, encodePortCommitment } from "../wire/declared-bcs.js";
 
 /** How one case went: `fault` says what differed. */

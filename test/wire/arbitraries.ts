@@ -1,9 +1,9 @@
 /** Types, values that have them, JSON texts: what the property tests draw from. */
 
 import fc from "fast-check";
-import type { Codec, Contract, ContractMember } from "#client/wire/contract.js";
+import type { Codec, Contract, ContractMember } from "#client/wire/codec/contract.js";
+import { isPortName } from "#client/wire/codec/ports.js";
 import { setMember } from "#client/wire/json/untyped-json.js";
-import { isPortName } from "#client/wire/ports.js";
 
 /** A value as a tool may give it, and what reads back: optional members that are null or undefined are absent. */
 export interface Sample {

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { decodeOutput, encodeNoncePreimage } from "#client/wire/bcs/bcs.js";
 import type { RawOutput, RawValue } from "#client/wire/bcs/bcs-shapes.js";
 import { encodeNexusData, encodeOutput, lengthSize, nexusDataSize, writeLength } from "#client/wire/bcs/bcs-writer.js";
-import { InputHasher } from "#client/wire/crypto/input-hash.js";
+import { InputHasher } from "#client/wire/signature/input-hash.js";
 import { portName } from "./arbitraries.js";
 import { encodeInputPreimage, encodeNexusDataDeclared, encodeOutputDeclared, inputHashOf } from "./declared-bcs.js";
 

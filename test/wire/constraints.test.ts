@@ -2,17 +2,18 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Codec, Contract } from "#client/wire/contract.js";
-import { MAX_MATCHED_LENGTH } from "#client/wire/decode/constraints.js";
-import { DecodeContext, DecoderCompiler, ValueDecoder } from "#client/wire/decode/decoder.js";
-import { ValueEncoder } from "#client/wire/encode/encoder.js";
+import { MAX_MATCHED_LENGTH } from "#client/wire/codec/constraints.js";
+import type { Codec, Contract } from "#client/wire/codec/contract.js";
+import { DecodeContext, DecoderCompiler, type DecoderOptions, ValueDecoder } from "#client/wire/codec/decoder.js";
+import { ValueEncoder } from "#client/wire/codec/encoder.js";
 import { WireFault } from "#client/wire/fault.js";
 import { parseJson } from "#client/wire/json/scan.js";
+import { formats } from "#runtime/server/wire/formats.js";
 import { proves } from "../proves.js";
 
-function read(codec: Codec, json: string): unknown {
+function read(codec: Codec, json: string, options: DecoderOptions = { formats }): unknown {
   try {
-    return new ValueDecoder(codec).read(Buffer.from(json));
+    return new ValueDecoder(codec, [], options).read(Buffer.from(json));
   } catch (error) {
     assert.ok(error instanceof WireFault, String(error));
     return error.details;
@@ -27,6 +28,17 @@ const object = (members: Readonly<Record<string, Codec>>, ...optional: string[])
     codec,
     ...(optional.includes(name) ? { optional: true } : {}),
   })),
+});
+
+it("results are checked by type alone, except to choose a branch; a client checks no format there either", () => {
+  const whole: Codec = { kind: "number", minimum: 5 };
+  const uuid: Codec = { kind: "string", format: "uuid" };
+  const list: Codec = { kind: "tuple", items: [whole, { kind: "string", minLength: 2 }], minItems: 3 };
+  assert.deepEqual(read(list, '[1,"x"]', { isResult: true }), [1, "x"]);
+  assert.match(String(read(list, "[1]", { isResult: true })), /^expected an array of 2 items, got 1 items$/);
+  const union: Codec = { kind: "union", branches: [{ kind: "string", maxLength: 3 }, uuid, { kind: "bytes" }] };
+  assert.deepEqual(read(union, '"AAAA"', { isResult: true, formats }), new Uint8Array(3));
+  assert.equal(read(union, '"AAAA"', { isResult: true }), "AAAA");
 });
 
 describe("texts longer than the bound", () => {

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Codec } from "#client/wire/contract.js";
-import { ValueDecoder } from "#client/wire/decode/decoder.js";
-import { ValueEncoder } from "#client/wire/encode/encoder.js";
+import type { Codec } from "#client/wire/codec/contract.js";
+import { ValueDecoder } from "#client/wire/codec/decoder.js";
+import { ValueEncoder } from "#client/wire/codec/encoder.js";
 import { WireFault } from "#runtime/index.js";
 import { assertLinear } from "./growth.js";
 

@@ -19,9 +19,9 @@ import {
   prepareVerifyKey,
   publicKeyOf,
   selectEngine,
-} from "#client/wire/crypto/ed25519.js";
-import type { VerifyKey } from "#client/wire/crypto/ed25519-keys.js";
-import { isValidPublicKey as isValidByNoble } from "#client/wire/crypto/portable-crypto.js";
+} from "#client/wire/signature/ed25519.js";
+import type { VerifyKey } from "#client/wire/signature/ed25519-keys.js";
+import { isValidPublicKey as isValidByNoble } from "#client/wire/signature/portable-crypto.js";
 import { proves } from "../proves.js";
 
 interface VectorFile {
@@ -240,7 +240,7 @@ describe("keys", () => {
       "--input-type=module",
       "--eval",
       withoutSodium,
-      import.meta.resolve("#client/wire/crypto/ed25519.js"),
+      import.meta.resolve("#client/wire/signature/ed25519.js"),
     ];
     const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
     const signature = fast.sign(prepareSigningKey(seed), seed);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { committedBytes } from "#client/wire/committed-texts.js";
-import { sha256 } from "#client/wire/crypto/hash.js";
-import { InputHasher } from "#client/wire/crypto/input-hash.js";
-import { InputDecoder } from "#client/wire/decode/input.js";
-import { EnvelopeReader } from "#client/wire/envelope.js";
+import { committedBytes } from "#client/wire/envelope/committed-texts.js";
+import { EnvelopeReader } from "#client/wire/envelope/envelope.js";
 import { WireFault } from "#client/wire/fault.js";
 import { INPUT_BUDGET } from "#client/wire/protocol.js";
+import { sha256 } from "#client/wire/signature/hash.js";
+import { InputHasher } from "#client/wire/signature/input-hash.js";
+import { InputDecoder } from "#runtime/server/wire/input.js";
 import { proves, provesRow } from "../proves.js";
 
 /** Stands in every place that an attacker controls, and in no answer. */

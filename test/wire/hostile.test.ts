@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { InputDecoder } from "#client/wire/decode/input.js";
-import { EnvelopeReader } from "#client/wire/envelope.js";
+import { EnvelopeReader } from "#client/wire/envelope/envelope.js";
 import { WireFault } from "#client/wire/fault.js";
 import { JsonError } from "#client/wire/json/error.js";
 import { readOrdered } from "#client/wire/json/ordered-json.js";
 import { textOf } from "#client/wire/json/print.js";
 import { parseJson } from "#client/wire/json/scan.js";
+import { InputDecoder } from "#runtime/server/wire/input.js";
 import { serdeText } from "./serde-model.js";
 
 const FULL = process.env.SVC_TEST_FULL === "1";

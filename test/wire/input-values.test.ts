@@ -4,16 +4,17 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { Codec } from "#client/wire/contract.js";
-import { sha256 } from "#client/wire/crypto/hash.js";
-import { InputHasher } from "#client/wire/crypto/input-hash.js";
-import { InputDecoder } from "#client/wire/decode/input.js";
-import { heapBytesOf, InputValues } from "#client/wire/decode/input-values.js";
-import { EnvelopeReader } from "#client/wire/envelope.js";
+import type { Codec } from "#client/wire/codec/contract.js";
+import { EnvelopeReader } from "#client/wire/envelope/envelope.js";
+import { InputValues } from "#client/wire/envelope/input-values.js";
 import { WireFault } from "#client/wire/fault.js";
 import { valueCount } from "#client/wire/json/document.js";
 import { TooManyValues } from "#client/wire/json/error.js";
 import { parseJson } from "#client/wire/json/scan.js";
+import { sha256 } from "#client/wire/signature/hash.js";
+import { InputHasher } from "#client/wire/signature/input-hash.js";
+import { heapBytesOf } from "#runtime/server/wire/heap-bytes.js";
+import { InputDecoder } from "#runtime/server/wire/input.js";
 
 const OVER = new WireFault(
   "payload_too_large",

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Codec, Contract, Port } from "#client/wire/contract.js";
-import { ValueDecoder } from "#client/wire/decode/decoder.js";
-import { InputDecoder } from "#client/wire/decode/input.js";
+import type { Codec, Contract, Port } from "#client/wire/codec/contract.js";
+import { ValueDecoder } from "#client/wire/codec/decoder.js";
 import { WireFault } from "#client/wire/fault.js";
+import { InputDecoder } from "#runtime/server/wire/input.js";
 import { proves } from "../proves.js";
 
 const CANARY = "CANARY_7f3a";

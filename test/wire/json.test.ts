@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { ValueDecoder } from "#client/wire/decode/decoder.js";
+import { ValueDecoder } from "#client/wire/codec/decoder.js";
 import { DOUBLE, type JsonFacts, kindAt } from "#client/wire/json/document.js";
 import { JsonError, lineColumn } from "#client/wire/json/error.js";
 import { formatDouble } from "#client/wire/json/numbers.js";

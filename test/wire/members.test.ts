@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Codec, Contract } from "#client/wire/contract.js";
-import { ValueDecoder } from "#client/wire/decode/decoder.js";
-import { InputDecoder } from "#client/wire/decode/input.js";
-import { ValueEncoder } from "#client/wire/encode/encoder.js";
+import type { Codec, Contract } from "#client/wire/codec/contract.js";
+import { ValueDecoder } from "#client/wire/codec/decoder.js";
+import { ValueEncoder } from "#client/wire/codec/encoder.js";
+import { InputDecoder } from "#runtime/server/wire/input.js";
 import { assertLinear } from "./growth.js";
 
 const TEXT: Codec = { kind: "string" };

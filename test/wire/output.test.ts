@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { InlineValue, NexusData, NexusValue, OffchainToolOutput } from "#client/wire/bcs/data.js";
-import type { Codec, Contract, Port, Variant } from "#client/wire/contract.js";
-import { ValueEncoder } from "#client/wire/encode/encoder.js";
-import { ErrEval, OutputEncoder, resultBytes, resultJson } from "#client/wire/encode/output.js";
+import type { Codec, Contract, Port, Variant } from "#client/wire/codec/contract.js";
+import { ValueEncoder } from "#client/wire/codec/encoder.js";
 import { WireFault } from "#client/wire/fault.js";
 import { MAX_INLINE_BYTES, MAX_VALUES, OUTPUT_BUDGET } from "#client/wire/protocol.js";
+import { ErrEval, OutputEncoder, resultBytes, resultJson } from "#runtime/server/wire/output.js";
 import { errEval } from "#runtime/tool.js";
 
 const SECRET = "SECRET_7f3a";

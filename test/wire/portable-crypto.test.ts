@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { sha256 } from "#client/wire/crypto/portable-crypto.js";
+import { sha256 } from "#client/wire/signature/portable-crypto.js";
 
 test("its SHA-256 equals Node's for lengths around a block", () => {
   for (let length = 0; length <= 200; length++) {

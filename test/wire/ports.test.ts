@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { derivePorts, isPortName, PortError } from "#client/wire/ports.js";
+import { derivePorts, isPortName, PortError } from "#client/wire/codec/ports.js";
 import { proves, provesRow } from "../proves.js";
 import { encodeMetaSchema } from "./declared-bcs.js";
 

@@ -14,7 +14,7 @@ const LITERALS = [
 /** Other facts with the same numbers. */
 const OTHERS: Readonly<Record<string, string>> = {
   "runtime/server/load/memory-budget.ts": "2_147_483_647",
-  "runtime/client/wire/decode/input-values.ts": "300_000",
+  "runtime/server/wire/heap-bytes.ts": "300_000",
   "generator/dev/page-server/page-server.ts": " = 8 * 1024 * 1024",
   "runtime/http/request.ts": "2 ** 31 - 1",
 };

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { MetaSchema } from "#client/wire/bcs/bcs-shapes.js";
-import { derivePorts, PortError } from "#client/wire/ports.js";
+import { derivePorts, PortError } from "#client/wire/codec/ports.js";
 import { readVectors } from "../vectors/read.js";
 import { encodeMetaSchema } from "./declared-bcs.js";
 

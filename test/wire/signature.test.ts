@@ -4,11 +4,11 @@ import fc from "fast-check";
 import { decodeBase64, decodeBase64url } from "#client/wire/base64.js";
 import { encodeOutput } from "#client/wire/bcs/bcs-writer.js";
 import { NexusData, NexusValue } from "#client/wire/bcs/data.js";
-import { sha256 } from "#client/wire/crypto/hash.js";
-import { InputHasher } from "#client/wire/crypto/input-hash.js";
-import { invocationNonce } from "#client/wire/crypto/nonce.js";
-import { outputHash, toolSignatureMessage } from "#client/wire/crypto/signature.js";
 import { SIGNATURE_VERSION } from "#client/wire/protocol.js";
+import { sha256 } from "#client/wire/signature/hash.js";
+import { InputHasher } from "#client/wire/signature/input-hash.js";
+import { invocationNonce } from "#client/wire/signature/nonce.js";
+import { outputHash, toolSignatureMessage } from "#client/wire/signature/signature.js";
 import { proves } from "../proves.js";
 import { commitmentOf, encodeInputPreimage, inputHashOf } from "./declared-bcs.js";
 

@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Codec } from "#client/wire/contract.js";
-import { DecodeContext, DecoderCompiler, ValueDecoder } from "#client/wire/decode/decoder.js";
-import { InputDecoder } from "#client/wire/decode/input.js";
-import { ValueEncoder } from "#client/wire/encode/encoder.js";
+import type { Codec } from "#client/wire/codec/contract.js";
+import { DecodeContext, DecoderCompiler, ValueDecoder } from "#client/wire/codec/decoder.js";
+import { ValueEncoder } from "#client/wire/codec/encoder.js";
 import { WireFault } from "#client/wire/fault.js";
 import { parseJson } from "#client/wire/json/scan.js";
+import { InputDecoder } from "#runtime/server/wire/input.js";
 import { proves } from "../proves.js";
 
 const NUMBER: Codec = { kind: "number" };
@@ -23,9 +23,11 @@ const COUNTED: Codec = { kind: "wrapped", item: NUMBER };
 /** The number of times that counted values are read when a text is decoded. */
 function readings(codec: Codec, text: string, definitions: (readonly [string, Codec])[] = []): number {
   let count = 0;
-  const compiler = new DecoderCompiler(definitions, (value) => {
-    count++;
-    return value;
+  const compiler = new DecoderCompiler(definitions, {
+    wrap: (value) => {
+      count++;
+      return value;
+    },
   });
   compiler.compile(codec)(parseJson(Buffer.from(text)), 0, new DecodeContext(false));
   return count;

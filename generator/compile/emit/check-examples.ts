@@ -1,6 +1,6 @@
 /** Checks `@default` and `@example` values against the type and the published schema. */
 
-import { ValueDecoder, WireFault } from "svc-runtime/internal/generator";
+import { formats, ValueDecoder, WireFault } from "svc-runtime/internal/generator";
 import { type Json, printJson } from "../../json.js";
 import { OutOfTime, runWithin } from "../../run-within.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
@@ -15,7 +15,7 @@ export function checkExamples(examples: readonly Example[], { definitions }: Too
     if (value === null && optional) return [];
     const problem = problemWithin(
       () =>
-        decodingProblem(value, new ValueDecoder(codec(shape), codecs)) ??
+        decodingProblem(value, new ValueDecoder(codec(shape), codecs, { formats })) ??
         schemas.judge.compile(schemas.value(shape, definitions))(value),
     );
     return problem === undefined ? [] : [diagnostic("SVC173", { place, subject }, problem)];

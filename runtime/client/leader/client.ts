@@ -3,11 +3,8 @@ import { checkNames } from "../check-names.js";
 import { checkedInteger } from "../checked-integer.js";
 import { decodeBase64url } from "../wire/base64.js";
 import type { MetaSchema } from "../wire/bcs/bcs-shapes.js";
-import type { Contract } from "../wire/contract.js";
-import type { VerifyKey } from "../wire/crypto/ed25519-keys.js";
-import { InputHasher } from "../wire/crypto/input-hash.js";
-import { outputHash } from "../wire/crypto/signature.js";
-import { derivePorts, PortError } from "../wire/ports.js";
+import type { Contract } from "../wire/codec/contract.js";
+import { derivePorts, PortError } from "../wire/codec/ports.js";
 import {
   DEFAULT_HEADER_PREFIX,
   DEFAULT_REPLAY_CACHE_TTL_MS,
@@ -17,6 +14,9 @@ import {
   SignatureHeaders,
 } from "../wire/protocol.js";
 import { isMemoryName } from "../wire/replay-memory-header.js";
+import type { VerifyKey } from "../wire/signature/ed25519-keys.js";
+import { InputHasher } from "../wire/signature/input-hash.js";
+import { outputHash } from "../wire/signature/signature.js";
 import { type Address, Addresses } from "./addresses.js";
 import {
   beforeAttempt,

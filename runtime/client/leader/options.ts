@@ -3,7 +3,7 @@
 import { checkNames, type Names } from "../check-names.js";
 import { checkedInteger } from "../checked-integer.js";
 import { isLoopback } from "../loopback.js";
-import type { Contract } from "../wire/contract.js";
+import type { Contract } from "../wire/codec/contract.js";
 import type { Ran } from "../wire/error-codes.js";
 import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
 import { LeaderError, type LeaderErrorCode } from "./error.js";

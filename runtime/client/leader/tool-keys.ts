@@ -1,4 +1,4 @@
-import type { VerifyKey } from "../wire/crypto/ed25519-keys.js";
+import type { VerifyKey } from "../wire/signature/ed25519-keys.js";
 import { LeaderError } from "./error.js";
 import { type PublicKey, publicKey } from "./result/result.js";
 

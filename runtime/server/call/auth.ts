@@ -1,8 +1,8 @@
 /** Authentication: verifies the headers of a signed request and returns the caller (protocol.md section 5). */
 
 import { decodeBase64url } from "svc-client/internal/wire/base64";
-import type { Ed25519Engine } from "svc-client/internal/wire/crypto/ed25519";
 import { isLeaderId, MAX_U64, SIGNATURE_VERSION, type SignatureHeaders } from "svc-client/internal/wire/protocol";
+import type { Ed25519Engine } from "svc-client/internal/wire/signature/ed25519";
 import type { LeaderResolver } from "../../config/leader-resolver.js";
 import type { AuthContext } from "../../tool.js";
 import { RequestError } from "../errors/request-error.js";

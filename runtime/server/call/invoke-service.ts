@@ -3,11 +3,11 @@
  * framework. Comments such as `// 3: 422` name the step of section 7 and the statuses that it can return.
  */
 
-import type { Ed25519Engine } from "svc-client/internal/wire/crypto/ed25519";
-import { DEFAULT_MAX_INPUT_VALUES, InputValues } from "svc-client/internal/wire/decode/input-values";
+import { InputValues } from "svc-client/internal/wire/envelope/input-values";
 import { type ErrorCode, statusOf } from "svc-client/internal/wire/error-codes";
 import type { SignatureHeaders } from "svc-client/internal/wire/protocol";
 import { type Repeat, readRepeat } from "svc-client/internal/wire/replay-memory-header";
+import type { Ed25519Engine } from "svc-client/internal/wire/signature/ed25519";
 import { replayTtlOf, type ToolkitRuntimeConfig } from "../../config/config.js";
 import { endsWithin } from "../../time-limit.js";
 import { type AuthContext, InvocationAborted, type Logger } from "../../tool.js";
@@ -18,6 +18,7 @@ import { bodyBytesBound } from "../load/memory-budget.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import { CLAIM_LIMIT_MS, claimRun, endLease } from "../replay/claim.js";
 import type { CachedAnswer, ReplayLease, ReplayStore } from "../replay/store.js";
+import { DEFAULT_MAX_INPUT_VALUES } from "../wire/heap-bytes.js";
 import { AllowedOrigins } from "./allowed-origins.js";
 import { announcedLength } from "./announced-length.js";
 import { Authenticator } from "./auth.js";

@@ -1,7 +1,7 @@
 /** Data exchanged by the transport, the invoke service and the runs of tools. */
 
 import { asBuffer } from "svc-client/internal/wire/bytes";
-import type { CommittedText } from "svc-client/internal/wire/committed-texts";
+import type { CommittedText } from "svc-client/internal/wire/envelope/committed-texts";
 import { type ErrorCode, statusOf } from "svc-client/internal/wire/error-codes";
 import type { JsonDocument } from "svc-client/internal/wire/json/document";
 import { asciiText } from "svc-client/internal/wire/printable";

@@ -1,11 +1,11 @@
 /** Metadata document of a served tool (protocol.md section 9), and its URL. */
 
 import { isIP } from "node:net";
-import type { Contract } from "svc-client/internal/wire/contract";
+import type { Contract } from "svc-client/internal/wire/codec/contract";
 import { plainText } from "svc-client/internal/wire/json/untyped-json";
-import { metadataText } from "svc-client/internal/wire/metadata";
 import { SvcTool, type SvcToolClass } from "../../tool.js";
 import { RequestError } from "../errors/request-error.js";
+import { metadataText } from "../wire/metadata.js";
 import type { RequestHeaders } from "./messages.js";
 
 /**

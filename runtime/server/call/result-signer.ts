@@ -1,10 +1,10 @@
 /** Signs the results of calls, and checks stored results before they are sent again (protocol.md sections 4 and 8). */
 
 import { asBuffer, base64url } from "svc-client/internal/wire/bytes";
-import { type Ed25519Engine, prepareVerifyKey } from "svc-client/internal/wire/crypto/ed25519";
-import type { SigningKey } from "svc-client/internal/wire/crypto/ed25519-keys";
-import { outputHash, toolSignatureMessage } from "svc-client/internal/wire/crypto/signature";
 import { RESULT_CONTENT_TYPE, SIGNATURE_VERSION, type SignatureHeaders } from "svc-client/internal/wire/protocol";
+import { type Ed25519Engine, prepareVerifyKey } from "svc-client/internal/wire/signature/ed25519";
+import type { SigningKey } from "svc-client/internal/wire/signature/ed25519-keys";
+import { outputHash, toolSignatureMessage } from "svc-client/internal/wire/signature/signature";
 import type { ToolkitRuntimeConfig } from "../../config/config.js";
 import type { AuthContext } from "../../tool.js";
 import { RequestError } from "../errors/request-error.js";

@@ -6,7 +6,7 @@
 
 import { copyBytes } from "svc-client/internal/wire/bcs/bcs-writer";
 import { asBuffer, base64url } from "svc-client/internal/wire/bytes";
-import type { SigningKey } from "svc-client/internal/wire/crypto/ed25519-keys";
+import type { SigningKey } from "svc-client/internal/wire/signature/ed25519-keys";
 import type { ReplayCaller } from "./store.js";
 
 // Layout: the leader's signature, the tool's signature, and a prefix of the tool's public key, which reveals a change

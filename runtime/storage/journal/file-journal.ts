@@ -7,7 +7,7 @@
 import { type FileHandle, open, readFile, realpath, rename, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
-import { sha256 } from "svc-client/internal/wire/crypto/hash";
+import { sha256 } from "svc-client/internal/wire/signature/hash";
 import { StorageError, systemCode } from "../storage-error.js";
 import type { UploadEntry, UploadJournal } from "./journal.js";
 

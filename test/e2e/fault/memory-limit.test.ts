@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { publicKeyOf } from "#client/wire/crypto/ed25519.js";
+import { publicKeyOf } from "#client/wire/signature/ed25519.js";
 import { PRELUDE, start } from "../../runtime/child.js";
 import { expectError, RawConnection } from "../../runtime/raw.js";
 import { alice, countingTool, echoCall, sendPlain } from "../../runtime/tools.js";

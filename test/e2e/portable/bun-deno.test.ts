@@ -70,7 +70,7 @@ describe("in other runtimes", { skip }, () => {
     writeFileSync(join(folder, "portable.mjs"), (await platformProgram()).code);
     const native = await bundleForBrowsers(
       `export * from "./platform.js";
-      export const selectEngine = async (name: "libsodium" | "node:crypto") => (await import("#client/wire/crypto/ed25519.js")).selectEngine(name);`,
+      export const selectEngine = async (name: "libsodium" | "node:crypto") => (await import("#client/wire/signature/ed25519.js")).selectEngine(name);`,
       undefined,
       { platform: "node", external: ["svc-client", "svc-runtime/*", "#client/*", "#runtime/*", "@noble/*"] },
     );

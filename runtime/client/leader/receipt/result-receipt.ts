@@ -2,10 +2,10 @@
 
 import { checkNames, type Names } from "../../check-names.js";
 import type { MetaSchema } from "../../wire/bcs/bcs-shapes.js";
-import { committedBytes } from "../../wire/committed-texts.js";
-import type { VerifyKey } from "../../wire/crypto/ed25519-keys.js";
-import { EnvelopeReader } from "../../wire/envelope.js";
+import { committedBytes } from "../../wire/envelope/committed-texts.js";
+import { EnvelopeReader } from "../../wire/envelope/envelope.js";
 import { SignatureHeaders } from "../../wire/protocol.js";
+import type { VerifyKey } from "../../wire/signature/ed25519-keys.js";
 import { engine } from "../engine.js";
 import type { PreparedLeader } from "../request/request.js";
 import type { SignedRequest } from "../request/signed-request.js";

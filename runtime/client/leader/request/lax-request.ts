@@ -6,8 +6,8 @@
 import { Buffer } from "#platform/bytes";
 import { sha256 } from "#platform/hash";
 import type { PortShape } from "../../wire/bcs/bcs-shapes.js";
-import { InputHasher } from "../../wire/crypto/input-hash.js";
 import { MAX_VALUES } from "../../wire/protocol.js";
+import { InputHasher } from "../../wire/signature/input-hash.js";
 import { envelopeBody, envelopePort, valueText } from "./request.js";
 import type { Envelope } from "./signed-request.js";
 

@@ -9,15 +9,12 @@ import type { PortShape } from "../../wire/bcs/bcs-shapes.js";
 import { exactBytes } from "../../wire/bcs/bcs-writer.js";
 import { shareBrand } from "../../wire/brand.js";
 import { asBuffer } from "../../wire/bytes.js";
-import { SigningKey } from "../../wire/crypto/ed25519-keys.js";
-import { InputHasher } from "../../wire/crypto/input-hash.js";
-import { invocationNonce } from "../../wire/crypto/nonce.js";
-import { kindOf } from "../../wire/decode/mismatch.js";
 import type { JsonDocument } from "../../wire/json/document.js";
 import { quote, textOf } from "../../wire/json/print.js";
 import { foldTape } from "../../wire/json/read.js";
 import { parseJson } from "../../wire/json/scan.js";
 import { PlainValueError, plainText } from "../../wire/json/untyped-json.js";
+import { kindOf } from "../../wire/kinds.js";
 import {
   isLeaderId,
   MAX_DEPTH,
@@ -27,6 +24,9 @@ import {
   SIGNATURE_VERSION,
   SignatureHeaders,
 } from "../../wire/protocol.js";
+import { SigningKey } from "../../wire/signature/ed25519-keys.js";
+import { InputHasher } from "../../wire/signature/input-hash.js";
+import { invocationNonce } from "../../wire/signature/nonce.js";
 import { engine } from "../engine.js";
 import { LeaderError } from "../error.js";
 import { Attempts, type Envelope, type SignedRequest } from "./signed-request.js";

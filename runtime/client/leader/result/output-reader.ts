@@ -1,13 +1,12 @@
 import type { WalrusValue } from "../../wire/bcs/data.js";
-import type { Contract } from "../../wire/contract.js";
-import { type Decode, DecodeContext, readInput } from "../../wire/decode/decoder.js";
-import { Mismatch } from "../../wire/decode/mismatch.js";
-import { ResultDecoderCompiler } from "../../wire/decode/result-decoder.js";
+import type { Contract } from "../../wire/codec/contract.js";
+import { type Decode, DecodeContext, DecoderCompiler, readInput } from "../../wire/codec/decoder.js";
+import { Mismatch } from "../../wire/codec/mismatch.js";
+import { FAILURE } from "../../wire/codec/ports.js";
+import { WithSerdeErrorPath } from "../../wire/codec/with-error-path.js";
 import { WireFault } from "../../wire/fault.js";
 import { kindAt, NULL } from "../../wire/json/document.js";
 import { setAbsent, setMember } from "../../wire/json/untyped-json.js";
-import { FAILURE } from "../../wire/ports.js";
-import { WithSerdeErrorPath } from "../../wire/with-error-path.js";
 import { LeaderError } from "../error.js";
 import type { ResultPort } from "./result.js";
 
@@ -30,7 +29,7 @@ export class OutputReader {
   readonly #variants: ReadonlyMap<string, VariantDecoder>;
 
   constructor({ output, definitions = [] }: Pick<Contract, "output" | "definitions">) {
-    const compiler = new ResultDecoderCompiler(definitions, WithSerdeErrorPath.of);
+    const compiler = new DecoderCompiler(definitions, { wrap: WithSerdeErrorPath.of, isResult: true });
     this.#variants = new Map(
       [...output, FAILURE].map(({ name, text = false, ports }) => {
         const compiled = ports.map(({ name, optional = false, codec }) => {

@@ -5,8 +5,8 @@
 
 import { asBuffer } from "../bytes.js";
 import { formatDateTime } from "../date-time.js";
-import { bigintRange, kindOf } from "../decode/mismatch.js";
 import { type Path, pathText } from "../fault.js";
+import { bigintRange, kindOf } from "../kinds.js";
 import { MAX_DEPTH } from "../protocol.js";
 import { ARRAY, endAt, type JsonDocument, kindAt, startAt } from "./document.js";
 import { formatNumber } from "./numbers.js";

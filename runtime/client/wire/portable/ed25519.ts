@@ -2,13 +2,13 @@
 
 import { getPublicKey } from "@noble/ed25519";
 import { asBuffer } from "../bytes.js";
-import type { EngineSelection } from "../crypto/ed25519-engine.js";
-import { exactCopy, PUBLIC_KEY_BYTES, SEED_BYTES, SigningKey } from "../crypto/ed25519-keys.js";
-import { nobleEngine } from "../crypto/portable-crypto.js";
+import type { EngineSelection } from "../signature/ed25519-engine.js";
+import { exactCopy, PUBLIC_KEY_BYTES, SEED_BYTES, SigningKey } from "../signature/ed25519-keys.js";
+import { nobleEngine } from "../signature/portable-crypto.js";
 
-export type { Ed25519Engine } from "../crypto/ed25519-engine.js";
-export { prepareVerifyKey } from "../crypto/ed25519-keys.js";
-export { isValidPublicKey } from "../crypto/portable-crypto.js";
+export type { Ed25519Engine } from "../signature/ed25519-engine.js";
+export { prepareVerifyKey } from "../signature/ed25519-keys.js";
+export { isValidPublicKey } from "../signature/portable-crypto.js";
 
 /** Prepares a 32-byte private key. Copies the bytes. */
 export function prepareSigningKey(seed: Uint8Array): SigningKey {

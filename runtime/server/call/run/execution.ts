@@ -4,14 +4,6 @@
  */
 
 import type { WalrusValue } from "svc-client/internal/wire/bcs/data";
-import type { InputDecoder } from "svc-client/internal/wire/decode/input";
-import {
-  type EncodedOutput,
-  ErrEval,
-  type OutputEncoder,
-  resultBytes,
-  resultJson,
-} from "svc-client/internal/wire/encode/output";
 import { WireFault } from "svc-client/internal/wire/fault";
 import {
   type AuthContext,
@@ -23,6 +15,8 @@ import {
   PermissionDenied,
   SvcTool,
 } from "../../../tool.js";
+import type { InputDecoder } from "../../wire/input.js";
+import { type EncodedOutput, ErrEval, type OutputEncoder, resultBytes, resultJson } from "../../wire/output.js";
 import {
   type Answer,
   type Call,

@@ -1,15 +1,15 @@
 /** State of a tool class that all its calls share, created once at start-up. */
 
 import { parseFqn } from "svc-client/internal/fqn";
-import type { Contract } from "svc-client/internal/wire/contract";
-import { InputDecoder } from "svc-client/internal/wire/decode/input";
-import { heapBytesOf } from "svc-client/internal/wire/decode/input-values";
-import { OutputEncoder } from "svc-client/internal/wire/encode/output";
-import { EnvelopeReader } from "svc-client/internal/wire/envelope";
+import type { Contract } from "svc-client/internal/wire/codec/contract";
+import { EnvelopeReader } from "svc-client/internal/wire/envelope/envelope";
 import { MAX_TIMEOUT_MS } from "svc-client/internal/wire/protocol";
 import { contractOf } from "../../../contracts.js";
 import { SvcTool, type SvcToolClass } from "../../../tool.js";
 import { StartupError } from "../../errors/startup-error.js";
+import { heapBytesOf } from "../../wire/heap-bytes.js";
+import { InputDecoder } from "../../wire/input.js";
+import { OutputEncoder } from "../../wire/output.js";
 import type { ToolCode } from "./execution.js";
 import { RunDeadlines } from "./run-deadlines.js";
 import { undeclaredNotice } from "./undeclared-notice.js";

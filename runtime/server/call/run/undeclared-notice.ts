@@ -1,10 +1,10 @@
 /** Logs members that callers send but a tool's input does not declare, for the author of the tool. */
 
 import { closest } from "svc-client/internal/did-you-mean";
-import { type CommittedText, committedBytes } from "svc-client/internal/wire/committed-texts";
-import type { Contract } from "svc-client/internal/wire/contract";
-import { undeclaredMembers } from "svc-client/internal/wire/decode/undeclared";
+import type { Contract } from "svc-client/internal/wire/codec/contract";
+import { type CommittedText, committedBytes } from "svc-client/internal/wire/envelope/committed-texts";
 import type { Logger } from "../../../tool.js";
+import { undeclaredMembers } from "../../wire/undeclared.js";
 import type { CallInput } from "../messages.js";
 
 /** Minimum interval between two checks of a tool's inputs, in milliseconds. */

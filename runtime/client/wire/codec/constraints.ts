@@ -1,7 +1,6 @@
 /** Compiles the constraints of codecs, at start-up, to functions that return a mismatch or undefined. */
 
-import type { IntegerBounds, ListConstraints, NumberBounds, TextConstraints } from "../contract.js";
-import { formats } from "./formats.js";
+import type { IntegerBounds, ListConstraints, NumberBounds, TextConstraints } from "./contract.js";
 import { Mismatch } from "./mismatch.js";
 
 /**
@@ -86,7 +85,14 @@ function boundsCheck<Value extends number | bigint, Bound extends number | bigin
   return every(checks);
 }
 
-export function textCheck({ minLength, maxLength, patterns = [], format }: TextConstraints): Check<string> | undefined {
+/** Checks of text formats, by name. */
+export type Formats = Readonly<Record<string, (text: string) => boolean>>;
+
+/** @param formats without them, no format is checked */
+export function textCheck(
+  { minLength, maxLength, patterns = [], format }: TextConstraints,
+  formats: Formats | undefined,
+): Check<string> | undefined {
   const checks: Check<string>[] = [];
   if (minLength !== undefined || maxLength !== undefined) {
     checks.push((text) => {
@@ -103,7 +109,7 @@ export function textCheck({ minLength, maxLength, patterns = [], format }: TextC
     const expression = new RegExp(pattern, "u");
     checks.push(matchCheck((text) => expression.test(text), `a string that matches ${pattern}`));
   }
-  if (format !== undefined) {
+  if (format !== undefined && formats !== undefined) {
     const matches = Object.hasOwn(formats, format) ? formats[format] : undefined;
     if (matches === undefined) throw new RangeError(`contract: no format is called ${JSON.stringify(format)}`);
     checks.push(matchCheck(matches, `a string of the format ${format}`));

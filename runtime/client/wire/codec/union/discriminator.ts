@@ -1,7 +1,7 @@
 /** Discriminated unions: each object branch has another literal in one member, so only one branch is tried. */
 
-import type { Codec, CodecOf } from "../../contract.js";
-import type { ResolveDefinition } from "../../definitions.js";
+import type { Codec, CodecOf } from "../contract.js";
+import type { ResolveDefinition } from "../definitions.js";
 import { literalMismatch, type Mismatch } from "../mismatch.js";
 
 /** Member whose literal identifies the object branch of a union. */

@@ -1,6 +1,7 @@
 /** Limits the work that all unions of one call may cause (protocol.md section 1). */
 
-import { inputFault } from "../../fault.js";
+import type { Steps } from "svc-client/internal/wire/codec/decode-context";
+import { inputFault } from "svc-client/internal/wire/fault";
 
 /** Steps that every call has, enough to try each branch of large unions. */
 export const BASE_STEPS = 500_000;
@@ -11,7 +12,7 @@ const STEPS_OF_VALUE = 2;
  * Steps left for a call. A step reads one member or item for a branch while other branches may read it again. A union
  * with only one possible branch takes no steps.
  */
-export class UnionSteps {
+export class UnionSteps implements Steps {
   #left: number;
 
   /** @param valueCount number of values in the call */

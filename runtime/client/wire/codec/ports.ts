@@ -1,10 +1,10 @@
 /** Derives the ports of a tool from its schemas (protocol.md section 2). */
 
 import { Buffer } from "#platform/bytes";
-import type { MetaSchema, PortShape, VariantShape } from "./bcs/bcs-shapes.js";
+import type { MetaSchema, PortShape, VariantShape } from "../bcs/bcs-shapes.js";
+import { type Json, JsonObject, readOrdered } from "../json/ordered-json.js";
+import { MAX_INPUT_PORTS, MAX_NAME_BYTES, MAX_VARIANT_PORTS, MAX_VARIANTS } from "../protocol.js";
 import type { Variant } from "./contract.js";
-import { type Json, JsonObject, readOrdered } from "./json/ordered-json.js";
-import { MAX_INPUT_PORTS, MAX_NAME_BYTES, MAX_VARIANT_PORTS, MAX_VARIANTS } from "./protocol.js";
 
 /** Reserved failure variant that every tool has without declaring it. */
 export const FAILURE_VARIANT = "_err_eval";

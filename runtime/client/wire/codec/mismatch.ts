@@ -1,5 +1,5 @@
 import { type Path, pathText } from "../fault.js";
-import { MAX_I64, MAX_U64, MIN_I64 } from "../protocol.js";
+import { kindOf } from "../kinds.js";
 
 /** A value that does not fit its type: path, expected kind and actual kind. Never contains the value. */
 export class Mismatch {
@@ -97,27 +97,4 @@ export function literalMismatch(literals: readonly unknown[]): (kind: string) =>
   const expected = literals.map((literal) => JSON.stringify(literal)).join(" or ");
   const kinds = new Set(literals.map(kindOf));
   return (kind) => new Mismatch(expected, kinds.has(kind) ? kind.replace(/^an?/, "another") : kind);
-}
-
-export function kindOf(value: unknown): string {
-  if (value === null) return "null";
-  if (value === undefined) return "nothing";
-  if (Array.isArray(value)) return "an array";
-  if (value instanceof Promise) return "a Promise that was not awaited";
-  switch (typeof value) {
-    case "bigint":
-      return "an integer";
-    case "object":
-      return "an object";
-    default:
-      return `a ${typeof value}`;
-  }
-}
-
-const FORMAT_BOUNDS = { int64: [MIN_I64, MAX_I64], uint64: [0n, MAX_U64] } as const;
-
-/** Bounds of a bigint codec (protocol.md section 5) and the name of the range in messages. */
-export function bigintRange(format: "int64" | "uint64" | undefined): { min: bigint; max: bigint; name: string } {
-  const [min, max] = format === undefined ? ([MIN_I64, MAX_U64] as const) : FORMAT_BOUNDS[format];
-  return { min, max, name: format === undefined ? "an integer from -2^63 to 2^64-1" : `an ${format} integer` };
 }

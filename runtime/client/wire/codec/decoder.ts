@@ -5,9 +5,7 @@
 
 import { decodeOwnBase64 } from "../base64.js";
 import { asBuffer } from "../bytes.js";
-import type { Codec, CodecOf, Contract } from "../contract.js";
 import { parseDateTime } from "../date-time.js";
-import { Definitions } from "../definitions.js";
 import { inputFault } from "../fault.js";
 import {
   ARRAY,
@@ -34,31 +32,38 @@ import { JsonError } from "../json/error.js";
 import { entryKind, scalarOf, stringOf, stringValueOf } from "../json/read.js";
 import { parseJson } from "../json/scan.js";
 import { plainValueOf, setAbsent, setMember } from "../json/untyped-json.js";
-import { listCheck, mapTuple, type TupleParts, tuplePart } from "../list-parts.js";
+import { bigintRange } from "../kinds.js";
 import { repeatedItem } from "./comparable.js";
-import { countCheck, integerCheck, numberCheck, textCheck } from "./constraints.js";
-import { type Decode, DecodeContext } from "./decode-context.js";
+import { countCheck, type Formats, integerCheck, numberCheck, textCheck } from "./constraints.js";
+import type { Codec, CodecOf, Contract } from "./contract.js";
+import { type Decode, DecodeContext, type Steps } from "./decode-context.js";
+import { Definitions } from "./definitions.js";
+import { listCheck, mapTuple, type TupleParts, tuplePart } from "./list-parts.js";
 import { MemberNames } from "./member-names.js";
-import { bigintRange, literalMismatch, Mismatch } from "./mismatch.js";
+import { literalMismatch, Mismatch } from "./mismatch.js";
 import { discriminatorOf } from "./union/discriminator.js";
 import { compileIndexes } from "./union/union-choice.js";
 import { unionDecoder } from "./union/union-decoder.js";
-import type { UnionSteps } from "./union/union-steps.js";
 
 export { type Decode, DecodeContext } from "./decode-context.js";
 
 /** A double that the sender may have rounded from an integer. */
 const ROUNDED = "a double beyond +/-(2^53-1): send all digits, in JavaScript a bigint";
 
-/** Creates a `WithSerdeErrorPath`. Passed as a parameter because that class imports this module. */
-export type Wrap = (value: unknown) => unknown;
+export interface DecoderOptions {
+  /** Creates the value of a `wrapped` codec, a `WithSerdeErrorPath`; by default the inner value. */
+  readonly wrap?: (value: unknown) => unknown;
+  /** By default, no format is checked. */
+  readonly formats?: Formats;
+  /** Whether values are results, which are checked by type only, as servers check them. */
+  readonly isResult?: boolean;
+}
 
 export class ValueDecoder {
   readonly #decode: Decode;
 
-  /** @param wrap creates the value of a `wrapped` codec; by default the inner value */
-  constructor(codec: Codec, definitions: Contract["definitions"] = [], wrap?: Wrap) {
-    this.#decode = new DecoderCompiler(definitions, wrap).compile(codec);
+  constructor(codec: Codec, definitions: Contract["definitions"] = [], options?: DecoderOptions) {
+    this.#decode = new DecoderCompiler(definitions, options).compile(codec);
   }
 
   /**
@@ -100,18 +105,18 @@ export class DecoderCompiler {
   hasUnion = false;
   readonly #definitions: Definitions<Decode>;
 
-  readonly #wrap: Wrap;
+  readonly #options: DecoderOptions;
 
-  /** @param wrap creates the value of a `wrapped` codec; by default the inner value */
-  constructor(definitions: NonNullable<Contract["definitions"]>, wrap: Wrap = (value) => value) {
-    this.#wrap = wrap;
+  constructor(definitions: NonNullable<Contract["definitions"]>, options: DecoderOptions = {}) {
+    this.#options = options;
     this.#definitions = new Definitions(definitions);
   }
 
-  compile(codec: Codec): Decode {
+  /** @param checks whether constraints are checked; inside a union always, because they choose the branch */
+  compile(codec: Codec, checks = this.#options.isResult !== true): Decode {
     switch (codec.kind) {
       case "json":
-        return this.#json(codec);
+        return this.#json(codec, checks);
       case "null":
         return (document, entry) =>
           kindAt(document, entry) === NULL ? null : new Mismatch("null", entryKind(document, entry));
@@ -121,7 +126,7 @@ export class DecoderCompiler {
           return kind === TRUE || (kind === FALSE ? false : new Mismatch("a boolean", entryKind(document, entry)));
         };
       case "string": {
-        const check = textCheck(codec);
+        const check = checks ? textCheck(codec, this.#options.formats) : undefined;
         return (document, entry) => {
           const text = stringValueOf(document, entry);
           if (text === undefined) return new Mismatch("a string", entryKind(document, entry));
@@ -129,7 +134,7 @@ export class DecoderCompiler {
         };
       }
       case "number":
-        return this.#number(codec);
+        return this.#number(codec, checks);
       case "literal": {
         const values = new Set<unknown>(codec.values);
         const mismatch = literalMismatch(codec.values);
@@ -140,7 +145,7 @@ export class DecoderCompiler {
         };
       }
       case "bigint":
-        return this.#bigint(codec);
+        return this.#bigint(codec, checks);
       case "date":
         return (document, entry) => {
           const text = stringValueOf(document, entry);
@@ -155,31 +160,32 @@ export class DecoderCompiler {
         };
       case "array":
       case "tuple": {
-        const list = this.list(codec);
+        const list = this.list(codec, checks);
         return (document, entry, context) => list.decode(document, entry, context);
       }
       case "wrapped": {
-        const decode = this.compile(codec.item);
+        const decode = this.compile(codec.item, checks);
+        const { wrap = (value) => value } = this.#options;
         return (document, entry, context) => {
           const value = decode(document, entry, context);
-          return value instanceof Mismatch ? value : this.#wrap(value);
+          return value instanceof Mismatch ? value : wrap(value);
         };
       }
       case "object":
-        return this.#object(codec);
+        return this.#object(codec, checks);
       case "union":
         return this.#union(codec);
       case "ref":
-        return this.#reference(codec.name);
+        return this.#reference(codec.name, checks);
     }
   }
 
-  list(codec: ListCodec): ListDecoder {
-    return new ListDecoder(codec, (item) => this.compile(item));
+  list(codec: ListCodec, checks = true): ListDecoder {
+    return new ListDecoder(codec, (item) => this.compile(item, checks), checks);
   }
 
   #union(codec: CodecOf<"union">): Decode {
-    const branches = codec.branches.map((branch) => this.compile(branch));
+    const branches = codec.branches.map((branch) => this.compile(branch, true));
     const { codecOf } = this.#definitions;
     const discriminator = discriminatorOf(codec.branches, codecOf, branches);
     const union = unionDecoder(codec.branches, codecOf, branches);
@@ -206,12 +212,13 @@ export class DecoderCompiler {
     };
   }
 
-  #json(codec: CodecOf<"json">): Decode {
+  #json(codec: CodecOf<"json">, checks: boolean): Decode {
     const { except } = codec;
-    const checkNumber = numberCheck(codec);
-    const checkText = textCheck(codec);
-    const checkCount = countCheck(codec);
-    const unique = codec.uniqueItems === true;
+    const checked = checks ? codec : {};
+    const checkNumber = numberCheck(checked);
+    const checkText = textCheck(checked, undefined);
+    const checkCount = countCheck(checked);
+    const unique = checks && codec.uniqueItems === true;
     const array = (document: JsonDocument, entry: number) => {
       const mismatch = checkCount?.(itemCount(document, entry));
       if (mismatch !== undefined) return mismatch;
@@ -233,10 +240,10 @@ export class DecoderCompiler {
     };
   }
 
-  #number(codec: CodecOf<"number">): Decode {
+  #number(codec: CodecOf<"number">, checks: boolean): Decode {
     const integer = codec.integer === true;
     const expected = integer ? "an integer within +/-(2^53-1)" : "a number";
-    const check = numberCheck(codec);
+    const check = checks ? numberCheck(codec) : undefined;
     return (document, entry) => {
       const kind = kindAt(document, entry);
       if (kind === LARGE_INTEGER || (kind === DOUBLE && isFarInteger(document, entry))) {
@@ -251,9 +258,9 @@ export class DecoderCompiler {
     };
   }
 
-  #bigint(codec: CodecOf<"bigint">): Decode {
+  #bigint(codec: CodecOf<"bigint">, checks: boolean): Decode {
     const { min, max, name } = bigintRange(codec.format);
-    const check = integerCheck(codec);
+    const check = checks ? integerCheck(codec) : undefined;
     return (document, entry) => {
       const kind = kindAt(document, entry);
       if (kind === DOUBLE) {
@@ -270,11 +277,11 @@ export class DecoderCompiler {
     };
   }
 
-  #object(codec: CodecOf<"object">): Decode {
+  #object(codec: CodecOf<"object">, checks: boolean): Decode {
     const declared = codec.members.map(({ name, optional, codec }) => ({
       name,
       optional: optional === true,
-      decode: this.compile(codec),
+      decode: this.compile(codec, checks),
       literal: codec.kind === "literal",
       inherited: name in Object.prototype,
     }));
@@ -282,7 +289,7 @@ export class DecoderCompiler {
     // Literals are decoded first because a wrong literal rules out this branch of a union.
     const literals = [...declared.keys()].filter((i) => declared[i]?.literal);
     const names = new MemberNames(declared.map(({ name }) => name));
-    const decoderOf = compileIndexes(codec, (each) => this.compile(each));
+    const decoderOf = compileIndexes(codec, (each) => this.compile(each, checks));
     // Members to visit if they are absent. Other members are visited only if present: a type may have a thousand
     // optional ones.
     const expected = [...declared.keys()].filter((i) => !declared[i]?.optional || declared[i]?.inherited);
@@ -365,8 +372,8 @@ export class DecoderCompiler {
     };
   }
 
-  #reference(name: string): Decode {
-    const definition = this.#definitions.get(name, (codec) => this.compile(codec));
+  #reference(name: string, checks: boolean): Decode {
+    const definition = this.#definitions.get(name, (codec) => this.compile(codec, checks), `${checks}`);
     return (document, entry, context) =>
       context.choices > 0 && holdsContainer(document, entry)
         ? context.once(definition.id, entry, () => definition.compiled(document, entry, context))
@@ -395,9 +402,9 @@ export class ListDecoder {
   readonly #check: ((count: number) => Mismatch | undefined) | undefined;
   readonly #unique: boolean;
 
-  constructor(codec: ListCodec, compile: (codec: Codec) => Decode) {
-    this.#check = listCheck(codec);
-    this.#unique = codec.uniqueItems === true;
+  constructor(codec: ListCodec, compile: (codec: Codec) => Decode, checks: boolean) {
+    this.#check = listCheck(codec, checks);
+    this.#unique = checks && codec.uniqueItems === true;
     if (codec.kind === "array") {
       this.#item = compile(codec.item);
     } else {
@@ -426,7 +433,7 @@ export class ListDecoder {
   /** Decodes one text for each item. */
   decodeEach(
     texts: readonly { readonly document: JsonDocument; readonly entry: number }[],
-    steps: UnionSteps | undefined,
+    steps: Steps | undefined,
   ): unknown {
     const mismatch = this.#check?.(texts.length);
     if (mismatch !== undefined) return mismatch;

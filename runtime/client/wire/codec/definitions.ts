@@ -1,8 +1,8 @@
 /** Compiles each definition of a contract once, and caches its results for the values of one document. */
 
 import type { Codec, Contract } from "./contract.js";
-import { Mismatch } from "./decode/mismatch.js";
-import type { Tally } from "./decode/union/union-choice.js";
+import { Mismatch } from "./mismatch.js";
+import type { Tally } from "./union/union-choice.js";
 
 /** Compiled definition. `compiled` is set before the definition is used. */
 interface CompiledDefinition<Compiled> {

@@ -1,13 +1,10 @@
 /** Reads the body of a signed request (protocol.md section 5). */
 
 import { Buffer } from "#platform/bytes";
-import { decodeBase64 } from "./base64.js";
-import type { PortShape } from "./bcs/bcs-shapes.js";
-import { type Item, SignedInput } from "./committed-texts.js";
-import { InputHasher } from "./crypto/input-hash.js";
-import { InputValues } from "./decode/input-values.js";
-import { MemberNames } from "./decode/member-names.js";
-import { inputFault, pathText } from "./fault.js";
+import { decodeBase64 } from "../base64.js";
+import type { PortShape } from "../bcs/bcs-shapes.js";
+import { MemberNames } from "../codec/member-names.js";
+import { inputFault, pathText } from "../fault.js";
 import {
   ARRAY,
   after,
@@ -20,11 +17,14 @@ import {
   STRING,
   startAt,
   valueOfKey,
-} from "./json/document.js";
-import { JsonError } from "./json/error.js";
-import { textOf } from "./json/print.js";
-import { isStringOf, stringValueOf } from "./json/read.js";
-import { INPUT_BUDGET, MAX_VALUES } from "./protocol.js";
+} from "../json/document.js";
+import { JsonError } from "../json/error.js";
+import { textOf } from "../json/print.js";
+import { isStringOf, stringValueOf } from "../json/read.js";
+import { INPUT_BUDGET, MAX_VALUES } from "../protocol.js";
+import { InputHasher } from "../signature/input-hash.js";
+import { type Item, SignedInput } from "./committed-texts.js";
+import { InputValues } from "./input-values.js";
 
 /** Bytes that the values may still take, and whether an item so far had `bytes`. */
 interface Budget {

@@ -4,12 +4,13 @@
  */
 
 import { fullFormats } from "ajv-formats/dist/formats.js";
-import { parseDateTime } from "../date-time.js";
+import type { Formats } from "svc-client/internal/wire/codec/constraints";
+import { parseDateTime } from "svc-client/internal/wire/date-time";
 
-type FormatCheck = (text: string) => boolean;
+type FormatCheck = Formats[string];
 
 /** Checks by name. Do not remove a name: generated contracts refer to it. */
-export const formats: Readonly<Record<string, FormatCheck>> = {
+export const formats: Formats = {
   date: checkOf("date"),
   time: checkOf("time"),
   "date-time": (text) => parseDateTime(text) !== undefined,

@@ -1,8 +1,8 @@
 /** Lengths and parts of lists, for the decoder and the encoder. */
 
+import { type Check, countCheck } from "./constraints.js";
 import type { Codec, CodecOf } from "./contract.js";
-import { type Check, countCheck } from "./decode/constraints.js";
-import { Mismatch } from "./decode/mismatch.js";
+import { Mismatch } from "./mismatch.js";
 
 /** Parts of a tuple codec, or what each of them is compiled to. */
 export interface TupleParts<Part> {

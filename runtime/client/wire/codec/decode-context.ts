@@ -1,9 +1,14 @@
-import { DefinitionMemo } from "../definitions.js";
 import type { JsonDocument } from "../json/document.js";
-import type { UnionSteps } from "./union/union-steps.js";
+import { DefinitionMemo } from "./definitions.js";
 
 /** Decodes an entry to the tool's value, or returns a {@link Mismatch} if the entry does not fit. */
 export type Decode = (document: JsonDocument, entry: number, context: DecodeContext) => unknown;
+
+/** Limits the work of the unions of one call. */
+export interface Steps {
+  /** @throws {@link WireFault} when too few steps are left */
+  take(steps: number): void;
+}
 
 /** State of decoding one document. */
 export class DecodeContext extends DefinitionMemo {
@@ -18,7 +23,7 @@ export class DecodeContext extends DefinitionMemo {
    */
   constructor(
     readonly strict: boolean,
-    readonly steps?: UnionSteps,
+    readonly steps?: Steps,
   ) {
     super();
   }

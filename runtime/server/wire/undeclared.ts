@@ -1,10 +1,10 @@
 /** Finds members of an input that its type does not declare. The decoder ignores such members. */
 
-import type { Codec, Contract } from "../contract.js";
-import { pathText } from "../fault.js";
-import { ARRAY, after, firstIn, kindAt, OBJECT, valueOfKey } from "../json/document.js";
-import { stringOf } from "../json/read.js";
-import { parseJson } from "../json/scan.js";
+import type { Codec, Contract } from "svc-client/internal/wire/codec/contract";
+import { pathText } from "svc-client/internal/wire/fault";
+import { ARRAY, after, firstIn, kindAt, OBJECT, valueOfKey } from "svc-client/internal/wire/json/document";
+import { stringOf } from "svc-client/internal/wire/json/read";
+import { parseJson } from "svc-client/internal/wire/json/scan";
 
 export interface Undeclared {
   /** Path of the object that has the member: declared names, and `[]` for items. Empty for the input itself. */

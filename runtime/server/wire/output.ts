@@ -3,9 +3,8 @@
  * in schema order.
  */
 
-import { Buffer } from "#platform/bytes";
-import type { RawOutput } from "../bcs/bcs-shapes.js";
-import { encodeOutput, nexusDataSize } from "../bcs/bcs-writer.js";
+import type { RawOutput } from "svc-client/internal/wire/bcs/bcs-shapes";
+import { encodeOutput, nexusDataSize } from "svc-client/internal/wire/bcs/bcs-writer";
 import {
   InlineValue,
   isNexusValue,
@@ -13,22 +12,29 @@ import {
   type NexusValue,
   OffchainToolOutput,
   valueJson,
-} from "../bcs/data.js";
-import { asBuffer } from "../bytes.js";
-import type { Codec, Contract, Port, Variant } from "../contract.js";
-import { type Decode, DecodeContext } from "../decode/decoder.js";
-import { kindOf, Mismatch } from "../decode/mismatch.js";
-import { ResultDecoderCompiler } from "../decode/result-decoder.js";
-import { DefinitionMemo } from "../definitions.js";
-import { outputFault, type Path, pathText } from "../fault.js";
-import { type JsonDocument, kindAt, NULL } from "../json/document.js";
-import { JsonError } from "../json/error.js";
-import { quote } from "../json/print.js";
-import { parseJson } from "../json/scan.js";
-import { listCheck, mapTuple, tuplePart } from "../list-parts.js";
-import { FAILURE, FAILURE_PORT, FAILURE_VARIANT } from "../ports.js";
-import { MAX_INLINE_BYTES, MAX_PORT_BYTES, MAX_RESULT_BYTES, MAX_VALUES, OUTPUT_BUDGET } from "../protocol.js";
-import { type Encode, EncoderCompiler, givenKind, hasMembers, memberOf } from "./encoder.js";
+} from "svc-client/internal/wire/bcs/data";
+import { asBuffer } from "svc-client/internal/wire/bytes";
+import type { Codec, Contract, Port, Variant } from "svc-client/internal/wire/codec/contract";
+import { type Decode, DecodeContext, DecoderCompiler } from "svc-client/internal/wire/codec/decoder";
+import { DefinitionMemo } from "svc-client/internal/wire/codec/definitions";
+import { type Encode, EncoderCompiler, givenKind, hasMembers, memberOf } from "svc-client/internal/wire/codec/encoder";
+import { listCheck, mapTuple, tuplePart } from "svc-client/internal/wire/codec/list-parts";
+import { Mismatch } from "svc-client/internal/wire/codec/mismatch";
+import { FAILURE, FAILURE_PORT, FAILURE_VARIANT } from "svc-client/internal/wire/codec/ports";
+import { outputFault, type Path, pathText } from "svc-client/internal/wire/fault";
+import { type JsonDocument, kindAt, NULL } from "svc-client/internal/wire/json/document";
+import { JsonError } from "svc-client/internal/wire/json/error";
+import { quote } from "svc-client/internal/wire/json/print";
+import { parseJson } from "svc-client/internal/wire/json/scan";
+import { kindOf } from "svc-client/internal/wire/kinds";
+import {
+  MAX_INLINE_BYTES,
+  MAX_PORT_BYTES,
+  MAX_RESULT_BYTES,
+  MAX_VALUES,
+  OUTPUT_BUDGET,
+} from "svc-client/internal/wire/protocol";
+import { formats } from "./formats.js";
 
 /** A result of the reserved failure variant `_err_eval`, with its single port `reason`. */
 export class ErrEval {
@@ -43,11 +49,11 @@ export class OutputEncoder {
   readonly #variants: ReadonlyMap<string, VariantEncoder>;
   /** Decoders that check the inline values of explicit ports; created on demand. */
   readonly #decoders = new Map<Codec, Decode>();
-  readonly #decoderCompiler: ResultDecoderCompiler;
+  readonly #decoderCompiler: DecoderCompiler;
 
   constructor(contract: Contract) {
-    this.#decoderCompiler = new ResultDecoderCompiler(contract.definitions);
-    const encoders = new EncoderCompiler(contract.definitions ?? []);
+    this.#decoderCompiler = new DecoderCompiler(contract.definitions ?? [], { formats, isResult: true });
+    const encoders = new EncoderCompiler(contract.definitions ?? [], formats);
     this.#variants = new Map(
       [...contract.output, FAILURE].map((variant) => [
         variant.name,

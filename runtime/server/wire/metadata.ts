@@ -1,9 +1,9 @@
 /** Metadata documents of tools (protocol.md section 9), and their listing in `meta.json` and `--meta`. */
 
-import type { Contract } from "./contract.js";
-import { indentedBlock } from "./json/pretty-json.js";
-import { quote } from "./json/print.js";
-import { plainValue } from "./json/untyped-json.js";
+import type { Contract } from "svc-client/internal/wire/codec/contract";
+import { indentedBlock } from "svc-client/internal/wire/json/pretty-json";
+import { quote } from "svc-client/internal/wire/json/print";
+import { plainValue } from "svc-client/internal/wire/json/untyped-json";
 
 /** Metadata document of the tool at `url`, as compact JSON text. Its schemas keep the textual order of the contract. */
 export function metadataText({ fqn, timeout, description, inputSchema, outputSchema }: Contract, url: string): string {

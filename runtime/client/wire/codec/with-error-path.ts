@@ -1,8 +1,8 @@
 /** Reads and writes JSON of one type, with the member's path in errors (protocol.md section 11). */
 
 import type { Codec, Contract } from "./contract.js";
-import { ValueDecoder } from "./decode/decoder.js";
-import { ValueEncoder } from "./encode/encoder.js";
+import { ValueDecoder } from "./decoder.js";
+import { ValueEncoder } from "./encoder.js";
 
 /**
  * A wrapper around one value that is sent and written as the value itself. In the types of a tool it has the schema of
@@ -16,14 +16,16 @@ export class WithSerdeErrorPath<T> {
   }
 
   /**
-   * Reads one JSON text.
+   * Reads one JSON text. Checks all constraints except `format`.
    *
    * @param codec codec of a port in a generated contract
    * @param definitions definitions of the same contract, needed for `ref` codecs
    * @throws {@link WireFault} `input_deserialization_error`: `when.at: expected a string, got a number`
    */
   static fromJson<T>(codec: Codec, bytes: Uint8Array, definitions?: Contract["definitions"]): WithSerdeErrorPath<T> {
-    return new WithSerdeErrorPath(new ValueDecoder(codec, definitions, WithSerdeErrorPath.of).read(bytes) as T);
+    return new WithSerdeErrorPath(
+      new ValueDecoder(codec, definitions, { wrap: WithSerdeErrorPath.of }).read(bytes) as T,
+    );
   }
 
   /**

@@ -5,10 +5,10 @@
 
 import type { Buffer } from "#platform/bytes";
 import { scratchSha256 } from "#platform/hash";
-import type { InputHasher } from "./crypto/input-hash.js";
-import type { InputValues } from "./decode/input-values.js";
-import type { JsonDocument } from "./json/document.js";
-import { type TextForm, textOf } from "./json/print.js";
+import type { JsonDocument } from "../json/document.js";
+import { type TextForm, textOf } from "../json/print.js";
+import type { InputHasher } from "../signature/input-hash.js";
+import type { InputValues } from "./input-values.js";
 
 /** Text that the leader's hash commits to: an entry of a parsed document, or bytes that are not parsed. */
 export type CommittedText =

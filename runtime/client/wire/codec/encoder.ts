@@ -1,18 +1,19 @@
 /** Encodes values to JSON text by their codecs: members in declared order, so that equal results have equal bytes. */
 
 import { asBuffer } from "../bytes.js";
-import type { Codec, CodecOf, Contract } from "../contract.js";
 import { formatDateTime } from "../date-time.js";
-import { integerCheck, numberCheck, repetition, textCheck } from "../decode/constraints.js";
-import { bigintRange, kindOf, literalMismatch, Mismatch } from "../decode/mismatch.js";
-import { discriminatorOf } from "../decode/union/discriminator.js";
-import { branchesOverlap, chooseBranch, compileIndexes } from "../decode/union/union-choice.js";
-import { DefinitionMemo, Definitions } from "../definitions.js";
 import { outputFault } from "../fault.js";
 import { formatNumber } from "../json/numbers.js";
 import { quote } from "../json/print.js";
-import { listCheck, mapTuple, tuplePart } from "../list-parts.js";
+import { bigintRange, kindOf } from "../kinds.js";
 import { MAX_DEPTH } from "../protocol.js";
+import { type Formats, integerCheck, numberCheck, repetition, textCheck } from "./constraints.js";
+import type { Codec, CodecOf, Contract } from "./contract.js";
+import { DefinitionMemo, Definitions } from "./definitions.js";
+import { listCheck, mapTuple, tuplePart } from "./list-parts.js";
+import { literalMismatch, Mismatch } from "./mismatch.js";
+import { discriminatorOf } from "./union/discriminator.js";
+import { branchesOverlap, chooseBranch, compileIndexes } from "./union/union-choice.js";
 
 /** Classes whose content is not in their properties, so instances would be encoded as empty objects. */
 const OPAQUE_CLASSES = [Date, Map, Set, Promise];
@@ -54,8 +55,8 @@ export type Encode = (value: unknown, depth: number, context: DefinitionMemo) =>
 export class ValueEncoder {
   readonly #encode: Encode;
 
-  constructor(codec: Codec, definitions: Contract["definitions"] = []) {
-    this.#encode = new EncoderCompiler(definitions).compile(codec);
+  constructor(codec: Codec, definitions: Contract["definitions"] = [], formats?: Formats) {
+    this.#encode = new EncoderCompiler(definitions, formats).compile(codec);
   }
 
   /** @throws {@link WireFault} `output_serialization_error` with the member's path */
@@ -163,8 +164,12 @@ export class EncoderCompiler {
   /** Whether several branches of some union may fit the same value; only then are undeclared members counted. */
   #countsUndeclared = false;
 
-  constructor(definitions: NonNullable<Contract["definitions"]>) {
+  readonly #formats: Formats | undefined;
+
+  /** @param formats without them, no format is checked */
+  constructor(definitions: NonNullable<Contract["definitions"]>, formats?: Formats) {
     this.#definitions = new Definitions(definitions);
+    this.#formats = formats;
   }
 
   /** @param inUnion whether the codec is inside a union, where constraints are checked to choose a branch */
@@ -177,7 +182,7 @@ export class EncoderCompiler {
       case "boolean":
         return (value) => (typeof value === "boolean" ? String(value) : new Mismatch("a boolean", kindOf(value)));
       case "string": {
-        const check = inUnion ? textCheck(codec) : undefined;
+        const check = inUnion ? textCheck(codec, this.#formats) : undefined;
         if (check === undefined) return encodeString;
         return (value) => (typeof value === "string" ? check(value) : undefined) ?? encodeString(value);
       }

@@ -1,9 +1,9 @@
 /** Decodes unions that have no discriminator. */
 
-import type { Codec } from "../../contract.js";
-import type { ResolveDefinition } from "../../definitions.js";
 import { ARRAY, endAt, type JsonDocument, kindAt, startAt } from "../../json/document.js";
+import type { Codec } from "../contract.js";
 import type { Decode, DecodeContext } from "../decode-context.js";
+import type { ResolveDefinition } from "../definitions.js";
 import { Mismatch, unionMismatch } from "../mismatch.js";
 import { BranchFilter } from "./branch-filter.js";
 import { chooseBranch } from "./union-choice.js";

@@ -3,9 +3,21 @@
  * an unsigned body (protocol.md sections 2, 5 and 6).
  */
 
-import type { CommittedText } from "../committed-texts.js";
-import type { Contract, Port } from "../contract.js";
-import { inputFault, type Path, pathText, type WireFault } from "../fault.js";
+import type { Contract, Port } from "svc-client/internal/wire/codec/contract";
+import {
+  type Decode,
+  DecodeContext,
+  DecoderCompiler,
+  type ListDecoder,
+  missingMember,
+  readInput,
+  repeatedMember,
+} from "svc-client/internal/wire/codec/decoder";
+import { MemberNames } from "svc-client/internal/wire/codec/member-names";
+import { Mismatch } from "svc-client/internal/wire/codec/mismatch";
+import { WithSerdeErrorPath } from "svc-client/internal/wire/codec/with-error-path";
+import type { CommittedText } from "svc-client/internal/wire/envelope/committed-texts";
+import { inputFault, type Path, pathText, type WireFault } from "svc-client/internal/wire/fault";
 import {
   ARRAY,
   after,
@@ -17,22 +29,11 @@ import {
   OBJECT,
   valueCount,
   valueOfKey,
-} from "../json/document.js";
-import { setAbsent, setMember } from "../json/untyped-json.js";
-import { MAX_VALUES } from "../protocol.js";
-import { WithSerdeErrorPath } from "../with-error-path.js";
-import {
-  type Decode,
-  DecodeContext,
-  DecoderCompiler,
-  type ListDecoder,
-  missingMember,
-  readInput,
-  repeatedMember,
-} from "./decoder.js";
-import { MemberNames } from "./member-names.js";
-import { Mismatch } from "./mismatch.js";
-import { UnionSteps } from "./union/union-steps.js";
+} from "svc-client/internal/wire/json/document";
+import { setAbsent, setMember } from "svc-client/internal/wire/json/untyped-json";
+import { MAX_VALUES } from "svc-client/internal/wire/protocol";
+import { formats } from "./formats.js";
+import { UnionSteps } from "./union-steps.js";
 
 interface CompiledPort {
   readonly port: Port;
@@ -48,7 +49,7 @@ export class InputDecoder {
   readonly #hasUnion: boolean;
 
   constructor({ input, definitions = [], closedInput = false }: Contract) {
-    const compiler = new DecoderCompiler(definitions, WithSerdeErrorPath.of);
+    const compiler = new DecoderCompiler(definitions, { wrap: WithSerdeErrorPath.of, formats });
     this.#ports = input.map((port) => {
       const list = port.many ? compiler.list(port.list ?? { kind: "array", item: port.codec }) : undefined;
       return { port, list, decode: list?.decode.bind(list) ?? compiler.compile(port.codec) };

@@ -3,8 +3,6 @@
  * for an object, by the presence, kinds and literals of its required members.
  */
 
-import type { Codec, CodecOf } from "../../contract.js";
-import type { ResolveDefinition } from "../../definitions.js";
 import {
   ARRAY,
   after,
@@ -23,8 +21,10 @@ import {
   valueOfKey,
 } from "../../json/document.js";
 import { scalarOf } from "../../json/read.js";
+import type { Codec, CodecOf } from "../contract.js";
+import type { Steps } from "../decode-context.js";
+import type { ResolveDefinition } from "../definitions.js";
 import { MemberNames } from "../member-names.js";
-import type { UnionSteps } from "./union-steps.js";
 
 /** A set of entry kinds, one bit each. */
 const kinds = (...all: readonly number[]) => all.reduce((set, kind) => set | (1 << kind), 0);
@@ -167,7 +167,7 @@ export class BranchFilter {
    *
    * @param steps counts the branches that are compared with the members of an object
    */
-  candidates(document: JsonDocument, entry: number, steps: UnionSteps | undefined): readonly number[] {
+  candidates(document: JsonDocument, entry: number, steps: Steps | undefined): readonly number[] {
     const kind = kindAt(document, entry);
     const ofKind = this.#byKind[kind] as readonly number[];
     if (kind !== OBJECT || ofKind.length < 2) return ofKind;

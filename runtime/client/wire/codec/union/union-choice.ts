@@ -1,7 +1,7 @@
 /** Index signatures of objects, and the choice of a union's branch by the number of undeclared members. */
 
-import type { Codec, CodecOf } from "../../contract.js";
 import { MAX_MATCHED_LENGTH } from "../constraints.js";
+import type { Codec, CodecOf } from "../contract.js";
 import { Mismatch, unionMismatch } from "../mismatch.js";
 
 /**
