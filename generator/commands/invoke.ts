@@ -1,7 +1,7 @@
 /** `svc-gen invoke`: makes one call from the shell and reports what was verified. */
 
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { DEFAULT_HEADER_PREFIX, FAILURE_VARIANT, MAX_TIMEOUT_MS } from "svc-runtime/internal/generator";
 import { LeaderError, type LeaderOptions } from "svc-runtime/leader";
 import {
@@ -18,6 +18,7 @@ import { certificateFault, explainFailure } from "../doctor/failures.js";
 import { authReason, ERROR_ANSWERS, RAN_TEXTS } from "../error-answers.js";
 import { type CallReport, callTool } from "../invoke/call.js";
 import { readInputText } from "../invoke/input.js";
+import { writeReceipt } from "../invoke/receipt-file.js";
 import { type Target, targetOf } from "../invoke/target.js";
 import { AS_OPTION, CALL_OPTIONS, leaderOptions, leaderOptionsFor } from "./options/leader-options.js";
 import { readNumber } from "./options/number-option.js";
@@ -29,6 +30,17 @@ const OPTIONS = {
     type: "boolean",
     summary: "send the same signed request twice, and check that the tool ran once",
     needs: ["signed"],
+  },
+  receipt: {
+    type: "string",
+    value: "FILE",
+    summary: "write the receipt of the call to a file, for svc-gen verify",
+    needs: ["signed"],
+  },
+  "with-inputs": {
+    type: "boolean",
+    summary: "enclose the input values in the receipt, except secrets",
+    needs: ["receipt"],
   },
   as: { ...AS_OPTION, needs: ["signed"] },
   ...leaderOptionsFor({ needs: ["signed"] }),
@@ -56,6 +68,7 @@ standard error. Exit 1 if there is no result, or if the result is _err_eval.`,
   examples: [
     [`svc-gen invoke '{"a":1,"b":2,"label":"x","tags":["y"]}'`, "the only tool of the project"],
     ["svc-gen invoke sum @input.json --signed --replay", "signed with the development keys, then sent again"],
+    ["svc-gen invoke sum @input.json --signed --receipt receipt.json", "keeps a proof of the call"],
     ["svc-gen invoke rates '{}' --secret apiKey=RATES_KEY", "a secret from the environment"],
     ["svc-gen invoke https://tools.example.org/sum - --json", "any server; the input from standard input"],
   ],
@@ -78,9 +91,14 @@ standard error. Exit 1 if there is no result, or if the result is _err_eval.`,
         const key = existsSync(join(call.cwd, "keys/leader.key")) ? "keys/leader.key" : "FILE";
         throw new UsageError(`--signed expects --leader-key ${key}, or a project served by svc-gen dev --signed`);
       }
+      const { receipt: file, "with-inputs": withInputs = false } = call.values;
+      if (file !== undefined && client.toolKey === undefined) {
+        throw new UsageError("--receipt expects --tool-key HEX: a receipt proves that this key signed the result");
+      }
       const secrets = { given, env: call.env, ask: call.ask };
       const report = await callTool({ url: target.url, input: bytes, secrets, client, signed, replay, ...timeoutMs });
       print(report, call);
+      if (file !== undefined) writeReceipt(resolve(call.cwd, file), report.receipt(withInputs));
       const isSame = report.replay === undefined || report.replay.same;
       return report.variant !== FAILURE_VARIANT && isSame ? EXIT.done : EXIT.failure;
     } catch (error) {

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { LeaderOptions } from "svc-runtime/leader";
+import type { LeaderOptions, Receipt } from "svc-runtime/leader";
 import {
   asJson,
   type CommandContext,
@@ -14,6 +14,7 @@ import {
   UsageError,
 } from "../cli/command.js";
 import { devServers } from "../dev/dev-state.js";
+import { writeReceipt } from "../invoke/receipt-file.js";
 import { readSecret } from "../invoke/secrets.js";
 import { toolAddresses } from "../mcp/addresses.js";
 import { Bridge } from "../mcp/bridge.js";
@@ -35,6 +36,12 @@ const OPTIONS = {
     type: "boolean",
     summary: "call servers that require no signatures",
     excludes: ["leader-key", "tool-key", "as", "accept-unverified"],
+  },
+  receipts: {
+    type: "string",
+    value: "FOLDER",
+    summary: "write the receipt of each call to a file in this folder, and name the file in _meta of the answer",
+    excludes: ["unsigned", "accept-unverified"],
   },
   ...CALL_OPTIONS,
   "print-config": {
@@ -92,7 +99,12 @@ async function openBridge(call: McpCall, root: string, complain: (problem: strin
     const urls = given ?? [(await development()).url];
     return (await Promise.all(urls.map((url) => toolAddresses(url, client.tls)))).flat();
   };
-  const bridge = new Bridge({ addresses, client, complain });
+  const { receipts } = call.values;
+  if (receipts !== undefined && client.toolKey === undefined) {
+    throw new UsageError("--receipts expects signed calls: only a verified result has a receipt");
+  }
+  const keep = receipts === undefined ? undefined : receiptFolder(resolve(call.cwd, receipts));
+  const bridge = new Bridge({ addresses, client, complain, ...(keep && { keep }) });
   const problems = await bridge.read();
   if (problems.length > 0) throw new CommandError(problems.join("; "), "pass --url with only the other tools");
   bridge.bindSecrets(
@@ -102,6 +114,16 @@ async function openBridge(call: McpCall, root: string, complain: (problem: strin
     }),
   );
   return bridge;
+}
+
+/** Writes each receipt to a file of its own; a repeated call writes the same file. */
+function receiptFolder(folder: string): (receipt: Receipt) => string {
+  return (receipt) => {
+    const call = Buffer.from(receipt.request.nonce, "base64").toString("hex");
+    const target = join(folder, `${receipt.tool.replace("@", "-")}-${call}.json`);
+    writeReceipt(target, receipt);
+    return target;
+  };
 }
 
 function clientOptions(call: McpCall, root: string, signed: boolean): LeaderOptions {
@@ -122,8 +144,8 @@ function clientOptions(call: McpCall, root: string, signed: boolean): LeaderOpti
 async function printConfig(call: McpCall, root: string): Promise<number> {
   const own = join(root, "node_modules/svc-gen/generator/bin.js");
   const bin = existsSync(own) ? own : fileURLToPath(new URL("../../../generator/bin.js", import.meta.url));
-  const { "leader-key": leaderKey, ca, "print-config": _, project: __, ...values } = call.values;
-  const paths = { "leader-key": leaderKey, ca };
+  const { "leader-key": leaderKey, ca, receipts, "print-config": _, project: __, ...values } = call.values;
+  const paths = { "leader-key": leaderKey, ca, receipts };
   const files = Object.entries(paths).map(([name, path]) => [name, path && resolve(call.cwd, path)] as const);
   const options = [...Object.entries(values), ...files].flatMap(([name, value]) =>
     [value]

@@ -7,9 +7,11 @@ import {
   type CallResult,
   LeaderClient,
   type LeaderOptions,
+  type Receipt,
   type SignedRequest,
 } from "svc-runtime/leader";
 import { inputOf } from "./input.js";
+import { openPorts } from "./receipt-file.js";
 import { resultText } from "./result-text.js";
 import { type SecretSources, withSecrets } from "./secrets.js";
 
@@ -31,6 +33,8 @@ export interface CallReport {
   readonly result: string;
   readonly milliseconds: number;
   readonly signature: CallResult["signature"];
+  /** Receipt of the call, with or without the input values that are not secret. */
+  readonly receipt: (withInputs: boolean) => Receipt;
   /** Answer to an exact retry; absent if none was requested. */
   readonly replay?: {
     readonly milliseconds: number;
@@ -70,6 +74,7 @@ function reportOf({ metadata }: LeaderClient, result: CallResult, milliseconds: 
     result: prettyJson(resultText(result)),
     milliseconds,
     signature: result.signature,
+    receipt: (withInputs) => result.receipt({ withInputs: withInputs ? openPorts(metadata.inputSchema) : false }),
   };
 }
 

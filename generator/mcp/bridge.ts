@@ -2,9 +2,10 @@
 
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
 import { FAILURE_VARIANT } from "svc-runtime/internal/generator";
-import { type CallResult, LeaderClient, LeaderError, type LeaderOptions } from "svc-runtime/leader";
+import { type CallResult, LeaderClient, LeaderError, type LeaderOptions, type Receipt } from "svc-runtime/leader";
 import { quoted } from "../compile/diagnostics/quote.js";
 import { ERROR_ANSWERS, RAN_TEXTS } from "../error-answers.js";
+import { UnwritableError } from "../files/atomic-write.js";
 import { OutOfTime } from "../run-within.js";
 import { sentences } from "../sentences.js";
 import { BoundSecrets, type GivenSecret } from "./bound-secrets.js";
@@ -12,14 +13,16 @@ import { BridgedTool, UnfitTool } from "./bridged-tool.js";
 import { type Plain, RoundedInteger } from "./exact-integers.js";
 import { RepeatedCalls, ReusedKey } from "./repeated-calls.js";
 
-/** Key in a result's `_meta`: whether the tool's signature was verified. */
-const SIGNATURE = "svc-gen/signature";
+/** Keys in a result's `_meta`: whether the tool's signature was verified, and the file of the receipt. */
+const [SIGNATURE, RECEIPT] = ["svc-gen/signature", "svc-gen/receipt"];
 
 export interface BridgeOptions {
   /** Returns the addresses of the tools. Called for each listing. */
   readonly addresses: () => Promise<readonly string[]>;
   /** Options of the calls, which are signed if there is a leader. */
   readonly client: LeaderOptions;
+  /** Stores the receipt of a call and returns the path of its file. */
+  readonly keep?: (receipt: Receipt) => string;
   /** Reports a tool that is omitted, and the reason. */
   readonly complain: (problem: string) => void;
 }
@@ -137,9 +140,12 @@ export class Bridge {
       return failure(sentences(`there is no result (${reasonOf(error)})`, RAN_TEXTS.maybe));
     }
     try {
-      return answerOf(tool, result);
+      const file = this.#options.keep?.(result.receipt());
+      const { _meta, ...answer } = answerOf(tool, result);
+      return { ...answer, _meta: { ..._meta, ...(file !== undefined && { [RECEIPT]: file }) } };
     } catch (error) {
-      const fault = error instanceof UnfitTool ? error.message : unconverted("result", error);
+      const isKnown = error instanceof UnfitTool || error instanceof UnwritableError;
+      const fault = isKnown ? error.message : unconverted("result", error);
       return failure(sentences(`${RAN_TEXTS.yes}, and ${fault}`));
     }
   }

@@ -11,7 +11,7 @@ import { before, describe, test } from "node:test";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { serve } from "svc-runtime";
-import { publicKeyOf } from "svc-runtime/leader";
+import { publicKeyOf, readReceipt } from "svc-runtime/leader";
 import { provideContracts } from "svc-runtime/v1";
 import { CliProcess } from "../generator/cli-process.js";
 import { ToolProject } from "../generator/project.js";
@@ -43,7 +43,7 @@ atEnd(() => server.close());
 const port = Number(new URL(server.url).port);
 const proxy = await CuttingProxy.start(() => [port]);
 
-const bridge = (key = hex(publicKeyOf(TOOL_SEED))) => ({
+const bridge = (key = hex(publicKeyOf(TOOL_SEED)), ...more: string[]) => ({
   command: process.execPath,
   args: [
     BIN,
@@ -56,6 +56,7 @@ const bridge = (key = hex(publicKeyOf(TOOL_SEED))) => ({
     "alice",
     "--tool-key",
     key,
+    ...more,
   ],
   cwd: FOLDER,
 });
@@ -93,6 +94,18 @@ describe("the official client", () => {
     assert.deepEqual((await client.callTool(call)).structuredContent, EXACT);
     proxy.cut = () => "pass";
     assert.deepEqual([runs - before, cuts], [1, 2]);
+  });
+
+  test("gets the file of the receipt, or an error that the tool ran if it cannot be written", async () => {
+    const keys = { leaderKey: hex(publicKeyOf(alice.seed)), toolKey: hex(publicKeyOf(TOOL_SEED)) };
+    const client = await connect(bridge(keys.toolKey, "--receipts", "kept/receipts"));
+    const file = (await client.callTool(call))._meta?.["svc-gen/receipt"] as string;
+    assert.match(file, /\/kept\/receipts\/xyz\.demo\.sum-1-[0-9a-f]{64}\.json$/);
+    assert.equal(readReceipt(readFileSync(file), keys).tool, "xyz.demo.sum@1");
+    const full = await connect(bridge(keys.toolKey, "--receipts", "leader.key"));
+    const result = await full.callTool(call);
+    assert.equal(result.isError, true);
+    assert.match(JSON.stringify(result.content), /The tool ran, and cannot write .*its folder is a file/);
   });
 
   test("rejects a result signed by another key", async () => {
