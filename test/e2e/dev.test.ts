@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, w
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
+import { publicKeyOf } from "svc-runtime/leader";
 import { EXIT } from "#generator/cli/cli.js";
 import { privateFolder } from "#generator/dev/dev-state.js";
 import { CliProcess } from "../generator/cli-process.js";
@@ -216,6 +217,35 @@ describe("a project that is served signed", PATIENCE, () => {
     project = new DevProject({ "src/double.ts": GOOD });
     process = project.dev("--signed");
     ({ url } = await process.event<Serving>("serving"));
+  });
+
+  test("--receipt writes a receipt that svc-gen verify verifies; --with-inputs encloses the inputs", async () => {
+    const publicKey = (name: string) =>
+      Buffer.from(publicKeyOf(Buffer.from(readFileSync(join(kept(project), name), "utf8").trim(), "hex"))).toString(
+        "hex",
+      );
+    const keys = ["--leader-key", publicKey("leader.key"), "--tool-key", publicKey("tool.key")];
+    for (const [more, enclosed] of [
+      [[], "0 of 2"],
+      [["--with-inputs"], "2 of 2"],
+    ] as const) {
+      const { code, err } = await project.invoke("double", INPUT, "--signed", "--receipt", "receipt.json", ...more);
+      assert.equal(code, EXIT.done, err);
+      const verified = await svcGenIn(project.root, ["verify", "receipt.json", ...keys, "--contract", "meta.json"]);
+      assert.equal(verified.code, EXIT.done, verified.out + verified.err);
+      assert.match(verified.out, new RegExp(`\\n✓ ${enclosed} input values are enclosed`));
+    }
+    const unverified = await project.invoke(
+      "double",
+      INPUT,
+      "--signed",
+      "--leader-key",
+      join(kept(project), "leader.key"),
+      "--receipt",
+      "r",
+    );
+    assert.match(unverified.err, /--receipt expects --tool-key HEX/);
+    assert.match((await project.invoke("double", INPUT, "--receipt", "r")).err, /--receipt expects --signed too/);
   });
 
   test("--signed: keys of mode 0600, signed calls, retries and refusals", async () => {
