@@ -139,7 +139,7 @@ test("files that share a process run one after the other, and each has its line,
   const line = (file: string) => new RegExp(`\n(.) .* {2}.*batch-${file}\\.test\\.mjs: (.*)\n`).exec(mixed.stdout);
   assert.deepEqual(
     ["passes", "nested", "fails", "empty", "throws", "last"].map((file) => line(file)?.slice(1).join(" ")),
-    ["✔ 1 tests", "✔ 2 tests, 1 skipped", "✖ exit code 1", "✖ ended without a test", "✖ exit code 1", "✔ 1 tests"],
+    ["✔ 1 tests", "✔ 3 tests, 1 skipped", "✖ exit code 1", "✖ ended without a test", "✖ exit code 1", "✔ 1 tests"],
   );
   assert.match(line("busy")?.[2] ?? "", /^\d\.\d s of processor time, and 0\.6 s are allowed$/);
   assert.match(mixed.stdout, /the first file has set true/);

@@ -125,8 +125,19 @@ function killGroup({ pid }: ChildProcess): void {
   }
 }
 
+/** A line of test-events.mjs. */
+interface TestEvent {
+  readonly name: string;
+  readonly hasPassed: boolean;
+  readonly tests: number;
+  readonly skipped: number;
+  readonly reasons: readonly string[];
+}
+
 interface Report {
   readonly text: string;
+  /** The tests and suites at the top of the process; empty if it ended before its last test. */
+  readonly events: readonly TestEvent[];
   /** Seconds of processor time; undefined when the process was killed. */
   readonly cpu?: number | undefined;
   /** Undefined when the process passed. */
@@ -146,13 +157,21 @@ let started = 0;
 function runJob({ args }: Job): Promise<Report> {
   return new Promise((resolve) => {
     const cpuFile = join(scratch, `cpu-${started++}`);
-    const endedFiles = () => {
-      const lines = existsSync(`${cpuFile}.files`) ? readFileSync(`${cpuFile}.files`, "utf8").trim().split("\n") : [];
-      return new Map(
-        lines.map((line) => JSON.parse(line) as [string, number, number]).map(([name, ...s]) => [name, s]),
-      );
-    };
-    const child = spawn(process.execPath, args, {
+    const linesOf = (file: string): unknown[] =>
+      existsSync(file)
+        ? readFileSync(file, "utf8")
+            .split("\n")
+            .slice(0, -1)
+            .map((line) => JSON.parse(line))
+        : [];
+    const endedFiles = () =>
+      new Map((linesOf(`${cpuFile}.files`) as [string, number, number][]).map(([name, ...s]) => [name, s]));
+    const reporters = { spec: "stdout", [new URL("test-events.mjs", import.meta.url).href]: `${cpuFile}.events` };
+    const reporting = Object.entries(reporters).flatMap(([reporter, destination]) => [
+      `--test-reporter=${reporter}`,
+      `--test-reporter-destination=${destination}`,
+    ]);
+    const child = spawn(process.execPath, [...reporting, ...args], {
       cwd: ROOT,
       // What svc-gen dev keeps of a project is not put into the home folder.
       env: {
@@ -182,15 +201,15 @@ function runJob({ args }: Job): Promise<Report> {
     }, 500);
     // "exit" and not "close": a process that the file left behind holds its streams open.
     child.once("exit", () => killGroup(child));
-    child.once("error", (error) => resolve({ text, fault: error.message, ended: new Map() }));
+    child.once("error", (error) => resolve({ text, events: [], fault: error.message, ended: new Map() }));
     child.once("close", (code, signal) => {
       clearInterval(timer);
       running.delete(child);
       const cpu = existsSync(cpuFile) ? Number(readFileSync(cpuFile, "utf8")) : undefined;
       const exit = code === null ? `ended by ${signal}` : `exit code ${code}`;
-      const ended = endedFiles();
-      if (late) resolve({ text, fault: `not ended within ${limit} s`, ended });
-      else resolve(code === 0 ? { text, cpu, ended } : { text, cpu, fault: exit, ended });
+      const fault = late ? `not ended within ${limit} s` : code === 0 ? undefined : exit;
+      const events = linesOf(`${cpuFile}.events`) as TestEvent[];
+      resolve({ text, cpu, events, ended: endedFiles(), ...(fault !== undefined && { fault }) });
     });
   });
 }
@@ -201,10 +220,6 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.exit(1);
   });
 }
-
-/** A count of the closing lines of a report, such as `ℹ tests 12`. */
-const countOf = (what: string, text: string): number =>
-  Number(new RegExp(`^ℹ ${what} (\\d+)$`, "m").exec(text)?.[1] ?? 0);
 
 /** Most files of one process. */
 const BATCH = 8;
@@ -218,7 +233,7 @@ const scriptOf = (file: string): string => (isAbsolute(file) ? file : transpiled
 function argsOf(script: string, ...args: string[]): string[] {
   const preload = ["--import", new URL("cpu-time.mjs", import.meta.url).href];
   const loader = script.endsWith(".ts") ? ["--import", "tsx"] : ["--enable-source-maps"];
-  return [...preload, ...loader, "--test-reporter=spec", script, ...args];
+  return [...preload, ...loader, script, ...args];
 }
 
 /** Batches first: they take longest. */
@@ -251,27 +266,21 @@ interface Outcome {
 function outcomesOf({ files }: Job, report: Report, wall: number): Outcome[] {
   if (files.length > 1) return files.map((file) => outcomeInBatch(file, report));
   const [file] = files as [string];
-  const { text, cpu = 0 } = report;
-  const [tests, skipped] = [countOf("tests", text), countOf("skipped", text)];
-  // The report is written when the last test has ended: a process that ends before has none.
-  // A skipped suite counts no tests, and its line begins with the mark of what is skipped.
-  const isEmpty = tests === 0 && !/^﹣ /m.test(text);
-  return [{ file, tests, skipped, wall, cpu, fault: report.fault ?? faultOf(file, isEmpty, cpu) }];
+  const { cpu = 0, events } = report;
+  // A process that ends before its last test has no last line.
+  const done = events.at(-1)?.name === "the end" ? events.slice(0, -1) : [];
+  const sum = (key: "tests" | "skipped") => done.reduce((total, event) => total + event[key], 0);
+  const fault = report.fault ?? faultOf(file, done.length === 0, cpu);
+  return [{ file, tests: sum("tests"), skipped: sum("skipped"), wall, cpu, fault }];
 }
 
 /** The outcome of a file by its suite in the report of its process. */
-function outcomeInBatch(file: string, { text, ended, fault }: Report): Outcome {
-  const report = `\n${text}`;
-  const [, suite = ""] = report.split(`\n▶ ${file}\n`);
-  const [lines = ""] = suite.split(/^[✔✖] /m);
-  const count = (marks: RegExp) => lines.match(marks)?.length ?? 0;
-  // A test with subtests has a line before them and one after them.
-  const tests = count(/^ +[✔✖﹣] /gm) - count(/^ +▶ /gm);
+function outcomeInBatch(file: string, { events, ended, fault }: Report): Outcome {
+  const { tests = 0, skipped = 0, hasPassed = false } = events.find(({ name }) => name === file) ?? {};
   const [wall, cpu] = ended.get(file) ?? [0, 0];
-  const hasPassed = report.includes(`\n✔ ${file} (`);
-  // A test that ends the process leaves its file without this line, whatever the exit code.
+  // A test that ends the process leaves its file without a line, whatever the exit code.
   const found = hasPassed ? faultOf(file, tests === 0, cpu) : (fault ?? "ended without its report");
-  return { file, tests, skipped: count(/^ +﹣ /gm), wall, cpu, fault: found };
+  return { file, tests, skipped, wall, cpu, fault: found };
 }
 
 /** The fault of a file whose process ended by itself with exit code 0. */
@@ -297,7 +306,9 @@ async function work(): Promise<void> {
     const report = await runJob(job);
     const outcomes = outcomesOf(job, report, (performance.now() - started) / 1000);
     totals.cpu += report.cpu ?? 0;
-    for (const [, reason = ""] of report.text.matchAll(/# NOT TESTED: (.*)$/gm)) notTested.add(reason);
+    for (const reason of report.events.flatMap(({ reasons = [] }) => reasons)) {
+      if (reason.startsWith("NOT TESTED: ")) notTested.add(reason.slice("NOT TESTED: ".length));
+    }
     // A process can fail after its last file, at its end.
     const isFault = report.fault !== undefined && outcomes.every(({ fault }) => fault === undefined);
     for (const { file, tests, skipped, wall, cpu, fault = isFault ? report.fault : undefined } of outcomes) {

@@ -1,14 +1,14 @@
 /**
  * Mutation tester: plants one fault at a time in a source file and runs the tests that should notice.
  *
- *     npm run mutants -- FILE... [--sample N] [--seed S] [--coverage] [--before OUTPUT]
+ *     npm run mutants -- FILE... [--sample N] [--seed S] [--tests PART…] [--before OUTPUT]
  *
  * Works on a copy of the built repository in the temporary directory; the checkout stays untouched. A mutant that no test
  * catches is a survivor, unless equivalent.md explains it under the line that this program prints. Exit code 1 with survivors.
  *
- * The tests of a file are selected by coverage, which is measured once (some minutes) and again with `--coverage`. With
- * `--before`, the file with the output of an earlier run, only survivors that were caught then count: what a change of the
- * tests has lost.
+ * The tests of a file are selected by coverage, which takes some minutes: of all tests except test/e2e, or of those whose
+ * path contains one of the given texts. With `--before`, the file with the output of an earlier run, only survivors that
+ * were caught then count: what a change of the tests has lost.
  */
 
 import { spawn } from "node:child_process";
@@ -38,12 +38,10 @@ const { values, positionals } = parseArgs({
   options: {
     sample: { type: "string", default: "12" },
     seed: { type: "string", default: "1" },
-    coverage: { type: "boolean", default: false },
+    tests: { type: "string", multiple: true, default: ["test/"] },
     before: { type: "string" },
   },
 });
-const CACHE = join(ROOT, "node_modules/.cache/svc-mutants.json");
-if (values.coverage) rmSync(CACHE, { force: true });
 const caughtBefore =
   values.before === undefined
     ? undefined
@@ -64,8 +62,9 @@ copyRepository();
 const scriptOf = await transpileTests(`${scratch}/`);
 const tested = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".test.ts") && !/^e2e\/|^[\w-]+\.test|node_modules/.test(name))
-  .map((name) => `test/${name}`);
-const coverage = await coverageOf(tested, scriptOf, scratch, CACHE);
+  .map((name) => `test/${name}`)
+  .filter((name) => values.tests.some((part) => name.includes(part)));
+const coverage = await coverageOf(tested, scriptOf, scratch);
 const limits = new Map<string, number | undefined>();
 const summary: string[] = [];
 for (const file of positionals) summary.push(await judge(file));

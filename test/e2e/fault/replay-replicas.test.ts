@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { withRedis } from "../redis/installed.js";
-import { assertOnce } from "../redis/leaders.js";
+import { assertOnce, makePair } from "../redis/leaders.js";
 import { FULL_ONLY, Scene, sized } from "../redis/scene.js";
 import { until } from "./harness.js";
 
@@ -91,3 +91,35 @@ async function killAtHalfTime(scene: Scene, load: Parameters<Scene["leaders"]["r
   }
   return inFlight;
 }
+
+describe("beyond lease and TTL", { skip: withRedis().skip || FULL_ONLY.skip }, () => {
+  it("when a paused replica resumes after another one has run its pair, its result is refused and counted as a conflict", async (t) => {
+    const scene = await Scene.start({ count: 2, leaseMs: 500, ttlMs: 4_000 });
+    const [late, other] = scene.replicas;
+    assert.ok(late !== undefined && other !== undefined);
+    const pair = makePair(1, { waitMs: 200 });
+    const first = scene.leaders.once(pair, late.url);
+    await until(() => scene.runs.read().length === 1, "a run");
+    late.process.kill("SIGSTOP");
+    assert.equal(await scene.leaders.once(pair, other.url), 409, "while the claim lasts");
+    let status = 409;
+    await until(async () => {
+      status = await scene.leaders.once(pair, other.url);
+      return status !== 409;
+    }, "the end of the claim");
+    assert.equal(status, 200);
+    late.process.kill("SIGCONT");
+    assert.equal(await first, 200, "the result of a finished run is always delivered");
+    await until(async () => (await late.metric("svc_replay_conflicts_total")) === 1, "a counted conflict");
+    assert.equal(await other.metric("svc_replay_conflicts_total"), 0);
+    assert.equal(scene.runs.runs().get(1), 2);
+    // A retry gets the end that is kept: the second.
+    const [, kept] = [...pair.results];
+    pair.results.clear();
+    for (const { url } of scene.replicas) assert.equal(await scene.leaders.once(pair, url), 200);
+    t.diagnostic(JSON.stringify({ runs: 2, conflicts: 1 }));
+    assert.equal(pair.results.size, 1);
+    assert.ok(kept !== undefined);
+    await scene.end();
+  });
+});

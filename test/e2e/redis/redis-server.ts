@@ -32,8 +32,6 @@ export interface RedisServerOptions {
   readonly program?: string;
   /** Arguments after the configuration file, such as `--sentinel`. */
   readonly args?: readonly string[];
-  /** Variables of its environment, such as those of libfaketime. */
-  readonly env?: Readonly<Record<string, string>>;
   /** Lines of its configuration in place of the directives: a Sentinel knows other ones. */
   readonly lines?: readonly string[];
 }
@@ -80,14 +78,13 @@ export class RedisServer {
 
   /** Starts it again, empty or with what its append-only file holds. */
   async start(): Promise<void> {
-    const { directives = {}, program = REDIS, args = [], env = {}, lines } = this.#options;
+    const { directives = {}, program = REDIS, args = [], lines } = this.#options;
     const own = lines ?? Object.entries({ ...DEFAULTS, ...directives }).map(([name, value]) => `${name} ${value}`);
     const config = [...own, `port ${this.port}`, `dir ${this.directory}`];
     const path = join(this.directory, "redis.conf");
     writeFileSync(path, `${config.join("\n")}\n`);
     const child = spawn(program, [path, ...args], {
       cwd: this.directory,
-      env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#process = child;

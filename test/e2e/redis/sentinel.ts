@@ -5,9 +5,6 @@ import { RedisServer, type RedisServerOptions } from "./redis-server.js";
 
 const NAME = "svc";
 
-/** Milliseconds without an answer after which a Sentinel takes the primary for down. */
-export const DOWN_AFTER_MS = 1_000;
-
 export class Sentinels {
   private constructor(
     /** Data servers: the first is the first primary. */
@@ -21,7 +18,7 @@ export class Sentinels {
     const lines = [
       "bind 127.0.0.1",
       `sentinel monitor ${NAME} 127.0.0.1 ${primary.port} 2`,
-      `sentinel down-after-milliseconds ${NAME} ${DOWN_AFTER_MS}`,
+      `sentinel down-after-milliseconds ${NAME} 1000`,
       `sentinel failover-timeout ${NAME} 5000`,
     ];
     const sentinels = await Promise.all(
@@ -38,17 +35,6 @@ export class Sentinels {
   /** Its address for `SVC_REPLAY_REDIS_URL`. */
   get url(): string {
     return `redis+sentinel://${this.sentinels.map(({ port }) => `127.0.0.1:${port}`).join(",")}/${NAME}`;
-  }
-
-  /** The server that most Sentinels take for the primary now. */
-  async primary(): Promise<RedisServer | undefined> {
-    const votes = await Promise.all(
-      this.sentinels.map(async ({ client }) => {
-        const [, port] = (await client.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", NAME)) as string[];
-        return Number(port);
-      }),
-    );
-    return this.servers.find(({ port }) => votes.filter((vote) => vote === port).length >= 2);
   }
 
   async end(): Promise<void> {
