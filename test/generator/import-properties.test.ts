@@ -14,7 +14,8 @@ import { type Json, JsonObject, printJson, readJson } from "#generator/json.js";
 import { Random } from "../types/random.js";
 import { sourceOf, ZOO } from "../types/zoo.js";
 import { assertInert, DIALECT, documents, type Imported, metadataOf } from "./imported.js";
-import { ToolProject, toolSource } from "./project.js";
+import { ToolProject } from "./project.js";
+import { randomPort, sourceOf as randomSource } from "./random-contracts.js";
 import { svcGenIn } from "./run-cli.js";
 
 const SEED = Number(process.env.SVC_TYPE_SEED ?? 1);
@@ -80,94 +81,10 @@ test("imports of the type zoo have equal metadata", async () => {
   }
 });
 
-// Types with tags, as an author writes them.
-
-const TEXT_TAGS = ["@minLength 1", "@maxLength 9", "@pattern ^a*$", "@format email", "@title A title", "@deprecated"];
-const NUMBER_TAGS = [
-  "@minimum 0",
-  "@maximum 9.5",
-  "@exclusiveMinimum -1",
-  "@multipleOf 0.5",
-  "@default 1",
-  "@example 2",
-];
-const INTEGER_TAGS = ["@minimum -3", "@maximum 99", "@multipleOf 1", "@title An integer"];
-const LIST_TAGS = ["@minItems 1", "@maxItems 4", "@uniqueItems"];
-
-function some(random: Random, tags: readonly string[]): string[] {
-  return tags.filter(() => random.chance(0.3));
-}
-
-/** A member with its comment. */
-function member(random: Random, name: string, depth: number): string {
-  const words = random.chance(0.4) ? [`What ${name} is for.`] : [];
-  const kinds: (() => readonly [type: string, tags: readonly string[]])[] = [
-    () => ["string", some(random, TEXT_TAGS)],
-    () => ["number", some(random, NUMBER_TAGS)],
-    () => ["number", ["@asType integer", ...some(random, INTEGER_TAGS)]],
-    () => ["bigint", [random.pick(["@format int64", "@format uint64"]), ...some(random, INTEGER_TAGS)]],
-    () => ["string[]", some(random, [...TEXT_TAGS.slice(0, 3), ...LIST_TAGS])],
-    () => ["bigint[][]", ["@format int64", ...some(random, LIST_TAGS)]],
-    () => [type(random, depth), []],
-    () => [`${type(random, depth)} | null`, []],
-    () => [`(${type(random, depth)})[]`, some(random, LIST_TAGS)],
-  ];
-  const [text, tags] = random.pick(kinds)();
-  const lines = [...words, ...tags];
-  const comment = lines.length === 0 ? "" : `/**\n${lines.map((line) => ` * ${line}\n`).join("")} */\n`;
-  return `${comment}${JSON.stringify(name)}${random.chance(0.4) ? "?" : ""}: ${text};\n`;
-}
-
-function type(random: Random, depth: number): string {
-  const leaves = [
-    "string",
-    "number",
-    "boolean",
-    "bigint",
-    "Date",
-    "Uint8Array",
-    "unknown",
-    '"a" | "b"',
-    "1 | true",
-    "Kind",
-  ];
-  if (depth <= 0) return random.pick(leaves);
-  const kinds: (() => string)[] = [
-    () => random.pick(leaves),
-    () => members(random, depth - 1),
-    () => random.pick(["Tree", "Line", "Value"]),
-    () => `{ [name: string]: ${type(random, depth - 1)} }`,
-    () => `[${type(random, 0)}, (${type(random, depth - 1)})?]`,
-    () => `[${type(random, 0)}, ...(${type(random, 0)})[]]`,
-    () => `({ kind: "a"; a: ${type(random, depth - 1)} } | { kind: "b"; b?: ${type(random, 0)} })`,
-    () => `(${type(random, depth - 1)})[]`,
-  ];
-  return random.pick(kinds)();
-}
-
-function members(random: Random, depth: number): string {
-  const names = ["a", "b", "c", "x-y", "10", "constructor"].filter(() => random.chance(0.5));
-  return `{\n${[...names, "z"].map((name) => member(random, name, depth)).join("")}}`;
-}
-
-const NAMED = `/** One of two. */
-export enum Kind { A = "a", B = "b" }
-/** A line of something. */
-export interface Line {
-  /** @maxLength 80 */
-  text: string;
-  kind?: Kind;
-}
-export interface Tree { label: string; children: Tree[]; line?: Line }
-export type Value = string | number | Value[] | { [name: string]: Value };
-`;
-
 test(`imports of random types have equal metadata, seed ${SEED}`, async () => {
   const random = new Random(SEED);
   const sources = Array.from({ length: COUNT }, (_, index) => {
-    const variants = [`{ ok: ${members(random, 2)} }`, `{ err: { reason: ${type(random, 1)} } }`, '"none"'];
-    const output = variants.slice(random.below(3)).join(" | ");
-    return [`src/tool${index}.ts`, toolSource(`Random${index}`, members(random, 2), output, NAMED)] as const;
+    return [`src/tool${index}.ts`, randomSource(randomPort(random), `Random${index}`)] as const;
   });
   const project = new ToolProject(Object.fromEntries(sources));
   const listing = project.build(IS_FULL)["meta.json"] ?? "";

@@ -1,4 +1,4 @@
-/** Random types of ports, random edits of them, and random values of their schemas. */
+/** Random types of ports, random edits of them, and random values of the types and of their schemas. */
 
 import { resolveReference } from "#generator/contract/schema-reader.js";
 import { type Json, JsonObject } from "#generator/json.js";
@@ -275,7 +275,92 @@ function edit(random: Random, after: PortType): boolean {
   return random.pick(edits)();
 }
 
+/** Takes all tags from a port. */
+export function untagged(type: PortType): PortType {
+  for (const { member: of } of slotsOf(type)) if (of !== undefined) of.tags = [];
+  return type;
+}
+
 // Values
+
+/** A value as an expression and as JSON, with its inner values. */
+export interface TypedValue {
+  readonly text: string;
+  readonly json: string;
+  readonly members?: readonly (readonly [name: string, value: TypedValue])[];
+  readonly items?: readonly TypedValue[];
+}
+
+const scalar = (text: string, json = text): TypedValue => ({ text, json });
+
+export const recordValue = (members: readonly (readonly [string, TypedValue])[]): TypedValue => ({
+  text: `{ ${members.map(([name, { text }]) => `${JSON.stringify(name)}: ${text}`).join(", ")} }`,
+  json: `{${members.map(([name, { json }]) => `${JSON.stringify(name)}:${json}`).join(",")}}`,
+  members,
+});
+
+export const listValue = (items: readonly TypedValue[]): TypedValue => ({
+  text: `[${items.map(({ text }) => text).join(", ")}]`,
+  json: `[${items.map(({ json }) => json).join(",")}]`,
+  items,
+});
+
+/** Values of all kinds, in place of which a type has others. */
+export const ANY_VALUES: readonly TypedValue[] = [
+  ...['"a"', '"x-"', '"é"', '"1970-01-01T00:00:00.000Z"', '"AQID"', "1.5", "3", "true", "false", "null"].map((text) =>
+    scalar(text),
+  ),
+  recordValue([]),
+  listValue([]),
+];
+
+const LEAF_VALUES: Readonly<Record<string, readonly TypedValue[]>> = {
+  string: ['"a"', '"x-"', '"é"'].map((text) => scalar(text)),
+  number: ["1.5", "2.25", "-7.125"].map((text) => scalar(text)),
+  boolean: [scalar("true"), scalar("false")],
+  null: [scalar("null")],
+  bigint: ["5", "-9007199254740993", "18446744073709551615"].map((digits) => scalar(`${digits}n`, digits)),
+  Date: [scalar("new Date(0)", '"1970-01-01T00:00:00.000Z"')],
+  Uint8Array: [scalar("new Uint8Array([1, 2, 3])", '"AQID"')],
+  unknown: ANY_VALUES,
+};
+
+/** A value of the type of a port, whatever its tags say. */
+export function typedValue(random: Random, { port, named }: PortType): TypedValue {
+  const several = (depth: number, type: Type) =>
+    Array.from({ length: depth > 0 ? random.below(3) : 0 }, () => make(type, depth - 1));
+  const make = (type: Type, depth: number): TypedValue => {
+    switch (type.k) {
+      case "leaf":
+        return random.pick(LEAF_VALUES[type.text] ?? []);
+      case "literals":
+        return scalar(random.pick(type.texts));
+      case "list":
+        return listValue(several(depth, type.item));
+      case "tuple": {
+        const least = type.items.length - type.optional;
+        const length = depth > 0 ? least + random.below(type.optional + 1) : least;
+        const rest = type.rest !== undefined && length === type.items.length ? several(depth, type.rest) : [];
+        return listValue([...type.items.slice(0, length).map((item) => make(item, depth - 1)), ...rest]);
+      }
+      case "object": {
+        const present = type.members.filter(({ optional }) => !optional || (depth > 0 && random.chance(0.6)));
+        const rest = type.rest === undefined ? [] : several(depth, type.rest);
+        return recordValue([
+          ...present.map(({ name, type: of }) => [name, make(of, depth - 1)] as const),
+          ...rest.map((value, at) => [NAMES[at] as string, value] as const),
+        ]);
+      }
+      case "union": {
+        const ends = type.branches.filter((branch) => !mayRecur(branch));
+        return make(random.pick(depth > 0 || ends.length === 0 ? type.branches : ends), depth - 1);
+      }
+      case "ref":
+        return make((named.find(({ name }) => name === type.name) as { type: Type }).type, depth - 1);
+    }
+  };
+  return make(port.type, 4);
+}
 
 /** The schema has no value that the generator finds. */
 class NoValue extends Error {}
