@@ -1,7 +1,7 @@
-// The configuration: recorded verdicts, exact values, the texts of its errors, and that none of them holds a key.
+// The configuration: exact values, the texts of its errors, and that none of them holds a key.
 
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, it } from "node:test";
 import { inspect } from "node:util";
@@ -9,7 +9,6 @@ import fc from "fast-check";
 import { DEFAULT_INVOKE_MAX_BODY_BYTES } from "#client/wire/protocol.js";
 import { publicKeyOf } from "#client/wire/signature/ed25519.js";
 import { ConfigError, ENV_TOOLKIT_CONFIG_PATH, SignedHttpMode, ToolkitRuntimeConfig } from "#runtime/config/config.js";
-import { readJson } from "#runtime/index.js";
 import { proves, provesRow } from "../proves.js";
 import { scratchFolder } from "../scratch-folder.js";
 
@@ -28,47 +27,6 @@ const leaders = { version: 1, leaders: [{ leader_id: "leader", keys: [{ kid: 0, 
 const parse = ToolkitRuntimeConfig.fromJsonStr;
 const signed = (section: object) => parse(JSON.stringify({ signed_http: section }));
 const withTool = (tool: object) => signed({ allowed_leaders: leaders, tools: { [SUM]: tool } });
-
-describe("vectors", () => {
-  // Read with the exact reader: one expected number is 2^64 − 1.
-  interface Case {
-    name: string;
-    config: string;
-    expect: {
-      ok: boolean;
-      invoke_max_body_bytes?: number | bigint;
-      signed_http_is_required?: boolean;
-      has_tool?: boolean;
-    };
-  }
-  const { cases } = readJson(readFileSync("test/vectors/config.json")) as unknown as { cases: Case[] };
-
-  it("there are 72", () => {
-    assert.equal(cases.length, 72);
-  });
-
-  for (const { name, config: text, expect } of cases) {
-    it(name, () => {
-      const load = [
-        () => parse(text),
-        () => ToolkitRuntimeConfig.fromJsonBytes(Buffer.from(text)),
-        () => ToolkitRuntimeConfig.fromPath(file(text)),
-        () => ToolkitRuntimeConfig.fromEnv({ [ENV_TOOLKIT_CONFIG_PATH]: file(text) }),
-      ];
-      for (const from of load) {
-        if (!expect.ok) {
-          assert.throws(from, ConfigError);
-          continue;
-        }
-        const config = from();
-        assert.equal(config.invokeMaxBodyBytes(), BigInt(expect.invoke_max_body_bytes ?? -1));
-        assert.equal(config.signedHttpIsRequired(), expect.signed_http_is_required);
-        assert.equal(config.hasTool(SUM), expect.has_tool);
-        assert.equal(config.toolConfig(SUM) !== undefined, expect.has_tool);
-      }
-    });
-  }
-});
 
 describe("sources", () => {
   it("without the variable: the defaults", () => {

@@ -48,7 +48,7 @@ function* config(file: string, directory: string): Generator<Outcome> {
     yield outcome(file, name, () => {
       const loaded = attempt(() => ToolkitRuntimeConfig.fromJsonStr(config));
       expect("ok", "value" in loaded, wanted.ok);
-      if (!("value" in loaded)) return;
+      if (!("value" in loaded)) return expect("error", loaded.error.name, "ConfigError");
       const limit = /^\{\s*"invoke_max_body_bytes":\s*(\d+)/.exec(config)?.[1] ?? "12582912";
       expect("invoke_max_body_bytes", loaded.value.invokeMaxBodyBytes(), BigInt(limit));
       expect("signed_http_is_required", loaded.value.signedHttpIsRequired(), wanted.signed_http_is_required);

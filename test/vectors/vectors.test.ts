@@ -94,6 +94,8 @@ describe("recorded vectors", () => {
         "3.8": ["output.json"],
         "3.13": ["nexus-data.json"],
         "3.16": ["nexus-data.json", "output.json"],
+        "1.22": ["fqn.json"],
+        "4.10": ["ed25519.json"],
         "4.5": ["signing.json"],
         "4.7": ["signing.json"],
         "4.17": ["signing.json"],

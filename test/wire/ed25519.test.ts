@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { verify as nodeVerify } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { inspect } from "node:util";
 import { getPublicKeyAsync, Point } from "@noble/ed25519";
@@ -22,13 +21,13 @@ import {
 } from "#client/wire/signature/ed25519.js";
 import type { VerifyKey } from "#client/wire/signature/ed25519-keys.js";
 import { isValidPublicKey as isValidByNoble } from "#client/wire/signature/portable-crypto.js";
-import { proves } from "../proves.js";
+import { readVectors } from "../vectors/read.js";
 
 interface VectorFile {
   cases: { id: string; public_key: string; message: string; signature: string; verify_strict: boolean; note: string }[];
 }
 
-const vectors = JSON.parse(readFileSync("test/vectors/ed25519.json", "utf8")) as VectorFile;
+const vectors = readVectors<VectorFile>("ed25519.json");
 const sodiumEngine = loadSodiumEngine();
 const engines: Ed25519Engine[] = sodiumEngine ? [sodiumEngine, nodeEngine, nobleEngine] : [nodeEngine, nobleEngine];
 const fast = sodiumEngine ?? nodeEngine;
@@ -49,22 +48,19 @@ function littleEndian(value: bigint, length = 32): Buffer {
 }
 
 describe("vectors", () => {
-  for (const engine of engines) {
-    it(`${engine.name} gives verify_strict's verdict on all of them`, () => {
-      assert.equal(vectors.cases.length, 1053);
+  for (const engine of engines.filter((engine) => engine !== nobleEngine)) {
+    // test/vectors verifies with raw keys.
+    it(`${engine.name} gives verify_strict's verdict with prepared keys, at their first use and later`, () => {
       const wrong: string[] = [];
-      for (const item of vectors.cases) {
-        const [publicKey, message, signature] = [hex(item.public_key), hex(item.message), hex(item.signature)];
-        const raw = engine.verify(publicKey, message, signature);
-        if (raw !== item.verify_strict) wrong.push(`${item.id} ${item.note}`);
-        if (engine === nobleEngine || publicKey.length !== 32) continue;
-        const key = prepareVerifyKey(publicKey);
-        for (let again = 0; again < 2; again++) {
-          if (engine.verify(key, message, signature) !== raw) wrong.push(`${item.id} prepared, use ${again}`);
+      for (const item of vectors.cases.filter(({ public_key }) => public_key.length === 64)) {
+        const [message, signature] = [hex(item.message), hex(item.signature)];
+        const key = prepareVerifyKey(hex(item.public_key));
+        for (let use = 0; use < 2; use++) {
+          if (engine.verify(key, message, signature) !== item.verify_strict)
+            wrong.push(`${item.id} ${item.note}, use ${use}`);
         }
       }
       assert.deepEqual(wrong, []);
-      proves("4.10");
     });
   }
 

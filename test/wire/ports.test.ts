@@ -144,3 +144,16 @@ describe("variants", () => {
     });
   }
 });
+
+it("a $ref is a JSON pointer: escapes, indexes of lists without zeros before them, no steps into a text", () => {
+  const many = (ref: string) => {
+    const defs = '{"a/b":{"type":"array"},"a~c":{"type":"array"},"~1":{"type":"array"},"":{"type":"array"}}';
+    const input = `{"title":"0","anyOf":[true,{"type":"array"}],"properties":{"x":{"$ref":"${ref}"}},"$defs":${defs}}`;
+    return derivePorts(input, '{"oneOf":[{"const":"done"}]}').inputPorts[0]?.many;
+  };
+  for (const ref of ["#/anyOf/1", "#/$defs/a~1b", "#/$defs/a~0c", "#/$defs/~01", "#/$defs/"]) assert.ok(many(ref), ref);
+  for (const ref of ["#", "#/anyOf/0", "#/title"]) assert.equal(many(ref), false, ref);
+  for (const ref of ["#/anyOf/01", "#/anyOf/2", "#/anyOf/-", "#/anyOf/length", "#/title/0", "#/title/length", "#/"]) {
+    assert.throws(() => many(ref), PortError, ref);
+  }
+});
