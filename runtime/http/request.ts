@@ -3,14 +3,13 @@
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip } from "node:zlib";
-import { backOffMs } from "svc-client/internal/back-off";
 import { checkNames, type Names } from "svc-client/internal/check-names";
 import { checkedInteger } from "svc-client/internal/checked-integer";
 import { LeaderError } from "svc-client/internal/leader/error";
 import type { Dispatcher } from "svc-client/internal/leader/transport/dispatcher";
 import { HttpClient } from "svc-client/internal/leader/transport/http-client";
-import { retryAfterOf } from "svc-client/internal/leader/transport/response";
 import { type HttpResponse, tooLarge } from "svc-client/internal/leader/transport/transport";
+import { backOffMs, retryAfterOf } from "svc-client/internal/leader/waiting";
 import { JsonError } from "svc-client/internal/wire/json/error";
 import { MAX_TIMEOUT_MS } from "svc-client/internal/wire/protocol";
 import { readJson, writeJson } from "../exact-json.js";

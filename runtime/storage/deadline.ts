@@ -31,6 +31,7 @@ export function deadlinesOf({ connectMs = 5_000, progressMs = 10_000, totalMs = 
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
+  readonly #until: number;
   readonly #caller: AbortSignal | undefined;
   readonly #onAbort = () => {
     const cause: unknown = this.#caller?.reason;
@@ -39,6 +40,7 @@ export class Deadline {
 
   constructor(totalMs: number, caller?: AbortSignal) {
     this.#caller = caller;
+    this.#until = performance.now() + totalMs;
     this.#timer = setTimeout(() => {
       this.#controller.abort(
         new StorageError("total_timeout", `storage: the operation did not finish within ${totalMs} ms`),
@@ -50,6 +52,10 @@ export class Deadline {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  msLeft(): number {
+    return this.#until - performance.now();
   }
 
   /** Waits for a promise until the deadline. */
@@ -94,12 +100,4 @@ export function retriesOf({ attempts = 3, backoffMs = 200 }: RetryOptions = {}):
     attempts: requireInteger("attempts", attempts, 1, 10),
     backoffMs: requireInteger("backoffMs", backoffMs, 0, 5_000),
   };
-}
-
-/**
- * Milliseconds to wait after a failed attempt, randomly shortened by up to half so that callers do not all retry at the
- * same time.
- */
-export function backoffDelay(attempt: number, { backoffMs }: Retries): number {
-  return Math.min(5_000, backoffMs * 2 ** (attempt - 1)) * (1 - Math.random() / 2);
 }

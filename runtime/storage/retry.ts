@@ -1,6 +1,7 @@
 /** Retries of failed requests to a publisher or an aggregator. */
 
-import { backoffDelay, type Deadline, type Retries } from "./deadline.js";
+import { backOffMs } from "svc-client/internal/leader/waiting";
+import type { Deadline, Retries } from "./deadline.js";
 import { StorageError } from "./storage-error.js";
 
 /** Whether another attempt may succeed. GET requests can always be retried. */
@@ -10,7 +11,8 @@ export function isTransient({ code, status }: StorageError): boolean {
 }
 
 /**
- * Repeats an operation after temporary failures, up to the number of attempts.
+ * Repeats an operation after temporary failures, up to the number of attempts. Does not wait for a `Retry-After` that
+ * exceeds the deadline.
  *
  * @param shouldRetry whether to try again after this failure; {@link isTransient} by default
  */
@@ -25,8 +27,10 @@ export async function retry<T>(
       return await run();
     } catch (error) {
       if (!(error instanceof StorageError) || attempt >= retries.attempts || !shouldRetry(error)) throw error;
+      const pauseMs = Math.max(backOffMs(attempt - 1, retries.backoffMs), error.retryAfterMs ?? 0);
+      if (pauseMs >= deadline.msLeft()) throw error;
       try {
-        await deadline.pause(Math.max(backoffDelay(attempt, retries), error.retryAfterMs ?? 0));
+        await deadline.pause(pauseMs);
       } catch (late) {
         // The deadline passed between two attempts: the error of the last attempt says more.
         throw deadline.signal.reason instanceof StorageError && deadline.signal.reason.code === "aborted"

@@ -44,8 +44,8 @@ export interface SignedCall<Output> extends ToolResult {
 /**
  * One tool under test.
  *
- * A call that fails rejects with a {@link LeaderError}: `status`, `code` and `details` are those of the answer, and
- * `cause` is the error that the server logged, such as the tool's exception for a 500.
+ * A call that fails rejects with a {@link LeaderError}: its members are those of the answer, such as `status`,
+ * `code`, `ran` and `requestId`; `request` is the signed request; and `cause` is the error that the server logged, such as the tool's exception for a 500.
  */
 export class Harness<Tool extends SvcToolClass = SvcToolClass> {
   /** Lines of the server's log so far, including debug lines. */
@@ -85,7 +85,7 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
    */
   async invokeSigned(input: InputOf<Tool>, options: SignedCallOptions = {}): Promise<SignedCall<OutputOf<Tool>>> {
     const request = this.sign(input, options);
-    const response = await this.#send(request);
+    const response = await this.#send(request, request);
     const result = decodeResult(this.#ports, response.body);
     return {
       ...result,
@@ -156,15 +156,10 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
     return this.close();
   }
 
-  async #send(request: RawRequest): Promise<RawResponse> {
+  async #send(request: RawRequest, signed?: SignedRequest): Promise<RawResponse> {
     const { answer, error } = await this.#server.call(this.#tool, request);
     if (answer.status === 200) return answer;
-    const { code, details, status, retryAfter } = responseError(answer);
-    throw new LeaderError(code, details, {
-      ...(status !== undefined && { status }),
-      ...(retryAfter !== undefined && { retryAfter }),
-      cause: error,
-    });
+    throw responseError(answer).with({ cause: error, request: signed });
   }
 
   async #output(result: ToolResult): Promise<OutputOf<Tool>> {
@@ -187,7 +182,7 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
     const toolSignature = decodeBase64url(headers[names.toolSignature.toLowerCase()] ?? "");
     const verifyKey = prepareVerifyKey(key.publicKey);
     if (toolSignature === undefined || !verifyToolSignature(verifyKey, request, body, toolSignature)) {
-      throw new LeaderError("wrong_signature", "the result is not signed by the tool's key");
+      throw new LeaderError("wrong_signature", "the result is not signed by the tool's key", { request });
     }
     return { signature: "verified", toolSignature };
   }

@@ -8,7 +8,7 @@ import type { InvokeRequest, Reply } from "../server/call/messages.js";
 import { createClasses } from "../server/call/run/class-hooks.js";
 import { type ServedTool, serveTools } from "../server/call/run/served-tool.js";
 import { type App, buildApp } from "../server/http/http-server.js";
-import { requestIdOf } from "../server/http/request-id.js";
+import { REQUEST_ID_HEADER, requestIdOf } from "../server/http/request-id.js";
 import { SafeLogger } from "../server/log/safe-logger.js";
 import type { ToolOptions } from "../server/options.js";
 import { ReplayMemory } from "../server/replay/memory.js";
@@ -144,9 +144,11 @@ export class TestServer {
     request: RawRequest,
   ): Promise<{ readonly answer: RawResponse; readonly error: unknown }> {
     if (this.#closed !== undefined) throw new Error("the harness is closed");
-    const { answer, error } = await this.log.watch(() => this.#parts.service.handle(tool, invokeRequest(request)));
+    const { service } = this.#parts;
+    const invoke = invokeRequest(request);
+    const { answer, error } = await this.log.watch(() => service.handle(tool, invoke));
     answer.sent?.();
-    return { answer: responseOf(answer, this.#parts.service.memoryHeader), error };
+    return { answer: responseOf(answer, [REQUEST_ID_HEADER, invoke.id, ...(service.memoryHeader ?? [])]), error };
   }
 
   async listen(): Promise<string> {
@@ -230,9 +232,9 @@ function invokeRequest({ headers = {}, body = "" }: RawRequest): InvokeRequest {
   };
 }
 
-function responseOf({ status, headers, body }: Reply, memory: readonly string[] = []): RawResponse {
+function responseOf({ status, headers, body }: Reply, more: readonly string[]): RawResponse {
   const named: Record<string, string> = {};
-  const all = [...headers, ...memory];
+  const all = [...headers, ...more];
   for (let i = 0; i + 1 < all.length; i += 2) named[(all[i] as string).toLowerCase()] = all[i + 1] as string;
   return { status, headers: named, body: Buffer.from(body) };
 }

@@ -31,7 +31,6 @@ test("the client in a page imports no module of Node and nothing of the server",
     .map((path) => path.replace("runtime/client/dist/", ""));
   const outside = own.filter((path) => !/^(?:wire|leader)\//.test(path));
   assert.deepEqual(outside.sort(), [
-    "back-off.js",
     "check-names.js",
     "checked-integer.js",
     "did-you-mean.js",
@@ -110,7 +109,6 @@ test("in Node it loads nothing of the server, and undici with the first request"
     .map((path) => path.replace("runtime/client/dist/", ""))
     .filter((path) => !/^(?:wire|leader)\//.test(path));
   assert.deepEqual(outside.sort(), [
-    "back-off.js",
     "check-names.js",
     "checked-integer.js",
     "did-you-mean.js",

@@ -114,6 +114,18 @@ describe("options", () => {
     assert.equal((await client.invoke(input)).signature, "unsigned");
   });
 
+  test("an address with more than scheme, host and path is refused", async () => {
+    for (const [url, extra] of [
+      ["https://canary@tools.example/sum", "a user name or password"],
+      ["https://:canary@tools.example/sum", "a user name or password"],
+      ["https://tools.example/sum?canary=1", "a query"],
+    ] as const) {
+      const expected = `TypeError: url: expected scheme, host and path alone, got ${extra} too`;
+      assert.equal(await refusal(() => clientOf({ url })), expected);
+      assert.equal(await refusal(() => LeaderClient.connect(url)), expected);
+    }
+  });
+
   test("signed requests over http: to another machine require allowHttp", async () => {
     const at = (url: string, options: LeaderOptions = {}) => clientOf({ url, ...options });
     for (const url of ["http://tools.example", "http://10.0.0.1:8080/a", "http://127.example.org", "http://[::2]"]) {

@@ -69,6 +69,19 @@ describe("JSON for authors", () => {
     assert.deepStrictEqual(readExact(text), [2 ** 53 - 1, 2n ** 53n + 1n, -(2n ** 64n), 1, -0, 1000, { id: 2 }]);
   });
 
+  it("calls toJSON of a value once, like JSON.stringify", () => {
+    class Itself {
+      a = [1n];
+      toJSON() {
+        return this;
+      }
+    }
+    assert.equal(
+      writeJson({ x: new Itself(), y: { toJSON: () => new Date(0) } }),
+      '{"x":{"a":[1]},"y":"1970-01-01T00:00:00.000Z"}',
+    );
+  });
+
   it("says where it stopped", () => {
     const faults: readonly [text: string, message: string][] = [
       ["[1,]", "expected a value at byte 3"],

@@ -4,9 +4,9 @@ import { MAX_RESULT_BYTES, RESULT_CONTENT_TYPE } from "../wire/protocol.js";
 import { LeaderError } from "./error.js";
 import { type CallOptions, checkSignal, checkTimeout, timeLeft } from "./options.js";
 import type { Attempts } from "./request/signed-request.js";
-import { waitFor } from "./transport/abort-listeners.js";
 import { responseError } from "./transport/response.js";
 import { type HttpRequest, type HttpResponse, late, type Transport } from "./transport/transport.js";
+import { waitFor } from "./waiting.js";
 
 /** Maximum size of an answer to a call, in bytes: four times the maximum result. */
 export const MAX_ANSWER_BYTES = 4 * MAX_RESULT_BYTES;

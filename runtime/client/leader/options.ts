@@ -162,16 +162,18 @@ export function timeLeft(deadline: unknown): number {
 /**
  * Checks a tool's address.
  *
- * @returns the address without query, fragment and trailing slashes
- * @throws TypeError for an invalid address, and for `http:` to another machine unless `allowHttp` is set
+ * @returns the address without fragment and trailing slashes
+ * @throws TypeError for an invalid address, for one with a user name, password or query, and for `http:` to another machine unless `allowHttp` is set
  */
 export function addressOf(text: string, { leader, allowHttp = false }: LeaderOptions): string {
   if (!URL.canParse(text)) throw new TypeError("url: expected an absolute URL, such as https://tools.example/sum");
-  const { protocol, host, hostname, pathname } = new URL(text);
+  const { protocol, username, password, host, hostname, pathname, search } = new URL(text);
   let end = pathname.length;
   while (pathname[end - 1] === "/") end--;
   if (protocol !== "https:" && protocol !== "http:")
     throw new TypeError("url: expected https or http, got another scheme");
+  const extra = search !== "" ? "a query" : username !== "" || password !== "" ? "a user name or password" : undefined;
+  if (extra !== undefined) throw new TypeError(`url: expected scheme, host and path alone, got ${extra} too`);
   if (protocol === "http:" && leader !== undefined && !allowHttp && !isLoopback(hostname)) {
     throw new TypeError(
       "url: expected https, because anyone who can read a signed request on the network can repeat it with another nonce; set `allowHttp: true` to send it over http",

@@ -1,6 +1,5 @@
-import { backOffMs } from "../back-off.js";
 import { LeaderError, type LeaderErrorCode } from "./error.js";
-import { waitFor } from "./transport/abort-listeners.js";
+import { backOffMs, waitFor } from "./waiting.js";
 
 /**
  * Number of answers from other replay memories after which a repeat fails. One is not enough: a load balancer may route

@@ -10,6 +10,7 @@
 
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
+import { retryAfterOf } from "svc-client/internal/leader/waiting";
 import type { Deadline, Deadlines } from "../deadline.js";
 import { StorageError, type StorageErrorFacts, type StorageFault, systemCode } from "../storage-error.js";
 import type { Endpoint } from "./endpoint.js";
@@ -169,7 +170,8 @@ class Exchange {
       if (encoding === undefined || encoding === "identity") return undefined;
       return this.#error("answer_invalid", "expected an answer without content encoding");
     }
-    const facts = { status, retryAfterMs: parseRetryAfter(response.headers["retry-after"]) };
+    const after = retryAfterOf(response.headers);
+    const facts = { status, retryAfterMs: after && after * 1_000 };
     if (status >= 300 && status < 400) {
       const paid = { ...facts, paid: "no" } as const;
       return this.#error("redirected", `answered ${status}: redirects are not followed: configure the final URL`, paid);
@@ -231,9 +233,4 @@ export async function readBody(
     parts.push(chunk);
   }
   return Buffer.concat(parts, size);
-}
-
-/** Converts a `Retry-After` in seconds to milliseconds. */
-function parseRetryAfter(value: string | undefined): number | undefined {
-  return value !== undefined && /^\d{1,6}$/.test(value) ? Number(value) * 1000 : undefined;
 }

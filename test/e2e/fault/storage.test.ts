@@ -187,10 +187,15 @@ describe("faults of the publisher, without the encoder of blob ids", () => {
     await storageOf(substitute).upload(fresh());
     assert.equal(substitute.count("PUT"), 3);
     // The wait is longer than the deadline: what the publisher said is told.
-    substitute.fail("PUT", { kind: "status", status: 429, retryAfter: 60 });
+    substitute.fail("PUT", { kind: "status", status: 429, retryAfter: 60 }, 2);
     const storage = storageOf(substitute, { deadlines: { ...PATIENT, totalMs: 2_000 } });
     await fault(storage.upload(fresh()), "refused", /answered 429/);
     assert.equal(substitute.count("PUT"), 4);
+    // And at once, so that the caller still has the time.
+    const long = storageOf(substitute, { deadlines: { ...PATIENT, totalMs: 50_000 } });
+    const began = performance.now();
+    await fault(long.upload(fresh()), "refused", /answered 429/);
+    assert.ok(performance.now() - began < 40_000);
   });
 
   test("an upload is retried if no server listens, and nothing is paid", async () => {

@@ -6,7 +6,6 @@
 import { Buffer } from "#platform/bytes";
 import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
 import { LeaderError } from "../error.js";
-import { onAbort } from "../transport/abort-listeners.js";
 import {
   aborted,
   type HttpRequest,
@@ -16,6 +15,7 @@ import {
   type TransportOptions,
   tooLarge,
 } from "../transport/transport.js";
+import { onAbort } from "../waiting.js";
 
 /** HTTP client. The platform manages the connections. */
 export class HttpClient implements Transport {

@@ -11,7 +11,7 @@ import { isLoopback } from "../../loopback.js";
 import { asBuffer } from "../../wire/bytes.js";
 import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
 import { LeaderError } from "../error.js";
-import { onAbort } from "./abort-listeners.js";
+import { onAbort } from "../waiting.js";
 import type { Dispatcher } from "./dispatcher.js";
 import {
   aborted,

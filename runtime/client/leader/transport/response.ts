@@ -3,6 +3,7 @@ import { JsonError } from "../../wire/json/error.js";
 import { plainValue } from "../../wire/json/untyped-json.js";
 import { withoutControls } from "../../wire/printable.js";
 import { LeaderError } from "../error.js";
+import { retryAfterOf } from "../waiting.js";
 import type { HttpResponse } from "./transport.js";
 
 const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
@@ -37,16 +38,4 @@ function errorMembers(body: Uint8Array): { error?: unknown; details?: unknown } 
     if (error instanceof JsonError) return {};
     throw error;
   }
-}
-
-/** `Retry-After` in seconds, from either format (RFC 9110 section 10.2.3). */
-export function retryAfterOf(headers: HttpResponse["headers"]): number | undefined {
-  const after = headers["retry-after"];
-  if (typeof after !== "string") return undefined;
-  if (/^\d{1,9}$/.test(after)) return Number(after);
-  const at = /GMT$/.test(after) ? Date.parse(after) : Number.NaN;
-  if (Number.isNaN(at)) return undefined;
-  // Relative to the server's clock, if the answer contains its time.
-  const now = typeof headers.date === "string" ? Date.parse(headers.date) : Number.NaN;
-  return Math.max(0, Math.ceil((at - (Number.isNaN(now) ? Date.now() : now)) / 1000));
 }

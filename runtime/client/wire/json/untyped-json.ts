@@ -54,7 +54,7 @@ function write(value: unknown, path: Path, depth: number, integers: Range | null
   }
 }
 
-function writeObject(value: object, path: Path, depth: number, integers: Range | null): string {
+function writeObject(value: object, path: Path, depth: number, integers: Range | null, isOwn = true): string {
   if (depth === MAX_DEPTH) fail(path.slice(0, 8), `at most ${MAX_DEPTH} levels of nesting`, "more, or a cycle");
   if (value instanceof Uint8Array) {
     return `"${asBuffer(value).toString("base64")}"`;
@@ -65,7 +65,12 @@ function writeObject(value: object, path: Path, depth: number, integers: Range |
     return `[${Array.from(value, (item: unknown, i) => write(item, [...path, i], depth + 1, integers)).join(",")}]`;
   }
   const { toJSON } = value as { toJSON?: unknown };
-  if (typeof toJSON === "function") return write(toJSON.call(value), path, depth + 1, integers);
+  // Called once, like `JSON.stringify`: ignores `toJSON` of the returned value.
+  if (isOwn && typeof toJSON === "function") {
+    const given: unknown = toJSON.call(value);
+    if (typeof given !== "object" || given === null) return write(given, path, depth, integers);
+    return writeObject(given, path, depth, integers, false);
+  }
   // Instances of an author's class are accepted. Built-in objects such as `Map` are not: their content is not
   // enumerable.
   const name = Object.prototype.toString.call(value).slice(8, -1);

@@ -1,7 +1,29 @@
-/** Shares one listener of each abort signal among many calls. */
+/** Waiting: pauses between attempts, time limits, abort signals. */
 
-import { MAX_TIMEOUT_MS } from "../../wire/protocol.js";
-import { aborted } from "./transport.js";
+import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
+import { aborted, type HttpResponse } from "./transport/transport.js";
+
+const MAX_PAUSE_MS = 5_000;
+
+/**
+ * Random pause after a failure, in milliseconds, so that callers do not all repeat at the same time. Doubles with each
+ * earlier pause.
+ */
+export function backOffMs(earlierPauses: number, firstMs = 100): number {
+  return Math.min(MAX_PAUSE_MS, firstMs * 2 ** earlierPauses) * (1 - Math.random() / 2);
+}
+
+/** `Retry-After` in seconds, from either format (RFC 9110 section 10.2.3). */
+export function retryAfterOf(headers: HttpResponse["headers"]): number | undefined {
+  const after = headers["retry-after"];
+  if (typeof after !== "string") return undefined;
+  if (/^\d{1,9}$/.test(after)) return Number(after);
+  const at = /GMT$/.test(after) ? Date.parse(after) : Number.NaN;
+  if (Number.isNaN(at)) return undefined;
+  // Relative to the server's clock, if the answer contains its time.
+  const now = typeof headers.date === "string" ? Date.parse(headers.date) : Number.NaN;
+  return Math.max(0, Math.ceil((at - (Number.isNaN(now) ? Date.now() : now)) / 1000));
+}
 
 interface AbortActions {
   readonly acts: Set<() => void>;
