@@ -5,6 +5,7 @@ import { checkNames } from "svc-client/internal/check-names";
 import type { SvcToolClass } from "../tool.js";
 import { serveTools } from "./call/run/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
+import { RequestQueue } from "./http/request-queue.js";
 import type { ShutdownParts } from "./http/shutdown.js";
 import { ToolRoutes } from "./http/tool-routes.js";
 import type { ServerLogger } from "./log/safe-logger.js";
@@ -62,8 +63,12 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, given) =
     };
     metrics?.read({ ...parts, server: app.server, readiness, log: log.lines });
     const routes = new ToolRoutes(parts);
-    await app.register(routes.plugin);
-    await app.register(routes.otherMethods);
+    const queue = new RequestQueue(() => service.load.refusals.count("requests"));
+    await app.register(async (part) => {
+      part.addHook("onRequest", ({ raw }, reply, done) => queue.enter(raw, reply.raw, done));
+      await part.register(routes.plugin);
+      await part.register(routes.otherMethods);
+    });
     await parts.start();
     const ends: ShutdownParts = {
       requests: routes.requests,

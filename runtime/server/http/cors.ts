@@ -38,6 +38,7 @@ export async function allowPages(
     allowedHeaders: ["Content-Type", "Accept", ...Object.values(sent)],
     exposedHeaders: [headers.version, toolSignature, headers.replayMemory, "Retry-After", REQUEST_ID_HEADER],
     maxAge: PREFLIGHT_SECONDS,
+    cacheControl: "no-store",
   };
   const { default: cors } = await import("@fastify/cors");
   await app.register(cors, {

@@ -3,7 +3,7 @@
  * parsed.
  */
 
-import { type ServerOptions, STATUS_CODES } from "node:http";
+import { type RequestListener, type ServerOptions, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ConnectionError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
@@ -11,6 +11,7 @@ import { type ErrorCode, statusOf } from "svc-client/internal/wire/error-codes";
 import { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "../../config/environment.js";
 import { errorBody } from "../errors/request-error.js";
 import type { MemoryBudget } from "../load/memory-budget.js";
+import { NO_STORE } from "./answers.js";
 import { allowPages, type Pages } from "./cors.js";
 import { rewriteUrlFor, routedPath } from "./exact-path.js";
 import {
@@ -24,10 +25,10 @@ import {
 } from "./limits.js";
 import { endConnection, isClosing } from "./lingering-close.js";
 import { REQUEST_ID_HEADER, requestIdOf } from "./request-id.js";
+import { RequestQueue } from "./request-queue.js";
 import type { InFlightRequests } from "./shutdown.js";
 import { isTlsServer, prepareTlsServer, type TlsSetup, tlsOptions } from "./tls.js";
 import { ToolRoutes, type ToolRoutesOptions } from "./tool-routes.js";
-import { UnansweredRequests } from "./unanswered-requests.js";
 
 export interface ServeOptions extends ToolRoutesOptions {
   /** Certificate and key; undefined for plain HTTP. */
@@ -71,11 +72,7 @@ export async function buildApp(options: ServeOptions): Promise<App> {
   } = options;
   const routes = new ToolRoutes(options, routedPath);
   const { requests } = routes;
-  const afterAnswers = (socket: Duplex, write: () => void): void => {
-    const due = requests.find(({ request: { raw } }) => raw.socket === socket && raw.complete);
-    if (due !== undefined) due.raw.once("close", () => afterAnswers(socket, write));
-    else if (socket.writable) write();
-  };
+  const queue = new RequestQueue(() => service.load.refusals.count("requests"), maxPipelined);
   const report = (peer: string | undefined, code: ErrorCode, details: string | undefined): string => {
     const id = requestIdOf(undefined);
     onRefused?.({ id, code, details, headers: {}, peer, isCall: false });
@@ -83,7 +80,8 @@ export async function buildApp(options: ServeOptions): Promise<App> {
   };
   const refuse: Refuse = (socket, lingerMs, code, details, logged = details) => {
     const id = report(socket.remoteAddress, code, logged);
-    afterAnswers(socket, () => endConnection(socket, refusalText(id, code, details, service.memoryHeader), lingerMs));
+    const text = refusalText(id, code, details, service.memoryHeader);
+    queue.afterAnswers(socket, () => endConnection(socket, text, lingerMs));
   };
   const app: FastifyInstance = fastify({
     logger: false,
@@ -105,8 +103,7 @@ export async function buildApp(options: ServeOptions): Promise<App> {
     // A path that fastify cannot decode is an unknown path.
     frameworkErrors: (_error, request, reply) => routes.refuse(request as FastifyRequest, reply as FastifyReply),
   });
-  const unanswered = new UnansweredRequests(() => service.load.refusals.count("requests"), maxPipelined);
-  completeServer(app, unanswered, deadlines, refuse);
+  completeServer(app, queue, deadlines, refuse);
   // A client that sends HTTP without TLS cannot read an answer, so its request is only reported.
   if (isTlsServer(app.server)) prepareTlsServer(app.server, (peer) => report(peer, "bad_request", PLAIN_ON_TLS));
   capConnections(app.server, memory.maxConnections, service.load.refusals);
@@ -165,18 +162,19 @@ function serverLimits({ headersMs, checkMs }: ConnectionLimits): ServerOptions {
 /** Sets limits of Node's server that are not options. */
 function completeServer(
   { server, routing }: FastifyInstance,
-  unanswered: UnansweredRequests,
+  queue: RequestQueue,
   deadlines: ConnectionLimits,
   refuse: Refuse,
 ): void {
-  const counted = unanswered.counted(routing);
+  const queued: RequestListener = (request, response) =>
+    queue.enter(request, response, () => routing(request, response));
   server.removeAllListeners("request");
-  server.on("request", counted);
+  server.on("request", queued);
   // One more than allowed, so that an excess is detected: Node silently drops headers above its own limit.
   server.maxHeadersCount = MAX_HEADERS + 1;
   // Without these listeners, Node answers `Expect` before the other headers are checked.
-  server.on("checkContinue", counted);
-  server.on("checkExpectation", counted);
+  server.on("checkContinue", queued);
+  server.on("checkExpectation", queued);
   // Without this listener, Node closes the connection of a CONNECT request without an answer.
   server.on("connect", (_request, socket) => {
     socket.on("error", () => socket.destroy());
@@ -216,6 +214,7 @@ function refusalText(id: string, code: ErrorCode, details: string | undefined, m
     `${REQUEST_ID_HEADER}: ${id}`,
     `Content-Length: ${body.length}`,
     "Connection: close",
+    NO_STORE.join(": "),
   ];
   if (memory.length > 0) headers.push(memory.join(": "));
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join("\r\n")}\r\n\r\n${body}`;

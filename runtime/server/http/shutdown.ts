@@ -91,11 +91,6 @@ export class InFlightRequests<R> {
     return this.#interrupted;
   }
 
-  find(matches: (request: R) => boolean): R | undefined {
-    for (const request of this.#open.keys()) if (matches(request)) return request;
-    return undefined;
-  }
-
   has(request: R): boolean {
     return this.#open.has(request);
   }
@@ -159,7 +154,7 @@ export class InFlightRequests<R> {
 
 /** Parts of a server that a shutdown uses. */
 export interface ShutdownParts {
-  readonly requests: Omit<InFlightRequests<never>, "begin" | "end" | "find" | "has">;
+  readonly requests: Omit<InFlightRequests<never>, "begin" | "end" | "has">;
   readonly log: ServerLogger;
   /** Closes the listener and idle connections. Resolves when all other connections are closed; never rejects. */
   close(): Promise<void>;

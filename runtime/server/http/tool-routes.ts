@@ -5,7 +5,7 @@
  * a byte of the body is stored. Compares paths byte for byte, because fastify's router decodes them.
  */
 
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type {
   FastifyError,
   FastifyInstance,
@@ -18,15 +18,11 @@ import type {
 import { isErrorCode } from "svc-client/internal/wire/error-codes";
 import { MAX_TIMEOUT_MS } from "svc-client/internal/wire/protocol";
 import { ENV_ADMIN_ADDR } from "../../config/environment.js";
-import { errorReply, type InvokeService, JSON_HEADERS, replyToThrown } from "../call/invoke-service.js";
-import { detailsOf, type Health, type InvokeRequest, isRefusal, type Refusal, type Reply } from "../call/messages.js";
-import { documentOf, originOf } from "../call/meta.js";
-import { checkHealth } from "../call/run/run.js";
-import type { ServedTool } from "../call/run/served-tool.js";
+import { errorReply, replyToThrown } from "../call/invoke-service.js";
+import { detailsOf, isRefusal, type Refusal, type Reply } from "../call/messages.js";
 import { RequestError } from "../errors/request-error.js";
-import type { ServerLogger } from "../log/safe-logger.js";
+import { Answers, type AnswersOptions } from "./answers.js";
 import { pathOf, plainPath } from "./exact-path.js";
-import { HeaviestConnection } from "./heaviest-connection.js";
 import {
   type ConnectionLimits,
   DEADLINES,
@@ -34,52 +30,35 @@ import {
   MAX_UNREAD_BYTES,
   MIN_BODY_BYTES_PER_SECOND,
 } from "./limits.js";
-import { destroyUnlessFlushed, endAfterRequest, isKept, unreadBytes } from "./lingering-close.js";
 import { bodyReader, type ReadBody } from "./request-body.js";
-import { REQUEST_ID_HEADER, requestIdOf } from "./request-id.js";
+import { requestIdOf } from "./request-id.js";
+import {
+  expectationFailed,
+  expectationOf,
+  POST,
+  type Route,
+  type RoutesOptions,
+  routesOf,
+  unrouted,
+} from "./routes.js";
 import { type InFlight, InFlightRequests, type Shutdown } from "./shutdown.js";
 
 /** Served tools, and the services that their routes use. */
-export interface ToolRoutesOptions {
-  readonly tools: readonly ServedTool[];
-  readonly service: InvokeService;
-  readonly log: ServerLogger;
+export interface ToolRoutesOptions extends RoutesOptions, AnswersOptions {
   readonly shutdown: Pick<Shutdown, "stopping" | "closed">;
   /** Called for each request that is answered without running a tool. */
   onRefused?(refusal: Refusal): void;
   /** Minimum rate of a request body; {@link MIN_BODY_BYTES_PER_SECOND} by default. */
   readonly minBodyBytesPerSecond?: number | undefined;
-  /** Maximum total bytes of unread answers; {@link MAX_UNREAD_BYTES} by default. */
-  readonly maxUnreadBytes?: number | undefined;
   /** Replaces {@link DEADLINES}, for tests. */
   readonly deadlines?: ConnectionLimits;
-}
-
-type Method = "GET" | "HEAD" | "POST";
-
-/** Progress of a request, shared by its route and the shutdown. */
-interface Progress {
-  /** Whether the request has no answer yet. */
-  isOpen(): boolean;
-  /** Called before code of the tool runs. */
-  onRun(): void;
-  /** Registers a listener that is called if a shutdown answers the request. */
-  onRefused(listener: (reply: Reply) => void): void;
 }
 
 /** Paths of the admin listener, for the log. */
 const ADMIN_PATH = /^\/(?:metrics|readyz|livez)(?:\?|$)/;
 
-interface Route {
-  readonly methods: readonly Method[];
-  /** Whether the route itself answers requests without a host. */
-  readonly needsHost?: true;
-  answer(request: FastifyRequest, response: ServerResponse, progress: Progress): Promise<Reply>;
-}
-
-const GET = ["GET"] as const;
-const GET_AND_HEAD = ["GET", "HEAD"] as const;
-const POST = ["POST"] as const;
+/** Share of the memory for unread answers that holds metadata documents. */
+const META_SHARE = 1 / 8;
 
 /** Methods that get 405 from a route that does not allow them. CORS handles OPTIONS (cors.ts). */
 const ROUTED: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
@@ -87,13 +66,9 @@ const ROUTED: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "
 export class ToolRoutes {
   readonly requests: InFlightRequests<FastifyReply>;
   readonly #routes = new Map<string, Route>();
-  readonly #deadlines: ConnectionLimits;
   readonly #readBody: ReadBody;
-  /** Sends the answers of failed calls after the `onError` hooks. */
-  readonly #failed = new WeakMap<FastifyReply, () => void>();
-  /** Number of bytes of answers that were sent but not read yet. */
-  readonly #unread: HeaviestConnection;
-
+  readonly #answers: Answers;
+  readonly #metaBytes: number;
   #segments: ReadonlySet<string> | undefined;
 
   readonly #options: ToolRoutesOptions;
@@ -103,13 +78,13 @@ export class ToolRoutes {
   constructor(options: ToolRoutesOptions, routed: (path: string) => string = plainPath) {
     this.#options = options;
     this.#routed = routed;
-    this.#deadlines = options.deadlines ?? DEADLINES;
-    this.#readBody = bodyReader(options.minBodyBytesPerSecond ?? MIN_BODY_BYTES_PER_SECOND, this.#deadlines);
-    this.#unread = new HeaviestConnection(options.maxUnreadBytes ?? MAX_UNREAD_BYTES, () =>
-      options.service.load.refusals.count("answers"),
-    );
+    const { deadlines = DEADLINES, minBodyBytesPerSecond = MIN_BODY_BYTES_PER_SECOND } = options;
+    const { maxUnreadBytes = MAX_UNREAD_BYTES } = options;
+    this.#readBody = bodyReader(minBodyBytesPerSecond, deadlines);
+    this.#metaBytes = Math.floor(maxUnreadBytes * META_SHARE);
+    this.#answers = new Answers({ ...options, maxUnreadBytes: maxUnreadBytes - this.#metaBytes }, deadlines);
     this.requests = new InFlightRequests<FastifyReply>(
-      (reply, code) => this.#send(reply, errorReply(code), true),
+      (reply, code) => this.#answers.send(reply, errorReply(code), true),
       ({ request: { raw } }) => raw.complete || raw.readableEnded,
     );
   }
@@ -123,7 +98,8 @@ export class ToolRoutes {
     const prefix = prefixOf(app);
     const { slices } = this.#options.service.load;
     for (const event of ["connection", "drop"]) app.server.on(event, () => slices.accepted());
-    for (const [path, route] of routesOf(this.#options, prefix, this.#readBody, app.server)) {
+    const parts = { readBody: this.#readBody, server: app.server, metaBytes: this.#metaBytes };
+    for (const [path, route] of routesOf(this.#options, prefix, parts)) {
       this.#routes.set(this.#routed(path), route);
     }
     // fastify passes a second error, such as that of a hook after a failed call, to the parent's error handler.
@@ -187,12 +163,10 @@ export class ToolRoutes {
    */
   #answerErrors(app: FastifyInstance): void {
     app.setErrorHandler((error: Partial<FastifyError>, request, reply) => {
-      const answer = this.#failed.get(reply);
-      this.#failed.delete(reply);
-      if (answer !== undefined) answer();
-      else if (error.code === "FST_ERR_ROUTE_MISSING_CONTENT_TYPE") this.refuse(request, reply);
+      if (this.#answers.sendFailed(reply)) return;
+      if (error.code === "FST_ERR_ROUTE_MISSING_CONTENT_TYPE") this.refuse(request, reply);
       else if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) throw error;
-      else this.#fail(reply, error);
+      else this.#answers.fail(reply, error);
     });
   }
 
@@ -208,11 +182,18 @@ export class ToolRoutes {
   /** Answers a request that no route handles: malformed, too late, unknown path or wrong method. */
   refuse(request: FastifyRequest, reply: FastifyReply): void {
     const route = this.#routes.get(pathOf(request.raw));
-    this.#refuse(reply, this.#refusalOf(request.raw, route) ?? unrouted(route));
+    this.#paced(() => this.#refuse(reply, this.#refusalOf(request.raw, route) ?? unrouted(route)));
+  }
+
+  /** Does work in a time slice, so that probes of other connections are not delayed. */
+  #paced(work: () => void): void {
+    const turn = this.#options.service.load.slices.enter(0);
+    if (turn === undefined) work();
+    else void turn.then(work);
   }
 
   #refuse(reply: FastifyReply, refusal: Reply): void {
-    this.#send(reply, refusal, this.#options.shutdown.stopping);
+    this.#answers.send(reply, refusal, this.#options.shutdown.stopping);
     this.#report(reply.request, refusal, false);
   }
 
@@ -238,8 +219,9 @@ export class ToolRoutes {
 
   #answer(request: FastifyRequest, reply: FastifyReply, route: Route): void {
     const refusal = this.#refusalOf(request.raw, route);
-    if (refusal !== undefined) this.#refuse(reply, refusal);
-    else void this.#answerBy(route, request, reply);
+    if (refusal !== undefined) this.#paced(() => this.#refuse(reply, refusal));
+    else if (route.isImmediate) void this.#answerBy(route, request, reply);
+    else this.#paced(() => void this.#answerBy(route, request, reply));
   }
 
   /** Never rejects. */
@@ -255,10 +237,15 @@ export class ToolRoutes {
       },
     };
     this.requests.begin(reply, state);
-    let answer: Reply;
+    let reserved = 0;
+    let answer: Reply | undefined;
     try {
       answer = await route.answer(request, reply.raw, {
         isOpen: () => this.requests.has(reply),
+        reserve: (bytes) => {
+          reserved = bytes;
+          return this.#answers.reserve(reply, bytes);
+        },
         onRun: () => {
           state.runs = true;
         },
@@ -269,10 +256,10 @@ export class ToolRoutes {
     } catch (error) {
       answer = replyToThrown(new RequestError("internal_error", undefined, { cause: error }), this.#options.log);
     }
-    if (!this.requests.end(reply, answer.code)) return;
+    if (!this.requests.end(reply, answer?.code) || answer === undefined) return;
     const last = this.#options.shutdown.stopping || answer.code === "request_timeout";
-    if (answer.error === undefined) this.#send(reply, answer, last);
-    else this.#sendFailure(reply, answer, last);
+    if (answer.error === undefined) this.#answers.send(reply, answer, last, reserved);
+    else this.#answers.sendFailure(reply, answer, last);
     this.#report(request, answer, isCall);
   }
 
@@ -294,52 +281,6 @@ export class ToolRoutes {
     const isUnexpected = route !== undefined && route.methods !== POST && expectationOf(request) === "unknown";
     return isUnexpected ? expectationFailed() : undefined;
   }
-
-  /** Sends a reply through fastify, which runs its hooks. Never throws. */
-  #send(reply: FastifyReply, answer: Reply, last: boolean): void {
-    // The author's own route has sent its headers, so its answer can only be cut off.
-    if (reply.raw.headersSent) return void reply.raw.destroy();
-    try {
-      const memory = this.#options.service.memoryHeader;
-      if (memory !== undefined) reply.header(...memory);
-      send(reply, answer, last, this.#deadlines);
-      this.#countUnread(reply, answer.body.length);
-    } catch (error) {
-      this.#fail(reply, error);
-    }
-  }
-
-  /** Sends the reply of a failed call, after the application's `onError` hooks ran with its error. */
-  #sendFailure(reply: FastifyReply, answer: Reply, last: boolean): void {
-    const { error } = answer;
-    this.#failed.set(reply, () => this.#send(reply, answer, last));
-    reply.send(
-      error instanceof Error ? error : new Error("the tool threw a value that is not an Error", { cause: error }),
-    );
-  }
-
-  /** Counts the bytes of an answer as unread until they are sent. */
-  #countUnread({ raw, request }: FastifyReply, bytes: number): void {
-    if (raw.writableFinished || bytes === 0) return;
-    const { socket } = request.raw;
-    raw.once("close", () => this.#unread.release(socket, bytes));
-    this.#unread.hold(socket, bytes);
-  }
-
-  /** Answers 500 without running hooks, because a hook may be the cause. */
-  #fail(reply: FastifyReply, error: unknown): void {
-    this.#options.log.error({ err: error }, "sending an answer failed");
-    const { raw } = reply;
-    if (raw.headersSent) return void raw.destroy();
-    reply.hijack();
-    for (const name of raw.getHeaderNames()) raw.removeHeader(name);
-    const { status, headers, body } = errorReply("internal_error");
-    const memory = this.#options.service.memoryHeader ?? [];
-    const id = [REQUEST_ID_HEADER, requestIdOf(reply.request.id)];
-    raw
-      .writeHead(status, [...headers, ...id, ...memory, "content-length", String(body.length), "connection", "close"])
-      .end(body);
-  }
 }
 
 const prefixOf = ({ prefix }: FastifyInstance) => prefix.replace(/\/$/, "");
@@ -359,154 +300,4 @@ function leaveBodiesUnread(app: FastifyInstance): void {
 function ignoreContentType(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   if (request.mediaType === undefined) delete request.raw.headers["content-type"];
   done();
-}
-
-/** Error answer for an unknown path, or for a method that the path does not allow. */
-function unrouted(route: Route | undefined): Reply {
-  if (route === undefined) return errorReply("not_found");
-  const reply = errorReply("method_not_allowed");
-  return { ...reply, headers: [...reply.headers, "allow", route.methods.join(", ")] };
-}
-
-/** Classifies the `Expect` header (RFC 9110 section 10.1.1). */
-function expectationOf({ headers, httpVersion }: IncomingMessage): "continue" | "unknown" | undefined {
-  if (headers.expect === undefined || httpVersion === "1.0") return undefined;
-  return headers.expect.toLowerCase() === "100-continue" ? "continue" : "unknown";
-}
-
-const expectationFailed = () => errorReply("expectation_failed", EXPECTATION_FAULT);
-const EXPECTATION_FAULT = "Expect: only 100-continue";
-
-function routesOf(
-  { tools, service, log }: ToolRoutesOptions,
-  prefix: string,
-  readBody: ReadBody,
-  server: Server,
-): Map<string, Route> {
-  const routes = new Map<string, Route>();
-  for (const tool of tools) {
-    const path = `${prefix}${tool.prefix}`;
-    routes.set(`${path}/invoke`, {
-      methods: POST,
-      answer: (request, response, progress) =>
-        service.handle(tool, invokeRequest(request, response, { readBody, server, ...progress })),
-    });
-    routes.set(`${path}/meta`, {
-      methods: GET,
-      needsHost: true,
-      answer: async ({ raw }) => meta(tool, `${path}/`, raw, log),
-    });
-    routes.set(`${path}/health`, { methods: GET_AND_HEAD, answer: healthCheck(tool, log) });
-  }
-  const paths = Buffer.from(JSON.stringify(tools.map(({ contract }) => contract.path)));
-  routes.set(`${prefix}/tools`, {
-    methods: GET,
-    answer: async () => ({ status: 200, headers: JSON_HEADERS, body: paths }),
-  });
-  const health = `${prefix}/health`;
-  if (!routes.has(health)) routes.set(health, { methods: GET_AND_HEAD, answer: async () => empty(200) });
-  return routes;
-}
-
-const empty = (status: number): Reply => ({ status, headers: [], body: Buffer.alloc(0) });
-
-/**
- * Health check of a tool. Only one check runs at a time; requests that arrive meanwhile share its status. Drops
- * requests of disconnected clients, because a slow check would otherwise hold requests of any number of closed
- * connections.
- */
-function healthCheck(tool: ServedTool, log: ServerLogger): Route["answer"] {
-  const waiting = new Set<(health: Health) => void>();
-  let isRunning = false;
-  const check = async () => {
-    const health = await checkHealth(tool, log.child({ tool: tool.fqn }));
-    isRunning = false;
-    for (const answer of waiting) answer(health);
-    waiting.clear();
-  };
-  return async ({ raw }) => {
-    const health = new Promise<Health>((answer) => {
-      waiting.add(answer);
-      raw.once("close", () => {
-        // `close` is also emitted for a request that was read completely.
-        if (raw.socket.destroyed && waiting.delete(answer)) answer({ status: 503, error: undefined });
-      });
-    });
-    if (!isRunning) {
-      isRunning = true;
-      void check();
-    }
-    const { status, error } = await health;
-    return error === undefined ? empty(status) : { ...empty(status), error };
-  };
-}
-
-function meta(tool: ServedTool, path: string, request: IncomingMessage, log: ServerLogger): Reply {
-  try {
-    const origin = originOf(request, "encrypted" in request.socket);
-    const document = documentOf(tool.tool, tool.contract, origin + path);
-    return { status: 200, headers: JSON_HEADERS, body: Buffer.from(document) };
-  } catch (thrown) {
-    return replyToThrown(thrown, log.child({ tool: tool.fqn }), "meta() of the tool threw an error");
-  }
-}
-
-function invokeRequest(
-  { id, raw: request }: FastifyRequest,
-  response: ServerResponse,
-  { readBody, server, isOpen, onRun, onRefused }: Progress & { readonly readBody: ReadBody; readonly server: Server },
-): InvokeRequest {
-  return {
-    id: requestIdOf(id),
-    // Not a getter, which would give every object its own hidden class in V8 and made calls 20 % slower.
-    peer: () => request.socket.remoteAddress,
-    headers: request.headers,
-    rawHeaders: request.rawHeaders,
-    connection: request.socket,
-    readBody: (length, account) => {
-      const expectation = expectationOf(request);
-      if (expectation === "unknown") throw new RequestError("expectation_failed", EXPECTATION_FAULT);
-      // The connection may have closed while the caller was verified.
-      if (request.destroyed) throw new RequestError("bad_request");
-      // Without such a listener, Node has already sent `100 Continue`.
-      if (expectation === "continue" && server.listenerCount("checkContinue") > 0) response.writeContinue();
-      // A call that was already answered by a timeout or shutdown must not run a tool.
-      const isAnswered = () => request.socket.writableEnded || !isOpen();
-      return readBody(request, length, account, isAnswered);
-    },
-    isGone: () => request.destroyed || !isOpen(),
-    onRun,
-    onRefused,
-    onDisconnect: (listener) => {
-      response.on("close", () => {
-        if (!response.writableFinished) listener();
-      });
-    },
-  };
-}
-
-/**
- * Sends a reply.
- *
- * @param last whether the connection closes after this answer
- */
-function send(reply: FastifyReply, answer: Reply, last: boolean, deadlines: ConnectionLimits): void {
-  const { status, headers, body, sent } = answer;
-  const request = reply.request.raw;
-  const response = reply.raw;
-  reply.code(status);
-  reply.header(REQUEST_ID_HEADER, requestIdOf(reply.request.id));
-  for (let i = 0; i < headers.length; i += 2) {
-    const [name, value] = [headers[i] as string, headers[i + 1] as string];
-    // CORS hooks also set `Vary`.
-    reply.header(name, name === "vary" && reply.hasHeader(name) ? `${reply.getHeader(name)}, ${value}` : value);
-  }
-  // fastify omits it for HEAD without a body. Statuses 204 and 304 must not have it (RFC 9110 section 8.6).
-  if (body.length === 0 && status !== 204 && status !== 304) reply.header("content-length", "0");
-  const unread = unreadBytes(request);
-  if (last || !isKept(unread)) reply.header("connection", "close");
-  if (unread > 0) endAfterRequest(request, response, deadlines.lingerMs);
-  reply.send(body.length === 0 ? undefined : body);
-  if (sent !== undefined) response.once("finish", sent);
-  destroyUnlessFlushed(response, deadlines.answerMs);
 }
