@@ -71,6 +71,7 @@ for (const [how, more] of Object.entries(SERVERS)) {
           const answer = await preflight(url, path, PAGE);
           assert.deepEqual([answer.status, answer.body.length], [204, 0], path);
           assert.deepEqual(corsHeaders(answer), allowing(), path);
+          assert.equal(answer.headers.get("cache-control"), "no-store");
         }
       });
     }

@@ -219,6 +219,21 @@ describe("GET /meta", () => {
   });
 });
 
+it("no answer may be cached", async () => {
+  for (const [method, path] of [
+    ["GET", "/meta"],
+    ["GET", "/tools"],
+    ["GET", "/health"],
+    ["HEAD", "/a/b/health"],
+    ["POST", "/meta"],
+    ["GET", "/nothing"],
+    ["GET", "/%"],
+  ] as const) {
+    const { headers } = await exchange(server.url, requestText(method, path), method);
+    assert.equal(headers.get("cache-control"), "no-store", path);
+  }
+});
+
 describe("GET /tools", () => {
   it("lists the path() texts unchanged, in the order of the tools", async () => {
     const response = await exchange(server.url, requestText("GET", "/tools"));

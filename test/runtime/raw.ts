@@ -183,6 +183,7 @@ export function expectError(response: RawResponse, status: number, code: string)
   const expected = body.details === undefined ? { error: code } : { error: code, details: body.details };
   assert.equal(text, JSON.stringify(expected));
   assert.match(response.headers.get("x-request-id") ?? "", /^[\w.:=+/@-]{1,64}$/, "an error has a request id");
+  assert.equal(response.headers.get("cache-control"), "no-store");
   for (const name of response.headers.keys()) {
     if (name.endsWith("-replay-memory") || name === "x-request-id") continue;
     assert.doesNotMatch(name, /^x-|^server$/, "an error carries no other header of the protocol or the software");

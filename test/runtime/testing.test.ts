@@ -320,7 +320,7 @@ for (const signed of [true, false]) {
       assert.equal(own.status, served.status, text);
       assert.deepEqual(own.body, Buffer.from(await served.arrayBuffer()), text);
       // Framing is the transport's.
-      const framing = new Set(["connection", "content-length", "date", "keep-alive", "x-request-id"]);
+      const framing = new Set(["cache-control", "connection", "content-length", "date", "keep-alive", "x-request-id"]);
       const headers = [...served.headers].filter(([name]) => !framing.has(name));
       const { "x-request-id": id, ...others } = own.headers;
       assert.deepEqual(others, Object.fromEntries(headers), text);

@@ -343,6 +343,7 @@ export function expectResult(response: RawResponse, body: Uint8Array, call?: Sig
     assert.equal(response.body.toString("latin1"), Buffer.from(body).toString("latin1"));
   }
   assert.ok(response.headers.get("x-request-id"), "every answer has an id");
+  assert.equal(response.headers.get("cache-control"), "no-store");
   const others = ["x-svc-replay-memory", "x-request-id"];
   const isProtocol = (name: string) => name.startsWith("x-") && !others.includes(name);
   const protocol = [...response.headers.keys()].filter(isProtocol).sort();
