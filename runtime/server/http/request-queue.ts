@@ -11,12 +11,12 @@ import type { Duplex } from "node:stream";
 import { HeaviestConnection } from "./heaviest-connection.js";
 import { unreadBytes } from "./lingering-close.js";
 
-/** Number of unanswered requests at which the server stops reading from a connection. */
-export const MAX_UNANSWERED = 64;
 /**
- * Maximum number of waiting requests of the process. One chunk cannot contain that many. At about 7 KB each, they take
- * 28 MB.
+ * Number of unanswered requests at which the server stops reading from a connection. If the chunk that Node has already
+ * read contains more, they are dropped, and the connection closes after the answers to these.
  */
+export const MAX_UNANSWERED = 4;
+/** Maximum number of waiting requests of the process. At about 7 KB each, they take 28 MB. */
 export const MAX_PIPELINED = 4_096;
 /** Memory of a waiting request. */
 const REQUEST_BYTES = 7_168;
@@ -26,6 +26,7 @@ const READ_AHEAD_BYTES = 65_536;
 interface Waiting {
   /** Undefined for the final text of a connection. */
   readonly request?: IncomingMessage;
+  readonly response?: ServerResponse;
   /** Share of {@link MAX_PIPELINED}. */
   readonly weight: number;
   readonly begin: () => void;
@@ -34,8 +35,8 @@ interface Waiting {
 interface Connection {
   current: IncomingMessage | undefined;
   waiting: Waiting[];
-  /** Whether the server has stopped reading from the connection. */
-  paused: boolean;
+  /** Whether the server has stopped reading from the connection: for now, or because it dropped a request. */
+  paused: false | "for now" | "for good";
   /** Whether a `resume` listener that pauses the connection again is installed. */
   isKept: boolean;
 }
@@ -68,13 +69,20 @@ export class RequestQueue {
     // The request may be from the rest of a chunk whose connection was closed.
     if (hasEnded(socket)) dropRequests(socket, of);
     else if (of.current === undefined) start();
-    else this.#wait(request, of, start);
+    else this.#wait(request, response, of, start);
   }
 
-  #wait(request: IncomingMessage, connection: Connection, begin: () => void): void {
+  #wait(request: IncomingMessage, response: ServerResponse, connection: Connection, begin: () => void): void {
     const { socket } = request;
+    if (connection.waiting.length >= MAX_UNANSWERED - 1) {
+      const last = connection.waiting.at(-1)?.response;
+      if (last !== undefined) last.shouldKeepAlive = false;
+      connection.paused = "for good";
+      skipChunk(socket);
+      return;
+    }
     const weight = 1 + Math.floor(Math.min(unreadBytes(request), READ_AHEAD_BYTES) / REQUEST_BYTES);
-    connection.waiting.push({ request, weight, begin });
+    connection.waiting.push({ request, response, weight, begin });
     this.#pipelined.hold(socket, weight);
     if (socket.destroyed) dropRequests(socket, connection);
     else if (connection.waiting.length >= MAX_UNANSWERED - 1) pause(socket, connection);
@@ -101,7 +109,8 @@ export class RequestQueue {
       dropRequests(socket, connection);
       return;
     }
-    if (connection.paused && connection.waiting.length < MAX_UNANSWERED - 1) {
+    // A caller with at most as many requests under way never has one dropped.
+    if (connection.paused === "for now" && connection.waiting.length === 0) {
       connection.paused = false;
       socket.resume();
     }
@@ -119,20 +128,24 @@ export class RequestQueue {
 /** Whether nothing more can be sent on a connection. */
 const hasEnded = ({ destroyed, writableEnded }: Socket) => destroyed || writableEnded;
 
-/**
- * Drops the waiting requests of a connection that has ended, and those in the rest of a chunk: for the reply 2, Node's
- * parser skips the rest. Otherwise Node would parse up to 2,000 more requests of each connection in one turn of the
- * event loop.
- */
-function dropRequests(socket: Socket & { parser?: { onIncoming: () => number } | null }, connection: Connection): void {
+/** Drops the waiting requests of a connection that has ended. */
+function dropRequests(socket: Socket, connection: Connection): void {
   connection.waiting = [];
+  skipChunk(socket);
+}
+
+/**
+ * Makes Node's parser skip the rest of the chunk: 2 is the reply for a connection that leaves HTTP. Otherwise Node would
+ * parse up to 2,000 more requests of each connection in one turn of the event loop.
+ */
+function skipChunk(socket: Socket & { parser?: { onIncoming: () => number } | null }): void {
   if (socket.parser) socket.parser.onIncoming = () => 2;
 }
 
 /** Stops reading from a connection. */
 function pause(socket: Socket, connection: Connection): void {
   if (connection.paused) return;
-  connection.paused = true;
+  connection.paused = "for now";
   if (!connection.isKept) {
     connection.isKept = true;
     // Node resumes a connection when an answer was sent or a body is read.
