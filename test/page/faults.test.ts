@@ -8,7 +8,7 @@ import { before, describe, test } from "node:test";
 import { DevelopmentPage } from "#generator/dev/page-server/development-page.js";
 import type { ExchangeReport } from "#generator/dev/page-server/page-api.js";
 import { serve } from "#runtime/index.js";
-import { type Leader, publicKeyOf } from "#runtime/leader.js";
+import { type Leader, publicKeyOf, readReceipt } from "#runtime/leader.js";
 import { provideContracts } from "#runtime/v1.js";
 import { alice, keptLog, signedConfig, TOOL_SEED } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
@@ -74,8 +74,11 @@ describe("verdicts and advice for planted faults", { timeout: 60_000 }, () => {
 
   const INPUT = { a: 1, b: 2, words: ["x"] };
 
-  test("no fault: the result is verified", async () => {
-    const { status, outcome, verdict, holds } = await callOf(server, SIGNER, INPUT);
+  test("no fault: the result is verified and has a receipt", async () => {
+    const { status, outcome, verdict, holds, exchange } = await callOf(server, SIGNER, INPUT);
+    const { tool, claims } = readReceipt(exchange.receipt ?? "");
+    assert.equal(tool, exchange.receipt && JSON.parse(exchange.receipt).tool);
+    assert.ok(claims.every(({ verdict }) => verdict !== "false"));
     assert.deepEqual([status, outcome, holds], [200, "ok", true]);
     assert.equal(verdict, "the result has the tool's valid signature for this request");
   });
@@ -105,9 +108,9 @@ describe("verdicts and advice for planted faults", { timeout: 60_000 }, () => {
     const url = await proxy({
       fromTool: (body) => Buffer.from(body.toString("latin1").replace("\x013", "\x014"), "latin1"),
     });
-    const { verdict, holds } = await callOf(url, SIGNER, INPUT);
+    const { verdict, holds, exchange } = await callOf(url, SIGNER, INPUT);
     assert.match(verdict ?? "", /the signature is not valid: a proxy changed the result/);
-    assert.equal(holds, false);
+    assert.deepEqual([holds, exchange.receipt], [false, null]);
   });
 
   test("a missing port", async () => {

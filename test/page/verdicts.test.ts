@@ -19,6 +19,7 @@ function answer(status: number, code?: string): ExchangeView {
     inputHash: null,
     nonce: null,
     signatures: [],
+    receipt: null,
   };
 }
 

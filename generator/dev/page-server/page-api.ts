@@ -124,6 +124,8 @@ export interface ExchangeView {
   /** 64 hex digits. */
   readonly nonce: string | null;
   readonly signatures: readonly SignatureView[];
+  /** Receipt of a verified result, without inputs (docs/receipts.md); null if the result contains a secret. */
+  readonly receipt: string | null;
 }
 
 export interface BytesView {

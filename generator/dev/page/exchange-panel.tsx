@@ -39,10 +39,17 @@ export function ExchangePanel({ report }: PanelProps) {
 
 export function SignaturesPanel({ report }: PanelProps) {
   if (report === undefined) return NO_CALL;
-  const { signatures, inputHash, nonce } = report.exchange;
+  const { signatures, inputHash, nonce, receipt } = report.exchange;
   if (signatures.length === 0) return <p class="hint">This call was not signed.</p>;
   return (
     <>
+      {receipt !== null && (
+        <p>
+          <a download={`receipt-${report.id}.json`} href={`data:application/json,${encodeURIComponent(receipt)}`}>
+            Save the receipt
+          </a>
+        </p>
+      )}
       {signatures.map((each) => (
         <Signature key={each.by} signature={each} />
       ))}

@@ -1,8 +1,10 @@
 /** The development page in Chromium: the form, the calls, every check and the history, against a signed `svc-gen dev`. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
+import { readReceipt } from "svc-runtime/leader";
 import { CliProcess } from "../../generator/cli-process.js";
 import { ToolProject } from "../../generator/project.js";
 import { findings, LOOKS, unfold } from "./accessibility.js";
@@ -144,6 +146,11 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     assert.match(signatures, /✓ signature of the leader: verified[\s\S]*✓ signature of the tool: verified/);
     assert.match(signatures, /tags\[0\]\s+"text"\s+1e1d0f251d3a76fa2b1bfc81164078572623403887db02988b504b0492e9f076/);
     assert.match(signatures, /input hash: [0-9a-f]{64}/);
+    const saving = page.waitForEvent("download");
+    await panel.getByRole("link", { name: "Save the receipt" }).click();
+    const saved = await saving;
+    assert.match(saved.suggestedFilename(), /^receipt-.*\.json$/);
+    assert.equal(readReceipt(readFileSync(await saved.path())).leader.id, "dev");
     await choose("Log");
     await panel.getByText(/debug answered/).waitFor();
     await panel.getByText("1 line", { exact: true }).waitFor();

@@ -120,7 +120,7 @@ export class Caller {
 
   async #send(
     prepared: Prepared,
-    { url, timeoutMs }: ToolView,
+    { fqn, url, timeoutMs }: ToolView,
     ports: MetaSchema,
     call: FailedCall,
   ): Promise<{ readonly view: ExchangeView; readonly digest: string }> {
@@ -141,7 +141,7 @@ export class Caller {
       tls,
     });
     return {
-      view: exchangeView(done, prepared, { requestId, ports, call, toolKey }),
+      view: exchangeView(done, prepared, { fqn, requestId, ports, call, toolKey }),
       digest: digestOf(done, headerPrefix),
     };
   }

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { DOMAINS, prettyJson, RESULT_CONTENT_TYPE, SignatureHeaders } from "svc-runtime/internal/generator";
-import { engine } from "svc-runtime/internal/inspect";
+import { createReceipt, engine } from "svc-runtime/internal/inspect";
 import {
   decodeResult,
   InputHasher,
@@ -38,6 +38,7 @@ export interface Prepared {
 }
 
 interface ViewOptions {
+  readonly fqn: string;
   readonly requestId: string;
   readonly ports: MetaSchema;
   readonly call: FailedCall;
@@ -55,6 +56,7 @@ export function exchangeView(done: HttpExchange, prepared: Prepared, options: Vi
   const { response } = done;
   const isResult = response?.status === 200 && headerOf(response, "content-type") === RESULT_CONTENT_TYPE;
   const decoded = isResult ? readResult(ports, response.body) : undefined;
+  const signed = signatures(done, prepared, options);
   return {
     requestId,
     request: { line: done.line, headers: done.headers, body: bytesView(prepared.body, secrets) },
@@ -73,8 +75,36 @@ export function exchangeView(done: HttpExchange, prepared: Prepared, options: Vi
         : null,
     inputHash: prepared.signed === undefined ? null : hashView(ports.inputPorts, prepared, prepared.signed),
     nonce: prepared.signed === undefined ? null : hex(prepared.signed.nonce),
-    signatures: signatures(done, prepared, options),
+    signatures: signed,
+    receipt: signed.some(({ by }) => by === "tool") ? receiptText(done, prepared, options, signed) : null,
   };
+}
+
+/** Receipt of a result whose signatures are both verified. */
+function receiptText(
+  { response }: HttpExchange,
+  { signed, signedTexts, secrets }: Prepared,
+  { fqn, ports, call: { headerPrefix } }: ViewOptions,
+  [leader, tool]: readonly SignatureView[],
+): string | null {
+  const isVerified = leader?.verdict === "verified" && tool?.verdict === "verified";
+  if (!isVerified || !signed || !response || hasSecret(response.body, secrets)) return null;
+  const names = new SignatureHeaders(headerPrefix);
+  const receipt = createReceipt({
+    ...signed,
+    fqn,
+    time: new Date(),
+    headerPrefix,
+    leaderId: signed.headers[names.leaderId] as string,
+    leaderKeyId: signed.headers[names.leaderKeyId] as string,
+    leaderPublicKey: Buffer.from(leader.key as string, "hex"),
+    ports: ports.inputPorts,
+    texts: valuesOf(ports.inputPorts, signedTexts),
+    bcs: response.body,
+    toolSignature: Buffer.from(headerOf(response, names.toolSignature) as string, "base64url"),
+    toolPublicKey: Buffer.from(tool.key as string, "hex"),
+  });
+  return JSON.stringify(receipt);
 }
 
 function bytesView(bytes: Uint8Array, secrets: readonly string[], isText = true): BytesView {
