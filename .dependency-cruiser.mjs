@@ -70,6 +70,7 @@ const LAYERS = [
     name: "server/replay",
     files: "runtime/server/replay/*",
     below: "wire fqn status tool server/errors server/log server/load",
+    node: "crypto",
   },
   {
     name: "server/call",

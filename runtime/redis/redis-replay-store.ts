@@ -360,6 +360,8 @@ export class RedisReplayStore implements ReplayStore {
       {},
       "a call was refused, because its entry in Redis has an unknown format: give each deployment its own key prefix",
     );
+    // An unknown record may be of a run that has ended.
+    if (Buffer.isBuffer(reply)) return { state: "in-flight" };
     throw unavailable("refused");
   }
 

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, it, mock } from "node:test";
+import { ERROR_CODES, isErrorCode } from "#client/wire/error-codes.js";
 import { type Ed25519Engine, prepareSigningKey, selectEngine } from "#client/wire/signature/ed25519.js";
 import { type InvokeContext, PermissionDenied, StartupError } from "#runtime/index.js";
 import { SEAL_BYTES } from "#runtime/server/replay/cached-signature.js";
@@ -17,6 +18,7 @@ import {
   ReplayStoreUnavailable,
 } from "#runtime/server/replay/store.js";
 import { proves } from "../proves.js";
+import { Random } from "../types/random.js";
 import { expectError, RawConnection, type RawResponse } from "./raw.js";
 import {
   alice,
@@ -717,6 +719,8 @@ describe("a custom store that throws at the end of a run", () => {
   }
 });
 
+const NOT_SENT = "the call has run, but its answer cannot be sent now";
+
 describe("a store that other processes share", () => {
   /** The memory as a shared store: asynchronous, with entries that another writer may change. */
   function shared(change: (answer: CachedAnswer) => CachedAnswer = (answer) => answer) {
@@ -778,10 +782,6 @@ describe("a store that other processes share", () => {
   for (const [name, change] of Object.entries({
     "another body": (answer) => ({ ...answer, body: new Uint8Array(echoed("2")) }),
     "no seal": ({ seal: _, ...answer }) => answer,
-    "a seal of another signature": ({ seal, ...answer }) => ({
-      ...answer,
-      seal: Uint8Array.from(seal ?? [], (byte, i) => (i === 70 ? byte ^ 1 : byte)),
-    }),
     "a seal of another key": ({ seal, ...answer }) => ({
       ...answer,
       seal: Uint8Array.from(seal ?? [], (byte, i) => (i === 130 ? byte ^ 1 : byte)),
@@ -793,7 +793,7 @@ describe("a store that other processes share", () => {
       const { server, send, call } = await served({}, { replayStore: store, admin: [[127, 0, 0, 1], 0] });
       const first = call("1");
       expectResult(await send(first), echoed("1"), first);
-      assert.equal(expectError(await send(first.by(bob)), 503, "replay_store_unavailable"), undefined);
+      assert.equal(expectError(await send(first.by(bob)), 409, "request_in_flight"), NOT_SENT);
       const line = server.log.find(({ message }) =>
         /a stored result was not sent.*another key .*same response_signing_key/.test(message ?? ""),
       );
@@ -804,57 +804,38 @@ describe("a store that other processes share", () => {
     });
   }
 
-  describe("the leader that signed a stored result", () => {
-    const replayed = async (change?: (answer: CachedAnswer) => CachedAnswer, ids = [alice.id]) => {
+  for (const [what, change] of Object.entries({
+    "another input": ({ seal, ...answer }: CachedAnswer) => ({ ...answer, seal: seal && corrupt(seal, SEAL_BYTES) }),
+    "an unknown input": ({ seal, ...answer }: CachedAnswer) => ({ ...answer, seal: seal?.slice(0, SEAL_BYTES) }),
+  })) {
+    it(`a stored result of ${what} is not signed for another caller`, async () => {
       const { store, ends } = shared(change);
       ends.open();
-      const tool = countingTool();
-      const config = signedConfig([tool.fqn]);
-      const { leaders } = config;
-      const [aliceKey, bobKey] = [alice, bob].map(({ id, kid }) => leaders.lookup(id, kid));
-      const found = { lookups: 0, tried: 0 };
-      function* keys() {
-        for (let i = 0; i < 100; i++) {
-          found.tried++;
-          yield bobKey ?? assert.fail();
-        }
-      }
-      const lookup = (id: string, kid: bigint) => {
-        found.lookups++;
-        return ids.includes(id) ? aliceKey : leaders.lookup(id, kid);
-      };
-      Object.defineProperty(config, "leaders", {
-        get: () => ({ lookup, has: () => true, keys: keys(), isEmpty: false }),
-      });
-      const server = await serveSigned([tool], { replayStore: store, config });
-      const first = echoCall(tool, "1", { leader: { ...alice, id: ids[0] ?? "" } });
-      expectResult(await first.send(server.url), echoed("1"), first);
-      Object.assign(found, { lookups: 0, tried: 0 });
-      const { status } = await first.by(bob).send(server.url);
-      return { status, ...found };
-    };
-
-    it("is stored with it, so that only its key is tried", async () => {
-      const longest = "l".repeat(104);
-      for (const id of [alice.id, longest]) {
-        assert.deepEqual(await replayed(undefined, [id]), { status: 200, lookups: 2, tried: 0 });
-      }
+      const { send, call, calls } = await served({}, { replayStore: store });
+      const first = call("1");
+      expectResult(await send(first), echoed("1"), first);
+      assert.equal(expectError(await send(first.by(bob)), 409, "request_in_flight"), NOT_SENT);
+      assert.equal(calls.invoked, 1);
     });
+  }
 
-    it("is searched among 32 keys if it is not stored", async () => {
-      const unnamed = ({ seal, ...answer }: CachedAnswer) => ({ ...answer, seal: seal?.slice(0, SEAL_BYTES) });
-      assert.deepEqual(await replayed(unnamed), { status: 503, lookups: 1, tried: 33 });
-      assert.deepEqual(await replayed(undefined, ["l".repeat(105)]), { status: 503, lookups: 1, tried: 33 });
-    });
-
-    it("must be the one that signed the input", async () => {
-      const other = ({ seal, ...answer }: CachedAnswer) => {
-        const named = Buffer.from(seal ?? []);
-        named.write("bobby", named.length - 5);
-        return { ...answer, seal: named };
-      };
-      assert.deepEqual(await replayed(other), { status: 503, lookups: 2, tried: 0 });
-    });
+  it("a result is sent again when the key of its first caller has left the allow-list", async () => {
+    const { store, ends } = shared();
+    ends.open();
+    const tool = countingTool();
+    const config = signedConfig([tool.fqn]);
+    const { leaders } = config;
+    let removed: bigint | undefined;
+    const lookup = (id: string, kid: bigint) => (kid === removed ? undefined : leaders.lookup(id, kid));
+    Object.defineProperty(config, "leaders", { get: () => ({ lookup, has: () => true, keys: [], isEmpty: false }) });
+    const server = await serveSigned([tool], { replayStore: store, config });
+    const first = echoCall(tool, "1");
+    expectResult(await first.send(server.url), echoed("1"), first);
+    removed = alice.kid;
+    expectError(await first.send(server.url), 401, "auth_failed");
+    const rotated = first.by(aliceKey2);
+    expectResult(await rotated.send(server.url), echoed("1"), rotated);
+    assert.equal(tool.calls.invoked, 1);
   });
 
   it("a result of the previous key is signed again after a rotation, even after more reloads", async () => {
@@ -916,3 +897,74 @@ describe("a store that other processes share", () => {
     }
   });
 });
+
+const corrupt = (bytes: Uint8Array, at: number) => bytes.map((byte, i) => (i === at ? byte ^ 1 : byte));
+
+for (const scope of ["process", "shared"] as const) {
+  it(`no answer says that nothing ran after a run, with lost answers and changing keys: ${scope} store`, async () => {
+    const random = new Random(Number(process.env.SVC_TEST_SEED ?? 7));
+    const memory = new ReplayMemory();
+    const claim = async (request: ReplayRequest): Promise<Claim> => {
+      const found = memory.claim(request);
+      if (scope === "process" || found.state !== "completed" || !random.chance(0.1)) return found;
+      // The record of another deployment.
+      return { ...found, answer: { ...found.answer, seal: undefined } };
+    };
+    const start = memory.start.bind(memory);
+    const replayStore: ReplayStore = { scope, memoryName: memory.memoryName, start, claim };
+    const ran = new Set<string>();
+    let denied = 0;
+    const tool = countingTool({
+      authorize: () => {
+        if (!random.chance(0.1)) return;
+        denied++;
+        deny("not now");
+      },
+      invoke: async ({ value }, { auth }) => {
+        ran.add(`${Buffer.from(auth?.nonce ?? []).toString("hex")} ${value}`);
+        for (let turns = random.below(5); turns > 0; turns--) await wait(0);
+        if (random.chance(0.1)) throw new Error("a fault of the tool");
+        return { ok: { value } };
+      },
+    });
+    const config = signedConfig([tool.fqn]);
+    const { leaders } = config;
+    const callers = [alice, aliceKey2, bob];
+    let absent: Leader | undefined;
+    const lookup = (id: string, kid: bigint) =>
+      id === absent?.id && kid === absent.kid ? undefined : leaders.lookup(id, kid);
+    Object.defineProperty(config, "leaders", { get: () => ({ lookup, has: () => true, keys: [], isEmpty: false }) });
+    const server = await serveSigned([tool], { replayStore, config, load: { limits: { concurrency: 2 } } });
+    const nonces = Array.from({ length: 60 }, () => randomBytes(32));
+    const seen: Record<string, number> = {};
+    const attempt = async () => {
+      const nonce = random.pick(nonces);
+      const value = `${random.below(2)}`;
+      const pair = `${nonce.toString("hex")} ${value}`;
+      const hadRun = ran.has(pair);
+      const response = await echoCall(tool, value, { nonce, leader: random.pick(callers) }).send(server.url);
+      // Half of the answers are lost: their callers send the call again without knowing whether it ran.
+      if (random.chance(0.5)) return;
+      const code = response.status === 200 ? "200" : (JSON.parse(response.body.toString()) as { error: string }).error;
+      const key = `${code}${hadRun ? " after a run" : ""}`;
+      seen[key] = (seen[key] ?? 0) + 1;
+    };
+    for (let round = 0; round < 100; round++) {
+      absent = random.pick([undefined, ...callers]);
+      await Promise.all(Array.from({ length: 6 }, attempt));
+    }
+    const isNo = (code: string) => isErrorCode(code) && ERROR_CODES[code].ran === "no";
+    const after = Object.keys(seen).flatMap((key) =>
+      / after a run$/.test(key) ? [key.replace(" after a run", "")] : [],
+    );
+    // The first two say why this caller gets no answer, before the server looks for a run or whoever made it.
+    const allowed = ["auth_failed", "permission_denied"];
+    assert.deepEqual(
+      after.filter((code) => isNo(code) && !allowed.includes(code)),
+      [],
+      JSON.stringify(seen),
+    );
+    assert.ok(denied > 0 && (seen["200 after a run"] ?? 0) > 10 && (seen.overloaded ?? 0) > 0, JSON.stringify(seen));
+    assert.ok((seen["request_in_flight after a run"] ?? 0) > 0, JSON.stringify(seen));
+  });
+}

@@ -34,7 +34,7 @@ import {
   takeInput,
 } from "./messages.js";
 import type { Observation, Observers } from "./observers.js";
-import { ResultSigner, type SignedFor } from "./result-signer.js";
+import { ResultSigner, type SignedFor, UNSENDABLE } from "./result-signer.js";
 import { authorizeAlone, Run, type RunHooks } from "./run/run.js";
 import type { ServedTool } from "./run/served-tool.js";
 
@@ -227,9 +227,9 @@ export class InvokeService {
       case "full":
         throw new RequestError("replay_store_full");
       case "completed": {
-        const refused = claim.sameCaller ? undefined : await this.#authorizeRetry(call, auth); // 503
+        const refused = claim.sameCaller ? undefined : await this.#authorizeRetry(call, auth); // 403, 409, 500, 504
         if (refused !== undefined) return this.#reply(call, refused, auth);
-        if (store.scope === "shared") this.#signer.requireOwnResult(call, claim.answer, auth); // 503
+        if (store.scope === "shared") this.#signer.requireOwnResult(call, claim.answer, auth); // 409
         if (seen !== undefined) seen.replayed = true;
         return this.#reply(call, claim.answer, auth);
       }
@@ -335,9 +335,13 @@ export class InvokeService {
 
   /**
    * Calls `authorize` for a retry by another leader or key. Reserves capacity, like a run, until `authorize` has ended.
+   *
+   * @throws {@link RequestError} `request_in_flight` if there is no capacity, because the call has run
    */
   async #authorizeRetry(call: Handled, auth: AuthContext): Promise<Answer | undefined> {
-    const leave = await this.#takePlace(call, auth, 0);
+    const leave = await this.#takePlace(call, auth, 0).catch(() => {
+      throw new RequestError("request_in_flight", UNSENDABLE);
+    });
     return authorizeAlone(call.tool, auth, call.log, leave);
   }
 
@@ -365,10 +369,8 @@ export class InvokeService {
         if (answer.code === "tool_invocation_timeout") observers?.settledLate(tool);
         const last = this.#signer.sealed(handled, answer, call.auth);
         over();
-        // For any other 503, nothing ran and a retry may succeed.
-        const nothingRan = last.status === 503 && last.code !== INTERRUPTED.code;
         // The answer waits for a shared store, so that a retry at any process finds the entry.
-        const taken = lease && endLease(log, () => (nothingRan ? lease.release() : lease.complete(last)));
+        const taken = lease && endLease(log, () => lease.complete(last));
         return taken === undefined ? last : taken.then(() => last);
       },
       settledLate: () => {

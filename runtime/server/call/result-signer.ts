@@ -2,14 +2,14 @@
 
 import { asBuffer, base64url } from "svc-client/internal/wire/bytes";
 import { RESULT_CONTENT_TYPE, SIGNATURE_VERSION, type SignatureHeaders } from "svc-client/internal/wire/protocol";
-import { type Ed25519Engine, prepareVerifyKey } from "svc-client/internal/wire/signature/ed25519";
+import type { Ed25519Engine } from "svc-client/internal/wire/signature/ed25519";
 import type { SigningKey } from "svc-client/internal/wire/signature/ed25519-keys";
 import { outputHash, toolSignatureMessage } from "svc-client/internal/wire/signature/signature";
 import type { ToolkitRuntimeConfig } from "../../config/config.js";
 import type { AuthContext } from "../../tool.js";
 import { RequestError } from "../errors/request-error.js";
 import type { ServerLogger } from "../log/safe-logger.js";
-import { readSeal, type SealedSignature, sealOf, unsealed } from "../replay/cached-signature.js";
+import { isProven, proofOf, sealOf, unsealed } from "../replay/cached-signature.js";
 import type { CachedAnswer, ReplayStore } from "../replay/store.js";
 import type { Answer } from "./messages.js";
 import type { Observation } from "./observers.js";
@@ -32,10 +32,8 @@ interface SignerOptions {
 
 const RESULT_HEADERS: readonly string[] = ["content-type", RESULT_CONTENT_TYPE];
 
-/**
- * Maximum number of leaders' keys that are tried for a stored signature without a leader; a few milliseconds of work.
- */
-const MAX_KEYS_TRIED = 32;
+/** Details of a 409 for a call that has run, and whose answer is stored. */
+export const UNSENDABLE = "the call has run, but its answer cannot be sent now";
 
 export class ResultSigner {
   readonly #options: SignerOptions;
@@ -51,7 +49,8 @@ export class ResultSigner {
   headersOf(call: SignedFor, { seal, body }: Answer | CachedAnswer, auth: AuthContext | undefined): readonly string[] {
     const key = auth && this.#signingKey(call);
     if (auth === undefined || key === undefined) return RESULT_HEADERS;
-    const signature = unsealed(seal, key, auth.leaderSignature) ?? base64url(this.#sign(call, key, auth, body));
+    const signature =
+      unsealed(seal, key, auth.leaderSignature) ?? base64url(this.#sign(call, key, auth, outputHash(body)));
     const { version, toolSignature } = this.#options.headers;
     return [...RESULT_HEADERS, version, SIGNATURE_VERSION, toolSignature, signature];
   }
@@ -61,9 +60,11 @@ export class ResultSigner {
     const key = auth && answer.signable ? this.#signingKey(call) : undefined;
     if (auth === undefined || key === undefined) return answer;
     try {
-      const signature = this.#sign(call, key, auth, answer.body);
-      const caller = this.#options.store.scope === "shared" ? auth : undefined;
-      return { ...answer, seal: sealOf(key, auth.leaderSignature, signature, caller) };
+      const output = outputHash(answer.body);
+      const signature = this.#sign(call, key, auth, output);
+      const isShared = this.#options.store.scope === "shared";
+      const proof = isShared ? proofOf(key, call.tool.fqn, auth, output) : undefined;
+      return { ...answer, seal: sealOf(key, auth.leaderSignature, signature, proof) };
     } catch (error) {
       // The replay entry is stored without a signature, and the reply is signed again.
       call.log.warn({ err: error }, "signing a result failed and is retried once");
@@ -72,45 +73,26 @@ export class ResultSigner {
   }
 
   /**
-   * Requires that this tool signed a result from a shared store, for this input. Otherwise anyone with write access to
-   * the store could obtain signatures, or answer a call with the result of another input.
+   * Requires that this tool stored a result of a shared store, for this input. Otherwise anyone with write access to the
+   * store could obtain signatures, or answer a call with the result of another input.
    *
-   * @throws {@link RequestError} `replay_store_unavailable`
+   * @throws {@link RequestError} `request_in_flight`, which does not say that nothing ran
    */
-  requireOwnResult(call: SignedFor, answer: CachedAnswer, auth: AuthContext): void {
-    if (!answer.signable) return;
+  requireOwnResult(call: SignedFor, { signable, seal, body }: CachedAnswer, auth: AuthContext): void {
+    if (!signable) return;
     const key = this.#signingKey(call);
     // Without a key, nothing is signed. If the seal matches, its stored signature is sent unchanged.
-    if (key === undefined || unsealed(answer.seal, key, auth.leaderSignature) !== undefined) return;
-    const seal = readSeal(answer.seal);
-    const signer = [key, this.#previousKeys.get(call.tool)].find((each) => each && seal?.isBy(each.publicKey));
-    if (seal !== undefined && signer !== undefined) {
-      const message = toolSignatureMessage(seal.leaderSignature, auth.nonce, outputHash(answer.body));
-      const verifyKey = prepareVerifyKey(signer.publicKey);
-      const isOwn = this.#options.engine.verify(verifyKey, message, seal.toolSignature);
-      if (isOwn && this.#isOfInput(seal, auth)) return;
+    if (key === undefined || unsealed(seal, key, auth.leaderSignature) !== undefined) return;
+    const { fqn } = call.tool;
+    const output = outputHash(body);
+    for (const each of [key, this.#previousKeys.get(call.tool)]) {
+      if (each !== undefined && isProven(seal, each, proofOf(each, fqn, auth, output))) return;
     }
     call.log.error(
       {},
       "a stored result was not sent, because another key signed it or it belongs to another input: set the same response_signing_key on all replicas; if it is the same, check who can write to the replay store",
     );
-    throw new RequestError("replay_store_unavailable");
-  }
-
-  /**
-   * Whether the leader's signature in a seal covers the input of a request. The request may come from another leader or
-   * key than the seal.
-   */
-  #isOfInput({ leaderSignature, caller }: SealedSignature, { inputHash, ...auth }: AuthContext): boolean {
-    if (leaderSignature.equals(auth.leaderSignature)) return true;
-    const { config, engine } = this.#options;
-    const keys = caller ? [config.leaders.lookup(caller.leaderId, caller.leaderKeyId)] : config.leaders.keys;
-    let tries = MAX_KEYS_TRIED;
-    for (const key of keys) {
-      if (tries-- === 0) return false;
-      if (key !== undefined && engine.verify(key, inputHash, leaderSignature)) return true;
-    }
-    return false;
+    throw new RequestError("request_in_flight", UNSENDABLE);
   }
 
   #signingKey({ tool }: SignedFor): SigningKey | undefined {
@@ -126,8 +108,8 @@ export class ResultSigner {
     return key;
   }
 
-  #sign({ seen }: SignedFor, key: SigningKey, auth: AuthContext, body: Uint8Array): Buffer {
-    const message = toolSignatureMessage(auth.leaderSignature, auth.nonce, outputHash(body));
+  #sign({ seen }: SignedFor, key: SigningKey, auth: AuthContext, output: Uint8Array): Buffer {
+    const message = toolSignatureMessage(auth.leaderSignature, auth.nonce, output);
     const signature = this.#options.engine.sign(key, message);
     seen?.done("sign");
     return signature;

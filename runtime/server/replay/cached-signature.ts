@@ -4,19 +4,21 @@
  * (protocol.md section 8).
  */
 
-import { copyBytes } from "svc-client/internal/wire/bcs/bcs-writer";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { asBuffer, base64url } from "svc-client/internal/wire/bytes";
-import type { SigningKey } from "svc-client/internal/wire/signature/ed25519-keys";
-import type { ReplayCaller } from "./store.js";
+import { SEED_BYTES, type SigningKey, secretOf } from "svc-client/internal/wire/signature/ed25519-keys";
+import type { ReplayRequest } from "./store.js";
+
+type ReplayPair = Pick<ReplayRequest, "nonce" | "inputHash">;
 
 // Layout: the leader's signature, the tool's signature, and a prefix of the tool's public key, which reveals a change
-// of the key. For a shared store, the caller follows if it fits: key id (u64) and leader id.
+// of the key. For a shared store, a proof follows.
 const TOOL_SIGNATURE = 64;
 const KEY = 128;
 const KEY_BYTES = 16;
-/** Bytes of a seal without a caller. */
+/** Bytes of a seal without a proof. */
 export const SEAL_BYTES = KEY + KEY_BYTES;
-const LEADER_ID = SEAL_BYTES + 8;
+const PROOF_BYTES = 32;
 /** Maximum size of a seal that a store keeps, in bytes. */
 export const MAX_SEAL_BYTES = 256;
 
@@ -25,24 +27,42 @@ export const MAX_SEAL_BYTES = 256;
  *
  * @param leaderSignature 64 bytes
  * @param toolSignature 64 bytes
- * @param caller leader and key that signed the request; left out of the seal if the id is too long
+ * @param proof result of {@link proofOf}, for a shared store
  */
 export function sealOf(
   key: SigningKey,
   leaderSignature: Uint8Array,
   toolSignature: Uint8Array,
-  caller?: ReplayCaller,
+  proof: Uint8Array = NO_PROOF,
 ): Buffer {
-  const named = caller !== undefined && LEADER_ID + caller.leaderId.length <= MAX_SEAL_BYTES ? caller : undefined;
-  const seal = Buffer.allocUnsafe(named === undefined ? SEAL_BYTES : LEADER_ID + named.leaderId.length);
-  copyBytes(seal, 0, leaderSignature);
-  copyBytes(seal, TOOL_SIGNATURE, toolSignature);
-  for (let i = 0; i < KEY_BYTES; i++) seal[KEY + i] = key.publicKey[i] as number;
-  if (named !== undefined) {
-    seal.writeBigUInt64BE(named.leaderKeyId, SEAL_BYTES);
-    seal.write(named.leaderId, LEADER_ID, "latin1");
-  }
-  return seal;
+  return Buffer.concat([leaderSignature, toolSignature, key.publicKey.subarray(0, KEY_BYTES), proof]);
+}
+
+const NO_PROOF = new Uint8Array();
+
+/**
+ * Proof that the owner of `key` stored this result of the tool for this pair of nonce and input hash: 32 bytes. Other
+ * writers of a shared store cannot create it. It does not depend on the caller, whose key may be removed from the
+ * allow-list while the result is stored.
+ */
+export function proofOf(key: SigningKey, tool: string, { nonce, inputHash }: ReplayPair, output: Uint8Array): Buffer {
+  const secret = secretOf(key).subarray(0, SEED_BYTES);
+  return createHmac("sha256", secret)
+    .update(PROOF_DOMAIN)
+    .update(nonce)
+    .update(inputHash)
+    .update(output)
+    .update(tool)
+    .digest();
+}
+
+const PROOF_DOMAIN = "svc-runtime stored result v1";
+
+/** Whether a seal by this key contains this proof. */
+export function isProven(seal: Uint8Array | undefined, key: SigningKey, proof: Uint8Array): boolean {
+  return (
+    isSeal(seal) && isBy(seal, key) && seal.length > SEAL_BYTES && timingSafeEqual(seal.subarray(SEAL_BYTES), proof)
+  );
 }
 
 /**
@@ -57,37 +77,16 @@ export function unsealed(
 ): string | undefined {
   if (!isSeal(seal)) return undefined;
   const bytes = asBuffer(seal);
-  if (bytes.compare(leaderSignature, 0, 64, 0, TOOL_SIGNATURE) !== 0) return undefined;
-  if (bytes.compare(key.publicKey, 0, KEY_BYTES, KEY, SEAL_BYTES) !== 0) return undefined;
+  if (bytes.compare(leaderSignature, 0, 64, 0, TOOL_SIGNATURE) !== 0 || !isBy(seal, key)) return undefined;
   return base64url(bytes.subarray(TOOL_SIGNATURE, KEY));
+}
+
+/** Whether a seal contains the public key of a signing key. */
+function isBy(seal: Uint8Array, { publicKey }: SigningKey): boolean {
+  return asBuffer(seal).compare(publicKey, 0, KEY_BYTES, KEY, SEAL_BYTES) === 0;
 }
 
 /** Checks the type at run time, because a custom store may return any value. */
 function isSeal(seal: unknown): seal is Uint8Array {
-  return seal instanceof Uint8Array && (seal.length === SEAL_BYTES || seal.length > LEADER_ID);
-}
-
-export interface SealedSignature {
-  /** 64 bytes each. */
-  readonly leaderSignature: Buffer;
-  readonly toolSignature: Buffer;
-  /** Caller of the request; undefined if the seal does not contain it. */
-  readonly caller: ReplayCaller | undefined;
-  /** Whether the seal contains this public key of the tool. */
-  isBy(publicKey: Uint8Array): boolean;
-}
-
-/** Reads a seal; undefined for any other value. */
-export function readSeal(seal: Uint8Array | undefined): SealedSignature | undefined {
-  if (!isSeal(seal)) return undefined;
-  const bytes = asBuffer(seal);
-  return {
-    leaderSignature: bytes.subarray(0, TOOL_SIGNATURE),
-    toolSignature: bytes.subarray(TOOL_SIGNATURE, KEY),
-    caller:
-      bytes.length === SEAL_BYTES
-        ? undefined
-        : { leaderId: bytes.toString("latin1", LEADER_ID), leaderKeyId: bytes.readBigUInt64BE(SEAL_BYTES) },
-    isBy: (publicKey) => bytes.compare(publicKey, 0, KEY_BYTES, KEY, SEAL_BYTES) === 0,
-  };
+  return seal instanceof Uint8Array && (seal.length === SEAL_BYTES || seal.length === SEAL_BYTES + PROOF_BYTES);
 }
