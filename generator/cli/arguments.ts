@@ -92,7 +92,8 @@ export function checkUse(command: Command, given: readonly string[], { args, val
   const [first = ""] = args;
   const isPort = /^\d+$/.test(first) && Object.hasOwn(command.options, "port");
   const hint = isPort ? `; did you mean --port ${first}?` : given[0] === first ? "" : "; a command precedes options";
-  const got = most === 0 ? `${shownText(first)}${hint}` : `${args.length} arguments`;
+  const quoting = command.arguments?.includes("JSON|") ? "; quote the JSON for the shell" : "";
+  const got = most === 0 ? `${shownText(first)}${hint}` : `${args.length} arguments${quoting}`;
   throw new UsageError(`${command.name} takes ${command.arguments ?? "no argument"}, got ${got}`);
 }
 

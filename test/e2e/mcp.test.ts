@@ -275,8 +275,9 @@ describe("over HTTP, of svc-gen dev --signed", { timeout: 300_000 }, () => {
 
   test("--print-config names the address while the server runs", async () => {
     const { stdout } = await run(process.execPath, [BIN, "mcp", "--print-config"], { cwd: project.root });
-    assert.match(stdout, /^claude mcp add --transport http /m);
-    assert.ok(stdout.includes(url), stdout);
+    const [own, http] = Object.values(JSON.parse(stdout).mcpServers as Record<string, object>);
+    assert.deepEqual(http, { type: "http", url });
+    assert.deepEqual(Object.keys(own ?? {}), ["command", "args"]);
   });
 
   test("the endpoint is disabled with --host and with the keys of another leader", async () => {

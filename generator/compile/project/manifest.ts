@@ -10,24 +10,18 @@ import { ts } from "./typescript.js";
 
 export const RUNTIME = "svc-runtime";
 
-/** Scripts of package.json, and diagnostics about it and the packages that a build needs. */
-export interface Manifest {
-  readonly scripts: Readonly<Record<string, unknown>>;
-  readonly diagnostics: readonly Diagnostic[];
-}
-
 /** Reports an invalid package.json, a svc-runtime of another version, and a build script whose compiler is missing. */
-export function readManifest(layout: Layout, recorder: InputRecorder): Manifest {
+export function checkManifest(layout: Layout, recorder: InputRecorder): readonly Diagnostic[] {
   const path = join(layout.root, "package.json");
   const text = ts.sys.readFile(path);
   recorder.file(path, text);
-  let scripts: Manifest["scripts"];
+  let scripts: Readonly<Record<string, unknown>>;
   try {
     scripts = Object(text === undefined ? undefined : JSON.parse(text)?.scripts);
   } catch {
     const place = errorPlace(displayPath(layout, path), text as string);
     const hint = "correct the file; npm and Node.js cannot read it either";
-    return { scripts: {}, diagnostics: [diagnostic("SVC101", { place }, "package.json is not valid JSON", hint)] };
+    return [diagnostic("SVC101", { place }, "package.json is not valid JSON", hint)];
   }
   const found: Diagnostic[] = [];
   const runtime = installedManifest(layout.root, RUNTIME, recorder);
@@ -40,7 +34,7 @@ export function readManifest(layout: Layout, recorder: InputRecorder): Manifest 
   if (usesCompiler && installedManifest(layout.root, "typescript", recorder) === undefined) {
     found.push(diagnostic("SVC109", {}));
   }
-  return { scripts, diagnostics: found };
+  return found;
 }
 
 /** Position of the first error in a text that is not JSON. */

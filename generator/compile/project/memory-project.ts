@@ -30,10 +30,8 @@ export function memoryProject(texts: ReadonlyMap<string, string>): Project {
   return {
     layout,
     tsconfig: layout.tsconfig,
-    includesServer: true,
     options: OPTIONS,
     emits: false,
-    scripts: {},
     installed: undefined,
     files: [...sources.keys()],
     references: undefined,

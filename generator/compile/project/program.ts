@@ -9,7 +9,7 @@ import type { Place } from "../model.js";
 import { findUpwards, foldersUp } from "./folders-up.js";
 import { InputRecorder } from "./input-recorder.js";
 import { displayPath, type Layout } from "./layout.js";
-import { type Manifest, RUNTIME, readManifest } from "./manifest.js";
+import { checkManifest, RUNTIME } from "./manifest.js";
 import {
   type InstalledTypeScript,
   installedTypeScript,
@@ -62,11 +62,8 @@ export interface Project {
   readonly options: ts.CompilerOptions;
   /** Path of the configuration with the files: that of the layout, or one that it references. */
   readonly tsconfig: string;
-  /** Whether the tsconfig includes every generated source file that exists. */
-  readonly includesServer: boolean;
   /** Whether the project's own tsc writes JavaScript. {@link options} do not tell, because they always set `noEmit`. */
   readonly emits: boolean;
-  readonly scripts: Manifest["scripts"];
   readonly installed: InstalledTypeScript | undefined;
   /** Absolute paths of the project's source files, without generated files. */
   readonly files: readonly string[];
@@ -100,7 +97,7 @@ export function readProject(layout: Layout): Project | InvalidProject {
       ? invalid("SVC101", {}, problem)
       : invalid("SVC101", { place }, problem, "correct the file at this position");
   }
-  const { scripts, diagnostics } = readManifest(layout, recorder);
+  const diagnostics = checkManifest(layout, recorder);
   if (hasErrors(diagnostics)) return { diagnostics, recorder };
   if (!(config.options.strictNullChecks ?? config.options.strict)) {
     const option = strictOption(config.source);
@@ -123,12 +120,11 @@ export function readProject(layout: Layout): Project | InvalidProject {
   };
   const all = config.files.map((path) => resolve(path));
   const files = all.filter((path) => !stubs.includes(path));
-  const includesServer = stubs.every((path) => all.includes(path) || !existsSync(path));
   const { installed, references } = config;
   const notes = [...diagnostics, ...config.notes];
   const emits = !config.options.noEmit && !config.options.emitDeclarationOnly;
   const tsconfig = resolve(config.source.fileName);
-  return { layout, options, emits, tsconfig, includesServer, scripts, installed, files, references, notes, recorder };
+  return { layout, options, emits, tsconfig, installed, files, references, notes, recorder };
 }
 
 /** Creates the program of a single run and records all its lookups. */
