@@ -61,6 +61,20 @@ test("a file that svc-gen did not write is not replaced", async () => {
   assert.match(said, /"src\/server\.ts" was not written by svc-gen \(move it, or pass another folder: --out FOLDER\)/);
   assert.equal(readFileSync(join(project.root, "src/server.ts"), "utf8"), "export const mine = 1;\n");
   assert.equal(existsSync(join(project.root, "src/contracts.ts")), false);
+  const other = new ToolProject({
+    "src/sum.ts": toolSource("Sum", "{ a: string }"),
+    "meta.json": '{ "title": "A site" }',
+  });
+  const refused = await svcGenIn(other.root, []);
+  assert.deepEqual(refused, {
+    code: EXIT.failure,
+    out: "",
+    err: 'svc-gen: "meta.json" was not written by svc-gen (move it)\n',
+  });
+  for (const text of ["[]\n", '[\n<<<<<<< HEAD\n  { "fqn": "xyz.demo.a@1" }\n=======\n>>>>>>> b\n]\n']) {
+    other.write({ "meta.json": text });
+    assert.equal((await svcGenIn(other.root, [])).code, EXIT.done);
+  }
 });
 
 test("if files cannot be written, one message says so, and no file remains", async () => {
