@@ -38,7 +38,7 @@ const { values, positionals } = parseArgs({
   options: {
     sample: { type: "string", default: "12" },
     seed: { type: "string", default: "1" },
-    tests: { type: "string", multiple: true, default: ["test/"] },
+    tests: { type: "string", multiple: true, default: [""] },
     before: { type: "string" },
   },
 });
@@ -61,9 +61,9 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => pr
 copyRepository();
 const scriptOf = await transpileTests(`${scratch}/`);
 const tested = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" })
-  .filter((name) => name.endsWith(".test.ts") && !/^e2e\/|^[\w-]+\.test|node_modules/.test(name))
+  .filter((name) => name.endsWith(".test.ts") && !/^[\w-]+\.test|node_modules/.test(name))
   .map((name) => `test/${name}`)
-  .filter((name) => values.tests.some((part) => name.includes(part)));
+  .filter((name) => values.tests.some((part) => (part === "" ? !name.startsWith("test/e2e/") : name.includes(part))));
 const coverage = await coverageOf(tested, scriptOf, scratch);
 const limits = new Map<string, number | undefined>();
 const summary: string[] = [];

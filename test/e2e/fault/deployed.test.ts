@@ -33,7 +33,6 @@ const LOAD = {
 const TAKE_BACK_MS = 45_000;
 /** A caller held for so long has met a replica that does not answer. */
 const HELD_MS = 10_000;
-const STOPPED_MS = 20_000;
 
 const TOOL_KEYS = [MARKS.key, "5e".repeat(32)] as const;
 const NEXT_LEADER = { ...LEADER, keyId: 1, key: Buffer.alloc(32, 23) };
@@ -110,7 +109,6 @@ describe("docs/deploy/replicas under load", { skip: WITHOUT_DEPLOYMENT || FULL_O
     const reply = deployment.sentinel(address, "get-master-addr-by-name", "replay");
     return servers.find((server) => reply.startsWith(`${server.address}\n`)) ?? assert.fail(reply);
   }
-  const nameOf = (server: Running) => `redis-${servers.indexOf(server) + 1}`;
 
   /** Waits until two copies are in step with the primary. */
   async function whole(): Promise<void> {
@@ -188,22 +186,6 @@ describe("docs/deploy/replicas under load", { skip: WITHOUT_DEPLOYMENT || FULL_O
     await until(async () => (await applied()) >= counted + TOOLS.length, "every replica has the configuration");
   }
 
-  it(`a replica is suspended for ${STOPPED_MS} ms: only the calls that it already had are delayed`, async (t) => {
-    const attempts = await load(
-      async () => {
-        tool("tool-3").process.kill("SIGSTOP");
-        await new Promise((resolve) => setTimeout(resolve, STOPPED_MS));
-        tool("tool-3").process.kill("SIGCONT");
-      },
-      { pairs: 600 },
-    );
-    // What it had, what came until two failures were seen, and a trial every 10 s. By turns it would be every third call.
-    const lines = gateway.log().split("\n");
-    const tries = lines.filter((line) => line.includes("upstream timed out") && line.includes(tool("tool-3").address));
-    await judge(t, attempts, { tries: tries.length });
-    assert.ok(tries.length < attempts.length / 10, `${tries.length} tries in ${attempts.length} calls`);
-  });
-
   it("after a killed replica restarts, only the calls that it was running answer 409", async (t) => {
     let running = 0;
     const attempts = await load(
@@ -227,32 +209,6 @@ describe("docs/deploy/replicas under load", { skip: WITHOUT_DEPLOYMENT || FULL_O
       }
     });
     await judge(t, attempts);
-  });
-
-  it("the primary of Redis is killed: a copy takes over", async (t) => {
-    let failed: Running | undefined;
-    const attempts = await load(async () => {
-      failed = primary();
-      storeFaults.push(performance.now());
-      await failed.kill();
-      await until(() => primary() !== failed, "another primary");
-    });
-    await judge(t, attempts, { outageMs: outage(attempts) });
-    const name = nameOf(failed as Running);
-    servers[servers.indexOf(failed as Running)] = deployment.startRedis(name);
-    await whole();
-  });
-
-  it("the primary is suspended for 15 s and continues as a copy: claims without an answer are withdrawn", async (t) => {
-    const attempts = await load(async () => {
-      const { process: child } = primary();
-      storeFaults.push(performance.now());
-      child.kill("SIGSTOP");
-      await new Promise((resolve) => setTimeout(resolve, 15_000));
-      child.kill("SIGCONT");
-    });
-    await judge(t, attempts, { outageMs: outage(attempts), takeBacks: await metric("svc_replay_takebacks_total") });
-    await whole();
   });
 
   it("a planned failover: SENTINEL FAILOVER", async (t) => {

@@ -88,44 +88,11 @@ describe("a replica that cannot use its Redis", { ...withRedis(), concurrency: 4
       }),
       /WRONGPASS.*SVC_REPLAY_REDIS_PASSWORD_FILE$/,
     ],
-    "a password file that is not there": [
-      () => ({ url: locked.url, env: { SVC_REPLAY_REDIS_PASSWORD_FILE: join(runs.directory, "nowhere") } }),
-      /SVC_REPLAY_REDIS_PASSWORD_FILE.*ENOENT/,
-    ],
-    "a password in the URL and in a file": [
-      () => ({
-        url: `redis://:${PASSWORD}@${port(locked)}`,
-        env: { SVC_REPLAY_REDIS_PASSWORD_FILE: file("password", PASSWORD) },
-      }),
-      /SVC_REPLAY_REDIS_PASSWORD_FILE/,
-    ],
     "a copy of another server": [() => ({ url: copy.url }), /replica.*SVC_REPLAY_REDIS_URL/],
     "version 6": [() => ({ url: old.url }), /7\.0.*6\.2\.14.*SVC_REPLAY_REDIS_URL/],
     "no svc-runtime-redis": [
       () => ({ url: redis.url, nodeOptions: withoutPackage("svc-runtime-redis") }),
       /npm install svc-runtime-redis/,
-    ],
-    "a URL of another form": [
-      () => ({ url: `http://${PASSWORD}@${port(redis)}` }),
-      /SVC_REPLAY_REDIS_URL: expected redis/,
-    ],
-    "a URL with a stray %": [() => ({ url: `redis://:%${PASSWORD}@${port(redis)}` }), /SVC_REPLAY_REDIS_URL.*%25/],
-    "an empty URL": [() => ({ url: "" }), /SVC_REPLAY_REDIS_URL/],
-    "a time limit that is none": [
-      () => ({ url: redis.url, env: { SVC_REPLAY_REDIS_TIMEOUT_MS: "soon" } }),
-      /SVC_REPLAY_REDIS_TIMEOUT_MS/,
-    ],
-    "a grace period out of range": [
-      () => ({ url: redis.url, env: { SVC_REPLAY_REDIS_GRACE_MS: "99999999999" } }),
-      /SVC_REPLAY_REDIS_GRACE_MS/,
-    ],
-    "a certificate without a key": [
-      () => ({ url: `rediss://${port(redis)}`, env: { SVC_REPLAY_REDIS_CERT_PATH: file("cert.pem", "") } }),
-      /SVC_REPLAY_REDIS_(?:CERT|KEY)_PATH/,
-    ],
-    "an authority without TLS": [
-      () => ({ url: redis.url, env: { SVC_REPLAY_REDIS_CA_PATH: file("ca.pem", "") } }),
-      /SVC_REPLAY_REDIS_CA_PATH/,
     ],
     "a misspelt name of the URL": [
       () => ({ env: { SVC_REPLAY_REDS_URL: `redis://:${PASSWORD}@${port(redis)}` } }),
