@@ -31,6 +31,7 @@ import type { Ed25519Engine } from "#client/wire/signature/ed25519-engine.js";
 import { sha256 } from "#client/wire/signature/portable-crypto.js";
 import { outputHash, toolSignatureMessage } from "#client/wire/signature/signature.js";
 import { OutputEncoder, resultBytes } from "#runtime/server/wire/output.js";
+import { contractWith } from "../wire/codecs.js";
 import { commitmentOf, encodeMetaSchema, encodeOutputDeclared, encodePortCommitment } from "../wire/declared-bcs.js";
 
 /** How one case went: `fault` says what differed. */
@@ -336,16 +337,10 @@ function* output(file: string, cases: OutputCase[]): Generator<Outcome> {
 function contractOfSchema(outputSchema: string): Contract {
   const { outputVariants } = derivePorts('{"properties":{}}', outputSchema);
   const port = ({ name, many }: { name: string; many: boolean }): Port => ({ name, many, codec: { kind: "json" } });
-  return {
-    fqn: "xyz.demo.vectors@1",
-    description: "Vectors.",
-    path: "",
-    timeout: 1000,
-    inputSchema: '{"properties":{}}',
+  return contractWith({
     outputSchema,
-    input: [],
     output: outputVariants.map(({ name, ports }) => ({ name, ports: ports.map(port) })),
-  };
+  });
 }
 
 type Runner = (file: string, cases: never, engines: readonly Ed25519Engine[]) => Generator<Outcome>;

@@ -14,6 +14,7 @@ import { InputDecoder } from "#runtime/server/wire/input.js";
 import { OutputEncoder, resultBytes, resultJson } from "#runtime/server/wire/output.js";
 import { proves } from "../proves.js";
 import { DEFINITIONS, objectOf, portName, type Sample, type Typed, typed } from "./arbitraries.js";
+import { contractWith } from "./codecs.js";
 import { encodeInputPreimage, inputHashOf } from "./declared-bcs.js";
 
 const FULL = process.env.SVC_TEST_FULL === "1";
@@ -32,19 +33,8 @@ function shuffled(value: unknown): unknown {
   );
 }
 
-function contractOf(ports: readonly Port[]): Contract {
-  return {
-    fqn: "xyz.demo.codec@1",
-    description: "Codecs.",
-    path: "",
-    timeout: 1000,
-    inputSchema: "{}",
-    outputSchema: "{}",
-    input: ports,
-    output: [{ name: "ok", ports }],
-    definitions: DEFINITIONS,
-  };
-}
+const contractOf = (ports: readonly Port[]) =>
+  contractWith({ input: ports, output: [{ name: "ok", ports }], definitions: DEFINITIONS });
 
 /** Ports of any type with a value for each: one in three is a `many`, one in three optional. */
 const call = fc

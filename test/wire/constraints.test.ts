@@ -10,6 +10,7 @@ import { WireFault } from "#client/wire/fault.js";
 import { parseJson } from "#client/wire/json/scan.js";
 import { formats } from "#runtime/server/wire/formats.js";
 import { proves } from "../proves.js";
+import { object } from "./codecs.js";
 
 function read(codec: Codec, json: string, options: DecoderOptions = { formats }): unknown {
   try {
@@ -21,14 +22,6 @@ function read(codec: Codec, json: string, options: DecoderOptions = { formats })
 }
 
 const NUMBER: Codec = { kind: "number" };
-const object = (members: Readonly<Record<string, Codec>>, ...optional: string[]): Codec => ({
-  kind: "object",
-  members: Object.entries(members).map(([name, codec]) => ({
-    name,
-    codec,
-    ...(optional.includes(name) ? { optional: true } : {}),
-  })),
-});
 
 it("results are checked by type alone, except to choose a branch; a client checks no format there either", () => {
   const whole: Codec = { kind: "number", minimum: 5 };

@@ -8,6 +8,7 @@ import { sha256 } from "#client/wire/signature/hash.js";
 import { InputHasher } from "#client/wire/signature/input-hash.js";
 import { InputDecoder } from "#runtime/server/wire/input.js";
 import { proves, provesRow } from "../proves.js";
+import { contractWith } from "./codecs.js";
 
 /** Stands in every place that an attacker controls, and in no answer. */
 const CANARY = "CANARY_7f3a";
@@ -303,19 +304,11 @@ describe("forms of the hash", () => {
   });
 
   it("gives the decoder the texts that matched, and their values", () => {
-    const decoder = new InputDecoder({
-      fqn: "xyz.demo.forms@1",
-      description: "Forms.",
-      path: "",
-      timeout: 1000,
-      inputSchema: "{}",
-      outputSchema: "{}",
-      input: [
-        { name: "one", many: false, codec: { kind: "json" } },
-        { name: "many", many: true, codec: { kind: "number" } },
-      ],
-      output: [],
-    });
+    const input = [
+      { name: "one", many: false, codec: { kind: "json" } },
+      { name: "many", many: true, codec: { kind: "number" } },
+    ] as const;
+    const decoder = new InputDecoder(contractWith({ input }));
     for (const texts of Object.values(forms)) {
       assert.deepEqual(matched(request, hashOf(...texts)), texts);
       const found = reader.read(request).match(hashOf(...texts));

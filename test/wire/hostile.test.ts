@@ -7,6 +7,7 @@ import { readOrdered } from "#client/wire/json/ordered-json.js";
 import { textOf } from "#client/wire/json/print.js";
 import { parseJson } from "#client/wire/json/scan.js";
 import { InputDecoder } from "#runtime/server/wire/input.js";
+import { contractWith } from "./codecs.js";
 import { serdeText } from "./serde-model.js";
 
 const FULL = process.env.SVC_TEST_FULL === "1";
@@ -98,16 +99,9 @@ describe("hostile documents of up to 12 MiB", () => {
 
 describe("hostile bodies of up to 12 MiB", () => {
   const ports = [{ name: "p", many: true }];
-  const contract = {
-    fqn: "xyz.demo.hostile@1",
-    description: "Hostile.",
-    path: "",
-    timeout: 1000,
-    inputSchema: "{}",
-    outputSchema: "{}",
-    input: [{ name: "p", many: true, codec: { kind: "array", item: { kind: "bigint" } } as const }],
-    output: [],
-  };
+  const contract = contractWith({
+    input: [{ name: "p", many: true, codec: { kind: "array", item: { kind: "bigint" } } }],
+  });
   for (const [what, text] of [
     [
       "a signed body of small integers",

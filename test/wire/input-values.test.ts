@@ -15,6 +15,7 @@ import { sha256 } from "#client/wire/signature/hash.js";
 import { InputHasher } from "#client/wire/signature/input-hash.js";
 import { heapBytesOf } from "#runtime/server/wire/heap-bytes.js";
 import { InputDecoder } from "#runtime/server/wire/input.js";
+import { contractWith } from "./codecs.js";
 
 const OVER = new WireFault(
   "payload_too_large",
@@ -99,17 +100,10 @@ describe("heapBytesOf is not exceeded", () => {
     ["long strings with two bytes a character", { kind: "string" }, `"\u00e9\u20ac${"A".repeat(400)}"`],
   ] as const satisfies readonly (readonly [string, Codec, string])[]) {
     it(what, () => {
-      const contract = { fqn: "a.b.c@1", input: [{ name: "v", many: false, codec: { kind: "array", item: codec } }] };
-      const whole = {
-        ...contract,
-        description: "",
-        path: "",
-        timeout: 1,
-        inputSchema: "",
-        outputSchema: "",
-        output: [],
-      };
-      const decoder = new InputDecoder(whole as never);
+      const contract = contractWith({
+        input: [{ name: "v", many: false, codec: { kind: "array", item: codec } }],
+      });
+      const decoder = new InputDecoder(contract);
       const body = Buffer.from(`{"v":[${`${item},`.repeat(20_000)}${item}]}`);
       const document = parseJson(body);
       decoder.decodeUnsigned(body, document);
@@ -117,7 +111,7 @@ describe("heapBytesOf is not exceeded", () => {
       const value = decoder.decodeUnsigned(body, document);
       const taken = used() - before;
       assert.equal((value.v as unknown[]).length, 20_001);
-      const estimate = heapBytesOf(whole as never)({ count: valueCount(document), ascii: document.ascii }, body.length);
+      const estimate = heapBytesOf(contract)({ count: valueCount(document), ascii: document.ascii }, body.length);
       assert.ok(taken < estimate, `${taken} bytes, estimated ${estimate}`);
     });
   }

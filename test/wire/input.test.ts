@@ -5,6 +5,7 @@ import { ValueDecoder } from "#client/wire/codec/decoder.js";
 import { WireFault } from "#client/wire/fault.js";
 import { InputDecoder } from "#runtime/server/wire/input.js";
 import { proves } from "../proves.js";
+import { contractWith, object } from "./codecs.js";
 
 const CANARY = "CANARY_7f3a";
 
@@ -37,14 +38,6 @@ const INTEGER: Codec = { kind: "number", integer: true };
 const BIGINT: Codec = { kind: "bigint" };
 const INT64: Codec = { kind: "bigint", format: "int64" };
 const UINT64: Codec = { kind: "bigint", format: "uint64" };
-const object = (members: Record<string, Codec>, ...optional: string[]): Codec => ({
-  kind: "object",
-  members: Object.entries(members).map(([name, codec]) => ({
-    name,
-    codec,
-    ...(optional.includes(name) && { optional: true }),
-  })),
-});
 
 describe("numbers", () => {
   for (const text of [
@@ -401,16 +394,7 @@ describe("any JSON", () => {
   fails({ kind: "json" }, CANARY, "not JSON: expected a value at byte 0");
 });
 
-const contract = (input: readonly Port[]): Contract => ({
-  fqn: "xyz.demo.input@1",
-  description: "Input.",
-  path: "",
-  timeout: 1000,
-  inputSchema: "{}",
-  outputSchema: "{}",
-  input,
-  output: [],
-});
+const contract = (input: readonly Port[]) => contractWith({ input });
 
 function unsigned(of: Contract, text: string): unknown {
   try {

@@ -7,6 +7,7 @@ import { WireFault } from "#client/wire/fault.js";
 import { MAX_INLINE_BYTES, MAX_VALUES, OUTPUT_BUDGET } from "#client/wire/protocol.js";
 import { ErrEval, OutputEncoder, resultBytes, resultJson } from "#runtime/server/wire/output.js";
 import { errEval } from "#runtime/tool.js";
+import { contractWith } from "./codecs.js";
 
 const SECRET = "SECRET_7f3a";
 
@@ -17,16 +18,7 @@ const one = (name: string, codec: Codec = STRING): Port => ({ name, many: false,
 const many = (name: string, codec: Codec = STRING): Port => ({ name, many: true, codec });
 const optional = (name: string, codec: Codec = STRING): Port => ({ ...one(name, codec), optional: true });
 
-const contract = (...output: Variant[]): Contract => ({
-  fqn: "xyz.demo.output@1",
-  description: "Output.",
-  path: "",
-  timeout: 1000,
-  inputSchema: "{}",
-  outputSchema: "{}",
-  input: [],
-  output,
-});
+const contract = (...output: Variant[]) => contractWith({ output });
 
 /** What a result becomes: its JSON form, or the fault's details. */
 function encode(of: Contract, result: unknown): string {

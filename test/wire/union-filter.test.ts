@@ -9,13 +9,10 @@ import { WireFault } from "#client/wire/fault.js";
 import { parseJson } from "#client/wire/json/scan.js";
 import { InputDecoder } from "#runtime/server/wire/input.js";
 import { proves } from "../proves.js";
+import { object as required } from "./codecs.js";
 
 const NUMBER: Codec = { kind: "number" };
 const TEXT: Codec = { kind: "string" };
-const required = (members: Readonly<Record<string, Codec>>): Codec => ({
-  kind: "object",
-  members: Object.entries(members).map(([name, codec]) => ({ name, codec })),
-});
 const literal = (...values: (string | number)[]): Codec => ({ kind: "literal", values });
 /** A value whose every reading is counted. */
 const COUNTED: Codec = { kind: "wrapped", item: NUMBER };
