@@ -1,6 +1,6 @@
 /** A tool as an MCP client sees it: its name, its schemas and its values. */
 
-import { FAILURE_VARIANT, readExact } from "svc-runtime/internal/generator";
+import { FAILURE_VARIANT, MAX_VALUES, readExact } from "svc-runtime/internal/generator";
 import type { CallResult, LeaderClient } from "svc-runtime/leader";
 import { CONSTRAINTS } from "../compile/keywords.js";
 import { DEFINITIONS, nestingOf, resolveReference } from "../contract/schema-reader.js";
@@ -56,7 +56,8 @@ export class BridgedTool {
     if (inputSchema.length + outputSchema.length > MAX_SCHEMA_BYTES) {
       throw new UnfitTool(`${fqn}: its schemas are larger than ${MAX_SCHEMA_BYTES} bytes`);
     }
-    const input = rootOf(readSchema(inputSchema), fqn);
+    const root = readSchema(inputSchema);
+    const input = withListBounds(rootOf(root, fqn), root);
     const output = readSchema(outputSchema);
     this.secrets = secretPorts(inputSchema);
     this.inputSchema = withoutPorts({ ...(digitSchema(input) as Plain), type: "object" }, this.secrets);
@@ -149,6 +150,23 @@ function rootOf(root: Plain, fqn: string): Plain {
   return { ...others, ...at };
 }
 
+/** Adds the limits of `many` ports to a schema of ports. Schemas in metadata do not contain them. */
+function withListBounds<Ports>(ports: Ports, root: Plain): Ports {
+  if (!isPlain(ports) || !isPlain(ports.properties)) return ports;
+  const bounded = mapEntries(ports.properties, (port) => {
+    const list = isPlain(port) ? (referenced(root, port.$ref) ?? port) : {};
+    if (list.type !== "array" || !isPlain(port)) return port;
+    const { minItems, maxItems } = list;
+    const least = typeof minItems === "number" && minItems > 1 ? minItems : 1;
+    return {
+      ...port,
+      minItems: least,
+      maxItems: typeof maxItems === "number" ? Math.min(maxItems, MAX_VALUES) : MAX_VALUES,
+    };
+  });
+  return { ...ports, properties: bounded };
+}
+
 function withoutPorts(schema: Plain, ports: ReadonlyMap<string, unknown>): Plain {
   const { properties, required } = schema;
   if (ports.size === 0 || !isPlain(properties)) return schema;
@@ -179,7 +197,7 @@ function variantsOf(schema: Plain, fqn: string): (readonly [tag: string, schema:
       throw new UnfitTool(`${fqn}: its output has a variant without a name`);
     }
     if (tag === undefined) return empty;
-    return [[tag, { ...variantSchema(tag, (properties as Plain)[tag]), ...shared }]];
+    return [[tag, { ...variantSchema(tag, withListBounds((properties as Plain)[tag], schema)), ...shared }]];
   });
 }
 

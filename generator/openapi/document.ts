@@ -173,10 +173,7 @@ function variantSamples(outputSchema: JsonObject): [string, Json][] {
 function examples(judge: SchemaJudge, schema: JsonObject, samples: readonly (readonly [string, Json])[]) {
   const problem = judge.compile(schema);
   const fitting = samples.filter(([, value]) => problem(asNumbers(value)) === undefined);
-  const entries = fitting.map(([name, value]): [string, Json] => [
-    exampleName(name),
-    ordered({ value: typeof value === "string" ? object([value, object()]) : value }),
-  ]);
+  const entries = fitting.map(([name, value]): [string, Json] => [exampleName(name), ordered({ value })]);
   return entries.length === 0 ? [] : [["examples", object(...entries)] as const];
 }
 

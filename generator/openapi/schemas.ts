@@ -60,8 +60,7 @@ export class SchemaComponents {
 function resultSchema(outputSchema: JsonObject): JsonObject {
   const variants = listAt(outputSchema, "oneOf").map((each) => {
     const variant = each as JsonObject;
-    const name = variant.get("const");
-    if (typeof name === "string") return emptyVariant(name, variant.get("description"));
+    if (variant.get("const") !== undefined) return variant;
     const payloads = [...namedSchemas(variant, "properties")].map(
       ([tag, payload]) => [tag, withListBounds(payload as JsonObject, outputSchema)] as const,
     );
@@ -86,12 +85,6 @@ function boundedList(schema: Json, root: JsonObject): Json {
   const least = Math.max(1, Number(target.get("minItems") ?? 1));
   const most = Math.min(MAX_VALUES, Number(target.get("maxItems") ?? MAX_VALUES));
   return withKeyword(withKeyword(schema, "minItems", least), "maxItems", most);
-}
-
-/** A variant without ports. Its JSON value is an empty object. */
-function emptyVariant(name: string, description: Json | undefined): JsonObject {
-  const variant = singleMember(name, ordered({ type: "object" }));
-  return description === undefined ? variant : withKeyword(variant, "description", description);
 }
 
 const ERR_EVAL = "ErrEval";

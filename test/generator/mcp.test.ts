@@ -145,9 +145,16 @@ describe("the MCP description of a tool", () => {
     const tool = new WrittenTool(
       {
         $ref: "#/$defs/In",
-        $defs: { In: input({ a: { $ref: "#/$defs/Id" } }), Id: { ...INT64, description: "Which." } },
+        $defs: {
+          In: input({ a: { $ref: "#/$defs/Id" }, b: { $ref: "#/$defs/List" }, c: { type: ["array", "null"] } }),
+          List: { type: "array", maxItems: 9 },
+          Id: { ...INT64, description: "Which." },
+        },
       },
-      [variant("ok", { id: INT64, n: { type: "integer", format: "uint32" } }), { const: "none" }],
+      [
+        variant("ok", { id: INT64, n: { type: "integer", format: "uint32" }, list: { type: "array", minItems: 2 } }),
+        { const: "none" },
+      ],
     );
     const { client } = await connected([tool]);
     const [listed] = (await client.listTools()).tools;
@@ -155,7 +162,14 @@ describe("the MCP description of a tool", () => {
     assert.equal(listed?.title, "xyz.demo.written@1");
     const digits = { type: "string", pattern: "^-?(?:0|[1-9][0-9]*)$" };
     const { $defs, ...inputSchema } = (listed ?? assert.fail()).inputSchema as unknown as { $defs: { Id: object } };
-    assert.deepEqual(inputSchema, { type: "object", properties: { a: { $ref: "#/$defs/Id" } } });
+    assert.deepEqual(inputSchema, {
+      type: "object",
+      properties: {
+        a: { $ref: "#/$defs/Id" },
+        b: { $ref: "#/$defs/List", minItems: 1, maxItems: 9 },
+        c: { type: ["array", "null"] },
+      },
+    });
     assert.deepEqual($defs.Id, { ...digits, description: "Which. (An integer as decimal digits.)" });
     const outputs = listed?.outputSchema as { type: string; oneOf: { properties: Record<string, object> }[] };
     assert.equal(outputs.type, "object");
@@ -168,6 +182,7 @@ describe("the MCP description of a tool", () => {
             properties: {
               id: { ...digits, description: "An integer as decimal digits." },
               n: { type: "integer", format: "uint32" },
+              list: { type: "array", minItems: 2, maxItems: 256 },
             },
           },
         },
@@ -176,7 +191,7 @@ describe("the MCP description of a tool", () => {
       ],
     );
     tool.answer = () => ({ none: {} });
-    assert.deepEqual((await call(client, { a: "1" })).structuredContent, { none: {} });
+    assert.deepEqual((await call(client, { a: "1", b: [1] })).structuredContent, { none: {} });
   });
 
   test("reports long names, duplicate names and invalid root schemas, and keeps the other tools", async () => {

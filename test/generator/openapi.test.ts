@@ -184,12 +184,12 @@ test("tools of a project: paths, stable names, tags", async () => {
   );
 });
 
-test("the result in JSON: variants without ports are objects, and the reserved failure is one of them", async () => {
+test("the result in JSON: string literals are themselves, and the reserved failure is one of the variants", async () => {
   const { document } = await hardDocument();
   const fits = compile(document, document.components.schemas["xyz.test.tool-grow.v1.Result"] ?? {});
   for (const [value, expected] of [
-    [{ "no`ne": {} }, true],
-    ["no`ne", false],
+    [{ "no`ne": {} }, false],
+    ["no`ne", true],
     [{ _err_eval: { reason: "x" } }, true],
     [{ some: { result: { input: { a: "" } }, other: { input: { a: "" } } } }, true],
     [{ some: { result: { input: { a: 1 } }, other: { input: { a: "" } } } }, false],

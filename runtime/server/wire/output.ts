@@ -42,6 +42,8 @@ export class ErrEval {
 }
 
 export interface EncodedOutput extends RawOutput {
+  /** Set if the variant is declared as a string literal. */
+  readonly text?: boolean | undefined;
   readonly ports: readonly { readonly name: string; readonly many: boolean; readonly values: readonly NexusValue[] }[];
 }
 
@@ -143,7 +145,7 @@ export class OutputEncoder {
     onRounded: ((port: string) => void) | undefined,
   ): EncodedOutput {
     const tag = variant.name;
-    if (variant.text) return { tag, ports: [] };
+    if (variant.text) return { tag, ports: [], text: true };
     const payload: unknown =
       result instanceof ErrEval ? { [FAILURE_PORT]: result.reason } : (result as Record<string, unknown>)[tag];
     if (!hasMembers(payload)) {
@@ -169,6 +171,7 @@ export class OutputEncoder {
     }
     return {
       tag,
+      ...(declared.text && { text: true }),
       ports: ports.map(([name, data], i) => {
         const port = declared.ports[i] as Port;
         const place = pathText([tag, port.name]);
@@ -239,9 +242,11 @@ export function resultBytes(output: EncodedOutput): Buffer {
 }
 
 /**
- * Result as `{"<tag>":{"<port>":value,…}}`, with stored values as items of NexusData (protocol.md sections 3 and 6).
+ * Result as `{"<tag>":{"<port>":value,…}}`, or `"<tag>"` for a variant that is declared as a string literal, with stored
+ * values as items of NexusData (protocol.md sections 3 and 6).
  */
-export function resultJson({ tag, ports }: EncodedOutput): string {
+export function resultJson({ tag, ports, text }: EncodedOutput): string {
+  if (text) return quote(tag);
   const members = ports.map(({ name, many, values }) => {
     const texts = values.map((value) =>
       value.kind === "inline" ? asBuffer(value.bytes).toString("utf8") : valueJson(value),
