@@ -83,8 +83,11 @@ export class LeaderError extends Error {
   readonly retryAfter: number | undefined;
   /** `X-Request-Id` of an error answer, which the server's log lines about the request contain. */
   readonly requestId: string | undefined;
-  /** Signed request, to repeat it; undefined for unsigned calls and inputs that could not be signed. */
-  readonly request: SignedRequest | undefined;
+  /**
+   * Signed request, to repeat it; undefined for unsigned calls and inputs that could not be signed. Not enumerable, so
+   * that logs do not print the input.
+   */
+  declare readonly request: SignedRequest | undefined;
 
   constructor(
     readonly code: LeaderErrorCode,
@@ -100,12 +103,17 @@ export class LeaderError extends Error {
     this.status = status;
     this.retryAfter = retryAfter;
     this.requestId = requestId;
-    this.request = request;
+    Object.defineProperty(this, "request", { value: request });
   }
 
   /** The same error with other facts. */
   with(facts: LeaderErrorFacts & { readonly details?: string }): LeaderError {
-    return new LeaderError(this.code, facts.details ?? this.details, { ...this, cause: this.cause, ...facts });
+    return new LeaderError(this.code, facts.details ?? this.details, {
+      ...this,
+      cause: this.cause,
+      request: this.request,
+      ...facts,
+    });
   }
 }
 
