@@ -23,8 +23,9 @@ import { Figures } from "./figures.js";
 import { Incarnation, nameOf } from "./incarnation.js";
 import { type ClaimOfRun, type LeaseHost, RedisLease, Release } from "./lease.js";
 import { HISTORY_MS, NotedLifetimes } from "./lifetimes.js";
+import { LookUps } from "./look-ups.js";
 import { PendingWrites } from "./pending-writes.js";
-import { callerDigest, decodeRecord, encodeRecord, RecordKeys, Tokens } from "./record.js";
+import { type CallKeys, callerDigest, decodeRecord, encodeRecord, RecordKeys, Tokens } from "./record.js";
 import { CLAIM, END, SCRIPTS, type Script, type ScriptArguments } from "./scripts.js";
 import { checkServer, policyFault } from "./server-check.js";
 import { addressOf, crossesNetworkInClear, parseTarget, type RedisTarget } from "./target.js";
@@ -111,6 +112,7 @@ export class RedisReplayStore implements ReplayStore {
   readonly #keys: RecordKeys;
   readonly #tokens = new Tokens();
   readonly #figures = new Figures();
+  readonly #lookUps = new LookUps();
   readonly #connection: RedisConnection;
   readonly #incarnation: Incarnation;
   readonly #noted: NotedLifetimes;
@@ -243,7 +245,10 @@ export class RedisReplayStore implements ReplayStore {
   async claim(request: ReplayRequest): Promise<Claim> {
     const keys = this.#keys.of(request);
     try {
-      const claim = await this.#claim(request, keys);
+      const { leaderId } = request.caller;
+      const caller = callerDigest(request.caller);
+      const pair = keys.record.toString("latin1");
+      const claim = await this.#lookUps.claim(pair, leaderId, caller, () => this.#claim(request, keys, caller));
       const outcome = claim.state === "in-flight" ? "in_flight" : claim.state;
       this.#figures.claimed(request.tool, outcome);
       return claim;
@@ -287,12 +292,12 @@ export class RedisReplayStore implements ReplayStore {
     this.#endWait();
   }
 
-  async #claim(request: ReplayRequest, keys: ReturnType<RecordKeys["of"]>): Promise<Claim> {
+  async #claim(request: ReplayRequest, keys: CallKeys, caller: Buffer): Promise<Claim> {
     if (this.#context === undefined) throw new Error("RedisReplayStore: claim before start");
     if (this.#policyFault !== undefined) throw unavailable("refused");
     const { tool, leaseMs } = request;
     const ttlMs = this.#ttlMs(tool);
-    const [token, caller] = [this.#tokens.next(), callerDigest(request.caller)];
+    const token = this.#tokens.next();
     const mark = Buffer.concat([request.inputHash, token]);
     const claim: ClaimOfRun = { tool, keys, mark, token, caller, leaseMs, ttlMs };
     let reply = await this.#tryClaim(claim, request.repeat);

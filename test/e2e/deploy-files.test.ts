@@ -280,6 +280,6 @@ it("docs/redis.md has the permissions and the settings of Redis that the files o
   const rights = (text: string) => /^ *user svc on .* (~svc:\* -@all .*)$/m.exec(text)?.[1] ?? assert.fail();
   assert.equal(rights(redis), rights(read("docs/deploy/replicas/setup.sh")));
   const conf = read("docs/deploy/replicas/redis/redis.conf").split("\n");
-  const settings = redis.match(/^ {4}(?:maxmemory|append|min-)[^#\n]*/gm) ?? [];
-  assert.deepEqual([settings.length, settings.filter((setting) => !conf.includes(setting.trim()))], [10, []]);
+  const settings = redis.match(/^ {4}(?:maxmemory|client|append|min-)[^#\n]*/gm) ?? [];
+  assert.deepEqual([settings.length, settings.filter((setting) => !conf.includes(setting.trim()))], [12, []]);
 });

@@ -1,8 +1,10 @@
 /** What protocol.md section 8 says of a shared store, on a real server: leases, time, loss of data. */
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, afterEach, before, describe, it } from "node:test";
 import { type RedisReplayOptions, RedisReplayStore } from "#runtime/redis/index.js";
+import { MAX_LOOK_UPS } from "#runtime/redis/look-ups.js";
 import { END, SCRIPTS } from "#runtime/redis/scripts.js";
 import {
   type CachedAnswer,
@@ -92,6 +94,46 @@ describe("the contract of a shared store", withRedis(), () => {
     await pass(prefix, TTL);
     leaseOf(await two.claim(request(2, 1)));
     proves("8.19");
+  });
+
+  it("claims of one pair at the same time share one reply, and only one of them runs", async () => {
+    const [one] = await replicas(1);
+    const claims = await Promise.all(Array.from({ length: 50 }, () => one.claim(request(20, 1))));
+    assert.deepEqual(claims.map(({ state }) => state).sort(), [...new Array(49).fill("in-flight"), "run"]);
+    await leaseOf(claims[0] as Claim).complete({ status: 403, signable: false, body: Buffer.from("no") });
+    const bob = { leaderId: "bob", leaderKeyId: 1n };
+    const [own, repeated, other] = await Promise.all([
+      one.claim(request(20, 1)),
+      one.claim({ ...request(20, 1), repeat: { memory: "another", ageMs: 0 } }),
+      one.claim({ ...request(20, 1), caller: bob }),
+    ]);
+    assert.deepEqual([own.state, repeated, other.state], ["completed", own, "run"]);
+  });
+
+  it("retries of large results at three replicas at once fit beside maxmemory; other leaders' calls run", async () => {
+    const page = readFileSync(new URL("../../../docs/deploy/replicas/redis/redis.conf", import.meta.url), "utf8");
+    const [, limit = ""] = /^client-output-buffer-limit (.+)$/m.exec(page) ?? [];
+    const own = await RedisServer.start({ directives: { "client-output-buffer-limit": limit } });
+    const memory = async (field: string) =>
+      Number(new RegExp(`^${field}:(\\d+)`, "m").exec(await own.client.info("memory"))?.[1]);
+    const [first] = await replicas(1, { url: own.url, prefix: "large:", timeoutMs: 4_000 });
+    const results = 200;
+    const answer = { ...RESULT, body: Buffer.alloc(240_000) };
+    for (let i = 0; i < results; i++) await leaseOf(await first.claim(request(i, 1))).complete(answer);
+    const stored = await memory("used_memory");
+    await replicas(2, { url: own.url, prefix: "large:", timeoutMs: 4_000 });
+    const stores = opened.slice(-3);
+    const retries = stores.flatMap((store) =>
+      Array.from({ length: 5 * results }, (_, i) => store.claim(request(i % results, 1))),
+    );
+    const others = stores.map((store, i) =>
+      store.claim({ ...request(i, 2), caller: { leaderId: "bob", leaderKeyId: 1n } }),
+    );
+    for (const claim of await Promise.all(others)) leaseOf(claim);
+    for (const { state } of await Promise.all(retries)) assert.equal(state, "completed");
+    const peak = (await memory("used_memory_peak")) - stored;
+    assert.ok(peak < 1.5 * stores.length * MAX_LOOK_UPS * 262_144, `${peak} bytes`);
+    await own.end();
   });
 
   it("several registrations share one connection, each with its own TTL; the last one closes it", async () => {
