@@ -29,16 +29,17 @@ export function literal(value: unknown): string {
  * @param before length of the text before the value on that line
  */
 export function literalLines(value: unknown, indent: string, before = 0): string {
-  const line = literal(value);
-  if (typeof value !== "object" || value === null || indent.length + before + line.length < WIDTH) return line;
+  if (typeof value !== "object" || value === null) return literal(value);
   const inner = `${indent}  `;
-  if (Array.isArray(value)) {
-    return `[\n${value.map((item) => `${inner}${literalLines(item, inner)},\n`).join("")}${indent}]`;
-  }
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .map(([name, member]) => `${inner}${name}: ${literalLines(member, inner, name.length + 2)},\n`);
-  return `{\n${members.join("")}${indent}}`;
+  const [open, close, space] = Array.isArray(value) ? ["[", "]", ""] : ["{", "}", " "];
+  const members = Array.isArray(value)
+    ? value.map((item) => literalLines(item, inner))
+    : Object.entries(value)
+        .filter(([, member]) => member !== undefined)
+        .map(([name, member]) => `${name}: ${literalLines(member, inner, name.length + 2)}`);
+  const line = members.length === 0 ? `${open}${close}` : `${open}${space}${members.join(", ")}${space}${close}`;
+  const fits = indent.length + before + line.length < WIDTH && !members.some((member) => member.includes("\n"));
+  return fits ? line : `${open}\n${members.map((member) => `${inner}${member},\n`).join("")}${indent}${close}`;
 }
 
 /**
@@ -50,17 +51,16 @@ export function schemaLines(text: string): string {
 }
 
 function linesOf(value: Json, before = "", after = ""): string[] {
-  const line = `${before}${printJson(value)}${after}`;
-  const isObject = value instanceof JsonObject;
-  if (line.length < WIDTH || !(isObject || Array.isArray(value))) return [line];
-  const members = isObject
-    ? Array.from(value.members, ([name, member]) => [`${JSON.stringify(name)}:`, member] as const)
-    : value.map((item) => ["", item] as const);
-  return [
-    `${before}${isObject ? "{" : "["}`,
-    ...members.flatMap(([name, member], at) => linesOf(member, name, at + 1 < members.length ? "," : "")),
-    `${isObject ? "}" : "]"}${after}`,
-  ];
+  if (typeof value !== "object" || value === null) return [`${before}${printJson(value)}${after}`];
+  const members =
+    value instanceof JsonObject
+      ? Array.from(value.members, ([name, member]) => [`${JSON.stringify(name)}:`, member] as const)
+      : value.map((item) => ["", item] as const);
+  const [open, close] = value instanceof JsonObject ? ["{", "}"] : ["[", "]"];
+  const lines = members.map(([name, member], at) => linesOf(member, name, at + 1 < members.length ? "," : ""));
+  const line = `${before}${open}${lines.map(([first = ""]) => first).join("")}${close}${after}`;
+  const fits = line.length < WIDTH && lines.every(({ length }) => length === 1);
+  return fits ? [line] : [`${before}${open}`, ...lines.flat(), `${close}${after}`];
 }
 
 /** Prints the name of a property, in quotes if necessary. */

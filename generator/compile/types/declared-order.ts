@@ -97,7 +97,10 @@ export class DeclaredOrder {
       const alias = this.#syntax.alias(at);
       if (alias !== undefined) {
         places.expand(alias.declaration, () => this.#collect(alias.body, places, foreign, depth + 1));
-      } else if (type.isUnion()) for (const part of this.unionOrder(type.types, undefined)) places.add(part);
+      } else if (type.isUnion()) {
+        const isBoolean = (type.flags & ts.TypeFlags.Boolean) !== 0;
+        for (const part of isBoolean ? type.types : this.unionOrder(type.types, undefined)) places.add(part);
+      }
       // The results of conditional and intrinsic types have no syntax; they differ by the type arguments.
       if (ts.isTypeReferenceNode(node)) places.newArguments(node).forEach(into);
     }
