@@ -1,9 +1,7 @@
-/** Menu of protocol checks, each with its last verdict (ARIA menu button pattern). */
+/** Menu of protocol checks, each with its last verdict. The browser opens and closes it. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
 import type { CheckKind } from "../page-server/page-api.js";
 import { call, canCall, history, shown, signs, state, tool, verdictText } from "./store.js";
-import { movedIndex } from "./tabs.js";
 
 export const CHECKS: Readonly<Record<CheckKind, readonly [label: string, hint: string]>> = {
   retry: ["Exact retry", "sends the same bytes again"],
@@ -13,57 +11,21 @@ export const CHECKS: Readonly<Record<CheckKind, readonly [label: string, hint: s
 };
 
 export function ChecksMenu() {
-  const [isOpen, setOpen] = useState(false);
-  const root = useRef<HTMLDivElement>(null);
-  const items = () => [...(root.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])];
-  useEffect(() => {
-    if (!isOpen) return;
-    items()[0]?.focus();
-    const close = ({ target }: Event) => {
-      if (!root.current?.contains(target as Node)) setOpen(false);
-    };
-    document.addEventListener("pointerdown", close);
-    return () => document.removeEventListener("pointerdown", close);
-  }, [isOpen]);
-  const close = () => {
-    setOpen(false);
-    root.current?.querySelector("button")?.focus();
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    const all = items();
-    const next = movedIndex(event, all.indexOf(document.activeElement as HTMLElement), all.length, [
-      "ArrowUp",
-      "ArrowDown",
-    ]);
-    if (event.key === "Tab") setOpen(false);
-    else if (event.key === "Escape") close();
-    else if (next !== undefined) all[next]?.focus();
-    if (event.key === "Escape" || next !== undefined) event.preventDefault();
-  };
   return (
-    <div class="menu" ref={root}>
-      <button
-        type="button"
-        aria-haspopup="menu"
-        aria-expanded={isOpen}
-        aria-controls="checks"
-        onClick={() => setOpen(!isOpen)}
-        onKeyDown={(event) => {
-          if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
-          event.preventDefault();
-          setOpen(true);
-        }}
-      >
+    <>
+      <button type="button" popovertarget="checks">
         Checks <span aria-hidden="true">▾</span>
       </button>
-      <div id="checks" role="menu" tabIndex={-1} aria-label="Protocol checks" hidden={!isOpen} onKeyDown={onKeyDown}>
-        {isOpen && (Object.keys(CHECKS) as CheckKind[]).map((kind) => <Check key={kind} kind={kind} close={close} />)}
+      <div id="checks" class="menu" popover="auto" role="group" aria-label="Protocol checks">
+        {(Object.keys(CHECKS) as CheckKind[]).map((kind) => (
+          <Check key={kind} kind={kind} />
+        ))}
       </div>
-    </div>
+    </>
   );
 }
 
-function Check({ kind, close }: { readonly kind: CheckKind; readonly close: () => void }) {
+function Check({ kind }: { readonly kind: CheckKind }) {
   const [label, hint] = CHECKS[kind];
   const fqn = tool.value?.fqn;
   const reason = reasonAgainst(kind);
@@ -72,13 +34,10 @@ function Check({ kind, close }: { readonly kind: CheckKind; readonly close: () =
   return (
     <button
       type="button"
-      role="menuitem"
-      tabIndex={-1}
+      popovertarget={isDisabled ? undefined : "checks"}
       aria-disabled={isDisabled}
       onClick={() => {
-        if (isDisabled) return;
-        close();
-        void call(kind, kind === "retry" ? repeatable() : undefined);
+        if (!isDisabled) void call(kind, kind === "retry" ? repeatable() : undefined);
       }}
     >
       <span class="name">{label}</span>

@@ -14,13 +14,14 @@ interface TabsProps<Name extends string> {
 export function Tabs<Name extends string>({ id, label, tabs, current, onSelect, children }: TabsProps<Name>) {
   const tabId = (name: string) => `${id}-${name}`;
   const onKeyDown = (event: KeyboardEvent) => {
-    const at = movedIndex(
-      event,
-      tabs.findIndex(([name]) => name === current),
-      tabs.length,
-      ["ArrowLeft", "ArrowRight"],
-    );
-    const next = at === undefined ? undefined : tabs[at];
+    const at = tabs.findIndex(([name]) => name === current);
+    const to = new Map([
+      ["ArrowLeft", at - 1],
+      ["ArrowRight", at + 1],
+      ["Home", 0],
+      ["End", -1],
+    ]).get(event.key);
+    const next = to === undefined ? undefined : tabs.at(to % tabs.length);
     if (next === undefined) return;
     event.preventDefault();
     onSelect(next[0]);
@@ -49,16 +50,4 @@ export function Tabs<Name extends string>({ id, label, tabs, current, onSelect, 
       </div>
     </>
   );
-}
-
-/** The index to which a key moves among `count` items, wrapping at the ends; undefined for other keys. */
-export function movedIndex(
-  { key }: KeyboardEvent,
-  at: number,
-  count: number,
-  [back, on]: readonly [string, string],
-): number | undefined {
-  if (key === back) return (at - 1 + count) % count;
-  if (key === on) return (at + 1) % count;
-  return key === "Home" ? 0 : key === "End" ? count - 1 : undefined;
 }
