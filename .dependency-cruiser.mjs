@@ -138,7 +138,7 @@ const LAYERS = [
   {
     name: "generator/compile/model",
     files:
-      "generator/compile/model generator/json generator/compile/keywords generator/contract/schema-reader generator/contract/format-samples generator/bounded-body generator/sentences generator/error-answers generator/meta-documents generator/running-process generator/tool-addresses generator/tool-path generator/class-names generator/version",
+      "generator/compile/model generator/text/json generator/compile/keywords generator/contract/schema-reader generator/contract/format-samples generator/http/bounded-body generator/text/sentences generator/text/error-answers generator/tools/meta-documents generator/process/running-process generator/tools/tool-addresses generator/tools/tool-path generator/text/class-names generator/process/version",
     packages: "svc-runtime/internal/generator",
     node: "fs",
   },
@@ -173,7 +173,7 @@ const LAYERS = [
     packages: "svc-runtime/leader",
     node: "http https perf_hooks tls",
   },
-  { name: "generator/run-within", files: "generator/run-within", node: "vm" },
+  { name: "generator/process/run-within", files: "generator/process/run-within", node: "vm" },
   {
     name: "generator/contract/metadata",
     files: "generator/contract/metadata",
@@ -192,14 +192,16 @@ const LAYERS = [
   {
     name: "generator/compile/types",
     files: "generator/compile/types/* generator/compile/types/lower/*",
-    below: "generator/compile/model generator/compile/diagnostics generator/compile/project generator/run-within",
+    below:
+      "generator/compile/model generator/compile/diagnostics generator/compile/project generator/process/run-within",
     packages: "svc-runtime/internal/generator refa scslre",
     node: "module",
   },
   {
     name: "generator/compile/emit",
     files: "generator/compile/emit/*",
-    below: "generator/compile/model generator/compile/diagnostics generator/compile/project generator/run-within",
+    below:
+      "generator/compile/model generator/compile/diagnostics generator/compile/project generator/process/run-within",
     packages: "svc-runtime/internal/generator handlebars ajv ajv-formats",
     node: "fs module path util",
   },
@@ -214,7 +216,7 @@ const LAYERS = [
   {
     name: "generator/openapi",
     files: "generator/openapi/*",
-    below: "generator/compile/model generator/compile/emit generator/files/read-file generator/run-within",
+    below: "generator/compile/model generator/compile/emit generator/files/read-file generator/process/run-within",
     packages: "svc-runtime/internal/generator refa",
     node: "module path",
   },
@@ -258,7 +260,7 @@ const LAYERS = [
   },
   {
     name: "generator/api",
-    files: "generator/api generator/kept-contracts",
+    files: "generator/api generator/files/kept-contracts",
     below:
       "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/files/read-file generator/compile/project generator/compile/generate generator/files/output-files",
     packages: "svc-runtime/internal/generator",
@@ -346,7 +348,7 @@ const LAYERS = [
     name: "generator/mcp",
     files: "generator/mcp/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/run-within generator/http generator/invoke generator/command-line",
+      "generator/compile/model generator/compile/diagnostics generator/process/run-within generator/http generator/invoke generator/command-line",
     packages: "svc-runtime/internal/generator svc-runtime/leader @modelcontextprotocol/server ajv",
     node: "crypto http module stream stream/promises",
   },

@@ -10,7 +10,7 @@ import {
 } from "./compile/diagnostics/diagnostics.js";
 import type { Place } from "./compile/model.js";
 import type { GenerateOptions } from "./compile/project/layout.js";
-import { keptContracts } from "./kept-contracts.js";
+import { keptContracts } from "./files/kept-contracts.js";
 
 export type { Diagnostic, GenerateOptions, Place, RelatedPlace, Severity };
 

@@ -5,8 +5,8 @@ import { escapeAllButColours, escapeControls } from "../compile/diagnostics/quot
 import { UnwritableError } from "../files/atomic-write.js";
 import { ForeignFile } from "../files/output-files.js";
 import { UnreadableFile } from "../files/read-file.js";
-import { isStackOverflow } from "../json.js";
-import { VERSION } from "../version.js";
+import { VERSION } from "../process/version.js";
+import { isStackOverflow } from "../text/json.js";
 import { checkUse, findCommand, readArguments } from "./arguments.js";
 import { asJson, type CliHost, CommandError, EXIT, type Options, UsageError, type Values } from "./command.js";
 import { COMMANDS } from "./commands.js";

@@ -1,6 +1,6 @@
 /** Generates help texts from the table of commands. */
 
-import { sentences } from "../sentences.js";
+import { sentences } from "../text/sentences.js";
 import type { Command, CommandEntry, Options } from "./command.js";
 
 const EXIT_CODES =

@@ -15,7 +15,7 @@ import type { PageAddress } from "../dev/page-server/page-server.js";
 import { readMetaJson } from "../files/output-files.js";
 import { KeyFileError, readKeyFile, writeKeyFile } from "../keys/key-file.js";
 import { newKey } from "../keys/key-forms.js";
-import { DEFAULT_SERVER, isHttpUrl } from "../tool-addresses.js";
+import { DEFAULT_SERVER, isHttpUrl } from "../tools/tool-addresses.js";
 import { devMcp } from "./dev-mcp.js";
 import { AS_OPTION, type LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
 import { MAX_PORT, readNumber } from "./options/number-option.js";

@@ -28,7 +28,7 @@ import { readMetaJson, staleFiles } from "../files/output-files.js";
 import { readNamed } from "../files/read-file.js";
 import { toolAddress } from "../http/tools-at.js";
 import { refusePublicKey } from "../keys/key-file.js";
-import { isHttpUrl } from "../tool-addresses.js";
+import { isHttpUrl } from "../tools/tool-addresses.js";
 import { generateNow } from "./generate.js";
 import { leaderOf, publicKeyIn, signingKeyIn } from "./keys/key-options.js";
 import { headerPrefixOf, LEADER_OPTIONS } from "./options/leader-options.js";

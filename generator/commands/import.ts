@@ -23,10 +23,10 @@ import { type Import, type ImportedTool, importTools } from "../import/import-to
 import { loadMetadata } from "../import/load-metadata.js";
 import { type RefusedTool, readImportable } from "../import/metadata.js";
 import { testText } from "../import/tool-test.js";
-import { printJson } from "../json.js";
 import { packageNameFor } from "../scaffold/names.js";
 import { packageSpecs } from "../scaffold/package-specs.js";
 import { projectAround } from "../scaffold/project-files.js";
+import { printJson } from "../text/json.js";
 import { shownPath } from "./options/shown-path.js";
 
 const OPTIONS = {

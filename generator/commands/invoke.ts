@@ -15,11 +15,11 @@ import {
 } from "../cli/command.js";
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { certificateFault, explainFailure } from "../doctor/failures.js";
-import { authReason, ERROR_ANSWERS, RAN_TEXTS } from "../error-answers.js";
 import { type CallReport, callTool } from "../invoke/call.js";
 import { readInputText } from "../invoke/input.js";
 import { writeReceipt } from "../invoke/receipt-file.js";
 import { type Target, targetOf } from "../invoke/target.js";
+import { authReason, ERROR_ANSWERS, RAN_TEXTS } from "../text/error-answers.js";
 import { AS_OPTION, CALL_OPTIONS, leaderOptions, leaderOptionsFor } from "./options/leader-options.js";
 import { readNumber } from "./options/number-option.js";
 import { generateOptions } from "./options/project-options.js";

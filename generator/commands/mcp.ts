@@ -19,7 +19,7 @@ import { readSecret } from "../invoke/secrets.js";
 import { toolAddresses } from "../mcp/addresses.js";
 import { Bridge } from "../mcp/bridge.js";
 import { serveOnStdio } from "../mcp/serve.js";
-import { DEFAULT_SERVER, isHttpUrl } from "../tool-addresses.js";
+import { DEFAULT_SERVER, isHttpUrl } from "../tools/tool-addresses.js";
 import { AS_OPTION, CALL_OPTIONS, LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
 import { generateOptions } from "./options/project-options.js";
 

@@ -4,8 +4,8 @@ import { parseFqn, prettyJson } from "svc-runtime/internal/generator";
 import { unknownName } from "../cli/arguments.js";
 import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "../cli/command.js";
 import { quotedUrl } from "../compile/diagnostics/quote.js";
-import { JsonObject, printJson } from "../json.js";
-import { fqnOf, metaDocuments, metaJsonIn } from "../meta-documents.js";
+import { JsonObject, printJson } from "../text/json.js";
+import { fqnOf, metaDocuments, metaJsonIn } from "../tools/meta-documents.js";
 import { generateToRead } from "./generate.js";
 
 export const command = defineCommand({

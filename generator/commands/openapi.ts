@@ -3,11 +3,11 @@
 import { prettyJson } from "svc-runtime/internal/generator";
 import { defineCommand, EXIT, PROJECT_OPTIONS, UsageError } from "../cli/command.js";
 import { quotedUrl } from "../compile/diagnostics/quote.js";
-import { printJson } from "../json.js";
-import { metaDocuments, metaJsonIn } from "../meta-documents.js";
 import { openApiDocument } from "../openapi/document.js";
 import { projectInfo } from "../openapi/project-info.js";
-import { DEFAULT_SERVER } from "../tool-addresses.js";
+import { printJson } from "../text/json.js";
+import { metaDocuments, metaJsonIn } from "../tools/meta-documents.js";
+import { DEFAULT_SERVER } from "../tools/tool-addresses.js";
 import { generateToRead } from "./generate.js";
 import { HEADER_PREFIX, headerPrefixOf } from "./options/leader-options.js";
 import { generateOptions } from "./options/project-options.js";

@@ -3,8 +3,8 @@
 import { prettyJson } from "svc-runtime/internal/generator";
 import { defineCommand, EXIT, PROJECT_OPTIONS } from "../cli/command.js";
 import { toolNamed } from "../invoke/tool-names.js";
-import { type Json, printJson } from "../json.js";
-import { fqnOf, metaDocuments, metaJsonIn, pathOf } from "../meta-documents.js";
+import { type Json, printJson } from "../text/json.js";
+import { fqnOf, metaDocuments, metaJsonIn, pathOf } from "../tools/meta-documents.js";
 import { generateToRead } from "./generate.js";
 
 export const command = defineCommand({

@@ -3,7 +3,7 @@
  * lists are in declared order.
  */
 
-import type { Json } from "../json.js";
+import type { Json } from "../text/json.js";
 
 /** Generated file. `path` is relative to the project, with forward slashes. */
 export interface GeneratedFile {

@@ -1,8 +1,8 @@
 import { prettyJson } from "svc-runtime/internal/generator";
 import type { NewFile } from "../files/new-files.js";
-import { object, ordered, printJson } from "../json.js";
 import { type LeaderName, leaderEntry } from "../keys/key-entries.js";
 import { type KeyTexts, newKey } from "../keys/key-forms.js";
+import { object, ordered, printJson } from "../text/json.js";
 
 export interface ConfigFacts {
   readonly tools: readonly string[];

@@ -6,7 +6,7 @@
 
 import { derivePorts, JsonError, MAX_VALUES, PortError, truncated } from "svc-runtime/internal/generator";
 import { ANNOTATIONS } from "../compile/keywords.js";
-import { isStackOverflow, type Json, JsonObject, object, printJson, readJson } from "../json.js";
+import { isStackOverflow, type Json, JsonObject, object, printJson, readJson } from "../text/json.js";
 import { type ExcludedValue, findExcluded } from "./inclusion/inclusion.js";
 import { type Node, type SchemaDocument, SchemaNodes, type SchemaPlace, TooLarge } from "./inclusion/schema-node.js";
 import {

@@ -7,7 +7,7 @@ import { createRequire } from "node:module";
 import type { ErrorObject } from "ajv";
 import { fqnProblem, JsonError, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/internal/generator";
 import { quoted } from "../compile/diagnostics/quote.js";
-import { type Json, JsonObject, readJson } from "../json.js";
+import { type Json, JsonObject, readJson } from "../text/json.js";
 
 /** Thrown for invalid metadata. The message has the position. */
 export class UnreadableMetadata extends Error {}

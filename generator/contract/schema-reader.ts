@@ -1,6 +1,6 @@
 /** Reads JSON Schemas as data: references within one document, keywords, and nested schemas. */
 
-import { type Json, JsonObject, object } from "../json.js";
+import { type Json, JsonObject, object } from "../text/json.js";
 
 /**
  * Schema that a `$ref` refers to: a JSON pointer within the document. Undefined for any other reference.

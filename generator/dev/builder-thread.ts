@@ -10,7 +10,7 @@ const { project, compiledFolder } = workerData as BuilderWork;
 const send = (message: BuilderMessage) => parentPort?.postMessage(message);
 const { watchProject } = await import("../compile/watch.js");
 const { writeChanged } = await import("../files/output-files.js");
-const { metaJsonIn } = await import("../meta-documents.js");
+const { metaJsonIn } = await import("../tools/meta-documents.js");
 const { hasErrors } = await import("../compile/diagnostics/diagnostics.js");
 
 await watchProject(

@@ -12,7 +12,7 @@ import { ENV_FILE, withEnvFile } from "../files/env-file.js";
 import { readMetaJson } from "../files/output-files.js";
 import { readRegular } from "../files/read-file.js";
 import { KeyFileError } from "../keys/key-file.js";
-import { fqnOf, metaDocuments } from "../meta-documents.js";
+import { fqnOf, metaDocuments } from "../tools/meta-documents.js";
 import { Builder, type BuilderMessage, type BuilderRun } from "./builder.js";
 import { type DevLeaders, ensureDevKeys, writeDevConfig } from "./dev-keys.js";
 import { type Effect, type Input, newMachine, phaseOf, type Report, step } from "./dev-machine.js";

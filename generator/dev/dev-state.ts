@@ -9,7 +9,7 @@ import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { UnwritableError } from "../files/atomic-write.js";
 import { readJsonFile } from "../files/read-file.js";
-import { isRunning } from "../running-process.js";
+import { isRunning } from "../process/running-process.js";
 
 /**
  * Folder for compiled files of a project whose tsconfig has no output folder. Relative to the project's root; ignored

@@ -1,9 +1,9 @@
 /** The tools of a `meta.json`, as a development server serves them. */
 
-import { printJson } from "../json.js";
-import { fqnOf, metaDocuments, pathOf } from "../meta-documents.js";
 import { sampleOf } from "../openapi/sample.js";
-import { addressAt } from "../tool-addresses.js";
+import { printJson } from "../text/json.js";
+import { fqnOf, metaDocuments, pathOf } from "../tools/meta-documents.js";
+import { addressAt } from "../tools/tool-addresses.js";
 
 export interface ServedDocument {
   readonly fqn: string;

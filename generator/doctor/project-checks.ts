@@ -22,7 +22,7 @@ import type { GenerateOptions } from "../compile/project/layout.js";
 import { type CheckedConfig, checkConfig } from "../config/check-config.js";
 import { ENV_FILE, readEnvFile } from "../files/env-file.js";
 import { readJsonFile } from "../files/read-file.js";
-import { ENGINES, VERSION } from "../version.js";
+import { ENGINES, VERSION } from "../process/version.js";
 import { bad, type Check, good, skipped } from "./check.js";
 import { checkKeys, checkPairs, type GivenKeys } from "./key-checks.js";
 

@@ -8,7 +8,6 @@ import { derivePorts, isLoopback, PortError } from "svc-runtime/internal/generat
 import { buildEnvelope, JsonText, type Leader, signRequest } from "svc-runtime/leader";
 import { changeText, diffDocuments } from "../contract/diff.js";
 import { type JudgedMetadata, readMetadata, UnreadableMetadata } from "../contract/metadata.js";
-import { authReason, ERROR_ANSWERS } from "../error-answers.js";
 import {
   type ExchangeFailure,
   type ExchangeRequest,
@@ -17,7 +16,8 @@ import {
   headerOf,
 } from "../http/exchange.js";
 import { listedTools } from "../http/tools-at.js";
-import { printJson } from "../json.js";
+import { authReason, ERROR_ANSWERS } from "../text/error-answers.js";
+import { printJson } from "../text/json.js";
 import { bad, type Check, good, skipped } from "./check.js";
 import { certificateFault, errorOf, explainFailure, printable } from "./failures.js";
 

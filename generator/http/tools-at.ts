@@ -1,8 +1,8 @@
 /** The tools at a URL, which may be that of a server, of one tool, or of an endpoint of one. */
 
 import type { TlsOptions } from "svc-runtime/leader";
-import { addressAt } from "../tool-addresses.js";
-import { canonicalPath } from "../tool-path.js";
+import { addressAt } from "../tools/tool-addresses.js";
+import { canonicalPath } from "../tools/tool-path.js";
 import { type ExchangeRequest, exchange, type HttpExchange } from "./exchange.js";
 
 const TIMEOUT_MS = 10_000;

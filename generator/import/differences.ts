@@ -13,7 +13,7 @@ import {
   referencePointer,
   withoutKeywords,
 } from "../contract/schema-reader.js";
-import { type Json, JsonObject } from "../json.js";
+import { type Json, JsonObject } from "../text/json.js";
 import { isSame } from "./merge-schemas.js";
 
 export interface SchemaDifference {

@@ -1,7 +1,7 @@
 /** JSDoc of imported types. Escapes texts, so that none can end the comment or start a tag. */
 
 import { unicodeEscapes } from "svc-runtime/internal/generator";
-import { type Json, printJson } from "../json.js";
+import { type Json, printJson } from "../text/json.js";
 
 /** A tag of a comment. */
 export interface Tag {

@@ -1,9 +1,9 @@
 /** Reads the bytes of metadata from a file or over HTTP. */
 
-import { boundedBody } from "../bounded-body.js";
 import { CommandError } from "../cli/command-errors.js";
 import { quoted, quotedUrl } from "../compile/diagnostics/quote.js";
 import { readNamed, TooLargeFile, UnreadableFile } from "../files/read-file.js";
+import { boundedBody } from "../http/bounded-body.js";
 import { MAX_METADATA_BYTES } from "./metadata.js";
 
 /** Time limit for an answer, in milliseconds. */

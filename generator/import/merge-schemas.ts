@@ -2,7 +2,7 @@
 
 import { ANNOTATIONS } from "../compile/keywords.js";
 import { namedSchemas } from "../contract/schema-reader.js";
-import { type Json, JsonObject, object, printJson } from "../json.js";
+import { type Json, JsonObject, object, printJson } from "../text/json.js";
 
 /** Thrown if two schemas cannot be expressed as one schema. */
 export class UnmergeableSchemas extends Error {}

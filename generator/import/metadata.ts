@@ -2,8 +2,8 @@
 
 import { derivePorts, JsonError, PortError } from "svc-runtime/internal/generator";
 import { type JudgedMetadata, readListing, UnreadableMetadata } from "../contract/metadata.js";
-import { printJson } from "../json.js";
-import { canonicalPath, isToolPath } from "../tool-path.js";
+import { printJson } from "../text/json.js";
+import { canonicalPath, isToolPath } from "../tools/tool-path.js";
 import { type Retagged, withTagsOutside } from "./tagged-outputs.js";
 
 /** Maximum size of the metadata of all tools together, in bytes. */

@@ -23,7 +23,7 @@ import {
   withKeyword,
   withoutKeywords,
 } from "../contract/schema-reader.js";
-import { type Json, JsonObject, object, printJson } from "../json.js";
+import { type Json, JsonObject, object, printJson } from "../text/json.js";
 import {
   commentText,
   type Documentation,

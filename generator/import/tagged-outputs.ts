@@ -13,7 +13,7 @@ import {
   withKeyword,
   withoutKeywords,
 } from "../contract/schema-reader.js";
-import { type Json, JsonObject, object } from "../json.js";
+import { type Json, JsonObject, object } from "../text/json.js";
 import { mergeSchemas, UnmergeableSchemas } from "./merge-schemas.js";
 
 /** An externally tagged output. */

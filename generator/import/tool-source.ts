@@ -1,7 +1,7 @@
 import { DEFAULT_TIMEOUT_MS } from "svc-runtime/internal/generator";
-import { className } from "../class-names.js";
 import { literal } from "../compile/emit/print-literal.js";
 import { SchemaJudge } from "../compile/emit/schema-judge.js";
+import { className } from "../text/class-names.js";
 import type { ImportableTool } from "./metadata.js";
 import { type Declaration, printDeclaration, WIDTH } from "./print-types.js";
 import { typesOf } from "./schema-types.js";

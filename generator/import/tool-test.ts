@@ -3,8 +3,8 @@
 import { literal, propertyName } from "../compile/emit/print-literal.js";
 import type { SchemaJudge } from "../compile/emit/schema-judge.js";
 import { withoutKeywords } from "../contract/schema-reader.js";
-import { type Json, JsonObject } from "../json.js";
 import { sampleOf } from "../openapi/sample.js";
+import { type Json, JsonObject } from "../text/json.js";
 import type { Declaration, EnumNode, MemberNode, TypeNode } from "./print-types.js";
 
 /** A class and the types in its file, for its test. */

@@ -1,7 +1,7 @@
 /** Names of the types in an imported file: unique identifiers that the file does not use otherwise. */
 
-import { joinedWords } from "../class-names.js";
 import { RESERVED_WORDS } from "../compile/emit/reserved-words.js";
+import { joinedWords } from "../text/class-names.js";
 
 /** Names that the file imports, declares or uses, and names that TypeScript reserves. */
 const RESERVED: ReadonlySet<string> = new Set([

@@ -3,7 +3,7 @@
 import type { Receipt } from "svc-runtime/leader";
 import { DEFINITIONS, keyword, namedSchemas } from "../contract/schema-reader.js";
 import { replaceFiles } from "../files/atomic-write.js";
-import { type Json, printJson, readJson } from "../json.js";
+import { type Json, printJson, readJson } from "../text/json.js";
 
 /** @throws UnwritableError */
 export function writeReceipt(target: string, receipt: Receipt): void {

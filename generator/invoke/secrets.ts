@@ -5,7 +5,7 @@ import { JsonText, type PortShape } from "svc-runtime/leader";
 import { unknownName } from "../cli/arguments.js";
 import { type CliHost, CommandError, UsageError } from "../cli/command.js";
 import { dereferenced, keyword, listAt, namedSchemas } from "../contract/schema-reader.js";
-import { type Json, JsonObject, readJson } from "../json.js";
+import { type Json, JsonObject, readJson } from "../text/json.js";
 import type { PortTexts } from "./port-texts.js";
 
 export interface SecretSources extends Pick<CliHost, "env" | "ask"> {

@@ -6,7 +6,7 @@ import { type ServedDocument, servedDocuments } from "../dev/served-documents.js
 import { readMetaJson } from "../files/output-files.js";
 import type { ExchangeRequest } from "../http/exchange.js";
 import { toolAddress } from "../http/tools-at.js";
-import { DEFAULT_SERVER } from "../tool-addresses.js";
+import { DEFAULT_SERVER } from "../tools/tool-addresses.js";
 import { toolNamed } from "./tool-names.js";
 
 export interface Target {

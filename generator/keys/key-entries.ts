@@ -1,6 +1,6 @@
 /** JSON entries of the configuration for the keys of a pair. */
 
-import { type Json, JsonObject, object, printJson } from "../json.js";
+import { type Json, JsonObject, object, printJson } from "../text/json.js";
 
 export interface LeaderName {
   readonly id: string;

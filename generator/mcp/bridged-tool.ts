@@ -5,7 +5,7 @@ import type { CallResult, LeaderClient } from "svc-runtime/leader";
 import { CONSTRAINTS } from "../compile/keywords.js";
 import { DEFINITIONS, nestingOf, resolveReference } from "../contract/schema-reader.js";
 import { secretPorts } from "../invoke/secrets.js";
-import { runWithin } from "../run-within.js";
+import { runWithin } from "../process/run-within.js";
 import { digitSchema, ExactIntegers, isPlain, judgeOf, mapEntries, type Plain } from "./exact-integers.js";
 
 /** Thrown if the tool or its result cannot be represented in MCP. */

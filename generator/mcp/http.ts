@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { JsonError, readExact } from "svc-runtime/internal/generator";
-import { boundedBody } from "../bounded-body.js";
+import { boundedBody } from "../http/bounded-body.js";
 import type { Bridge } from "./bridge.js";
 import { MAX_MESSAGE_BYTES, NOT_JSON, TOO_LARGE } from "./json-rpc.js";
 import { mcpServer } from "./mcp-server.js";

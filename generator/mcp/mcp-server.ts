@@ -1,7 +1,7 @@
 /** The MCP server of a bridge. The official SDK implements the protocol and its revisions. */
 
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
-import { VERSION } from "../version.js";
+import { VERSION } from "../process/version.js";
 import { type Bridge, type BridgeCall, UnknownTool } from "./bridge.js";
 import type { Plain } from "./exact-integers.js";
 import { IDEMPOTENCY_KEY } from "./repeated-calls.js";

@@ -2,8 +2,8 @@
 
 import { parseFqn, RESULT_CONTENT_TYPE } from "svc-runtime/internal/generator";
 import { SchemaJudge } from "../compile/emit/schema-judge.js";
-import { type Json, JsonObject, object, ordered } from "../json.js";
-import { fqnOf, pathOf } from "../meta-documents.js";
+import { type Json, JsonObject, object, ordered } from "../text/json.js";
+import { fqnOf, pathOf } from "../tools/meta-documents.js";
 import { errorReferences, errorResponses, errorSchemas, reference } from "./errors.js";
 import { sampleOf } from "./sample.js";
 import { SchemaComponents, SHARED_SCHEMAS } from "./schemas.js";

@@ -3,9 +3,9 @@
  */
 
 import { DEFAULT_HEADER_PREFIX } from "svc-runtime/internal/generator";
-import { callerAdvice, ERROR_ANSWERS } from "../error-answers.js";
-import { type JsonObject, object, ordered } from "../json.js";
-import { sentences } from "../sentences.js";
+import { callerAdvice, ERROR_ANSWERS } from "../text/error-answers.js";
+import { type JsonObject, object, ordered } from "../text/json.js";
+import { sentences } from "../text/sentences.js";
 
 const CODES_BY_STATUS = new Map<number, string[]>();
 for (const [code, { status }] of [...ERROR_ANSWERS].sort(([, a], [, b]) => a.status - b.status)) {

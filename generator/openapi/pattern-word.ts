@@ -1,7 +1,7 @@
 /** Finds text that matches a regular expression. The package refa is loaded at the first use. */
 
 import { createRequire } from "node:module";
-import { runWithin } from "../run-within.js";
+import { runWithin } from "../process/run-within.js";
 
 const require = createRequire(import.meta.url);
 

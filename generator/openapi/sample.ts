@@ -2,7 +2,7 @@
 
 import { FORMAT_SAMPLES } from "../contract/format-samples.js";
 import { dereferenced, listAt, namedSchemas, referenceOf, withKeyword } from "../contract/schema-reader.js";
-import { type Json, JsonObject } from "../json.js";
+import { type Json, JsonObject } from "../text/json.js";
 import { wordOf } from "./pattern-word.js";
 
 /**

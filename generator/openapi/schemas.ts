@@ -11,7 +11,7 @@ import {
   withKeyword,
   withoutKeywords,
 } from "../contract/schema-reader.js";
-import { type Json, JsonObject, object, ordered, printJson } from "../json.js";
+import { type Json, JsonObject, object, ordered, printJson } from "../text/json.js";
 import { reference } from "./errors.js";
 
 /** Component names of the schemas of one tool. */

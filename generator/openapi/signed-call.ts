@@ -9,7 +9,7 @@ import {
   SignatureHeaders,
 } from "svc-runtime/internal/generator";
 import { singleMember } from "../contract/schema-reader.js";
-import { type JsonObject, object, ordered } from "../json.js";
+import { type JsonObject, object, ordered } from "../text/json.js";
 import { reference } from "./errors.js";
 
 const base64url = (bytes: number) => `^[A-Za-z0-9_-]{${Math.ceil((bytes * 4) / 3)}}$`;

@@ -1,5 +1,5 @@
 import { derivePorts, FAILURE_VARIANT, MAX_VALUES, withoutControls } from "svc-runtime/internal/generator";
-import { type JsonObject, printJson } from "../json.js";
+import { type JsonObject, printJson } from "../text/json.js";
 
 /** The overview, as `info.description`. */
 export const OVERVIEW = `Each tool has \`GET …/health\`, \`GET …/meta\` and \`POST …/invoke\`. Paths match byte for byte, without a trailing slash.

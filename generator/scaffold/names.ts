@@ -1,9 +1,9 @@
 /** Names in a new project: folder, package, tool, class. Each is derived from the previous one. */
 
 import { fqnProblem, parseFqn } from "svc-runtime/internal/generator";
-import { className } from "../class-names.js";
 import { UsageError } from "../cli/command-errors.js";
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
+import { className } from "../text/class-names.js";
 
 const PACKAGE = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 const MAX_PACKAGE_NAME = 214;

@@ -4,7 +4,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, posix, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { shellWord } from "../compile/diagnostics/quote.js";
-import { VERSION } from "../version.js";
+import { VERSION } from "../process/version.js";
 
 /** Entry of each package in `package.json`: a version, or `file:` and a path relative to the project. */
 export interface PackageSpecs {

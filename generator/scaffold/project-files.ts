@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { ENGINES, OWN_MANIFEST } from "../version.js";
+import { ENGINES, OWN_MANIFEST } from "../process/version.js";
 import type { ToolNames } from "./names.js";
 import { type PackageSpecs, packagePlaces } from "./package-specs.js";
 

@@ -5,8 +5,8 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Generated } from "#generator/compile/generate.js";
-import { readJson } from "#generator/json.js";
-import { VERSION } from "#generator/version.js";
+import { VERSION } from "#generator/process/version.js";
+import { readJson } from "#generator/text/json.js";
 import { proves } from "../proves.js";
 import { REPOSITORY } from "../repository.js";
 import { COMPILERS, compile, FASTEST } from "../typescript/compilers.js";

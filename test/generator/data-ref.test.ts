@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import type { Port } from "#client/wire/codec/contract.js";
 import { type Diagnostic, formatDiagnostic } from "#generator/compile/diagnostics/diagnostics.js";
 import { ts } from "#generator/compile/project/typescript.js";
-import { readJson } from "#generator/json.js";
+import { readJson } from "#generator/text/json.js";
 import { programOf } from "../typescript/program.js";
 import { ToolProject, toolSource } from "./project.js";
 

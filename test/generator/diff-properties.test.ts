@@ -13,7 +13,7 @@ import { ts } from "#generator/compile/project/typescript.js";
 import { diffDocuments } from "#generator/contract/diff.js";
 import { findExcluded } from "#generator/contract/inclusion/inclusion.js";
 import { type SampleValue, SchemaNodes, Unspecified } from "#generator/contract/inclusion/schema-node.js";
-import { type JsonObject, readJson } from "#generator/json.js";
+import { type JsonObject, readJson } from "#generator/text/json.js";
 import { InputDecoder } from "#runtime/server/wire/input.js";
 import { Random } from "../types/random.js";
 import { edited, type PortType, randomPort, randomValue, sourceOf } from "./random-contracts.js";

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { hasErrors } from "#generator/compile/diagnostics/diagnostics.js";
 import { generate } from "#generator/compile/generate.js";
-import { type Json, JsonObject, printJson, readJson } from "#generator/json.js";
+import { type Json, JsonObject, printJson, readJson } from "#generator/text/json.js";
 import { Random } from "../types/random.js";
 import { sourceOf, ZOO } from "../types/zoo.js";
 import { assertInert, DIALECT, documents, type Imported, metadataOf } from "./imported.js";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { hasErrors } from "#generator/compile/diagnostics/diagnostics.js";
 import { generateTexts } from "#generator/compile/generate.js";
 import { ts } from "#generator/compile/project/typescript.js";
-import { type JsonObject, printJson, readJson } from "#generator/json.js";
+import { type JsonObject, printJson, readJson } from "#generator/text/json.js";
 import { compileSchemas, ToolProject } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 

@@ -8,7 +8,7 @@ import type { Contract } from "#client/wire/codec/contract.js";
 import { KNOWN_TAGS } from "#generator/compile/types/jsdoc.js";
 import { analyseWithin } from "#generator/compile/types/slow-patterns.js";
 import { diffDocuments, formatDifferences, isBroken } from "#generator/contract/diff.js";
-import { type Json, type JsonObject, printJson, readJson } from "#generator/json.js";
+import { type Json, type JsonObject, printJson, readJson } from "#generator/text/json.js";
 import { InputDecoder } from "#runtime/server/wire/input.js";
 import { proves } from "../proves.js";
 import { REPOSITORY } from "../repository.js";

@@ -1,7 +1,7 @@
 /** Random types of ports, random edits of them, and random values of the types and of their schemas. */
 
 import { resolveReference } from "#generator/contract/schema-reader.js";
-import { type Json, JsonObject } from "#generator/json.js";
+import { type Json, JsonObject } from "#generator/text/json.js";
 import type { Random } from "../types/random.js";
 import { toolSource } from "./project.js";
 

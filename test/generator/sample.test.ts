@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { printJson, readJson } from "#generator/json.js";
 import { sampleOf } from "#generator/openapi/sample.js";
+import { printJson, readJson } from "#generator/text/json.js";
 
 const ajv = new Ajv2020({ strict: false });
 

@@ -14,7 +14,7 @@ import type { ObjectShape, Shape, Tool } from "#generator/compile/model.js";
 import { loadSchemaLibrary } from "#generator/compile/project/program.js";
 import { CORRECTED, type DifferenceName, EXCUSED } from "#generator/compile/second-reader/differences.js";
 import { SecondReader } from "#generator/compile/second-reader/second-reader.js";
-import { type JsonObject, object } from "#generator/json.js";
+import { type JsonObject, object } from "#generator/text/json.js";
 import { sourceOf, ZOO } from "../types/zoo.js";
 import { readings, STRICT, ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { LeaderClient } from "svc-runtime/leader";
 import { LEADER_FAULTS } from "#client/leader/error.js";
-import { ERROR_ANSWERS } from "#generator/error-answers.js";
+import { ERROR_ANSWERS } from "#generator/text/error-answers.js";
 
 const page = readFileSync(new URL("../../docs/client.md", import.meta.url), "utf8");
 const section = (heading: string) =>

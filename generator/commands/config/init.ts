@@ -19,7 +19,7 @@ import { signedConfig } from "../../config/new-config.js";
 import { type NewFile, writeNewFiles } from "../../files/new-files.js";
 import { refusePublicKey } from "../../keys/key-file.js";
 import { type KeyTexts, keyInKeygenFile, newKey } from "../../keys/key-forms.js";
-import { fqnOf, metaDocuments, metaJsonIn } from "../../meta-documents.js";
+import { fqnOf, metaDocuments, metaJsonIn } from "../../tools/meta-documents.js";
 import { generateNow, reportDiagnostics } from "../generate.js";
 import { leaderIdOf, publicKeyIn, signingKeyIn } from "../keys/key-options.js";
 import { generateOptions } from "../options/project-options.js";

@@ -7,8 +7,8 @@ import { isLeaderId, parseFqn } from "svc-runtime/internal/generator";
 import type { SigningKey } from "svc-runtime/leader";
 import { CommandError, UsageError, type Values } from "../../cli/command.js";
 import { quoted, shellWord } from "../../compile/diagnostics/quote.js";
-import { type Json, object, printJson } from "../../json.js";
 import type { LeaderName } from "../../keys/key-entries.js";
+import { type Json, object, printJson } from "../../text/json.js";
 import { projectFqns } from "../options/project-tools.js";
 
 export const REVEAL = { type: "boolean", summary: "print the private key too" } as const;

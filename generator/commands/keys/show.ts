@@ -1,10 +1,10 @@
 /** `svc-gen keys show FILE`: describes the content of a key file. */
 
 import { defineCommand, EXIT, JSON_OPTION, UsageError } from "../../cli/command.js";
-import { object } from "../../json.js";
 import { leaderEntry, oneLine } from "../../keys/key-entries.js";
 import { readKeyFile } from "../../keys/key-file.js";
 import { publicKeyText } from "../../keys/key-forms.js";
+import { object } from "../../text/json.js";
 import { ENTRY_OPTIONS, jsonText, leaderOf, REVEAL } from "./key-options.js";
 
 export const command = defineCommand({

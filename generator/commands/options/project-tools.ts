@@ -1,6 +1,6 @@
 import type { Contract } from "svc-runtime/internal/generator";
 import { readMetaJson } from "../../files/output-files.js";
-import { fqnOf, metaDocuments } from "../../meta-documents.js";
+import { fqnOf, metaDocuments } from "../../tools/meta-documents.js";
 
 /** FQNs of the tools in the project's `meta.json`; undefined if there is none or it cannot be read. */
 export function projectFqns(root: string): readonly string[] | undefined {

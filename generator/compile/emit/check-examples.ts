@@ -1,8 +1,8 @@
 /** Checks `@default` and `@example` values against the type and the published schema. */
 
 import { formats, ValueDecoder, WireFault } from "svc-runtime/internal/generator";
-import { type Json, printJson } from "../../json.js";
-import { OutOfTime, runWithin } from "../../run-within.js";
+import { OutOfTime, runWithin } from "../../process/run-within.js";
+import { type Json, printJson } from "../../text/json.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import type { Example, Tool } from "../model.js";
 import { codec } from "./codecs.js";

@@ -10,7 +10,7 @@ import {
   type TextConstraints,
   type Variant,
 } from "svc-runtime/internal/generator";
-import type { Json } from "../../json.js";
+import type { Json } from "../../text/json.js";
 import { type ConstraintKeyword, keywordsOf } from "../keywords.js";
 import {
   type Definition,

@@ -1,5 +1,5 @@
 import { metadataListing } from "svc-runtime/internal/generator";
-import { VERSION } from "../../version.js";
+import { VERSION } from "../../process/version.js";
 import type { GeneratedFile } from "../model.js";
 import { displayPath, type Layout } from "../project/layout.js";
 import { entrypointSpecifier, importsOf } from "./entrypoint.js";

@@ -1,5 +1,5 @@
 import { unicodeEscapes } from "svc-runtime/internal/generator";
-import { type Json, JsonObject, printJson, readJson } from "../../json.js";
+import { type Json, JsonObject, printJson, readJson } from "../../text/json.js";
 
 /** Maximum length of a line with several members. */
 const WIDTH = 120;

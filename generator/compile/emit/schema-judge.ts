@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import type { Ajv2020 } from "ajv/dist/2020.js";
 import { FORMAT_NAMES } from "svc-runtime/internal/generator";
-import { type Json, JsonObject, printJson } from "../../json.js";
+import { type Json, JsonObject, printJson } from "../../text/json.js";
 
 const require = createRequire(import.meta.url);
 

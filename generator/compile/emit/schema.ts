@@ -1,7 +1,7 @@
 /** Converts the model to JSON Schema 2020-12, in declared order. */
 
 import { singleMember, withKeyword } from "../../contract/schema-reader.js";
-import { type Json, JsonObject, object } from "../../json.js";
+import { type Json, JsonObject, object } from "../../text/json.js";
 import { ANNOTATIONS } from "../keywords.js";
 import {
   type Definition,

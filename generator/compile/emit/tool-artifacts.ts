@@ -1,7 +1,7 @@
 /** Generated texts of one tool, reused until the tool changes. */
 
 import { type Contract, derivePorts, localUrl, metadataText, prettyJson } from "svc-runtime/internal/generator";
-import { printJson } from "../../json.js";
+import { printJson } from "../../text/json.js";
 import type { ClassImport, Place, Tool } from "../model.js";
 import { codec, inputPorts, outputVariants } from "./codecs.js";
 import { render } from "./render.js";

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import type { Contract } from "svc-runtime/internal/generator";
 import { refuseLinks } from "../../files/atomic-write.js";
 import { readRegular } from "../../files/read-file.js";
-import { VERSION } from "../../version.js";
+import { VERSION } from "../../process/version.js";
 import type { Diagnostic } from "../diagnostics/diagnostics.js";
 import type { GeneratedFile } from "../model.js";
 import { bytesHash, contentHash, fileHash, folderHash, folderIdentity } from "./file-hash.js";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { JsonError, lineColumn, parseJson } from "svc-runtime/internal/generator";
-import { VERSION } from "../../version.js";
+import { VERSION } from "../../process/version.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import type { Place } from "../model.js";
 import { foldersUp } from "./folders-up.js";

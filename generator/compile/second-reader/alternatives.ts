@@ -4,7 +4,7 @@
  */
 
 import { keyword, listAt, namedSchemas, referenceOf, typeNames, valuesOf } from "../../contract/schema-reader.js";
-import { type Json, JsonObject, object, printJson } from "../../json.js";
+import { type Json, JsonObject, object, printJson } from "../../text/json.js";
 
 /** Alternatives of one level: schemas of members and items are kept as they are. */
 export interface Alternatives {

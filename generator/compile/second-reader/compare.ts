@@ -1,6 +1,6 @@
 /** Compares the structure of two schemas of one type. */
 
-import { type Json, JsonObject } from "../../json.js";
+import { type Json, JsonObject } from "../../text/json.js";
 import { memberSubject } from "../model.js";
 import { type Alternatives, alternativesOf, type ListForm, type ObjectForm } from "./alternatives.js";
 import type { EXCUSED } from "./differences.js";

@@ -3,7 +3,7 @@
  * gets no comments, because it would call `require()` for paths in them and follow `@$ref`, `@ignore` and `@type`.
  */
 
-import { type JsonObject, readJson } from "../../json.js";
+import { type JsonObject, readJson } from "../../text/json.js";
 import { loadSchemaLibrary, type Program } from "../project/program.js";
 import { ts } from "../project/typescript.js";
 import { escapeRegex } from "../types/template-pattern.js";

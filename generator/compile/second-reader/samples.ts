@@ -1,6 +1,6 @@
 /** Sample values of a schema: values that fit, and neighbours that differ from one in a single place. */
 
-import { type Json, JsonObject } from "../../json.js";
+import { type Json, JsonObject } from "../../text/json.js";
 import { alternativesOf, type ListForm, type ObjectForm } from "./alternatives.js";
 
 /** Maximum number of values for one schema. */

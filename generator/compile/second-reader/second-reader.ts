@@ -5,7 +5,7 @@
 
 import { createRequire } from "node:module";
 import type { Ajv } from "ajv";
-import { type JsonObject, printJson } from "../../json.js";
+import { type JsonObject, printJson } from "../../text/json.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import type { Schemas } from "../emit/schema.js";
 import { compileApart, SchemaJudge } from "../emit/schema-judge.js";

@@ -1,7 +1,7 @@
 /** Applies the constraints of JSDoc tags to shapes of types, and finds constraints that no value can satisfy. */
 
 import { bigintRange, FORMAT_NAMES } from "svc-runtime/internal/generator";
-import type { Json } from "../../json.js";
+import type { Json } from "../../text/json.js";
 import {
   CONSTRAINTS,
   type Constrainable,

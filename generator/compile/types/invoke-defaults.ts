@@ -3,7 +3,7 @@
  */
 
 import { truncated } from "svc-runtime/internal/generator";
-import { type Json, printJson } from "../../json.js";
+import { type Json, printJson } from "../../text/json.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { keywordValue, type Member, type ObjectShape } from "../model.js";
 import type { Program } from "../project/program.js";

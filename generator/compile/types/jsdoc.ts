@@ -1,7 +1,7 @@
 /** Converts JSDoc to schema keywords. Reads only a fixed list of tags, as text. Never executes or loads anything. */
 
 import { closest } from "svc-runtime/internal/generator";
-import { type Json, readJson } from "../../json.js";
+import { type Json, readJson } from "../../text/json.js";
 import { CONSTRAINTS, type ConstraintKeyword } from "../keywords.js";
 import type { Doc } from "../model.js";
 import { ts } from "../project/typescript.js";

@@ -3,7 +3,7 @@
 import { createRequire } from "node:module";
 import type { NFA } from "refa";
 import type { ParsedLiteral } from "scslre";
-import { runWithin } from "../../run-within.js";
+import { runWithin } from "../../process/run-within.js";
 
 const require = createRequire(import.meta.url);
 

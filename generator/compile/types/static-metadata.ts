@@ -1,7 +1,7 @@
 /** Reads the static metadata of a tool class without running code. */
 
 import { DEFAULT_TIMEOUT_MS, fqnProblem, MAX_TIMEOUT_MS, parseFqn } from "svc-runtime/internal/generator";
-import { canonicalPath, isToolPath } from "../../tool-path.js";
+import { canonicalPath, isToolPath } from "../../tools/tool-path.js";
 import type { Code } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
 import type { StaticMetadata } from "../model.js";

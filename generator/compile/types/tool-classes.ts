@@ -1,6 +1,6 @@
 /** Finds the tool classes of a project. */
 
-import { canonicalPath } from "../../tool-path.js";
+import { canonicalPath } from "../../tools/tool-path.js";
 import { type Acknowledgement, readAcknowledged } from "../diagnostics/acknowledge.js";
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";

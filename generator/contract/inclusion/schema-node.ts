@@ -5,7 +5,7 @@
 
 import { formats } from "svc-runtime/internal/generator";
 import { INTEGER_RANGES, plainInteger } from "../../compile/keywords.js";
-import { type Json, JsonObject, object, printJson } from "../../json.js";
+import { type Json, JsonObject, object, printJson } from "../../text/json.js";
 import {
   dereferenced,
   listAt,

@@ -1,8 +1,8 @@
 import { DEFAULT_HEADER_PREFIX } from "svc-runtime/internal/generator";
-import { printJson } from "../../json.js";
-import { metaDocuments } from "../../meta-documents.js";
 import { openApiDocument } from "../../openapi/document.js";
 import { projectInfo } from "../../openapi/project-info.js";
+import { printJson } from "../../text/json.js";
+import { metaDocuments } from "../../tools/meta-documents.js";
 
 export interface DocumentedServer {
   /** Folder of the project's `package.json`. */

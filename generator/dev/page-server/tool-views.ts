@@ -2,8 +2,8 @@
 
 import { derivePorts, JsonError, PortError } from "svc-runtime/internal/generator";
 import { LeaderError, type MetaSchema, readMetadata } from "svc-runtime/leader";
-import { printJson } from "../../json.js";
-import { metaDocuments } from "../../meta-documents.js";
+import { printJson } from "../../text/json.js";
+import { metaDocuments } from "../../tools/meta-documents.js";
 import { servedDocuments } from "../served-documents.js";
 import type { ToolView } from "./page-api.js";
 import { PageFault } from "./page-fault.js";

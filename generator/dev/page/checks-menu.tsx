@@ -16,11 +16,11 @@ export function ChecksMenu() {
       <button type="button" popovertarget="checks">
         Checks <span aria-hidden="true">▾</span>
       </button>
-      <div id="checks" class="menu" popover="auto" role="group" aria-label="Protocol checks">
+      <section id="checks" class="menu" popover="auto" aria-label="Protocol checks">
         {(Object.keys(CHECKS) as CheckKind[]).map((kind) => (
           <Check key={kind} kind={kind} />
         ))}
-      </div>
+      </section>
     </>
   );
 }

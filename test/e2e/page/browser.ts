@@ -67,7 +67,7 @@ export async function answerTo(page: Page, act: () => Promise<void>): Promise<st
 /** Chooses a check of the protocol. */
 export async function chooseCheck(page: Page, name: string): Promise<void> {
   await page.getByRole("button", { name: "Checks" }).click();
-  await page.getByRole("group", { name: "Protocol checks" }).getByRole("button", { name }).click();
+  await page.getByRole("region", { name: "Protocol checks" }).getByRole("button", { name }).click();
 }
 
 export interface OpenPage {

@@ -1,7 +1,7 @@
 /** Advice on calls that failed, for a reader who sees only the page. */
 
-import { authReason, callerAdvice, ERROR_ANSWERS, readErrorAnswer } from "../../../error-answers.js";
-import { capitalised } from "../../../sentences.js";
+import { authReason, callerAdvice, ERROR_ANSWERS, readErrorAnswer } from "../../../text/error-answers.js";
+import { capitalised } from "../../../text/sentences.js";
 import type { CallKind, ErrorView } from "../page-api.js";
 
 const UNSIGNED_SERVER = "The server accepts unsigned calls only. Make an unsigned call, or start svc-gen dev --signed.";

@@ -1,7 +1,7 @@
 /** Verdicts: whether the answer to each kind of call is what protocol.md requires (sections 5 to 8). */
 
 import { DEFAULT_REPLAY_CACHE_TTL_MS } from "svc-runtime/internal/generator";
-import { ERROR_ANSWERS } from "../../../error-answers.js";
+import { ERROR_ANSWERS } from "../../../text/error-answers.js";
 import type { CallEntry, CallKind, CheckKind, ExchangeView } from "../page-api.js";
 
 export interface Outcome {

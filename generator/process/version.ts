@@ -9,7 +9,7 @@ interface OwnManifest {
 }
 
 export const OWN_MANIFEST: OwnManifest = JSON.parse(
-  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+  readFileSync(new URL("../../../package.json", import.meta.url), "utf8"),
 );
 
 /** Version of svc-gen, printed in generated files. */

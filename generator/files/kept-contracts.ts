@@ -2,13 +2,13 @@
 
 import { rmSync, statSync, writeFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import type { Generated } from "./compile/generate.js";
-import { buildInfoPlace, freshBuildInfo } from "./compile/project/build-info.js";
-import type { GenerateOptions } from "./compile/project/layout.js";
-import { makeFolders } from "./files/atomic-write.js";
-import { buildOptions, saveBuildInfo } from "./files/output-files.js";
-import { readJsonFile } from "./files/read-file.js";
-import { isRunning } from "./running-process.js";
+import type { Generated } from "../compile/generate.js";
+import { buildInfoPlace, freshBuildInfo } from "../compile/project/build-info.js";
+import type { GenerateOptions } from "../compile/project/layout.js";
+import { isRunning } from "../process/running-process.js";
+import { makeFolders } from "./atomic-write.js";
+import { buildOptions, saveBuildInfo } from "./output-files.js";
+import { readJsonFile } from "./read-file.js";
 
 const POLL_MS = 50;
 /**
@@ -30,7 +30,7 @@ export async function keptContracts(options: GenerateOptions): Promise<Pick<Gene
     while (lock !== undefined && !takeLock(lock)) await setTimeout(POLL_MS);
     const meanwhile = kept();
     if (meanwhile !== undefined) return meanwhile;
-    const { generate } = await import("./compile/generate.js");
+    const { generate } = await import("../compile/generate.js");
     const generated = generate(options);
     if (generated.contracts !== undefined) saveBuildInfo({ root, ...identity }, { ...generated, files: [] });
     return generated;

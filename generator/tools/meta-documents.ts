@@ -1,7 +1,7 @@
 /** The metadata documents of a project: the content of its `meta.json`. */
 
-import type { GeneratedFile } from "./compile/model.js";
-import { JsonObject, readJson } from "./json.js";
+import type { GeneratedFile } from "../compile/model.js";
+import { JsonObject, readJson } from "../text/json.js";
 import { canonicalPath } from "./tool-path.js";
 
 /** Text of `meta.json` among generated files. */
