@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { readSigningKey } from "svc-client/internal/keys";
 import { asBuffer } from "svc-client/internal/wire/bytes";
-import { DEFAULT_INVOKE_MAX_BODY_BYTES, DEFAULT_REPLAY_CACHE_TTL_MS } from "svc-client/internal/wire/protocol";
+import { DEFAULT_INVOKE_MAX_BODY_BYTES, DEFAULT_REPLAY_CACHE_TTL_MS, MAX_U64 } from "svc-client/internal/wire/protocol";
 import type { SigningKey } from "svc-client/internal/wire/signature/ed25519-keys";
 import { checkAllowListShape, fileLeaders, inlineLeaders, noLeaders, sameLeaders } from "./allowed-leaders.js";
 import type { LeaderResolver } from "./leader-resolver.js";
@@ -390,7 +390,7 @@ function readSignedHttp(
     toolsNode === undefined ? [] : faults.attempt(() => toolsNode.entries().map(([id, tool]) => ({ id, node: tool })));
   onTools?.(entries ?? [], toolsNode ?? node);
   const tools = (entries ?? []).flatMap(({ id, node: tool }) => {
-    const shape = faults.attempt(() => readToolShape(tool));
+    const shape = faults.attempt(() => readToolShape(tool, mode === SignedHttpMode.Disabled ? 0n : MIN_TTL));
     return shape === undefined ? [] : [{ id, ...shape }];
   });
   const holdsKey = tools.some(({ signingKey }) => signingKey !== undefined);
@@ -430,12 +430,13 @@ interface ToolShape {
   readonly ttl: DocumentNode | undefined;
 }
 
-function readToolShape(node: DocumentNode): ToolShape {
+/** @param minTtl 0 if the value is not checked */
+function readToolShape(node: DocumentNode, minTtl: bigint): ToolShape {
   const members = node.members({ optional: ["response_signing_key", "replay_cache_ttl_ms"], elsewhere });
   const signingKey = members.response_signing_key?.orAbsent();
   const ttl = members.replay_cache_ttl_ms?.orAbsent();
   node.faults.attempt(() => signingKey?.text());
-  node.faults.attempt(() => ttl?.u64(TTL_REMEDY));
+  node.faults.attempt(() => ttl?.integer(minTtl, MAX_U64, TTL_REMEDY));
   return { signingKey, ttl };
 }
 
@@ -445,16 +446,11 @@ function readTool({ signingKey, ttl }: ToolShape, faults: Faults): ToolSigningCo
   return Object.freeze(key === undefined ? { replayTtlMs } : { signingKey: key, replayTtlMs });
 }
 
+const MIN_TTL = 1n;
 const TTL_REMEDY = `write milliseconds in plain digits, such as ${DEFAULT_REPLAY_CACHE_TTL_MS}`;
 
 function readTtl(node: DocumentNode): number {
-  const milliseconds = node.u64(TTL_REMEDY);
-  if (milliseconds === 0n)
-    throw node.fault(
-      "at least 1",
-      "0",
-      `write milliseconds, or remove it for the default, ${DEFAULT_REPLAY_CACHE_TTL_MS}`,
-    );
+  const milliseconds = node.integer(MIN_TTL, MAX_U64, TTL_REMEDY);
   return milliseconds > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(milliseconds);
 }
 

@@ -1,6 +1,5 @@
 /** Starts servers from tool classes (protocol.md sections 8 to 10). */
 
-import { readFileSync } from "node:fs";
 import { checkNames } from "svc-client/internal/check-names";
 import { parseFqn } from "svc-client/internal/fqn";
 import { prettyJson } from "svc-client/internal/wire/json/pretty-json";
@@ -122,12 +121,6 @@ export async function bootstrap(
     }
     const server = await starting;
     const served = classes.map((tool) => parseFqn(tool.fqn())?.text ?? "");
-    for (const tool of staleTools(classes)) {
-      logger.warn(
-        { tool },
-        "the contract of the tool differs from meta.json: this server was built before svc-gen last ran; run tsc, then restart the server",
-      );
-    }
     for (const event of ["uncaughtException", "unhandledRejection"] as const) {
       process.on(event, (err: unknown) => {
         logger.error({ err, ...strayFields(served) }, `${event} outside a call`);
@@ -137,7 +130,7 @@ export async function bootstrap(
     if (process.connected) process.send?.({ serving: server.url });
     return server;
   } catch (error) {
-    return exitWith(1, `cannot start: ${startupMessage(error)}${listenRemedy(error, address)}\n`);
+    return exitWith(1, `cannot start: ${startupMessage(error)}\n`);
   }
 }
 
@@ -155,49 +148,9 @@ function startupMessage(error: unknown): string {
   return (syscall === undefined ? stack : message) ?? String(error);
 }
 
-/** How to fix an address that cannot be bound; empty for any other error. */
-function listenRemedy(error: unknown, address: Address | undefined): string {
-  const { syscall, code = "", port } = Object(error) as NodeJS.ErrnoException & { readonly port?: number };
-  const remedy = syscall === "listen" ? LISTEN_REMEDIES[code] : undefined;
-  if (remedy === undefined) return "";
-  const isAdmin = port !== undefined && process.env[ENV_ADMIN_ADDR]?.endsWith(`:${port}`) === true;
-  const setting = isAdmin ? ENV_ADMIN_ADDR : address === undefined ? ENV_BIND_ADDR : "the address given to bootstrap";
-  return `; ${remedy}, or change ${setting}`;
-}
-
-const LISTEN_REMEDIES: Readonly<Record<string, string>> = {
-  EADDRINUSE: "another process is listening there, often the previous server while it finishes its calls: stop it",
-  EADDRNOTAVAIL: "this machine does not have this address: use one of its own",
-  EACCES: "a port below 1024 requires privileges: use a higher port",
-};
-
 /** Prints a text and exits, because handles opened by a tool's module would keep the process alive. */
 export function print(text: string): Promise<never> {
   return new Promise(() => process.stdout.write(text, () => process.exit(0)));
-}
-
-/**
- * Tools whose contract differs from `meta.json` in the working directory. Empty if there is no such file, as in most
- * images.
- */
-function staleTools(classes: readonly SvcToolClass[]): string[] {
-  try {
-    const committed: ListedTool[] = JSON.parse(readFileSync("meta.json", "utf8"));
-    const schemas = ({ input_schema, output_schema }: ListedTool) => JSON.stringify([input_schema, output_schema]);
-    const own: ListedTool[] = JSON.parse(metaOf(classes));
-    const isOld = (tool: ListedTool) =>
-      committed.some((each) => each.fqn === tool.fqn && schemas(each) !== schemas(tool));
-    return own.filter(isOld).map(({ fqn }) => fqn);
-  } catch {
-    // There is no such file, or it has another format.
-    return [];
-  }
-}
-
-interface ListedTool {
-  readonly fqn: string;
-  readonly input_schema: unknown;
-  readonly output_schema: unknown;
 }
 
 function metaOf(classes: readonly SvcToolClass[]): string {

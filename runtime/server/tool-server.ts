@@ -27,7 +27,6 @@ import type { Pages } from "./http/cors.js";
 import { Shutdown } from "./http/shutdown.js";
 import { LoadControl } from "./load/load-control.js";
 import { type MemoryBudget, memoryBudget, partsOf } from "./load/memory-budget.js";
-import { openFilesWarning } from "./load/open-files.js";
 import { initLogger } from "./log/log.js";
 import { SafeLogger, type ServerLogger } from "./log/safe-logger.js";
 import { type Claims, claimsOf } from "./observe/claims.js";
@@ -37,7 +36,6 @@ import { requestLog } from "./observe/request-log.js";
 import { loadTracing } from "./observe/tracing.js";
 import { checkInnerNames, type ToolOptions } from "./options.js";
 import { logConfigWarnings, ServerReload, warnIfUnsigned } from "./reload.js";
-import { SEAL_BYTES } from "./replay/cached-signature.js";
 import { ReplayMemory } from "./replay/memory.js";
 import { rememberTools } from "./replay/remembered-tools.js";
 import type { ReplayStore } from "./replay/store.js";
@@ -144,9 +142,7 @@ export async function prepareTools(
     observers,
   });
   const reload = new ServerReload({ config, served, log, intervalMs });
-  const remembered = store instanceof ReplayMemory ? store : undefined;
-  const openFiles = endpoint === undefined ? undefined : openFilesWarning(memory.maxConnections);
-  for (const warning of [memory.warning, openFiles]) if (warning !== undefined) log.warn({}, warning);
+  if (memory.warning !== undefined) log.warn({}, memory.warning);
   let isStoreStarted = false;
   let forgetTools: (() => void) | undefined;
   let closeClasses: (() => Promise<void>) | undefined;
@@ -169,7 +165,6 @@ export async function prepareTools(
       signed,
       ed25519: `${engine.name} (${reason})`,
       memory: figuresOf(memory),
-      ...(remembered !== undefined && sustained(remembered, tools, config)),
     },
     start: async () => {
       // Without signatures, there are no nonces to remember.
@@ -288,15 +283,6 @@ function engineOf(name: EngineName | undefined): EngineSelection {
   } catch (error) {
     throw new StartupError((error as Error).message);
   }
-}
-
-/** Log field with the capacity of the replay memory: calls per second with results of 400 bytes, at the longest TTL. */
-function sustained(store: ReplayMemory, tools: readonly ServedTool[], config: ToolkitRuntimeConfig) {
-  if (!config.signedHttpIsRequired()) return {};
-  const ttl = Math.max(...tools.map(({ fqn }) => replayTtlOf(config, fqn)));
-  return {
-    replay: `has room for ${Math.floor(store.sustainedRate(ttl, 400 + SEAL_BYTES))} calls/s with a TTL of ${ttl} ms`,
-  };
 }
 
 /** Warns of tools whose `authorize` does not run, because an unsigned call has no leader. */

@@ -289,6 +289,25 @@ describe("probes", () => {
     }
   });
 
+  it("over loopback only the Host of this machine is answered, so no page reads metrics by DNS rebinding", async () => {
+    const url = adminUrl(await serveFor([countingTool()], { admin: LOCAL }));
+    for (const [host, status] of [
+      ["127.0.0.1:9090", 200],
+      ["localhost", 200],
+      ["LOCALHOST:1", 200],
+      ["[::1]:9090", 200],
+      ["page.example:9090", 403],
+      ["127.0.0.1.page.example", 403],
+      ["localhost.page.example", 403],
+      ["", 403],
+    ] as const) {
+      for (const path of ["/metrics", "/readyz?verbose"]) {
+        const text = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+        assert.equal((await exchange(url, text)).status, status, host);
+      }
+    }
+  });
+
   it("nothing else is served: no tool, no other method, no body", async () => {
     const tool = countingTool();
     const url = adminUrl(await serveFor([tool], { admin: LOCAL }));
@@ -357,7 +376,7 @@ describe("its address", { concurrency: 2 }, () => {
     await assert.rejects(serve([countingTool().class], options), {
       name: "StartupError",
       message:
-        "SVC_ADMIN_ADDR: expected an IP literal and a port, such as 127.0.0.1:9090 or [::1]:9090, got a host name, which is not resolved",
+        "SVC_ADMIN_ADDR: expected an IP literal and a port, such as 127.0.0.1:9090 or [::1]:9090, got another value",
     });
     const wrong = [[127, 0, 0], 1] as unknown as Address;
     await assert.rejects(serve([countingTool().class], { ...options, admin: wrong }), {

@@ -292,12 +292,12 @@ describe("error texts", () => {
     [
       "5",
       "0",
-      "line 6, column 49: /signed_http/tools/xyz.demo.sum@1/replay_cache_ttl_ms must be at least 1, got 0; write milliseconds, or remove it for the default, 300000",
+      "line 6, column 49: /signed_http/tools/xyz.demo.sum@1/replay_cache_ttl_ms must be an integer from 1 to 18446744073709551615, got a smaller one; correct it",
     ],
     [
       "6}",
       "{}}",
-      `line 7, column 42: /signed_http/tools/(entry 2)/replay_cache_ttl_ms ${integer} an object; write milliseconds in plain digits, such as 300000`,
+      `line 7, column 42: /signed_http/tools/(entry 2)/replay_cache_ttl_ms must be an integer from 1 to 18446744073709551615, got an object; write milliseconds in plain digits, such as 300000`,
     ],
     ['"tools"', '"tool"', `${other}, tool; did you mean tools?`],
     ['"tools"', '"allowedLeaders"', `${other}, allowedLeaders; did you mean allowed_leaders?`],

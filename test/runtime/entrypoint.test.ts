@@ -1,15 +1,13 @@
 /** The command line of a generated entrypoint. */
 
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "node:test";
 import { pathToFileURL } from "node:url";
 import { entrypoint } from "../e2e/process.js";
 import { scratchFolder } from "../scratch-folder.js";
-import { atEnd } from "../teardown.js";
 
 const directory = scratchFolder();
 
@@ -59,29 +57,6 @@ it("an unknown argument prints the usage and exits with 2", () => {
   }
   const [code, said] = ends[3] ?? assert.fail();
   assert.deepEqual([code, said.split(":")[0]], [1, "cannot start"], "it went on to the address");
-});
-
-it("a start warns if meta.json has another contract: svc-gen ran, but tsc did not", async () => {
-  const meta = run(entrypoint("sum"), "--meta").stdout;
-  const warnings = async (text: string) => {
-    writeFileSync(join(directory, "meta.json"), text);
-    const env = { ...process.env, BIND_ADDR: "127.0.0.1:0" };
-    const child = spawn(process.execPath, [entrypoint("sum")], {
-      cwd: directory,
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    atEnd(() => child.kill("SIGKILL"));
-    let log = "";
-    child.stderr.setEncoding("utf8").on("data", (part: string) => {
-      log += part;
-      if (log.includes('"msg":"serving"')) child.kill("SIGTERM");
-    });
-    await once(child, "close");
-    return log.includes("the contract of the tool differs from meta.json");
-  };
-  assert.equal(await warnings(meta), false);
-  assert.equal(await warnings(meta.replace('"label"', '"lable"')), true);
 });
 
 it("--help prints the usage, --meta the metadata, exit code 0", () => {

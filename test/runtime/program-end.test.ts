@@ -122,7 +122,7 @@ describe("the release of resources at a shutdown", () => {
   it("gives the replay store five seconds to store ends of runs", async () => {
     const limits: (number | undefined)[] = [];
     class Store extends ReplayMemory {
-      close(limitMs?: number): void {
+      override close(limitMs?: number): void {
         limits.push(limitMs);
       }
     }

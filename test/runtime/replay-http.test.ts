@@ -556,13 +556,6 @@ describe("the bound", () => {
     expectResult(await last.answer, echoed('"more"'), more);
     proves("8.30");
   });
-
-  it("start-up logs the rate that the store sustains", async () => {
-    const { server } = await served();
-    const serving = server.log.find(({ message }) => message === "serving");
-    assert.match(String(serving?.fields.replay), /^has room for \d+ calls\/s with a TTL of 300000 ms$/);
-    proves("8.15", "8.18");
-  });
 });
 
 describe("a claim that a custom store", () => {

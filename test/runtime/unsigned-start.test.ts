@@ -154,8 +154,6 @@ describe("environment variables that are not settings", () => {
 
   for (const [name, remedy] of [
     ["SVC_LOGLEVEL", "did you mean SVC_LOG_LEVEL?"],
-    ["SVC_TLS_CERT_PATH", "did you mean SVC_TOOL_TLS_CERT_PATH?"],
-    ["NEXUS_TOOL_TLS_KEY_PATH", "did you mean SVC_TOOL_TLS_KEY_PATH?"],
     ["SVC_BIND_ADDR", "did you mean BIND_ADDR?"],
     ["svc_admin_addr", "did you mean SVC_ADMIN_ADDR?"],
     ["SVC_THREADS", "unset it, or see docs/guide/settings.md"],
@@ -164,6 +162,19 @@ describe("environment variables that are not settings", () => {
       environment(t, { [name]: "x" });
       const [warning] = await warningsOf(HERE);
       assert.equal(warning, `the environment variable ${name} is not a setting and is ignored; ${remedy}`);
+    });
+  }
+
+  for (const [name, meant] of [
+    ["SVC_TLS_CERT_PATH", "SVC_TOOL_TLS_CERT_PATH"],
+    ["NEXUS_TOOL_TLS_KEY_PATH", "SVC_TOOL_TLS_KEY_PATH"],
+    ["SVC_TOOL_TSL_CERT_PATH", "SVC_TOOL_TLS_CERT_PATH"],
+    ["SVC_SERVER_TLS_CERTIFICATE", "SVC_TOOL_TLS_CERT_PATH or SVC_TOOL_TLS_KEY_PATH"],
+  ]) {
+    it(`${name}: a start-up error, because the server would serve plain HTTP`, async (t) => {
+      environment(t, { [`${name}`]: "x" });
+      const message = `${name} is not a setting, and the server would not use its certificate: rename it to ${meant}, or unset it`;
+      await assert.rejects(warningsOf(HERE), { name: "StartupError", message });
     });
   }
 

@@ -1,6 +1,5 @@
 /** Listen addresses, set in code or by environment variables (protocol.md section 9). */
 
-import { isIP } from "node:net";
 import { ENV_ADMIN_ADDR } from "../../config/environment.js";
 import { type ListenAddress, parseListenAddress } from "../../config/listen-address.js";
 import { textKind } from "../../described-text.js";
@@ -37,14 +36,5 @@ export function listenAddressFromEnv(variable: string): ListenAddress | undefine
   if (address !== undefined) return address;
   const at = variable === ENV_ADMIN_ADDR ? 9090 : 8080;
   const expected = `expected an IP literal and a port, such as 127.0.0.1:${at} or [::1]:${at}`;
-  throw new StartupError(`${variable}: ${expected}, got ${kindOfAddress(text)}`);
-}
-
-function kindOfAddress(text: string): string {
-  if (/^:?\d+$/.test(text)) return "only a port";
-  const version = isIP(text);
-  if (version !== 0) return version === 4 ? "an address without a port" : "an IPv6 address without brackets";
-  if (text.includes("://")) return "a URL";
-  if (/^[a-z][\w.-]*(?::\d*)?$/i.test(text)) return "a host name, which is not resolved";
-  return textKind(text, Number(/:(\d+)$/.exec(text)?.[1]) > 65_535 ? "a port above 65535" : undefined);
+  throw new StartupError(`${variable}: ${expected}, got ${textKind(text)}`);
 }

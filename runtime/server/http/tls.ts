@@ -17,6 +17,7 @@ import {
   type OperatorFile,
   readOperatorFile,
 } from "../../config/operator-file.js";
+import { displayVariable, type StrayVariable, strayVariables } from "../../config/stray-variables.js";
 import { StartupError } from "../errors/startup-error.js";
 
 /** Lifetime of a session ticket key, in milliseconds. A stolen key exposes only the sessions of that period. */
@@ -73,10 +74,16 @@ export class TlsFault extends StartupError {}
  * Reads the files whose paths are in the environment variables.
  *
  * @returns undefined if neither variable is set
- * @throws {@link StartupError} if only one variable is set, one is empty, or a file is missing, unreadable, empty,
+ * @throws {@link StartupError} if only one variable is set, one is empty or misspelt, or a file is missing, unreadable, empty,
  * encrypted, world-writable or of the wrong kind
  */
 export function tlsFromEnv(env: Readonly<Record<string, string | undefined>> = process.env): TlsSetup | undefined {
+  const misspelt = strayVariables(env).find(isOfTls);
+  if (misspelt !== undefined) {
+    throw new TlsFault(
+      `${displayVariable(misspelt.name)} is not a setting, and the server would not use its certificate: rename it to ${misspelt.nearest ?? `${ENV_TLS_CERT_PATH} or ${ENV_TLS_KEY_PATH}`}, or unset it`,
+    );
+  }
   const given = [env[ENV_TLS_CERT_PATH], env[ENV_TLS_KEY_PATH]] as const;
   const [cert, key] = given;
   if (cert === undefined && key === undefined) return undefined;
@@ -98,6 +105,11 @@ export function tlsFromEnv(env: Readonly<Record<string, string | undefined>> = p
     pair: readPair(files, certFile, keyFile),
     digests: [digestOf(certFile.bytes), digestOf(keyFile.bytes)],
   };
+}
+
+/** Whether a variable probably sets the certificate or its key. */
+function isOfTls({ name, nearest }: StrayVariable): boolean {
+  return nearest === ENV_TLS_CERT_PATH || nearest === ENV_TLS_KEY_PATH || /^(?:SVC|NEXUS)_.*TLS/i.test(name);
 }
 
 /** Name of a file in messages: its variable, and its path if that is safe to print. */

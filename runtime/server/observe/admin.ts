@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, isIP } from "node:net";
 import { isLoopback } from "svc-client/internal/loopback";
 import { authorityOf, type ListenAddress } from "../../config/listen-address.js";
 import type { Reloads } from "../../config/reload-stats.js";
@@ -72,7 +72,9 @@ async function send(sources: AdminSources, request: IncomingMessage, response: S
   response.end(request.method === "HEAD" ? undefined : answer.text);
 }
 
-async function answerOf(sources: AdminSources, { method, url = "" }: IncomingMessage): Promise<AdminAnswer> {
+async function answerOf(sources: AdminSources, request: IncomingMessage): Promise<AdminAnswer> {
+  if (!isOwnHost(request)) return { status: 403, text: "expected an IP address or localhost as Host\n" };
+  const { method, url = "" } = request;
   const [path, query] = url.split("?", 2);
   if (path !== "/livez" && path !== "/readyz" && path !== "/metrics") return { status: 404, text: "not found\n" };
   if (method !== "GET" && method !== "HEAD") return { status: 405, text: "method not allowed\n" };
@@ -80,6 +82,16 @@ async function answerOf(sources: AdminSources, { method, url = "" }: IncomingMes
   if (path === "/readyz") return readinessOf(sources, query === "verbose");
   const { metrics } = sources;
   return { status: 200, type: metrics.contentType, text: await metrics.text() };
+}
+
+/**
+ * Whether a request over loopback names this machine. A web page can make its own name resolve to a loopback address,
+ * and could then read the metrics in the browser of an operator.
+ */
+function isOwnHost({ headers: { host }, socket: { localAddress = "" } }: IncomingMessage): boolean {
+  if (host === undefined || !isLoopback(localAddress)) return true;
+  const [, six, name = ""] = /^(?:\[(.*)\]|([^:]*))(?::\d*)?$/.exec(host) ?? [];
+  return isIP(six ?? name) !== 0 || name.toLowerCase() === "localhost";
 }
 
 function readinessOf({ readiness, reload }: AdminSources, verbose: boolean): AdminAnswer {

@@ -26,7 +26,6 @@ import {
   MAX_SHARED_RECORD,
   NO_SEAL,
   NONE,
-  PAGE,
   PAGE_BYTES,
   RECLAIM_BY_TURN,
   RUN_BYTES,
@@ -369,6 +368,8 @@ export class ReplayMemory implements ReplayStore {
   /** Lifetimes of each tool, from the last registration that shares this store. */
   readonly #registered = new Map<string, ReplayContext["ttlMs"]>();
   #hasOneLeader: ReplayContext["hasOneLeader"];
+  /** Number of servers that use this store now. */
+  #servers = 0;
 
   /** @throws RangeError unless `maxBytes` is a safe integer of at least 1 MiB */
   constructor({ maxBytes = 536_870_912, ttlMs, now = () => performance.now() }: ReplayMemoryOptions = {}) {
@@ -380,9 +381,13 @@ export class ReplayMemory implements ReplayStore {
 
   /** Uses the lifetimes of the server, unless the options contain `ttlMs`. */
   start({ tools, ttlMs, hasOneLeader }: ReplayContext): void {
-    // Several registrations that share this store may have different leaders.
-    this.#hasOneLeader = this.#registered.size === 0 ? hasOneLeader : undefined;
+    // Several servers that share this store at the same time may have different leaders.
+    this.#hasOneLeader = this.#servers++ === 0 ? hasOneLeader : undefined;
     for (const { fqn } of tools) this.#registered.set(fqn, ttlMs);
+  }
+
+  close(): void {
+    this.#servers--;
   }
 
   claim({ tool, nonce, inputHash, caller, repeat }: ReplayRequest): Claim {
@@ -415,18 +420,5 @@ export class ReplayMemory implements ReplayStore {
       inFlight += tool.running.size;
     }
     return { entries, inFlight, bytes: this.#arena.bytes };
-  }
-
-  /**
-   * Number of calls per second that fill the store within a TTL of `ttlMs`, if body and seal together have `bytes`
-   * bytes. One leader of several can fill half of the store.
-   */
-  sustainedRate(ttlMs: number, bytes: number): number {
-    const record = recordBytes(bytes);
-    const shared = record > MAX_SHARED_RECORD ? 1 : Math.floor(SEGMENT / record);
-    const segment = shared === 1 ? record : SEGMENT;
-    const entry = (segment + SEGMENT_OBJECTS) / shared + PAGE_BYTES / PAGE;
-    // A leader may start a run only if there is room for one more run.
-    return (this.maxBytes - 2 * RUN_BYTES) / entry / (ttlMs / 1000);
   }
 }
