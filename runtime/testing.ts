@@ -10,5 +10,4 @@ export { createFakeTool, type FakeTool, type FakeToolOptions } from "./testing/f
 export { createHarness, Harness, type SignedCall, type SignedCallOptions } from "./testing/harness.js";
 export type { LogLine } from "./testing/kept-log.js";
 export type { LeaderChoice } from "./testing/leaders.js";
-export { type ReplayStoreCase, replayStoreCases, type StoreUnderTest } from "./testing/replay-store-suite.js";
 export type { HarnessOptions, RawRequest, RawResponse } from "./testing/test-server.js";

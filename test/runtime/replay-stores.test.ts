@@ -11,7 +11,7 @@ import {
   type ReplayStore,
   ReplayStoreUnavailable,
 } from "#runtime/server/replay/store.js";
-import { replayStoreCases, type StoreUnderTest } from "#runtime/testing.js";
+import { replayStoreCases, type StoreUnderTest } from "./replay-store-suite.js";
 
 const TTL = 60_000;
 

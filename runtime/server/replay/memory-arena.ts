@@ -16,12 +16,11 @@ const RECLAIM_FOR_ROOM = 256;
 /** Delay, in milliseconds, until the timer continues if expired entries are left. */
 const NEXT_TURN_MS = 1;
 
-// Layout of a record, 8-byte aligned: completion time (f64), position of the next record in its bucket (f64), hash
-// (u32), kind (u32), length of body and seal together (u32), nonce, input hash, body, seal.
-export const HASH = 4;
-export const KIND = 5;
-export const LENGTH = 6;
-export const KEY = 28;
+// Layout of a record, 8-byte aligned: completion time (f64), kind (u32), length of body and seal together (u32), nonce,
+// input hash, body, seal.
+export const KIND = 2;
+export const LENGTH = 3;
+export const KEY = 16;
 export const BODY = KEY + 64;
 export const recordBytes = (length: number) => (BODY + length + 7) & ~7;
 
@@ -31,22 +30,20 @@ export const SMALLEST_SEGMENT = 4096;
 export const MAX_SHARED_RECORD = SEGMENT / 8;
 /** Bytes of a segment's JavaScript objects, measured by "memory held" in `test/runtime/replay.test.ts`. */
 export const SEGMENT_OBJECTS = 700;
-export const PAGE = 512;
-export const PAGE_BYTES = PAGE * 8 + 300;
+/** Bytes of a record in the index, measured in the same way. */
+export const INDEX_BYTES = 128;
 
 /**
- * Bytes reserved for a run: the maximum that storing its end can allocate, which is a segment for the largest body and
- * an index page.
+ * Bytes reserved for a run: the maximum that storing its end can allocate, which is a segment for the largest body.
  */
-export const RUN_BYTES = recordBytes(MAX_RESULT_BYTES + MAX_SEAL_BYTES) + SEGMENT_OBJECTS + PAGE_BYTES;
+export const RUN_BYTES = recordBytes(MAX_RESULT_BYTES + MAX_SEAL_BYTES) + SEGMENT_OBJECTS + INDEX_BYTES;
 /**
  * Bytes reserved for the stored 504 of a tool that is still running, without its body: the maximum that `settle` can
  * allocate.
  */
-export const HELD_BYTES = recordBytes(0) + 8 + SEGMENT_OBJECTS + PAGE_BYTES;
+export const HELD_BYTES = recordBytes(0) + 8 + SEGMENT_OBJECTS + INDEX_BYTES;
 
-/** Position for "no record". The position of a record is segment slot · 8192 + offset / 8; slot 0 is never used. */
-export const NONE = 0;
+/** The position of a record is segment slot · 8192 + offset / 8. */
 export const NO_SEAL = new Uint8Array(0);
 /** Kind of a deleted record, whose bytes remain until `reclaim` reaches it. */
 export const DEAD = 0;

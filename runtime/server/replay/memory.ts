@@ -6,8 +6,7 @@
  * neither slow down garbage collection nor count towards the heap limit. Runs in flight, and the 504s of tools that are
  * still running, are ordinary objects.
  *
- * A hash index finds completed entries. It grows and shrinks one bucket at a time, so that no request waits for a
- * rehash.
+ * A map from pairs to positions finds completed entries.
  */
 
 import { checkedInteger } from "svc-client/internal/checked-integer";
@@ -18,15 +17,13 @@ import {
   Arena,
   BODY,
   DEAD,
-  HASH,
   HELD_BYTES,
+  INDEX_BYTES,
   KEY,
   KIND,
   LENGTH,
   MAX_SHARED_RECORD,
   NO_SEAL,
-  NONE,
-  PAGE_BYTES,
   RECLAIM_BY_TURN,
   RUN_BYTES,
   recordBytes,
@@ -35,7 +32,6 @@ import {
   type Segment,
   SMALLEST_SEGMENT,
 } from "./memory-arena.js";
-import { hashOfPair, Index, pair } from "./memory-index.js";
 import {
   type CachedAnswer,
   type Claim,
@@ -68,6 +64,9 @@ const MIN_BOUND = 1_048_576;
  */
 const RECLAIM_BY_CLAIM = 8;
 
+/** Nonce and input hash of the current claim. One buffer is sufficient because claims are synchronous. */
+const pair = Buffer.alloc(64);
+
 const IN_FLIGHT: Claim = Object.freeze({ state: "in-flight" });
 const LOST: Claim = Object.freeze({ state: "lost" });
 const FULL: Claim = Object.freeze({ state: "full" });
@@ -81,7 +80,8 @@ class ToolEntries {
   /** Runs in flight, by nonce; a nonce has at most one. */
   readonly running = new Map<string, Lease>();
   readonly held = new Map<string, Lease>();
-  readonly #index: Index;
+  /** Positions of completed entries, by nonce and input hash as text. */
+  readonly #index = new Map<string, number>();
   readonly #ttlMs: () => number;
   readonly #lifetimes = new Lifetimes();
   /**
@@ -95,31 +95,29 @@ class ToolEntries {
   constructor(arena: Arena, ttlMs: () => number) {
     this.arena = arena;
     this.#ttlMs = ttlMs;
-    this.#index = new Index(arena);
   }
 
   /**
-   * Claims the run of `pair`.
+   * Claims the run of a pair.
    *
+   * @param key nonce and input hash as text
    * @param age for a repeated request, milliseconds since its first attempt; infinite if that may be in another memory
    */
-  claim(caller: ReplayCaller, age: number | undefined): Claim {
+  claim(key: string, caller: ReplayCaller, age: number | undefined): Claim {
     const now = this.arena.now();
     this.reclaim(now, RECLAIM_BY_CLAIM);
-    const hash = hashOfPair();
-    const key = pair.toString("latin1");
     const nonce = key.slice(0, 32);
     const running = this.running.get(nonce);
     // Also applies to a run that will replace a stored 403 or a mark: every caller gets 409 until it ends.
     if (running?.key === key) return IN_FLIGHT;
-    const found = this.#findHeld(key, caller) ?? this.#findRecord(hash, caller, now);
+    const found = this.#findHeld(key, caller) ?? this.#findRecord(key, caller, now);
     const isMark = found?.answer.status === INTERRUPTED_STATUS;
     if (found !== undefined && !isMark && (found.sameCaller || found.answer.status !== 403)) return found;
     // A 403 of another caller may have replaced a mark.
     if (age !== undefined && (found !== undefined || this.#mayHaveExpired(age, now))) return LOST;
     if (running !== undefined) return IN_FLIGHT;
     if (!this.arena.reserve(caller.leaderId, now)) return FULL;
-    const lease = new Lease(this, nonce, key, hash, caller, found !== undefined);
+    const lease = new Lease(this, nonce, key, caller, found !== undefined);
     this.running.set(nonce, lease);
     return { state: "run", lease };
   }
@@ -142,15 +140,15 @@ class ToolEntries {
     return { state: "completed", answer, sameCaller: isSameCaller(lease.caller, caller) };
   }
 
-  #findRecord(hash: number, caller: ReplayCaller, now: number): Completed | undefined {
-    const position = this.#index.find(hash);
-    if (position === NONE) return undefined;
+  #findRecord(key: string, caller: ReplayCaller, now: number): Completed | undefined {
+    const position = this.#index.get(key);
+    if (position === undefined) return undefined;
     const { bytes, words, doubles } = this.arena.segment(position);
     const at = position & 8191;
     if (now - doubles[at]! >= this.#ttl(now)) {
       // If an expired record stayed in the index, a longer TTL could revive it, and the pair would have two live
       // records.
-      this.#kill(hash, position);
+      this.#kill(key, position);
       return undefined;
     }
     const kind = this.arena.kind(words[at * 2 + KIND]!);
@@ -164,7 +162,7 @@ class ToolEntries {
   }
 
   /** Appends a completed entry. Allocates at most `room` bytes for it. */
-  append({ key, hash, caller }: Lease, answer: CachedAnswer, room: number): void {
+  append({ key, caller }: Lease, answer: CachedAnswer, room: number): void {
     const { body, seal = NO_SEAL } = answer;
     const length = body.length + seal.length;
     const size = recordBytes(length);
@@ -180,15 +178,15 @@ class ToolEntries {
     segment.used += size;
     segment.doubles[at] = segment.lastAt = this.arena.now();
     segment.live++;
-    segment.words[at * 2 + HASH] = hash;
     segment.words[at * 2 + KIND] = this.arena.kindNumber(answer, caller);
     segment.words[at * 2 + LENGTH] = length;
     segment.bytes.write(key, at * 8 + KEY, "latin1");
     segment.bytes.set(body, at * 8 + BODY);
     segment.bytes.set(seal, at * 8 + BODY + body.length);
-    this.#index.insert(hash, segment.slot * 8192 + at);
+    this.#index.set(key, segment.slot * 8192 + at);
+    this.arena.bytes += INDEX_BYTES;
     this.arena.records++;
-    this.arena.leaders.add(caller.leaderId, size);
+    this.arena.leaders.add(caller.leaderId, size + INDEX_BYTES);
   }
 
   /**
@@ -197,32 +195,35 @@ class ToolEntries {
   #segmentBytes(record: number, room: number): number {
     if (record > MAX_SHARED_RECORD) return record;
     const wanted = Math.min(SEGMENT, Math.max(SMALLEST_SEGMENT, this.#size));
-    return Math.max(record, Math.min(wanted, (room - SEGMENT_OBJECTS - PAGE_BYTES) & ~7));
+    return Math.max(record, Math.min(wanted, (room - SEGMENT_OBJECTS - INDEX_BYTES) & ~7));
   }
 
-  /** Deletes the completed entry of a pair of nonce and input hash, given as text and as hash. */
-  forget(key: string, hash: number): void {
+  /** Deletes the completed entry of a pair. */
+  forget(key: string): void {
     this.held.get(key)?.drop();
-    pair.write(key, "latin1");
-    const position = this.#index.find(hash);
-    if (position !== NONE) this.#kill(hash, position);
+    const position = this.#index.get(key);
+    if (position !== undefined) this.#kill(key, position);
   }
 
   /** Deletes a record from the index and marks it as dead; `reclaim` frees its bytes later. */
-  #kill(hash: number, position: number): void {
-    this.#remove(hash, position);
+  #kill(key: string, position: number): void {
+    this.#remove(key, position);
     this.arena.segment(position).words[(position & 8191) * 2 + KIND] = DEAD;
   }
 
   /** Deletes a live record from the index and subtracts its bytes from those of its leader. */
-  #remove(hash: number, position: number): void {
-    this.#index.remove(hash, position);
+  #remove(key: string, position: number): void {
+    this.#index.delete(key);
+    this.arena.bytes -= INDEX_BYTES;
     const segment = this.arena.segment(position);
     segment.live--;
     this.arena.records--;
     const { words } = segment;
     const at = (position & 8191) * 2;
-    this.arena.leaders.add(this.arena.kind(words[at + KIND]!).leaderId, -recordBytes(words[at + LENGTH]!));
+    this.arena.leaders.add(
+      this.arena.kind(words[at + KIND]!).leaderId,
+      -recordBytes(words[at + LENGTH]!) - INDEX_BYTES,
+    );
   }
 
   /** Number of expired records that are still stored. Counts whole segments, and reads the records of only one. */
@@ -254,7 +255,8 @@ class ToolEntries {
       const at = this.#start / 8;
       if (segment.words[at * 2 + KIND] !== DEAD) {
         if (now - segment.doubles[at]! < ttl) break;
-        this.#remove(segment.words[at * 2 + HASH]!, segment.slot * 8192 + at);
+        const key = segment.bytes.toString("latin1", this.#start + KEY, this.#start + BODY);
+        this.#remove(key, segment.slot * 8192 + at);
       }
       this.#start += recordBytes(segment.words[at * 2 + LENGTH]!);
       if (this.#start < segment.used) continue;
@@ -283,7 +285,6 @@ function isSameCaller(a: ReplayCaller, b: ReplayCaller): boolean {
 /** A run in flight. After its deadline, it holds its 504 until the tool ends. */
 class Lease implements ReplayLease {
   readonly key: string;
-  readonly hash: number;
   readonly caller: ReplayCaller;
   /** The 504 while it is held; undefined before the deadline and after the tool has ended. */
   answer: CachedAnswer | undefined;
@@ -297,21 +298,19 @@ class Lease implements ReplayLease {
     entries: ToolEntries,
     nonce: string,
     key: string,
-    hash: number,
     { leaderId, leaderKeyId }: ReplayCaller,
     replaces: boolean,
   ) {
     this.#entries = entries;
     this.#nonce = nonce;
     this.key = key;
-    this.hash = hash;
     this.caller = { leaderId, leaderKeyId };
     this.#replaces = replaces;
   }
 
   complete(answer: CachedAnswer): boolean {
     if (!this.#running) return false;
-    if (this.#replaces) this.#entries.forget(this.key, this.hash);
+    if (this.#replaces) this.#entries.forget(this.key);
     this.#entries.append(this, answer, RUN_BYTES);
     // Must come last: if `append` fails for lack of memory, the pair stays in flight and cannot run again.
     return this.release();
@@ -319,7 +318,7 @@ class Lease implements ReplayLease {
 
   timeOut({ status, code, signable, body }: CachedAnswer): boolean {
     if (!this.release()) return false;
-    if (this.#replaces) this.#entries.forget(this.key, this.hash);
+    if (this.#replaces) this.#entries.forget(this.key);
     this.answer = { status, code, signable, body: new Uint8Array(body), seal: undefined };
     this.#entries.held.set(this.key, this);
     this.#entries.arena.hold(this.caller.leaderId, HELD_BYTES + body.length);
@@ -393,6 +392,7 @@ export class ReplayMemory implements ReplayStore {
   claim({ tool, nonce, inputHash, caller, repeat }: ReplayRequest): Claim {
     pair.set(exactBytes("nonce", nonce, 32));
     pair.set(exactBytes("input hash", inputHash, 32), 32);
+    const key = pair.toString("latin1");
     let entries = this.#tools.get(tool);
     if (entries === undefined) {
       entries = new ToolEntries(
@@ -403,7 +403,7 @@ export class ReplayMemory implements ReplayStore {
       this.#arena.logs.add(entries);
     }
     const age = repeat && (repeat.memory === this.memoryName ? repeat.ageMs : Number.POSITIVE_INFINITY);
-    return entries.claim(caller, age);
+    return entries.claim(key, caller, age);
   }
 
   /**

@@ -6,11 +6,11 @@ import { LeaderClient, type LeaderError, publicKeyOf } from "#runtime/leader.js"
 import { type RedisReplayParts, RedisReplayStore } from "#runtime/redis/redis-replay-store.js";
 import type { ReplayContext } from "#runtime/server/replay/store.js";
 import { KeptLog } from "#runtime/testing/kept-log.js";
-import { replayStoreCases, type StoreUnderTest } from "#runtime/testing.js";
 import { proves } from "../../proves.js";
 import { CuttingProxy } from "../../runtime/cutting-proxy.js";
 import { RawConnection, requestText } from "../../runtime/raw.js";
 import { assertAgreesWithModel, LONGEST_CASE_MS } from "../../runtime/replay-model.js";
+import { replayStoreCases, type StoreUnderTest } from "../../runtime/replay-store-suite.js";
 import { alice, countingTool, serveSigned, TOOL_SEED, until } from "../../runtime/tools.js";
 import { FULL } from "../fault/harness.js";
 import { REDIS, VALKEY, withRedis } from "./installed.js";

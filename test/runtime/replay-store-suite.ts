@@ -1,7 +1,7 @@
-/** The rules for every replay store (protocol.md section 8), as test cases for any test runner. */
+/** The rules for every replay store (protocol.md section 8), as test cases. */
 
 import assert from "node:assert/strict";
-import { MAX_RESULT_BYTES } from "svc-client/internal/wire/protocol";
+import { MAX_RESULT_BYTES } from "#client/wire/protocol.js";
 import type {
   CachedAnswer,
   Claim,
@@ -9,7 +9,7 @@ import type {
   ReplayLease,
   ReplayRequest,
   ReplayStore,
-} from "../server/replay/store.js";
+} from "#runtime/server/replay/store.js";
 
 /** New store, with callbacks for the cases. */
 export interface StoreUnderTest {
@@ -39,16 +39,6 @@ const AGES_AGO = 1e14;
 
 /**
  * The cases for a store.
- *
- * @example
- * ```ts
- * import { test } from "node:test";
- * import { replayStoreCases, type StoreUnderTest } from "svc-runtime/testing";
- *
- * export function testStore(makeStore: () => Promise<StoreUnderTest>) {
- *   for (const { name, run } of replayStoreCases(makeStore)) test(name, run);
- * }
- * ```
  *
  * @param make creates a separate store, or separate keys in one store, for each case
  */
