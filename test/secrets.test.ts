@@ -51,7 +51,7 @@ function pick<T>(from: readonly T[]): T {
   return from[(seed >>> 8) % from.length] as T;
 }
 
-/** Texts by which a secret is found: itself, in hex, and in base64 at each of the three alignments. */
+/** Texts by which a secret is found: itself, its bytes as numbers, and in base64 at each of the three alignments. */
 function tracesOf(secret: Buffer, text = secret.toString("latin1")): string[] {
   const base64 = [0, 1, 2].map((pad) => {
     const whole = Buffer.concat([Buffer.alloc(pad), secret]).toString("base64");
@@ -62,6 +62,9 @@ function tracesOf(secret: Buffer, text = secret.toString("latin1")): string[] {
     text,
     hex,
     hex.toUpperCase(),
+    // A Buffer in a log line, and as printed by Node.
+    [...secret].join(","),
+    hex.match(/../g)?.join(" ") ?? "",
     ...base64,
     ...base64.map((each) => each.replaceAll("+", "-").replaceAll("/", "_")),
   ];
@@ -312,6 +315,11 @@ test("the search finds a secret as text, in hex and in base64", (t) => {
       door.wrote("planted", `x ${Buffer.from(`${around}${mark}${around}`).toString(write)} x`);
       assert.throws(() => door.shut(t), /planted/, `${write} ${around.length}`);
     }
+  }
+  for (const write of [(bytes: Buffer) => JSON.stringify({ bytes }), (bytes: Buffer) => inspect({ bytes })]) {
+    const door = new Door();
+    door.wrote("planted", write(Buffer.from(door.mark())));
+    assert.throws(() => door.shut(t), /planted/);
   }
 });
 
