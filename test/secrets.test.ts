@@ -22,6 +22,7 @@ import { Bridge } from "#generator/mcp/bridge.js";
 import { mcpServer } from "#generator/mcp/mcp-server.js";
 import { svcGenIn } from "./generator/run-cli.js";
 import { firstEvents } from "./page/events.js";
+import { REPOSITORY } from "./repository.js";
 import { type Child, run } from "./runtime/child.js";
 import { countingTool, many, one } from "./runtime/tools.js";
 import { scratchFolder } from "./scratch-folder.js";
@@ -484,11 +485,13 @@ test("commands: keys, config, invoke, doctor, import, and the files that they wr
     for (const text of keyTexts(door)) {
       write("a.key", text);
       await command(["keys", "show", "a.key"]);
-      await command(["config", "init", "new.json", "--tool", FQN, "--tool-private-key", "a.key"]);
       await command(["invoke", url, "{}", "--signed", "--leader-key", "a.key", "--leader-id", "agent"]);
       write("b.json", pick(CONFIGS)(JSON.stringify(text)));
       await command(["config", "check", "b.json", "--json"]);
     }
+    write("a.key", pick(keyTexts(door).slice(0, 9)));
+    const init = ["config", "init", `new${round}.json`, "--tool-private-key", "a.key"];
+    await command([...init, "--project", join(REPOSITORY, "examples/sum"), "--leader-public-key", "11".repeat(32)]);
     for (const config of CONFIGS) {
       write("b.json", config(JSON.stringify(pick(keyTexts(door)))));
       await command(["config", "check", "b.json"]);
@@ -517,7 +520,7 @@ test("commands: keys, config, invoke, doctor, import, and the files that they wr
     }
   }
   for (const path of readdirSync(work, { recursive: true, encoding: "utf8" })) {
-    if (own.has(path) || path === "new.json" || !statSync(join(work, path)).isFile()) continue;
+    if (own.has(path) || /^new\d+\.json$/.test(path) || !statSync(join(work, path)).isFile()) continue;
     door.wrote(`file ${path}`, readFileSync(join(work, path), "latin1"));
   }
   await logs(door);
