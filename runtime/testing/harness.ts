@@ -157,9 +157,9 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
   }
 
   async #send(request: RawRequest, signed?: SignedRequest): Promise<RawResponse> {
-    const { answer, error } = await this.#server.call(this.#tool, request);
+    const { answer, requestId, error } = await this.#server.call(this.#tool, request);
     if (answer.status === 200) return answer;
-    throw responseError(answer).with({ cause: error, request: signed });
+    throw responseError(answer).with({ cause: error, requestId, request: signed });
   }
 
   async #output(result: ToolResult): Promise<OutputOf<Tool>> {

@@ -8,7 +8,7 @@ import type { InvokeRequest, Reply } from "../server/call/messages.js";
 import { createClasses } from "../server/call/run/class-hooks.js";
 import { type ServedTool, serveTools } from "../server/call/run/served-tool.js";
 import { type App, buildApp } from "../server/http/http-server.js";
-import { REQUEST_ID_HEADER, requestIdOf } from "../server/http/request-id.js";
+import { requestIdOf } from "../server/http/request-id.js";
 import { SafeLogger } from "../server/log/safe-logger.js";
 import type { ToolOptions } from "../server/options.js";
 import { ReplayMemory } from "../server/replay/memory.js";
@@ -142,13 +142,13 @@ export class TestServer {
   async call(
     tool: ServedTool,
     request: RawRequest,
-  ): Promise<{ readonly answer: RawResponse; readonly error: unknown }> {
+  ): Promise<{ readonly answer: RawResponse; readonly requestId: string; readonly error: unknown }> {
     if (this.#closed !== undefined) throw new Error("the harness is closed");
     const { service } = this.#parts;
     const invoke = invokeRequest(request);
     const { answer, error } = await this.log.watch(() => service.handle(tool, invoke));
     answer.sent?.();
-    return { answer: responseOf(answer, [REQUEST_ID_HEADER, invoke.id, ...(service.memoryHeader ?? [])]), error };
+    return { answer: responseOf(answer, service.memoryHeader), requestId: invoke.id, error };
   }
 
   async listen(): Promise<string> {
@@ -232,9 +232,9 @@ function invokeRequest({ headers = {}, body = "" }: RawRequest): InvokeRequest {
   };
 }
 
-function responseOf({ status, headers, body }: Reply, more: readonly string[]): RawResponse {
+function responseOf({ status, headers, body }: Reply, memory: readonly string[] = []): RawResponse {
   const named: Record<string, string> = {};
-  const all = [...headers, ...more];
+  const all = [...headers, ...memory];
   for (let i = 0; i + 1 < all.length; i += 2) named[(all[i] as string).toLowerCase()] = all[i + 1] as string;
   return { status, headers: named, body: Buffer.from(body) };
 }
