@@ -5,7 +5,7 @@ import buffer from "node:buffer";
 import crypto from "node:crypto";
 
 export { Buffer } from "node:buffer";
-export { randomBytes, randomInt } from "node:crypto";
+export { randomBytes } from "node:crypto";
 export const { isAscii, isUtf8 } = buffer;
 
 /** The bytes as base64url without padding. The portable Buffer does not support this encoding. */

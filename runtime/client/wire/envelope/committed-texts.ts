@@ -4,7 +4,7 @@
  */
 
 import type { Buffer } from "#platform/bytes";
-import { scratchSha256 } from "#platform/hash";
+import { sha256 } from "#platform/hash";
 import type { JsonDocument } from "../json/document.js";
 import { type TextForm, textOf } from "../json/print.js";
 import type { InputHasher } from "../signature/input-hash.js";
@@ -74,8 +74,8 @@ export class SignedInput {
   }
 
   #textsOf(inputHash: Uint8Array): readonly (readonly CommittedText[])[] | undefined {
-    const sent = (item: Item) => scratchSha256(this.#textOf(item, "sent"));
-    if (this.#hasher.hashOf(this.#values, sent).equals(inputHash)) {
+    const sent = (item: Item) => sha256(this.#textOf(item, "sent"));
+    if (this.#hasher.hash(this.#values.map((items) => items.map(sent))).equals(inputHash)) {
       return this.#values.map((items) =>
         items.map(
           (item): CommittedText =>
@@ -89,7 +89,8 @@ export class SignedInput {
       const texts = this.#values.map((items) =>
         items.map((item) => ({ document: undefined, bytes: this.#textOf(item, form) })),
       );
-      if (this.#hasher.hashOf(texts, ({ bytes }) => scratchSha256(bytes)).equals(inputHash)) return texts;
+      if (this.#hasher.hash(texts.map((items) => items.map(({ bytes }) => sha256(bytes)))).equals(inputHash))
+        return texts;
       // Without a positive exponent, the legacy form equals the canonical form.
       if (!texts.some((items) => items.some(({ bytes }) => bytes.includes("e+")))) break;
     }

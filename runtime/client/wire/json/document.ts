@@ -1,6 +1,6 @@
 /** A parsed JSON document and access to its entries. Only `wire/json` knows the layout of an entry. */
 
-import { type Buffer, randomInt } from "#platform/bytes";
+import type { Buffer } from "#platform/bytes";
 
 // Kinds of tape entries.
 export const NULL = 0;
@@ -84,59 +84,16 @@ export function valueOfKey(key: number): number {
   return key + STRIDE;
 }
 
-/** Random in each process, so that callers cannot choose names that collide. */
-const HASH_SEED = randomInt(2 ** 31);
-
-/** Maximum number of names of an object that are compared pairwise. */
-const MAX_PAIRWISE_NAMES = 8;
-
-/**
- * Whether an object may repeat a name: two names have the same bytes, or a name has an escape. Uses a hash table of
- * tape indexes because decoding a million names to strings takes a second.
- */
-export function hasRepeatedName(document: JsonDocument, object: number): boolean {
-  const { bytes, tape } = document;
+/** Whether an object may repeat a name: two names have the same bytes, or a name has an escape. */
+export function hasRepeatedName({ bytes, tape }: JsonDocument, object: number): boolean {
   const end = tape[object + 3] as number;
-  let count = 0;
+  const names = new Set<string>();
   for (let key = object + STRIDE; key < end; key = tape[key + STRIDE + 3] as number) {
-    if (tape[key] === ESCAPED_STRING) return true;
-    count++;
-  }
-  if (count < 2) return false;
-  if (count <= MAX_PAIRWISE_NAMES) {
-    for (let key = object + STRIDE; key < end; key = tape[key + STRIDE + 3] as number) {
-      for (let other = object + STRIDE; other < key; other = tape[other + STRIDE + 3] as number) {
-        if (isSameText(document, key, other)) return true;
-      }
-    }
-    return false;
-  }
-  const size = 2 ** (32 - Math.clz32(count * 2));
-  const places = new Int32Array(size);
-  for (let key = object + STRIDE; key < end; key = tape[key + STRIDE + 3] as number) {
-    let hash = HASH_SEED;
-    const last = tape[key + 2] as number;
-    for (let at = tape[key + 1] as number; at < last; at++) {
-      hash = Math.imul(hash ^ (bytes[at] as number), 0x5bd1e995);
-      hash ^= hash >>> 15;
-    }
-    let place = hash & (size - 1);
-    for (let other = places[place] as number; other !== 0; other = places[place] as number) {
-      if (isSameText(document, key, other)) return true;
-      place = (place + 1) & (size - 1);
-    }
-    places[place] = key;
+    const name = bytes.toString("latin1", tape[key + 1], tape[key + 2]);
+    if (tape[key] === ESCAPED_STRING || names.has(name)) return true;
+    names.add(name);
   }
   return false;
-}
-
-function isSameText({ bytes, tape }: JsonDocument, one: number, other: number): boolean {
-  const start = tape[one + 1] as number;
-  const second = tape[other + 1] as number;
-  const length = (tape[one + 2] as number) - start;
-  if ((tape[other + 2] as number) - second !== length) return false;
-  for (let i = 0; i < length; i++) if (bytes[start + i] !== bytes[second + i]) return false;
-  return true;
 }
 
 /** Members of an object in textual order, including repeated ones. */

@@ -9,9 +9,8 @@ import {
   OBJECT,
   STRIDE,
 } from "./document.js";
-import { formatDouble, isPrintedDouble, serdeDouble } from "./numbers.js";
+import { formatDouble, serdeDouble } from "./numbers.js";
 import { stringOf, uniqueMembers } from "./read.js";
-import { MAX_SHORT_LENGTH, PLAIN } from "./scan.js";
 
 /** Spellings of a value's text that a leader may have hashed (protocol.md section 5). */
 export type TextForm = "sent" | "canonical" | "legacy";
@@ -47,15 +46,12 @@ interface OpenContainer {
   first: boolean;
 }
 
-/** Writes one entry in one form. Copies unchanged parts of the document as a whole. */
+/** Writes one entry in one form. */
 class TextWriter {
   readonly #source: Buffer;
   readonly #unchanged: boolean;
   #target = EMPTY;
   #at = 0;
-  /** Start and end of the part of the document to copy next; extended while entries are unchanged. */
-  #from = 0;
-  #to = 0;
 
   readonly #document: JsonDocument;
   readonly #form: TextForm;
@@ -91,7 +87,7 @@ class TextWriter {
       container.next = tape[value + 3] as number;
       this.#entry(value, open);
     }
-    return this.#text();
+    return this.#target.subarray(0, this.#at);
   }
 
   /** Writes a scalar or the opening bracket of a container. The caller writes the content. */
@@ -102,8 +98,7 @@ class TextWriter {
       this.#scalar(entry);
       return;
     }
-    const start = tape[entry + 1] as number;
-    this.#stretch(start, start + 1);
+    this.#byte(kind === ARRAY ? OPEN_ARRAY : OPEN_OBJECT);
     open.push({
       close: kind === ARRAY ? CLOSE_ARRAY : CLOSE_OBJECT,
       next: entry + STRIDE,
@@ -116,52 +111,26 @@ class TextWriter {
 
   #scalar(entry: number): void {
     const { tape } = this.#document;
+    const kind = tape[entry];
     const start = tape[entry + 1] as number;
     const end = tape[entry + 2] as number;
-    if (this.#unchanged || (tape[entry] !== DOUBLE && tape[entry] !== ESCAPED_STRING)) {
-      this.#stretch(start, end);
-      return;
-    }
-    if (tape[entry] === DOUBLE && isPrintedDouble(this.#source, start, end)) {
-      this.#stretch(start, end);
+    if (this.#unchanged || (kind !== DOUBLE && kind !== ESCAPED_STRING)) {
+      this.#reserve(end - start);
+      this.#at += this.#source.copy(this.#target, this.#at, start, end);
       return;
     }
     const text =
-      tape[entry] === DOUBLE
+      kind === DOUBLE
         ? formatDouble(serdeDouble(this.#source, start, end), this.#form === "legacy")
         : quote(stringOf(this.#document, entry));
-    this.#flush();
     // UTF-8 has at most three bytes per UTF-16 unit.
     this.#reserve(text.length * 3);
     this.#at += this.#target.write(text, this.#at);
   }
 
   #byte(byte: number): void {
-    if (this.#to > this.#from && this.#source[this.#to] === byte) {
-      this.#to++;
-      return;
-    }
-    this.#flush();
     this.#reserve(1);
     this.#target[this.#at++] = byte;
-  }
-
-  #stretch(start: number, end: number): void {
-    if (start !== this.#to || this.#from === this.#to) {
-      this.#flush();
-      this.#from = start;
-    }
-    this.#to = end;
-  }
-
-  #flush(): void {
-    const from = this.#from;
-    const to = this.#to;
-    const source = this.#source;
-    if (from === to) return;
-    this.#reserve(to - from);
-    this.#at += source.copy(this.#target, this.#at, from, to);
-    this.#from = to;
   }
 
   #reserve(size: number): void {
@@ -170,17 +139,13 @@ class TextWriter {
     this.#target.copy(larger, 0, 0, this.#at);
     this.#target = larger;
   }
-
-  #text(): Buffer {
-    if (this.#at === 0) return this.#source.subarray(this.#from, this.#to);
-    this.#flush();
-    return this.#target.subarray(0, this.#at);
-  }
 }
 
 const EMPTY = Buffer.alloc(0);
 const COMMA = 0x2c;
 const COLON = 0x3a;
+const OPEN_ARRAY = 0x5b;
+const OPEN_OBJECT = 0x7b;
 const CLOSE_ARRAY = 0x5d;
 const CLOSE_OBJECT = 0x7d;
 
@@ -203,15 +168,4 @@ function hasRepeatedMembers(document: JsonDocument, root: number): boolean {
 }
 
 /** Quotes a well-formed string. serde_json and `JSON.stringify` escape the same characters. */
-export function quote(text: string): string {
-  return text.length <= MAX_SHORT_LENGTH && isPlain(text) ? `"${text}"` : JSON.stringify(text);
-}
-
-/** Whether a text is ASCII and needs no escapes. */
-function isPlain(text: string): boolean {
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    if (unit > 0x7e || PLAIN[unit] !== 1) return false;
-  }
-  return true;
-}
+export const quote = (text: string): string => JSON.stringify(text);

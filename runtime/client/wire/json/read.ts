@@ -16,7 +16,6 @@ import {
   STRING,
   TRUE,
 } from "./document.js";
-import { double, smallInteger } from "./numbers.js";
 
 /** Members of an object. A repeated member has its first position and its last value. */
 export function uniqueMembers(
@@ -72,9 +71,8 @@ export function scalarOf(document: JsonDocument, entry: number): null | boolean 
     case TRUE:
       return true;
     case SMALL_INTEGER:
-      return smallInteger(bytes, tape[entry + 1] as number, tape[entry + 2] as number);
     case DOUBLE:
-      return double(bytes, tape[entry + 1] as number, tape[entry + 2] as number);
+      return Number(bytes.toString("latin1", tape[entry + 1], tape[entry + 2]));
     case LARGE_INTEGER:
       return BigInt(bytes.toString("latin1", tape[entry + 1], tape[entry + 2]));
     default:

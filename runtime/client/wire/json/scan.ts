@@ -26,38 +26,19 @@ import {
 import { JsonError, TooManyValues } from "./error.js";
 import { integerKind, serdeDouble } from "./numbers.js";
 
-/** The first tape has room for the entries of a usual document of up to this many bytes; it grows for larger ones. */
-const MAX_ROOMY_BYTES = 1 << 16;
-/**
- * Number of bytes or characters of a string that are checked one by one before the algorithm for long strings starts.
- */
-export const MAX_SHORT_LENGTH = 64;
 const OBJECT_BIT = 1;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /** 1 for each byte that a string may contain unescaped: all except `"`, `\` and control characters. */
-export const PLAIN = new Uint8Array(256).fill(1, 0x20);
+const PLAIN = new Uint8Array(256).fill(1, 0x20);
 PLAIN[QUOTE] = 0;
 PLAIN[BACKSLASH] = 0;
 
 /** 1 for JSON white space. */
 const SPACE = new Uint8Array(256);
 for (const byte of [0x20, 0x09, 0x0a, 0x0d]) SPACE[byte] = 1;
-
-/**
- * Sets the high bit of each of the four bytes that is not {@link PLAIN}: the subtractions underflow for such bytes, and
- * `& ~word` clears the bit of non-ASCII bytes. A borrow may also set the bit of bytes above a special one.
- */
-function markSpecialBytes(word: number): number {
-  const controls = word - 0x20202020;
-  const quotes = (word ^ 0x22222222) - 0x01010101;
-  const backslashes = (word ^ 0x5c5c5c5c) - 0x01010101;
-  return (controls | quotes | backslashes) & ~word;
-}
-
-const HIGH_BITS = 0x80808080;
 
 /**
  * Parses one JSON document; checks grammar, UTF-8, surrogate escapes, number range and depth. White space may surround
@@ -71,7 +52,7 @@ export function parseJson(input: Uint8Array, maxValues = Number.POSITIVE_INFINIT
   const ascii = isAscii(bytes);
   if (!ascii && !isUtf8(bytes)) throw new JsonError("invalid UTF-8", invalidUtf8At(bytes));
   const maxLength = maxValues * STRIDE;
-  return new Scanner(bytes, ascii, newTape(bytes.length, maxLength), maxLength).scan();
+  return new Scanner(bytes, ascii, maxLength).scan();
 }
 
 /** Offset of the first invalid UTF-8 byte. */
@@ -81,42 +62,6 @@ function invalidUtf8At(bytes: Buffer): number {
   while (offset < bytes.length && bytes[offset] === valid[offset]) offset++;
   return offset;
 }
-
-/**
- * Length of the array that holds the tapes of small documents, one after another. Allocating an array for each document
- * would cost as much as scanning a small call.
- */
-const POOL_LENGTH = 16_384;
-/** Minimum free length of the shared array at which a tape may start; enough for a small call. */
-const POOL_RESERVE = 2_048;
-let pool = new Int32Array(POOL_LENGTH);
-let pooled = 0;
-
-/** Allocates a tape for a document of `bytes` bytes. The tape grows if it is too short. */
-function newTape(bytes: number, maxLength: number): Int32Array {
-  const length = Math.min(maxLength, 64 + ((Math.min(bytes, MAX_ROOMY_BYTES) >> 2) & ~3));
-  if (length > POOL_RESERVE) return new Int32Array(length);
-  if (pooled + POOL_RESERVE > POOL_LENGTH) {
-    pool = new Int32Array(POOL_LENGTH);
-    pooled = 0;
-  }
-  return pool.subarray(pooled, pooled + maxLength);
-}
-
-/**
- * Upper bound of the number of entries after a position: each entry follows a comma, a colon or an opening bracket.
- * Counts such bytes inside strings too; the excess memory is never touched, whereas repeated doubling would copy the
- * tape.
- */
-function maxEntries(bytes: Buffer, position: number): number {
-  let count = 1;
-  for (let at = position; at < bytes.length; at++) count += PRECEDES_ENTRY[bytes[at] as number] as number;
-  return count;
-}
-
-/** 1 for each byte that may precede an entry. */
-const PRECEDES_ENTRY = new Uint8Array(256);
-for (const character of "[{,:") PRECEDES_ENTRY[character.charCodeAt(0)] = 1;
 
 /**
  * Tape indexes of the containers around the current position, with OBJECT_BIT set for objects. Shared by all documents
@@ -132,18 +77,17 @@ class Scanner {
   #doubles = false;
   #escapedNames = false;
   #escapes = false;
-  /** The bytes as 32-bit words from the first aligned byte; created at the first long string. */
-  #words: Int32Array | undefined;
 
   readonly #bytes: Buffer;
   readonly #ascii: boolean;
   #tape: Int32Array;
   readonly #maxLength: number;
 
-  constructor(bytes: Buffer, ascii: boolean, tape: Int32Array, maxLength: number) {
+  constructor(bytes: Buffer, ascii: boolean, maxLength: number) {
     this.#bytes = bytes;
     this.#ascii = ascii;
-    this.#tape = tape;
+    // Room for the values of a usual call.
+    this.#tape = new Int32Array(Math.min(maxLength, STRIDE * 64));
     this.#maxLength = maxLength;
   }
 
@@ -202,7 +146,6 @@ class Scanner {
     const escapedNames = this.#escapedNames;
     const escapes = this.#escapes;
     const tape = this.#tape;
-    if (tape.buffer === pool.buffer) pooled += this.#top;
     return { bytes, ascii, tape, spaced, large, doubles, escapedNames, escapes };
   }
 
@@ -217,7 +160,7 @@ class Scanner {
     if (top + STRIDE > tape.length) {
       const maxLength = this.#maxLength;
       if (top + STRIDE > maxLength) throw new TooManyValues();
-      const larger = new Int32Array(Math.min(maxLength, top + STRIDE * (1 + maxEntries(this.#bytes, end))));
+      const larger = new Int32Array(Math.min(maxLength, top * 2));
       larger.set(tape);
       tape = larger;
       this.#tape = tape;
@@ -293,12 +236,7 @@ class Scanner {
     let position = start + 1;
     let kind = STRING;
     for (;;) {
-      const soon = Math.min(position + MAX_SHORT_LENGTH, length);
-      while (position < soon && PLAIN[bytes[position] as number] === 1) position++;
-      if (position === soon && soon < length) {
-        position = this.#skipWords(position);
-        while (position < length && PLAIN[bytes[position] as number] === 1) position++;
-      }
+      while (position < length && PLAIN[bytes[position] as number] === 1) position++;
       const byte = bytes[position];
       if (byte === QUOTE) break;
       this.#position = position;
@@ -310,25 +248,6 @@ class Scanner {
     this.#position = position + 1;
     this.#push(kind, start, position + 1);
     return kind;
-  }
-
-  /** Skips plain bytes of a string, eight at a time. All bytes before the returned position are plain. */
-  #skipWords(from: number): number {
-    const bytes = this.#bytes;
-    const ahead = -bytes.byteOffset & 3;
-    this.#words ??= new Int32Array(bytes.buffer, bytes.byteOffset + ahead, (bytes.length - ahead) >> 2);
-    const words = this.#words;
-    const last = words.length - 1;
-    // The first word may include bytes before the position, which are checked again.
-    const first = (from - ahead) >> 2;
-    let word = first;
-    while (
-      word < last &&
-      ((markSpecialBytes(words[word] as number) | markSpecialBytes(words[word + 1] as number)) & HIGH_BITS) === 0
-    ) {
-      word += 2;
-    }
-    return word === first ? from : ahead + 4 * word;
   }
 
   /** Checks the escape at the current position and returns the position after it. */

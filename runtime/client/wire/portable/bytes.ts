@@ -25,12 +25,6 @@ export function randomBytes(size: number): Buffer {
   return crypto.getRandomValues(Buffer.alloc(size));
 }
 
-/** @param limit a power of two up to 2^32, so that all results are equally likely */
-export function randomInt(limit: number): number {
-  const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
-  return random % limit;
-}
-
 export function base64url(bytes: Buffer): string {
   return bytes.toString("base64").replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }

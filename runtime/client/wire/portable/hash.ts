@@ -5,6 +5,3 @@ import { asBuffer } from "../bytes.js";
 export function sha256(bytes: Uint8Array): Buffer {
   return asBuffer(digest(bytes));
 }
-
-/** Returns a new buffer; Node's version may overwrite the buffer at the next call. */
-export const scratchSha256: (bytes: Uint8Array) => Uint8Array = digest;

@@ -12,19 +12,8 @@ const MAX_SODIUM_BYTES = 1024;
 
 /** The 32-byte SHA-256 of the bytes. */
 export function sha256(bytes: Uint8Array): Buffer {
-  return digest(bytes, undefined);
-}
-
-const scratch = Buffer.alloc(32);
-
-/** SHA-256 into a buffer that the next call may overwrite; avoids an allocation. */
-export function scratchSha256(bytes: Uint8Array): Uint8Array {
-  return digest(bytes, scratch);
-}
-
-function digest(bytes: Uint8Array, into: Buffer | undefined): Buffer {
   if (sodium === undefined || bytes.length > MAX_SODIUM_BYTES) return crypto.hash("sha256", bytes, "buffer");
-  const target = into ?? Buffer.allocUnsafe(32);
-  sodium.crypto_hash_sha256(target, bytes);
-  return target;
+  const digest = Buffer.allocUnsafe(32);
+  sodium.crypto_hash_sha256(digest, bytes);
+  return digest;
 }

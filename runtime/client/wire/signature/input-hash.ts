@@ -34,37 +34,28 @@ export class InputHasher {
    * @param commitments 32 bytes for each value, by port in schema order
    * @returns 32 bytes
    */
-  hash(commitments: readonly (readonly Uint8Array[])[]): Uint8Array {
-    return this.hashOf(commitments, (commitment) => commitment);
-  }
-
-  /**
-   * The input hash of values.
-   *
-   * @param commit returns the 32-byte commitment of a value, in a buffer that the next call may overwrite
-   */
-  hashOf<T>(ports: readonly (readonly T[])[], commit: (value: T) => Uint8Array): Buffer {
-    return sha256(this.#preimage(ports, commit));
+  hash(commitments: readonly (readonly Uint8Array[])[]): Buffer {
+    return sha256(this.#preimage(commitments));
   }
 
   /** The domain string and the BCS of the port commitments. */
-  #preimage<T>(ports: readonly (readonly T[])[], commit: (value: T) => Uint8Array): Buffer {
+  #preimage(ports: readonly (readonly Uint8Array[])[]): Buffer {
     let size = this.#start.length;
     for (let i = 0; i < this.#heads.length; i++) {
       const { bytes, many } = this.#heads[i] as { bytes: Buffer; many: boolean };
-      const values = ports[i] as readonly T[];
+      const values = ports[i] as readonly Uint8Array[];
       size += bytes.length + (many ? lengthSize(values.length) : 0) + 33 * values.length;
     }
     const target = Buffer.allocUnsafe(size);
     let at = copyBytes(target, 0, this.#start);
     for (let i = 0; i < this.#heads.length; i++) {
       const { bytes, many } = this.#heads[i] as { bytes: Buffer; many: boolean };
-      const values = ports[i] as readonly T[];
+      const values = ports[i] as readonly Uint8Array[];
       at = copyBytes(target, at, bytes);
       if (many) at = writeLength(target, at, values.length);
       for (const value of values) {
         target[at] = 32;
-        at = copyBytes(target, at + 1, commit(value));
+        at = copyBytes(target, at + 1, value);
       }
     }
     return target;
