@@ -25,16 +25,13 @@ export function listingFaults(sentences: readonly Sentence[], requirements: read
 export function entryFaults({ proven, needs, reason }: Requirement): string[] {
   if ((proven === undefined) === (reason === undefined)) return ["expected one of proven and a reason"];
   if (proven === undefined) return reason?.trim() === "" || reason === "TODO" ? ["expected a reason"] : [];
-  const counts = Object.values(proven);
-  if (counts.length === 0 || !counts.every((count) => Number.isInteger(count) && count > 0)) {
-    return ["expected files, each with a number of declarations"];
-  }
-  const isCheap = Object.keys(proven).some((file) => !file.startsWith("e2e/"));
+  if (proven.length === 0) return ["expected files"];
+  const isCheap = proven.some((file) => !file.startsWith("e2e/"));
   return isCheap || needs !== undefined ? [] : ["expected a proof outside test/e2e"];
 }
 
-/** Declarations by test file, then by sentence. */
-export type Declarations = ReadonlyMap<string, ReadonlyMap<string, number>>;
+/** The sentences that test files have declared. */
+export type Declarations = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
  * The differences between what test files declared (proves.ts) and what the manifest lists for them: one line for each.
@@ -48,10 +45,11 @@ export function proofFaults(
   missing: ReadonlySet<string> = new Set(),
 ): string[] {
   const judged = requirements.filter(({ needs = "" }) => !missing.has(needs));
-  return [...declared].flatMap(([file, counts]) =>
-    judged.flatMap(({ id, text, proven = {} }) => {
-      const [got, wanted] = [counts.get(id) ?? 0, proven[file] ?? 0];
-      return got === wanted ? [] : [`${file}: ${got} declarations of ${id}, listed ${wanted}: ${text}`];
+  return [...declared].flatMap(([file, ids]) =>
+    judged.flatMap(({ id, text, proven = [] }) => {
+      const isListed = proven.includes(file);
+      if (ids.has(id) === isListed) return [];
+      return [`${file}: ${isListed ? "does not declare" : "declares, but is not listed for,"} ${id}: ${text}`];
     }),
   );
 }

@@ -4,7 +4,7 @@
  *
  * A row has an id (the section and the place in it), the proofs, and the sentence, line breaks as spaces. A row without
  * id and proofs has the next sentence of the same rule. The proofs are the test files that fail when the rule is not kept,
- * each with the number of its declarations (proves.ts): `wire/json 2, runtime/keys 1`. `(needs redis-server)` follows where they cannot run without that program, and `none: `
+ * which declare so (proves.ts): `wire/json, runtime/keys`. `(needs redis-server)` follows where they cannot run without that program, and `none: `
  * stands before the reason why there is nothing to prove.
  */
 
@@ -15,8 +15,8 @@ export interface Requirement {
   readonly id: string;
   /** One sentence a line. */
   readonly text: string;
-  /** Numbers of declarations by test file, a path below test/ without `.test.ts`. */
-  readonly proven?: Readonly<Record<string, number>>;
+  /** Test files, as paths below test/ without `.test.ts`. */
+  readonly proven?: readonly string[];
   readonly needs?: string;
   /** A definition, a remark, a heading. */
   readonly reason?: string;
@@ -32,9 +32,5 @@ export const REQUIREMENTS: readonly Requirement[] = rules.map((rule) => {
   const [, reason] = /^none: (.*)$/.exec(proofs) ?? [];
   if (reason !== undefined) return { id, text, reason };
   const [, files = "", needs] = /^(.*?)(?: \(needs (\S+)\))?$/.exec(proofs) ?? [];
-  const counts = files.split(", ").map((file): [string, number] => {
-    const [path = "", count] = file.split(" ");
-    return [path, Number(count)];
-  });
-  return { id, text, proven: Object.fromEntries(counts), ...(needs !== undefined && { needs }) };
+  return { id, text, proven: files.split(", "), ...(needs !== undefined && { needs }) };
 });
