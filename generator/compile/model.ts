@@ -215,6 +215,14 @@ export function partsOf(shape: Shape): readonly Shape[] {
   }
 }
 
+/** The shapes without those that are equal to earlier ones. */
+export function distinctShapes(shapes: readonly Shape[]): readonly Shape[] {
+  const texts = shapes.map((shape) =>
+    JSON.stringify(shape, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value)),
+  );
+  return shapes.filter((_, index) => texts.indexOf(texts[index] as string) === index);
+}
+
 /** Value of a `@default` or `@example`, to be checked against the type. */
 export interface Example {
   readonly value: Json;

@@ -6,7 +6,7 @@
 export { closest, didYouMean } from "svc-client/internal/did-you-mean";
 export { fqnProblem, parseFqn } from "svc-client/internal/fqn";
 export { isLoopback } from "svc-client/internal/loopback";
-export { isMultiple } from "svc-client/internal/wire/codec/constraints";
+export { decimalOf, isMultiple } from "svc-client/internal/wire/codec/constraints";
 export type {
   Codec,
   Contract,

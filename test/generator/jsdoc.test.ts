@@ -92,7 +92,7 @@ test("supported tags become keywords, and descriptions are kept", async () => {
   assert.equal(schema("oneLine"), '{"type":"string","minLength":2,"maxLength":5}');
   assert.equal(
     schema("mail"),
-    '{"type":["string","null"],"minLength":2,"maxLength":5,"pattern":"^[^@\\"`{}]+@[a-z\\\\d]+$","title":"A mail","deprecated":true}',
+    '{"type":["string","null"],"minLength":2,"maxLength":5,"pattern":"^[^@\\"`{}]+@[a-z\\\\d]+$","description":"Deprecated: use another","title":"A mail","deprecated":true}',
   );
   assert.equal(
     schema("numbers"),
@@ -310,7 +310,7 @@ test("a wrong value and a wrong place are diagnosed at the tag", () => {
     "SVC170 A.Input.a 4 @minimum low: @minimum expects a number",
     "SVC171 A.Input.b 6 @minLength 1: @minLength applies to text, not to a number",
     "SVC170 A.Input.c 8 @pattern [: @pattern expects a regular expression (with the flag u): Unterminated character class",
-    "SVC171 A.Input.d 10 @format int64: @format int64 needs the type bigint, because a number is exact only to ±(2^53−1)",
+    "SVC199 A.Input.d 10 @format int64: @format int64; the schema has the type number without a format",
     "SVC170 A.Input.e 14 @maxItems -1: @maxItems expects a whole number from 0",
     'SVC170 A.Input.f 18 @asType string: @asType expects "integer"',
     'SVC171 A.Input.g 20 @format int32: @format on a bigint expects "int64" or "uint64"',
@@ -325,12 +325,16 @@ test("a wrong value and a wrong place are diagnosed at the tag", () => {
   ]);
 });
 
-test("a format of 64-bit integers on a number causes a hint to declare bigint", () => {
-  const project = new ToolProject({ "src/a.ts": toolSource("A", "{\n  /** @format uint64 */\n  a: number[];\n}") });
-  assert.equal(
-    project.generate().diagnostics.find(({ code }) => code === "SVC171")?.message,
-    "the JSDoc tag does not apply to this type: @format uint64 needs the type bigint, because a number is exact only to ±(2^53−1)",
+test("formats of other generators on a number cause a warning, and the schema has none", () => {
+  const tags = ["@format uint64", "@format double", "@TJS-type integer"];
+  const members = tags.map((tag, i) => `/** ${tag} */\n a${i}: number[];`).join("\n");
+  const project = new ToolProject({ "src/a.ts": toolSource("A", `{\n${members}\n}`) });
+  const { diagnostics, contracts } = project.generate();
+  assert.deepEqual(
+    diagnostics.filter(({ severity }) => severity !== "note").map(({ code, subject }) => [code, subject]),
+    tags.map((_, i) => ["SVC199", `A.Input.a${i}`]),
   );
+  assert.match(contracts?.[0]?.inputSchema ?? "", /"a0":\{"type":"array","items":\{"type":"number"\}\}/);
 });
 
 test("a pattern must not be empty", () => {
@@ -361,20 +365,47 @@ test("a pattern in slashes, and one that takes exponential time, is refused; one
   );
   assert.deepEqual(
     taggedWith(["@pattern \\s+$", "@maxLength 5000 @pattern [a-z]+\\d", "@pattern \\s+$ @maxLength 1000"]),
-    ["SVC178 0 4 @pattern \\s+$: \\s+", "SVC178 1 6 @pattern [a-z]+\\d: [a-z]+"],
+    [
+      "SVC178 0 4 @pattern \\s+$: \\s+",
+      "SVC196 1 6 @pattern [a-z]+\\d: it matches a part of the text: begin it with ^ and end it with $, or write .* around it",
+      "SVC178 1 6 @pattern [a-z]+\\d: [a-z]+",
+    ],
   );
   const good = [
     "^[a-z]+$",
     "^(?:[a-z0-9]+-)*[a-z0-9]+$",
     "^(?:0|[1-9]\\d*)(?:\\.\\d+)?$",
     "^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
-    "^(?!foo)[\\p{L}\\d _-]{1,64}$",
+    "^[a-z\\d _-]{1,64}$",
     "^(?:a|a){1,3}$",
     "^(?:[a-z]|[0-9]|_)*$",
     "^[\\w.+-]+@[\\w-]+\\.[a-z]{2,}$",
     "^a{1,1000000}$",
   ];
   assert.deepEqual(taggedWith(good.map((pattern) => `@pattern ${pattern}`)), []);
+});
+
+test("tags that may not have the intended effect, and patterns that other engines refuse, cause notes", () => {
+  const part = "it matches a part of the text: begin it with ^ and end it with $, or write .* around it";
+  const [around, back, unicode] = [
+    "look-around does not compile in Go and in Rust's regex",
+    "back-references do not compile in Go and in Rust's regex",
+    "\\p{…} does not compile in Python's re",
+  ];
+  const noted: readonly (readonly [tag: string, ...notes: string[]])[] = [
+    ["@pattern ^\\d{3}$ the part number", "SVC196: it matches no text, because text follows $: write remarks above the tags"],
+    ["@pattern [A-Z]{3}", `SVC196: ${part}`],
+    ["@pattern foo|bar"],
+    ["@pattern (?<!a)b", `SVC197: ${around}`],
+    ["@pattern ^(?=a)\\p{L}(.)\\1$", `SVC197: ${around}, and ${back}, and ${unicode}`],
+    ["@example '123'", "SVC196: the quotes are part of the value: remove them"],
+    ["@example 123"],
+    ["@minLength 2\n* @minLength 3", "SVC196: @minLength is there twice, and both apply"],
+  ];
+  for (const [tag, ...notes] of noted) {
+    const found = complaints(`{\n/** ${tag} */\na: string;\n}`);
+    assert.deepEqual(found.map((line) => line.replace(/ A\.Input\.a \d+ .*?(?:: |(?<=Length \d): )/, ": ")), notes, tag);
+  }
 });
 
 test("a pattern that would take hours to analyse is accepted", () => {

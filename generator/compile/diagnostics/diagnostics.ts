@@ -470,6 +470,26 @@ export const CODES = {
     "throw PermissionDenied to refuse a leader, and return nothing to permit it: `if (!allowed) throw new PermissionDenied()`",
     "The server answers 403 if authorize returns or resolves to anything but undefined, true included. TypeScript does not report this if the value has the type any.",
   ),
+  SVC198: warning(
+    "a constraint of another declaration does not apply to this value",
+    'repeat the tag on this member, or derive the type in another way, such as by Pick, Partial or T["name"]',
+    "The type is derived from a declaration with this tag, but TypeScript does not keep the link between them, so the server does not check the constraint here.",
+  ),
+  SVC196: note(
+    "this JSDoc tag may not have the intended effect",
+    "correct the tag; if the effect is intended, acknowledge the note",
+    "The rest of the line after a tag is its value, a pattern without anchors matches any part of a text, and of two tags the stricter one applies.",
+  ),
+  SVC197: note(
+    "some regular expression engines do not compile this pattern",
+    "nothing, if all callers use JavaScript, Java or .NET; otherwise write the pattern without this syntax",
+    "Callers in other languages read the pattern from the published schema. The server checks it with JavaScript's engine.",
+  ),
+  SVC199: warning(
+    "this tag has no effect on the schema of a number",
+    "declare int64 and uint64 as bigint; remove float and double; write @asType integer in place of @TJS-type integer",
+    "A number is a double, which is exact only to ±(2^53−1), and it is published without a format. Generators of other tools use these tags for the types of other languages.",
+  ),
 } as const satisfies Record<string, Entry>;
 
 export type Code = keyof typeof CODES;

@@ -171,10 +171,11 @@ function numberBounds(shape: Shape): NumberBounds {
   return mapBounds(shape, Number);
 }
 
-/** Constraints of a text. The pattern of a template literal type is combined with `@pattern`. */
+/** Constraints of a text. The patterns are that of a template literal type and those of `@pattern`. */
 function textConstraints(shape: Shape & { kind: "string" | "json" }): TextConstraints {
   const own = shape.kind === "string" ? shape.pattern : undefined;
-  const patterns = [own, keywordValue(shape, "pattern") as string | undefined].filter((each) => each !== undefined);
+  const tags = (shape.doc?.keywords ?? []).flatMap(([name, value]) => (name === "pattern" ? [value as string] : []));
+  const patterns = [...(own === undefined ? [] : [own]), ...tags];
   const format = keywordValue(shape, "format");
   return {
     ...constraints(shape, TEXT_LENGTHS, Number),

@@ -237,8 +237,10 @@ function withDoc(schema: JsonObject, doc: Doc | undefined): JsonObject {
   if (doc.description !== undefined) members.set("description", doc.description);
   for (const [keyword, value] of doc.keywords) {
     const pattern = keyword === "pattern" ? members.get("pattern") : undefined;
-    // A text must match the type's pattern as well.
-    if (pattern !== undefined && pattern !== value) members.set("allOf", [object(["pattern", pattern])]);
+    // A text must match all patterns.
+    if (pattern !== undefined && pattern !== value) {
+      members.set("allOf", [...((members.get("allOf") as Json[] | undefined) ?? []), object(["pattern", pattern])]);
+    }
     members.set(keyword, value);
   }
   const isForPeople = ([name]: readonly [string, Json]) => ANNOTATIONS.includes(name);

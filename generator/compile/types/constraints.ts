@@ -1,6 +1,6 @@
 /** Applies the constraints of JSDoc tags to shapes of types, and finds constraints that no value can satisfy. */
 
-import { bigintRange, FORMAT_NAMES } from "svc-runtime/internal/generator";
+import { bigintRange, decimalOf, FORMAT_NAMES } from "svc-runtime/internal/generator";
 import type { Json } from "../../text/json.js";
 import {
   CONSTRAINTS,
@@ -8,9 +8,10 @@ import {
   type ConstraintKeyword,
   keywordsOf,
   NUMBER_FORMATS,
+  plainInteger,
   SHAPES,
 } from "../keywords.js";
-import { keywordValue, partsOf, type Shape, tupleLengths } from "../model.js";
+import { type Doc, keywordValue, partsOf, type Shape, tupleLengths } from "../model.js";
 import { type Constraint, type ConstraintTag, parseJsonOrText } from "./jsdoc.js";
 
 /** Error of a constraint: its value is invalid, or no part of the type accepts it. */
@@ -31,21 +32,17 @@ export function constrain(shape: Shape, constraint: Constraint): Shape | Constra
     return { kind: "place", detail: "@secret and @format exclude each other: a secret has the format password" };
   }
   const result = applyConstraint(shape, constraint.tag, keyword.value);
-  return result ?? { kind: "place", detail: misplacedTag(shape, constraint.tag, keyword.value) };
+  return result ?? { kind: "place", detail: misplacedTag(shape, constraint.tag) };
 }
 
 /** Message for a tag that does not apply to the type. */
-function misplacedTag(shape: Shape, tag: ConstraintTag, value: Json): string {
+function misplacedTag(shape: Shape, tag: ConstraintTag): string {
   const on = targetOf(tag);
-  if (shape.kind === "wrapped" || (shape.kind === "array" && on !== "lists"))
-    return misplacedTag(shape.item, tag, value);
+  if (shape.kind === "wrapped" || (shape.kind === "array" && on !== "lists")) return misplacedTag(shape.item, tag);
   if (shape.kind === "union" && tag === "secret")
     return "@secret applies to text only, and a part of this union is not text";
-  if (shape.kind === "number" && tag === "format" && !INTEGER_FORMATS.includes(value)) {
-    return `@format on a number expects one of ${Object.keys(NUMBER_FORMATS).join(", ")}`;
-  }
   if (shape.kind === "number" && tag === "format") {
-    return `@format ${value} needs the type bigint, because a number is exact only to ±(2^53−1)`;
+    return `@format on a number expects one of ${Object.keys(NUMBER_FORMATS).join(", ")}`;
   }
   if (shape.kind === "bigint" && on === "numbers" && tag !== "asType")
     return `@${tag} on a bigint expects a whole number`;
@@ -56,8 +53,6 @@ function misplacedTag(shape: Shape, tag: ConstraintTag, value: Json): string {
   }
   return `@${tag} applies to ${on}, not to ${SHAPE_NAMES[shape.kind]}`;
 }
-
-const INTEGER_FORMATS: readonly Json[] = ["int64", "uint64"];
 
 function targetOf(tag: ConstraintTag): Constrainable {
   return tag === "asType" ? "numbers" : tag === "secret" ? "text" : CONSTRAINTS[tag].on;
@@ -149,29 +144,20 @@ function applyConstraint(shape: Shape, tag: ConstraintTag, json: Json): Shape | 
       : undefined;
   }
   if (tag === "format" && shape.kind === "bigint") {
-    return json === "int64" || json === "uint64" ? { ...shape, format: json } : undefined;
+    if (json !== "int64" && json !== "uint64") return undefined;
+    return (shape.format ?? json) === json ? { ...shape, format: json } : withDocKeyword(shape, tag, json);
   }
   if (tag === "format" && shape.kind === "number") {
     const range = typeof json === "string" && Object.hasOwn(NUMBER_FORMATS, json) ? NUMBER_FORMATS[json] : undefined;
-    return range && withRange(withDocKeyword({ ...shape, integer: true }, tag, json), range);
+    if (range === undefined) return undefined;
+    const integer = withDocKeyword({ ...shape, integer: true }, tag, json);
+    return withDocKeyword(withDocKeyword(integer, "minimum", range[0]), "maximum", range[1]);
   }
   // Equivalent to `[name: string]: never`, after which no object literal may have other members.
   if (tag === "additionalProperties" && shape.kind === "object") {
-    return shape.indexes.length === 0 ? { ...shape, closed: json === false } : undefined;
+    return shape.indexes.length === 0 ? { ...shape, closed: shape.closed || json === false } : undefined;
   }
-  if (!isApplicable(shape, tag, json)) return undefined;
-  const result = withDocKeyword(shape, tag, json);
-  const format = shape.kind === "number" ? keywordValue(shape, "format") : undefined;
-  return format === undefined
-    ? result
-    : withRange(result, NUMBER_FORMATS[format as string] as (typeof NUMBER_FORMATS)[string]);
-}
-
-function withRange(shape: Shape, [least, most]: (typeof NUMBER_FORMATS)[string]): Shape {
-  const bounds = numbersOf(shape, ["minimum", "maximum"]);
-  const [low = least, high = most] = [bounds.get("minimum"), bounds.get("maximum")];
-  const narrowed = withDocKeyword(shape, "minimum", low > least ? low : least);
-  return withDocKeyword(narrowed, "maximum", high < most ? high : most);
+  return isApplicable(shape, tag, json) ? withDocKeyword(shape, tag, json) : undefined;
 }
 
 function isApplicable(shape: Shape, keyword: ConstraintKeyword, json: Json): boolean {
@@ -181,10 +167,39 @@ function isApplicable(shape: Shape, keyword: ConstraintKeyword, json: Json): boo
   return SHAPES[CONSTRAINTS[keyword].on].includes(shape.kind);
 }
 
+/** Adds a keyword. Of two values of one keyword, keeps the stricter one, or both if neither includes the other. */
 function withDocKeyword(shape: Shape, tag: string, json: Json): Shape {
   if (shape.kind === "date") return shape;
-  const keywords = (shape.doc?.keywords ?? []).filter(([name]) => name !== tag);
-  return { ...shape, doc: { ...shape.doc, keywords: [...keywords, [tag, json]] } };
+  const keywords = shape.doc?.keywords ?? [];
+  const known = keywords.find(([name]) => name === tag)?.[1];
+  const strict = known === undefined ? json : stricter(shape, tag, known, json);
+  if (strict === known || keywords.some(([name, value]) => name === tag && value === json)) return shape;
+  const others = strict === undefined ? keywords : keywords.filter(([name]) => name !== tag);
+  return { ...shape, doc: { ...shape.doc, keywords: [...others, [tag, strict ?? json]] } };
+}
+
+/** Value of a keyword that is equivalent to two values together; undefined if there is none. */
+function stricter(shape: Shape, tag: string, one: Json, other: Json): Json | undefined {
+  const [first, second] = [one, other] as [number | bigint, number | bigint];
+  if (/max/i.test(tag)) return second < first ? second : first;
+  if (/min/i.test(tag)) return second > first ? second : first;
+  if (tag === "multipleOf") return commonMultiple(first, second);
+  if (tag !== "format" || shape.kind !== "number") return one === other ? one : undefined;
+  const [size, otherSize] = [one, other].map((name) =>
+    NUMBER_FORMATS[name as string]?.reduce((least, most) => most - least),
+  );
+  return (size ?? 0) <= (otherSize ?? 0) ? one : other;
+}
+
+/** Least common multiple of two steps, by their decimal digits. */
+function commonMultiple(one: number | bigint, other: number | bigint): number | bigint {
+  const decimals = [one, other].flatMap((step) => decimalOf(step) ?? []);
+  const exponent = Math.min(...decimals.map((each) => each.exponent));
+  const [first = 1n, second = 1n] = decimals.map((each) => each.digits * 10n ** BigInt(each.exponent - exponent));
+  let [divisor, rest] = [first, second];
+  while (rest > 0n) [divisor, rest] = [rest, divisor % rest];
+  const multiple = (first / divisor) * second;
+  return exponent < 0 ? Number(`${multiple}e${exponent}`) : plainInteger(multiple * 10n ** BigInt(exponent));
 }
 
 /** Format of a text shape that appears in the schema but is not checked, if any. */
@@ -206,8 +221,10 @@ export function isSecret(shape: Shape): boolean {
   return keywordValue(shape, "writeOnly") !== undefined || partsOf(shape).some(isSecret);
 }
 
-/** Tags of a shape that no value can satisfy together, as source text; undefined if there is no conflict. */
-export function conflictingTags(shape: Shape): string | undefined {
+type Keyword = Doc["keywords"][number];
+
+/** Tags of a shape that no value can satisfy together; undefined if there is no conflict. */
+export function conflictingTags(shape: Shape): readonly Keyword[] | undefined {
   switch (shape.kind) {
     case "union":
       return shape.branches.map(conflictingTags).find((found) => found !== undefined);
@@ -216,36 +233,39 @@ export function conflictingTags(shape: Shape): string | undefined {
     case "tuple":
       return emptyCountRange(shape, "lists", ...tupleLengths(shape));
     case "string":
-      return emptyCountRange(shape, "text");
+      return emptyCountRange(shape, "text") ?? differentFormats(shape);
     case "number":
     case "bigint":
-      return emptyRange(shape);
+      return emptyRange(shape) ?? differentFormats(shape);
     default:
       return undefined;
   }
 }
 
-function numbersOf({ doc }: Shape, names: readonly string[]): ReadonlyMap<string, number | bigint> {
-  const found = (doc?.keywords ?? []).filter(([name]) => names.includes(name));
-  return new Map(found as (readonly [string, number | bigint])[]);
+/** Two formats; a bigint has the first one as part of its kind. */
+function differentFormats(shape: Shape): readonly Keyword[] | undefined {
+  const formats = keywordsIn(shape, ["format"]);
+  return formats.length > (shape.kind === "bigint" ? 0 : 1) ? formats : undefined;
 }
 
-function printTags(tags: ReadonlyMap<string, number | bigint>): string {
-  return [...tags].map(([name, number]) => `@${name} ${number}`).join(" ");
+function keywordsIn({ doc }: Shape, names: readonly string[]): readonly Keyword[] {
+  return names.flatMap((name) => (doc?.keywords ?? []).filter(([keyword]) => keyword === name));
 }
 
 /** Tags for a length or count that allow no value between `least` and `most`. */
 function emptyCountRange(shape: Shape, on: "text" | "lists", least = 0, most = Number.POSITIVE_INFINITY) {
   const [min, max] = keywordsOf(on, "count") as [min: ConstraintKeyword, max: ConstraintKeyword];
-  const tags = numbersOf(shape, [min, max]);
+  const found = keywordsIn(shape, [min, max]);
+  const tags = new Map(found);
   const from = Math.max(least, Number(tags.get(min) ?? least));
   const to = Math.min(most, Number(tags.get(max) ?? most));
-  return from <= to ? undefined : printTags(tags);
+  return from <= to ? undefined : found;
 }
 
 /** Tags for a range that contains no number; for integers, no multiple of the step. */
-function emptyRange(shape: Shape & { kind: "number" | "bigint" }): string | undefined {
-  const tags = numbersOf(shape, keywordsOf("numbers"));
+function emptyRange(shape: Shape & { kind: "number" | "bigint" }): readonly Keyword[] | undefined {
+  const found = keywordsIn(shape, keywordsOf("numbers"));
+  const tags = new Map(found as (readonly [string, number | bigint])[]);
   const bound = (name: string) => tags.get(name);
   const { min: least, max: most } =
     shape.kind === "bigint" ? bigintRange(shape.format) : { min: -Number.MAX_VALUE, max: Number.MAX_VALUE };
@@ -258,7 +278,7 @@ function emptyRange(shape: Shape & { kind: "number" | "bigint" }): string | unde
   const isEmpty = integral
     ? firstMultiple(from, from === above, bound("multipleOf")) > lastInteger(to, to === below)
     : from > to || (open && from >= to);
-  return isEmpty ? printTags(tags) : undefined;
+  return isEmpty ? found : undefined;
 }
 
 /** First integer from a bound; with an integer `step`, the first multiple of it. */

@@ -6,21 +6,14 @@
 
 import type { Program } from "../project/program.js";
 import { ts } from "../project/typescript.js";
-import { MAX_DEPTH, type SyntaxReader, type TypeSyntax, typeAnnotation } from "./type-syntax.js";
-
-interface MappedType extends ts.ObjectType {
-  readonly declaration?: ts.MappedTypeNode;
-  /** `T` in `{ [K in keyof T]: … }` and in `Pick<T, K>`. Set when the members are first requested. */
-  readonly modifiersType?: ts.Type;
-}
-interface MappedSymbol extends ts.Symbol {
-  readonly links?: {
-    /** Member of `T` that this member is mapped from. */
-    readonly syntheticOrigin?: ts.Symbol;
-    /** Type of `K` for this member. */
-    readonly keyType?: ts.Type;
-  };
-}
+import {
+  linksOf,
+  MAX_DEPTH,
+  type MappedType,
+  type SyntaxReader,
+  type TypeSyntax,
+  typeAnnotation,
+} from "./type-syntax.js";
 
 export class DeclaredOrder {
   readonly #checker: ts.TypeChecker;
@@ -150,7 +143,7 @@ export class DeclaredOrder {
     const properties = this.#checker.getPropertiesOfType(type);
     if (depth > MAX_DEPTH) return properties.map(({ name }) => name);
     if (type.isIntersection()) {
-      const nodes = this.#intersectionParts(syntax);
+      const nodes = this.#syntax.intersectionParts(syntax);
       return type.types.flatMap((part, index) => {
         const use = nodes?.length === type.types.length ? nodes[index] : syntax;
         return this.#memberNames(part, use, foreign, depth + 1);
@@ -181,14 +174,14 @@ export class DeclaredOrder {
     const isObject = source !== undefined && (source.flags & ts.TypeFlags.StructuredType) !== 0;
     const order = isObject ? this.#memberNames(source, syntax, foreign, depth + 1) : [];
     const known = new Set(order);
-    const origin = (property: ts.Symbol) => (property as MappedSymbol).links?.syntheticOrigin?.name ?? property.name;
+    const origin = (property: ts.Symbol) => linksOf(property).syntheticOrigin?.name ?? property.name;
     const copied = properties.filter((property) => known.has(origin(property)));
     const names = sortByName(copied, order, origin).map(({ name }) => name);
     const rest = properties.filter((property) => !known.has(origin(property)));
     if (rest.length < 2) return [...names, ...rest.map(({ name }) => name)];
     const places = new Places();
     if (syntax !== undefined) this.#collect(syntax, places, foreign);
-    const key = (property: ts.Symbol) => (property as MappedSymbol).links?.keyType;
+    const key = (property: ts.Symbol) => linksOf(property).keyType;
     const keys = [...rest].sort(
       (one, other) =>
         places.ofName(one.name) - places.ofName(other.name) ||
@@ -196,19 +189,6 @@ export class DeclaredOrder {
         compare(one.name, other.name),
     );
     return [...names, ...keys.map(({ name }) => name)];
-  }
-
-  #intersectionParts(syntax: TypeSyntax | undefined): readonly TypeSyntax[] | undefined {
-    const at = this.#syntax.resolve(syntax);
-    if (at === undefined) return undefined;
-    const { node, environment } = at;
-    if (ts.isIntersectionTypeNode(node)) {
-      return node.types.flatMap(
-        (type) => this.#intersectionParts({ node: type, environment }) ?? [{ node: type, environment }],
-      );
-    }
-    const alias = this.#syntax.alias(at);
-    return alias === undefined ? undefined : this.#intersectionParts(alias.body);
   }
 }
 

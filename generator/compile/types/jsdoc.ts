@@ -5,12 +5,15 @@ import { type Json, readJson } from "../../text/json.js";
 import { CONSTRAINTS, type ConstraintKeyword } from "../keywords.js";
 import type { Doc } from "../model.js";
 import { ts } from "../project/typescript.js";
+import { linksOf, originOf } from "./type-syntax.js";
 
 /** Content of one comment, independent of the type that it documents. */
 export interface Comment {
   readonly description: string;
   readonly annotations: readonly (readonly [keyword: string, value: Json])[];
   readonly constraints: readonly Constraint[];
+  /** Constraints of some parts of a union, which do not apply to this member of the union. */
+  readonly unshared: readonly Constraint[];
   readonly notSecret: boolean;
   /** Values of `@default` and `@example`. */
   readonly examples: readonly { readonly tag: ts.JSDocTag; readonly value: Json }[];
@@ -41,49 +44,95 @@ const CONSTRAINT_TAGS: readonly ConstraintTag[] = [
 const UNCHECKED_TAGS: readonly string[] = ["minProperties", "maxProperties"];
 export const KNOWN_TAGS: readonly string[] = [...ANNOTATION_TAGS, ...CONSTRAINT_TAGS, "notSecret", "acknowledge"];
 
-/** Comments of symbols, parsed once for all tools. A merged symbol has the comments of all its declarations. */
+/** Comments of symbols and nodes, parsed once for all tools. */
 export class Comments {
-  readonly #known = new Map<ts.Symbol, Comment>();
+  readonly #symbols = new Map<ts.Symbol, Comment>();
+  readonly #nodes = new Map<ts.Node, Comment>();
   readonly #checker: ts.TypeChecker;
 
   constructor(checker: ts.TypeChecker) {
-    this.#checker = {
-      ...checker,
-      // TypeScript looks up a member with an inherited comment through this method, and would use the member's cached
-      // comment, which may be outdated.
-      getPropertyOfType: (type, name) => {
-        const property = checker.getPropertyOfType(type, name);
-        if (property !== undefined) forgetComment(property);
-        return property;
-      },
-    };
+    this.#checker = checker;
   }
 
   of(symbol: ts.Symbol): Comment {
-    let found = this.#known.get(symbol);
-    if (found === undefined) {
-      found = this.#read(symbol);
-      this.#known.set(symbol, found);
-    }
-    return found;
+    return memoized(this.#symbols, symbol, () => this.#read(originOf(symbol)));
   }
 
+  ofNode(node: ts.Node): Comment {
+    return memoized(this.#nodes, node, () => parseComment(descriptionOf(node), ts.getJSDocTags(node)));
+  }
+
+  /** Description, constraints and other tags: each of the symbol's own declarations, or else of those it derives from. */
   #read(symbol: ts.Symbol): Comment {
-    const { declarations = [] } = symbol;
-    forgetComment(symbol);
-    const isAttached = declarations.some((each) => ts.getJSDocCommentsAndTags(each).length > 0);
-    const inline = isAttached ? "" : declarations.map(inlineDescription).join("\n").trim();
-    const text = inline === "" ? ts.displayPartsToString(symbol.getDocumentationComment(this.#checker)) : inline;
-    return parseComment(text, declarations);
+    const declaring = (has: (node: ts.Node) => boolean) => [...new Set(this.#declaring(symbol, has, 0))];
+    const texts = declaring((node) => descriptionOf(node) !== "").map(descriptionOf);
+    const tagged = [isConstraint, (tag: ts.JSDocTag) => !isConstraint(tag)].flatMap((isWanted) =>
+      declaring((node) => ts.getJSDocTags(node).some(isWanted)).flatMap((node) =>
+        ts.getJSDocTags(node).filter(isWanted),
+      ),
+    );
+    const comment = parseComment([...new Set(texts)].join("\n"), tagged);
+    const { containingType } = linksOf(symbol);
+    if (!containingType?.isUnion()) return comment;
+    // A member of a union has the value of one of its parts, so only the tags of all parts apply.
+    const parts = this.#partsOf(symbol, containingType).map((part) => this.of(part));
+    const isShared = ({ tag, text }: Constraint) =>
+      parts.every(({ constraints }) => constraints.some((other) => other.tag === tag && other.text === text));
+    const unshared = comment.constraints.filter((each) => !isShared(each));
+    return { ...comment, constraints: comment.constraints.filter(isShared), unshared };
+  }
+
+  #declaring(symbol: ts.Symbol, has: (node: ts.Node) => boolean, depth: number): readonly ts.Node[] {
+    if (depth > MAX_BASES) return [];
+    const { containingType } = linksOf(symbol);
+    const own = containingType === undefined ? (symbol.declarations ?? []).filter(has) : [];
+    if (own.length > 0) return own;
+    const origins = containingType === undefined ? this.#inherited(symbol) : this.#partsOf(symbol, containingType);
+    return origins.flatMap((each) => this.#declaring(originOf(each), has, depth + 1));
+  }
+
+  /** Base types whose member of this name has no declaration, so that its tags cannot be inherited. */
+  untagged(symbol: ts.Symbol): readonly ts.TypeNode[] {
+    if (this.of(symbol).constraints.length > 0) return [];
+    return basesOf(symbol).flatMap((base) => {
+      const member = this.#checker.getPropertyOfType(this.#checker.getTypeAtLocation(base), symbol.name);
+      if (member === undefined) return [];
+      return originOf(member).declarations === undefined ? [base] : this.untagged(originOf(member));
+    });
+  }
+
+  #partsOf({ name }: ts.Symbol, { types }: ts.UnionOrIntersectionType): ts.Symbol[] {
+    return types.flatMap((type) => this.#checker.getPropertyOfType(type, name) ?? []);
+  }
+
+  /** Members of the same name in the base types of the interface or class that declares a member. */
+  #inherited(symbol: ts.Symbol): ts.Symbol[] {
+    return basesOf(symbol).flatMap(
+      (base) => this.#checker.getPropertyOfType(this.#checker.getTypeAtLocation(base), symbol.name) ?? [],
+    );
   }
 }
 
-/**
- * Makes TypeScript parse the comment of a symbol again. Under `--watch` a symbol, with its cached comment, outlives its
- * program, but an inherited comment may be in a file that has changed.
- */
-function forgetComment(symbol: ts.Symbol): void {
-  delete (symbol as { documentationComment?: unknown }).documentationComment;
+/** Base types of the interfaces and classes that declare a member. */
+function basesOf({ declarations = [] }: ts.Symbol): readonly ts.ExpressionWithTypeArguments[] {
+  return declarations.flatMap(({ parent }) =>
+    ts.isInterfaceDeclaration(parent) || ts.isClassLike(parent)
+      ? (parent.heritageClauses ?? []).flatMap(({ types }) => types)
+      : [],
+  );
+}
+
+/** Maximum number of base types through which a member inherits its comment. */
+const MAX_BASES = 40;
+
+function memoized<Key, Value>(known: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const found = known.get(key) ?? make();
+  known.set(key, found);
+  return found;
+}
+
+function isConstraint({ tagName }: ts.JSDocTag): boolean {
+  return tagName.text === "notSecret" || (CONSTRAINT_TAGS as readonly string[]).includes(tagName.text);
 }
 
 /** A comment whose tags have no effect. */
@@ -162,16 +211,23 @@ function plainDescription(declaration: ts.Node, { pos, end }: ts.CommentRange): 
   return doc === undefined || doc.tags !== undefined ? undefined : (ts.getTextOfJSDocComment(doc.comment) ?? "");
 }
 
-export function readNodeComment(node: ts.Node): Comment {
-  const blocks = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
-  const description = blocks.map((block) => ts.getTextOfJSDocComment(block.comment) ?? "").join("\n");
-  return parseComment(description, [node]);
+/** Description of a declaration, with its links as they are written. */
+function descriptionOf(node: ts.Node): string {
+  const blocks = ts.getJSDocCommentsAndTags(node);
+  if (blocks.length === 0) return inlineDescription(node);
+  const texts = blocks
+    .filter((block) => ts.isJSDoc(block) || ts.isJSDocParameterTag(block))
+    .map(({ comment = "" }) =>
+      typeof comment === "string"
+        ? comment
+        : comment.map((part) => (part.kind === ts.SyntaxKind.JSDocText ? part.text : part.getText())).join(""),
+    );
+  return texts.join("\n").replace(/\r\n?/g, "\n").trim();
 }
 
-function parseComment(text: string, declarations: readonly ts.Node[], read = parseJsonOrText): Comment {
-  const tags = declarations
-    .flatMap((declaration) => ts.getJSDocTags(declaration))
-    .map((tag) => ({ tag, name: tag.tagName.text, text: tagText(tag) }));
+export function parseComment(text: string, given: readonly ts.JSDocTag[], read = parseJsonOrText): Comment {
+  const tags = given.map((tag) => ({ tag, name: tag.tagName.text, text: tagText(tag) }));
+  const reasons = tags.flatMap((tag) => (tag.name === "deprecated" && tag.text !== "" ? [tag.text] : []));
   const annotations: [string, Json][] = [];
   const examples: Json[] = [];
   for (const { name, text } of tags) {
@@ -185,16 +241,17 @@ function parseComment(text: string, declarations: readonly ts.Node[], read = par
   // Diagnostics about a dependency's comment would not help, because the project cannot change it.
   const own = tags.filter(({ tag }) => !tag.getSourceFile().isDeclarationFile);
   return {
-    description: text.replace(/\r\n?/g, "\n").trim(),
+    description: [text, ...reasons.map((reason) => `Deprecated: ${reason}`)].filter((each) => each !== "").join("\n"),
     annotations,
     constraints: CONSTRAINT_TAGS.flatMap((known) =>
       tags.filter(({ name }) => name === known).map(({ text, tag }) => ({ tag: known, text, node: tag })),
     ),
+    unshared: [],
     notSecret: tags.some(({ name }) => name === "notSecret"),
     examples: own
       .filter(({ name }) => name === "default" || name === "example")
       .map(({ tag, text }) => ({ tag, value: read(text) })),
-    onText: () => parseComment(text, declarations, parseText),
+    onText: () => parseComment(text, given, parseText),
     acknowledged: own.filter(({ name }) => name === "acknowledge"),
     misspellings: own.flatMap(({ tag, name }) => {
       if (KNOWN_TAGS.includes(name)) return [];
@@ -209,7 +266,7 @@ function parseComment(text: string, declarations: readonly ts.Node[], read = par
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   integer: "asType integer",
   int: "asType integer",
-  TJS: "asType integer, and the other tags without TJS-",
+  "TJS-type": "asType integer",
 };
 
 /** Known tag that a name misspells or abbreviates (`minimun`, `MinLength`, `max`). */
@@ -253,11 +310,13 @@ function parseText(text: string): Json {
   return value === null || typeof value === "string" ? value : text;
 }
 
+export const NO_COMMENT = parseComment("", []);
+
 /** Annotations as keywords. An outer comment overrides an inner one. */
 export function annotate({ description, annotations }: Comment, inner?: Doc): Doc | undefined {
-  const keywords = new Map(inner?.keywords);
-  for (const [keyword, json] of annotations) keywords.set(keyword, json);
+  const outer = new Map(annotations);
+  const keywords = [...(inner?.keywords ?? []).filter(([keyword]) => !outer.has(keyword)), ...outer];
   const text = description === "" ? inner?.description : description;
-  if (text === undefined && keywords.size === 0) return undefined;
-  return { ...(text === undefined ? {} : { description: text }), keywords: [...keywords] };
+  if (text === undefined && keywords.length === 0) return undefined;
+  return { ...(text === undefined ? {} : { description: text }), keywords };
 }

@@ -9,7 +9,7 @@ import { displayPath } from "../project/layout.js";
 import { aliasTarget, otherRuntimeFolder, type Program } from "../project/program.js";
 import { toolOutside } from "../project/tool-outside.js";
 import { type Symbol as MorphSymbol, Node, ts } from "../project/typescript.js";
-import { endOfTag, readNodeComment } from "./jsdoc.js";
+import { endOfTag, parseComment } from "./jsdoc.js";
 import {
   type ClassNode,
   checkAuthorize,
@@ -88,7 +88,7 @@ function unreadTools(program: Program, file: ts.SourceFile): UnreadTool[] {
     const place = program.at(ts.getNameOfDeclaration(from as ts.Declaration) ?? from);
     const subject = exported.name;
     const acknowledged = [from, ts.findAncestor(from, ts.isStatement)]
-      .flatMap((node) => (node === undefined ? [] : readNodeComment(node).acknowledged))
+      .flatMap((node) => (node === undefined ? [] : parseComment("", ts.getJSDocTags(node)).acknowledged))
       .flatMap(({ tag, text }) => {
         const read = readAcknowledged(text);
         return "codes" in read ? [{ codes: read.codes, subject, place: program.at(tag, endOfTag(tag)) }] : [];

@@ -113,6 +113,14 @@ export function unionConstituents(type: ts.Type): readonly ts.Type[] {
   return type.isUnion() ? type.types.filter((part) => !(part.flags & TypeFlags.Undefined)) : [type];
 }
 
+/** Type of an indexed access. TypeScript does not resolve one to a member that a mapped type has renamed. */
+export function resolveAccess(checker: ts.TypeChecker, type: ts.Type): ts.Type {
+  const { objectType, indexType } = type as Partial<ts.IndexedAccessType>;
+  if (objectType === undefined || !indexType?.isStringLiteral()) return type;
+  const member = checker.getPropertyOfType(objectType, indexType.value);
+  return member === undefined ? type : resolveAccess(checker, checker.getTypeOfSymbol(member));
+}
+
 /** Whether a type is the reference type of `DataRef`, by its declaration in svc-runtime. */
 export function isDataReference(type: ts.Type): type is ts.TypeReference {
   const symbol = type.getSymbol();

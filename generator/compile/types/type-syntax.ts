@@ -12,17 +12,15 @@ const { TypeFlags } = ts;
 export interface TypeSyntax {
   readonly node: ts.TypeNode;
   readonly environment: TypeArguments;
+  /** Type, if it is known more exactly than from the node: the key of a member of a mapped type. */
+  readonly type?: ts.Type;
 }
 export type TypeArguments = ReadonlyMap<ts.Symbol, TypeSyntax>;
 
 const NO_ARGUMENTS: TypeArguments = new Map();
 
-/** Parts of a syntax, with their positions. */
-type Constituents = Map<ts.Type | ts.Node, { readonly syntax: TypeSyntax; readonly at: number }>;
-
 export class SyntaxReader {
   readonly #symbols = new Map<ts.Node, ts.Symbol | undefined>();
-  readonly #constituents = new WeakMap<TypeSyntax, Constituents>();
   readonly #checker: ts.TypeChecker;
 
   constructor(checker: ts.TypeChecker) {
@@ -42,7 +40,8 @@ export class SyntaxReader {
   resolve(syntax: TypeSyntax | undefined): TypeSyntax | undefined {
     let at = syntax;
     for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
-      const { node, environment }: TypeSyntax = at;
+      const { node, environment, type }: TypeSyntax = at;
+      if (type !== undefined) return at;
       if (ts.isParenthesizedTypeNode(node)) at = { node: node.type, environment };
       else if (ts.isTypeOperatorNode(node) && node.operator === ts.SyntaxKind.ReadonlyKeyword) {
         at = { node: node.type, environment };
@@ -119,41 +118,18 @@ export class SyntaxReader {
     return inner;
   }
 
-  /** Syntax of a part of a type; looks through aliases and unions. */
-  constituentSyntax(type: ts.Type, syntax: TypeSyntax | undefined): TypeSyntax | undefined {
-    if (syntax === undefined) return undefined;
-    let parts = this.#constituents.get(syntax);
-    if (parts === undefined) {
-      parts = this.#constituentsOf(syntax);
-      this.#constituents.set(syntax, parts);
+  /** Syntaxes of the parts of an intersection, nested ones included. */
+  intersectionParts(syntax: TypeSyntax | undefined): readonly TypeSyntax[] | undefined {
+    const at = this.resolve(syntax);
+    if (at === undefined) return undefined;
+    const { node, environment } = at;
+    if (ts.isIntersectionTypeNode(node)) {
+      return node.types.flatMap(
+        (type) => this.intersectionParts({ node: type, environment }) ?? [{ node: type, environment }],
+      );
     }
-    const declaration: ts.Node | undefined = type.getSymbol()?.declarations?.[0];
-    const [one, other] = [parts.get(type), declaration && parts.get(declaration)];
-    return one === undefined || (other !== undefined && other.at < one.at) ? other?.syntax : one.syntax;
-  }
-
-  /** Parts of a syntax, by type; parts other than unions and aliases also by node. The first part of a key is kept. */
-  #constituentsOf(syntax: TypeSyntax): Constituents {
-    const parts: Constituents = new Map();
-    const seen = new Set<ts.Node>();
-    const visit = (given: TypeSyntax, depth: number): void => {
-      const at = this.resolve(given);
-      if (at === undefined || depth > MAX_DEPTH || seen.has(at.node)) return;
-      if (at.environment.size === 0) seen.add(at.node);
-      const add = (key: ts.Type | ts.Node) => {
-        if (!parts.has(key)) parts.set(key, { syntax: at, at: parts.size });
-      };
-      add(this.#checker.getTypeFromTypeNode(at.node));
-      if (ts.isUnionTypeNode(at.node)) {
-        for (const node of at.node.types) visit({ node, environment: at.environment }, depth + 1);
-        return;
-      }
-      const alias = this.alias(at);
-      if (alias !== undefined) visit(alias.body, depth + 1);
-      else add(at.node);
-    };
-    visit(syntax, 0);
-    return parts;
+    const alias = this.alias(at);
+    return alias === undefined ? undefined : this.intersectionParts(alias.body);
   }
 
   /** Syntax after following all aliases, such as that of a list, tuple or mapped type. */
@@ -209,6 +185,31 @@ export class SyntaxReader {
     const symbol = parameter && this.#checker.getSymbolAtLocation(parameter.name);
     return symbol && alias.body.environment.get(symbol);
   }
+}
+
+export interface MappedType extends ts.ObjectType {
+  readonly declaration?: ts.MappedTypeNode;
+  /** `T` in `{ [K in keyof T]: … }` and in `Pick<T, K>`. Set when the members are first requested. */
+  readonly modifiersType?: ts.Type;
+}
+interface SymbolLinks {
+  /** Member of `T` that this member is mapped from. */
+  readonly syntheticOrigin?: ts.Symbol;
+  readonly mappedType?: MappedType;
+  /** Type of `K` for this member. */
+  readonly keyType?: ts.Type;
+  /** For a member of a union or intersection, several of whose parts have the member. */
+  readonly containingType?: ts.UnionOrIntersectionType;
+}
+
+export function linksOf(symbol: ts.Symbol): SymbolLinks {
+  return (symbol as { readonly links?: SymbolLinks }).links ?? {};
+}
+
+/** Member that a member of a mapped type is mapped from; any other symbol itself. */
+export function originOf(symbol: ts.Symbol): ts.Symbol {
+  const { syntheticOrigin } = linksOf(symbol);
+  return syntheticOrigin === undefined ? symbol : originOf(syntheticOrigin);
 }
 
 export function typeAnnotation(property: ts.Symbol): ts.TypeNode | undefined {

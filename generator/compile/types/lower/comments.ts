@@ -2,26 +2,66 @@
 
 import { didYouMean, FORMAT_NAMES } from "svc-runtime/internal/generator";
 import { readAcknowledged } from "../../diagnostics/acknowledge.js";
-import { isNever, partsOf, type Shape } from "../../model.js";
+import { distinctShapes, isNever, partsOf, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
 import { conflictingTags, constrain, isSecret, uncheckedFormat } from "../constraints.js";
 import { enumMembers } from "../declared-order.js";
-import { annotate, type Comment, type Comments, endOfTag, idleComments, readNodeComment } from "../jsdoc.js";
+import {
+  annotate,
+  type Comment,
+  type Comments,
+  type Constraint,
+  endOfTag,
+  idleComments,
+  NO_COMMENT,
+} from "../jsdoc.js";
 import { slowPart } from "../slow-patterns.js";
-import { isDataRef } from "../type-predicates.js";
-import { MAX_DEPTH } from "../type-syntax.js";
+import { MAX_DEPTH, type MappedType } from "../type-syntax.js";
 import type { Lowering, Use, Where } from "./lowering.js";
 
 const { TypeFlags } = ts;
 
-/** Adds the comments of the aliases through which the syntax refers to the type. */
-export function addAliasComments(lowering: Lowering, shape: Shape, use: Use): Shape {
-  let result = shape;
-  for (const comment of aliasComments(lowering, use)) {
-    result = addComment(lowering, result, comment, use);
-    if (comment.notSecret) lowering.notSecret.add(result);
-  }
-  return result;
+/** Lowers a type by each syntax that denotes it, and adds the comments on the way to that syntax. */
+export function lowerSources(lowering: Lowering, type: ts.Type, use: Use, make: (use: Use) => Shape): Shape {
+  const { isPart = false, ...whole } = use;
+  const sources = lowering.sources.sources(type, use.syntax, isPart);
+  if (sources.length === 0 || sources.some(({ isOpen }) => isOpen)) reportOutOfReach(lowering, type, use);
+  const shapes = sources.map(({ syntax, comments }) => {
+    let result = make({ ...whole, syntax, written: use.syntax });
+    for (const { comment, alias, isForPart } of comments) {
+      if (alias !== undefined) reportIdleAliasComments(lowering, alias, use);
+      result = addComment(lowering, result, comment, use, isForPart);
+      if (comment.notSecret) lowering.notSecret.add(result);
+    }
+    return result;
+  });
+  if (shapes.length > 0) return unionOfSources(shapes);
+  const syntax = isPart ? undefined : use.syntax;
+  return make({ ...whole, syntax, written: syntax });
+}
+
+function unionOfSources(shapes: readonly Shape[]): Shape {
+  const branches = distinctShapes(shapes.flatMap((shape) => (shape.kind === "union" ? shape.branches : [shape])));
+  const [only] = shapes;
+  return only !== undefined && (shapes.length === 1 || branches.length === 1) ? only : { kind: "union", branches };
+}
+
+/** Reports constraints of declarations to which a syntax refers, if svc-gen cannot follow them to the type. */
+export function reportOutOfReach(lowering: Lowering, type: ts.Type, use: Use, names?: readonly string[]): void {
+  reportLost(lowering, lowering.sources.taggedWith(type, use.syntax, names), use);
+}
+
+/** Reports constraints of the project that do not apply to a value derived from their declaration, nor to a part of it. */
+function reportLost(lowering: Lowering, constraints: readonly Constraint[], use: Use, shape?: Shape): void {
+  const holds = (part: Shape, node: ts.Node): boolean =>
+    (part.doc?.keywords ?? []).some((keyword) => lowering.tagPlaces.get(keyword) === node) ||
+    partsOf(part).some((inner) => holds(inner, node));
+  const own = constraints.filter(
+    ({ node }) => lowering.own(node) !== undefined && !(shape !== undefined && holds(shape, node)),
+  );
+  const tags = own.map(({ tag, text }) => `@${tag} ${text}`.trim()).join(" ");
+  const places = own.map(({ node }) => node);
+  if (own.length > 0) lowering.report("SVC198", use, tags, undefined, places);
 }
 
 /** Adds the enum's comment to a union of all its members, or a member's comment to that member. */
@@ -46,43 +86,37 @@ function enumSymbol(lowering: Lowering, types: readonly ts.Type[]): ts.Symbol | 
   return isWhole ? base.getSymbol() : types.length === 1 ? first.getSymbol() : undefined;
 }
 
-function aliasComments(lowering: Lowering, { subject, syntax }: Use): Comment[] {
-  const comments: Comment[] = [];
-  let at = lowering.syntax.resolve(syntax);
-  for (let hops = 0; at !== undefined && hops < MAX_DEPTH; hops++) {
-    const alias = lowering.syntax.alias(at);
-    if (alias === undefined) break;
-    if (isDataRef(alias.declaration)) break;
-    if (!lowering.program.program.isSourceFileDefaultLibrary(alias.declaration.getSourceFile())) {
-      comments.unshift(readNodeComment(alias.declaration));
-    }
-    const node = lowering.own(alias.declaration);
-    const { above = [], behind = [] } = node === undefined ? {} : idleComments(node);
-    for (const comment of [...above, ...behind]) {
-      const detail = above.includes(comment) ? undefined : `it follows ${alias.declaration.name.text}`;
-      lowering.report(comment.code, { subject, node: alias.declaration, comment }, detail);
-    }
-    at = lowering.syntax.resolve(alias.body);
+function reportIdleAliasComments(lowering: Lowering, alias: ts.TypeAliasDeclaration, { subject }: Use): void {
+  if (lowering.own(alias) === undefined) return;
+  const { above, behind } = idleComments(alias);
+  for (const comment of [...above, ...behind]) {
+    const detail = above.includes(comment) ? undefined : `it follows ${alias.name.text}`;
+    lowering.report(comment.code, { subject, node: alias, comment }, detail);
   }
-  return comments;
 }
 
-function addComment(lowering: Lowering, shape: Shape, given: Comment, use: Use): Shape {
+function addComment(lowering: Lowering, shape: Shape, given: Comment, use: Use, isForPart = false): Shape {
   if (isNever(shape)) return shape;
-  const constrained = addConstraints(lowering, shape, given, use);
+  const constrained = addConstraints(lowering, shape, given, use, isForPart);
   const comment = onShape(given, constrained);
   recordTags(lowering, comment, use, constrained);
   const doc = annotate(comment, constrained.doc);
   return doc === undefined ? constrained : { ...constrained, doc };
 }
 
-export function addConstraints(lowering: Lowering, shape: Shape, comment: Comment, use: Use): Shape {
+/** @param isForPart whether a constraint that does not apply to this type may be for another one */
+export function addConstraints(lowering: Lowering, shape: Shape, comment: Comment, use: Use, isForPart = false): Shape {
   if (isNever(shape)) return shape;
   let result = shape;
+  reportLost(lowering, comment.unshared, use, shape);
   for (const constraint of comment.constraints) {
     const isForeign = lowering.program.isForeign(constraint.node.getSourceFile());
     const at = { ...use, node: isForeign ? use.node : constraint.node };
     const before = lowering.definitions.resolve(result);
+    if (constraint.tag === "format" && UNKNOWN_FORMATS.includes(constraint.text) && isNumeric(before)) {
+      lowering.report("SVC199", at, `@format ${constraint.text}; the schema has the type number without a format`);
+      continue;
+    }
     const next =
       constraint.tag === "secret" && lowering.side === "output"
         ? { kind: "place" as const, detail: "@secret applies to inputs only: callers see the whole result" }
@@ -90,13 +124,27 @@ export function addConstraints(lowering: Lowering, shape: Shape, comment: Commen
     // A dependency's tag may be meant for another tool, and the project cannot correct it.
     if (isForeign && ("detail" in next || conflictingTags(next) !== undefined)) continue;
     if ("detail" in next) {
-      lowering.report(next.kind === "value" ? "SVC170" : "SVC171", at, next.detail);
+      if (next.kind === "place" && use.isMapped) reportLost(lowering, [constraint], use, before);
+      else if (next.kind === "place" && isForPart) lowering.unapplied.push({ constraint, at, detail: next.detail });
+      else lowering.report(next.kind === "value" ? "SVC170" : "SVC171", at, next.detail);
       continue;
     }
     result = next;
+    lowering.applied.add(constraint.node);
+    recordPlaces(lowering.tagPlaces, result, constraint.node);
     const tags = conflictingTags(result);
-    if (tags !== undefined && conflictingTags(before) === undefined) lowering.report("SVC172", at, tags);
+    if (tags !== undefined && conflictingTags(before) === undefined) {
+      const others = tags
+        .flatMap((tag) => lowering.tagPlaces.get(tag) ?? [])
+        .filter((node) => node !== constraint.node);
+      lowering.report("SVC172", at, tags.map((tag) => `@${tag.join(" ")}`).join(" "), undefined, [...new Set(others)]);
+    }
     if (constraint.tag === "pattern") checkPattern(lowering, constraint.text, comment, at);
+    const isRepeated = ({ tag, node }: Constraint) =>
+      tag === constraint.tag && node.parent === constraint.node.parent && node.pos < constraint.node.pos;
+    if (comment.constraints.some(isRepeated)) {
+      lowering.report("SVC196", at, `@${constraint.tag} is there twice, and both apply`);
+    }
     const format =
       !isForeign && constraint.tag === "format" && lowering.side === "input" ? uncheckedFormat(result) : undefined;
     if (format !== undefined)
@@ -111,14 +159,50 @@ export function addConstraints(lowering: Lowering, shape: Shape, comment: Commen
   return result;
 }
 
-/** Reports a slow pattern: matching one text can block the server, or any other program that checks the pattern. */
+/** Records the tag that set each keyword. */
+function recordPlaces(places: Lowering["tagPlaces"], shape: Shape, node: ts.Node): void {
+  for (const keyword of shape.doc?.keywords ?? []) if (!places.has(keyword)) places.set(keyword, node);
+  if (shape.kind !== "object") for (const part of partsOf(shape)) recordPlaces(places, part, node);
+}
+
+/** Formats of other generators for numbers, which svc-gen ignores. */
+const UNKNOWN_FORMATS: readonly string[] = ["int64", "uint64", "double", "float"];
+
+/** Whether a value has numbers, and no bigint to which a format would apply. */
+function isNumeric(shape: Shape): boolean {
+  const kinds = [shape, ...(shape.kind === "object" ? [] : partsOf(shape))];
+  return kinds.some(({ kind }) => kind === "number") && kinds.every(({ kind }) => kind !== "bigint");
+}
+
+/** Reports a pattern that is slow, probably wrong, or unknown to the regular expressions of other languages. */
 function checkPattern(lowering: Lowering, pattern: string, { constraints }: Comment, at: Where): void {
+  if (/(?<!\\)\$[ \n]/.test(pattern)) {
+    lowering.report("SVC196", at, "it matches no text, because text follows $: write remarks above the tags");
+  } else if (COUNTED.test(pattern) && !/[\^$]|\\b|\(\?/i.test(pattern)) {
+    lowering.report(
+      "SVC196",
+      at,
+      "it matches a part of the text: begin it with ^ and end it with $, or write .* around it",
+    );
+  }
+  const engines = OTHER_ENGINES.flatMap(([syntax, detail]) => (syntax.test(pattern) ? [detail] : []));
+  if (engines.length > 0) lowering.report("SVC197", at, engines.join(", and "));
   const slow = slowPart(pattern);
   if (slow?.growth === "exponential") lowering.report("SVC177", at, slow.part);
   const limits = constraints.filter(({ tag }) => tag === "maxLength").map(({ text }) => Number(text));
   const isShort = limits.some((limit) => limit <= MAX_QUADRATIC_LENGTH);
   if (slow?.growth === "quadratic" && lowering.side === "input" && !isShort) lowering.report("SVC178", at, slow.part);
 }
+
+/** Repetition of a class or group, as in rules for whole values. */
+const COUNTED = /(?:[\])]|\\[dw])(?:[+*]|\{\d)/i;
+
+/** Syntax of JavaScript's regular expressions that other engines refuse. */
+const OTHER_ENGINES: readonly (readonly [syntax: RegExp, detail: string])[] = [
+  [/\(\?<?[=!]/, "look-around does not compile in Go and in Rust's regex"],
+  [/\\[1-9]|\\k</, "back-references do not compile in Go and in Rust's regex"],
+  [/\\p\{/i, "\\p{…} does not compile in Python's re"],
+];
 
 /** Records misspelled tags, acknowledged notes and example values. */
 export function recordTags(
@@ -129,7 +213,8 @@ export function recordTags(
   optional = false,
 ): void {
   for (const { tag, problem } of comment.misspellings) {
-    lowering.report("SVC174", { subject, node: tag }, `@${tag.tagName.text}; ${problem}`);
+    const code = tag.tagName.text === "TJS-type" ? "SVC199" : "SVC174";
+    lowering.report(code, { subject, node: tag }, `@${tag.tagName.text}; ${problem}`);
   }
   for (const { tag, text } of comment.acknowledged) {
     const read = readAcknowledged(text);
@@ -138,6 +223,9 @@ export function recordTags(
   }
   if (shape === undefined) return;
   for (const { tag, value } of comment.examples) {
+    if (shape.kind === "string" && /^'.*'$/s.test(String(value))) {
+      lowering.report("SVC196", { subject, node: tag }, "the quotes are part of the value: remove them");
+    }
     lowering.examples.push({ value, shape, optional, subject, place: lowering.program.at(tag, endOfTag(tag)) });
   }
 }
@@ -157,14 +245,42 @@ export function reportSecrets(lowering: Lowering, root: Shape): void {
 }
 
 export function addTypeComment<S extends Shape>(lowering: Lowering, shape: S, type: ts.Type, use: Use): S {
-  const symbol = type.getSymbol();
-  if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return shape;
   if (isNever(shape)) return shape;
+  const closing = closingTag(lowering, type, 0);
+  const closed =
+    closing === undefined
+      ? shape
+      : (addConstraints(lowering, shape, { ...NO_COMMENT, constraints: [closing] }, use, true) as S);
+  const symbol = type.getSymbol();
+  if (symbol === undefined || !(symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class))) return closed;
   const comment = lowering.types.comments.of(symbol);
   // Constraints do not change the kind of a shape.
-  const documented = addComment(lowering, shape, comment, use) as S;
+  const documented = addComment(lowering, closed, comment, use) as S;
   if (comment.notSecret) lowering.notSecret.add(documented);
   return documented;
+}
+
+/** The `@additionalProperties` of an object type: its own, or else of a type that it derives from. */
+function closingTag(lowering: Lowering, type: ts.Type, depth: number): Constraint | undefined {
+  const { comments } = lowering.types;
+  const isClosing = ({ tag }: Constraint) => tag === "additionalProperties";
+  const own = [type.aliasSymbol, type.getSymbol()]
+    .flatMap((symbol) => (symbol === undefined ? [] : comments.of(symbol).constraints))
+    .find(isClosing);
+  if (own !== undefined || depth > MAX_DEPTH) return own;
+  const { target = type } = type as Partial<ts.TypeReference>;
+  // Sets `modifiersType`.
+  lowering.checker.getPropertiesOfType(type);
+  const { modifiersType: source } = type as MappedType;
+  const origins = type.isIntersection()
+    ? type.types
+    : target.isClassOrInterface()
+      ? lowering.checker.getBaseTypes(target)
+      : source === undefined
+        ? []
+        : [source];
+  const found = origins.flatMap((each) => closingTag(lowering, each, depth + 1) ?? []);
+  return found.find(({ text }) => text === "false") ?? found[0];
 }
 
 /** Comment with the values that its tags have for this shape. */

@@ -1,7 +1,7 @@
 import type { Shape } from "../../model.js";
 import type { ts } from "../../project/typescript.js";
 import { isDataReference, unionConstituents } from "../type-predicates.js";
-import { addAliasComments } from "./comments.js";
+import { lowerSources } from "./comments.js";
 import { elementUse } from "./lists.js";
 import type { Lowering, Use } from "./lowering.js";
 import { lowerWithoutUndefined } from "./unions.js";
@@ -39,9 +39,7 @@ function dataRefContent(lowering: Lowering, type: ts.Type, use: Use): Shape {
   if (argument === undefined || more.length > 0 || !exact) {
     return lowering.refuse("SVC168", use, "it is in a union with another type: write DataRef<A | B>");
   }
-  return addAliasComments(
-    lowering,
+  return lowerSources(lowering, type, use, () =>
     lowerWithoutUndefined(lowering, argument, { ...use, syntax: lowering.syntax.dataRefArgument(use.syntax) }),
-    use,
   );
 }

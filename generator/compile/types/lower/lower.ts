@@ -8,19 +8,18 @@ import type { Diagnostic } from "../../diagnostics/diagnostics.js";
 import { type Example, isNever, type ObjectShape, type Shape, type StaticMetadata, type Tool } from "../../model.js";
 import { ts } from "../../project/typescript.js";
 import { checkDefaults } from "../invoke-defaults.js";
-import { readNodeComment } from "../jsdoc.js";
 import { nameNode } from "../static-evaluator.js";
 import { textPattern } from "../template-pattern.js";
 import type { ToolClass } from "../tool-classes.js";
-import { ABSENT, isErrorPathWrapper, isFromRuntime } from "../type-predicates.js";
+import { ABSENT, isErrorPathWrapper, isFromRuntime, resolveAccess } from "../type-predicates.js";
 import { MAX_DEPTH } from "../type-syntax.js";
 import { lowerBuiltIn } from "./built-in-types.js";
-import { addAliasComments, addEnumComment, addTypeComment, recordTags } from "./comments.js";
+import { addEnumComment, addTypeComment, lowerSources, recordTags } from "./comments.js";
 import { lowerArray, lowerList, lowerTuple } from "./lists.js";
 import { Lowering, type TypeReader, type Use } from "./lowering.js";
 import { lowerStructure } from "./objects.js";
 import { isSwapped, lowerInput, lowerOutput } from "./ports.js";
-import { hasJson, literalOf, lowerUnion } from "./unions.js";
+import { hasJson, literalOf, lowerUnion, lowerWithoutUndefined } from "./unions.js";
 
 const { TypeFlags } = ts;
 
@@ -38,7 +37,7 @@ export interface LoweringResult {
 export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
   const { program } = types;
   const lowering = new Lowering(types, tool.name, lowerType);
-  recordTags(lowering, readNodeComment(tool.declaration.compilerNode), { subject: tool.name });
+  recordTags(lowering, types.comments.ofNode(tool.declaration.compilerNode), { subject: tool.name });
   const swapped = isSwapped(lowering, tool.input.type, tool.output.type);
   const input = lowerInput(lowering, tool.input, swapped);
   const output = swapped ? [] : lowerOutput(lowering, tool.output);
@@ -52,6 +51,7 @@ export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
   ]) {
     lowering.refuseImpossibleParts(shape, { subject: tool.name, node: tool.input.node, syntax: undefined, depth: 0 });
   }
+  lowering.reportUnapplied();
   return {
     tool: {
       ...(tool.metadata ?? NO_METADATA),
@@ -76,9 +76,11 @@ function lowerType(lowering: Lowering, type: ts.Type, use: Use): Shape {
   if (use.depth > MAX_DEPTH) return lowering.refuseDepth(use);
   if (lowering.tooDeep) return { kind: "json" };
   lowering.levels++;
-  const shape = shapeOfType(lowering, type, { ...use, depth: use.depth + 1 });
+  const shape = lowerSources(lowering, type, use, (inner) =>
+    shapeOfType(lowering, type, { ...inner, depth: use.depth + 1 }),
+  );
   lowering.levels--;
-  return addAliasComments(lowering, shape, use);
+  return shape;
 }
 
 function shapeOfType(lowering: Lowering, type: ts.Type, use: Use): Shape {
@@ -112,6 +114,10 @@ function shapeOfType(lowering: Lowering, type: ts.Type, use: Use): Shape {
   if (flags & (TypeFlags.TemplateLiteral | TypeFlags.StringMapping)) {
     return lowerTextPattern(lowering, type as ts.TemplateLiteralType | ts.StringMappingType, use);
   }
+  const resolved = resolveAccess(lowering.checker, type);
+  if (resolved !== type) return lowerWithoutUndefined(lowering, resolved, use);
+  // TypeScript's type of the `A` after `?` in `A extends object ? A : never`.
+  if (flags & TypeFlags.Substitution) return shapeOfType(lowering, (type as ts.SubstitutionType).baseType, use);
   if (flags & TypeFlags.TypeParameter) return lowerTypeParameter(lowering, type, use);
   if (flags & TypeFlags.Instantiable) return lowering.refuse("SVC139", use, lowering.printType(type));
   if (flags & TypeFlags.Intersection) return lowerIntersection(lowering, type as ts.IntersectionType, use);
@@ -156,13 +162,15 @@ function lowerIntersection(lowering: Lowering, type: ts.IntersectionType, use: U
     const others = type.types.filter((part) => part !== base);
     const branded = others.every((part) => lowering.predicates.isBrand(part, base));
     if (simple.length + special.length > 1 || !branded) return lowering.refuse("SVC142", use, lowering.printType(type));
-    return lowering.shape(base, { ...use, syntax: undefined });
+    return lowering.shape(base, { ...use, isPart: true });
   }
   const [name] = type.types.flatMap(
     (part) => lowering.predicates.builtIn(part) ?? lowering.predicates.builtInBase(part) ?? [],
   );
   if (name !== undefined) return lowering.refuse("SVC135", use, `${name} in ${lowering.printType(type)}`);
-  return lowering.define(type, use, (inner) => lowerStructure(lowering, type, inner));
+  return lowering.define(type, use, (inner) =>
+    addTypeComment(lowering, lowerStructure(lowering, type, inner), type, inner),
+  );
 }
 
 function lowerObjectType(lowering: Lowering, type: ts.Type, use: Use): Shape {

@@ -7,9 +7,10 @@ import type { Program } from "../../project/program.js";
 import { ts } from "../../project/typescript.js";
 import { DeclaredOrder } from "../declared-order.js";
 import { ShapeDefinitions } from "../definitions.js";
-import { Comments, endOfTag } from "../jsdoc.js";
+import { Comments, type Constraint, endOfTag } from "../jsdoc.js";
 import { TypePredicates } from "../type-predicates.js";
 import { MAX_DEPTH, SyntaxReader, type TypeSyntax } from "../type-syntax.js";
+import { TypeSources } from "./type-sources.js";
 
 /** A program, with caches that all tools share. */
 export interface TypeReader {
@@ -28,8 +29,14 @@ export function readTypes(program: Program): TypeReader {
 /** One use of a type: its name and node for diagnostics, its syntax, and the nesting depth. */
 export interface Use extends Where {
   readonly syntax: TypeSyntax | undefined;
+  /** Syntax before its aliases were followed, for the order of members and parts. */
+  readonly written?: TypeSyntax | undefined;
   /** Number of levels since the last named type. */
   readonly depth: number;
+  /** Whether the syntax is of a union or intersection that the type is a part of. */
+  readonly isPart?: boolean;
+  /** Whether the type is that of a member of a mapped type, whose comment may be for another type. */
+  readonly isMapped?: boolean;
 }
 
 export interface Where {
@@ -57,6 +64,7 @@ export class Lowering {
   readonly order: DeclaredOrder;
   readonly predicates: TypePredicates;
   readonly syntax: SyntaxReader;
+  readonly sources: TypeSources;
   readonly definitions = new ShapeDefinitions();
   readonly toolName: string;
   readonly shape: (type: ts.Type, use: Use) => Shape;
@@ -67,10 +75,17 @@ export class Lowering {
   #open = new Map<ts.Symbol, number>();
   readonly #postponed: (() => void)[] = [];
   #count = 0;
+  readonly #keys = new Map<ts.Type, Map<string, object>>();
   /** Shapes of input members with names like secrets. */
   readonly secrets = new Map<Shape, Where & { readonly detail: string }>();
   /** Shapes that contain no secret. */
   readonly notSecret = new WeakSet<Shape>();
+  /** Tags that set the keywords of shapes. */
+  readonly tagPlaces = new WeakMap<object, ts.Node>();
+  /** Tags that constrain some shape. */
+  readonly applied = new Set<ts.Node>();
+  /** Tags of aliases of unions, for parts of the unions to which they do not apply. */
+  readonly unapplied: { readonly constraint: Constraint; readonly at: Where; readonly detail: string }[] = [];
   /** Shapes without values, with the types that they come from. */
   readonly #impossibles = new WeakMap<Shape, Where & { readonly detail: string | undefined }>();
 
@@ -82,6 +97,7 @@ export class Lowering {
     this.order = types.order;
     this.predicates = new TypePredicates(types.program);
     this.syntax = types.syntax;
+    this.sources = new TypeSources(types);
     this.shape = (type, use) => lowerType(this, type, use);
   }
 
@@ -89,7 +105,7 @@ export class Lowering {
    * Reports a diagnostic once for each place. Errors in a dependency's type are reported once for the member that has
    * it.
    */
-  report(code: Code, use: Where, detail?: string, hint?: string): void {
+  report(code: Code, use: Where, detail?: string, hint?: string, related: readonly ts.Node[] = []): void {
     const { author, comment, subject } = use;
     const place = this.program.at(use.node, comment?.end ?? endOfTag(use.node), comment?.pos);
     const found =
@@ -102,7 +118,16 @@ export class Lowering {
         other.place !== undefined &&
         placeText(other.place) === placeText(place),
     );
-    if (!repeated) this.diagnostics.push(found);
+    if (repeated) return;
+    const places = related.map((node) => ({ message: "this tag", place: this.program.at(node, endOfTag(node)) }));
+    this.diagnostics.push(places.length === 0 ? found : { ...found, related: places });
+  }
+
+  /** Reports tags of unions that apply to no part. */
+  reportUnapplied(): void {
+    for (const { constraint, at, detail } of this.unapplied) {
+      if (!this.applied.has(constraint.node)) this.report("SVC171", at, detail);
+    }
   }
 
   refuse(code: Code, use: Use, detail?: string): Shape {
@@ -146,7 +171,8 @@ export class Lowering {
     const symbol = type.aliasSymbol ?? type.getSymbol();
     const isObject = (type.flags & (TypeFlags.Object | TypeFlags.Intersection)) !== 0 && !this.predicates.isList(type);
     const naming = { name: symbol?.name, isObject, subject: use.subject };
-    return this.definitions.define(type, naming, (isNamed) => {
+    const key = this.#keyOf(type, this.sources.tagsOfArguments(use.syntax));
+    return this.definitions.define(key, naming, (isNamed) => {
       if (!isNamed || symbol === undefined) return make(use);
       const open = this.#open.get(symbol) ?? 0;
       if (open > MAX_DEPTH || ++this.#count > MAX_TYPES) return this.refuseDepth(use);
@@ -160,10 +186,20 @@ export class Lowering {
       const before = new Map(this.#open);
       this.#postponed.push(() => {
         this.#open = before;
-        this.definitions.complete(type, lowered());
+        this.definitions.complete(key, lowered());
       });
       return undefined;
     });
+  }
+
+  /** Identity of a type whose type arguments have constraints. */
+  #keyOf(type: ts.Type, tags: string): object {
+    if (tags === "") return type;
+    const keys = this.#keys.get(type) ?? new Map<string, object>();
+    this.#keys.set(type, keys);
+    const key = keys.get(tags) ?? {};
+    keys.set(tags, key);
+    return key;
   }
 
   /** Lowers the postponed types. */

@@ -5,9 +5,9 @@ import { ts } from "../../project/typescript.js";
 import { annotate, idleComments } from "../jsdoc.js";
 import { looksSecret } from "../secret-names.js";
 import { escapeRegex } from "../template-pattern.js";
-import { ABSENT } from "../type-predicates.js";
-import { type TypeArguments, type TypeSyntax, typeAnnotation } from "../type-syntax.js";
-import { addConstraints, onShape, recordTags } from "./comments.js";
+import { ABSENT, resolveAccess, unionConstituents } from "../type-predicates.js";
+import { linksOf, type TypeArguments } from "../type-syntax.js";
+import { addConstraints, lowerSources, onShape, recordTags, reportOutOfReach } from "./comments.js";
 import { lowerDataRef } from "./data-refs.js";
 import type { Lowering, Use } from "./lowering.js";
 import { lowerWithoutUndefined } from "./unions.js";
@@ -16,7 +16,7 @@ const { TypeFlags } = ts;
 
 /** Lowers an object type. If a required member has no values, the object has none either. */
 export function lowerStructure(lowering: Lowering, type: ts.Type, use: Use): Shape {
-  const shape = lowerObject(lowering, type, use, lowering.order.memberOrder(type, use.syntax));
+  const shape = lowerObject(lowering, type, use, lowering.order.memberOrder(type, use.written ?? use.syntax));
   return shape.members.map((member) => member.shape).find(isNever) ?? shape;
 }
 
@@ -39,7 +39,7 @@ function lowerObject(
   const values = lowering.syntax.mappedValues(use.syntax);
   const members: Member[] = [];
   for (const property of properties) {
-    const member = lowerMember(lowering, property, environment, values, use, payload);
+    const member = lowerMember(lowering, property, type, environment, use, payload);
     if (member !== undefined) members.push(member);
   }
   let closed = false;
@@ -76,19 +76,30 @@ function keyPattern(lowering: Lowering, key: ts.Type, use: Use): string | undefi
 function lowerMember(
   lowering: Lowering,
   property: ts.Symbol,
+  owner: ts.Type,
   environment: TypeArguments,
-  values: TypeSyntax | undefined,
   outer: Use,
   port: boolean,
 ): Member | undefined {
   const subject = subjectOf(outer.subject, property);
   const place = lowering.placeIn(outer, nameOf(property));
-  const annotation = typeAnnotation(property);
-  const syntax = annotation === undefined ? values : { node: annotation, environment };
+  const [syntax, ...others] = lowering.sources.memberSyntaxes(property, owner, outer.syntax, environment);
   const use: Use = { subject, ...place, syntax, depth: outer.depth };
   if (refuseMember(lowering, property, use)) return undefined;
 
-  const type = lowering.checker.getTypeOfSymbol(property);
+  const type = resolveAccess(lowering.checker, lowering.checker.getTypeOfSymbol(property));
+  const { keyType, mappedType } = linksOf(property);
+  if (syntax === undefined && keyType !== undefined) {
+    const key = keyType.isStringLiteral() ? keyType.value : property.name;
+    const template = mappedType?.declaration?.type;
+    const names = template !== undefined && ts.isIndexedAccessTypeNode(template) ? [property.name, key] : undefined;
+    for (const part of unionConstituents(type))
+      reportOutOfReach(lowering, part, { ...use, syntax: outer.syntax }, names);
+  }
+  for (const base of lowering.types.comments.untagged(property)) {
+    for (const part of unionConstituents(type))
+      reportOutOfReach(lowering, part, { ...use, syntax: { node: base, environment } });
+  }
   const parts = type.isUnion() ? type.types : [type];
   const absent = parts.some((part) => part.flags & ABSENT);
   const optional = (property.flags & ts.SymbolFlags.Optional) !== 0 || absent;
@@ -101,11 +112,15 @@ function lowerMember(
       : optional
         ? lowerWithoutUndefined(lowering, type, use)
         : lowering.shape(type, use));
-  const bare: Shape = isNever(found) && optional ? { kind: "null" } : found;
+  const shaped = others.reduce(
+    (made, each) => lowerSources(lowering, type, { ...use, syntax: each }, () => made),
+    found,
+  );
+  const bare: Shape = isNever(found) && optional ? { kind: "null" } : shaped;
 
   const comment = lowering.types.comments.of(property);
   if (use.author === undefined) reportIdleComments(lowering, property, outer.subject);
-  const shape = addConstraints(lowering, bare, comment, use);
+  const shape = addConstraints(lowering, bare, comment, { ...use, isMapped: keyType !== undefined });
   if (comment.notSecret || lowering.notSecret.has(bare)) lowering.notSecret.add(shape);
   else if (looksSecret(property.name)) lowering.secrets.set(shape, { ...use, detail: property.name });
   const fitting = onShape(comment, shape);

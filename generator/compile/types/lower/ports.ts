@@ -50,7 +50,8 @@ export function lowerOutput(lowering: Lowering, { type, syntax, node }: TypeUse)
   const parts = type.isUnion() ? lowering.order.unionOrder(type.types, syntax) : [type];
   const variants: OutputVariant[] = [];
   for (const part of parts) {
-    const variant = lowerVariant(lowering, part, { ...use, syntax: lowering.syntax.constituentSyntax(part, syntax) });
+    const [source] = lowering.sources.sources(part, syntax, type.isUnion());
+    const variant = lowerVariant(lowering, part, { ...use, syntax: source?.syntax });
     if (variant === undefined) continue;
     if (variants.some(({ name }) => name === variant.name)) {
       lowering.diagnostics.push(diagnostic("SVC163", variant, JSON.stringify(variant.name)));

@@ -1,7 +1,7 @@
-import { isNever, type Literal, type Shape } from "../../model.js";
+import { distinctShapes, isNever, type Literal, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
 import { ABSENT } from "../type-predicates.js";
-import { addAliasComments, addEnumComment } from "./comments.js";
+import { addEnumComment, lowerSources } from "./comments.js";
 import type { Lowering, Use } from "./lowering.js";
 
 const { TypeFlags } = ts;
@@ -20,7 +20,7 @@ export function lowerUnion(lowering: Lowering, types: readonly ts.Type[], whole:
   const rest = types.filter((part) => !(part.flags & ABSENT));
   if (whole !== undefined && rest.length < types.length)
     return lowering.refuse("SVC136", use, lowering.printType(whole));
-  const ordered = lowering.order.unionOrder(rest, use.syntax);
+  const ordered = lowering.order.unionOrder(rest, use.written ?? use.syntax);
   const booleans = ordered.filter((part) => part.flags & TypeFlags.BooleanLiteral).length === 2;
   const branches: Shape[] = [];
   const values: Literal[] = [];
@@ -37,12 +37,12 @@ export function lowerUnion(lowering: Lowering, types: readonly ts.Type[], whole:
       if (values.length === 0) branches.push({ kind: "literal", values });
       values.push(literal ?? null);
     } else {
-      const branch = lowering.shape(part, { ...use, syntax: lowering.syntax.constituentSyntax(part, use.syntax) });
+      const branch = lowering.shape(part, { ...use, isPart: true });
       if (isNever(branch)) never ??= branch;
-      else branches.push(branch);
+      else branches.push(...(branch.kind === "union" && branch.doc === undefined ? branch.branches : [branch]));
     }
   }
-  return branches.length === 0 ? (never ?? lowering.impossible(use)) : unionOf(lowering, distinct(branches), use);
+  return branches.length === 0 ? (never ?? lowering.impossible(use)) : unionOf(lowering, distinctShapes(branches), use);
 }
 
 function unionOf(lowering: Lowering, found: readonly Shape[], use: Use): Shape {
@@ -72,28 +72,13 @@ export function lowerWithoutUndefined(lowering: Lowering, type: ts.Type, use: Us
   const rest = type.types.filter((part) => !(part.flags & ABSENT));
   const [only] = rest;
   if (rest.length === type.types.length) return lowering.shape(type, use);
-  if (rest.length === 1 && only !== undefined) {
-    const syntax = lowering.syntax.constituentSyntax(only, use.syntax) ?? use.syntax;
-    return lowering.shape(only, { ...use, syntax });
-  }
+  if (rest.length === 1 && only !== undefined) return lowering.shape(only, use);
   if (lowering.syntax.containsDataRef(type, use.syntax)) return lowering.refuseDataRef(use);
-  const shape = lowerUnion(lowering, rest, undefined, { ...use, depth: use.depth + 1 });
-  return addAliasComments(lowering, addEnumComment(lowering, shape, rest, use), use);
+  return lowerSources(lowering, type, use, (inner) =>
+    addEnumComment(lowering, lowerUnion(lowering, rest, undefined, { ...inner, depth: use.depth + 1 }), rest, use),
+  );
 }
 
 export function hasJson(value: Literal): boolean {
   return typeof value === "number" ? Number.isFinite(value) : typeof value !== "string" || value.isWellFormed();
-}
-
-function distinct(shapes: readonly Shape[]): readonly Shape[] {
-  const found = new Map<string, Shape>();
-  for (const shape of shapes) {
-    const text = JSON.stringify(shape, stringifyBigint);
-    if (!found.has(text)) found.set(text, shape);
-  }
-  return [...found.values()];
-}
-
-function stringifyBigint(_: string, value: unknown): unknown {
-  return typeof value === "bigint" ? `${value}n` : value;
 }

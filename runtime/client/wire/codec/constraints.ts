@@ -44,7 +44,7 @@ export function isMultiple(value: number | bigint, step: number | bigint): boole
 }
 
 /** A number as `digits` · 10^`exponent`, from its shortest decimal form; undefined if it is not finite. */
-function decimalOf(value: number | bigint): { readonly digits: bigint; readonly exponent: number } | undefined {
+export function decimalOf(value: number | bigint): { readonly digits: bigint; readonly exponent: number } | undefined {
   const found = /^(-?\d+)(?:\.(\d+))?(?:e(.+))?$/.exec(String(value));
   if (found === null) return undefined;
   const [, whole = "", fraction = "", exponent = 0] = found;
