@@ -393,7 +393,10 @@ test("tags that may not have the intended effect, and patterns that other engine
     "\\p{…} does not compile in Python's re",
   ];
   const noted: readonly (readonly [tag: string, ...notes: string[]])[] = [
-    ["@pattern ^\\d{3}$ the part number", "SVC196: it matches no text, because text follows $: write remarks above the tags"],
+    [
+      "@pattern ^\\d{3}$ the part number",
+      "SVC196: it matches no text, because text follows $: write remarks above the tags",
+    ],
     ["@pattern [A-Z]{3}", `SVC196: ${part}`],
     ["@pattern foo|bar"],
     ["@pattern (?<!a)b", `SVC197: ${around}`],
@@ -404,7 +407,11 @@ test("tags that may not have the intended effect, and patterns that other engine
   ];
   for (const [tag, ...notes] of noted) {
     const found = complaints(`{\n/** ${tag} */\na: string;\n}`);
-    assert.deepEqual(found.map((line) => line.replace(/ A\.Input\.a \d+ .*?(?:: |(?<=Length \d): )/, ": ")), notes, tag);
+    assert.deepEqual(
+      found.map((line) => line.replace(/ A\.Input\.a \d+ .*?(?:: |(?<=Length \d): )/, ": ")),
+      notes,
+      tag,
+    );
   }
 });
 
