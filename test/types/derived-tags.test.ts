@@ -44,7 +44,7 @@ function tagged(random: Random): Tagged {
   const kind = random.pick(["number", "number", "string", "bigint"]);
   const isText = kind === "string";
   const [low, high, step] = [random.below(3), 6 + random.below(3), random.pick([2, 3])];
-  const rules = isText
+  const rules: readonly (readonly [string, Accepts])[] = isText
     ? [
         [`@minLength ${low}`, textual(({ length }) => length >= low)],
         [`@maxLength ${high}`, textual(({ length }) => length <= high)],
@@ -56,8 +56,8 @@ function tagged(random: Random): Tagged {
         [`@exclusiveMinimum ${low}`, numeric((value) => value > low)],
         [`@multipleOf ${step}`, numeric((value) => value % step === 0)],
       ];
-  const chosen = (rules as readonly (readonly [string, Accepts])[]).filter(() => random.chance(0.5));
-  const wanted = chosen.length === 0 ? [rules[0] as readonly [string, Accepts]] : chosen;
+  const chosen = rules.filter(() => random.chance(0.5));
+  const wanted = chosen.length === 0 ? rules.slice(0, 1) : chosen;
   const numbers = [low - 1, low, low + 1, high - 1, high, high + 1, step, 12];
   return {
     tags: wanted.map(([tag]) => tag),
