@@ -309,7 +309,7 @@ def main():
             with open(0 if file == "-" else file, "rb") as stream:
                 content = stream.read()
         except OSError as error:
-            print(f"{file}: cannot be read: {error.strerror}")
+            print(f"undecided {file}: cannot be read: {error.strerror}")
             codes.add(2)
             continue
         for data in content.split(b"\0") if options.null else [content]:

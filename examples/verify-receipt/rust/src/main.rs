@@ -270,7 +270,7 @@ fn main() {
             _ => std::fs::read(&file).map(|bytes| content = bytes),
         };
         if let Err(error) = read {
-            println!("{file}: cannot be read: {error}");
+            println!("undecided {file}: cannot be read: {error}");
             verdicts.push(Verdict::Undecided);
             continue;
         }
@@ -278,7 +278,7 @@ fn main() {
         for data in parts {
             let (verdict, sentence) = match judge(data, leader_key, tool_key) {
                 Ok(Verdict::True) => (Verdict::True, "true".to_string()),
-                Ok(_) => (Verdict::Undecided, "undecided: the signatures verify; give both keys".to_string()),
+                Ok(_) => (Verdict::Undecided, "undecided the signatures verify; give both keys".to_string()),
                 Err(sentence) => (Verdict::False, format!("false {sentence}")),
             };
             println!("{} {file}", sentence);
