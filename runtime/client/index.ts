@@ -26,7 +26,6 @@ export {
   readReceipt,
   type VerifiedReceipt,
 } from "./leader/receipt/read-receipt.js";
-export type { EnclosedInputs, Receipt, ReceiptPort, ReceiptValue } from "./leader/receipt/receipt.js";
 export type { ReceiptOptions } from "./leader/receipt/result-receipt.js";
 export {
   buildEnvelope,
@@ -64,6 +63,7 @@ export type { MetaSchema, PortShape, VariantShape } from "./wire/bcs/bcs-shapes.
 export { InlineValue, WalrusValue } from "./wire/bcs/data.js";
 export { derivePorts } from "./wire/codec/ports.js";
 export type { ErrorCode, Ran } from "./wire/error-codes.js";
+export type { Receipt, ReceiptPort, ReceiptValue } from "./wire/receipt.js";
 export { SigningKey, VerifyKey } from "./wire/signature/ed25519-keys.js";
 export { InputHasher } from "./wire/signature/input-hash.js";
 export { invocationNonce } from "./wire/signature/nonce.js";

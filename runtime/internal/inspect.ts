@@ -4,7 +4,7 @@
  */
 
 export { engine } from "svc-client/internal/leader/engine";
-export { createReceipt } from "svc-client/internal/leader/receipt/receipt";
 export { laxEnvelope } from "svc-client/internal/leader/request/lax-request";
 export { prepareLeader } from "svc-client/internal/leader/request/request";
+export { commitmentsOf, createReceipt } from "svc-client/internal/wire/receipt";
 export { authorityOf } from "../config/listen-address.js";

@@ -13,6 +13,7 @@ import {
   SIGNATURE_VERSION,
   SignatureHeaders,
 } from "../wire/protocol.js";
+import type { Receipt } from "../wire/receipt.js";
 import { isMemoryName } from "../wire/replay-memory-header.js";
 import type { VerifyKey } from "../wire/signature/ed25519-keys.js";
 import { InputHasher } from "../wire/signature/input-hash.js";
@@ -45,7 +46,6 @@ import {
   LEADER_OPTIONS,
   type LeaderOptions,
 } from "./options.js";
-import type { Receipt } from "./receipt/receipt.js";
 import { type ReceiptOptions, receiptMaker } from "./receipt/result-receipt.js";
 import { isRepeatable, repeatUntil } from "./repeat.js";
 import {

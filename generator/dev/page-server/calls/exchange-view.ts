@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { DOMAINS, prettyJson, RESULT_CONTENT_TYPE, SignatureHeaders } from "svc-runtime/internal/generator";
-import { createReceipt, engine } from "svc-runtime/internal/inspect";
+import { commitmentsOf, createReceipt, engine } from "svc-runtime/internal/inspect";
 import {
   decodeResult,
   InputHasher,
@@ -99,7 +99,7 @@ function receiptText(
     leaderKeyId: signed.headers[names.leaderKeyId] as string,
     leaderPublicKey: Buffer.from(leader.key as string, "hex"),
     ports: ports.inputPorts,
-    texts: valuesOf(ports.inputPorts, signedTexts),
+    commitments: commitmentsOf(valuesOf(ports.inputPorts, signedTexts)),
     bcs: response.body,
     toolSignature: Buffer.from(headerOf(response, names.toolSignature) as string, "base64url"),
     toolPublicKey: Buffer.from(tool.key as string, "hex"),

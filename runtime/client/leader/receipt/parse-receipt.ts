@@ -18,7 +18,7 @@ import {
   MAX_U64,
   MAX_VALUES,
 } from "../../wire/protocol.js";
-import { RECEIPT_VERSION } from "./receipt.js";
+import { RECEIPT_VERSION } from "../../wire/receipt.js";
 
 /** Maximum size of a receipt in bytes. It holds all committed texts of a call (8 MiB) even where each needs escapes. */
 export const MAX_RECEIPT_BYTES = 12 * 1024 * 1024;

@@ -9,6 +9,7 @@ import { asBuffer } from "../../wire/bytes.js";
 import type { Contract } from "../../wire/codec/contract.js";
 import { derivePorts, PortError } from "../../wire/codec/ports.js";
 import { truncated } from "../../wire/printable.js";
+import { hex } from "../../wire/receipt.js";
 import { InputHasher } from "../../wire/signature/input-hash.js";
 import { outputHash, toolSignatureMessage } from "../../wire/signature/signature.js";
 import { engine } from "../engine.js";
@@ -19,7 +20,6 @@ import { OutputReader } from "../result/output-reader.js";
 import { decodeResult, type PublicKey, publicKey } from "../result/result.js";
 import type { OutputOf, ToolType, UntypedTool } from "../tool-types.js";
 import { parseReceipt, type ReceiptParts, ReceiptSyntaxError } from "./parse-receipt.js";
-import { hex } from "./receipt.js";
 
 export interface ReadReceiptOptions {
   /** Public key of the leader that you expect. Without it, the key in the receipt is only claimed to be a leader's. */

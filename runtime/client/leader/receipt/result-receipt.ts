@@ -5,19 +5,19 @@ import type { MetaSchema } from "../../wire/bcs/bcs-shapes.js";
 import { committedBytes } from "../../wire/envelope/committed-texts.js";
 import { EnvelopeReader } from "../../wire/envelope/envelope.js";
 import { SignatureHeaders } from "../../wire/protocol.js";
+import { commitmentsOf, createReceipt, type Receipt } from "../../wire/receipt.js";
 import type { VerifyKey } from "../../wire/signature/ed25519-keys.js";
 import { engine } from "../engine.js";
 import type { PreparedLeader } from "../request/request.js";
 import type { SignedRequest } from "../request/signed-request.js";
 import { type PublicKey, publicKey } from "../result/result.js";
-import { createReceipt, type EnclosedInputs, type Receipt } from "./receipt.js";
 
 export interface ReceiptOptions {
   /**
    * Encloses the input values, which the receipt otherwise only commits to: all of them, or those of the named ports.
    * None by default.
    */
-  readonly withInputs?: EnclosedInputs;
+  readonly withInputs?: boolean | readonly string[];
   /** Public key of the leader; needed only if another client signed the request with another key. */
   readonly leaderKey?: PublicKey;
 }
@@ -47,18 +47,32 @@ export function receiptMaker(source: ReceiptSource): (options?: ReceiptOptions) 
   const time = new Date();
   return (options = {}) => {
     checkNames("receipt", options, OPTIONS);
+    const { withInputs = false } = options;
     const { fqn, headerPrefix, ports, request, bcs, toolSignature, toolKey } = source;
-    const { inputHash, leaderSignature, nonce, headers, body } = request;
-    const names = new SignatureHeaders(headerPrefix);
-    const leaderPublicKey = leaderKeyOf(source, options.leaderKey);
-    const texts = new EnvelopeReader(ports)
-      .read(body)
-      .match(inputHash)
-      ?.map((values) => values.map(committedBytes));
-    if (texts === undefined) throw new TypeError("receipt: the input hash of the request is not that of its body");
-    const facts = { fqn, time, headerPrefix, leaderPublicKey, nonce, inputHash, leaderSignature, ports, texts, bcs };
-    const leader = { leaderId: headers[names.leaderId] as string, leaderKeyId: headers[names.leaderKeyId] as string };
-    return createReceipt({ ...facts, ...leader, toolSignature, toolPublicKey: toolKey.bytes }, options.withInputs);
+    const names = typeof withInputs === "boolean" ? [] : withInputs;
+    if (names.some((name) => !ports.some((port) => port.name === name))) {
+      throw new RangeError(`withInputs: expected names of input ports: ${ports.map(({ name }) => name).join(", ")}`);
+    }
+    const isEnclosed = (port: number) => withInputs === true || names.includes(ports[port]?.name as string);
+    const headers = new SignatureHeaders(headerPrefix);
+    const matched = new EnvelopeReader(ports).read(request.body).match(request.inputHash);
+    if (matched === undefined) throw new TypeError("receipt: the input hash of the request is not that of its body");
+    const texts = matched.map((values) => values.map(committedBytes));
+    const facts = {
+      ...request,
+      fqn,
+      time,
+      headerPrefix,
+      leaderId: request.headers[headers.leaderId] as string,
+      leaderKeyId: request.headers[headers.leaderKeyId] as string,
+      leaderPublicKey: leaderKeyOf(source, options.leaderKey),
+      ports,
+      commitments: commitmentsOf(texts),
+      bcs,
+      toolSignature,
+      toolPublicKey: toolKey.bytes,
+    };
+    return createReceipt(facts, (port, value) => (isEnclosed(port) ? texts[port]?.[value] : undefined));
   };
 }
 

@@ -1,9 +1,8 @@
 /** Receipts of calls: what their signatures cover, in one JSON document that is verified offline (docs/receipts.md). */
 
-import { Buffer } from "#platform/bytes";
 import { sha256 } from "#platform/hash";
-import type { PortShape } from "../../wire/bcs/bcs-shapes.js";
-import { asBuffer } from "../../wire/bytes.js";
+import type { PortShape } from "./bcs/bcs-shapes.js";
+import { asBuffer } from "./bytes.js";
 
 /** Version of the format. */
 export const RECEIPT_VERSION = 1;
@@ -42,9 +41,6 @@ export interface Receipt {
   readonly result: { readonly bcs: string; readonly signature: string; readonly public_key: string };
 }
 
-/** Which committed texts a receipt encloses: all, those of the named ports, or none. */
-export type EnclosedInputs = boolean | readonly string[];
-
 /** Everything that a receipt states. */
 export interface ReceiptFacts {
   readonly fqn: string;
@@ -58,24 +54,28 @@ export interface ReceiptFacts {
   readonly leaderSignature: Uint8Array;
   /** Input ports in schema order. */
   readonly ports: readonly PortShape[];
-  /** Committed texts of the ports. */
-  readonly texts: readonly (readonly Uint8Array[])[];
+  /** Commitments of the values of each port: 32 bytes each. */
+  readonly commitments: readonly (readonly Uint8Array[])[];
   readonly bcs: Uint8Array;
   readonly toolSignature: Uint8Array;
   readonly toolPublicKey: Uint8Array;
 }
 
+/** Commitments of texts. */
+export function commitmentsOf(texts: readonly (readonly Uint8Array[])[]): Uint8Array[][] {
+  return texts.map((values) => values.map((text) => sha256(text)));
+}
+
 /**
  * Creates the receipt of a call.
  *
- * @throws RangeError if `withInputs` names a port that the tool does not have
+ * @param enclosed returns the text of a value that the receipt encloses; undefined for the others
  */
-export function createReceipt(facts: ReceiptFacts, withInputs: EnclosedInputs = false): Receipt {
-  const { ports, texts } = facts;
-  const names = typeof withInputs === "boolean" ? [] : withInputs;
-  if (names.some((name) => !ports.some((port) => port.name === name))) {
-    throw new RangeError(`withInputs: expected names of input ports: ${ports.map(({ name }) => name).join(", ")}`);
-  }
+export function createReceipt(
+  facts: ReceiptFacts,
+  enclosed: (port: number, value: number) => Uint8Array | undefined = () => undefined,
+): Receipt {
+  const { ports, commitments } = facts;
   return {
     receipt: RECEIPT_VERSION,
     tool: facts.fqn,
@@ -87,11 +87,10 @@ export function createReceipt(facts: ReceiptFacts, withInputs: EnclosedInputs = 
       input_hash: base64(facts.inputHash),
       signature: base64(facts.leaderSignature),
       ports: ports.map(({ name, many }, i) => {
-        const isEnclosed = withInputs === true || names.includes(name);
-        const values = (texts[i] ?? []).map((text) => ({
-          commitment: base64(sha256(text)),
-          ...(isEnclosed && { text: Buffer.from(text).toString("utf8") }),
-        }));
+        const values = (commitments[i] ?? []).map((commitment, value) => {
+          const text = enclosed(i, value);
+          return { commitment: base64(commitment), ...(text && { text: asBuffer(text).toString("utf8") }) };
+        });
         return many ? { name, many: values } : { name, one: values[0] as ReceiptValue };
       }),
     },
