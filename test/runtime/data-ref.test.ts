@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import type { Codec } from "#client/wire/codec/contract.js";
 import { type DataRef, NexusData, NexusValue, OffchainToolOutput, portJson, WireFault } from "#runtime/index.js";
-import { JsonText, LeaderClient, LeaderError, publicKeyOf } from "#runtime/leader.js";
+import { JsonText, LeaderClient, LeaderError, publicKeyOf, type Receipt, readReceipt } from "#runtime/leader.js";
 import { type DevFault, DevStore } from "#runtime/storage/dev/dev-store.js";
 import {
   ByteBudget,
@@ -369,6 +369,21 @@ describe("the journal and the answer", () => {
       );
     await eventually(async () => warned());
     assert.equal((await storage.recover()).length, 1);
+    await server.close();
+  });
+
+  test("the callback of a returned value gets the receipt that the leader gets", async () => {
+    const got = gate<Receipt | undefined>();
+    const reference = {
+      nexusValue: () => NexusValue.walrus("A".repeat(43), Buffer.alloc(32, 1), 5, (receipt) => got.open(receipt)),
+    };
+    const render = tool(async () => ({ ok: { summary: "", report: reference, parts: ["a"] } }));
+    const server = await serveSigned([render]);
+    const client = await connect(render, server.url);
+    const mine = (await client.invoke({ value: 1 })).receipt();
+    const theirs = await got.promise;
+    assert.deepEqual({ ...theirs, time: "" }, { ...mine, time: "" });
+    assert.equal(readReceipt(JSON.stringify(theirs), { toolKey: publicKeyOf(TOOL_SEED) }).leader.id, alice.id);
     await server.close();
   });
 

@@ -41,6 +41,9 @@ export interface Receipt {
   readonly result: { readonly bcs: string; readonly signature: string; readonly public_key: string };
 }
 
+/** Commitments of the values of each port: 32 bytes each. */
+export type Commitments = readonly (readonly Uint8Array[])[];
+
 /** Everything that a receipt states. */
 export interface ReceiptFacts {
   readonly fqn: string;
@@ -54,15 +57,14 @@ export interface ReceiptFacts {
   readonly leaderSignature: Uint8Array;
   /** Input ports in schema order. */
   readonly ports: readonly PortShape[];
-  /** Commitments of the values of each port: 32 bytes each. */
-  readonly commitments: readonly (readonly Uint8Array[])[];
+  readonly commitments: Commitments;
   readonly bcs: Uint8Array;
   readonly toolSignature: Uint8Array;
   readonly toolPublicKey: Uint8Array;
 }
 
 /** Commitments of texts. */
-export function commitmentsOf(texts: readonly (readonly Uint8Array[])[]): Uint8Array[][] {
+export function commitmentsOf(texts: readonly (readonly Uint8Array[])[]): Commitments {
   return texts.map((values) => values.map((text) => sha256(text)));
 }
 

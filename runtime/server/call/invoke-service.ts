@@ -3,9 +3,11 @@
  * framework. Comments such as `// 3: 422` name the step of section 7 and the statuses that it can return.
  */
 
+import { committedBytes } from "svc-client/internal/wire/envelope/committed-texts";
 import { InputValues } from "svc-client/internal/wire/envelope/input-values";
 import { type ErrorCode, statusOf } from "svc-client/internal/wire/error-codes";
 import type { SignatureHeaders } from "svc-client/internal/wire/protocol";
+import { type Commitments, commitmentsOf, type Receipt } from "svc-client/internal/wire/receipt";
 import { type Repeat, readRepeat } from "svc-client/internal/wire/replay-memory-header";
 import type { Ed25519Engine } from "svc-client/internal/wire/signature/ed25519";
 import { replayTtlOf, type ToolkitRuntimeConfig } from "../../config/config.js";
@@ -235,10 +237,14 @@ export class InvokeService {
       }
       case "run": {
         const leave = await this.#takePlaceOrRelease(call, auth, inputBytes, claim.lease); // 503
+        // The run empties the call, and only results with stored values get a receipt.
+        const commitments = tool.refersToStored ? commitmentsIn(signed) : undefined;
         const run = this.#start(call, signed, leave, claim.lease); // 5, 6
         const answer = await run.answer;
         const reply = this.#reply(call, answer, auth);
-        return this.#finished(run, answer, reply);
+        return this.#finished(run, answer, reply, () => {
+          return commitments && this.#signer.receiptOf(call, auth, commitments, reply.headers, answer.body);
+        });
       }
     }
   }
@@ -392,12 +398,13 @@ export class InvokeService {
   }
 
   /** Adds to a reply the error of its run, or a function that runs the `returned` callbacks after it is sent. */
-  #finished(run: Run, { status, stored }: Answer, reply: Reply): Reply {
+  #finished(run: Run, { status, stored }: Answer, reply: Reply, receipt?: () => Receipt | undefined): Reply {
     if (status === 500) return { ...reply, error: reply.error ?? new Error(`the run failed: ${reply.code}`) };
     if (status === 504) return { ...reply, error: new InvocationAborted("timeout") };
     if (!stored) return reply;
     const sent = () => {
-      const settled = endsWithin(SETTLEMENT_LIMIT_MS, run.returned()).finally(() => this.#settlements.delete(settled));
+      const returned = run.returned(receipt?.());
+      const settled = endsWithin(SETTLEMENT_LIMIT_MS, returned).finally(() => this.#settlements.delete(settled));
       this.#settlements.add(settled);
     };
     return { ...reply, sent };
@@ -439,6 +446,11 @@ function signedCall(tool: ServedTool, auth: AuthContext, body: InputHolder<Uint8
     throw new RequestError("input_integrity_error", "the input hash of the header is not that of the body");
   }
   return { input: { texts }, auth, json: false };
+}
+
+/** Commitments to the input of a signed call. */
+function commitmentsIn({ input }: Call): Commitments | undefined {
+  return input && "texts" in input ? commitmentsOf(input.texts.map((values) => values.map(committedBytes))) : undefined;
 }
 
 /** Inputs of up to this many bytes are not counted: at the maximum number of runs, all of them together take 64 MiB. */

@@ -2,6 +2,7 @@
 
 import { asBuffer, base64url } from "svc-client/internal/wire/bytes";
 import { RESULT_CONTENT_TYPE, SIGNATURE_VERSION, type SignatureHeaders } from "svc-client/internal/wire/protocol";
+import { type Commitments, createReceipt } from "svc-client/internal/wire/receipt";
 import type { Ed25519Engine } from "svc-client/internal/wire/signature/ed25519";
 import type { SigningKey } from "svc-client/internal/wire/signature/ed25519-keys";
 import { outputHash, toolSignatureMessage } from "svc-client/internal/wire/signature/signature";
@@ -53,6 +54,31 @@ export class ResultSigner {
       unsealed(seal, key, auth.leaderSignature) ?? base64url(this.#sign(call, key, auth, outputHash(body)));
     const { version, toolSignature } = this.#options.headers;
     return [...RESULT_HEADERS, version, SIGNATURE_VERSION, toolSignature, signature];
+  }
+
+  /**
+   * Receipt of a signed result; undefined if the result is unsigned, or if the leader's key has left the allow-list.
+   *
+   * @param headers headers of the answer, from {@link headersOf}
+   */
+  receiptOf({ tool }: SignedFor, auth: AuthContext, commitments: Commitments, headers: readonly string[], bcs: Buffer) {
+    const { config, headers: names } = this.#options;
+    const leaderKey = config.leaders?.lookup(auth.leaderId, auth.leaderKeyId);
+    const toolKey = config.toolConfig(tool.fqn)?.signingKey;
+    const at = headers.indexOf(names.toolSignature);
+    if (leaderKey === undefined || toolKey === undefined || at === -1) return undefined;
+    return createReceipt({
+      ...auth,
+      fqn: tool.fqn,
+      time: new Date(),
+      headerPrefix: names.prefix,
+      leaderPublicKey: leaderKey.bytes,
+      ports: tool.contract.input,
+      commitments,
+      bcs,
+      toolSignature: Buffer.from(headers[at + 1] as string, "base64url"),
+      toolPublicKey: toolKey.publicKey,
+    });
   }
 
   /** Adds a seal to an answer, so that a result is signed once for all exact retries. */

@@ -13,6 +13,7 @@ import { textOf } from "../json/print.js";
 import { membersByName, stringValueOf } from "../json/read.js";
 import { parseJson } from "../json/scan.js";
 import { MAX_INLINE_BYTES, MAX_PORT_BYTES, MAX_VALUES } from "../protocol.js";
+import type { Receipt } from "../receipt.js";
 import type { ValueKind } from "./bcs-shapes.js";
 import { encodeNexusData, nexusDataSize } from "./bcs-writer.js";
 
@@ -86,13 +87,14 @@ export class WalrusValue {
   }
   /**
    * @param size bytes of the blob, if known; counts towards the resolved output budget and is not sent
-   * @param returned called after a result with this value was sent
+   * @param returned called after a result with this value was sent; gets the receipt of the call if the tool signed the
+   * result and its `Output` has a `DataRef`
    */
   constructor(
     readonly blobId: Uint8Array,
     readonly contentDigest: Uint8Array,
     readonly size?: number,
-    readonly returned?: () => void | Promise<void>,
+    readonly returned?: (receipt?: Receipt) => void | Promise<void>,
   ) {
     requireLength("Walrus blob id", blobId, 43);
     if (!isBlobId(Buffer.from(blobId).toString("latin1"))) {
@@ -145,14 +147,15 @@ export const NexusValue = {
    * @param blobId 43 characters of base64url, or their ASCII bytes
    * @param contentDigest 32 bytes, the SHA-256 of the content
    * @param size bytes of the content, if known
-   * @param returned called after a result with this value was sent
+   * @param returned called after a result with this value was sent; gets the receipt of the call if the tool signed the
+   * result and its `Output` has a `DataRef`
    * @throws {@link NexusDataError}
    */
   walrus(
     blobId: string | Uint8Array,
     contentDigest: Uint8Array,
     size?: number,
-    returned?: () => void | Promise<void>,
+    returned?: (receipt?: Receipt) => void | Promise<void>,
   ): WalrusValue {
     return new WalrusValue(typeof blobId === "string" ? Buffer.from(blobId) : blobId, contentDigest, size, returned);
   },

@@ -5,6 +5,7 @@
 
 import type { WalrusValue } from "svc-client/internal/wire/bcs/data";
 import { WireFault } from "svc-client/internal/wire/fault";
+import type { Receipt } from "svc-client/internal/wire/receipt";
 import {
   type AuthContext,
   InvalidInput,
@@ -179,10 +180,10 @@ export class Execution {
    * Calls the `returned` callbacks of stored values after their result was sent. Resolves when all have ended; never
    * rejects.
    */
-  async returned(): Promise<void> {
+  async returned(receipt: Receipt | undefined): Promise<void> {
     for (const value of this.#stored) {
       try {
-        await value.returned?.();
+        await value.returned?.(receipt);
       } catch (error) {
         this.#log.warn(
           { err: error },

@@ -4,6 +4,7 @@
  */
 
 import { AsyncResource } from "node:async_hooks";
+import type { Receipt } from "svc-client/internal/wire/receipt";
 import { type AuthContext, InvocationAborted, type Logger } from "../../../tool.js";
 import { type Answer, type Call, errorAnswer, type Health } from "../messages.js";
 import { authorizeOnNew, Execution, healthOf } from "./execution.js";
@@ -89,8 +90,8 @@ export class Run implements Due {
   }
 
   /** Calls the `returned` callbacks of stored values after the result was sent. Never rejects. */
-  returned(): Promise<void> {
-    return this.#execution.returned();
+  returned(receipt: Receipt | undefined): Promise<void> {
+    return this.#execution.returned(receipt);
   }
 
   abort(reason: InvocationAborted["reason"]): void {

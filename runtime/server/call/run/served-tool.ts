@@ -29,6 +29,8 @@ export class ServedTool implements ToolCode {
   readonly undeclared: ReturnType<typeof undeclaredNotice>;
   readonly rounded = new Set<string>();
   readonly deadlines = new RunDeadlines();
+  /** Whether results may refer to stored values (`DataRef`). */
+  readonly refersToStored: boolean;
 
   /** @throws {@link StartupError} if the class cannot be served; the message tells how to fix it */
   constructor(readonly tool: SvcToolClass) {
@@ -73,6 +75,7 @@ export class ServedTool implements ToolCode {
       .map((segment) => `/${segment}`)
       .join("");
     this.envelope = new EnvelopeReader(contract.input);
+    this.refersToStored = contract.output.some(({ ports }) => ports.some(({ held }) => held));
     this.input = new InputDecoder(contract);
     this.heapBytesOf = heapBytesOf(contract);
     this.output = new OutputEncoder(contract);
