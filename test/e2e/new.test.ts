@@ -167,7 +167,7 @@ test("docs/get-started.md, with a type error that is corrected", ONLY_POSIX, asy
       },
     ],
     [
-      `npx svc-gen invoke '{"name":"Ada"}' --signed --replay --tamper`,
+      `npx svc-gen invoke '{"name":"Ada"}' --signed --replay`,
       (command, shown) => {
         const { status, out, err } = typed(command);
         assert.deepEqual([status, withoutTimes(out + err)], [0, withoutTimes(shown)]);

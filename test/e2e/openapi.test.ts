@@ -1,4 +1,4 @@
-/** docs/openapi.md is true: a client made from the document of a running server calls it, and the reference page is the page server's. */
+/** docs/openapi.md is true: a client made from the document of a running server calls it. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -8,7 +8,6 @@ import { createServer, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
-import { gunzipSync } from "node:zlib";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { CliProcess } from "../generator/cli-process.js";
 import { ToolProject } from "../generator/project.js";
@@ -210,61 +209,8 @@ describe("a server that accepts unsigned calls", PATIENCE, () => {
     }
   });
 
-  test("the reference page loads only local files and calls tools through the page's server", async () => {
-    const index = await ask(`${dev.page}reference`);
-    assert.match(
-      `${index.headers["content-security-policy"]}`,
-      /^default-src 'none'; script-src 'self';.*connect-src 'self'/,
-    );
-    const text = `${gunzipSync(index.body)}`;
-    assert.ok(text.includes(`data-server="${dev.url}"`));
-    const named = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = ""]) => path);
-    assert.deepEqual(
-      named.filter((path) => !/^(?:reference\/|data:|openapi\.json$)/.test(path)),
-      [],
-    );
-    for (const path of named.filter((each) => each.startsWith("reference/"))) {
-      const { status, body } = await ask(dev.page + path);
-      assert.equal(status, 200, path);
-      const file = `${gunzipSync(body)}`;
-      assert.ok(file.length > 10 && !file.includes("sourceMappingURL"), path);
-    }
-    for (const path of ["reference/", "reference/x.js", "reference/LICENSE", "openapi.json/"]) {
-      assert.equal((await ask(dev.page + path)).status, 404, path);
-    }
-
-    const input = '{"a":1,"b":2,"label":"x","tags":["y"]}';
-    const { origin } = new URL(dev.page);
-    const headers = {
-      ...{ accept: "application/json", "content-type": "application/json", "content-length": `${input.length}` },
-      ...{ origin, "sec-fetch-site": "same-origin" },
-    };
-    const forwarded = await ask(`${dev.page}tools/sum/invoke`, headers, input);
-    assert.deepEqual(
-      [forwarded.status, forwarded.headers["content-type"], `${forwarded.body}`],
-      [200, "application/json", '{"ok":{"sum":3,"label":"x","tags":["y"]}}'],
-    );
-    for (const path of ["sum", "sum/health", "/sum/invoke", "som/invoke", "sum%2finvoke"]) {
-      assert.equal((await ask(`${dev.page}tools/${path}`, headers, input)).status, 404, path);
-    }
-    const length = { "content-length": "99999999" };
-    assert.equal((await ask(`${dev.page}tools/sum/invoke`, { ...headers, ...length }, "")).status, 413);
-    // Another page, a name that was rebound to this machine, and a page without the token.
-    for (const other of [
-      { origin: "http://tools.example" },
-      { host: "tools.example" },
-      { "sec-fetch-site": "same-site" },
-    ]) {
-      assert.equal((await ask(`${dev.page}tools/sum/invoke`, { ...headers, ...other }, input)).status, 403);
-    }
-    assert.equal((await ask(`${origin}/tools/sum/invoke`, headers, input)).status, 404);
-    assert.equal((await ask(`${origin}/reference`)).status, 404);
-  });
-
-  test("the tool server has neither the document nor the page, and refuses calls from the page", async () => {
-    for (const path of ["/openapi.json", "/reference", "/reference/reference.js"]) {
-      assert.equal((await ask(dev.url + path)).status, 404, path);
-    }
+  test("the tool server has no document, and refuses calls from the page", async () => {
+    assert.equal((await ask(`${dev.url}/openapi.json`)).status, 404);
     const origin = { origin: new URL(dev.page).origin };
     assert.equal((await ask(`${dev.url}/sum/invoke`, origin, "{}")).status, 403);
   });
@@ -319,9 +265,8 @@ describe("a server that requires signed calls", PATIENCE, () => {
     assert.ok(refused(JSON.parse(`${refusal.body}`)), `${refusal.body}`);
   });
 
-  test("--signed: the document describes signatures, and the page offers no calls", async () => {
+  test("--signed: the document describes signatures", async () => {
     const { info } = JSON.parse(`${(await ask(`${dev.page}openapi.json`)).body}`);
     assert.match(info.description, /^\*\*This server requires signed calls\.\*\*/m);
-    assert.match(`${gunzipSync((await ask(`${dev.page}reference`)).body)}`, /data-server=""/);
   });
 });

@@ -87,6 +87,14 @@ describe("--project and --out", () => {
     });
   }
 
+  it("diff and invoke read the meta.json of that project", async () => {
+    await done(elsewhere, "generate", ...options);
+    const compared = await svcGenIn(elsewhere, ["diff", ...options]);
+    assert.match(compared.err, /cannot read the meta\.json of git HEAD: /);
+    const { err } = await svcGenIn(elsewhere, ["invoke", "som", "{}", ...options.slice(0, 2)]);
+    assert.match(err, /unknown tool "som"; did you mean Sum\?/);
+  });
+
   it("doctor, config init and config check read the tools of that project", async () => {
     await done(elsewhere, "generate", ...options);
     const { out } = await svcGenIn(elsewhere, ["doctor", ...options, "--json"]);

@@ -68,6 +68,8 @@ interface Tricks {
   readonly method?: (method: string) => string;
   /** Changes the headers of an answer. */
   readonly answer?: (headers: OutgoingHttpHeaders, status: number) => OutgoingHttpHeaders;
+  /** Whether it keeps a body that was only announced waiting, without a word. */
+  readonly isSilent?: boolean;
   /** Whether it says under which address it was asked. True without it. */
   readonly forwarded?: boolean;
 }
@@ -110,7 +112,9 @@ async function gateway(server: string, tricks: Tricks = {}): Promise<string> {
     } else upstream.end(sent);
   };
   const { tls } = tricks;
-  return `${scheme}://127.0.0.1:${await listen(tls === undefined ? createServer(handle) : createTlsServer(tls, handle))}/tool`;
+  const front = tls === undefined ? createServer(handle) : createTlsServer(tls, handle);
+  if (tricks.isSilent) front.on("checkContinue", () => {});
+  return `${scheme}://127.0.0.1:${await listen(front)}/tool`;
 }
 
 async function listen(server: Server): Promise<number> {
@@ -469,6 +473,11 @@ describe("doctor of a gateway", () => {
     assert.equal(
       (await doctor(await gateway(origin, limited), "--size", "1000000")).of("size").detail,
       "a body of 1000000 bytes reaches the tool",
+    );
+    const { ok, detail } = (await doctor(await gateway(unsigned, { isSilent: true }))).of("size");
+    assert.equal(
+      `${ok} ${detail}`,
+      "null neither the server nor a gateway answered to an announced body of 12582912 bytes",
     );
     const small = countingTool({ path: "small" });
     const { url } = await serveSigned([small], { maxBody: 1000 });

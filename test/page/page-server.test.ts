@@ -196,6 +196,29 @@ describe("the page's server", () => {
     }
     await page.follow({ event: "line", line: `the tool writes ${secret}` }, () => "");
     assert.match(await firstEvents(page.url), /the tool writes ••••••••/);
+  });
+
+  test("shows a blocked server until it answers again, and sends a line of the log once", async () => {
+    const problems = async () => (await stateOf(page.url)).problems.map(({ title }) => title);
+    await page.follow({ event: "blocked", seconds: 5 }, () => "");
+    assert.deepEqual(await problems(), ["the server is blocked"]);
+    await page.follow({ event: "blocked", seconds: 0 }, () => "");
+    assert.deepEqual(await problems(), []);
+    const lines: string[] = [];
+    const stream = request(`${page.url}api/events`, (response) => {
+      response.setEncoding("utf8").on("data", (text: string) => lines.push(text));
+    }).end();
+    await page.follow({ event: "line", line: "once" }, () => "");
+    await until(() => lines.join("").includes("event: history"), "the page is open");
+    await page.follow({ event: "line", line: "last" }, () => "");
+    await until(() => lines.join("").includes("last"), "the last line arrives");
+    assert.equal(lines.join("").match(/"text":"once"/g)?.length, 1);
+    stream.destroy();
+  });
+
+  test("hides secrets of any length", async () => {
+    const secret = 'sk-"canary"-1';
+    const call = { fqn: "xyz.page.adding@1", kind: "call", input: "{}" };
     assert.equal(withoutSecrets(`{"a":"x","b":"xy"} ${secret}`, ["x", secret]), '{"a":"••••••••","b":"xy"} ••••••••');
     assert.equal((await post("call", { ...call, secrets: [1] })).status, 400);
   });

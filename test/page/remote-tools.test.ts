@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { remoteServer } from "#generator/dev/page-server/remote-tools.js";
 import { exchange } from "#generator/http/exchange.js";
+import { toolAddress } from "#generator/http/tools-at.js";
 import { atEnd } from "../teardown.js";
 
 /** A metadata document with a description of this many bytes. */
@@ -110,6 +111,21 @@ test("stops after a tool that does not answer", async () => {
   const { tools, problems, signed } = await remoteServer(url, undefined);
   assert.deepEqual([tools.length, signed, asked], [1, true, 1]);
   assert.match(problems[0]?.title ?? "", /\/cut, with the tools listed after it, is not shown$/);
+});
+
+test("the path of a tool may end in the name of an endpoint", async () => {
+  const url = await serverOf((request, response) => {
+    const isMeta = ["/shop/meta", "/shop/health/meta"].includes(request.url ?? "");
+    response.writeHead(isMeta ? 200 : 404).end(isMeta ? meta("xyz.page.shop@1") : "");
+  });
+  for (const [given, address] of [
+    ["shop/health", "shop/health"],
+    ["shop/health/invoke", "shop/health"],
+    ["shop/meta", "shop"],
+    ["shop/", "shop"],
+  ]) {
+    assert.equal(await toolAddress(`${url}/${given}`), `${url}/${address}`, given);
+  }
 });
 
 test("does not follow a redirect, and reports its status", async () => {

@@ -34,10 +34,11 @@ function Check({ kind }: { readonly kind: CheckKind }) {
   return (
     <button
       type="button"
-      popovertarget={isDisabled ? undefined : "checks"}
+      popovertarget="checks"
       aria-disabled={isDisabled}
-      onClick={() => {
-        if (!isDisabled) void call(kind, kind === "retry" ? repeatable() : undefined);
+      onClick={(event) => {
+        if (isDisabled) event.preventDefault();
+        else void call(kind, kind === "retry" ? repeatable() : undefined);
       }}
     >
       <span class="name">{label}</span>

@@ -238,7 +238,10 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     );
     await choose("Exchange");
     await page.getByRole("button", { name: "Checks" }).click();
-    assert.match(await page.getByRole("menu").innerText(), /Wrong key\s+✓ refused with 401 auth_failed/);
+    assert.match(
+      await page.getByRole("region", { name: "Protocol checks" }).innerText(),
+      /Wrong key\s+✓ refused with 401 auth_failed/,
+    );
     await page.keyboard.press("Escape");
     await page.getByLabel("sign as dev, key 0").uncheck();
     assert.match(await calling("Call unsigned"), /401 The signature is missing or was refused auth_failed/);
