@@ -454,9 +454,12 @@ class SchemaTypes {
     const members = [...namedSchemas(schema, "properties")].map(([name, member]) =>
       this.#member(name, member, required.has(name), ports, inner),
     );
-    const [pattern] = namedSchemas(schema, "patternProperties").values();
     const others = schema.get("additionalProperties");
-    const undeclared = others === undefined || others === false ? pattern : others;
+    const isAny = others === true || (others instanceof JsonObject && others.members.size === 0);
+    // A type cannot state patterns of names, so the values may be those of any pattern.
+    const values = [...namedSchemas(schema, "patternProperties").values()];
+    if (others instanceof JsonObject) values.unshift(others);
+    const undeclared = isAny ? others : values.length > 1 ? object(["anyOf", values]) : values[0];
     if (others === false && undeclared === undefined && members.length === 0 && !ports) {
       return { kind: "object", members, rest: text("never") };
     }

@@ -157,6 +157,17 @@ describe("schemas of other toolkits", () => {
     assert.deepEqual(await differencesOf(properties, required("i", "n", "map", "open", "some", "lists", "texts")), []);
   });
 
+  it("objects with several patterns of names have the values of each", async () => {
+    const patterns = '"patternProperties":{"^s_":{"type":"string"},"^n_":{"type":"number"}}';
+    const properties = [
+      `"a":{"type":"object",${patterns},"additionalProperties":false}`,
+      `"b":{"type":"object",${patterns},"additionalProperties":{"type":"boolean"}}`,
+    ].join(",");
+    const { sources } = await roundTrip(metadataOf(inputOf(properties, required("a", "b")), DONE));
+    assert.match(sources[0] ?? "", /a: (?:Record<string, |\{ \[\w+: string\]: )string \| number\b/);
+    assert.match(sources[0] ?? "", /b: (?:Record<string, |\{ \[\w+: string\]: )boolean \| string \| number\b/);
+  });
+
   it("objects that forbid other members are equal", async () => {
     const inner = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`;
     const none = `{"type":"object","additionalProperties":false}`;
