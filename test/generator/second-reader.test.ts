@@ -14,7 +14,7 @@ import type { ObjectShape, Shape, Tool } from "#generator/compile/model.js";
 import { loadSchemaLibrary } from "#generator/compile/project/program.js";
 import { CORRECTED, type DifferenceName, EXCUSED } from "#generator/compile/second-reader/differences.js";
 import { SecondReader } from "#generator/compile/second-reader/second-reader.js";
-import { type JsonObject, object } from "#generator/text/json.js";
+import { type JsonObject, object, printJson, readJson } from "#generator/text/json.js";
 import { sourceOf, ZOO } from "../types/zoo.js";
 import { readings, STRICT, ToolProject, toolSource } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
@@ -83,13 +83,15 @@ test("the list explains every difference in the type zoo, and every entry of the
   assert.ok(judged > 40 * compared.length, `${judged}`);
 });
 
+// biome-ignore-start lint/suspicious/noTemplateCurlyInString: types are source texts here
 const planted = new ToolProject({
   "src/order.ts": toolSource(
     "Order",
-    '{ id: string; lines: { amount: bigint; when?: Date }[]; kind: "a" | "b" | "c"; pair: { at: [string, number] }; note: string | null }',
+    '{ id: string; lines: { amount: bigint; when?: Date }[]; kind: "a" | "b" | "c"; pair: { at: [string, number] }; note: string | null; code: `a-${string}`; names: { [name: `x_${string}`]: 1 }; maybe: { at: [string, boolean?] } }',
     "{ ok: { total: number } } | { failed: { why: string } }",
   ),
 });
+// biome-ignore-end lint/suspicious/noTemplateCurlyInString: types are source texts here
 
 type Change = (shape: Shape) => Shape;
 
@@ -159,6 +161,21 @@ const FAULTS: readonly (readonly [fault: string, path: readonly string[], change
     /^Order\.Input\.note .*svc-gen: string; .* null \| string$/,
   ],
   [
+    "a wrong pattern",
+    ["code"],
+    () => ({ kind: "string", pattern: "^b-[\\s\\S]*$" }),
+    /^Order\.Input\.code .*svc-gen: string with a pattern; .* string with a pattern$/,
+  ],
+  [
+    "wrong names of an index signature",
+    ["names"],
+    (shape) => ({
+      ...(shape as ObjectShape),
+      indexes: [{ pattern: "^y_[\\s\\S]*$", shape: { kind: "literal", values: [1] } }],
+    }),
+    /^Order\.Input\.names\{\} .*svc-gen: names with the pattern \^y_.*; .* names with the pattern \^x_/,
+  ],
+  [
     "a closed object",
     ["pair"],
     (shape) => ({ ...(shape as ObjectShape), closed: true }),
@@ -207,6 +224,22 @@ class WrongSchemas extends Schemas {
     return object(...super.input(tool).members, this.#keyword);
   }
 }
+
+test("the second reading finds null missing in a nested tuple, which only a list port may lack", () => {
+  class Forgetful extends Schemas {
+    override input(tool: Tool): JsonObject {
+      return readJson(
+        printJson(super.input(tool)).replace('"type":["boolean","null"]', '"type":"boolean"'),
+      ) as JsonObject;
+    }
+  }
+  const messages = found((program, type, tool, _, reader) => reader.review(program, type, tool, new Forgetful()));
+  assert.deepEqual(messages.length, 1);
+  assert.match(
+    messages[0] ?? "",
+    /^SVC180 Order\.Input\.maybe\.at\[1\] .*svc-gen: true \| false; .* null \| true \| false$/,
+  );
+});
 
 test("ajv finds a keyword that no validator knows", () => {
   const messages = found((program, type, tool, _, reader) =>

@@ -26,7 +26,9 @@ interface Pair {
   readonly ours: Json;
   readonly library: Json;
   readonly subject: string;
-  /** Whether the part is an optional item of a tuple. */
+  /** Number of levels down to the ports: 0 for a port. */
+  readonly above: number;
+  /** Whether the part is an optional item of a `many` port. */
   readonly optional?: boolean;
   /** Whether the alternatives are the variants of an output. */
   readonly variants?: boolean;
@@ -52,15 +54,18 @@ export function compareReadings(ours: JsonObject, library: JsonObject, subject: 
     const more = [...one.scalars].some((each) => !other.scalars.has(each));
     if (more || (missing.length > 0 && !isListPort) || !samePatterns(one, other)) return differ;
     const objects = match(one.objects, other.objects, (a, b) => compareObjects(a, b, pair));
-    const lists = match(one.lists, other.lists, (a, b) => compareLists(a, b, pair.subject));
+    const lists = match(one.lists, other.lists, (a, b) => compareLists(a, b, pair));
     return objects === undefined || lists === undefined ? differ : [...objects, ...lists];
   };
 
   const samePatterns = (one: Alternatives, other: Alternatives): boolean => {
-    const exact = [...other.patterns].map((pattern) => pattern.replaceAll(".*", "[\\s\\S]*"));
-    if (one.patterns.size !== exact.length) return false;
-    if (!exact.every((pattern) => one.patterns.has(pattern))) excused.add("template");
-    return true;
+    const [mine, theirs] = [[...one.patterns], [...other.patterns]];
+    if (mine.length !== theirs.length) return false;
+    if (theirs.some((pattern) => !one.patterns.has(pattern))) excused.add("template");
+    return (
+      theirs.every((pattern) => mine.some((each) => agree(each, pattern))) &&
+      mine.every((each) => theirs.some((pattern) => agree(each, pattern)))
+    );
   };
 
   /** Disagreements of the pairing with the fewest of them; undefined if the numbers of alternatives differ. */
@@ -89,7 +94,12 @@ export function compareReadings(ours: JsonObject, library: JsonObject, subject: 
     return unmatched.flatMap((one, at) => between(one, left[at] as Form));
   };
 
-  const compareObjects = (one: ObjectForm, other: ObjectForm, { subject, variants }: Pair): readonly Disagreement[] => {
+  const compareObjects = (
+    one: ObjectForm,
+    other: ObjectForm,
+    { subject, variants, above: outer }: Pair,
+  ): readonly Disagreement[] => {
+    const above = outer - 1;
     const found: Disagreement[] = [];
     for (const name of new Set([...one.members.keys(), ...other.members.keys()])) {
       const [mine, theirs] = [one.members.get(name), other.members.get(name)];
@@ -97,7 +107,7 @@ export function compareReadings(ours: JsonObject, library: JsonObject, subject: 
       if (mine === undefined || theirs === undefined || mine.required !== theirs.required) {
         found.push({ subject: inner, ours: presence(mine), library: presence(theirs) });
       } else {
-        found.push(...compare({ ours: mine.schema, library: theirs.schema, subject: inner }));
+        found.push(...compare({ ours: mine.schema, library: theirs.schema, subject: inner, above }));
       }
     }
     return [...found, ...comparePatterns(one, other, subject), ...compareOthers(one, other, subject, variants)];
@@ -110,10 +120,12 @@ export function compareReadings(ours: JsonObject, library: JsonObject, subject: 
       const count = ({ length }: readonly unknown[]) => `an object with ${length} patternProperties`;
       return [{ subject: `${subject}{}`, ours: count(mine), library: count(theirs) }];
     }
-    return mine.flatMap(([, schema], at) => {
+    const named = (pattern: string) => `names with the pattern ${pattern}`;
+    return mine.flatMap(([own, schema], at) => {
       const [pattern, library] = theirs[at] as [string, Json];
+      if (!agree(own, pattern)) return [{ subject: `${subject}{}`, ours: named(own), library: named(pattern) }];
       excused.add(pattern.endsWith(NUMBER_INDEX.slice(1)) ? "number index" : "template");
-      return compare({ ours: schema, library, subject: `${subject}{}` });
+      return compare({ ours: schema, library, subject: `${subject}{}`, above: -1 });
     });
   };
 
@@ -126,10 +138,10 @@ export function compareReadings(ours: JsonObject, library: JsonObject, subject: 
     if (!(mine instanceof JsonObject) || !(theirs instanceof JsonObject)) {
       return mine === theirs ? [] : [{ subject, ours: openness(mine), library: openness(theirs) }];
     }
-    return compare({ ours: mine, library: theirs, subject: `${subject}{}` });
+    return compare({ ours: mine, library: theirs, subject: `${subject}{}`, above: -1 });
   };
 
-  const compareLists = (one: ListForm, other: ListForm, subject: string): readonly Disagreement[] => {
+  const compareLists = (one: ListForm, other: ListForm, { subject, above }: Pair): readonly Disagreement[] => {
     const [mine, theirs] = [one, other].map(({ items, least, others }) => {
       return `a tuple of ${items.length} items, of which ${least} are required, with ${others === false ? "no" : "any"} further items`;
     });
@@ -139,15 +151,32 @@ export function compareReadings(ours: JsonObject, library: JsonObject, subject: 
         ours: item,
         library: other.items[at] as Json,
         subject: `${subject}[${at}]`,
-        optional: at >= one.least,
+        above: -1,
+        optional: above === 0 && at >= one.least,
       });
     });
     return one.others === false
       ? places
-      : [...places, ...compare({ ours: one.others, library: other.others, subject: `${subject}[]` })];
+      : [...places, ...compare({ ours: one.others, library: other.others, subject: `${subject}[]`, above: -1 })];
   };
 
-  return { disagreements: compare({ ours, library, subject, variants }), excused };
+  const above = variants ? 2 : 1;
+  return { disagreements: compare({ ours, library, subject, variants, above }), excused };
+}
+
+/**
+ * Whether two patterns agree about a text that the library's pattern accepts, and about that text with a character before
+ * it. The patterns themselves differ: svc-gen's follow TypeScript's rules. A pattern without content is no opinion.
+ */
+function agree(ours: string, library: string): boolean {
+  const content = library.replace(/^\^(?:\(\?!\(\?:.*?\)\$\))?/, "").replace(/\$$/, "");
+  if (content === "") return true;
+  const text = content
+    .replaceAll(".*", "~")
+    .replaceAll(/\[0-9\][*+]/g, "7")
+    .replaceAll(/\\(.)/g, "$1");
+  const [mine, theirs] = [new RegExp(ours, "u"), new RegExp(library, "u")];
+  return [text, `?${text}`].every((each) => mine.test(each) === theirs.test(each));
 }
 
 function presence(member: { readonly required: boolean } | undefined): string {

@@ -15,7 +15,8 @@ export const CORRECTED = {
   "object types":
     "`object` also accepts arrays, and `{}` everything except null; the library accepts only JSON objects for both",
   never: "never has no value; the library throws an error",
-  "mapped strings": "Uppercase<string> and similar types are strings; the library derives an array of strings",
+  "mapped strings":
+    "Uppercase<string> and similar types are strings; the library derives an array of strings, and omits them from the pattern of a template literal type",
   "type parameter": "a type parameter of the class has its default type; the library derives an empty object",
   brand: "a branded type has the schema of its base; the library also requires an object",
   "list interface": "an interface that extends Array is an array; the library derives an object with Array's members",

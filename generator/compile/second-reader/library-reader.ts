@@ -141,7 +141,9 @@ export function openLibrary(program: Program): ReadType {
         return correct("never", { not: {} });
       }
       if (flags & ABSENT) return correct("absent value", { type: "null" });
-      if (flags & TypeFlags.StringMapping) return correct("mapped strings", { type: "string", pattern: "" });
+      if (flags & TypeFlags.StringMapping || isUnreadTemplate(type)) {
+        return correct("mapped strings", { type: "string", pattern: "" });
+      }
       const isComputed = (part: ts.Type) => (part.flags & (TypeFlags.Enum | TypeFlags.Union)) === TypeFlags.Enum;
       if (isComputed(type)) return { type: "number" };
       if (type.isUnion() && type.types.some(isComputed)) {
@@ -272,6 +274,15 @@ export function openLibrary(program: Program): ReadType {
     const text = JSON.stringify({ ...definition, definitions: { ...reader.ReffedDefinitions, ...shared } });
     return { schema: readJson(text) as JsonObject, corrected };
   };
+}
+
+/** Whether a template literal type has placeholders that the library omits from its pattern. */
+function isUnreadTemplate(type: ts.Type): boolean {
+  const read = TypeFlags.String | TypeFlags.Number | TypeFlags.BigInt;
+  return (
+    (type.flags & TypeFlags.TemplateLiteral) !== 0 &&
+    (type as ts.TemplateLiteralType).types.some(({ flags }) => !(flags & read))
+  );
 }
 
 const anyOf = (...types: readonly string[]): Definition => ({ anyOf: types.map((type) => ({ type })) });

@@ -19,7 +19,9 @@ const UNDECLARED = "~";
 interface ValueSlot {
   readonly schema: Json;
   readonly whole: (value: unknown) => unknown;
-  /** For an optional item of a tuple, null is not tried: list ports and other lists differ there. */
+  /** Number of levels down to the ports: 0 for a port. */
+  readonly above: number;
+  /** For an optional item of a `many` port, null is not tried: such ports and other lists differ there. */
   readonly optional?: boolean;
   /** Variants of an output get no undeclared member, because a second tag is always an error. */
   readonly variants?: boolean;
@@ -79,38 +81,38 @@ export function neighboursOf(root: JsonObject, variants: boolean): readonly unkn
     if (values.length < MAX_VALUES) values.push(value);
   };
 
-  const visit = ({ schema, whole, optional = false, variants = false }: ValueSlot): void => {
+  const visit = ({ schema, whole, above, optional = false, variants = false }: ValueSlot): void => {
     if (values.length >= MAX_VALUES) return;
     const { objects, lists, scalars } = alternativesOf(schema, root);
     const texts = [...scalars].flatMap((each) => (each.startsWith('"') ? [`${scalarOf(each)}x`] : []));
     for (const value of [...samplesOf(schema, []), ...STRANGERS, ...texts]) {
       if (value !== null || !optional) add(whole(value));
     }
-    for (const form of objects) if (isNew(form.node)) visitObject(form, whole, variants);
-    for (const form of lists) if (isNew(form.node)) visitList(form, whole);
+    for (const form of objects) if (isNew(form.node)) visitObject(form, whole, variants, above - 1);
+    for (const form of lists) if (isNew(form.node)) visitList(form, whole, above === 0);
   };
 
   const isNew = (node: JsonObject) => !seen.has(node) && seen.add(node) !== undefined;
 
-  const visitObject = (form: ObjectForm, whole: ValueSlot["whole"], variants: boolean): void => {
+  const visitObject = (form: ObjectForm, whole: ValueSlot["whole"], variants: boolean, above: number): void => {
     const base = objectOf(form, [form.node]);
     if (base === undefined) return;
     for (const [name, { schema }] of form.members) {
       // ajv ignores a member of this name.
       if (name === "__proto__") continue;
       add(whole(Object.fromEntries(Object.entries(base).filter(([other]) => other !== name))));
-      visit({ schema, whole: (value) => whole({ ...base, [name]: value }) });
+      visit({ schema, whole: (value) => whole({ ...base, [name]: value }), above });
     }
     if (variants) return;
     add(whole({ ...base, [UNDECLARED]: 1.5 }));
     const others = (schema: Json, name: string) =>
-      visit({ schema, whole: (value) => whole({ ...base, [name]: value }) });
+      visit({ schema, whole: (value) => whole({ ...base, [name]: value }), above: -1 });
     if (form.others instanceof JsonObject) others(form.others, UNDECLARED);
     // Patterns of numeric names match "7"; for other patterns no matching name is known.
     for (const [pattern, schema] of form.patterns) if (new RegExp(pattern, "u").test("7")) others(schema, "7");
   };
 
-  const visitList = (form: ListForm, whole: ValueSlot["whole"]): void => {
+  const visitList = (form: ListForm, whole: ValueSlot["whole"], port: boolean): void => {
     const base = listOf(form, [form.node]);
     if (base === undefined) return;
     add(whole(base.slice(0, -1)));
@@ -119,12 +121,13 @@ export function neighboursOf(root: JsonObject, variants: boolean): readonly unkn
       visit({
         schema,
         whole: (value) => whole([...base.slice(0, at), value, ...base.slice(at + 1)]),
-        optional: at >= form.least && at < form.items.length,
+        above: -1,
+        optional: port && at >= form.least && at < form.items.length,
       });
     }
   };
 
-  visit({ schema: root, whole: (value) => value, variants });
+  visit({ schema: root, whole: (value) => value, variants, above: variants ? 2 : 1 });
   return values;
 }
 
