@@ -30,7 +30,7 @@ import { atEnd } from "./teardown.js";
 
 const FULL = process.env.SVC_TEST_FULL === "1";
 /** Secrets of each kind of value. */
-const ROUNDS = FULL ? 20 : 1;
+const ROUNDS = FULL ? 10 : 1;
 
 /** Values that contain a mark; most are refused somewhere. */
 const SHAPES: readonly ((mark: string) => string)[] = [
@@ -449,14 +449,17 @@ test("a server's start: keys, PEM and configuration in files, settings in the en
     `redis://:${door.mark()}@[`,
     `rediss://x/${door.mark()}?a=${door.mark()}`,
   ];
-  for (let round = 0; round < ROUNDS; round++) {
+  // Each start is a process.
+  for (let round = 0; round < Math.min(ROUNDS, 3); round++) {
     const settings = FULL ? SETTINGS : [pick(SETTINGS), pick(SETTINGS)];
     for (const name of settings) {
       // A path is printed, unless it looks like a key.
       const values = name.endsWith("_PATH") ? keyTexts(door).slice(0, 9) : [...redis(door), door.text(), door.mark()];
       await start({ [name]: pick(values).replaceAll("\0", "") });
     }
-    await start({ SVC_TOOLKIT_CONFIG_PATH: file("start.json", pick(CONFIGS)(JSON.stringify(pick(keyTexts(door))))) });
+    await start({
+      SVC_TOOLKIT_CONFIG_PATH: file("start.json", pick(CONFIGS)(JSON.stringify(pick(keyTexts(door).slice(0, -1))))),
+    });
     await start({
       SVC_TOOL_TLS_CERT_PATH: file("cert.pem", pick(keyTexts(door))),
       SVC_TOOL_TLS_KEY_PATH: file("key.pem", pick(keyTexts(door))),
@@ -493,7 +496,7 @@ test("commands: keys, config, invoke, doctor, import, and the files that they wr
     const init = ["config", "init", `new${round}.json`, "--tool-private-key", "a.key"];
     await command([...init, "--project", join(REPOSITORY, "examples/sum"), "--leader-public-key", "11".repeat(32)]);
     for (const config of CONFIGS) {
-      write("b.json", config(JSON.stringify(pick(keyTexts(door)))));
+      write("b.json", config(JSON.stringify(pick(keyTexts(door).slice(0, -1)))));
       await command(["config", "check", "b.json"]);
     }
     write(".env", `TOKEN=${door.mark()}\nSVC_LOG_LEVEL=${door.mark()}\nBROKEN ${door.mark()}\nPEM="${door.mark()}\n`);

@@ -116,11 +116,16 @@ const MAX_KEY_PATH = 80;
 
 /** Describes a path that looks like a key or the content of a file; undefined for a path that messages may show. */
 export function hiddenPath(path: string): string | undefined {
-  const parts = path.slice(-MAX_KEY_PATH).split("/");
+  return path.split(/["'\s]|^\w+=/).some(endsInKey) ? "a key" : contentKind(path);
+}
+
+/** Whether a text ends in a key, also in one with some digits too few or too many. */
+function endsInKey(text: string): boolean {
+  const parts = text.slice(-MAX_KEY_PATH).split("/");
+  if (/^(?:0x)?[0-9a-f]{48,}$/i.test(parts.at(-1) ?? "")) return true;
   const ends = parts.map((_, at) => parts.slice(at).join("/"));
   // A path in lower case can be valid base64, but the base64 of 32 random bytes contains a capital letter.
-  const isKey = ends.some((end) => (!end.includes("/") || /[A-Z]/.test(end)) && looksLikeKey(end));
-  return isKey ? "a key" : contentKind(path);
+  return ends.some((end) => (!end.includes("/") || /[A-Z]/.test(end)) && looksLikeKey(end));
 }
 
 function unreadableMessage(got: string, remedy = REMEDIES[got] ?? "correct the path or create the file"): string {

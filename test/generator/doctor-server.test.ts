@@ -662,7 +662,10 @@ it("usage errors", async () => {
     await run("htps://user:password@a"),
     '2 svc-gen: doctor expects the URL of a tool, such as https://tools.example.org/sum, got "htps://…@a"',
   );
-  assert.match(await run("07".repeat(32)), /, got a key$/);
+  const key = "07".repeat(32);
+  for (const text of [key, key.slice(2), `${key}00`, `"${key}"`, `KEY=${key}`]) {
+    assert.match(await run(text), /, got a key$/, text);
+  }
   assert.equal(await run("http://a", "http://b"), "2 svc-gen: doctor takes [URL], got 2 arguments");
   assert.equal(await run("--size", "5"), "2 svc-gen: --size applies only with a URL: svc-gen doctor URL");
   assert.equal(

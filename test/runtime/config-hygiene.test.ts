@@ -26,7 +26,10 @@ const config = (tools: Record<string, object>, list?: string) =>
   `{"signed_http":{${list === undefined ? `"allowed_leaders":${allowList}` : `"allowed_leaders_path":${JSON.stringify(list)}`},"tools":${JSON.stringify(tools)}}}`;
 const keyed = { response_signing_key: SEED };
 const warnings = (log: readonly LogEntry[]) =>
-  log.filter(({ level, fields }) => level === "warn" && fields.signed === undefined).map(({ message }) => message);
+  log
+    .filter(({ level, fields }) => level === "warn" && fields.signed === undefined)
+    .map(({ message }) => message)
+    .filter((message) => !message.startsWith("authorize of "));
 const FAULT = "must not be writable by every user of this machine; remove that permission (chmod o-w)";
 
 describe("permissions of files", { skip: process.platform === "win32" }, () => {
