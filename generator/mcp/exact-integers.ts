@@ -65,7 +65,8 @@ function digitNode(schema: Plain, lenient: boolean): Plain {
   const about = `An integer as decimal digits${limits.join("")}.`;
   return {
     type: all.length === 1 ? all[0] : all,
-    pattern: DIGITS,
+    // A text that is not an integer is text.
+    ...([type].flat().includes("string") ? {} : { pattern: DIGITS }),
     ...mapEntries(rest, texts),
     description: description === undefined ? about : `${String(description)} (${about})`,
   };
@@ -239,8 +240,11 @@ export function judgeOf(schema: unknown): (value: unknown) => string | undefined
   };
 }
 
-const inward: Convert = (_, value, path) => {
-  if (typeof value === "string") return digits.test(value) ? new Exact(value) : value;
+const inward: Convert = ({ type }, value, path) => {
+  if (typeof value === "string") {
+    const mayBeText = [type].flat().includes("string");
+    return digits.test(value) && !(mayBeText && isBeyond64Bits(value)) ? new Exact(value) : value;
+  }
   if (typeof value === "number" ? !Number.isInteger(value) || Number.isSafeInteger(value) : typeof value !== "bigint") {
     return value;
   }
@@ -248,6 +252,10 @@ const inward: Convert = (_, value, path) => {
     `${pathText(path)}: expected the integer as a string of digits, got a number beyond ±(2^53−1), which the client has probably rounded`,
   );
 };
+
+function isBeyond64Bits(text: string): boolean {
+  return BigInt.asUintN(64, BigInt(text)) !== BigInt(text) && BigInt.asIntN(64, BigInt(text)) !== BigInt(text);
+}
 
 const outward: Convert = (_, value) =>
   typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value)) ? String(value) : value;

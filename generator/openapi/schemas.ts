@@ -33,7 +33,8 @@ export class SchemaComponents {
    * @param prefix unique to the tool
    */
   addTool(prefix: string, inputSchema: JsonObject, outputSchema: JsonObject): ToolSchemas {
-    const input = this.#add(`${prefix}.Input`, withListBounds(inputSchema, inputSchema), prefix, inputSchema);
+    const ports = withIntegerNotes(withListBounds(inputSchema, inputSchema));
+    const input = this.#add(`${prefix}.Input`, ports, prefix, inputSchema);
     const result = this.#add(`${prefix}.Result`, resultSchema(outputSchema), prefix, outputSchema);
     return { input, result };
   }
@@ -76,6 +77,22 @@ function withListBounds(ports: JsonObject, root: JsonObject): JsonObject {
   const bounded = [...properties.members].map(([name, schema]) => [name, boundedList(schema, root)] as const);
   return withKeyword(ports, "properties", object(...bounded));
 }
+
+/** Adds to the description of each port with an integer that 1.0, which JSON Schema takes for an integer, is refused. */
+function withIntegerNotes(ports: JsonObject): JsonObject {
+  const properties = ports.get("properties");
+  if (!(properties instanceof JsonObject)) return ports;
+  const isInteger = (schema: Json | undefined): boolean =>
+    schema instanceof JsonObject && ([schema.get("type")].flat().includes("integer") || isInteger(schema.get("items")));
+  const noted = [...properties.members].map(([name, schema]) => {
+    if (!(schema instanceof JsonObject) || !isInteger(schema)) return [name, schema] as const;
+    const description = [schema.get("description") ?? "", INTEGER_NOTE].filter((text) => text !== "").join("\n");
+    return [name, withKeyword(schema, "description", description)] as const;
+  });
+  return withKeyword(ports, "properties", object(...noted));
+}
+
+const INTEGER_NOTE = "Write integers without a decimal point or an exponent: 1.0 is refused.";
 
 /** Adds `minItems` and `maxItems` to the schema of a `many` port (protocol.md section 2). */
 function boundedList(schema: Json, root: JsonObject): Json {
@@ -121,7 +138,9 @@ export const SHARED_SCHEMAS: readonly (readonly [name: string, schema: JsonObjec
 
 /** Removes `$schema` and `$defs` from a schema and renames its references. */
 function withReferences(schema: JsonObject, renamed: (definition: string) => string): JsonObject {
-  const changed = mapSchemas(withoutKeywords(schema, ["$schema", "$defs"]), (each) =>
+  // Some generators refuse `items: false`; `maxItems` also limits a tuple to its items.
+  const tuple = schema.get("prefixItems") !== undefined && schema.get("items") === false ? ["items"] : [];
+  const changed = mapSchemas(withoutKeywords(schema, ["$schema", "$defs", ...tuple]), (each) =>
     each instanceof JsonObject ? withReferences(each, renamed) : each,
   );
   const definition = /^#\/\$defs\/(\w+)$/.exec(referenceOf(schema) ?? "")?.[1];

@@ -560,7 +560,9 @@ test("without svc-runtime there is one diagnostic instead of TypeScript's errors
   assert.deepEqual(found(), []);
   rmSync(modules, { recursive: true });
   const missing = "SVC103 src/a.ts:1:37 svc-runtime is not found";
-  assert.deepEqual(found(), [`${missing} (npm install svc-runtime)`]);
+  assert.deepEqual(found(), [
+    `${missing} (npm install svc-runtime; with yarn, set nodeLinker: node-modules in .yarnrc.yml)`,
+  ]);
   project.write({
     "node_modules/svc-runtime/package.json": '{ "name": "svc-runtime", "exports": "./dist/index.js" }',
   });
@@ -650,4 +652,19 @@ test("a file that does not parse has only syntax errors, before all other errors
   const found = project.generate().diagnostics.map(({ code, severity, place }) => `${code} ${severity} ${place?.file}`);
   assert.deepEqual(found.slice(0, 2), ["TS1110 error src/b.ts", "TS2322 error src/a.ts"]);
   assert.equal(found.filter((each) => each.startsWith("TS2322")).length, 1);
+});
+
+test("an input may be an intersection with object; an index signature beside its members is ignored with a note", () => {
+  const project = new ToolProject({
+    "src/a.ts": toolSource("A", "object & { a: string; [name: string]: unknown }"),
+  });
+  const { diagnostics, contracts } = project.generate();
+  assert.deepEqual(
+    diagnostics.map(({ code, severity }) => [code, severity]),
+    [["SVC200", "note"]],
+  );
+  assert.deepEqual(
+    contracts?.[0]?.input.map(({ name }) => name),
+    ["a"],
+  );
 });

@@ -52,7 +52,7 @@ export const CODES = {
   ),
   SVC103: error(
     "svc-runtime is not found",
-    "npm install svc-runtime",
+    "npm install svc-runtime; with yarn, set nodeLinker: node-modules in .yarnrc.yml",
     "A class is a tool if it extends SvcTool of the package svc-runtime, so the compiler must be able to find that package.",
   ),
   SVC104: note(
@@ -121,9 +121,9 @@ export const CODES = {
     "A server does not start while a required variable is missing, and prints its description.",
   ),
   SVC117: note(
-    "the network does not register this timeout",
+    "a tool with this timeout cannot be registered",
     "return 1000 to 120000 milliseconds",
-    "The network registers timeouts from one second to two minutes. A tool that is not registered may have any timeout.",
+    "A registered tool has a timeout from one second to two minutes. A tool that is not registered may have any timeout.",
   ),
   SVC118: error(
     "not a timeout",
@@ -433,7 +433,7 @@ export const CODES = {
   SVC181: error(
     "ajv refuses the schema of this type",
     "this is a bug in svc-gen; please report it together with the type",
-    "Every schema of svc-gen must compile in ajv's strict mode, because leaders and clients compile it. svc-gen --check tests this.",
+    "Every schema of svc-gen must compile in ajv's strict mode, because leaders and clients compile it. ajv must know the formats, so register those that it lacks, such as uint64, with addFormat. svc-gen --check tests this.",
   ),
   SVC182: note(
     "this type is nested too deeply for the second generator",
@@ -489,6 +489,11 @@ export const CODES = {
     "this tag has no effect on the schema of a number",
     "declare int64 and uint64 as bigint; remove float and double; write @asType integer in place of @TJS-type integer",
     "A number is a double, which is exact only to ±(2^53−1), and it is published without a format. Generators of other tools use these tags for the types of other languages.",
+  ),
+  SVC200: note(
+    "the index signature of the input is ignored",
+    "nothing, if callers send only the declared members; otherwise declare a member of the type Record<string, T>",
+    "The input ports of a tool are the declared members of its Input, and a signed call has no other ports.",
   ),
 } as const satisfies Record<string, Entry>;
 

@@ -23,7 +23,11 @@ export class TypePredicates {
    * class.
    */
   isPlainObject(type: ts.Type): boolean {
-    if (type.isIntersection()) return type.types.every((part) => this.isPlainObject(part));
+    if (type.isIntersection()) {
+      // `object &` adds nothing.
+      const parts = type.types.filter(({ flags }) => !(flags & TypeFlags.NonPrimitive));
+      return parts.every((part) => this.isPlainObject(part));
+    }
     if (!(type.flags & TypeFlags.Object) || this.isList(type)) return false;
     return this.builtIn(type) === undefined && !this.isCallable(type);
   }

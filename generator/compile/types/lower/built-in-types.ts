@@ -10,7 +10,10 @@ export function lowerBuiltIn(lowering: Lowering, name: string, type: ts.Type, us
   if (name === "Promise" || name === "PromiseLike") return lowering.refuse("SVC143", use, lowering.printType(type));
   if (name === "Function" || name === "CallableFunction" || name === "NewableFunction")
     return lowering.refuse("SVC130", use);
-  if (name === "Buffer") return lowering.refuse("SVC135", use, "Buffer; use Uint8Array, the base class of Buffer");
+  if (name === "Buffer") {
+    lowering.report("SVC135", use, "Buffer", "use Uint8Array, the base class of Buffer");
+    return { kind: "json" };
+  }
   const primitive = PRIMITIVES.get(name);
   return lowering.refuse("SVC135", use, primitive === undefined ? name : `${name} is a class; write ${primitive}`);
 }

@@ -22,8 +22,10 @@ export function lowerInput(lowering: Lowering, { type, syntax, node }: TypeUse, 
     else lowering.report("SVC150", use, lowering.printType(type));
     return EMPTY;
   }
-  const shape = lowerPorts(lowering, type, use, false);
-  if (shape.indexes.length > 0) lowering.report("SVC150", use, "it has an index signature");
+  const found = lowerPorts(lowering, type, use, false);
+  if (found.indexes.length > 0)
+    lowering.report(found.members.length > 0 ? "SVC200" : "SVC150", use, "it has an index signature");
+  const shape = { ...found, indexes: [] };
   const documented = addTypeComment(lowering, shape, type, use);
   lowering.finish();
   reportSecrets(lowering, documented);
@@ -82,7 +84,16 @@ function lowerVariant(lowering: Lowering, type: ts.Type, use: Use): OutputVarian
     return undefined;
   }
   if (more.length > 0) {
-    lowering.report("SVC164", where, `it has ${more.length + 1}: ${[tag, ...more].map(({ name }) => name).join(", ")}`);
+    const tags = [tag, ...more];
+    const isOptional = tags.every(({ flags }) => flags & ts.SymbolFlags.Optional);
+    const union = tags.map(({ name }) => `{ ${name}: { … } }`).join(" | ");
+    const names = tags.map(({ name }) => name).join(", ");
+    lowering.report(
+      "SVC164",
+      where,
+      `it has ${tags.length}: ${names}`,
+      isOptional ? `declare a union: ${union}` : undefined,
+    );
     return undefined;
   }
   return lowerTaggedVariant(lowering, tag, lowering.syntax.memberEnvironment(use.syntax), use);
@@ -115,7 +126,9 @@ function lowerTaggedVariant(
     const isData = predicates.builtIn(type) === undefined || predicates.isSpecial(type) || predicates.isList(type);
     const payload = isData ? `{ value: ${lowering.printType(type)} }` : "{ reason: string }";
     const advice = isData ? "wrap the value in an object" : "declare the data that callers need";
-    const hint = `${advice}, such as { ${tag.name}: ${payload} }`;
+    const isOnly = outer.subject.endsWith(".Output") && isData && !lowering.predicates.isList(type);
+    const wrapped = isOnly ? `{ ok: { ${tag.name}: ${lowering.printType(type)} } }` : `{ ${tag.name}: ${payload} }`;
+    const hint = `${advice}, such as ${wrapped}`;
     lowering.report("SVC161", use, lowering.printType(type), hint);
     return undefined;
   }
