@@ -10,6 +10,7 @@ import { availableParallelism, cpus, loadavg, release, totalmem } from "node:os"
 import { array, string } from "./bodies.js";
 import { nonces, signed } from "./calls.js";
 import { first } from "./cold.js";
+import { floods } from "./floods.js";
 import { start } from "./footprint.js";
 import { gen } from "./gen.js";
 import { goodput } from "./goodput.js";
@@ -27,6 +28,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   start,
   goodput,
   shared,
+  floods,
   gen,
 };
 
