@@ -1,6 +1,7 @@
 /** Environment variables of a server, except the path of the configuration (config.ts). */
 
 import { checkedInteger } from "svc-client/internal/checked-integer";
+import { MAX_TIMEOUT_MS } from "svc-client/internal/wire/protocol";
 import { textKind } from "../described-text.js";
 
 /** Address of the server: an IP literal and a port. */
@@ -44,53 +45,61 @@ export const REDIS_VARIABLES = {
 export const ENV_REDIS_URL = REDIS_VARIABLES.url;
 export const REDIS_SETTINGS: readonly string[] = Object.values(REDIS_VARIABLES);
 
-/** Memory that the process may use, in bytes: `536870912` or `512Mi`. */
-export const ENV_MEMORY_LIMIT = "SVC_MEMORY_LIMIT";
-/** Maximum size of the replay memory, in bytes. */
-export const ENV_REPLAY_MAX_BYTES = "SVC_REPLAY_MAX_BYTES";
-/** Maximum total size of request bodies held in memory, in bytes. */
-export const ENV_MAX_BODY_BYTES_IN_FLIGHT = "SVC_MAX_BODY_BYTES_IN_FLIGHT";
-/** Maximum number of open connections. */
-export const ENV_MAX_CONNECTIONS = "SVC_MAX_CONNECTIONS";
-/** Maximum number of runs of all tools. */
-export const ENV_MAX_RUNS = "SVC_MAX_RUNS";
-/** Maximum number of values of one call. */
-export const ENV_MAX_INPUT_VALUES = "SVC_MAX_INPUT_VALUES";
-
-const BINARY_UNITS: Readonly<Record<string, number>> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };
-
-/**
- * Reads a variable with an integer, which may end in `Ki`, `Mi` or `Gi` if it counts bytes, as in Kubernetes.
- *
- * @param unit `bytes`, or what is counted, for the message
- * @returns undefined if the variable is not set
- * @throws RangeError for other text, or a number outside the range
- */
-export function integerFromEnv(variable: string, min: number, max: number, unit: string): number | undefined {
-  const text = process.env[variable];
-  if (text === undefined) return undefined;
-  const [, digits, suffix] = /^(\d{1,16})(Ki|Mi|Gi)?$/.exec(text) ?? [];
-  if (digits === undefined || (suffix !== undefined && unit !== "bytes")) {
-    const example = unit === "bytes" ? "such as 536870912 or 512Mi" : `from ${min} to ${max}`;
-    throw new RangeError(`${variable}: expected a whole number of ${unit}, ${example}, got ${textKind(text)}`);
-  }
-  return checkedInteger(variable, Number(digits) * (BINARY_UNITS[suffix ?? ""] ?? 1), min, max, unit);
+interface NumberRange {
+  /** Environment variable; undefined if the setting is set only in code. */
+  readonly variable?: string;
+  readonly least: number;
+  readonly most: number;
+  /** `bytes`, or what is counted, for messages. */
+  readonly unit: string;
 }
 
+const MIB = 1_048_576;
+const MAX = Number.MAX_SAFE_INTEGER;
+
+/** Settings that are whole numbers, by the name of the option in code. */
+const NUMBERS = {
+  /** Memory that the process may use. */
+  memoryLimit: { variable: "SVC_MEMORY_LIMIT", least: 64 * MIB, most: MAX, unit: "bytes" },
+  replayMaxBytes: { variable: "SVC_REPLAY_MAX_BYTES", least: MIB, most: MAX, unit: "bytes" },
+  /** Total size of request bodies held in memory. */
+  maxBodyBytesInFlight: { variable: "SVC_MAX_BODY_BYTES_IN_FLIGHT", least: 1, most: MAX, unit: "bytes" },
+  maxConnections: { variable: "SVC_MAX_CONNECTIONS", least: 1, most: 2_147_483_647, unit: "connections" },
+  /** Runs of all tools. */
+  maxRuns: { variable: "SVC_MAX_RUNS", least: 2, most: MAX, unit: "runs" },
+  /** Values of one call. Up to the largest limit, value indexes fit their integer type. */
+  maxInputValues: { variable: "SVC_MAX_INPUT_VALUES", least: 1_000, most: 100_000_000, unit: "values" },
+  minBodyBytesPerSecond: { least: 1, most: MAX, unit: "bytes a second" },
+  reloadIntervalMs: { least: 10, most: MAX_TIMEOUT_MS, unit: "milliseconds" },
+} as const satisfies Readonly<Record<string, NumberRange>>;
+
+/** Variables of {@link NUMBERS}. */
+export const NUMBER_VARIABLES: readonly string[] = Object.values(NUMBERS).flatMap(
+  (range: NumberRange) => range.variable ?? [],
+);
+
+const BINARY_UNITS: Readonly<Record<string, number>> = { "": 1, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };
+
 /**
- * Reads a whole number that is set in code, else by a variable.
+ * Reads a whole number that is set in code, else by its variable. The variable may end in `Ki`, `Mi` or `Gi` if it
+ * counts bytes, as in Kubernetes.
  *
- * @param name of the option in code, for the message
- * @returns undefined if neither is set
+ * @returns the value, and the name of the option or variable; undefined if neither is set
  * @throws RangeError for another text, or a number outside the range
  */
-export function integerSetting(
-  name: string,
+export function numberSetting(
+  option: keyof typeof NUMBERS,
   given: number | undefined,
-  variable: string,
-  min: number,
-  max: number,
-  unit: string,
-): number | undefined {
-  return given === undefined ? integerFromEnv(variable, min, max, unit) : checkedInteger(name, given, min, max, unit);
+): { readonly value: number; readonly name: string } | undefined {
+  const { variable, least, most, unit }: NumberRange = NUMBERS[option];
+  if (given !== undefined) return { value: checkedInteger(option, given, least, most, unit), name: option };
+  const text = variable === undefined ? undefined : process.env[variable];
+  if (variable === undefined || text === undefined) return undefined;
+  const [, digits, suffix = ""] = /^(\d{1,16})(Ki|Mi|Gi)?$/.exec(text) ?? [];
+  if (digits === undefined || (suffix !== "" && unit !== "bytes")) {
+    const example = unit === "bytes" ? "such as 536870912 or 512Mi" : `from ${least} to ${most}`;
+    throw new RangeError(`${variable}: expected a whole number of ${unit}, ${example}, got ${textKind(text)}`);
+  }
+  const value = Number(digits) * (BINARY_UNITS[suffix] as number);
+  return { value: checkedInteger(variable, value, least, most, unit), name: variable };
 }

@@ -4,12 +4,16 @@ import { closest } from "svc-client/internal/did-you-mean";
 import { ENV_TOOLKIT_CONFIG_PATH } from "./config.js";
 import * as environment from "./environment.js";
 
-const KNOWN: readonly string[] = [
-  // Listed first, because the suggestion is the first of equally near names.
-  environment.ENV_BIND_ADDR,
-  ENV_TOOLKIT_CONFIG_PATH,
-  ...Object.values(environment).filter((each) => typeof each === "string"),
-  ...environment.REDIS_SETTINGS,
+/** All environment variables that a server reads. */
+export const KNOWN: readonly string[] = [
+  ...new Set([
+    // Listed first, because the suggestion is the first of equally near names.
+    environment.ENV_BIND_ADDR,
+    ENV_TOOLKIT_CONFIG_PATH,
+    ...Object.values(environment).filter((each) => typeof each === "string"),
+    ...environment.REDIS_SETTINGS,
+    ...environment.NUMBER_VARIABLES,
+  ]),
 ];
 
 /** Prefix of the Rust toolkit, which uses it instead of `SVC_`. */

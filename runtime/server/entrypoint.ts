@@ -1,6 +1,7 @@
 /** Command line of a generated entry point. */
 
 import { basename } from "node:path";
+import { KNOWN } from "../config/stray-variables.js";
 import { bootstrap, print } from "./bootstrap.js";
 import { exitWith } from "./log/log-destination.js";
 
@@ -11,10 +12,9 @@ Serves the tools until SIGTERM or SIGINT.
   --meta   print the metadata of the tools as JSON and exit
   --help   print this and exit
 
-Environment: BIND_ADDR, SVC_TOOLKIT_CONFIG_PATH, SVC_TOOL_TLS_CERT_PATH, SVC_TOOL_TLS_KEY_PATH, SVC_LOG_LEVEL,
-SVC_ADMIN_ADDR, SVC_ALLOW_UNSIGNED, SVC_REPLAY_REDIS_URL and other variables that begin with SVC_REPLAY_REDIS_. They are
-described in docs/guide/settings.md of svc-gen.
-`;
+Environment, described in docs/guide/settings.md of svc-gen:
+
+${KNOWN.map((name) => `  ${name}\n`).join("")}`;
 
 /**
  * {@link bootstrap} for generated entry points. `--help` prints the usage and exits with 0; an unknown argument exits

@@ -1,17 +1,10 @@
 /** Tool server without a listener: tools with configuration, replay store, load control and reloads. */
 
-import { checkedInteger } from "svc-client/internal/checked-integer";
-import { MAX_TIMEOUT_MS, SignatureHeaders } from "svc-client/internal/wire/protocol";
+import { SignatureHeaders } from "svc-client/internal/wire/protocol";
 import { type EngineSelection, selectEngine } from "svc-client/internal/wire/signature/ed25519";
 import type { EngineName } from "svc-client/internal/wire/signature/ed25519-keys";
 import { ENV_TOOLKIT_CONFIG_PATH, otherVersion, replayTtlOf, ToolkitRuntimeConfig } from "../config/config.js";
-import {
-  ENV_MAX_INPUT_VALUES,
-  ENV_MAX_RUNS,
-  ENV_REDIS_URL,
-  integerSetting,
-  REDIS_SETTINGS,
-} from "../config/environment.js";
+import { ENV_REDIS_URL, numberSetting, REDIS_SETTINGS } from "../config/environment.js";
 import type { ListenAddress } from "../config/listen-address.js";
 import { displayVariable, strayVariables } from "../config/stray-variables.js";
 import { endsWithin } from "../time-limit.js";
@@ -107,17 +100,11 @@ export async function prepareTools(
   else warnOfUncalledAuthorize(tools, log);
   logConfigWarnings(config, log);
   const served = tools.map(({ fqn }) => fqn);
-  const intervalMs = checked("reloadIntervalMs", options.reloadIntervalMs, 10, MAX_TIMEOUT_MS, "milliseconds");
+  const intervalMs = numberSetting("reloadIntervalMs", options.reloadIntervalMs)?.value;
   const shutdown = new Shutdown(options.shutdown);
   const allowedOrigins = new AllowedOrigins(options.allowedOrigins);
-  const minBodyBytesPerSecond = checked(
-    "minBodyBytesPerSecond",
-    options.minBodyBytesPerSecond,
-    1,
-    Number.MAX_SAFE_INTEGER,
-    "bytes a second",
-  );
-  const runs = integerSetting("maxRuns", options.maxRuns, ENV_MAX_RUNS, 2, Number.MAX_SAFE_INTEGER, "runs");
+  const minBodyBytesPerSecond = numberSetting("minBodyBytesPerSecond", options.minBodyBytesPerSecond)?.value;
+  const runs = numberSetting("maxRuns", options.maxRuns)?.value;
   const hasOneLeader = () => signed && config.leaders.hasOneLeader;
   const { bodies: bodyBytes, values: inputBytes } = memory;
   const target = { tools: served, signed, bodyBytes, inputBytes, runs, hasOneLeader, log };
@@ -253,23 +240,9 @@ export function loggerOf(options: Pick<ToolOptions, "logger"> | undefined): Safe
   return SafeLogger.of(options?.logger ?? initLogger());
 }
 
-const MIN_INPUT_VALUES = 1_000;
-/** Largest limit for which value indexes fit their integer type. */
-const MAX_INPUT_VALUES = 100_000_000;
-
-/**
- * Limit on the number of values of one call, from code or the environment.
- *
- * @throws RangeError if the number is outside its range, or the environment variable is not a number
- */
+/** Limit on the number of values of one call, from code or the environment. */
 export function inputValuesLimit(given: number | undefined): number {
-  const range = [MIN_INPUT_VALUES, MAX_INPUT_VALUES] as const;
-  return integerSetting("maxInputValues", given, ENV_MAX_INPUT_VALUES, ...range, "values") ?? DEFAULT_MAX_INPUT_VALUES;
-}
-
-/** @throws RangeError for a number outside the range */
-function checked(name: keyof ToolOptions, given: number | undefined, min: number, max: number, unit: string) {
-  return given === undefined ? undefined : checkedInteger(name, given, min, max, unit);
+  return numberSetting("maxInputValues", given)?.value ?? DEFAULT_MAX_INPUT_VALUES;
 }
 
 /**

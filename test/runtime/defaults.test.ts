@@ -8,6 +8,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { connect, type ListenOptions, Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { replayTtlOf } from "#runtime/config/config.js";
 import { ENV_BIND_ADDR, ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/config/environment.js";
 import {
   type BootstrapOptions,
@@ -404,11 +405,9 @@ const SETTINGS = "docs/guide/settings.md";
 async function signedDefaults() {
   const tool = countingTool({ path: "signed" });
   const server = await start([tool], { config: signedConfig([tool.fqn]), admin: [[127, 0, 0, 1], 0] });
-  const { fields } = server.log.find(({ message }) => message === "serving") ?? assert.fail();
   const { body } = await exchange(server.adminUrl ?? "", requestText("GET", "/metrics"));
   const [, bound] = /^svc_replay_bound_bytes (\d+)$/m.exec(body.toString()) ?? assert.fail(body.toString());
-  const [, ttl] = /TTL of (\d+) ms$/.exec(`${fields.replay}`) ?? assert.fail();
-  return { ttl: Number(ttl), bound: Number(bound) };
+  return { ttl: replayTtlOf(signedConfig([tool.fqn]), tool.fqn), bound: Number(bound) };
 }
 
 compare("docs/guide/settings.md, the configuration", rowsOf(table(SETTINGS, "## Configuration file"), 2), {
@@ -430,11 +429,10 @@ async function reloadIntervalMs(expected: number, options: BootstrapOptions = {}
   const from = timers.started.length;
   const server = await start([countingTool()], { config: ToolkitRuntimeConfig.fromEnv(), ...options });
   delete process.env.SVC_TOOLKIT_CONFIG_PATH;
-  // The rest of the interval, after the tenth of a second in which a file settles.
-  const rest = () => timers.started.slice(from).find((each) => each < expected && each > expected / 2);
-  await until(() => rest() !== undefined, "it waits to look again");
+  const interval = () => timers.started.slice(from).find((each) => each === expected);
+  await until(() => interval() !== undefined, "it waits to look again");
   await server.close();
-  return Math.round(((rest() ?? 0) + 100) / 50) * 50;
+  return interval() ?? 0;
 }
 
 compare("docs/guide/settings.md, in code", OPTIONS, {

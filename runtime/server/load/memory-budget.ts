@@ -8,15 +8,7 @@
 
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
-import { checkedInteger } from "svc-client/internal/checked-integer";
-import {
-  ENV_MAX_BODY_BYTES_IN_FLIGHT,
-  ENV_MAX_CONNECTIONS,
-  ENV_MEMORY_LIMIT,
-  ENV_REPLAY_MAX_BYTES,
-  integerFromEnv,
-  integerSetting,
-} from "../../config/environment.js";
+import { numberSetting } from "../../config/environment.js";
 import { StartupError } from "../errors/startup-error.js";
 
 const MIB = 1_048_576;
@@ -27,7 +19,6 @@ const CONNECTION_BYTES = 16_384;
 const TLS_CONNECTION_BYTES = 73_728;
 /** Heap reserved for everything except decoded values: modules, requests, garbage collection. */
 const HEAP_RESERVE = 64 * MIB;
-const MIN_LIMIT = 64 * MIB;
 
 interface Bounds {
   readonly least: number;
@@ -52,9 +43,6 @@ const PARTS = {
     tls: { share: 0.2, least: 4 * MIB, most: MAX_CONNECTIONS * TLS_CONNECTION_BYTES },
   },
 } as const;
-
-const MAX = Number.MAX_SAFE_INTEGER;
-const MAX_INT = 2_147_483_647;
 
 /** Sizes set in code, which override environment variables. */
 export interface MemorySettings {
@@ -131,7 +119,7 @@ export function memoryBudget(settings: MemorySettings, use: MemoryUse, host: Hos
   const within = ({ least, most }: Bounds, bytes: number) => Math.min(most, Math.max(least, Math.floor(bytes)));
   const part = (bounds: Part) => within(bounds, room * bounds.share);
   const bodies = bodyBytesBound(
-    bodiesSetting(settings.maxBodyBytesInFlight),
+    numberSetting("maxBodyBytesInFlight", settings.maxBodyBytesInFlight),
     use.bodyLimit,
     part(PARTS.bodies),
     Math.max(room, limit / 4),
@@ -139,12 +127,11 @@ export function memoryBudget(settings: MemorySettings, use: MemoryUse, host: Hos
   const answers = part(PARTS.answers);
   const perConnection = use.tls ? TLS_CONNECTION_BYTES : CONNECTION_BYTES;
   const maxConnections =
-    integerSetting("maxConnections", settings.maxConnections, ENV_MAX_CONNECTIONS, 1, MAX_INT, "connections") ??
+    numberSetting("maxConnections", settings.maxConnections)?.value ??
     Math.floor(part(PARTS.connections[use.tls ? "tls" : "plain"]) / perConnection);
   const connections = use.listens ? maxConnections * perConnection : 0;
   const replay =
-    settings.replayMaxBytes ??
-    integerFromEnv(ENV_REPLAY_MAX_BYTES, MIB, MAX, "bytes") ??
+    numberSetting("replayMaxBytes", settings.replayMaxBytes)?.value ??
     within(PARTS.replay, room - bodies - answers - connections);
   const held = {
     "replay memory": use.remembers ? replay : use.ownStore,
@@ -175,20 +162,11 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => tota
 const mib = (bytes: number) => `${Math.round(bytes / MIB)} MiB`;
 
 function limitOf(given: number | undefined, { container, machine }: HostMemory): { limit: number; source: string } {
-  if (given !== undefined) {
-    return { limit: checkedInteger("memoryLimit", given, MIN_LIMIT, MAX, "bytes"), source: "memoryLimit" };
-  }
-  const named = integerFromEnv(ENV_MEMORY_LIMIT, MIN_LIMIT, MAX, "bytes");
-  if (named !== undefined) return { limit: named, source: ENV_MEMORY_LIMIT };
+  const set = numberSetting("memoryLimit", given);
+  if (set !== undefined) return { limit: set.value, source: set.name };
   return container === undefined
     ? { limit: machine, source: "the memory of this machine" }
     : { limit: container, source: "the limit of this container" };
-}
-
-function bodiesSetting(given: number | undefined): { name: string; bytes: number } | undefined {
-  if (given !== undefined) return { name: "maxBodyBytesInFlight", bytes: given };
-  const bytes = integerFromEnv(ENV_MAX_BODY_BYTES_IN_FLIGHT, 1, MAX, "bytes");
-  return bytes === undefined ? undefined : { name: ENV_MAX_BODY_BYTES_IN_FLIGHT, bytes };
 }
 
 /**
@@ -201,7 +179,7 @@ function bodiesSetting(given: number | undefined): { name: string; bytes: number
  * @throws RangeError for a configured total limit below twice the size limit
  */
 export function bodyBytesBound(
-  given: { readonly name: string; readonly bytes: number } | undefined,
+  given: { readonly name: string; readonly value: number } | undefined,
   bodyLimit: bigint,
   share: number,
   most: number,
@@ -209,8 +187,7 @@ export function bodyBytesBound(
   const twice = 2n * bodyLimit;
   const least = twice > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(twice);
   if (given === undefined) return Math.max(share, Math.min(least, most));
-  const { name, bytes } = given;
-  const bound = checkedInteger(name, bytes, 1, Number.MAX_SAFE_INTEGER, "bytes");
+  const { name, value: bound } = given;
   if (bound >= least) return bound;
   throw new RangeError(
     `${name}: expected at least twice invoke_max_body_bytes, ${twice} bytes, got ${bound}; a body of ${bodyLimit} bytes could never be read`,
