@@ -35,7 +35,7 @@ export async function toolsAt(url: string, tls: TlsOptions | undefined): Promise
   const own = meta.response?.status === 200 ? [address] : [];
   const { response } = meta.response === undefined ? meta : await getDocument(`${address}/tools`, tls);
   const listed = response?.status === 200 ? listedTools(address, response.body) : undefined;
-  const addresses = [...new Set([...own, ...(listed ?? [])])];
+  const addresses = [...new Set(listed === undefined || listed.length === 0 ? own : listed)];
   if (addresses.length > MAX_TOOLS) {
     throw new RangeError(`${address} has ${addresses.length} tools; at most ${MAX_TOOLS} are supported`);
   }
