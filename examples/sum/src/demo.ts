@@ -7,12 +7,12 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, connect, createServer, type Server } from "node:net";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type CallResult, LeaderClient, LeaderError, publicKeyOf } from "svc-runtime/leader";
+import { type CallResult, LeaderClient, LeaderError, publicKeyOf, readReceipt } from "svc-runtime/leader";
 
 const FQN = "xyz.demo.sum@1";
 const LEADER_ID = "demo-leader";
@@ -55,8 +55,9 @@ async function demo(): Promise<void> {
   const options = { fqn: FQN, leader: { id: LEADER_ID, keyId: 0, key: leaderKey }, toolKey: publicKeyOf(toolKey) };
   const client = await LeaderClient.connect(`${gateway.url}/sum`, options);
   const request = client.sign(INPUT);
-  gateway.cutNext();
+  gateway.loseAnswers(true);
   const lost = await failed(client.send(request));
+  gateway.loseAnswers(false);
   expect(lost.ran === "maybe", `expected that the tool may have run, got ${lost.ran}`);
   step("call", `${INPUT.a} + ${INPUT.b}, signed; the connection broke before the answer arrived`);
 
@@ -88,32 +89,47 @@ async function demo(): Promise<void> {
   const receipt = join(directory, "receipt.json");
   writeFileSync(receipt, JSON.stringify(result.receipt({ withInputs: true })));
   step("receipt", "written by the leader; the server is gone, and the receipt is verified offline:\n");
-  const [leader, tool] = [leaderKey, toolKey].map((key) => Buffer.from(publicKeyOf(key)).toString("hex"));
   console.log("$ svc-gen verify receipt.json --leader-key LEADER --tool-key TOOL");
-  const keys = ["--leader-key", String(leader), "--tool-key", String(tool)];
-  const program = fileURLToPath(new URL("generator/bin.js", import.meta.resolve("svc-gen/package.json")));
-  const verified = spawnSync(process.execPath, [program, "verify", receipt, ...keys], { encoding: "utf8" });
-  process.stdout.write(verified.stdout.replaceAll(String(leader), "LEADER").replaceAll(String(tool), "TOOL"));
-  expect(verified.status === 0, `expected a true receipt: ${verified.stderr}`);
+  const [leader, tool] = [leaderKey, toolKey].map((key) => Buffer.from(publicKeyOf(key)).toString("hex"));
+  const text = verified(receipt, String(leader), String(tool));
+  console.log(text.replaceAll(String(leader), "LEADER").replaceAll(String(tool), "TOOL").trimEnd());
 }
 
-/** A gateway in front of the server that can break a connection when the next answer arrives. */
-async function startGateway(target: string): Promise<{ url: string; cutNext: () => void; server: Server }> {
+/** What `svc-gen verify` prints; without svc-gen, as in an installation of the server alone, the claims of `readReceipt`. */
+function verified(file: string, leader: string, tool: string): string {
+  let svcGen: string;
+  try {
+    svcGen = import.meta.resolve("svc-gen/package.json");
+  } catch {
+    const { claims } = readReceipt(readFileSync(file), { leaderKey: leader, toolKey: tool });
+    return claims.map(({ verdict, text }) => `${verdict === "true" ? "✓" : "·"} ${text}\n`).join("");
+  }
+  const args = ["verify", file, "--leader-key", leader, "--tool-key", tool];
+  const bin = fileURLToPath(new URL("generator/bin.js", svcGen));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], { encoding: "utf8" });
+  expect(status === 0, `expected a true receipt: ${stdout}${stderr}`);
+  return stdout;
+}
+
+/** A gateway in front of the server that can break each connection when the answer arrives. */
+async function startGateway(target: string) {
   const { hostname, port } = new URL(target);
-  let cuts = false;
-  const proxy = createServer((caller) => {
+  let loses = false;
+  const server = createServer((caller) => {
     const called = connect(Number(port), hostname);
     caller.on("error", () => called.destroy()).pipe(called);
     called.on("error", () => caller.destroy()).on("end", () => caller.end());
     called.on("data", (bytes) => {
-      if (cuts) caller.destroy();
+      if (loses) caller.destroy();
       else caller.write(bytes);
-      cuts = false;
     });
   });
-  await once(proxy.listen(0, "127.0.0.1"), "listening");
-  const { port: own } = proxy.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${own}`, cutNext: () => (cuts = true), server: proxy };
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port: own } = server.address() as AddressInfo;
+  const loseAnswers = (lost: boolean) => {
+    loses = lost;
+  };
+  return { url: `http://127.0.0.1:${own}`, loseAnswers, server };
 }
 
 /** Starts the generated server with new keys and returns its address. */
