@@ -88,7 +88,7 @@ test("reports a tool that cannot be read, and shows the others", async () => {
 test("shows the tools that a server lists, also if it answers /meta of every path", async () => {
   const url = await serverOf((request, response) => {
     if (request.method === "POST") response.writeHead(401).end();
-    else response.end(request.url === "/tools" ? '["a"]' : meta("xyz.page.a@1"));
+    else response.end(request.url === "/tools" ? '["a"]' : meta("xyz.page.all@1"));
   });
   const { tools, problems } = await remoteServer(url, undefined);
   assert.deepEqual([tools.map(({ view }) => view.url), problems], [[`${url}/a`], []]);
