@@ -64,7 +64,7 @@ const LAYERS = [
     name: "server/load",
     files: "runtime/server/load/*",
     below: "wire fqn tool config server/errors",
-    node: "fs os v8",
+    node: "os v8",
   },
   {
     name: "server/replay",
@@ -99,7 +99,7 @@ const LAYERS = [
     below:
       "wire fqn status server/wire tool config server/errors server/log server/load server/replay server/call server/http server/observe",
     packages: "fastify fastify-plugin prom-client svc-runtime-redis",
-    node: "fs path",
+    node: "path",
   },
   {
     name: "http",
@@ -113,7 +113,7 @@ const LAYERS = [
     files: "runtime/testing runtime/testing/*",
     below:
       "wire fqn status server/wire tool config server/errors server/log server/replay server/call server/http server leader",
-    node: "assert/strict async_hooks fs module path url",
+    node: "async_hooks fs module path url",
   },
   {
     name: "entry points",
@@ -326,7 +326,7 @@ const LAYERS = [
     name: "generator/invoke",
     files: "generator/invoke/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/http generator/dev generator/command-line generator/files/output-files generator/files/read-file",
+      "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/http generator/dev generator/command-line generator/files/output-files generator/files/read-file",
     packages: "svc-runtime/internal/generator svc-runtime/leader",
     node: "perf_hooks",
   },
@@ -348,7 +348,7 @@ const LAYERS = [
     name: "generator/mcp",
     files: "generator/mcp/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/process/run-within generator/http generator/invoke generator/command-line",
+      "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/process/run-within generator/http generator/invoke generator/command-line",
     packages: "svc-runtime/internal/generator svc-runtime/leader @modelcontextprotocol/server ajv",
     node: "crypto http module stream stream/promises",
   },

@@ -27,7 +27,7 @@ import type { ts } from "./project/typescript.js";
 import { unresolvedImports } from "./project/unresolved-imports.js";
 import { contractReach } from "./types/contract-reach.js";
 import { lower } from "./types/lower/lower.js";
-import { readTypes, type TypeReader } from "./types/lower/lowering.js";
+import { readTypes, type TypeReader } from "./types/lower/type-reader.js";
 import { findServerOptions } from "./types/server-options.js";
 import { duplicateTools, findTools, importedFromOwnFile, noTools, type ToolClass } from "./types/tool-classes.js";
 

@@ -19,7 +19,7 @@ import {
 } from "#runtime/index.js";
 import { CLOSE_LIMIT_MS } from "#runtime/server/call/run/class-hooks.js";
 import { MAX_UNREAD_BYTES } from "#runtime/server/http/limits.js";
-import { MAX_PIPELINED, MAX_UNANSWERED } from "#runtime/server/http/unanswered-requests.js";
+import { MAX_PIPELINED, MAX_UNANSWERED } from "#runtime/server/http/request-queue.js";
 import { BOOTSTRAP_OPTIONS } from "#runtime/server/options.js";
 import { inputValuesLimit } from "#runtime/server/tool-server.js";
 import { BASE_STEPS } from "#runtime/server/wire/union-steps.js";
@@ -289,7 +289,8 @@ compare("docs/guide/limits.md", LIMITS, {
   "values in the input of one call": () => [inputValuesLimit(undefined)],
   "attempts to match union branches in one call": () => [BASE_STEPS],
   "memory of bodies in flight (received, but not yet answered)": () => [plain.load().bodyBytes.most],
-  // test/runtime/unanswered-requests.test.ts holds servers to the next three.
+  // test/runtime/request-queue.test.ts holds servers to the next three.
+  "requests of a connection that are handled at the same time": () => [1],
   "unanswered requests of a connection": () => [MAX_UNANSWERED],
   "requests that wait for an earlier answer on their connection, in the whole server": () => [MAX_PIPELINED],
   "answers that callers have not read, and metadata documents that the server keeps": () => [MAX_UNREAD_BYTES],

@@ -139,7 +139,7 @@ describe("maxRuns", () => {
     const first = retry.send(url);
     await until(() => tool.calls.authorized === 2, "it is authorized");
     assert.equal(load().runs.inFlight, 1);
-    overloaded(await call.by(aliceKey2).send(url));
+    expectError(await call.by(aliceKey2).send(url), 409, "request_in_flight");
     open();
     expectResult(await first, echoed("1"), retry);
     assert.equal(load().runs.inFlight, 0);

@@ -16,9 +16,10 @@ import { MAX_DEPTH } from "../type-syntax.js";
 import { lowerBuiltIn } from "./built-in-types.js";
 import { addEnumComment, addTypeComment, lowerSources, recordTags } from "./comments.js";
 import { lowerArray, lowerList, lowerTuple } from "./lists.js";
-import { Lowering, type TypeReader, type Use } from "./lowering.js";
+import { Lowering, type Use } from "./lowering.js";
 import { lowerStructure } from "./objects.js";
 import { isSwapped, lowerInput, lowerOutput } from "./ports.js";
+import type { TypeReader } from "./type-reader.js";
 import { hasJson, literalOf, lowerUnion, lowerWithoutUndefined } from "./unions.js";
 
 const { TypeFlags } = ts;

@@ -5,26 +5,13 @@ import { CODES, type Code, type Diagnostic, diagnostic } from "../../diagnostics
 import { type Example, isNever, type Place, partsOf, placeText, type Shape } from "../../model.js";
 import type { Program } from "../../project/program.js";
 import { ts } from "../../project/typescript.js";
-import { DeclaredOrder } from "../declared-order.js";
+import type { DeclaredOrder } from "../declared-order.js";
 import { ShapeDefinitions } from "../definitions.js";
-import { Comments, type Constraint, endOfTag } from "../jsdoc.js";
+import { type Constraint, endOfTag } from "../jsdoc.js";
 import { TypePredicates } from "../type-predicates.js";
-import { MAX_DEPTH, SyntaxReader, type TypeSyntax } from "../type-syntax.js";
+import { MAX_DEPTH, type SyntaxReader, type TypeSyntax } from "../type-syntax.js";
+import type { TypeReader } from "./type-reader.js";
 import { TypeSources } from "./type-sources.js";
-
-/** A program, with caches that all tools share. */
-export interface TypeReader {
-  readonly program: Program;
-  readonly syntax: SyntaxReader;
-  readonly order: DeclaredOrder;
-  readonly comments: Comments;
-}
-
-export function readTypes(program: Program): TypeReader {
-  const { checker } = program;
-  const syntax = new SyntaxReader(checker);
-  return { program, syntax, order: new DeclaredOrder(program, syntax), comments: new Comments(checker) };
-}
 
 /** One use of a type: its name and node for diagnostics, its syntax, and the nesting depth. */
 export interface Use extends Where {

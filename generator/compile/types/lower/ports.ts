@@ -65,19 +65,19 @@ export function lowerOutput(lowering: Lowering, { type, syntax, node }: TypeUse)
 
 function lowerVariant(lowering: Lowering, type: ts.Type, use: Use): OutputVariant | undefined {
   if (type.isStringLiteral()) {
-    const node = use.syntax?.node ?? use.node;
+    const node = lowering.own(use.syntax?.node) ?? use.node;
     const subject = memberSubject(use.subject, type.value);
     if (isReserved(lowering, type.value, { subject, node })) return undefined;
     return { name: type.value, subject, place: lowering.program.at(node), text: true, payload: EMPTY };
   }
   if (!lowering.predicates.isPlainObject(type)) {
-    lowering.report("SVC160", { ...use, node: use.syntax?.node ?? use.node }, lowering.printType(type));
+    lowering.report("SVC160", { ...use, node: lowering.own(use.syntax?.node) ?? use.node }, lowering.printType(type));
     return undefined;
   }
   const [tag, ...more] = lowering.order.portOrder(type, use.syntax);
   const where = {
     subject: use.subject,
-    node: lowering.own(nameOf(type.getSymbol())) ?? use.syntax?.node ?? use.node,
+    node: lowering.own(nameOf(type.getSymbol())) ?? lowering.own(use.syntax?.node) ?? use.node,
   };
   if (tag === undefined || lowering.checker.getIndexInfosOfType(type).length > 0) {
     lowering.report("SVC164", where, lowering.printType(type));

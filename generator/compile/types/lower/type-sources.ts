@@ -13,7 +13,7 @@ import {
   type TypeSyntax,
   typeAnnotation,
 } from "../type-syntax.js";
-import type { TypeReader } from "./lowering.js";
+import type { TypeReader } from "./type-reader.js";
 
 /** Maximum number of steps from a syntax to a type. Recursive conditional types could take exponentially many. */
 const MAX_STEPS = 2_000;
