@@ -126,7 +126,10 @@ function line({ file, verdict, claims, receipt, unread }: Judged): string {
 
 /** The result as JSON. Without a contract, the receipt does not show whether a port with one value is a list. */
 function resultIn({ result: { tag, ports } }: VerifiedReceipt): string {
-  const text = resultText({ tag, ports: ports.map((port) => ({ ...port, many: port.values.length !== 1 })) });
+  const text = resultText({
+    tag,
+    ports: ports.map((port) => ({ ...port, many: port.many ?? port.values.length !== 1 })),
+  });
   try {
     return prettyJson(text);
   } catch (error) {

@@ -226,13 +226,14 @@ describe("a project that is served signed", PATIENCE, () => {
       );
     const keys = ["--leader-key", publicKey("leader.key"), "--tool-key", publicKey("tool.key")];
     for (const [more, enclosed] of [
-      [[], "0 of 2"],
-      [["--with-inputs"], "2 of 2"],
+      [[], "0 of 3"],
+      [["--with-inputs"], "3 of 3"],
     ] as const) {
       const { code, err } = await project.invoke("double", INPUT, "--signed", "--receipt", "receipt.json", ...more);
       assert.equal(code, EXIT.done, err);
       const verified = await svcGenIn(project.root, ["verify", "receipt.json", ...keys, "--contract", "meta.json"]);
       assert.equal(verified.code, EXIT.done, verified.out + verified.err);
+      assert.match(verified.out, /"words": \[\n/);
       assert.match(verified.out, new RegExp(`\\n✓ ${enclosed} input values are enclosed`));
     }
     const unverified = await project.invoke(

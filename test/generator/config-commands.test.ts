@@ -252,10 +252,16 @@ describe("config check", () => {
     assert.ok(err.length > 200 && !`${out}${err}`.includes("0909"), err);
     const text = readFileSync(join(folder, file), "utf8");
     for (const args of [["config", "check", text], ["doctor", "--config", text], [text]]) {
-      assert.match((await svcGenIn(folder, args)).err, /^svc-gen: [a-z ,-]+ (?:JSON text|a key; [a-z :,]+) \(see [a-z -]+\)\n$/);
+      assert.match(
+        (await svcGenIn(folder, args)).err,
+        /^svc-gen: [a-z ,-]+ (?:JSON text|a key; [a-z :,]+) \(see [a-z -]+\)\n$/,
+      );
     }
     const doctor = await svcGenIn(folder, ["doctor"], { env: { SVC_TOOLKIT_CONFIG_PATH: text } });
-    assert.match(doctor.out, /SVC_TOOLKIT_CONFIG_PATH must be the path of a readable file, got (?:JSON text|a key); write/);
+    assert.match(
+      doctor.out,
+      /SVC_TOOLKIT_CONFIG_PATH must be the path of a readable file, got (?:JSON text|a key); write/,
+    );
     assert.ok(!doctor.out.includes("0909"), doctor.out);
   });
 

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";
 import { syncBuiltinESMExports } from "node:module";
-import { connect, type ListenOptions, Server, type Socket } from "node:net";
+import { type ListenOptions, Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { replayTtlOf } from "#runtime/config/config.js";
@@ -18,7 +18,7 @@ import {
   ToolkitRuntimeConfig,
 } from "#runtime/index.js";
 import { CLOSE_LIMIT_MS } from "#runtime/server/call/run/class-hooks.js";
-import { MAX_UNREAD_BYTES } from "#runtime/server/http/limits.js";
+import { DEADLINES, MAX_UNREAD_BYTES } from "#runtime/server/http/limits.js";
 import { MAX_PIPELINED, MAX_UNANSWERED } from "#runtime/server/http/request-queue.js";
 import { BOOTSTRAP_OPTIONS } from "#runtime/server/options.js";
 import { inputValuesLimit } from "#runtime/server/tool-server.js";
@@ -32,7 +32,6 @@ import {
   echoCall,
   gate,
   keptLog,
-  one,
   sendPlain,
   signedConfig,
   UNSIGNED,
@@ -216,33 +215,6 @@ const largestBody = async (documented: number) =>
     return response.status === 100;
   });
 
-let measuredAnswerMs: Promise<number> | undefined;
-/** How long an answer may take to be taken, by a caller that reads nothing. Measured once. */
-const answerMs = () => {
-  measuredAnswerMs ??= measureAnswerMs();
-  return measuredAnswerMs;
-};
-
-async function measureAnswerMs(): Promise<number> {
-  const output = [{ name: "ok", ports: [one("value")] }];
-  // Its own deadline is so far away that it is not taken for the time of an answer.
-  const timeout = 2_000_000_000;
-  const tool = countingTool({ path: "large", timeout, output, invoke: () => ({ ok: { value: "x".repeat(61_000) } }) });
-  const { url } = await start([tool]);
-  const known = new Set(timers.waiting);
-  const { hostname, port } = new URL(url);
-  const caller = connect(Number(port), hostname).pause();
-  try {
-    const call = requestText("POST", tool.target, [["Content-Length", "11"]], '{"value":1}');
-    caller.write(Buffer.concat(Array.from({ length: 400 }, () => call)));
-    const cut = () => timers.waiting.find((timer) => !known.has(timer) && !timer.repeats && timer.ms < timeout / 2);
-    await until(() => cut() !== undefined, "an answer is not taken");
-    return cut()?.ms ?? 0;
-  } finally {
-    caller.destroy();
-  }
-}
-
 /** The rate in bytes per second below which a body is ended, if it is the given one; NaN otherwise. */
 async function bodyRate(rate: number, options: BootstrapOptions = {}): Promise<readonly number[]> {
   const slow = await start([countingTool({ path: "slow" })], options);
@@ -276,7 +248,8 @@ compare("docs/guide/limits.md", LIMITS, {
   },
   "time from the first byte of a request until the end of its headers": () => [plain.server.headersTimeout],
   "time until a whole request has arrived": () => [plain.server.requestTimeout],
-  "time until a caller has read an answer": async () => [await answerMs()],
+  // test/e2e/fault/clients.test.ts holds servers to this time.
+  "time until a caller has read an answer": () => [DEADLINES.answerMs],
   "idle time between two requests of a connection": () => [plain.server.keepAliveTimeout],
   "headers of a request": async ([count = 0]) => [
     await largest(count, async (n) => {

@@ -293,15 +293,15 @@ describe("stalled connections", { concurrency: true }, () => {
     const { url } = await serveHasty([large], { answerMs: 10_000 });
     const connection = await RawConnection.open(url);
     const before = large.calls.invoked;
-    connection.send(Buffer.concat(Array.from({ length: 40 }, () => largeCall)));
+    connection.send(Buffer.concat(Array.from({ length: 4 }, () => largeCall)));
     connection.socket.pause();
     await until(() => large.calls.invoked > before, "it calls");
     connection.socket.resume();
-    for (let i = 0; i < 40; i++) expectResult(await connection.response(), largeResult);
+    for (let i = 0; i < 4; i++) expectResult(await connection.response(), largeResult);
     connection.close();
   });
 
-  it("an answer that waits for a slow earlier answer is not cut", async () => {
+  it("a request that waits for a slow earlier answer is not cut", async () => {
     const open = gate();
     const own = countingTool({
       path: "own",
@@ -314,7 +314,7 @@ describe("stalled connections", { concurrency: true }, () => {
     const connection = await RawConnection.open(url);
     for (const n of [1, 2])
       connection.send(requestText("POST", own.target, [["Content-Length", "11"]], `{"value":${n}}`));
-    await until(() => own.calls.invoked === 2, "both run");
+    await until(() => own.calls.invoked === 1, "the first runs");
     await new Promise((resolve) => setTimeout(resolve, 300));
     open.open();
     for (const n of [1, 2]) expectResult(await connection.response(), echoed(`${n}`));

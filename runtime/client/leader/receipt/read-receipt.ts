@@ -67,7 +67,11 @@ export interface VerifiedReceipt<Tool extends ToolType = UntypedTool>
   extends Omit<ReceiptParts, "leaderSignature" | "toolSignature"> {
   readonly claims: readonly ReceiptClaim[];
   /** The result in wire order. Values are JSON texts, or references that were not fetched. */
-  readonly result: ReturnType<typeof decodeOutput>;
+  readonly result: {
+    readonly tag: string;
+    /** `many` is undefined without a contract: a list with one value has the same bytes as the value. */
+    readonly ports: readonly (ReturnType<typeof decodeOutput>["ports"][number] & { readonly many?: boolean })[];
+  };
   /** The result with the types of the tool's class; undefined without `contracts`. */
   readonly output: OutputOf<Tool> | undefined;
 }
@@ -120,7 +124,7 @@ export function readReceipt(bytes: string | Uint8Array, options: ReadReceiptOpti
     claim("time", "claimed", `the result arrived at ${parts.time.toISOString()}`),
   ];
   if (result === undefined || claims.some(({ verdict }) => verdict === "false")) throw new ReceiptError(claims);
-  return { ...parts, claims, result, output: fit.output };
+  return { ...parts, claims, result: fit.result ?? result, output: fit.output };
 }
 
 function partsOf(bytes: string | Uint8Array): ReceiptParts {
@@ -202,18 +206,23 @@ function fitOf(parts: ReceiptParts, { contracts, metadata }: ReadReceiptOptions)
   ];
   const claims: ReceiptClaim[] = [];
   let output: unknown;
+  let result: VerifiedReceipt["result"] | undefined;
   for (const ports of schemas.filter((schema) => schema !== undefined)) {
     const text = `the input and the result fit the contract of ${truncated(parts.tool, MAX_SHOWN)}`;
     try {
-      const result = decodeResult(ports, parts.bcs);
-      if (contract !== undefined) output = new OutputReader(contract).read(result);
+      const decoded = decodeResult(ports, parts.bcs);
+      result = {
+        tag: decoded.tag,
+        ports: decoded.ports.map(({ values, ...port }) => ({ ...port, values: [...values] })),
+      };
+      if (contract !== undefined) output = new OutputReader(contract).read(decoded);
       claims.push(claim("contract", hasPorts(parts, ports), text));
     } catch (error) {
       if (!(error instanceof LeaderError)) throw error;
       claims.push(claim("contract", false, `${text}: ${error.message}`));
     }
   }
-  return { claims, output };
+  return { claims, output, result };
 }
 
 function portsIn(metadata: string | Uint8Array, fqn: string): MetaSchema {
