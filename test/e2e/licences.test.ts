@@ -69,9 +69,7 @@ async function contained(): Promise<string> {
 The package contains code of others:
 
 dist/page/page.js, with the licences in licences.txt beside it
-${lines.join("")}
-dist/generator/dev/reference, with LICENSE and NOTICE there
-`;
+${lines.join("")}`;
 }
 
 function noticeOf({ metadata, components }: Bom, contained: string): string {
