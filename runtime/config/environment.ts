@@ -64,7 +64,8 @@ const NUMBERS = {
   replayMaxBytes: { variable: "SVC_REPLAY_MAX_BYTES", least: MIB, most: MAX, unit: "bytes" },
   /** Total size of request bodies held in memory. */
   maxBodyBytesInFlight: { variable: "SVC_MAX_BODY_BYTES_IN_FLIGHT", least: 1, most: MAX, unit: "bytes" },
-  maxConnections: { variable: "SVC_MAX_CONNECTIONS", least: 1, most: 2_000_000_000, unit: "connections" },
+  /** The largest number is the largest of 32 bits, as for timers. */
+  maxConnections: { variable: "SVC_MAX_CONNECTIONS", least: 1, most: MAX_TIMEOUT_MS, unit: "connections" },
   /** Runs of all tools. */
   maxRuns: { variable: "SVC_MAX_RUNS", least: 2, most: MAX, unit: "runs" },
   /** Values of one call. Up to the largest limit, value indexes fit their integer type. */
