@@ -320,7 +320,7 @@ const LAYERS = [
     files: "generator/dev/*",
     below:
       "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/compile/project generator/openapi generator/contract/diff generator/files/output-files generator/compile/watch generator/keys generator/config generator/files/read-file generator/files/env-file",
-    node: "cluster crypto fs module os path readline stream worker_threads",
+    node: "child_process cluster crypto fs module os path readline stream worker_threads",
   },
   {
     name: "generator/invoke",

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { type Diagnostic, hasErrors } from "../compile/diagnostics/diagnostics.js";
 import type { Compiled } from "../compile/project/emit-javascript.js";
 import { contentHash } from "../compile/project/file-hash.js";
-import type { GenerateOptions } from "../compile/project/layout.js";
+import { type GenerateOptions, layoutOf } from "../compile/project/layout.js";
 import { type Difference, diffDocuments } from "../contract/diff.js";
 import { baseOf, isWithin, replaceFiles, UnwritableError } from "../files/atomic-write.js";
 import { ENV_FILE, withEnvFile } from "../files/env-file.js";
@@ -13,6 +13,7 @@ import { readMetaJson } from "../files/output-files.js";
 import { readRegular } from "../files/read-file.js";
 import { KeyFileError } from "../keys/key-file.js";
 import { fqnOf, metaDocuments } from "../tools/meta-documents.js";
+import { judgeDisputed } from "./author-compiler.js";
 import { Builder, type BuilderMessage, type BuilderRun } from "./builder.js";
 import { type DevLeaders, ensureDevKeys, writeDevConfig } from "./dev-keys.js";
 import { type Effect, type Input, newMachine, phaseOf, type Report, step } from "./dev-machine.js";
@@ -124,6 +125,8 @@ class DevSession {
   #state: string | undefined;
   #document: string | undefined;
   #compiled: Omit<Build, "key" | "env"> | undefined;
+  /** Aborts the project's own compiler if its run is no longer the newest one. */
+  #judging: AbortController | undefined;
   /** Step that may take long, with the timer after which it is mentioned. */
   #progress: { readonly step: string; readonly timer: NodeJS.Timeout; isAnnounced: boolean } | undefined;
 
@@ -183,6 +186,7 @@ class DevSession {
         return;
       case "close":
         this.#removeState();
+        this.#judging?.abort();
         unwatchFile(join(this.#options.project.root, ENV_FILE));
     }
   }
@@ -230,14 +234,38 @@ class DevSession {
         this.#input({ on: "building" });
         return;
       case "unchanged":
-        this.#input({ on: "unchanged", isAnnounced: this.#progress?.isAnnounced === true });
+        // A run is not over while the project's own compiler judges it.
+        if (this.#judging === undefined) {
+          this.#input({ on: "unchanged", isAnnounced: this.#progress?.isAnnounced === true });
+        }
         return;
       case "failed":
+        this.#judging?.abort();
+        this.#judging = undefined;
         this.#input({ on: "broken", reason: message.reason });
         return;
       case "run":
-        this.#finish(message);
+        this.#judge(message);
     }
+  }
+
+  /** Finishes a run after the project's own compiler has judged it, unless a newer run begins first. */
+  #judge(run: BuilderRun): void {
+    this.#judging?.abort();
+    const judging = new AbortController();
+    const judged = judgeDisputed(layoutOf(this.#options.project), run.diagnostics, judging.signal);
+    this.#judging = judged && judging;
+    if (judged === undefined) {
+      this.#finish(run);
+      return;
+    }
+    judged
+      .then((diagnostics) => {
+        if (judging.signal.aborted) return;
+        this.#judging = undefined;
+        this.#finish({ ...run, diagnostics });
+      })
+      .catch(this.#fail);
   }
 
   #finish({ diagnostics, wrote, milliseconds, compiled }: BuilderRun): void {

@@ -132,9 +132,12 @@ test("docs/get-started.md, with a type error that is corrected", ONLY_POSIX, asy
       async (command, shown) => {
         const { out, err } = typed(command);
         assert.equal(withoutTimes(out + err), withoutTimes(shown));
+        const result = compact(out);
         writeFileSync(source, good.replace("name.trim()", "name.trimm()"));
-        await server?.complaint(/src\/wind-speed\.ts:\d+:\d+ - note TS\d+: /);
-        await server?.line(/^✓ serving on /);
+        await server?.complaint(
+          /src\/wind-speed\.ts:\d+:\d+ - error TS\d+[\s\S]*~~~[\s\S]*the last good build keeps serving/,
+        );
+        assert.equal(compact(typed(command).out), result, "the last good build serves");
         writeFileSync(source, good.replace("Hello, ", "Ahoi, "));
         await server?.line(/^✓ serving on /);
         assert.equal(compact(typed(command).out), greeting("Ahoi, Ada! Ahoi, Ada!"));
