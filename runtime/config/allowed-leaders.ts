@@ -200,6 +200,8 @@ export class FileLeaders extends Leaders {
   /** Absolute. */
   readonly path: string;
   readonly source: DocumentSource;
+  /** Called with the digest of each version that becomes the current one. */
+  readonly adopted = new Set<(digest: string) => void>();
   #digest: string;
   /** Stats of the version that was read last, even if it was invalid. */
   #stats: BigIntStats;
@@ -229,7 +231,11 @@ export class FileLeaders extends Leaders {
     if (!this.#isCompared) {
       this.#isCompared = true;
       setImmediate(this.#turnEnded);
-      this.#readAgainIfChanged();
+      try {
+        this.refresh();
+      } catch {
+        // The file is missing or invalid. The follower of the file logs why.
+      }
     }
     return super.lookup(leaderId, kid);
   }
@@ -238,30 +244,28 @@ export class FileLeaders extends Leaders {
     this.#isCompared = false;
   };
 
-  /** Adopts a new version of the file. If it cannot be used, the current one stays; the follower of the file logs why. */
-  #readAgainIfChanged(): void {
-    try {
-      const isChanged = !isSameFile(statSync(this.path, { bigint: true }), this.#stats);
-      if (!isChanged && (this.#readAgainAt === undefined || performance.now() < this.#readAgainAt)) return;
-      const reading = readOperatorFile(this.path);
-      if ("fault" in reading) return;
-      this.#readAgainAt = isChanged ? performance.now() + MIN_STAMP_AGE_MS : undefined;
-      this.#stats = reading.stats;
-      this.adopt(reading.bytes);
-    } catch {
-      // The file is missing or invalid.
-    }
+  /**
+   * Reads the file and makes its version the current one.
+   *
+   * @param always also if the stats of the file show no change, because they are not exact on every file system
+   * @throws ConfigError if the version is invalid, or the error of the file system; the current version stays
+   */
+  refresh(always = false): void {
+    const isChanged = always || !isSameFile(statSync(this.path, { bigint: true }), this.#stats);
+    if (!isChanged && (this.#readAgainAt === undefined || performance.now() < this.#readAgainAt)) return;
+    const reading = readOperatorFile(this.path);
+    if ("fault" in reading) return;
+    this.#readAgainAt = isChanged ? performance.now() + MIN_STAMP_AGE_MS : undefined;
+    this.#stats = reading.stats;
+    const digest = digestOf(reading.bytes);
+    if (digest === this.#digest) return;
+    this.list = this.check(reading.bytes);
+    this.#digest = digest;
+    for (const notice of this.adopted) notice(digest);
   }
 
-  /**
-   * Makes a version the current one.
-   *
-   * @throws ConfigError if the version is invalid; the current version stays
-   */
-  adopt(bytes: Uint8Array, digest: string = digestOf(bytes)): void {
-    // Several servers may share a configuration, and each watches its file.
-    if (digest === this.#digest) return;
-    this.list = readAllowList(DocumentNode.read(bytes, this.source), this.list);
-    this.#digest = digest;
+  /** @throws ConfigError if the bytes are not an allow-list */
+  check(bytes: Uint8Array): AllowedLeaders {
+    return readAllowList(DocumentNode.read(bytes, this.source), this.list);
   }
 }

@@ -103,6 +103,11 @@ export class FileFollower {
     });
   }
 
+  /** Counts a version that was adopted without this follower, by the digests of its files. */
+  countAdopted(...digests: readonly string[]): void {
+    this.#adopted(stateOf(digests));
+  }
+
   /** Stops watching. Nothing is adopted afterwards. */
   close(): void {
     this.#closed = true;
@@ -160,9 +165,7 @@ export class FileFollower {
     }
     const refusal = this.#adopt(readings);
     if (refusal === undefined) {
-      this.#inForce = state;
-      this.#counter.countApplied();
-      this.#reported.clear();
+      this.#adopted(state);
       return;
     }
     const { refused, retry, cause } = refusal;
@@ -172,6 +175,13 @@ export class FileFollower {
     if (!forced && this.#reported.has(refused)) return;
     this.#reported.add(refused);
     log.warn({ ...cause }, `${refused}; the previous version remains in use`);
+  }
+
+  #adopted(state: string): void {
+    if (state === this.#inForce) return;
+    this.#inForce = this.#judged = state;
+    this.#counter.countApplied();
+    this.#reported.clear();
   }
 
   #adopt(readings: readonly HashedReading[]): VersionRefusal | undefined {

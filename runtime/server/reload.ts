@@ -45,6 +45,7 @@ export class ServerReload {
   /** Leaders from the watched allow-list. */
   #leaders: FileLeaders | undefined;
   #list: FileFollower | undefined;
+  #unfollowList: () => void = () => {};
   #certificate: FileFollower | undefined;
   #pair: TlsPair | undefined;
   /** Changed body limit that takes effect after a restart; remembered so that it is logged once. */
@@ -73,7 +74,7 @@ export class ServerReload {
 
   close(): void {
     this.#config?.close();
-    this.#list?.close();
+    this.#unfollowList();
     this.#certificate?.close();
   }
 
@@ -122,24 +123,35 @@ export class ServerReload {
     const { config, log } = this.#options;
     const leaders = config.leaders instanceof FileLeaders ? config.leaders : undefined;
     if (leaders === this.#leaders) return;
-    this.#list?.close();
+    this.#unfollowList();
     this.#list = undefined;
     this.#leaders = leaders;
     if (leaders === undefined) return;
     const title = titleOf(leaders.source);
-    const adopt = ({ bytes, digest }: HashedFile) => {
+    const adopt = ({ bytes }: HashedFile) => {
       try {
-        leaders.adopt(bytes, digest);
-        log.info({}, `loaded a new version of ${title}`);
-        if (leaders.isEmpty)
-          log.warn({}, `${title} contains no key: every call will be refused; add the key of a leader`);
+        leaders.check(bytes);
+        // A look-up may have read a newer version than these bytes.
+        leaders.refresh(true);
         return undefined;
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error;
         return { refused: error.message };
       }
     };
-    this.#list = this.#follow({ titles: [title], paths: [leaders.path], digests: [leaders.digest], adopt });
+    const list = this.#follow({ titles: [title], paths: [leaders.path], digests: [leaders.digest], adopt });
+    const adopted = (digest: string) => {
+      list.countAdopted(digest);
+      log.info({}, `loaded a new version of ${title}`);
+      if (leaders.isEmpty)
+        log.warn({}, `${title} contains no key: every call will be refused; add the key of a leader`);
+    };
+    leaders.adopted.add(adopted);
+    this.#list = list;
+    this.#unfollowList = () => {
+      leaders.adopted.delete(adopted);
+      list.close();
+    };
   }
 
   /** Also watches the certificate and key of an HTTPS server. */

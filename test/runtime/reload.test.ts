@@ -279,6 +279,18 @@ describe("a version that cannot be used", () => {
 });
 
 describe("an allow-list by path", () => {
+  it("each version that a look-up reads is logged and counted, also between two polls", async () => {
+    const list = newPath();
+    write(list, allowList([alice]));
+    const { tool, server, messages } = await start({ list }, { reloadIntervalMs: 2_147_483_647 });
+    for (const leader of [bob, aliceKey2, alice]) {
+      write(list, allowList([leader]));
+      assert.equal((await echoCall(tool, "1", { leader }).send(server.url)).status, 200);
+    }
+    const loaded = messages("info").filter((message) => /^loaded a new version of allow-list/.test(message));
+    assert.deepEqual([loaded.length, server.reloads().allowList?.applied], [3, 3]);
+  });
+
   it("that is missing in a new version is checked again without another version", async () => {
     const { tool, path, server, put, messages } = await start();
     const list = `${path}.list`;
