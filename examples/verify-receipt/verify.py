@@ -307,15 +307,15 @@ def main():
     for file in options.files:
         try:
             with open(0 if file == "-" else file, "rb") as stream:
-                content = stream.read()
+                content = stream.read() if options.null else stream.read(MAX_RECEIPT + 1)
         except OSError as error:
-            print(f"undecided {file}: cannot be read: {error.strerror}")
+            print(f"undecided {ascii(file)}: cannot be read: {error.strerror}")
             codes.add(2)
             continue
         for data in content.split(b"\0") if options.null else [content]:
             code, sentence = judge(data, options.leader_key, options.tool_key)
             codes.add(code)
-            print(f"{('true', 'false', 'undecided')[code]} {file}: {sentence}")
+            print(f"{('true', 'false', 'undecided')[code]} {ascii(file)}: {sentence}")
     sys.exit(1 if 1 in codes else max(codes))
 
 

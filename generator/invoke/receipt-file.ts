@@ -1,7 +1,7 @@
 /** Files of receipts (docs/receipts.md), and the inputs that they enclose. */
 
 import type { Receipt } from "svc-runtime/leader";
-import { DEFINITIONS, keyword, namedSchemas } from "../contract/schema-reader.js";
+import { namedSchemas } from "../contract/schema-reader.js";
 import { replaceFiles } from "../files/atomic-write.js";
 import { type Json, printJson, readJson } from "../text/json.js";
 
@@ -13,10 +13,10 @@ export function writeReceipt(target: string, receipt: Receipt): void {
 /** Input ports of which no part is a secret. */
 export function openPorts(inputSchema: string): string[] {
   const schema = readJson(inputSchema);
-  const isMarked = (part: Json | undefined) => part !== undefined && /"writeOnly":true/.test(printJson(part));
-  // A port that refers to any definition counts as marked if any definition is.
-  const isShared = DEFINITIONS.some((name) => isMarked(keyword(schema, name)));
+  const isMarked = (part: Json) => /"writeOnly":true/.test(printJson(part));
+  // A reference may lead to any part of the schema.
+  const mayReferToSecret = isMarked(schema);
   return [...namedSchemas(schema, "properties")]
-    .filter(([, port]) => !isMarked(port) && !(isShared && printJson(port).includes('"$ref":')))
+    .filter(([, port]) => !isMarked(port) && !(mayReferToSecret && printJson(port).includes('"$ref":')))
     .map(([name]) => name);
 }

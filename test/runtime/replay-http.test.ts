@@ -950,7 +950,7 @@ for (const scope of ["process", "shared"] as const) {
     const after = Object.keys(seen).flatMap((key) =>
       / after a run$/.test(key) ? [key.replace(" after a run", "")] : [],
     );
-    // The first two say why this caller gets no answer, before the server looks for a run or whoever made it.
+    // The first two say why this caller gets no answer, before the server looks for a run or its caller.
     const allowed = ["auth_failed", "permission_denied"];
     assert.deepEqual(
       after.filter((code) => isNo(code) && !allowed.includes(code)),

@@ -26,7 +26,6 @@ const toolKey = randomBytes(32);
 const directory = mkdtempSync(join(tmpdir(), "svc-demo-"));
 let server: ChildProcess | undefined;
 let log = "";
-let steps = 0;
 
 process.once("exit", () => {
   server?.kill();
@@ -194,6 +193,5 @@ function expect(condition: boolean, message: string): void {
 }
 
 function step(title: string, text: string): void {
-  steps++;
-  console.log(`${steps}  ${title.padEnd(8)} ${text}`);
+  console.log(`${title.padEnd(8)} ${text}`);
 }
