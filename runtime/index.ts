@@ -27,6 +27,7 @@ export { HttpError, type HttpErrorKind } from "./http/http-error.js";
 export { type HttpOptions, http } from "./http/request.js";
 export { portJson } from "./port-json.js";
 export { bootstrap, type RunningServer, serve } from "./server/bootstrap.js";
+export type { Around, AroundCall, CallEnd } from "./server/call/run/around.js";
 export { StartupError } from "./server/errors/startup-error.js";
 export type { Address } from "./server/http/address.js";
 export type { ShutdownOptions, ShutdownSummary } from "./server/http/shutdown.js";
@@ -65,6 +66,7 @@ export {
   type MetricAttributes,
   type MetricOptions,
   PermissionDenied,
+  RateLimited,
   SvcTool,
   type SvcToolClass,
   type ToolMeter,

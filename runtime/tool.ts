@@ -136,6 +136,14 @@ export class PermissionDenied extends Error {
 }
 
 /**
+ * Thrown by the server's option `around` to refuse a call for now, because a budget is used up. The answer is 429
+ * `rate_limited` with the message as `details`. It is not stored, so a retry of the same request can run.
+ */
+export class RateLimited extends Error {
+  override readonly name: string = "RateLimited";
+}
+
+/**
  * Thrown by `invoke` to refuse an input that matches its type but is invalid. The answer is 422
  * `input_deserialization_error` with path and problem as `details`, as for an input that does not decode. To a caller a
  * 422 means that the tool did not run, so throw it before the tool has any effect.
@@ -305,8 +313,11 @@ export abstract class SvcTool<Input, Output> {
    * Rejects a caller by throwing {@link PermissionDenied}; by default permits every caller. A value other than
    * `undefined` also refuses the caller. Called in signed mode, after authentication; a server without signatures
    * never calls it.
+   *
+   * Declare the second parameter, without a default value, to decide by the input too: it is then decoded first, and an
+   * input that does not conform is answered with 422.
    */
-  authorize(_context: AuthContext): void | Promise<void> {}
+  authorize(_context: AuthContext, _input?: Input): void | Promise<void> {}
 
   /**
    * Encodes the output as the ports of the result. By default, each port is written as inline JSON, in schema order. An

@@ -3,6 +3,7 @@
 import { checkNames, type Names } from "svc-client/internal/check-names";
 import type { EngineName } from "svc-client/internal/wire/signature/ed25519-keys";
 import type { ToolkitRuntimeConfig } from "../config/config.js";
+import type { Around } from "./call/run/around.js";
 import type { Address } from "./http/address.js";
 import type { ShutdownOptions } from "./http/shutdown.js";
 import type { ConcurrencyLimits, LoadOptions, RateLimit } from "./load/load-options.js";
@@ -93,6 +94,24 @@ export interface ToolOptions {
   readonly unsignedResults?: "json" | "bcs";
   /** Limits on rate and load. A limit that is not set does not apply. */
   readonly load?: LoadOptions;
+  /**
+   * Function that runs around every call of a tool, for audit, policies, budgets and metrics. It runs after `authorize`
+   * and after the input was decoded, within the deadline of the call, and not for exact retries, which get the stored
+   * answer.
+   *
+   * @example
+   * ```ts
+   * import { type Around, PermissionDenied } from "svc-runtime";
+   * import { Sum } from "./sum.js";
+   *
+   * export const around: Around = async (call, next) => {
+   *   if (call.is(Sum) && call.input.a > 1_000n) throw new PermissionDenied("at most 1,000");
+   *   const { status } = await next();
+   *   call.context.log.info({ tool: call.fqn, leader: call.context.auth?.leaderId, status }, "audit");
+   * };
+   * ```
+   */
+  readonly around?: Around;
 }
 
 export const TOOL_OPTIONS = {
@@ -113,6 +132,7 @@ export const TOOL_OPTIONS = {
   allowUnsigned: true,
   unsignedResults: true,
   load: true,
+  around: true,
 } as const satisfies Names<ToolOptions>;
 
 const LOAD = { limits: true, tools: true, rateLimit: true } as const satisfies Names<LoadOptions>;

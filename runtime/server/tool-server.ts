@@ -100,6 +100,7 @@ export async function prepareTools(
   else warnOfUncalledAuthorize(tools, log);
   logConfigWarnings(config, log);
   const served = tools.map(({ fqn }) => fqn);
+  for (const tool of tools) tool.around = options.around;
   const intervalMs = numberSetting("reloadIntervalMs", options.reloadIntervalMs)?.value;
   const shutdown = new Shutdown(options.shutdown);
   const allowedOrigins = new AllowedOrigins(options.allowedOrigins);

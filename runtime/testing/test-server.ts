@@ -24,7 +24,14 @@ export interface HarnessOptions
   extends ContractSources,
     Pick<
       ToolOptions,
-      "allowedOrigins" | "engine" | "headerPrefix" | "load" | "maxBodyBytesInFlight" | "replayMaxBytes" | "replayStore"
+      | "allowedOrigins"
+      | "around"
+      | "engine"
+      | "headerPrefix"
+      | "load"
+      | "maxBodyBytesInFlight"
+      | "replayMaxBytes"
+      | "replayStore"
     > {
   /**
    * Whether calls must be signed; true by default. If false, `invoke` sends plain JSON and `authorize` is not called.
@@ -43,6 +50,7 @@ export interface HarnessOptions
 
 const HARNESS_OPTIONS = {
   allowedOrigins: true,
+  around: true,
   config: true,
   contracts: true,
   engine: true,

@@ -368,6 +368,26 @@ export class A extends SvcTool<{ a: string }, "done"> ${body("xyz.test.aa@1", `$
   }
 });
 
+test("an authorize that would miss the input", () => {
+  for (const [parameters, codes] of [
+    ["context: unknown, input?: unknown", []],
+    ["context = {}", []],
+    ["context: unknown, input: unknown, more = 1", []],
+    ["context: unknown, input = {}", ["SVC201"]],
+    ["context = {}, input: any", ["SVC201"]],
+    ["...all: any[]", ["SVC201"]],
+  ] as const) {
+    const tool = body("xyz.test.aa@1", `override authorize(${parameters}) {} ${invoke}`);
+    generated({ "src/a.ts": `${imports}export class A extends SvcTool<{ a: string }, "done"> ${tool}` }, (result) =>
+      assert.deepEqual(
+        result.diagnostics.map(({ code }) => code),
+        codes,
+        parameters,
+      ),
+    );
+  }
+});
+
 test("a timeout that seems to be in seconds, or that the network does not register, causes a note", () => {
   const timeout = (value: number) =>
     `${imports}export class A extends SvcTool<{ a: string }, "done"> ${body("xyz.test.aa@1", `static override timeout() { return ${value}; } ${invoke}`)}`;

@@ -21,7 +21,7 @@ export interface Behaviour {
   closedInput?: boolean;
   inputSchema?: string;
   construct?(): unknown;
-  authorize?(auth: AuthContext): void | Promise<void>;
+  authorize?(auth: AuthContext, input?: Record<string, unknown>): void | Promise<void>;
   invoke?(input: Record<string, unknown>, context: InvokeContext): unknown;
   encodeOutput?(output: unknown): unknown;
   health?(): unknown;
@@ -104,6 +104,13 @@ export function countingTool(behaviour: Behaviour = {}): CountingTool {
     override health() {
       return (health === undefined ? super.health() : health()) as StatusCode;
     }
+  }
+  // The server reads the number of parameters.
+  if (authorize !== undefined && authorize.length > 1) {
+    Tool.prototype.authorize = (auth, input) => {
+      calls.authorized++;
+      return authorize(auth, input);
+    };
   }
   if (encodeOutput !== undefined) Tool.prototype.encodeOutput = (output) => encodeOutput(output) as OffchainToolOutput;
   const prefix = path.split("/").filter(Boolean).join("/");

@@ -495,6 +495,11 @@ export const CODES = {
     "nothing, if callers send only the declared members; otherwise declare a member of the type Record<string, T>",
     "The input ports of a tool are the declared members of its Input, and a signed call has no other ports.",
   ),
+  SVC201: error(
+    "authorize would not get the input, because of a default value or a rest parameter",
+    "write plain parameters: authorize(context: AuthContext, input: Input)",
+    "The server decodes the input before authorize only if JavaScript counts two parameters (Function.length). Parameters with a default value, those after them, and rest parameters are not counted, so authorize would decide without the input.",
+  ),
 } as const satisfies Record<string, Entry>;
 
 export type Code = keyof typeof CODES;

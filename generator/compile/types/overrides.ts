@@ -63,7 +63,7 @@ export function checkConstruction(
 }
 
 /**
- * Reports values that `authorize` returns. Looks at its statements too, because `any` conforms to a return type of
+ * Reports parameters by which `authorize` misses the input, and values that it returns. Looks at its statements too, because `any` conforms to a return type of
  * `Promise<void>`.
  */
 export function checkAuthorize(program: Program, node: ClassNode, name: string, report: Report): void {
@@ -72,6 +72,11 @@ export function checkAuthorize(program: Program, node: ClassNode, name: string, 
   if (declaration === undefined) return;
   const method = ts.isPropertyDeclaration(declaration) ? declaration.initializer : declaration;
   if (method === undefined || !(ts.isMethodDeclaration(method) || isFunctionValue(method))) return;
+  // The server reads `Function.length`, which does not count these parameters and those after them.
+  const uncounted = method.parameters.slice(0, 2).find((each) => each.initializer ?? each.dotDotDotToken);
+  if (uncounted !== undefined && (method.parameters.length > 1 || uncounted.dotDotDotToken !== undefined)) {
+    report("SVC201", wrap(uncounted), `${name}.authorize()`);
+  }
   const returned: ts.Expression[] = [];
   const visit = (each: ts.Node): void => {
     if (ts.isReturnStatement(each) && each.expression !== undefined) returned.push(each.expression);

@@ -229,7 +229,9 @@ export class InvokeService {
       case "full":
         throw new RequestError("replay_store_full");
       case "completed": {
-        const refused = claim.sameCaller ? undefined : await this.#authorizeRetry(call, auth); // 403, 409, 500, 504
+        const refused = claim.sameCaller
+          ? undefined
+          : await this.#authorizeRetry(call, signed, inputBytes, claim.answer); // 403, 409, 422, 429, 500, 504
         if (refused !== undefined) return this.#reply(call, refused, auth);
         if (store.scope === "shared") this.#signer.requireOwnResult(call, claim.answer, auth); // 409
         if (seen !== undefined) seen.replayed = true;
@@ -340,15 +342,20 @@ export class InvokeService {
   }
 
   /**
-   * Calls `authorize` for a retry by another leader or key. Reserves capacity, like a run, until `authorize` has ended.
+   * Calls `authorize` and `around` for a retry by another leader or key. Reserves capacity, like a run, until they end.
    *
    * @throws {@link RequestError} `request_in_flight` if there is no capacity, because the call has run
    */
-  async #authorizeRetry(call: Handled, auth: AuthContext): Promise<Answer | undefined> {
-    const leave = await this.#takePlace(call, auth, 0).catch(() => {
+  async #authorizeRetry(
+    handled: Handled,
+    call: Call,
+    inputBytes: number,
+    { status, code }: CachedAnswer,
+  ): Promise<Answer | undefined> {
+    const leave = await this.#takePlace(handled, call.auth, inputBytes).catch(() => {
       throw new RequestError("request_in_flight", UNSENDABLE);
     });
-    return authorizeAlone(call.tool, auth, call.log, leave);
+    return authorizeAlone(handled.tool, call, { status, code }, handled.log, leave);
   }
 
   /**
@@ -376,7 +383,8 @@ export class InvokeService {
         const last = this.#signer.sealed(handled, answer, call.auth);
         over();
         // The answer waits for a shared store, so that a retry at any process finds the entry.
-        const taken = lease && endLease(log, () => lease.complete(last));
+        const isRefused = last.code === "rate_limited";
+        const taken = lease && endLease(log, () => (isRefused ? lease.release() : lease.complete(last)));
         return taken === undefined ? last : taken.then(() => last);
       },
       settledLate: () => {

@@ -4,6 +4,7 @@
  */
 
 import type { WalrusValue } from "svc-client/internal/wire/bcs/data";
+import { FAILURE_VARIANT } from "svc-client/internal/wire/codec/ports";
 import { WireFault } from "svc-client/internal/wire/fault";
 import type { Receipt } from "svc-client/internal/wire/receipt";
 import {
@@ -15,6 +16,7 @@ import {
   MAX_REFUSAL_LENGTH,
   PermissionDenied,
   SvcTool,
+  type SvcToolClass,
 } from "../../../tool.js";
 import type { InputDecoder } from "../../wire/input.js";
 import { type EncodedOutput, ErrEval, type OutputEncoder, resultBytes, resultJson } from "../../wire/output.js";
@@ -28,6 +30,7 @@ import {
   INTERRUPTED,
   takeInput,
 } from "../messages.js";
+import { type Around, OpenCall, runAround } from "./around.js";
 import { runAsTool } from "./async-errors.js";
 import type { undeclaredNotice } from "./undeclared-notice.js";
 
@@ -38,24 +41,11 @@ export interface ToolCode {
   readonly undeclared: ReturnType<typeof undeclaredNotice>;
   /** Ports with a number that may have lost precision. Each is logged once. */
   readonly rounded: Set<string>;
+  readonly tool: SvcToolClass;
+  /** The server's option. */
+  readonly around: Around | undefined;
   /** Creates an instance. Returns a promise only if the class defines its own `new`. */
   construct(): SvcTool<unknown, unknown> | Promise<SvcTool<unknown, unknown>>;
-}
-
-/**
- * Calls `authorize` on a new instance. Never rejects.
- *
- * @returns undefined if the caller is permitted, otherwise the answer with the error
- */
-export function authorizeOnNew(tool: ToolCode, auth: AuthContext, log: Logger): Promise<Answer | undefined> {
-  return runAsTool(tool.fqn, async () => {
-    try {
-      return await authorize(await tool.construct(), callerCopy(auth), log);
-    } catch (error) {
-      log.error({ err: error, phase: "construction" }, "the tool threw an error");
-      return errorAnswer("tool_invocation_failed", undefined, error);
-    }
-  });
 }
 
 /**
@@ -153,15 +143,18 @@ export class Execution {
   readonly #tool: ToolCode;
   readonly #call: Call;
   readonly #log: Logger;
+  readonly #known: Answer | undefined;
 
   /**
    * @param deadline in milliseconds, on the clock of `performance.now()`. The caller must abort the execution at the
    * deadline.
+   * @param known outcome of a call that has run, which ends this execution in place of `invoke`
    */
-  constructor(tool: ToolCode, call: Call, deadline: number, log: Logger) {
+  constructor(tool: ToolCode, call: Call, deadline: number, log: Logger, known?: Answer) {
     this.#tool = tool;
     this.#call = call;
     this.#log = log;
+    this.#known = known;
     const { auth } = call;
     this.#context = auth === undefined ? new Context(deadline, log) : new SignedContext(deadline, log, auth);
     this.end = runAsTool(tool.fqn, () => this.#execute());
@@ -197,30 +190,56 @@ export class Execution {
   async #execute(): Promise<Answer> {
     const tool = this.#tool;
     const log = this.#log;
+    const { around } = tool;
     let instance: SvcTool<unknown, unknown>;
+    let caller: AuthContext | undefined;
+    // Parameters with a default value, and rest parameters, do not count; svc-gen reports them.
+    let takesInput = false;
     try {
       const constructed = tool.construct();
       instance = constructed instanceof Promise ? await constructed : constructed;
-      if (this.#timedOut) return errorAnswer("tool_invocation_timeout");
       if (this.#context instanceof SignedContext && asksForCaller(instance)) {
-        const refused = await authorize(instance, this.#context.auth, log);
-        if (refused !== undefined)
-          return this.#stopping && refused.code !== "permission_denied" ? INTERRUPTED : refused;
-        if (this.#timedOut) return errorAnswer("tool_invocation_timeout");
+        caller = this.#context.auth;
+        takesInput = instance.authorize.length > 1;
       }
     } catch (error) {
       return this.#failed(error, "construction");
     }
+    if (this.#timedOut) return errorAnswer("tool_invocation_timeout");
     let input: unknown;
     try {
-      input = this.#decode();
+      if (takesInput) input = this.#decode();
+      if (caller !== undefined) {
+        const refused = await authorize(instance, caller, input, log);
+        if (refused !== undefined)
+          return this.#stopping && refused.code !== "permission_denied" ? INTERRUPTED : refused;
+        if (this.#timedOut) return errorAnswer("tool_invocation_timeout");
+      }
+      if (this.#known !== undefined && around === undefined) return this.#known;
+      if (!takesInput) input = this.#decode();
     } catch (error) {
       if (error instanceof WireFault) return errorAnswer(error.code, error.details);
       log.error({ err: error }, "decoding the input failed");
       return errorAnswer("internal_error", undefined, error);
     }
+    if (around === undefined) return this.#invoke(instance, input, undefined);
+    const call = new OpenCall(tool.fqn, input, this.#context, this.#known !== undefined, tool.tool);
+    return runAround(around, call, {
+      run: async () => this.#known ?? this.#invoke(instance, input, call),
+      failed: (error) => this.#refused(error) ?? this.#failed(error, "around"),
+      log,
+    });
+  }
+
+  /** The tool's own refusals, which `around` may throw too. */
+  #refused(error: unknown): Answer | undefined {
+    if (error instanceof InvalidInput) return errorAnswer("input_deserialization_error", error.message);
+    return error instanceof PermissionDenied ? denied(error) : undefined;
+  }
+
+  async #invoke(instance: SvcTool<unknown, unknown>, input: unknown, call: OpenCall | undefined): Promise<Answer> {
     // A blocked event loop delays the deadline's timer.
-    if (performance.now() >= this.#context.deadline) return errorAnswer("tool_invocation_timeout");
+    if (this.#timedOut || performance.now() >= this.#context.deadline) return errorAnswer("tool_invocation_timeout");
     let result: unknown;
     try {
       result = await instance.invoke(input, this.#context);
@@ -229,6 +248,7 @@ export class Execution {
       return this.#failed(error, "invoke");
     }
     if (this.#timedOut) return errorAnswer("tool_invocation_timeout");
+    const returned = result;
     try {
       if (!(result instanceof ErrEval) && instance.encodeOutput !== SvcTool.prototype.encodeOutput) {
         result = await instance.encodeOutput(result);
@@ -237,7 +257,11 @@ export class Execution {
       this.#logFailure(error, "encodeOutput");
       return this.#stopping ? INTERRUPTED : errorAnswer("output_serialization_error", undefined, error);
     }
-    return this.#encode(result);
+    const answer = this.#encode(result);
+    if (call !== undefined && answer.signable) {
+      call.output = returned instanceof ErrEval ? { [FAILURE_VARIANT]: { reason: returned.reason } } : returned;
+    }
+    return answer;
   }
 
   /** @throws {@link WireFault} if the input does not conform to the contract */
@@ -288,12 +312,12 @@ export class Execution {
     );
   }
 
-  #failed(error: unknown, phase: "construction" | "invoke"): Answer {
+  #failed(error: unknown, phase: "construction" | "around" | "invoke"): Answer {
     this.#logFailure(error, phase);
     return this.#stopping ? INTERRUPTED : errorAnswer("tool_invocation_failed", undefined, error);
   }
 
-  #logFailure(error: unknown, phase: "construction" | "invoke" | "encodeOutput"): void {
+  #logFailure(error: unknown, phase: "construction" | "around" | "invoke" | "encodeOutput"): void {
     const reason = this.#context.abortThatCaused(error);
     const threw = error instanceof PermissionDenied ? MISPLACED_REFUSAL : "the tool threw an error";
     if (reason === undefined) this.#log.error({ err: error, phase }, threw);
@@ -334,18 +358,21 @@ const RETURNED =
 async function authorize(
   instance: SvcTool<unknown, unknown>,
   auth: AuthContext,
+  input: unknown,
   log: Logger,
 ): Promise<Answer | undefined> {
   try {
-    const returned: unknown = await instance.authorize(auth);
+    const returned: unknown = await instance.authorize(auth, input);
     if (returned === undefined) return undefined;
     log.error({ phase: "authorize" }, RETURNED);
     return errorAnswer("permission_denied");
   } catch (error) {
-    if (error instanceof PermissionDenied) {
-      return errorAnswer("permission_denied", error.message.slice(0, MAX_REFUSAL_LENGTH));
-    }
+    if (error instanceof PermissionDenied) return denied(error);
     log.error({ err: error, phase: "authorize" }, "the tool threw an error");
     return errorAnswer("tool_invocation_failed", undefined, error);
   }
+}
+
+function denied({ message }: PermissionDenied): Answer {
+  return errorAnswer("permission_denied", message.slice(0, MAX_REFUSAL_LENGTH));
 }

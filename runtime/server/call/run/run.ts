@@ -5,9 +5,9 @@
 
 import { AsyncResource } from "node:async_hooks";
 import type { Receipt } from "svc-client/internal/wire/receipt";
-import { type AuthContext, InvocationAborted, type Logger } from "../../../tool.js";
+import { InvocationAborted, type Logger } from "../../../tool.js";
 import { type Answer, type Call, errorAnswer, type Health } from "../messages.js";
-import { authorizeOnNew, Execution, healthOf } from "./execution.js";
+import { Execution, healthOf } from "./execution.js";
 import type { Due } from "./run-deadlines.js";
 import type { ServedTool } from "./served-tool.js";
 
@@ -100,25 +100,29 @@ export class Run implements Due {
 }
 
 /**
- * Calls `authorize` on a new instance, with the tool's deadline, for a caller that requests the stored answer of
- * another leader or key (protocol.md section 8).
+ * Calls `authorize` on a new instance, and `around`, with the tool's deadline, for a caller that requests the stored
+ * answer of another leader or key (protocol.md section 8).
  *
- * @param ended called once when `authorize` has ended, possibly after the deadline
+ * @param stored status and code of the stored answer
+ * @param ended called once when they have ended, possibly after the deadline
  * @returns undefined if the caller may get the answer, otherwise the answer with the error
  */
-export function authorizeAlone(
+export async function authorizeAlone(
   tool: ServedTool,
-  auth: AuthContext,
+  call: Call,
+  stored: { readonly status: number; readonly code?: string | undefined },
   log: Logger,
   ended: () => void,
 ): Promise<Answer | undefined> {
-  const late = () => errorAnswer("tool_invocation_timeout");
-  const begin = () => {
-    const work = authorizeOnNew(tool, auth, log);
-    void work.then(ended);
-    return work;
+  const known = { ...errorAnswer("internal_error"), ...stored } as Answer;
+  const execution = new Execution(tool, call, performance.now() + tool.timeoutMs, log, known);
+  void execution.end.then(ended);
+  const late = () => {
+    execution.abort("timeout");
+    return errorAnswer("tool_invocation_timeout");
   };
-  return withDeadline(begin, tool.timeoutMs, late);
+  const answer = await withDeadline(() => execution.end, tool.timeoutMs, late);
+  return answer === known ? undefined : answer;
 }
 
 /** Calls `health()` on a new instance, with the tool's deadline. */

@@ -10,6 +10,7 @@ import { StartupError } from "../../errors/startup-error.js";
 import { heapBytesOf } from "../../wire/heap-bytes.js";
 import { InputDecoder } from "../../wire/input.js";
 import { OutputEncoder } from "../../wire/output.js";
+import type { Around } from "./around.js";
 import type { ToolCode } from "./execution.js";
 import { RunDeadlines } from "./run-deadlines.js";
 import { undeclaredNotice } from "./undeclared-notice.js";
@@ -29,6 +30,7 @@ export class ServedTool implements ToolCode {
   readonly undeclared: ReturnType<typeof undeclaredNotice>;
   readonly rounded = new Set<string>();
   readonly deadlines = new RunDeadlines();
+  around: Around | undefined;
   /** Whether results may refer to stored values (`DataRef`). */
   readonly refersToStored: boolean;
 
