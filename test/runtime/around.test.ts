@@ -73,7 +73,7 @@ describe("around", () => {
     around: Around,
     status: number,
     code: string,
-    details?: string,
+    details: string | undefined,
     phase?: string,
   ][] = [
     ["PermissionDenied", refuse(new PermissionDenied("no")), 403, "permission_denied", "no"],

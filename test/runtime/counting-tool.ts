@@ -107,10 +107,11 @@ export function countingTool(behaviour: Behaviour = {}): CountingTool {
   }
   // The server reads the number of parameters.
   if (authorize !== undefined && authorize.length > 1) {
-    Tool.prototype.authorize = (auth, input) => {
+    const counted = (auth: AuthContext, input: Record<string, unknown>) => {
       calls.authorized++;
       return authorize(auth, input);
     };
+    Object.assign(Tool.prototype, { authorize: counted });
   }
   if (encodeOutput !== undefined) Tool.prototype.encodeOutput = (output) => encodeOutput(output) as OffchainToolOutput;
   const prefix = path.split("/").filter(Boolean).join("/");
