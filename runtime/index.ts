@@ -27,7 +27,6 @@ export { HttpError, type HttpErrorKind } from "./http/http-error.js";
 export { type HttpOptions, http } from "./http/request.js";
 export { portJson } from "./port-json.js";
 export { bootstrap, type RunningServer, serve } from "./server/bootstrap.js";
-export type { Around, AroundCall, CallEnd } from "./server/call/run/around.js";
 export { StartupError } from "./server/errors/startup-error.js";
 export type { Address } from "./server/http/address.js";
 export type { ShutdownOptions, ShutdownSummary } from "./server/http/shutdown.js";
@@ -56,7 +55,10 @@ export {
 } from "./server/replay/store.js";
 export { StatusCode } from "./status.js";
 export {
+  type Around,
+  type AroundCall,
   type AuthContext,
+  type CallEnd,
   type ClassContext,
   errEval,
   InvalidInput,

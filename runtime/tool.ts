@@ -363,3 +363,40 @@ export interface SvcToolClass {
   meta?(url: string): unknown;
   readonly prototype: SvcTool<unknown, unknown>;
 }
+
+/** A call of which the caller is authenticated and permitted, and the input is decoded. */
+export interface AroundCall<Input = unknown, Output = unknown> {
+  readonly fqn: string;
+  /** The object that `invoke` gets. Do not change it. */
+  readonly input: Input;
+  /** The second argument of `invoke`, with the caller in `auth`. */
+  readonly context: InvokeContext;
+  /**
+   * Whether another leader or key repeats a call that has run. The caller gets the stored result, so `next` runs nothing
+   * and `output` stays undefined.
+   */
+  readonly stored: boolean;
+  /** What `invoke` returned: undefined before `next` resolves, and for a failed call. The result is encoded by then. */
+  readonly output: Output | undefined;
+  /** Whether this is a call of the class; narrows the types of `input` and `output`. */
+  is<Tool extends SvcToolClass>(tool: Tool): this is CallOf<Tool>;
+}
+
+/** A call of a class. */
+export type CallOf<Tool extends SvcToolClass> = AroundCall<
+  Tool["prototype"]["__io"]["input"],
+  Tool["prototype"]["__io"]["output"]
+>;
+
+/** How a call ended. */
+export interface CallEnd {
+  readonly status: number;
+  /** Error code; undefined for a result. */
+  readonly code: string | undefined;
+}
+
+/**
+ * Runs around each call: `next` runs the tool once, and never rejects. Throw `PermissionDenied`, `InvalidInput` or
+ * `RateLimited` before `next` to refuse the call.
+ */
+export type Around = (call: AroundCall, next: () => Promise<CallEnd>) => unknown;

@@ -3,7 +3,7 @@
 import { checkNames, type Names } from "svc-client/internal/check-names";
 import type { EngineName } from "svc-client/internal/wire/signature/ed25519-keys";
 import type { ToolkitRuntimeConfig } from "../config/config.js";
-import type { Around } from "./call/run/around.js";
+import type { Around } from "../tool.js";
 import type { Address } from "./http/address.js";
 import type { ShutdownOptions } from "./http/shutdown.js";
 import type { ConcurrencyLimits, LoadOptions, RateLimit } from "./load/load-options.js";

@@ -8,6 +8,7 @@ import { FAILURE_VARIANT } from "svc-client/internal/wire/codec/ports";
 import { WireFault } from "svc-client/internal/wire/fault";
 import type { Receipt } from "svc-client/internal/wire/receipt";
 import {
+  type Around,
   type AuthContext,
   InvalidInput,
   InvocationAborted,
@@ -30,7 +31,7 @@ import {
   INTERRUPTED,
   takeInput,
 } from "../messages.js";
-import { type Around, OpenCall, runAround } from "./around.js";
+import { OpenCall, runAround } from "./around.js";
 import { runAsTool } from "./async-errors.js";
 import type { undeclaredNotice } from "./undeclared-notice.js";
 
