@@ -87,6 +87,9 @@ export function valueOfKey(key: number): number {
 /** Whether an object may repeat a name: two names have the same bytes, or a name has an escape. */
 export function hasRepeatedName({ bytes, tape }: JsonDocument, object: number): boolean {
   const end = tape[object + 3] as number;
+  const first = object + STRIDE;
+  // One member repeats no name; most objects of a request have one.
+  if (first < end && tape[first + STRIDE + 3] === end) return tape[first] === ESCAPED_STRING;
   const names = new Set<string>();
   for (let key = object + STRIDE; key < end; key = tape[key + STRIDE + 3] as number) {
     const name = bytes.toString("latin1", tape[key + 1], tape[key + 2]);
