@@ -42,7 +42,8 @@ const LAYERS = [
   { name: "server/wire", files: "runtime/server/wire/*", below: "wire", packages: "ajv-formats" },
   {
     name: "tool",
-    files: "runtime/tool runtime/contracts runtime/output-encoders runtime/port-json runtime/exact-json",
+    files:
+      "runtime/tool runtime/answer-memory runtime/contracts runtime/output-encoders runtime/port-json runtime/exact-json",
     below: "wire fqn status server/wire",
     packages: "prom-client",
   },
@@ -106,7 +107,7 @@ const LAYERS = [
     files: "runtime/http/*",
     below: "wire fqn tool leader",
     packages: "undici",
-    node: "dns net timers/promises util zlib",
+    node: "dns net timers/promises zlib",
   },
   {
     name: "testing",

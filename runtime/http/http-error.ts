@@ -10,6 +10,7 @@ import type { HttpAnswer } from "./http-answer.js";
  * - `forbidden_address`: the host is not on the public network, and `publicOnly` is set
  * - `status`: the answer has a status that is not accepted
  * - `too_large`: the answer is larger than `maxBytes`
+ * - `overloaded`: the server's memory for the answers of other services is full
  * - `invalid_answer`: the body does not match its headers, or the answer is a redirect
  */
 export type HttpErrorKind =
@@ -20,6 +21,7 @@ export type HttpErrorKind =
   | "forbidden_address"
   | "status"
   | "too_large"
+  | "overloaded"
   | "invalid_answer";
 
 /**

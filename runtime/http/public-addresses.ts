@@ -27,7 +27,7 @@ const SPECIAL_IPV4 = [
  * Public ranges that clouds route to their own hosts and services.
  *
  * - Azure's host agent (WireServer): learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
- * - IBM Cloud's infrastructure and service endpoints: cloud.ibm.com/docs/vpc?topic=vpc-service-endpoints-for-vpc
+ * - IBM Cloud's services and service endpoints, reserved in its VPCs: `client_ip_pool` in cloud.ibm.com/apidocs/vpc
  *
  * The agents of other clouds have addresses in the special-purpose ranges.
  */

@@ -1,8 +1,7 @@
 /** HTTP requests of tools: limited by the deadline of the call and in size, and retried if that is safe. */
 
 import { setTimeout } from "node:timers/promises";
-import { promisify } from "node:util";
-import { brotliDecompress, gunzip } from "node:zlib";
+import { type BrotliDecompress, createBrotliDecompress, createGunzip, type Gunzip } from "node:zlib";
 import { checkNames, type Names } from "svc-client/internal/check-names";
 import { checkedInteger } from "svc-client/internal/checked-integer";
 import { LeaderError } from "svc-client/internal/leader/error";
@@ -14,6 +13,7 @@ import { JsonError } from "svc-client/internal/wire/json/error";
 import { MAX_TIMEOUT_MS } from "svc-client/internal/wire/protocol";
 import { readJson, writeJson } from "../exact-json.js";
 import type { InvokeContext } from "../tool.js";
+import { AnswerBytes } from "./answer-bytes.js";
 import type { HttpAnswer } from "./http-answer.js";
 import { HttpError, type HttpErrorKind } from "./http-error.js";
 import { checkHost, ForbiddenAddress, publicAgent } from "./public-addresses.js";
@@ -199,6 +199,7 @@ class Request {
     const { timeoutMs = ATTEMPT_MS, accept = [], dispatcher, publicOnly = false } = this.#options;
     const limit = Math.floor(Math.min(checkedInteger("timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS), this.#msLeft()));
     if (limit <= 0) return { kind: "timeout", why: "too little time is left until the deadline of the call" };
+    const read = new AnswerBytes(signal);
     let response: HttpResponse;
     try {
       if (publicOnly) checkHost(this.#url);
@@ -212,18 +213,24 @@ class Request {
         ...(this.#body !== undefined && { body: this.#body }),
         timeoutMs: limit,
         maxBytes: this.#maxBytes,
+        admit: (bytes) => read.add(bytes),
         signals: [signal],
       });
     } catch (error) {
+      read.keep(0);
       signal.throwIfAborted();
-      return failureOf(error);
+      return overloaded(read) ?? failureOf(error);
     }
     const { status } = response;
     if (REDIRECTS.has(status) && !accept.includes(status)) {
       return { kind: "invalid_answer", why: "redirects are not followed: use the final URL", response };
     }
-    const body = await this.#decoded(response);
-    if ("kind" in body) return body;
+    const body = await this.#decoded(response, read);
+    if ("kind" in body) {
+      read.keep(0);
+      return body;
+    }
+    read.keep(body.bytes.length);
     if ((status >= 200 && status < 300) || accept.includes(status))
       return { answer: this.#answer(response, body.bytes) };
     return {
@@ -234,17 +241,25 @@ class Request {
     };
   }
 
-  async #decoded({ headers, body }: HttpResponse): Promise<{ readonly bytes: Buffer } | Failure> {
+  async #decoded({ headers, body }: HttpResponse, read: AnswerBytes): Promise<{ readonly bytes: Buffer } | Failure> {
     const encoding = String(headers["content-encoding"] ?? "identity").toLowerCase();
-    const decode = DECODERS.get(encoding);
+    const decoder = DECODERS.get(encoding);
     if (encoding === "identity" || body.length === 0) return { bytes: body };
-    if (decode === undefined) return { kind: "invalid_answer", why: "the content encoding is neither gzip nor br" };
+    if (decoder === undefined) return { kind: "invalid_answer", why: "the content encoding is neither gzip nor br" };
+    const chunks: Buffer[] = [];
+    let size = 0;
     try {
-      return { bytes: await decode(body, { maxOutputLength: Math.max(1, this.#maxBytes) }) };
+      for await (const chunk of decoder().end(body) as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        if (size > this.#maxBytes) return failureOf(tooLarge(this.#maxBytes));
+        const full = read.add(chunk.length) ? undefined : overloaded(read);
+        if (full !== undefined) return full;
+        chunks.push(chunk);
+      }
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return failureOf(tooLarge(this.#maxBytes));
       return { kind: "invalid_answer", why: `the body is not ${encoding}`, cause: error };
     }
+    return { bytes: Buffer.concat(chunks, size) };
   }
 
   #answer({ status, headers }: HttpResponse, bytes: Uint8Array): HttpAnswer {
@@ -285,10 +300,10 @@ class Request {
   }
 }
 
-const DECODERS: ReadonlyMap<string, (bytes: Buffer, limit: { maxOutputLength: number }) => Promise<Buffer>> = new Map([
-  ["gzip", promisify(gunzip)],
-  ["x-gzip", promisify(gunzip)],
-  ["br", promisify(brotliDecompress)],
+const DECODERS: ReadonlyMap<string, () => Gunzip | BrotliDecompress> = new Map([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["br", createBrotliDecompress],
 ]);
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
@@ -318,6 +333,10 @@ function headersOf(given: HttpOptions["headers"] = {}, defaults: Readonly<Record
     headers.set(name, text);
   }
   return headers;
+}
+
+function overloaded({ refused }: AnswerBytes): Failure | undefined {
+  return refused === undefined ? undefined : { kind: "overloaded", why: refused, isTransient: true };
 }
 
 /** Kind of a failed attempt, from the code of its cause. */

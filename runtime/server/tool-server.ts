@@ -107,8 +107,8 @@ export async function prepareTools(
   const minBodyBytesPerSecond = numberSetting("minBodyBytesPerSecond", options.minBodyBytesPerSecond)?.value;
   const runs = numberSetting("maxRuns", options.maxRuns)?.value;
   const hasOneLeader = () => signed && config.leaders.hasOneLeader;
-  const { bodies: bodyBytes, values: inputBytes } = memory;
-  const target = { tools: served, signed, bodyBytes, inputBytes, runs, hasOneLeader, log };
+  const { bodies: bodyBytes, values: inputBytes, httpAnswers: httpAnswerBytes } = memory;
+  const target = { tools: served, signed, bodyBytes, inputBytes, httpAnswerBytes, runs, hasOneLeader, log };
   const load = new LoadControl(options.load ?? {}, target);
   const claims = claimsOf(headers, () => config.leaders);
   const refused = new RefusedRequests(log, claims, (code) => metrics?.refused(code));

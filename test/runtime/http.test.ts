@@ -13,6 +13,7 @@ import { MockAgent } from "undici";
 import { isPublicAddress } from "#runtime/http/public-addresses.js";
 import { atEnd } from "../teardown.js";
 import { makeCertificate } from "./certificate.js";
+import { countingTool, gate, sendPlain, serveFor, until } from "./tools.js";
 
 type Handler = (request: IncomingMessage, response: ServerResponse, n: number) => void;
 
@@ -311,4 +312,54 @@ test("a brotli body is decompressed", async () => {
     response.writeHead(200, { "content-encoding": "br" }).end(brotliCompressSync("[1,2]"));
   });
   assert.deepEqual((await http(context(), url)).json(), [1, 2]);
+});
+
+describe("the memory of answers", () => {
+  /** The part of a server whose memory limit is 64 MiB; unsigned, so one connection may use half of it. */
+  const PART = 4 * 2 ** 20;
+  const LENGTH = 600_000;
+  const text = Buffer.alloc(LENGTH, "x");
+  const bodies: Readonly<Record<string, Handler>> = {
+    plain: answering(200, text.toString()),
+    gzip: answering(200, gzipSync(text) as never, { "content-encoding": "gzip" }),
+    // The error has the answer.
+    status: answering(404, text.toString()),
+  };
+
+  for (const [name, handler] of Object.entries(bodies)) {
+    test(`holds the answers of all runs (${name}) until the runs end`, async () => {
+      const upstream = await serve(handler);
+      const open = gate();
+      let [read, refused, isOpen] = [0, 0, false];
+      const tool = countingTool({
+        invoke: async (_, { signal, deadline }) => {
+          // The signal identifies the run, in whatever object it is passed.
+          await http({ signal, deadline }, upstream.url, { attempts: 1 }).then(
+            ({ bytes }) => assert.equal(bytes.length, LENGTH),
+            (error: HttpError) => {
+              if (error.kind === "status") return;
+              refused++;
+              assert.equal(error.kind, "overloaded");
+              assert.match(error.message, /: nothing more was read, .* at most 2097152 bytes, is full$/);
+              throw error;
+            },
+          );
+          read++;
+          if (!isOpen) await open.promise;
+          return { ok: { value: 1 } };
+        },
+      });
+      const server = await serveFor([tool], { memoryLimit: 64 * 2 ** 20 });
+      const call = async () => (await sendPlain(server.url, tool.target, '{"value":1}')).status;
+      const calls = Array.from({ length: 30 }, call);
+      await until(() => read + refused === 30, "all answers are read or refused");
+      assert.ok(read * LENGTH <= PART && refused >= 24, `${read} read, ${refused} refused`);
+      isOpen = true;
+      open.open();
+      const statuses = await Promise.all(calls);
+      assert.deepEqual(statuses.filter((status) => status === 200).length, read);
+      assert.equal(server.load().refused.httpAnswers, refused);
+      for (let i = 0; i < 8; i++) assert.equal(await call(), 200, "the ended runs hold nothing");
+    });
+  }
 });

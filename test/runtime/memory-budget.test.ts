@@ -19,9 +19,9 @@ describe("the parts of the memory", () => {
   const rows: readonly [limit: number | undefined, heap: number, ...parts: number[]][] = [
     [undefined, 4144, 512, 64, 64, 4096, 4096],
     [2048, 1050, 512, 64, 64, 4096, 2747],
-    [1024, 542, 277, 64, 45, 4096, 1280],
-    [512, 259, 110, 44, 22, 2828, 628],
-    [256, 131, 41, 24, 9, 1190, 264],
+    [1024, 542, 232, 64, 45, 4096, 1280],
+    [512, 259, 88, 44, 22, 2828, 628],
+    [256, 131, 31, 24, 9, 1190, 264],
   ];
   for (const [limit, heap, replay, bodies, answers, plain, tls] of rows) {
     it(`fit ${limit === undefined ? "a machine" : `a container of ${limit} MiB`}`, () => {
@@ -47,7 +47,7 @@ describe("the parts of the memory", () => {
       warning,
       /may exceed the limit of 512 MiB \(the limit of this container\): heap 259 MiB, replay memory 300 MiB,/,
     );
-    assert.match(warning, /in total 701 MiB; raise the limit, or lower NODE_OPTIONS=--max-old-space-size, SVC_REPLAY/);
+    assert.match(warning, /in total 724 MiB; raise the limit, or lower NODE_OPTIONS=--max-old-space-size, SVC_REPLAY/);
     const { warning: ofConnections = "" } = memoryBudget({ maxConnections: 2 ** 31 - 1 }, use, host(512, 259));
     assert.match(ofConnections, /connections 33554432 MiB/);
     const { warning: ofStore = "" } = memoryBudget(

@@ -116,6 +116,7 @@ export const NOTHING_REFUSED: Readonly<Record<LoadReason, number>> = {
   answers: 0,
   bodyBytes: 0,
   inputBytes: 0,
+  httpAnswers: 0,
   runs: 0,
   queueFull: 0,
   queueTimeout: 0,

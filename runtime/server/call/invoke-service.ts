@@ -355,7 +355,12 @@ export class InvokeService {
     const leave = await this.#takePlace(handled, call.auth, inputBytes).catch(() => {
       throw new RequestError("request_in_flight", UNSENDABLE);
     });
-    return authorizeAlone(handled.tool, call, { status, code }, handled.log, leave);
+    const hooks = { answerMemory: () => this.#answerMemory(handled, call), ended: leave };
+    return authorizeAlone(handled.tool, call, { status, code }, handled.log, hooks);
+  }
+
+  #answerMemory({ request }: Handled, { auth }: Call): Holding {
+    return this.load.httpAnswers.open(auth?.leaderId ?? request.connection);
   }
 
   /**
@@ -373,6 +378,7 @@ export class InvokeService {
       leave();
     };
     const hooks: RunHooks = {
+      answerMemory: () => this.#answerMemory(handled, call),
       timedOut: (answer) => {
         seen?.done("run");
         if (lease !== undefined) guard(() => lease.timeOut(answer));

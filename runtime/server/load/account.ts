@@ -1,5 +1,6 @@
 /** Counts the amounts of a limited resource that calls hold until their runs have ended. */
 
+import type { AnswerMemory } from "../../answer-memory.js";
 import { RequestError } from "../errors/request-error.js";
 import type { LoadReason } from "./load-options.js";
 import type { Refusals } from "./refusals.js";
@@ -44,25 +45,33 @@ export class Account {
   }
 
   /**
-   * Opens a holding for the bytes of a body. Takes nothing yet.
+   * Opens a holding for the bytes of a body, or of the answers that a run reads. Takes nothing yet.
    *
    * @param length of the body in bytes
    * @throws {@link RequestError} `overloaded` if there is no room for it now; `payload_too_large` if it can never fit
    */
-  open(holder: Holder, length: number): Holding {
+  open(holder: Holder, length = 0): Holding {
     const largest = this.mostOfOne;
     if (length > largest) throw new RequestError("payload_too_large", `the body is limited to ${largest} bytes`);
     this.#requireRoom(holder, length);
     let held = 0;
+    let isOver = false;
     return {
+      most: largest,
       charge: (amount) => {
+        if (isOver) return;
         this.#requireRoom(holder, amount);
         this.#shares.add(holder, amount);
         held += amount;
       },
-      release: () => {
-        this.#shares.add(holder, -held);
-        held = 0;
+      release: (amount = held) => {
+        const released = Math.min(amount, held);
+        this.#shares.add(holder, -released);
+        held -= released;
+      },
+      end() {
+        isOver = true;
+        this.release();
       },
     };
   }
@@ -72,8 +81,11 @@ export class Account {
   }
 }
 
-export interface Holding {
+export interface Holding extends AnswerMemory {
   /** @throws {@link RequestError} `overloaded` if there is no room; then nothing is charged */
   charge(amount: number): void;
-  release(): void;
+  /** Releases an amount; everything by default. */
+  release(amount?: number): void;
+  /** Releases everything. Later charges count nothing. */
+  end(): void;
 }

@@ -25,6 +25,8 @@ export interface LoadTarget {
   readonly runs?: number | undefined;
   /** Maximum heap bytes for the inputs of calls that have not ended; by default unlimited. */
   readonly inputBytes?: number;
+  /** Maximum bytes of the answers that runs have read from other services; by default unlimited. */
+  readonly httpAnswerBytes?: number;
   /** Whether at most one leader can call. */
   readonly hasOneLeader?: () => boolean;
   readonly log: Logger;
@@ -41,6 +43,7 @@ export class LoadControl implements LoadStats {
   readonly bodyBytes: Account;
   readonly runs: Account;
   readonly inputBytes: Account;
+  readonly httpAnswers: Account;
   readonly refusals: Refusals;
   readonly tools: ReadonlyMap<string, Slots>;
   readonly slices = new TimeSlices();
@@ -52,10 +55,11 @@ export class LoadControl implements LoadStats {
     const { limits, tools = {}, rateLimit } = options;
     this.refusals = new Refusals(target.log);
     const shares = (most: number) => new Shares(most, target.hasOneLeader);
-    const { inputBytes = Number.MAX_SAFE_INTEGER, runs = MAX_RUNS } = target;
+    const { inputBytes = Number.MAX_SAFE_INTEGER, httpAnswerBytes = Number.MAX_SAFE_INTEGER, runs = MAX_RUNS } = target;
     this.bodyBytes = new Account(shares(target.bodyBytes), "bodyBytes", this.refusals);
     this.runs = new Account(shares(runs), "runs", this.refusals);
     this.inputBytes = new Account(shares(inputBytes), "inputBytes", this.refusals);
+    this.httpAnswers = new Account(shares(httpAnswerBytes), "httpAnswers", this.refusals);
     this.tools = new Map(
       target.tools.flatMap((fqn) => {
         const own = Object.hasOwn(tools, fqn) ? tools[fqn] : limits;

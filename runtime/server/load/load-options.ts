@@ -36,6 +36,7 @@ export const LOAD_REASONS = [
   "answers",
   "bodyBytes",
   "inputBytes",
+  "httpAnswers",
   "runs",
   "queueFull",
   "queueTimeout",

@@ -3,7 +3,7 @@
  * system kill the process.
  *
  * The memory limit is that of the container or machine, unless one is set. V8's heap and Node itself are subtracted;
- * replay memory, bodies, connections and answers share the rest. The decoded values of calls are part of the heap.
+ * replay memory, bodies, connections and answers, also those that tools read, share the rest. The decoded values of calls are part of the heap.
  */
 
 import { totalmem } from "node:os";
@@ -38,6 +38,7 @@ const PARTS = {
   replay: { least: 8 * MIB, most: 512 * MIB },
   bodies: { share: 0.2, least: MIB, most: 64 * MIB },
   answers: { share: 0.1, least: 8 * MIB, most: 64 * MIB },
+  httpAnswers: { share: 0.1, least: 4 * MIB, most: 512 * MIB },
   connections: {
     plain: { share: 0.2, least: 4 * MIB, most: MAX_CONNECTIONS * CONNECTION_BYTES },
     tls: { share: 0.2, least: 4 * MIB, most: MAX_CONNECTIONS * TLS_CONNECTION_BYTES },
@@ -82,6 +83,8 @@ export interface MemoryBudget {
   readonly replay: number;
   readonly bodies: number;
   readonly answers: number;
+  /** Bytes of the answers that runs have read from other services. */
+  readonly httpAnswers: number;
   /** Heap for the decoded values of calls. */
   readonly values: number;
   /** Maximum number of open connections. */
@@ -91,8 +94,9 @@ export interface MemoryBudget {
 }
 
 /** The limit and the parts of a budget in bytes, by name, for logs and metrics. */
-export function partsOf({ limit, heap, replay, bodies, values, answers }: MemoryBudget): Record<string, number> {
-  return { limit, heap, replay, bodies, values, answers };
+export function partsOf(budget: MemoryBudget): Record<string, number> {
+  const { limit, heap, replay, bodies, values, answers, httpAnswers } = budget;
+  return { limit, heap, replay, bodies, values, answers, httpAnswers };
 }
 
 export function hostMemory(): HostMemory {
@@ -125,6 +129,7 @@ export function memoryBudget(settings: MemorySettings, use: MemoryUse, host: Hos
     Math.max(room, limit / 4),
   );
   const answers = part(PARTS.answers);
+  const httpAnswers = part(PARTS.httpAnswers);
   const perConnection = use.tls ? TLS_CONNECTION_BYTES : CONNECTION_BYTES;
   const maxConnections =
     numberSetting("maxConnections", settings.maxConnections)?.value ??
@@ -132,11 +137,12 @@ export function memoryBudget(settings: MemorySettings, use: MemoryUse, host: Hos
   const connections = use.listens ? maxConnections * perConnection : 0;
   const replay =
     numberSetting("replayMaxBytes", settings.replayMaxBytes)?.value ??
-    within(PARTS.replay, room - bodies - answers - connections);
+    within(PARTS.replay, room - bodies - answers - httpAnswers - connections);
   const held = {
     "replay memory": use.remembers ? replay : use.ownStore,
     bodies,
     answers,
+    "answers of other services": httpAnswers,
     "Node itself": PROCESS_BYTES,
   };
   const all = { heap, ...held, connections };
@@ -149,7 +155,7 @@ export function memoryBudget(settings: MemorySettings, use: MemoryUse, host: Hos
     );
   }
   return {
-    ...{ limit, source, heap, replay, bodies, answers, maxConnections },
+    ...{ limit, source, heap, replay, bodies, answers, httpAnswers, maxConnections },
     values: Math.max(HEAP_RESERVE / 4, Math.floor((heap - HEAP_RESERVE) / 2)),
     warning: together <= limit ? undefined : `memory use may exceed the limit ${sentence}`,
   };

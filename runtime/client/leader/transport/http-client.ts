@@ -186,8 +186,9 @@ class Exchange {
   }
 
   onResponseData(_controller: Controller, chunk: Buffer): void {
+    const { maxBytes, admit } = this.#request;
     this.#size += chunk.length;
-    if (this.#size > this.#request.maxBytes) this.fail(tooLarge(this.#request.maxBytes));
+    if (this.#size > maxBytes || admit?.(chunk.length) === false) this.fail(tooLarge(maxBytes));
     else this.#chunks.push(chunk);
   }
 

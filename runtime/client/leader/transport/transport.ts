@@ -28,6 +28,8 @@ export interface HttpRequest {
   readonly body?: Uint8Array;
   readonly timeoutMs: number;
   readonly maxBytes: number;
+  /** Called with the length of each chunk of the answer; returns false to end the request. Only in Node. */
+  readonly admit?: (bytes: number) => boolean;
   /** Abort the request when any of them fires. */
   readonly signals: readonly AbortSignal[];
 }

@@ -7,6 +7,7 @@ import type { WalrusValue } from "svc-client/internal/wire/bcs/data";
 import { FAILURE_VARIANT } from "svc-client/internal/wire/codec/ports";
 import { WireFault } from "svc-client/internal/wire/fault";
 import type { Receipt } from "svc-client/internal/wire/receipt";
+import { provideAnswerMemory } from "../../../answer-memory.js";
 import {
   type Around,
   type AuthContext,
@@ -19,6 +20,7 @@ import {
   SvcTool,
   type SvcToolClass,
 } from "../../../tool.js";
+import type { Holding } from "../../load/account.js";
 import type { InputDecoder } from "../../wire/input.js";
 import { type EncodedOutput, ErrEval, type OutputEncoder, resultBytes, resultJson } from "../../wire/output.js";
 import {
@@ -70,19 +72,32 @@ export function healthOf(tool: ToolCode, log: Logger): Promise<Health> {
   });
 }
 
+export interface ExecutionHooks {
+  /** Opens the memory for the answers that the run reads from other services. Called at most once. */
+  answerMemory?(): Holding;
+}
+
 /** Context of a call. Creates the abort signal at its first use, because most tools never use it. */
 class Context implements InvokeContext {
   #controller: AbortController | undefined;
   #aborted: InvocationAborted | undefined;
+  #answers: Holding | undefined;
+
+  readonly #hooks: ExecutionHooks;
 
   constructor(
     readonly deadline: number,
     readonly log: Logger,
-  ) {}
+    hooks: ExecutionHooks,
+  ) {
+    this.#hooks = hooks;
+  }
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
+      this.#answers = this.#hooks.answerMemory?.();
+      if (this.#answers !== undefined) provideAnswerMemory(this.#controller.signal, this.#answers);
       if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
     }
     return this.#controller.signal;
@@ -107,6 +122,11 @@ class Context implements InvokeContext {
     }
   }
 
+  /** Releases the answers that the run has read from other services. */
+  close(): void {
+    this.#answers?.end();
+  }
+
   abort(reason: InvocationAborted["reason"]): void {
     if (this.#aborted !== undefined) return;
     this.#aborted = new InvocationAborted(reason);
@@ -119,8 +139,8 @@ class SignedContext extends Context {
   #auth: AuthContext | undefined;
   readonly #caller: AuthContext;
 
-  constructor(deadline: number, log: Logger, caller: AuthContext) {
-    super(deadline, log);
+  constructor(deadline: number, log: Logger, hooks: ExecutionHooks, caller: AuthContext) {
+    super(deadline, log, hooks);
     this.#caller = caller;
   }
 
@@ -151,13 +171,14 @@ export class Execution {
    * deadline.
    * @param known outcome of a call that has run, which ends this execution in place of `invoke`
    */
-  constructor(tool: ToolCode, call: Call, deadline: number, log: Logger, known?: Answer) {
+  constructor(tool: ToolCode, call: Call, deadline: number, log: Logger, hooks: ExecutionHooks, known?: Answer) {
     this.#tool = tool;
     this.#call = call;
     this.#log = log;
     this.#known = known;
     const { auth } = call;
-    this.#context = auth === undefined ? new Context(deadline, log) : new SignedContext(deadline, log, auth);
+    this.#context =
+      auth === undefined ? new Context(deadline, log, hooks) : new SignedContext(deadline, log, hooks, auth);
     this.end = runAsTool(tool.fqn, () => this.#execute());
   }
 
@@ -168,6 +189,11 @@ export class Execution {
     }
     if (reason === "shutdown") this.#stopping = true;
     this.#context.abort(reason);
+  }
+
+  /** Releases the memory of the execution. Call it after its end. */
+  close(): void {
+    this.#context.close();
   }
 
   /**

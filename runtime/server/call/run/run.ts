@@ -7,11 +7,11 @@ import { AsyncResource } from "node:async_hooks";
 import type { Receipt } from "svc-client/internal/wire/receipt";
 import { InvocationAborted, type Logger } from "../../../tool.js";
 import { type Answer, type Call, errorAnswer, type Health } from "../messages.js";
-import { Execution, healthOf } from "./execution.js";
+import { Execution, type ExecutionHooks, healthOf } from "./execution.js";
 import type { Due } from "./run-deadlines.js";
 import type { ServedTool } from "./served-tool.js";
 
-export interface RunHooks {
+export interface RunHooks extends ExecutionHooks {
   /**
    * Called when the run ends before its deadline, or later because it blocked the event loop. Returns the answer to
    * send.
@@ -47,7 +47,7 @@ export class Run implements Due {
       this.#resolve = resolve;
     });
     this.deadline = performance.now() + tool.timeoutMs;
-    this.#execution = new Execution(tool, call, this.deadline, log);
+    this.#execution = new Execution(tool, call, this.deadline, log, hooks);
     tool.deadlines.add(this);
     void this.#execution.end.then((answer) => this.#settle(answer));
   }
@@ -70,6 +70,7 @@ export class Run implements Due {
   }
 
   #settle(answer: Answer): void {
+    this.#execution.close();
     const hooks = this.#hooks;
     const log = this.#log;
     const tool = this.#tool;
@@ -104,7 +105,7 @@ export class Run implements Due {
  * answer of another leader or key (protocol.md section 8).
  *
  * @param stored status and code of the stored answer
- * @param ended called once when they have ended, possibly after the deadline
+ * @param hooks `ended` is called once when they have ended, possibly after the deadline
  * @returns undefined if the caller may get the answer, otherwise the answer with the error
  */
 export async function authorizeAlone(
@@ -112,11 +113,14 @@ export async function authorizeAlone(
   call: Call,
   stored: { readonly status: number; readonly code?: string | undefined },
   log: Logger,
-  ended: () => void,
+  hooks: ExecutionHooks & { readonly ended: () => void },
 ): Promise<Answer | undefined> {
   const known = { ...errorAnswer("internal_error"), ...stored } as Answer;
-  const execution = new Execution(tool, call, performance.now() + tool.timeoutMs, log, known);
-  void execution.end.then(ended);
+  const execution = new Execution(tool, call, performance.now() + tool.timeoutMs, log, hooks, known);
+  void execution.end.then(() => {
+    execution.close();
+    hooks.ended();
+  });
   const late = () => {
     execution.abort("timeout");
     return errorAnswer("tool_invocation_timeout");
