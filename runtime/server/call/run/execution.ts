@@ -82,6 +82,7 @@ class Context implements InvokeContext {
   #controller: AbortController | undefined;
   #aborted: InvocationAborted | undefined;
   #answers: Holding | undefined;
+  #isClosed = false;
 
   readonly #hooks: ExecutionHooks;
 
@@ -96,7 +97,7 @@ class Context implements InvokeContext {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      this.#answers = this.#hooks.answerMemory?.();
+      if (!this.#isClosed) this.#answers = this.#hooks.answerMemory?.();
       if (this.#answers !== undefined) provideAnswerMemory(this.#controller.signal, this.#answers);
       if (this.#aborted !== undefined) this.#controller.abort(this.#aborted);
     }
@@ -124,6 +125,7 @@ class Context implements InvokeContext {
 
   /** Releases the answers that the run has read from other services. */
   close(): void {
+    this.#isClosed = true;
     this.#answers?.end();
   }
 
