@@ -1,4 +1,4 @@
-/** Memory for the answers that a run reads from other services (docs/load.md, "Memory"). */
+/** Memory for the answers that a run reads from other services (docs/observe.md, "Memory"). */
 
 /** Bytes that one run holds until it ends. */
 export interface AnswerMemory {

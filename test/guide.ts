@@ -1,4 +1,4 @@
-/** The guide: the README and the pages of docs/guide in the order in which a reader meets them, and their snippets. */
+/** The guide: the README and the pages whose snippets run in one project, in reading order. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,15 +9,13 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PAGES = [
   "README.md",
   "docs/get-started.md",
-  "docs/guide/write-a-tool.md",
-  "docs/guide/build-and-serve.md",
-  "docs/guide/commands.md",
-  "docs/guide/errors.md",
-  "docs/guide/signatures.md",
-  "docs/guide/registered-tool.md",
-  "docs/guide/application.md",
-  "docs/guide/settings.md",
-  "docs/guide/limits.md",
+  "docs/write-a-tool.md",
+  "docs/page.md",
+  "docs/commands.md",
+  "docs/keys.md",
+  "docs/publish.md",
+  "docs/deploy/README.md",
+  "docs/settings.md",
 ] as const;
 
 /** The pages, by their paths. */

@@ -1,5 +1,5 @@
 /**
- * Runs the suite on several versions of Node and writes docs/node-versions.md: what passed, on which machine, and which
+ * Runs the suite on several versions of Node and writes docs/packages.md: what passed, on which machine, and which
  * files were run.
  *
  *     npm run test:nodes                                    # everything, on every version: hours
@@ -18,7 +18,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const PAGE = join(ROOT, "docs/node-versions.md");
+const PAGE = join(ROOT, "docs/packages.md");
 const CACHE = join(ROOT, "node_modules/.cache/node-versions");
 
 const { values, positionals } = parseArgs({
@@ -126,7 +126,7 @@ function pageOf(outcomes: readonly Outcome[]): string {
   const failed = outcomes
     .filter(({ passed }) => !passed)
     .map(({ version, summary }) => `\nOn ${version}:\n\n${summary.replace(/^/gm, "    ")}\n`);
-  return `# Versions of Node
+  return `## Versions of Node
 
 Written by \`npm run test:nodes\` on ${date}: ${machine}. ${files}
 
@@ -148,7 +148,10 @@ const outcomes: Outcome[] = [];
 for (const [version, program] of inOrder) outcomes.push(await runTests(program, version));
 /** Not supported, and not broken without notice. */
 const OTHERS = [demoRow("Bun", "1", []), demoRow("Deno", "2", ["run", "--allow-all"])];
-writeFileSync(PAGE, pageOf(outcomes));
+writeFileSync(
+  PAGE,
+  readFileSync(PAGE, "utf8").replace(/^## Versions of Node\n[\s\S]*?(?=^## )/m, () => `${pageOf(outcomes)}\n`),
+);
 console.log(`\nwrote ${PAGE}`);
 for (const row of [...outcomes.map(rowOf), ...OTHERS]) console.log(row);
 process.exitCode = outcomes.every(({ passed }) => passed) ? 0 : 1;

@@ -120,7 +120,7 @@ export default defineConfig({
             // Codes of diagnostics have digits; for words such as "optional" the guides come first.
             boostDocument: (id, term) => {
               if (/^\/docs\/diagnostics\b/.test(id)) return /\d/.test(term) ? 3 : 0.5;
-              if (/^\/docs\/(?:guide\/(?:commands|settings|limits)|metrics)\b/.test(id)) return 3;
+              if (/^\/docs\/(?:commands|settings)\b/.test(id)) return 3;
               return /^\/(?:docs\/reference\/|CHANGELOG|ARCHITECTURE)/.test(id) ? 0.2 : 1;
             },
           },
@@ -130,8 +130,8 @@ export default defineConfig({
     outline: { level: [2, 3] },
     nav: [
       { text: "Get started", link: "/docs/get-started" },
-      { text: "Guides", link: "/docs/guide/write-a-tool" },
-      { text: "Reference", link: "/docs/guide/commands" },
+      { text: "Use", link: "/docs/write-a-tool" },
+      { text: "Look up", link: "/docs/commands" },
       { text: "Protocol", link: "/docs/protocol" },
     ],
     sidebar: [...sidebar, { text: "API", collapsed: true, items: modules() }],

@@ -194,8 +194,7 @@ const ROWS = ["must be JSON: …", "must not be writable by every user of this m
 function checkEnvironment(env: ProjectQuestions["env"]): Check {
   const faults: [detail: string, next: string][] = [];
   for (const { name, nearest } of strayVariables(env)) {
-    const next =
-      nearest === undefined ? "unset it; docs/guide/settings.md lists the settings" : `did you mean ${nearest}?`;
+    const next = nearest === undefined ? "unset it; docs/settings.md lists the settings" : `did you mean ${nearest}?`;
     faults.push([`${quoted(name)} is not a known setting`, next]);
   }
   for (const name of [ENV_BIND_ADDR, ENV_ADMIN_ADDR]) {

@@ -130,7 +130,7 @@ class ServerDoctor {
   #judgeTls({ tls }: ExchangeResponse): Check {
     if (tls === undefined) {
       if (isLoopback(this.#base.hostname)) return skipped("tls", "plain HTTP on this machine");
-      const next = "serve over https: anyone who can read a request can repeat it (docs/guide/signatures.md)";
+      const next = "serve over https: anyone who can read a request can repeat it (docs/keys.md)";
       return bad("tls", "plain HTTP over a network", next);
     }
     const days = Math.floor((Date.parse(tls.certificate.valid_to) - Date.now()) / DAY_MS);

@@ -586,7 +586,7 @@ export class RedisReplayStore implements ReplayStore {
       return this.#startMessage(`database ${this.#target.db} cannot be selected (${what.slice(7)})`);
     }
     if (what === "NOPERM")
-      return this.#startMessage("the user lacks a permission (NOPERM): docs/redis.md lists all of them");
+      return this.#startMessage("the user lacks a permission (NOPERM): docs/replicas.md lists all of them");
     if (what === "NOAUTH") return this.#startMessage("the server requires a user and a password (NOAUTH)");
     if (what === "WRONGPASS") return this.#startMessage("the user or its password is wrong (WRONGPASS)");
     const at = this.#address ?? "the address of the given client";

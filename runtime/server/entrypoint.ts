@@ -12,7 +12,7 @@ Serves the tools until SIGTERM or SIGINT.
   --meta   print the metadata of the tools as JSON and exit
   --help   print this and exit
 
-Environment, described in docs/guide/settings.md of svc-gen:
+Environment, described in docs/settings.md of svc-gen:
 
 ${KNOWN.map((name) => `  ${name}\n`).join("")}`;
 

@@ -13,7 +13,7 @@ export function warnOfStrays(strays: readonly StrayVariable[], log: ServerLogger
   const near = strays.filter(({ nearest }) => nearest !== undefined);
   const others = strays.filter(({ nearest }) => nearest === undefined);
   for (const { name, nearest } of [...near, ...others].slice(0, MAX_LINES)) {
-    const remedy = nearest === undefined ? "unset it, or see docs/guide/settings.md" : `did you mean ${nearest}?`;
+    const remedy = nearest === undefined ? "unset it, or see docs/settings.md" : `did you mean ${nearest}?`;
     log.warn(
       { variable: name },
       `the environment variable ${displayVariable(name)} is not a setting and is ignored; ${remedy}`,

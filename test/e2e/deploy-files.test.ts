@@ -25,7 +25,7 @@ const faults = (validate: ReturnType<typeof ajv.compile>, data: unknown) =>
 /** The folders of one server and of replicas: each has a compose file, a manifest and a configuration of nginx. */
 const FOLDERS = ["docs/deploy", "docs/deploy/replicas"] as const;
 
-/** Seconds from SIGTERM to the end of a server with the default times: docs/shutdown.md. */
+/** Seconds from SIGTERM to the end of a server with the default times: docs/deploy/README.md. */
 function shutdownSeconds(): number {
   const [, drain] = /^const DEFAULT_DRAIN_MS = ([\d_]+);$/m.exec(read("runtime/server/http/shutdown.ts")) ?? [];
   const drainMs = Number((drain ?? assert.fail("no drain limit")).replaceAll("_", ""));
@@ -275,8 +275,8 @@ it("the command in docs/gateway.md makes a configuration for one host, without T
   assert.equal(stdout.match(/server 127\.0\.0\.1:808[12] /g)?.length, 6);
 });
 
-it("docs/redis.md has the permissions and the settings of Redis that the files of docs/deploy/replicas have", () => {
-  const redis = read("docs/redis.md");
+it("docs/replicas.md has the permissions and the settings of Redis that the files of docs/deploy/replicas have", () => {
+  const redis = read("docs/replicas.md");
   const rights = (text: string) => /^ *user svc on .* (~svc:\* -@all .*)$/m.exec(text)?.[1] ?? assert.fail();
   assert.equal(rights(redis), rights(read("docs/deploy/replicas/setup.sh")));
   const conf = read("docs/deploy/replicas/redis/redis.conf").split("\n");

@@ -1,5 +1,5 @@
 /**
- * docs/mistakes.md: what authors and operators do wrong, and the text that they are shown. Each case makes its mistake
+ * test/e2e/mistakes.md: what authors and operators do wrong, and the text that they are shown. Each case makes its mistake
  * through the public door, and its row of the page has to be what was printed. When texts have changed on purpose, this
  * writes the rows anew, for the difference to be read:
  *
@@ -21,7 +21,7 @@ import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
 import { type ExampleProcess, entrypoint, leasePort, startExample } from "./process.js";
 
-const PAGE = join(REPOSITORY, "docs/mistakes.md");
+const PAGE = join(REPOSITORY, "test/e2e/mistakes.md");
 const WRITES = process.env.SVC_WRITE_DOCS === "1";
 
 /** What is done, in Markdown, and a function that does it and gives what is shown. */
@@ -524,13 +524,13 @@ for (const [title, mistakes] of Object.entries(SECTIONS)) {
       it(done, async () => {
         const row = rowOf(done, await shown());
         found.set(done, row);
-        if (!WRITES) assert.equal(page.rows[title]?.[at], row, "the row of docs/mistakes.md");
+        if (!WRITES) assert.equal(page.rows[title]?.[at], row, "the row of test/e2e/mistakes.md");
       });
     }
   });
 }
 
-it("docs/mistakes.md has exactly the tested rows", () => {
+it("test/e2e/mistakes.md has exactly the tested rows", () => {
   if (WRITES) return;
   const counts = (rows: Readonly<Record<string, readonly unknown[]>>) =>
     Object.entries(rows).map(([title, { length }]) => [title, length]);

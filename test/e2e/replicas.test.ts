@@ -114,7 +114,7 @@ describe("the compose file, nginx.conf, redis.conf and sentinel.conf", WITHOUT, 
     assert.equal(runs().length - counted, 9);
   });
 
-  it("the password is replaced without a restart, in the steps of docs/redis.md", async () => {
+  it("the password is replaced without a restart, in the steps of docs/replicas.md", async () => {
     const acl = deployment.secret("redis/users.acl");
     const password = randomBytes(32).toString("hex");
     const hash = createHash("sha256").update(password).digest("hex");
@@ -135,7 +135,7 @@ describe("the compose file, nginx.conf, redis.conf and sentinel.conf", WITHOUT, 
     assert.match(deployment.redis(address, "svc", oldPassword, "PING"), /NOAUTH|WRONGPASS/);
   });
 
-  it("Redis's certificate is replaced without a restart, in the steps of docs/redis.md", async () => {
+  it("Redis's certificate is replaced without a restart, in the steps of docs/replicas.md", async () => {
     const serials = (running: readonly Running[], port: number) =>
       Promise.all(
         running.map(async ({ address }) => {
@@ -148,7 +148,7 @@ describe("the compose file, nginx.conf, redis.conf and sentinel.conf", WITHOUT, 
       );
     const old = await serials(servers, 6379);
     deployment.setUp("certificate");
-    const runbook = readFileSync("docs/redis.md", "utf8");
+    const runbook = readFileSync("docs/replicas.md", "utf8");
     const [, command = assert.fail("no command")] = /^ +ask "\$server" (config set tls-.*)$/m.exec(runbook) ?? [];
     const words = command.replaceAll("/run/redis", deployment.secret("redis")).split(" ");
     for (const { address } of servers) assert.equal(deployment.operate(address, ...words), "OK");

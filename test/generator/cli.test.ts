@@ -118,8 +118,8 @@ test("the help of a group of commands lists them", async () => {
   );
 });
 
-test("docs/guide/commands.md has a heading for each command, and names options that the command has", () => {
-  const page = readFileSync(join(REPOSITORY, "docs/guide/commands.md"), "utf8").replace(/^## /gm, "### ");
+test("docs/commands.md has a heading for each command, and names options that the command has", () => {
+  const page = readFileSync(join(REPOSITORY, "docs/commands.md"), "utf8").replace(/^## /gm, "### ");
   const sections = page.split(/^### /m).filter((section) => section.startsWith("`svc-gen"));
   const documented = sections.map((section) => /^`svc-gen ?(.*)`/.exec(section)?.[1] || "generate");
   const groups = new Set(COMMANDS.map(({ name }) => name.replace(/ .*/, "")));

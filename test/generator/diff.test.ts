@@ -266,7 +266,7 @@ describe("a changed type is judged by its values", () => {
     });
   });
 
-  it("as docs/compatibility.md shows", () => {
+  it("as docs/publish.md shows", () => {
     const order = (unit: Json, limit: Json) =>
       tool({
         fqn: "xyz.demo.order@1",
@@ -278,7 +278,7 @@ describe("a changed type is judged by its values", () => {
       });
     const before = order({ type: "string", enum: ["kg", "lb"] }, { ...STRING, maxLength: 9 });
     const text = formatDifferences(diff(before, order({ type: "string", const: "kg" }, STRING)));
-    const page = readFileSync(new URL("../../docs/compatibility.md", import.meta.url), "utf8");
+    const page = readFileSync(new URL("../../docs/publish.md", import.meta.url), "utf8");
     assert.equal(/```text diff\n([^`]*)```/.exec(page)?.[1], text);
   });
 

@@ -262,8 +262,8 @@ describe("schemas of other toolkits", () => {
   });
 });
 
-it("docs/import.md shows what the command prints and writes", async () => {
-  const page = readFileSync(join(REPOSITORY, "docs/import.md"), "utf8");
+it("docs/from-rust.md shows what the command prints and writes", async () => {
+  const page = readFileSync(join(REPOSITORY, "docs/from-rust.md"), "utf8");
   const block = (head: string) =>
     new RegExp(`^\`\`\`${head}\\n([\\s\\S]*?)^\`\`\`$`, "m").exec(page)?.[1] ?? assert.fail(head);
   const project = new ToolProject({ "convert.json": block("json file=convert.json") });

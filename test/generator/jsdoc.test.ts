@@ -1052,7 +1052,7 @@ test("a @default of a required port causes a note: no call can use it", () => {
 });
 
 test("the guide has a table of all tags", () => {
-  const page = readFileSync(join(REPOSITORY, "docs/guide/write-a-tool.md"), "utf8");
+  const page = readFileSync(join(REPOSITORY, "docs/write-a-tool.md"), "utf8");
   const [table = ""] = /^### JSDoc tags[\s\S]*?(?=^##)/m.exec(page) ?? [];
   assert.deepEqual(new Set(table.match(/(?<=^\| .*@)[a-z]\w+/gim)), new Set(KNOWN_TAGS));
 });

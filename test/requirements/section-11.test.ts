@@ -47,7 +47,7 @@ describe("WithSerdeErrorPath", () => {
 
 describe("the documentation", () => {
   it("tells operators to upgrade receivers before senders use bytes", () => {
-    const page = readFileSync(new URL("../../docs/guide/signatures.md", import.meta.url), "utf8").replace(/\s+/g, " ");
+    const page = readFileSync(new URL("../../docs/keys.md", import.meta.url), "utf8").replace(/\s+/g, " ");
     assert.ok(page.includes("Upgrade every tool before the leaders that call it send `bytes`"));
     proves("11.6");
   });

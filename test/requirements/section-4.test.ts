@@ -43,7 +43,7 @@ describe("the leader's signature covers the inputs only", () => {
   });
 
   it("the documentation says so plainly, and that HTTPS is part of the protocol", () => {
-    const page = readFileSync(new URL("../../docs/guide/signatures.md", import.meta.url), "utf8").replace(/\s+/g, " ");
+    const page = readFileSync(new URL("../../docs/keys.md", import.meta.url), "utf8").replace(/\s+/g, " ");
     for (const sentence of [
       "**HTTPS is part of the protocol.**",
       "The leader's signature covers the inputs only: not the nonce, the leader's id, the tool or the time.",

@@ -186,7 +186,7 @@ describe("metrics", () => {
     assert.ok(!ready.body.includes("canary"));
   });
 
-  const page = readFileSync(new URL("../../docs/metrics.md", import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../docs/observe.md", import.meta.url), "utf8");
   /** The metrics that a section of the page lists, with their types. */
   function listedIn(heading: string): [string, string][] {
     const [, section = ""] = page.split(`${heading}\n`);
@@ -200,15 +200,15 @@ describe("metrics", () => {
   const given = (families: ReadonlyMap<string, { readonly type: string }>) =>
     [...families].filter(([name]) => name.startsWith("svc_")).map(([name, { type }]): [string, string] => [name, type]);
 
-  it("are listed in docs/metrics.md", async () => {
+  it("are listed in docs/observe.md", async () => {
     const { families } = await scrape(await serveFor([countingTool()], { admin: LOCAL }));
     const all = given(families);
     // Only with TLS.
     all.push(["svc_certificate_expiry_timestamp_seconds", "gauge"]);
-    assert.deepEqual(listedIn("## Calls and server").sort(), all.sort());
+    assert.deepEqual(listedIn("### Calls and server").sort(), all.sort());
   });
 
-  it("with a shared replay store are listed in docs/metrics.md too", async () => {
+  it("with a shared replay store are listed in docs/observe.md too", async () => {
     const memoryOnly = ["svc_replay_entries", "svc_replay_bytes", "svc_replay_bound_bytes"];
     const { families } = await scrape(await serveFor([countingTool()], { admin: LOCAL }));
     const replayStore = new RedisReplayStore({ url: "unix:///none" });
@@ -216,7 +216,7 @@ describe("metrics", () => {
     const more = given(shared.families).filter(([name]) => !families.has(name));
     // Made with the first command.
     more.push(["svc_replay_store_seconds", "histogram"]);
-    assert.deepEqual(listedIn("## Shared replay store").sort(), more.sort());
+    assert.deepEqual(listedIn("### Shared replay store").sort(), more.sort());
     const gone = given(families).filter(([name]) => !shared.families.has(name));
     assert.deepEqual(gone.map(([name]) => name).sort(), memoryOnly.sort());
   });

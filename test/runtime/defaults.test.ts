@@ -276,8 +276,8 @@ async function bodyRate(rate: number, options: BootstrapOptions = {}): Promise<r
   return [(await suffices(rate)) && !(await suffices(rate - 1)) ? rate : Number.NaN];
 }
 
-const LIMITS = rowsOf(table("docs/guide/limits.md", "## Server"), 2);
-compare("docs/guide/limits.md", LIMITS, {
+const LIMITS = rowsOf(table("docs/settings.md", "### Limits of a server"), 2);
+compare("docs/settings.md, limits", LIMITS, {
   "open connections": () => [plain.server.maxConnections],
   "time of a TLS handshake": async () => {
     const { options, close } = await startSecure();
@@ -335,7 +335,7 @@ compare("docs/guide/limits.md", LIMITS, {
   },
 });
 
-compare("docs/guide/settings.md, load", rowsOf(table("docs/guide/settings.md", "## `load`"), 2), {
+compare("docs/settings.md, load", rowsOf(table("docs/settings.md", "## `load`"), 2), {
   "rateLimit.windowMs": async () => {
     const tool = countingTool({ path: "rate" });
     const config = signedConfig([tool.fqn]);
@@ -389,7 +389,7 @@ async function shutdownTimes(): Promise<readonly number[]> {
   return times();
 }
 
-compare("docs/shutdown.md, Shutdown", rowsOf(table("docs/shutdown.md", "## Steps"), 2), {
+compare("docs/deploy/README.md, Shutdown", rowsOf(table("docs/deploy/README.md", "### Steps"), 2), {
   "the listener closes": async ([delay = 0, most = 0]) => {
     const server = await start([countingTool()]);
     const closed = server.close();
@@ -409,9 +409,9 @@ compare("docs/shutdown.md, Shutdown", rowsOf(table("docs/shutdown.md", "## Steps
   "shared resources": () => [CLOSE_LIMIT_MS],
 });
 
-// ---- docs/guide ----
+// ---- docs/settings.md ----
 
-const SETTINGS = "docs/guide/settings.md";
+const SETTINGS = "docs/settings.md";
 
 /** A signed server that says what it took for settings that were left out. */
 async function signedDefaults() {
@@ -422,7 +422,7 @@ async function signedDefaults() {
   return { ttl: replayTtlOf(signedConfig([tool.fqn]), tool.fqn), bound: Number(bound) };
 }
 
-compare("docs/guide/settings.md, the configuration", rowsOf(table(SETTINGS, "## Configuration file"), 2), {
+compare("docs/settings.md, the configuration", rowsOf(table(SETTINGS, "## Configuration file"), 2), {
   replay_cache_ttl_ms: async () => [(await signedDefaults()).ttl],
 });
 
@@ -447,7 +447,7 @@ async function reloadIntervalMs(expected: number, options: BootstrapOptions = {}
   return interval() ?? 0;
 }
 
-compare("docs/guide/settings.md, in code", OPTIONS, {
+compare("docs/settings.md, in code", OPTIONS, {
   reloadIntervalMs: async ([ms = 0]) => [await reloadIntervalMs(ms)],
 });
 
@@ -461,7 +461,7 @@ describe("an option in place of its default", () => {
   });
 });
 
-describe("docs/guide/settings.md", () => {
+describe("docs/settings.md", () => {
   it("names every option of bootstrap", () => {
     assert.deepEqual([...OPTIONS.keys()].sort(), Object.keys(BOOTSTRAP_OPTIONS).sort());
   });

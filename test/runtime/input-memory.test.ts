@@ -1,4 +1,4 @@
-/** The account of decoded inputs (docs/load.md, "Memory"): what calls may hold on the heap. */
+/** The account of decoded inputs (docs/observe.md, "Memory"): what calls may hold on the heap. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

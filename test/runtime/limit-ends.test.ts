@@ -76,7 +76,7 @@ test("a variable is similar to the configuration's within an edit distance of fo
 });
 
 test("every documented variable of the shared replay store is known", () => {
-  const names: string[] = readFileSync("docs/guide/settings.md", "utf8").match(/SVC_REPLAY_REDIS_[A-Z_]+/g) ?? [];
+  const names: string[] = readFileSync("docs/settings.md", "utf8").match(/SVC_REPLAY_REDIS_[A-Z_]+/g) ?? [];
   assert.ok(new Set(names).size >= 8 && names.includes("SVC_REPLAY_REDIS_GRACE_MS"));
   assert.deepEqual(strayVariables(Object.fromEntries(names.map((name) => [name, ""]))), []);
 });

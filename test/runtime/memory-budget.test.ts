@@ -1,4 +1,4 @@
-/** The memory budget: one limit, its parts, and the settings of both (docs/load.md, "Memory"). */
+/** The memory budget: one limit, its parts, and the settings of both (docs/observe.md, "Memory"). */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";

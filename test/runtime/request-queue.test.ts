@@ -1,4 +1,4 @@
-/** One request of a connection at a time, and bounds on waiting requests and unread answers (docs/guide/limits.md). */
+/** One request of a connection at a time, and bounds on waiting requests and unread answers (docs/settings.md). */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-/** The limit on the runs of a process (docs/guide/limits.md): over all tools, signed or not, with any store. */
+/** The limit on the runs of a process (docs/settings.md): over all tools, signed or not, with any store. */
 
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";

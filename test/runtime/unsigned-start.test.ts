@@ -156,7 +156,7 @@ describe("environment variables that are not settings", () => {
     ["SVC_LOGLEVEL", "did you mean SVC_LOG_LEVEL?"],
     ["SVC_BIND_ADDR", "did you mean BIND_ADDR?"],
     ["svc_admin_addr", "did you mean SVC_ADMIN_ADDR?"],
-    ["SVC_THREADS", "unset it, or see docs/guide/settings.md"],
+    ["SVC_THREADS", "unset it, or see docs/settings.md"],
   ] as const) {
     it(`${name}: named in a warning`, async (t) => {
       environment(t, { [name]: "x" });

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Creates ./secrets: passwords of the Redis users, a certificate authority, and a certificate for Redis and Sentinel. Run this script once;
 # it replaces no files. Only the owner can open the folder. The files for containers are in tool/ and redis/.
-# `sh setup.sh certificate` replaces only the certificate, by a new one of the same authority: docs/redis.md.
+# `sh setup.sh certificate` replaces only the certificate, by a new one of the same authority: docs/replicas.md.
 set -eu
 cd "$(dirname "$0")"
 

@@ -15,7 +15,7 @@ import { withRedis } from "./installed.js";
 import { RedisServer } from "./redis-server.js";
 
 const TOOL = "xyz.test.tool@1";
-/** The rights that docs/redis.md names. */
+/** The rights that docs/replicas.md names. */
 const RIGHTS =
   "~svc:* -@all +evalsha +eval +get +getrange +set +del +exists +pexpire +pttl +time +info +ping +hello +auth";
 

@@ -2,7 +2,7 @@
  * Finds the tool that threw an error outside its calls, in a timer or an unawaited promise.
  *
  * Following every call through its timers and promises costs 8 % of the CPU time of a call on Node 20
- * (docs/deadlines.md), so it starts with the first such error of a process. If the process has only one tool, that
+ * (docs/write-a-tool.md), so it starts with the first such error of a process. If the process has only one tool, that
  * first error is attributed too.
  */
 
