@@ -1,10 +1,11 @@
 /** Restricts connections to the public network, whatever a host name resolves to. */
 
-import { type LookupAddress, lookup } from "node:dns";
+import type { LookupAddress } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 import type { Dispatcher } from "svc-client/internal/leader/transport/dispatcher";
 import { CONNECT_LIMITS } from "svc-client/internal/leader/transport/http-client";
 import type { Agent } from "undici";
+import { boundedLookup } from "./lookup.js";
 
 /** Addresses outside the public network: IANA's special-purpose registries (RFC 6890). */
 const SPECIAL_IPV4 = [
@@ -76,9 +77,9 @@ export function checkHost({ hostname }: URL): void {
  * again.
  */
 const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+  boundedLookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return callback(error, "", 0);
-    const found = addresses.filter(({ address }) => isPublicAddress(address));
+    const found = (addresses as LookupAddress[]).filter(({ address }) => isPublicAddress(address));
     const [first] = found as [LookupAddress?];
     if (first === undefined) return callback(new ForbiddenAddress("the name has no public address"), "", 0);
     if (options.all) callback(null, found);

@@ -16,6 +16,7 @@ import type { InvokeContext } from "../tool.js";
 import { AnswerBytes } from "./answer-bytes.js";
 import type { HttpAnswer } from "./http-answer.js";
 import { HttpError, type HttpErrorKind } from "./http-error.js";
+import { boundedLookup } from "./lookup.js";
 import { checkHost, ForbiddenAddress, publicAgent } from "./public-addresses.js";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
@@ -82,8 +83,8 @@ const REPEATABLE: ReadonlySet<string> = new Set(["GET", "HEAD", "PUT", "DELETE"]
 const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Uses the agent that all clients of the process share; loaded by the first request. */
-const SHARED = new HttpClient();
+/** Loads its agent at the first request. */
+const SHARED = new HttpClient({ lookup: boundedLookup });
 
 interface Failure {
   readonly kind: HttpErrorKind;

@@ -32,20 +32,21 @@ export const CONNECT_LIMITS = { timeout: 10_000, minVersion: "TLSv1.2" } as cons
 /** Agents with and without the proxies of the environment. */
 type Agents = Partial<Record<"direct" | "proxied", Promise<Agent | EnvHttpProxyAgent>>>;
 
-/** Agents of all clients without TLS options. Idle connections do not keep the process alive. */
+/** Agents of all clients without options of their own. Idle connections do not keep the process alive. */
 const sharedAgents: Agents = {};
 
 export class HttpClient implements Transport {
   readonly #given: Dispatcher | undefined;
-  readonly #tls: TlsOptions | undefined;
+  /** Options of connections; undefined for those of the shared agents. */
+  readonly #connect: (TlsOptions & { readonly lookup?: unknown }) | undefined;
   #own: Agents = {};
 
-  constructor({ tls, dispatcher }: TransportOptions = {}) {
+  constructor({ tls, dispatcher, lookup }: TransportOptions = {}) {
     if (tls !== undefined && dispatcher !== undefined) {
       throw new TypeError("tls: cannot be combined with a dispatcher: set the `connect` options of the dispatcher");
     }
     this.#given = dispatcher;
-    this.#tls = tls;
+    this.#connect = lookup === undefined ? tls : { ...tls, lookup };
   }
 
   send(request: HttpRequest): Promise<HttpResponse> {
@@ -71,12 +72,12 @@ export class HttpClient implements Transport {
 
   /** Returns the agent for a URL. Forgets an agent that cannot be created, so that the next call tries again. */
   #agent({ hostname }: URL): Promise<Dispatcher> {
-    const agents = this.#tls === undefined ? sharedAgents : this.#own;
+    const agents = this.#connect === undefined ? sharedAgents : this.#own;
     // Requests to a loopback address bypass the proxy, for which that address is its own machine.
     const kind = isLoopback(hostname) ? "direct" : "proxied";
     const known = agents[kind];
     if (known !== undefined) return known;
-    const agent = newAgent(kind, this.#tls ?? {});
+    const agent = newAgent(kind, this.#connect ?? {});
     agent.catch(() => delete agents[kind]);
     agents[kind] = agent;
     return agent;

@@ -19,6 +19,8 @@ export interface TlsOptions {
 export interface TransportOptions {
   readonly tls?: TlsOptions | undefined;
   readonly dispatcher?: Dispatcher | undefined;
+  /** Resolves host names; a function for `net.connect`. Only in Node. */
+  readonly lookup?: unknown;
 }
 
 export interface HttpRequest {
