@@ -2,10 +2,10 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 
-const [major, minor, patch] = process.versions.node.split(".").map(Number);
-if (major < 20 || (major === 20 && (minor < 20 || (minor === 20 && patch < 2)))) {
+const [major, minor] = process.versions.node.split(".").map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
   console.error(
-    `node ${process.versions.node} is too old: this project needs 20.20.2 or later (see "engines" in package.json)`,
+    `node ${process.versions.node} is too old: this project needs 20.19.0 or later (see "engines" in package.json)`,
   );
   process.exit(2);
 }

@@ -11,7 +11,8 @@ async function main() {
     process.exitCode = 2;
     return;
   }
-  await import("svc-runtime/internal/node-version");
+  const { vulnerableNode } = await import("svc-runtime/internal/node-version");
+  if (vulnerableNode) console.error(vulnerableNode);
   // Node 22 and later cache the compiled code for the next process.
   if (module.enableCompileCache) module.enableCompileCache();
   const { runProcess } = await import(built.href);

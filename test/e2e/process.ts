@@ -76,11 +76,12 @@ export async function startServer(
   server: string,
   config: object,
   env: Record<string, string> = {},
+  [program, ...flags]: readonly [string, ...string[]] = [process.execPath],
 ): Promise<ExampleProcess> {
   const directory = scratchFolder();
   const configPath = join(directory, "config.json");
   writeFileSync(configPath, JSON.stringify(config));
-  const child = spawn(process.execPath, [server], {
+  const child = spawn(program, [...flags, server], {
     env: { ...process.env, BIND_ADDR: "127.0.0.1:0", SVC_TOOLKIT_CONFIG_PATH: configPath, ...env },
     stdio: ["ignore", "inherit", "pipe"],
   });
