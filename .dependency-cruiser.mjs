@@ -28,6 +28,7 @@ const LAYERS = [
       "runtime/client/leader/* runtime/client/leader/receipt/* runtime/client/leader/request/* runtime/client/leader/result/* runtime/client/leader/transport/* runtime/client/leader/portable/*",
     below: "wire fqn",
     packages: "#platform/bytes #platform/hash #platform/ed25519 #platform/http-client undici",
+    node: "diagnostics_channel",
   },
   {
     name: "client",
@@ -58,7 +59,7 @@ const LAYERS = [
     name: "server/log",
     files: "runtime/server/log/*",
     below: "status tool config server/errors",
-    packages: "pino",
+    packages: "pino @opentelemetry/api",
     node: "fs worker_threads",
   },
   {
@@ -77,7 +78,6 @@ const LAYERS = [
     name: "server/call",
     files: "runtime/server/call/* runtime/server/call/run/*",
     below: "wire fqn status server/wire tool config server/errors server/log server/load server/replay",
-    packages: "@opentelemetry/api",
     node: "async_hooks net",
   },
   {
@@ -139,7 +139,7 @@ const LAYERS = [
   {
     name: "generator/compile/model",
     files:
-      "generator/compile/model generator/text/json generator/compile/keywords generator/contract/schema-reader generator/contract/format-samples generator/http/bounded-body generator/text/sentences generator/text/error-answers generator/tools/meta-documents generator/process/running-process generator/tools/tool-addresses generator/tools/tool-path generator/text/class-names generator/process/version",
+      "generator/compile/model generator/text/json generator/compile/keywords generator/contract/schema-reader generator/contract/format-samples generator/http/bounded-body generator/text/sentences generator/text/error-answers generator/tools/meta-documents generator/process/running-process generator/tools/tool-addresses generator/tools/tool-path generator/tools/hints generator/text/class-names generator/process/version",
     packages: "svc-runtime/internal/generator",
     node: "fs",
   },
@@ -171,7 +171,7 @@ const LAYERS = [
     name: "generator/http",
     files: "generator/http/*",
     below: "generator/compile/model",
-    packages: "svc-runtime/leader",
+    packages: "svc-runtime/internal/generator svc-runtime/leader",
     node: "http https perf_hooks tls",
   },
   { name: "generator/process/run-within", files: "generator/process/run-within", node: "vm" },

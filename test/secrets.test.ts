@@ -535,7 +535,7 @@ test("the MCP bridge, the development page and the test kit", async (t) => {
   const url = `${await unsigned.url}/ask`;
   const [near, far] = InMemoryTransport.createLinkedPair();
   const bridge = new Bridge({
-    addresses: async () => [url],
+    addresses: async () => new Map([[url, {}]]),
     client: { acceptUnverified: true },
     complain: (problem) => door.wrote("complaint of the bridge", problem),
   });

@@ -14,12 +14,16 @@ export interface DevMcp {
 
 /** Signs with the project's development leader only. */
 export function devMcp(call: CommandContext<typeof LEADER_OPTIONS & Options>, root: string): DevMcp {
-  let tools: readonly string[] = [];
+  let url: string | undefined;
   const complain = (problem: string) => call.complain(`mcp: ${problem}\n`);
   const open = async () => {
-    const [{ Bridge }, { mcpEndpoint }] = await Promise.all([import("../mcp/bridge.js"), import("../mcp/http.js")]);
+    const [{ Bridge }, { mcpEndpoint }, { toolAddresses }] = await Promise.all([
+      import("../mcp/bridge.js"),
+      import("../mcp/http.js"),
+      import("../mcp/addresses.js"),
+    ]);
     const client = leaderOptions(call, call.values.signed === true, root);
-    const bridge = new Bridge({ addresses: async () => tools, client, complain });
+    const bridge = new Bridge({ addresses: () => toolAddresses(url ?? "", client.tls), client, complain });
     return { bridge, answer: mcpEndpoint(bridge, complain) };
   };
   // The SDK is loaded by the first request.
@@ -27,7 +31,7 @@ export function devMcp(call: CommandContext<typeof LEADER_OPTIONS & Options>, ro
   return {
     answer: async (request, response) => {
       // Before the first build is served, the keys for calls may not exist.
-      if (tools.length === 0) {
+      if (url === undefined) {
         response
           .writeHead(503, { "Content-Type": "application/json" })
           .end('{"error":"no server is running: see the output of svc-gen dev"}');
@@ -37,7 +41,7 @@ export function devMcp(call: CommandContext<typeof LEADER_OPTIONS & Options>, ro
       await (await opened).answer(request, response);
     },
     onEvent: (event) => {
-      if (event.event === "serving") tools = event.tools.map(({ url }) => url);
+      if (event.event === "serving") url = event.url;
     },
     close: async () => (await opened)?.bridge.close(),
   };

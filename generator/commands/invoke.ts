@@ -14,7 +14,8 @@ import {
   UsageError,
 } from "../cli/command.js";
 import { quoted, shellWord } from "../compile/diagnostics/quote.js";
-import { certificateFault, explainFailure } from "../doctor/failures.js";
+import { certificateFault, explainFailure, printable } from "../doctor/failures.js";
+import { hintsOf } from "../http/tools-at.js";
 import { type CallReport, callTool } from "../invoke/call.js";
 import { readInputText } from "../invoke/input.js";
 import { writeReceipt } from "../invoke/receipt-file.js";
@@ -50,6 +51,7 @@ const OPTIONS = {
     value: "MS",
     summary: "time limit of the call in ms (default: the tool's timeout plus 5 s)",
   },
+  yes: { type: "boolean", summary: "call a tool with the hint @destructive without a question" },
   project: PROJECT_OPTIONS.project,
   json: JSON_OPTION,
 } as const;
@@ -84,6 +86,8 @@ standard error. Exit 1 if there is no result, or if the result is _err_eval.`,
     const target = await targetOf(name, root, call.env, signed, tls);
     if (input === undefined) throw missingInput(target);
     const bytes = await readInputText(input, call.cwd, call.readInput);
+    if (!(await isConfirmed(target, call, tls)))
+      throw new CommandError("the tool was not called", "answer with y, or pass --yes");
     try {
       const timeoutMs =
         timeout === undefined ? {} : { timeoutMs: readNumber("timeout", timeout, 1, MAX_TIMEOUT_MS, "milliseconds") };
@@ -108,6 +112,12 @@ standard error. Exit 1 if there is no result, or if the result is _err_eval.`,
     }
   },
 });
+
+/** Asks on a terminal before a call of a tool that its author calls destructive. */
+async function isConfirmed({ url }: Target, { ask, values }: InvokeCall, tls: LeaderOptions["tls"]): Promise<boolean> {
+  if (ask === undefined || values.yes === true || (await hintsOf(url, tls)).destructive !== true) return true;
+  return /^y(?:es)?$/i.test((await ask(`${printable(url)} may delete or overwrite data. Call it? [y/N] `)).trim());
+}
 
 /** Parses the arguments. The tool is optional; an input is JSON, `@FILE` or `-`. */
 function argumentsOf(args: readonly string[]): [name: string | undefined, input: string | undefined] {

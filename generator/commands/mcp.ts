@@ -18,6 +18,7 @@ import { writeReceipt } from "../invoke/receipt-file.js";
 import { readSecret } from "../invoke/secrets.js";
 import { toolAddresses } from "../mcp/addresses.js";
 import { Bridge } from "../mcp/bridge.js";
+import { NamePatterns, readHintOptions, sizeNotes } from "../mcp/choice.js";
 import { serveOnStdio } from "../mcp/serve.js";
 import { DEFAULT_SERVER, isHttpUrl } from "../tools/tool-addresses.js";
 import { AS_OPTION, CALL_OPTIONS, LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
@@ -42,6 +43,18 @@ const OPTIONS = {
     value: "FOLDER",
     summary: "write the receipt of each call to a file in this folder, and name the file in _meta of the answer",
     excludes: ["unsigned", "accept-unverified"],
+  },
+  tools: {
+    type: "string",
+    value: "PATTERN[,PATTERN]",
+    summary: "offer only tools whose FQN matches, such as xyz.bank.*@1",
+  },
+  except: { type: "string", value: "PATTERN[,PATTERN]", summary: "do not offer tools whose FQN matches" },
+  hint: {
+    type: "string",
+    multiple: true,
+    value: "FQN=HINT[,HINT]",
+    summary: "hint of a tool: readOnly, idempotent, destructive, openWorld, each also with =false",
   },
   ...CALL_OPTIONS,
   "print-config": {
@@ -97,22 +110,33 @@ async function openBridge(call: McpCall, root: string, complain: (problem: strin
   if (!signed) complain("calls are unsigned: results are not verified, and a repeated call runs again");
   const addresses = async () => {
     const urls = given ?? [(await development()).url];
-    return (await Promise.all(urls.map((url) => toolAddresses(url, client.tls)))).flat();
+    const found = await Promise.all(urls.map((url) => toolAddresses(url, client.tls)));
+    return new Map(found.flatMap((each) => [...each]));
   };
   const { receipts } = call.values;
   if (receipts !== undefined && client.toolKey === undefined) {
     throw new UsageError("--receipts expects signed calls: only a verified result has a receipt");
   }
   const keep = receipts === undefined ? undefined : receiptFolder(resolve(call.cwd, receipts));
-  const bridge = new Bridge({ addresses, client, complain, ...(keep && { keep }) });
+  const { tools, except, hint = [] } = call.values;
+  const wanted = tools === undefined ? undefined : new NamePatterns("tools", tools);
+  const unwanted = except === undefined ? undefined : new NamePatterns("except", except);
+  const offers = (fqn: string) => wanted?.matches(fqn) !== false && unwanted?.matches(fqn) !== true;
+  const hints = readHintOptions(hint);
+  const bridge = new Bridge({ addresses, client, complain, offers, hints, ...(keep && { keep }) });
   const problems = await bridge.read();
-  if (problems.length > 0) throw new CommandError(problems.join("; "), "pass --url with only the other tools");
+  if (problems.length > 0)
+    throw new CommandError(problems.join("; "), "pass --except with the FQN of each of these tools");
+  for (const pattern of [wanted, unwanted]) pattern?.check(bridge.seen);
+  const stray = [...hints.keys()].find((fqn) => !bridge.seen.has(fqn));
+  if (stray !== undefined) throw new UsageError(`--hint ${stray}: no tool has this FQN`);
   bridge.bindSecrets(
     (call.values.secret ?? []).map((each) => {
       const { name, secret } = readSecret(each, call.env);
       return { name, text: secret() };
     }),
   );
+  for (const note of sizeNotes(bridge.offered)) complain(note);
   return bridge;
 }
 

@@ -32,6 +32,7 @@ export const command = defineCommand({
       ...projectInfo(generateOptions(call).root),
       url,
       headerPrefix,
+      hints: new Map(generated.contracts?.map(({ fqn, hints = {} }) => [fqn, hints])),
     });
     call.print(`${prettyJson(printJson(document))}\n`);
     return EXIT.done;

@@ -3,6 +3,7 @@
  * lists are in declared order.
  */
 
+import type { ToolHints } from "svc-runtime/internal/generator";
 import type { Json } from "../text/json.js";
 
 /** Generated file. `path` is relative to the project, with forward slashes. */
@@ -122,6 +123,7 @@ export interface StaticMetadata {
   readonly timeout: number;
   /** Environment variables with their descriptions. */
   readonly variables: readonly (readonly [name: string, description: string])[];
+  readonly hints: ToolHints;
 }
 
 export interface Tool extends StaticMetadata {

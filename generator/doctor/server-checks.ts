@@ -164,7 +164,7 @@ class ServerDoctor {
     const answer = await this.#ask({ method: "GET", url: new URL("/tools", this.#base) });
     const all = "failure" in answer || answer.status !== 200 ? undefined : listedTools(this.#base.origin, answer.body);
     if (all === undefined) return "pass the address of a tool, such as https://tools.example/sum";
-    const shown = all.slice(0, 5).map((url) => printable(url));
+    const shown = all.slice(0, 5).map(([url]) => printable(url));
     return shown.length === 0 ? "the server has no tools" : `the server has the tools ${shown.join(", ")}`;
   }
 

@@ -1,6 +1,8 @@
 /** The tools at a URL, which may be that of a server, of one tool, or of an endpoint of one. */
 
+import type { ToolHints } from "svc-runtime/internal/generator";
 import type { TlsOptions } from "svc-runtime/leader";
+import { hintsIn } from "../tools/hints.js";
 import { addressAt } from "../tools/tool-addresses.js";
 import { canonicalPath } from "../tools/tool-path.js";
 import { type ExchangeRequest, exchange, type HttpExchange } from "./exchange.js";
@@ -16,6 +18,8 @@ export interface ToolsAt {
   readonly meta: HttpExchange;
   /** Addresses that `GET /tools` lists, or else the address if a tool is there. */
   readonly addresses: readonly string[];
+  /** Hints of the tools by address, as far as the server gives them. */
+  readonly hints: ReadonlyMap<string, ToolHints>;
 }
 
 /** Reads one document of a server. */
@@ -33,13 +37,28 @@ export async function toolsAt(url: string, tls: TlsOptions | undefined): Promise
   const address = await toolAddress(url.replace(/\/tools\/*$/, ""), tls);
   const meta = await getDocument(`${address}/meta`, tls);
   const own = meta.response?.status === 200 ? [address] : [];
-  const { response } = meta.response === undefined ? meta : await getDocument(`${address}/tools`, tls);
-  const listed = response?.status === 200 ? listedTools(address, response.body) : undefined;
-  const addresses = [...new Set(listed === undefined || listed.length === 0 ? own : listed)];
+  const listed = meta.response === undefined ? new Map() : await detailsAt(address, tls);
+  const addresses = listed.size === 0 ? own : [...listed.keys()];
+  const hints = listed.size === 0 && own.length > 0 ? new Map([[address, await hintsOf(address, tls)]]) : listed;
   if (addresses.length > MAX_TOOLS) {
     throw new RangeError(`${address} has ${addresses.length} tools; at most ${MAX_TOOLS} are supported`);
   }
-  return { address, meta, addresses };
+  return { address, meta, addresses, hints };
+}
+
+/** Hints of the tools that a server lists, by address. Empty if it lists none. */
+async function detailsAt(server: string, tls: TlsOptions | undefined): Promise<ReadonlyMap<string, ToolHints>> {
+  const { response } = await getDocument(`${server}/tools?details`, tls);
+  return new Map(response?.status === 200 ? listedTools(server, response.body) : []);
+}
+
+/** Hints of one tool, from the list of the server whose address begins that of the tool. */
+export async function hintsOf(tool: string, tls: TlsOptions | undefined): Promise<ToolHints> {
+  const { origin } = new URL(tool);
+  for (let server = tool; ; server = server.slice(0, server.lastIndexOf("/"))) {
+    const found = (await detailsAt(server, tls)).get(tool);
+    if (found !== undefined || server.length <= origin.length) return found ?? {};
+  }
 }
 
 /**
@@ -56,11 +75,12 @@ export async function toolAddress(url: string | URL, tls?: ExchangeRequest["tls"
 }
 
 /**
- * Addresses of the tools that an answer to `GET /tools` lists; undefined for any other answer.
+ * Addresses and hints of the tools that an answer to `GET /tools` lists, with or without details; undefined for any
+ * other answer.
  *
  * @param server address of the server, without a trailing slash
  */
-export function listedTools(server: string, answer: Buffer): string[] | undefined {
+export function listedTools(server: string, answer: Buffer): [address: string, hints: ToolHints][] | undefined {
   let list: unknown;
   try {
     list = JSON.parse(answer.toString());
@@ -68,5 +88,8 @@ export function listedTools(server: string, answer: Buffer): string[] | undefine
     return undefined;
   }
   if (!Array.isArray(list)) return undefined;
-  return list.filter((each) => typeof each === "string").map((path) => addressAt(server, canonicalPath(path)));
+  return list.flatMap((each: unknown): [string, ToolHints][] => {
+    const { path = each, hints } = Object(each) as { readonly path?: unknown; readonly hints?: unknown };
+    return typeof path === "string" ? [[addressAt(server, canonicalPath(path)), hintsIn(hints)]] : [];
+  });
 }

@@ -1,7 +1,7 @@
 /** Exposes tools to MCP clients: calls the tools as a leader, and converts their answers. */
 
 import type { CallToolResult, Tool } from "@modelcontextprotocol/server";
-import { FAILURE_VARIANT } from "svc-runtime/internal/generator";
+import { FAILURE_VARIANT, type ToolHints } from "svc-runtime/internal/generator";
 import { type CallResult, LeaderClient, LeaderError, type LeaderOptions, type Receipt } from "svc-runtime/leader";
 import { quoted } from "../compile/diagnostics/quote.js";
 import { UnwritableError } from "../files/atomic-write.js";
@@ -12,13 +12,20 @@ import { BoundSecrets, type GivenSecret } from "./bound-secrets.js";
 import { BridgedTool, UnfitTool } from "./bridged-tool.js";
 import { type Plain, RoundedInteger } from "./exact-integers.js";
 import { RepeatedCalls, ReusedKey } from "./repeated-calls.js";
+import { type RequestFacts, traced } from "./tracing.js";
 
+/** Milliseconds between two reports of progress. */
+const PROGRESS_MS = 5_000;
 /** Keys in a result's `_meta`: whether the tool's signature was verified, and the file of the receipt. */
 const [SIGNATURE, RECEIPT] = ["svc-gen/signature", "svc-gen/receipt"];
 
 export interface BridgeOptions {
-  /** Returns the addresses of the tools. Called for each listing. */
-  readonly addresses: () => Promise<readonly string[]>;
+  /** Returns the addresses of the tools, with the hints that their servers give. Called for each listing. */
+  readonly addresses: () => Promise<ReadonlyMap<string, ToolHints>>;
+  /** Whether a tool is offered; by default every tool is. */
+  readonly offers?: (fqn: string) => boolean;
+  /** Additional hints by FQN, which replace those of the server. */
+  readonly hints?: ReadonlyMap<string, ToolHints>;
   /** Options of the calls, which are signed if there is a leader. */
   readonly client: LeaderOptions;
   /** Stores the receipt of a call and returns the path of its file. */
@@ -34,6 +41,10 @@ export interface BridgeCall {
   /** Identifies the call: calls with the same key, name and arguments are one call. */
   readonly key?: { readonly text: string; readonly isExclusive: boolean };
   readonly signal: AbortSignal;
+  /** Called every few seconds while the call runs. */
+  readonly onProgress?: (elapsedMs: number, limitMs: number) => void;
+  /** For the span of the call. */
+  readonly request: RequestFacts;
 }
 
 /** Thrown if no tool has the name. */
@@ -46,6 +57,8 @@ export class Bridge {
   readonly #repeated = new RepeatedCalls();
   #tools: ReadonlyMap<string, BridgedTool> = new Map();
   #secrets = new BoundSecrets([], []);
+  /** Names of all tools at the addresses, also of those that are not offered. */
+  readonly seen = new Set<string>();
   /** Listeners for a changed contract. */
   readonly onChange = new Set<() => void>();
 
@@ -63,12 +76,13 @@ export class Bridge {
     const tools = new Map<string, BridgedTool>();
     const addresses = await this.#options.addresses();
     for (const [url, { client }] of this.#clients) {
-      if (addresses.includes(url)) continue;
+      if (addresses.has(url)) continue;
       this.#clients.delete(url);
       void client.close().catch(() => {});
     }
-    const read = addresses.map((url) => this.#contractAt(url));
+    const read = Array.from(addresses, ([url, hints]) => this.#contractAt(url, hints));
     for (const result of await Promise.all(read)) {
+      if (result === undefined) continue;
       const tool = typeof result === "string" ? undefined : result;
       const other = tool && tools.get(tool.name);
       if (typeof result === "string") problems.push(result);
@@ -89,16 +103,23 @@ export class Bridge {
     this.#secrets = new BoundSecrets(given, [...this.#tools.values()]);
   }
 
-  /** The tool at an address, or the reason why it is omitted. Other tools do not depend on its metadata. */
-  async #contractAt(url: string): Promise<BridgedTool | string> {
+  /**
+   * The tool at an address, or the reason why it is omitted; undefined if it is not offered. Other tools do not depend on
+   * its metadata.
+   */
+  async #contractAt(url: string, hints: ToolHints): Promise<BridgedTool | string | undefined> {
     try {
       const known = this.#clients.get(url) ?? { client: await LeaderClient.connect(url, this.#options.client) };
       if (this.#clients.get(url) !== undefined) await known.client.refresh();
       this.#clients.set(url, known);
+      const { fqn } = known.client.metadata;
+      this.seen.add(fqn);
+      if (this.#options.offers?.(fqn) === false) return undefined;
       if (known.tool === undefined || known.tool.isOutdated) {
         delete known.tool;
         known.tool = new BridgedTool(known.client, url);
       }
+      known.tool.hints = { ...hints, ...this.#options.hints?.get(fqn) };
       return known.tool;
     } catch (error) {
       if (error instanceof LeaderError) return `no metadata from ${url}: ${error.message}`;
@@ -112,12 +133,18 @@ export class Bridge {
     const before = this.#tools;
     for (const problem of await this.read()) this.#options.complain(problem);
     if (this.#tools.size === 0) this.#tools = before;
-    return Array.from(this.#tools.values(), ({ name, fqn, inputSchema, outputSchema, client }) => ({
+    return this.offered;
+  }
+
+  /** The tools that were read. */
+  get offered(): Tool[] {
+    return Array.from(this.#tools.values(), ({ name, fqn, hints, inputSchema, outputSchema, client }) => ({
       name,
       title: fqn,
       description: client.metadata.description,
       inputSchema: inputSchema as Tool["inputSchema"],
       outputSchema: outputSchema as Tool["outputSchema"],
+      ...(Object.keys(hints).length > 0 && { annotations: annotationsOf(hints) }),
     }));
   }
 
@@ -130,6 +157,14 @@ export class Bridge {
     if (!this.#tools.has(call.name)) await this.list();
     const tool = this.#tools.get(call.name);
     if (tool === undefined) throw new UnknownTool(`no tool has the name ${quoted(call.name)}: list the tools again`);
+    return traced(call.name, call.request, () => this.#callTool(tool, call));
+  }
+
+  async #callTool(tool: BridgedTool, call: BridgeCall): Promise<CallToolResult> {
+    const began = performance.now();
+    const { onProgress } = call;
+    const report = () => onProgress?.(performance.now() - began, tool.client.metadata.timeout);
+    const timer = onProgress && setInterval(report, PROGRESS_MS);
     let result: CallResult;
     try {
       const sending = this.#prepare(tool, call);
@@ -138,6 +173,8 @@ export class Bridge {
     } catch (error) {
       if (error instanceof LeaderError) return failure(await this.#explain(tool, error));
       return failure(sentences(`there is no result (${reasonOf(error)})`, RAN_TEXTS.maybe));
+    } finally {
+      clearInterval(timer);
     }
     try {
       const file = this.#options.keep?.(result.receipt());
@@ -196,6 +233,11 @@ export class Bridge {
   async close(): Promise<void> {
     for (const { client } of this.#clients.values()) client.destroy();
   }
+}
+
+/** Hints under the names of MCP: `readOnlyHint` for `readOnly`. */
+function annotationsOf(hints: ToolHints): NonNullable<Tool["annotations"]> {
+  return Object.fromEntries(Object.entries(hints).map(([name, value]) => [`${name}Hint`, value]));
 }
 
 /** @throws UnfitTool and other errors if the result cannot be shown */

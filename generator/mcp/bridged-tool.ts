@@ -1,6 +1,6 @@
 /** A tool as an MCP client sees it: its name, its schemas and its values. */
 
-import { FAILURE_VARIANT, MAX_VALUES, readExact } from "svc-runtime/internal/generator";
+import { FAILURE_VARIANT, MAX_VALUES, readExact, type ToolHints } from "svc-runtime/internal/generator";
 import type { CallResult, LeaderClient } from "svc-runtime/leader";
 import { CONSTRAINTS } from "../compile/keywords.js";
 import { DEFINITIONS, nestingOf, resolveReference } from "../contract/schema-reader.js";
@@ -28,6 +28,7 @@ export class BridgedTool {
   readonly name: string;
   readonly inputSchema: Plain;
   readonly outputSchema: Plain;
+  hints: ToolHints = {};
   /** Ports hidden from clients, and whether each is required. */
   readonly secrets: ReadonlyMap<string, boolean>;
   readonly #input: ExactIntegers;

@@ -24,9 +24,23 @@ export function mcpServer(bridge: Bridge, connection?: string): Server {
   }
   server.setRequestHandler("tools/list", async () => ({ tools: await bridge.list() }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }): Promise<CallToolResult> => {
-    const { id, signal, _meta } = mcpReq;
-    const key = keyOf(_meta?.[IDEMPOTENCY_KEY], connection, id);
-    const call = { name: params.name, args: (params.arguments ?? {}) as Plain, signal, ...(key && { key }) };
+    const { id, signal, _meta = {} } = mcpReq;
+    const key = keyOf(_meta[IDEMPOTENCY_KEY], connection, id);
+    const { progressToken } = _meta;
+    const onProgress = (elapsedMs: number, limitMs: number) => {
+      const [progress, total] = [elapsedMs, limitMs].map((ms) => Math.round(ms / 1_000)) as [number, number];
+      const message = `running for ${progress} s; the time limit of the tool is ${total} s`;
+      const notification = { method: "notifications/progress", params: { progressToken, progress, total, message } };
+      void mcpReq.notify(notification).catch(() => {});
+    };
+    const call: BridgeCall = {
+      name: params.name,
+      args: (params.arguments ?? {}) as Plain,
+      signal,
+      request: { id, meta: _meta },
+      ...(key && { key }),
+      ...(progressToken !== undefined && { onProgress }),
+    };
     try {
       return await bridge.call(call);
     } catch (error) {

@@ -1,8 +1,9 @@
 /** Generates the OpenAPI 3.1 document of a server from the metadata of its tools. The output is deterministic. */
 
-import { parseFqn, RESULT_CONTENT_TYPE } from "svc-runtime/internal/generator";
+import { parseFqn, RESULT_CONTENT_TYPE, type ToolHints } from "svc-runtime/internal/generator";
 import { SchemaJudge } from "../compile/emit/schema-judge.js";
 import { type Json, JsonObject, object, ordered } from "../text/json.js";
+import { effectsOf } from "../tools/hints.js";
 import { fqnOf, pathOf } from "../tools/meta-documents.js";
 import { errorReferences, errorResponses, errorSchemas, reference } from "./errors.js";
 import { sampleOf } from "./sample.js";
@@ -26,6 +27,8 @@ export interface OpenApiOptions {
   readonly url: string;
   /** Prefix of the signature headers. */
   readonly headerPrefix: string;
+  /** Hints by FQN. */
+  readonly hints?: ReadonlyMap<string, ToolHints> | undefined;
   /** A note about this server, printed before the overview. */
   readonly note?: string;
 }
@@ -43,10 +46,10 @@ const SERVER_TAG = "server";
  * @param documents the entries of a `meta.json`
  */
 export function openApiDocument(documents: readonly JsonObject[], options: OpenApiOptions): JsonObject {
-  const { title, version, url, headerPrefix, note } = options;
+  const { title, version, url, headerPrefix, note, hints } = options;
   const schemas = new SchemaComponents();
   const judge = new SchemaJudge();
-  const tools = documents.map((document) => toolOf(document, schemas));
+  const tools = documents.map((document) => toolOf(document, schemas, hints?.get(fqnOf(document)) ?? {}));
   return ordered({
     openapi: "3.1.0",
     info: { title, version, description: note === undefined ? OVERVIEW : `${note}\n\n${OVERVIEW}` },
@@ -70,6 +73,7 @@ interface DocumentedTool {
   readonly fqn: string;
   readonly description: string;
   readonly timeout: number;
+  readonly hints: ToolHints;
   /** `""`, or a path such as `/orders/quote`. */
   readonly path: string;
   /** The FQN as a prefix of identifiers: `shop.orders.quote.v1`. */
@@ -80,7 +84,7 @@ interface DocumentedTool {
   readonly result: string;
 }
 
-function toolOf(document: JsonObject, schemas: SchemaComponents): DocumentedTool {
+function toolOf(document: JsonObject, schemas: SchemaComponents, hints: ToolHints): DocumentedTool {
   const fqn = fqnOf(document);
   const inputSchema = document.get("input_schema") as JsonObject;
   const outputSchema = document.get("output_schema") as JsonObject;
@@ -91,6 +95,7 @@ function toolOf(document: JsonObject, schemas: SchemaComponents): DocumentedTool
     fqn,
     description: String(document.get("description")),
     timeout: Number(document.get("timeout")),
+    hints,
     path: path === "" ? "" : `/${path}`,
     name,
     inputSchema,
@@ -124,7 +129,7 @@ type Entry = readonly [name: string, value: Json];
 type Operation = (id: string, summary: string, ...members: readonly Entry[]) => JsonObject;
 
 function invokeOperation(tool: DocumentedTool, judge: SchemaJudge, prefix: string, operation: Operation): JsonObject {
-  const { fqn, description, timeout, inputSchema, outputSchema, input, result } = tool;
+  const { fqn, description, timeout, hints, inputSchema, outputSchema, input, result } = tool;
   const plainInput = object(
     ["schema", reference("schemas", input)],
     ...examples(judge, inputSchema, [["sample", sampleOf(inputSchema)]]),
@@ -135,7 +140,8 @@ function invokeOperation(tool: DocumentedTool, judge: SchemaJudge, prefix: strin
   );
   return operation(
     "invoke",
-    `Call ${fqn}`,
+    [`Call ${fqn}`, ...effectsOf(hints)].join(", "),
+    ...(Object.keys(hints).length > 0 ? [["x-svc-hints", object(...Object.entries(hints))] as const] : []),
     ["description", invokeText(description, timeout, inputSchema, outputSchema)],
     ["parameters", headerReferences()],
     [
@@ -212,10 +218,23 @@ function toolHealth(): JsonObject {
 }
 
 function serverPaths(tools: readonly DocumentedTool[]): [string, JsonObject][] {
-  const operation = (id: string, summary: string, responses: JsonObject) =>
-    ordered({ get: { tags: [SERVER_TAG], operationId: `server.${id}`, summary, responses } });
-  const paths = json("The paths, as returned by `path()` of each class.", ordered({ type: "array", items: TEXT }));
-  const list: [string, JsonObject] = ["/tools", operation("tools", "Paths of all tools", answers(paths, 503))];
+  const operation = (id: string, summary: string, responses: JsonObject, parameters: readonly Json[] = []) =>
+    ordered({ get: { tags: [SERVER_TAG], operationId: `server.${id}`, summary, parameters, responses } });
+  const details = reference("schemas", "ToolDetails");
+  const lists = ordered({
+    oneOf: [
+      { type: "array", items: TEXT },
+      { type: "array", items: details },
+    ],
+  });
+  const paths = json(
+    "The paths, as returned by `path()` of each class; with `details`, an object for each tool.",
+    lists,
+  );
+  const list: [string, JsonObject] = [
+    "/tools",
+    operation("tools", "List of all tools", answers(paths, 503), [DETAILS]),
+  ];
   // A tool at the root has its own /health.
   if (tools.some(({ path }) => path === "")) return [list];
   return [
@@ -225,6 +244,13 @@ function serverPaths(tools: readonly DocumentedTool[]): [string, JsonObject][] {
 }
 
 const TEXT = ordered({ type: "string" });
+const DETAILS = ordered({
+  name: "details",
+  in: "query",
+  description: "Adds names, hints, sizes and limits.",
+  allowEmptyValue: true,
+  schema: TEXT,
+});
 
 const empty = (description: string) => ordered({ description });
 

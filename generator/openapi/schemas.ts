@@ -12,6 +12,7 @@ import {
   withoutKeywords,
 } from "../contract/schema-reader.js";
 import { type Json, JsonObject, object, ordered, printJson } from "../text/json.js";
+import { HINT_NAMES } from "../tools/hints.js";
 import { reference } from "./errors.js";
 
 /** Component names of the schemas of one tool. */
@@ -118,6 +119,26 @@ export const SHARED_SCHEMAS: readonly (readonly [name: string, schema: JsonObjec
       "description",
       "The tool ran and reported an error. Every tool may return it.",
     ),
+  ],
+  [
+    "ToolDetails",
+    ordered({
+      type: "object",
+      properties: {
+        path: { type: "string" },
+        fqn: { type: "string", examples: ["xyz.demo.sum@1"] },
+        timeout: { type: "integer", description: "Time limit of a call, in milliseconds." },
+        schema_bytes: { type: "integer", description: "Size of both schemas." },
+        max_body_bytes: { type: "integer", description: "Size limit of a request." },
+        max_input_values: { type: "integer", description: "Maximum number of values in an input." },
+        hints: {
+          type: "object",
+          description: "Hints of the tool. A hint that its class does not give is absent.",
+          properties: object(...HINT_NAMES.map((name) => [name, ordered({ type: "boolean" })] as const)),
+        },
+      },
+      required: ["path", "fqn", "timeout", "schema_bytes", "max_body_bytes", "max_input_values"],
+    }),
   ],
   [
     "ToolMetadata",

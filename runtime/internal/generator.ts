@@ -14,6 +14,7 @@ export type {
   NumberBounds,
   Port,
   TextConstraints,
+  ToolHints,
   Variant,
 } from "svc-client/internal/wire/codec/contract";
 export { ValueDecoder } from "svc-client/internal/wire/codec/decoder";
@@ -32,5 +33,6 @@ export { bigintRange } from "svc-client/internal/wire/kinds";
 export { escaped, quoted, truncated, unicodeEscapes, withoutControls } from "svc-client/internal/wire/printable";
 export * from "svc-client/internal/wire/protocol";
 export { contentKind, textKind } from "../described-text.js";
+export { loadOpenTelemetry } from "../server/log/open-telemetry.js";
 export { FORMAT_NAMES, formats } from "../server/wire/formats.js";
 export { localUrl, metadataListing, metadataText } from "../server/wire/metadata.js";

@@ -8,8 +8,10 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { encodeOutput } from "#client/wire/bcs/bcs-writer.js";
 import { InlineValue } from "#client/wire/bcs/data.js";
 import { Bridge, type BridgeOptions } from "#generator/mcp/bridge.js";
+import { NamePatterns, readHintOptions, sizeNotes } from "#generator/mcp/choice.js";
 import { mcpServer } from "#generator/mcp/mcp-server.js";
 import { IDEMPOTENCY_KEY } from "#generator/mcp/repeated-calls.js";
+import { until } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
 
 const leader = { id: "agent", keyId: 0, key: Buffer.alloc(32, 7) };
@@ -27,6 +29,8 @@ type Answer = { readonly status?: number; readonly error?: string; readonly deta
 class WrittenTool {
   readonly got: Got[] = [];
   answer: (n: number) => Answer = () => ({ ok: {} });
+  /** Delays the answer of a call. */
+  wait?: (n: number) => Promise<void> | undefined;
 
   constructor(
     public input: object,
@@ -48,22 +52,28 @@ class WrittenTool {
     if (method === "GET") return reply(200, "application/json", JSON.stringify(this.document()));
     const nonce = Object.entries(headers).find(([name]) => name.toLowerCase().endsWith("nonce"))?.[1];
     this.got.push({ nonce, body: Buffer.from(body ?? []).toString() });
-    const answer = this.answer(this.got.length - 1);
-    if (answer === "lost") {
-      to.onRequestStart?.(control);
-      to.onResponseError?.(control, Object.assign(new Error("reset"), { code: "ECONNRESET" }));
-      return true;
-    }
-    if ("status" in answer) {
-      const { status, ...rest } = answer as { status: number };
-      return reply(status, "application/json", JSON.stringify(rest));
-    }
-    const [tag, ports] = Object.entries(answer)[0] as [string, Record<string, string | string[]>];
-    const values = Object.entries(ports).map(([name, texts]) => ({
-      name,
-      values: [texts].flat().map((text) => new InlineValue(Buffer.from(text))),
-    }));
-    return reply(200, "application/vnd.nexus.canonical-tool-response+bcs", encodeOutput({ tag, ports: values }));
+    const respond = () => {
+      const answer = this.answer(this.got.length - 1);
+      if (answer === "lost") {
+        to.onRequestStart?.(control);
+        to.onResponseError?.(control, Object.assign(new Error("reset"), { code: "ECONNRESET" }));
+        return true;
+      }
+      if ("status" in answer) {
+        const { status, ...rest } = answer as { status: number };
+        return reply(status, "application/json", JSON.stringify(rest));
+      }
+      const [tag, ports] = Object.entries(answer)[0] as [string, Record<string, string | string[]>];
+      const values = Object.entries(ports).map(([name, texts]) => ({
+        name,
+        values: [texts].flat().map((text) => new InlineValue(Buffer.from(text))),
+      }));
+      return reply(200, "application/vnd.nexus.canonical-tool-response+bcs", encodeOutput({ tag, ports: values }));
+    };
+    const waiting = this.wait?.(this.got.length - 1);
+    if (waiting === undefined) return respond();
+    void waiting.then(respond);
+    return true;
   };
 
   document(): object {
@@ -90,7 +100,7 @@ async function connected(tools: readonly WrittenTool[], mode: object = {}, more:
   const complaints: string[] = [];
   const [near, far] = InMemoryTransport.createLinkedPair();
   const options: BridgeOptions = {
-    addresses: async () => tools.map((_, i) => `${URL}${i}`),
+    addresses: async () => new Map(tools.map((_, i) => [`${URL}${i}`, {}])),
     client: {
       leader,
       acceptUnverified: true,
@@ -141,6 +151,61 @@ for (const [name, mode, revision] of REVISIONS) {
 }
 
 describe("the MCP description of a tool", () => {
+  test("hints of the server and of the command line are annotations; a missing hint stays missing", async () => {
+    const tools = ["first", "second", "third"].map(
+      (name) => new WrittenTool(input({}), [variant("ok", {})], `xyz.demo.${name}@1`),
+    );
+    const { client, bridge } = await connected(
+      tools,
+      {},
+      {
+        addresses: async () =>
+          new Map([
+            [`${URL}0`, {}],
+            [`${URL}1`, { destructive: true, openWorld: false }],
+            [`${URL}2`, {}],
+          ]),
+        hints: readHintOptions(["xyz.demo.second@1=destructive=false,idempotent"]),
+        offers: (fqn) => !new NamePatterns("except", "xyz.demo.th*@1").matches(fqn),
+      },
+    );
+    const listed = (await client.listTools()).tools.map(({ name, annotations }) => [name, annotations]);
+    assert.deepEqual(listed, [
+      ["xyz_demo_first_v1", undefined],
+      ["xyz_demo_second_v1", { destructiveHint: false, openWorldHint: false, idempotentHint: true }],
+    ]);
+    assert.deepEqual([...bridge.seen], ["xyz.demo.first@1", "xyz.demo.second@1", "xyz.demo.third@1"]);
+  });
+
+  test("patterns and hints of the command line are checked", () => {
+    const names = new Set(["xyz.bank.book@1", "xyz.bank.read@2"]);
+    for (const [text, matching] of [
+      ["xyz.bank.*@*", ["xyz.bank.book@1", "xyz.bank.read@2"]],
+      ["*@2,*book@1", ["xyz.bank.book@1", "xyz.bank.read@2"]],
+      ["xyz.bank.read@2", ["xyz.bank.read@2"]],
+    ] as const) {
+      const patterns = new NamePatterns("tools", text);
+      patterns.check(names);
+      assert.deepEqual(
+        [...names].filter((fqn) => patterns.matches(fqn)),
+        matching,
+        text,
+      );
+    }
+    for (const text of ["xyz.bank", "xyz.bank.*,xyz.shop.*", "xyz-bank.*", ""]) {
+      assert.throws(
+        () => new NamePatterns("tools", text).check(names),
+        /--tools .* matches no tool; the tools are xyz/,
+      );
+    }
+    for (const text of ["a.b.c@1", "a.b.c@1=readonly", "a.b.c@1=readOnly=no"]) {
+      assert.throws(() => readHintOptions([text]), /--hint expects FQN=HINT, with one of readOnly, idempotent/);
+    }
+    assert.throws(() => readHintOptions(["a.b.c@1=readOnly,destructive"]), /a tool that only reads destroys nothing/);
+    assert.deepEqual(sizeNotes([{}]), ["tools: 1; their list has 4 bytes, about 1 tokens of a model"]);
+    assert.match(sizeNotes([{ text: "x".repeat(40_000) }])[1] ?? "", /large.*--tools or --except/);
+  });
+
   test("its name has no dots, its FQN is the title, both schemas are objects at their roots", async () => {
     const tool = new WrittenTool(
       {
@@ -293,7 +358,7 @@ describe("a secret belongs to one tool at one address", () => {
     );
     tools[0] = secretive("xyz.other.tool@1");
     tools[1] = secretive("xyz.bank.pay@1");
-    const moved = await connected(tools, {}, { addresses: async () => [`${URL}1`] });
+    const moved = await connected(tools, {}, { addresses: async () => new Map([[`${URL}1`, {}]]) });
     moved.bridge.bindSecrets([]);
     await callAs(moved.client, "xyz_bank_pay_v1");
     assert.deepEqual(
@@ -418,13 +483,60 @@ describe("a repeated call runs once", () => {
     const { bridge } = await connected([tool]);
     const signal = new AbortController().signal;
     const calls = (id: string, a: string) =>
-      bridge.call({ name: "xyz_demo_written_v1", args: { a }, key: { text: id, isExclusive: false }, signal });
+      bridge.call({
+        name: "xyz_demo_written_v1",
+        args: { a },
+        key: { text: id, isExclusive: false },
+        signal,
+        request: { id, meta: {} },
+      });
     await calls("1", "5");
     await calls("1", "5");
     await calls("1", "6");
     await calls("2", "6");
     assert.deepEqual([tool.got.length, nonces(tool)], [4, 3]);
   });
+});
+
+test("progress is reported while a call runs, if the client gave a token", async (t) => {
+  const tool = new WrittenTool(input({}), [variant("ok", {})]);
+  let finish = () => {};
+  tool.wait = () =>
+    new Promise<void>((done) => {
+      finish = done;
+    });
+  const { client } = await connected([tool]);
+  const reports: unknown[] = [];
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const running = client.callTool({ name: "xyz_demo_written_v1", arguments: {} } as never, {
+    onprogress: (report) => reports.push(report),
+  });
+  await until(() => tool.got.length === 1, "the call runs");
+  t.mock.timers.tick(4_999);
+  assert.deepEqual(reports, []);
+  t.mock.timers.tick(1);
+  await until(() => reports.length === 1, "progress");
+  assert.deepEqual(reports, [
+    { progress: 0, total: 25, message: "running for 0 s; the time limit of the tool is 25 s" },
+  ]);
+  finish();
+  assert.deepEqual((await running).structuredContent, { ok: {} });
+  t.mock.timers.tick(10_000);
+  assert.equal(reports.length, 1);
+});
+
+test("a cancelled call is not answered; a call with its idempotency key gets the result of the one run", async () => {
+  const tool = new WrittenTool(input({}), [variant("ok", {})]);
+  tool.wait = (n) => (n === 0 ? new Promise<void>(() => {}) : undefined);
+  const { client } = await connected([tool]);
+  const control = new AbortController();
+  const call = { name: "xyz_demo_written_v1", arguments: {}, _meta: { [IDEMPOTENCY_KEY]: "k" } } as never;
+  const cancelled = client.callTool(call, { signal: control.signal });
+  await until(() => tool.got.length === 1, "the call runs");
+  control.abort("enough");
+  await assert.rejects(cancelled, /enough/);
+  assert.deepEqual((await client.callTool(call)).structuredContent, { ok: {} });
+  assert.equal(tool.got[0]?.nonce, tool.got[1]?.nonce);
 });
 
 test("a changed contract is reported after a refused call, and the client is notified", async () => {

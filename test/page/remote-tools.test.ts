@@ -38,7 +38,7 @@ async function serverOf(answer: RequestListener): Promise<string> {
 function toolsAt(paths: readonly string[], metaOf: (path: string) => string): Promise<string> {
   return serverOf((request, response) => {
     const [, path = ""] = /^\/(.+)\/meta$/.exec(request.url ?? "") ?? [];
-    if (request.url === "/tools") response.end(JSON.stringify(paths));
+    if (request.url === "/tools?details") response.end(JSON.stringify(paths));
     else if (path !== "") response.end(metaOf(path));
     else response.writeHead(404).end();
   });
@@ -88,7 +88,7 @@ test("reports a tool that cannot be read, and shows the others", async () => {
 test("shows the tools that a server lists, also if it answers /meta of every path", async () => {
   const url = await serverOf((request, response) => {
     if (request.method === "POST") response.writeHead(401).end();
-    else response.end(request.url === "/tools" ? '["a"]' : meta("xyz.page.all@1"));
+    else response.end(request.url === "/tools?details" ? '["a"]' : meta("xyz.page.all@1"));
   });
   const { tools, problems } = await remoteServer(url, undefined);
   assert.deepEqual([tools.map(({ view }) => view.url), problems], [[`${url}/a`], []]);
@@ -109,7 +109,7 @@ test("shows the first of two tools with the same FQN, and reports the other", as
 test("stops after a tool that does not answer", async () => {
   let asked = 0;
   const url = await serverOf((request, response) => {
-    if (request.url === "/tools") response.end('["good","cut","never"]');
+    if (request.url === "/tools?details") response.end('["good","cut","never"]');
     else if (request.url === "/good/meta") response.end(meta("xyz.page.good@1"));
     else if (request.url === "/meta") response.writeHead(404).end();
     else if (request.method === "GET") {

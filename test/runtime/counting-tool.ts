@@ -1,6 +1,6 @@
 /** Tool classes on contracts written by hand. */
 
-import type { Codec, Port, Variant } from "#client/wire/codec/contract.js";
+import type { Codec, Port, ToolHints, Variant } from "#client/wire/codec/contract.js";
 import {
   type AuthContext,
   type InvokeContext,
@@ -20,6 +20,7 @@ export interface Behaviour {
   output?: readonly Variant[];
   closedInput?: boolean;
   inputSchema?: string;
+  hints?: ToolHints;
   construct?(): unknown;
   authorize?(auth: AuthContext, input?: Record<string, unknown>): void | Promise<void>;
   invoke?(input: Record<string, unknown>, context: InvokeContext): unknown;
@@ -78,6 +79,7 @@ export function countingTool(behaviour: Behaviour = {}): CountingTool {
     input,
     closedInput: behaviour.closedInput ?? false,
     output,
+    ...(behaviour.hints && { hints: behaviour.hints }),
   };
   provideContracts([contract]);
   const calls: Calls = { constructed: 0, authorized: 0, invoked: 0, inputs: [] };

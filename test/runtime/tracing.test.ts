@@ -2,7 +2,11 @@
 
 import assert from "node:assert/strict";
 import { AsyncLocalStorage } from "node:async_hooks";
+import { channel } from "node:diagnostics_channel";
 import { after, describe, it } from "node:test";
+import { Client } from "@modelcontextprotocol/client";
+import { InMemoryTransport } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import {
   type Context,
   type ContextManager,
@@ -22,8 +26,10 @@ import {
   SimpleSpanProcessor,
   type SpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
+import { Bridge } from "#generator/mcp/bridge.js";
+import { mcpServer } from "#generator/mcp/mcp-server.js";
 import { run, stop } from "./child.js";
-import { countingTool, echoCall, echoed, expectResult, sendPlain, serveFor, serveSigned } from "./tools.js";
+import { alice, countingTool, echoCall, echoed, expectResult, sendPlain, serveFor, serveSigned } from "./tools.js";
 
 /** What @opentelemetry/context-async-hooks does. */
 class Contexts implements ContextManager {
@@ -44,7 +50,10 @@ class Contexts implements ContextManager {
 
 /** What W3CTraceContextPropagator of @opentelemetry/core does, as far as a server needs it. */
 const traceparent: TextMapPropagator = {
-  inject: () => {},
+  inject: (of, carrier, setter) => {
+    const { traceId, spanId } = trace.getSpanContext(of) ?? {};
+    if (traceId !== undefined) setter.set(carrier, "traceparent", `00-${traceId}-${spanId}-01`);
+  },
   fields: () => ["traceparent"],
   extract: (into, carrier, getter) => {
     const [, traceId = "", spanId = ""] =
@@ -97,7 +106,7 @@ describe("a call is traced", () => {
     });
     const { url } = await serveFor([tool]);
     const spans = await spansOf(() => sendPlain(url, tool.target, '{"value":1}', PARENT, ["X-Request-Id", "7"]));
-    const [server, own, query] = ["POST /traced/invoke", tool.fqn, "query"].map(
+    const [server, own, query] = ["POST /traced/invoke", `execute_tool ${tool.fqn}`, "query"].map(
       (name) => spans.get(name) ?? assert.fail(name),
     );
     assert.equal(spans.size, 3);
@@ -114,6 +123,12 @@ describe("a call is traced", () => {
       "http.response.status_code": 200,
     });
     assert.equal(server?.status.code, SpanStatusCode.UNSET);
+    assert.deepEqual(own?.attributes, {
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.tool.name": tool.fqn,
+      "gen_ai.tool.type": "function",
+      "gen_ai.tool.call.id": "7",
+    });
     assert.equal(own?.parentSpanContext?.spanId, server?.spanContext().spanId);
     assert.equal(query?.parentSpanContext?.spanId, own?.spanContext().spanId);
   });
@@ -124,7 +139,7 @@ describe("a call is traced", () => {
     const spans = await spansOf(() => sendPlain(url, tool.target, '{"value":1}'));
     const server = spans.get("POST /failing/invoke");
     assert.equal(server?.parentSpanContext, undefined);
-    for (const span of [server, spans.get(tool.fqn)]) {
+    for (const span of [server, spans.get(`execute_tool ${tool.fqn}`)]) {
       assert.equal(span?.attributes["error.type"], "tool_invocation_failed");
       assert.deepEqual(span?.status, { code: SpanStatusCode.ERROR });
       assert.deepEqual(span?.events, []);
@@ -167,6 +182,52 @@ describe("a call is traced", () => {
     assert.equal(own?.kind, SpanKind.INTERNAL);
     assert.equal(own?.parentSpanContext?.spanId, outer?.spanContext().spanId);
   });
+});
+
+it("one trace reaches from an MCP client through the bridge to the tool, without inputs and results", async () => {
+  const tool = countingTool({ fqn: "xyz.test.bridged@1", path: "bridged" });
+  const { url } = await serveSigned([tool]);
+  const bridge = new Bridge({
+    addresses: async () => new Map([[`${url}/bridged`, {}]]),
+    client: { leader: { id: alice.id, keyId: alice.kid, key: alice.seed }, acceptUnverified: true },
+    complain: assert.fail,
+  });
+  await bridge.read();
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  serveStdio(() => mcpServer(bridge, "test"), { transport: far });
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(near);
+  const name = "xyz_test_bridged_v1";
+  const call = { name, arguments: { value: "canary" }, _meta: { [PARENT[0]]: PARENT[1] } };
+  const spans = await spansOf(() => client.callTool(call));
+  assert.doesNotMatch(JSON.stringify([...spans.values()].map(({ attributes }) => attributes)), /canary/);
+  let parent = "b7ad6b7169203331";
+  for (const [title, kind] of [
+    [`tools/call ${name}`, SpanKind.SERVER],
+    ["POST /bridged/invoke", SpanKind.SERVER],
+    [`execute_tool ${tool.fqn}`, SpanKind.INTERNAL],
+  ] as const) {
+    const span = spans.get(title) ?? assert.fail(title);
+    assert.deepEqual([span.kind, span.spanContext().traceId], [kind, "0af7651916cd43dd8448eb211c80319c"]);
+    assert.equal(span.parentSpanContext?.spanId, parent);
+    parent = span.spanContext().spanId;
+  }
+  const { "jsonrpc.request.id": id, ...attributes } = spans.get(`tools/call ${name}`)?.attributes ?? {};
+  assert.match(String(id), /^\d+$/);
+  assert.deepEqual(attributes, {
+    "mcp.method.name": "tools/call",
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.name": name,
+  });
+  // OpenTelemetry's own instrumentation of undici adds the headers itself.
+  const watching = channel("undici:request:create");
+  const watch = () => {};
+  watching.subscribe(watch);
+  const instrumented = await spansOf(() => client.callTool(call));
+  watching.unsubscribe(watch);
+  assert.equal(instrumented.get("POST /bridged/invoke")?.parentSpanContext, undefined);
+  await client.close();
+  await bridge.close();
 });
 
 describe("a tracer that throws", () => {

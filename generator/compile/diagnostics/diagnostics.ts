@@ -500,6 +500,11 @@ export const CODES = {
     "write plain parameters: authorize(context: AuthContext, input: Input)",
     "The server decodes the input before authorize only if JavaScript counts two parameters (Function.length). Parameters with a default value, those after them, and rest parameters are not counted, so authorize would decide without the input.",
   ),
+  SVC202: error(
+    "this hint of the tool is not clear",
+    "write only the tag, such as @readOnly, or the tag with false, and remarks above the tags",
+    "Hosts decide by the hints of a tool whether to ask a person before a call. @readOnly, @idempotent, @destructive and @openWorld stand on a line of their own.",
+  ),
 } as const satisfies Record<string, Entry>;
 
 export type Code = keyof typeof CODES;

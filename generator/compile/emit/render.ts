@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { Contract } from "svc-runtime/internal/generator";
+import type { Contract, ToolHints } from "svc-runtime/internal/generator";
 import { literal, literalLines, schemaLines } from "./print-literal.js";
 
 export interface ImportView {
@@ -19,7 +19,8 @@ interface Header {
 /** Data for each template. */
 export interface Views {
   /** One entry of the contracts. */
-  readonly contract: Required<Pick<Contract, "variables">> & Contract;
+  readonly contract: Omit<Contract, "hints"> &
+    Required<Pick<Contract, "variables">> & { readonly hints: ToolHints | false };
   /** Rendered entries of the contracts. */
   readonly contracts: Header & { readonly contracts: readonly string[] };
   readonly server: Header & {

@@ -30,7 +30,7 @@ export function artifactsOf(tool: Tool, schemas: Schemas): ToolArtifacts {
     import: tool.import,
     place: tool.place,
     contract,
-    entry: render("contract", { variables: [], ...contract }).trimEnd(),
+    entry: render("contract", { variables: [], hints: false, ...contract }).trimEnd(),
     document: prettyJson(metadataText(contract, localUrl(tool.path))),
   };
 }
@@ -57,6 +57,7 @@ function contractOf(tool: Tool, schemas: Schemas): Contract {
     input,
     closedInput: tool.input.closed,
     ...(tool.variables.length > 0 && { variables: tool.variables }),
+    ...(Object.keys(tool.hints).length > 0 && { hints: tool.hints }),
     output,
     definitions: tool.definitions.map(({ name, shape }) => [name, codec(shape)] as const),
   };

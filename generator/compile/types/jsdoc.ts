@@ -270,11 +270,11 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Known tag that a name misspells or abbreviates (`minimun`, `MinLength`, `max`). */
-function similarTag(name: string): string | undefined {
+export function similarTag(name: string, known: readonly string[] = KNOWN_TAGS): string | undefined {
   if (Object.hasOwn(OTHER_NAMES, name)) return OTHER_NAMES[name];
-  const begins = name.length >= 3 ? KNOWN_TAGS.find((known) => known.startsWith(name.toLowerCase())) : undefined;
+  const begins = name.length >= 3 ? known.find((each) => each.startsWith(name.toLowerCase())) : undefined;
   // Tags of other tools are often short (@file, @type), so similar short names are not misspellings.
-  return closest(name, KNOWN_TAGS, Math.min(2, Math.floor(name.length * 0.4)))[0] ?? begins;
+  return closest(name, known, Math.min(2, Math.floor(name.length * 0.4)))[0] ?? begins;
 }
 
 /** End of the part of a tag that a diagnostic marks: its first line. Undefined for a node that is not a tag. */

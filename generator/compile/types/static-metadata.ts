@@ -7,6 +7,7 @@ import { quoted } from "../diagnostics/quote.js";
 import type { StaticMetadata } from "../model.js";
 import type { Program } from "../project/program.js";
 import { Node, type Type, ts } from "../project/typescript.js";
+import { readHintTags } from "./hint-tags.js";
 import { type ClassNode, isFunctionValue, methodOf, misspelt, overrideOf, type Report } from "./overrides.js";
 import { nameNode, StaticEvaluator } from "./static-evaluator.js";
 
@@ -56,6 +57,7 @@ export function readStaticMetadata(
   const meta = overrideOf(program, statics, "meta");
   if (meta !== undefined) report("SVC121", nameNode(meta), `${name}.meta()`);
 
+  const hints = readHintTags(program, node, name, report);
   const canonical = typeof fqn?.value === "string" ? parseFqn(fqn.value)?.text : undefined;
   if (fqn === undefined && !failed) {
     const instance = methodOf(program, node.getSymbolOrThrow().getDeclaredType(), "fqn");
@@ -87,7 +89,7 @@ export function readStaticMetadata(
   else if (milliseconds < MIN_REGISTERED_MS || milliseconds > MAX_REGISTERED_MS)
     report("SVC117", timeout?.node ?? at, `${name}.timeout()`, `${milliseconds} ms`);
   if (failed || canonical === undefined) return undefined;
-  return { fqn: canonical, description: text, path: urlPath, timeout: milliseconds, variables: variables ?? [] };
+  return { fqn: canonical, description: text, path: urlPath, timeout: milliseconds, variables: variables ?? [], hints };
 }
 
 /** Timeouts below this number were probably meant as seconds. */

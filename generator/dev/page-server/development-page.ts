@@ -1,7 +1,9 @@
 /** The development page. It follows the events of `svc-gen dev`, or shows a remote server. */
 
+import type { ToolHints } from "svc-runtime/internal/generator";
 import { type Diagnostic, errorsIn, formatDiagnostics } from "../../compile/diagnostics/diagnostics.js";
 import { exchange } from "../../http/exchange.js";
+import { toolsAt } from "../../http/tools-at.js";
 import { blockedText, type DevEvent } from "../dev-session.js";
 import { CallHistory, entryOf } from "./calls/call-history.js";
 import { Caller, type CallerOptions } from "./calls/calls.js";
@@ -41,6 +43,7 @@ export class DevelopmentPage {
   #flushing: NodeJS.Timeout | undefined;
   #tools: readonly ShownTool[] = [];
   #metaJson = "";
+  #hints: ReadonlyMap<string, ToolHints> = new Map();
   /** OpenAPI document of the current build; created at the first request, because it takes seconds for 200 tools. */
   #openApi: string | undefined;
   /** Secrets of recent calls, which are hidden in log lines. */
@@ -138,6 +141,12 @@ export class DevelopmentPage {
       this.#openApi = undefined;
       this.#caller = new Caller(this.#options.leader(), this.#history);
       this.#update({ url, signed, ...(newest && { problems: [] }), serving: true, ...this.#shown() });
+      const { hints } = await toolsAt(url, undefined);
+      if (this.#metaJson !== metaJson || this.#state.url !== url) return;
+      this.#tools = shownTools(metaJson, url, hints);
+      this.#hints = hints;
+      this.#openApi = undefined;
+      this.#update(this.#shown());
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
       this.#update({ problems: [{ title: "the tools cannot be shown", text }], serving: true });
@@ -191,7 +200,7 @@ export class DevelopmentPage {
     const { url, signed } = this.#state;
     const { root } = this.#options;
     if (root === undefined || url === null || signed === null) return undefined;
-    this.#openApi ??= openApiText({ root, metaJson: this.#metaJson, url, signed });
+    this.#openApi ??= openApiText({ root, metaJson: this.#metaJson, url, signed, hints: this.#hints });
     return this.#openApi;
   }
 

@@ -33,6 +33,8 @@ export interface ToolView {
   readonly url: string;
   readonly description: string;
   readonly timeoutMs: number;
+  /** What the hints of the tool say. */
+  readonly effects: readonly string[];
   /** The schemas as text, because the order of their members is the order of the ports. */
   readonly inputSchema: string;
   readonly outputSchema: string;

@@ -25,7 +25,7 @@ const MAX_METADATA_BYTES = 16 * 1024 * 1024;
  * @throws PageFault if there are no tools; RangeError if there are too many
  */
 export async function remoteServer(url: string, tls: TlsOptions | undefined): Promise<RemoteServer> {
-  const { address, meta: own, addresses } = await toolsAt(url, tls);
+  const { address, meta: own, addresses, hints } = await toolsAt(url, tls);
   if (own.response === undefined) throw new PageFault(`no answer from ${address}: ${own.failure?.message}`);
   const found: ShownTool[] = [];
   const problems: ProblemView[] = [];
@@ -48,7 +48,7 @@ export async function remoteServer(url: string, tls: TlsOptions | undefined): Pr
         `the metadata of ${address} exceeds ${MAX_METADATA_BYTES} bytes in total: pass the address of one tool`,
       );
     try {
-      const tool = shownTool(response.body.toString("utf8"), each);
+      const tool = shownTool(response.body.toString("utf8"), each, hints.get(each));
       const same = found.find(({ view }) => view.fqn === tool.view.fqn);
       // The page identifies tools by FQN.
       if (same === undefined) found.push(tool);

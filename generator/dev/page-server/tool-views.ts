@@ -1,8 +1,9 @@
 /** Tools for the page, from a `meta.json` or from a remote server. */
 
-import { derivePorts, JsonError, PortError } from "svc-runtime/internal/generator";
+import { derivePorts, JsonError, PortError, type ToolHints } from "svc-runtime/internal/generator";
 import { LeaderError, type MetaSchema, readMetadata } from "svc-runtime/leader";
 import { printJson } from "../../text/json.js";
+import { effectsOf } from "../../tools/hints.js";
 import { metaDocuments } from "../../tools/meta-documents.js";
 import { servedDocuments } from "../served-documents.js";
 import type { ToolView } from "./page-api.js";
@@ -18,13 +19,15 @@ export interface ShownTool {
  * Reads the documents of a `meta.json`.
  *
  * @param url address of the server
+ * @param hints hints of the tools by address
  * @throws PageFault for a document that leaders would reject
  */
-export function shownTools(metaJson: string, url: string): ShownTool[] {
+export function shownTools(metaJson: string, url: string, hints?: ReadonlyMap<string, ToolHints>): ShownTool[] {
   const served = servedDocuments(metaJson, url);
-  return metaDocuments(metaJson).map((document, i) =>
-    shownTool(printJson(document), served[i]?.url ?? url, served[i]?.sample ?? "{}"),
-  );
+  return metaDocuments(metaJson).map((document, i) => {
+    const { url: own = url, sample = "{}" } = served[i] ?? {};
+    return shownTool(printJson(document), own, hints?.get(own), sample);
+  });
 }
 
 /**
@@ -32,7 +35,7 @@ export function shownTools(metaJson: string, url: string): ShownTool[] {
  *
  * @throws PageFault
  */
-export function shownTool(document: string, url: string, sample?: string): ShownTool {
+export function shownTool(document: string, url: string, hints: ToolHints = {}, sample?: string): ShownTool {
   try {
     const { fqn, description, timeout, inputSchema, outputSchema } = readMetadata(document);
     const ports = derivePorts(inputSchema, outputSchema);
@@ -43,6 +46,7 @@ export function shownTool(document: string, url: string, sample?: string): Shown
         url,
         description,
         timeoutMs: timeout,
+        effects: effectsOf(hints),
         inputSchema,
         outputSchema,
         sample: sample ?? servedDocuments(`[${document}]`, url)[0]?.sample ?? "{}",

@@ -33,7 +33,8 @@ export function Request() {
         <h2 id="request-title">{current.fqn}</h2>
         <p>{current.description}</p>
         <p class="hint">
-          POST {address} · timeout {current.timeoutMs} ms <Copy text={address} label="address" />
+          POST {address} · timeout {current.timeoutMs} ms
+          {current.effects.map((effect) => ` · ${effect}`)} <Copy text={address} label="address" />
         </p>
         <Tabs
           id="input"

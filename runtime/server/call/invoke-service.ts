@@ -111,6 +111,12 @@ export class InvokeService {
     return name === undefined ? undefined : [headers.replayMemory, name];
   }
 
+  /** Limits of each call, for the list of tools. */
+  get callLimits() {
+    const { maxInputValues = DEFAULT_MAX_INPUT_VALUES } = this.#options;
+    return { max_body_bytes: Number(this.#maxBody), max_input_values: maxInputValues };
+  }
+
   get inFlight(): number {
     return this.#runs.size;
   }

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { FastifyRequest } from "fastify";
+import type { Contract } from "svc-client/internal/wire/codec/contract";
 import { errorReply, type InvokeService, JSON_HEADERS, replyToThrown } from "../call/invoke-service.js";
 import type { Health, InvokeRequest, Reply } from "../call/messages.js";
 import { MetaDocuments, originOf } from "../call/meta.js";
@@ -93,15 +94,26 @@ export function routesOf(
     routes.set(`${path}/health`, { methods: GET_AND_HEAD, isImmediate: true, answer: healthCheck(tool, log) });
   }
   const paths = Buffer.from(JSON.stringify(tools.map(({ contract }) => contract.path)));
+  const details = Buffer.from(JSON.stringify(tools.map(({ contract }) => detailsOf(contract, service))));
   routes.set(`${prefix}/tools`, {
     methods: GET,
-    answer: async () => ({ status: 200, headers: JSON_HEADERS, body: paths }),
+    answer: async ({ raw: { url = "" } }) => {
+      const isDetailed = new URLSearchParams(url.split("?")[1]).has("details");
+      return { status: 200, headers: JSON_HEADERS, body: isDetailed ? details : paths };
+    },
   });
   const health = `${prefix}/health`;
   if (!routes.has(health)) {
     routes.set(health, { methods: GET_AND_HEAD, isImmediate: true, answer: async () => empty(200) });
   }
   return routes;
+}
+
+/** Entry of a tool in the list with details (protocol.md section 9). */
+function detailsOf(contract: Contract, { callLimits }: InvokeService): object {
+  const { path, fqn, timeout, inputSchema, outputSchema, hints } = contract;
+  const schema_bytes = Buffer.byteLength(inputSchema) + Buffer.byteLength(outputSchema);
+  return { path, fqn, timeout, schema_bytes, ...callLimits, hints };
 }
 
 const empty = (status: number): Reply => ({ status, headers: [], body: Buffer.alloc(0) });

@@ -5,7 +5,7 @@
 
 import type { Context, Span } from "@opentelemetry/api";
 import type { Observation, Observer } from "../call/observers.js";
-import { loadOpenTelemetry, type OpenTelemetry } from "../call/run/open-telemetry.js";
+import { loadOpenTelemetry, type OpenTelemetry } from "../log/open-telemetry.js";
 import type { ServerLogger } from "../log/safe-logger.js";
 import { shown } from "./claims.js";
 
@@ -51,7 +51,15 @@ function tracing(api: OpenTelemetry, scheme: string): Observer {
     around: (call, start) => {
       const traced = calls.get(call);
       if (traced === undefined) return start();
-      const run = tracer.startSpan(call.tool.fqn, {}, traced.context);
+      const { fqn } = call.tool;
+      // Names of the GenAI semantic conventions 0.1.0.
+      const attributes = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": fqn,
+        "gen_ai.tool.type": "function",
+        "gen_ai.tool.call.id": call.request.id,
+      };
+      const run = tracer.startSpan(`execute_tool ${fqn}`, { attributes }, traced.context);
       traced.run = run;
       return context.with(trace.setSpan(traced.context, run), start);
     },

@@ -70,7 +70,7 @@ export function lower(types: TypeReader, tool: ToolClass): LoweringResult {
 }
 
 /** Placeholder for invalid metadata; nothing is generated from it. */
-const NO_METADATA: StaticMetadata = { fqn: "", description: "", path: "", timeout: 0, variables: [] };
+const NO_METADATA: StaticMetadata = { fqn: "", description: "", path: "", timeout: 0, variables: [], hints: {} };
 
 /** Shape of a type, with the comments of the aliases that its syntax refers to. */
 function lowerType(lowering: Lowering, type: ts.Type, use: Use): Shape {

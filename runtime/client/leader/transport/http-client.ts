@@ -6,6 +6,7 @@
  * second time, because an agent retries, the request is aborted, so no agent can send it twice.
  */
 
+import { channel } from "node:diagnostics_channel";
 import type { Agent, buildConnector, EnvHttpProxyAgent } from "undici";
 import { isLoopback } from "../../loopback.js";
 import { asBuffer } from "../../wire/bytes.js";
@@ -115,6 +116,34 @@ function endingConnector(connect: unknown): buildConnector.connector {
     });
 }
 
+/** Symbol under which all copies of version 1 of the OpenTelemetry API keep what the application has registered. */
+const REGISTERED = Symbol.for("opentelemetry.js.api.1");
+
+interface Telemetry {
+  readonly context?: { active(): unknown };
+  readonly propagation?: { inject(context: unknown, carrier: object, setter: object): void };
+}
+
+/**
+ * Headers with the application's active trace, if it has registered OpenTelemetry. None if something observes the
+ * requests of undici, because OpenTelemetry's own instrumentation then adds them.
+ */
+function traceContext(): Record<string, string> {
+  const { context, propagation } = (globalThis as { [REGISTERED]?: Telemetry })[REGISTERED] ?? {};
+  const headers: Record<string, string> = {};
+  if (context === undefined || propagation === undefined || channel("undici:request:create").hasSubscribers)
+    return headers;
+  const set = (_headers: object, name: string, value: string) => {
+    headers[name] = value;
+  };
+  try {
+    propagation.inject(context.active(), headers, { set });
+  } catch {
+    // A trace must not prevent a call.
+  }
+  return headers;
+}
+
 /** undici's controller of a request whose first byte is about to be sent. */
 interface Controller {
   abort(reason: Error): void;
@@ -153,7 +182,7 @@ class Exchange {
   begin(dispatcher: Dispatcher): void {
     if (this.#failure !== undefined) return;
     const { method, url, body } = this.#request;
-    const headers = { "User-Agent": USER_AGENT, ...this.#request.headers };
+    const headers = { "User-Agent": USER_AGENT, ...traceContext(), ...this.#request.headers };
     const target = { origin: url.origin, path: `${url.pathname}${url.search}`, method, headers };
     const limits = { headersTimeout: 0, bodyTimeout: 0 };
     try {

@@ -127,6 +127,19 @@ export interface Variant {
   readonly ports: readonly Port[];
 }
 
+/**
+ * What a tool does, for hosts that ask a person before some calls. A hint that the class does not give is absent. Hints
+ * are neither in the metadata document nor signed.
+ */
+export interface ToolHints {
+  readonly readOnly?: boolean;
+  /** Whether a second run with the same input has no further effect. */
+  readonly idempotent?: boolean;
+  readonly destructive?: boolean;
+  /** Whether the tool reaches systems outside its own. */
+  readonly openWorld?: boolean;
+}
+
 export interface Contract {
   /** Fully qualified name, with its version in the shortest form. */
   readonly fqn: string;
@@ -144,6 +157,7 @@ export interface Contract {
   readonly output: readonly Variant[];
   /** Environment variables from the class's `variables()`. A name that ends in `?` is optional. */
   readonly variables?: readonly (readonly [name: string, description: string])[];
+  readonly hints?: ToolHints;
   /** Targets of `ref` codecs, by name. */
   readonly definitions?: readonly (readonly [name: string, codec: Codec])[];
 }

@@ -5,8 +5,8 @@
 import { endsWithin } from "../../../time-limit.js";
 import { type ClassContext, SvcTool, type SvcToolClass } from "../../../tool.js";
 import { StartupError } from "../../errors/startup-error.js";
+import { loadOpenTelemetry } from "../../log/open-telemetry.js";
 import { runAsTool } from "./async-errors.js";
-import { loadOpenTelemetry } from "./open-telemetry.js";
 
 /** Time limit for `close()`, in milliseconds. */
 export const CLOSE_LIMIT_MS = 5_000;

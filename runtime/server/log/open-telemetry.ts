@@ -1,4 +1,4 @@
-import type { Logger } from "../../../tool.js";
+import type { Logger } from "../../tool.js";
 
 export type OpenTelemetry = typeof import("@opentelemetry/api");
 

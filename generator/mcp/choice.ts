@@ -1,0 +1,74 @@
+/** Options that choose and describe the tools of a bridge: `--tools`, `--except` and `--hint`. */
+
+import { didYouMean, type ToolHints } from "svc-runtime/internal/generator";
+import { UsageError } from "../cli/command.js";
+import { contradicts, HINT_NAMES, hintValue } from "../tools/hints.js";
+
+/** Size of the list above which the start warns, in bytes: about 10,000 tokens. */
+const LARGE_BYTES = 40_000;
+/** Bytes of JSON for one token of a model, roughly. */
+const BYTES_PER_TOKEN = 4;
+
+/** Patterns of names, in which `*` matches any characters. */
+export class NamePatterns {
+  readonly #patterns: ReadonlyMap<string, RegExp>;
+
+  constructor(
+    readonly option: string,
+    text: string,
+  ) {
+    const parts = (pattern: string) => pattern.split("*").map((part) => part.replace(/[^\w@-]/g, "\\$&"));
+    this.#patterns = new Map(text.split(",").map((each) => [each, new RegExp(`^${parts(each).join(".*")}$`)]));
+  }
+
+  matches(fqn: string): boolean {
+    return [...this.#patterns.values()].some((pattern) => pattern.test(fqn));
+  }
+
+  /** @throws UsageError for a pattern that matches none of the names */
+  check(names: ReadonlySet<string>): void {
+    const all = [...names];
+    for (const [text, pattern] of this.#patterns) {
+      if (!all.some((fqn) => pattern.test(fqn)))
+        throw new UsageError(`--${this.option} ${text} matches no tool; the tools are ${all.join(", ")}`);
+    }
+  }
+}
+
+/**
+ * Parses `FQN=readOnly,destructive=false`, for each tool once.
+ *
+ * @throws UsageError
+ */
+export function readHintOptions(given: readonly string[]): ReadonlyMap<string, ToolHints> {
+  return new Map(
+    given.map((each) => {
+      const [fqn = "", list = ""] = each.split(/=(.*)/s);
+      const hints = Object.fromEntries(
+        list.split(",").map((text) => {
+          const [name = "", value = ""] = text.split(/=(.*)/s);
+          const known = HINT_NAMES.find((hint) => hint === name);
+          const flag = hintValue(value);
+          if (known !== undefined && flag !== undefined) return [known, flag];
+          const meant = didYouMean(name, HINT_NAMES);
+          throw new UsageError(`--hint expects FQN=HINT, with one of ${HINT_NAMES.join(", ")}, or HINT=false${meant}`);
+        }),
+      );
+      if (contradicts(hints)) throw new UsageError(`--hint ${fqn}: a tool that only reads destroys nothing`);
+      return [fqn, hints];
+    }),
+  );
+}
+
+/** The line at the start of a bridge, and a warning if the list of tools is large. */
+export function sizeNotes(tools: readonly object[]): string[] {
+  const bytes = Buffer.byteLength(JSON.stringify(tools));
+  const tokens = Math.round(bytes / BYTES_PER_TOKEN);
+  const number = (value: number) => value.toLocaleString("en");
+  const size = `tools: ${tools.length}; their list has ${number(bytes)} bytes, about ${number(tokens)} tokens of a model`;
+  if (bytes <= LARGE_BYTES) return [size];
+  return [
+    size,
+    "the list of tools is large, and a client passes it to the model with each question: choose with --tools or --except",
+  ];
+}
