@@ -46,7 +46,6 @@ const LAYERS = [
     files:
       "runtime/tool runtime/answer-memory runtime/contracts runtime/output-encoders runtime/port-json runtime/exact-json",
     below: "wire fqn status server/wire",
-    packages: "prom-client",
   },
   {
     name: "config",
@@ -90,8 +89,8 @@ const LAYERS = [
   {
     name: "server/observe",
     files: "runtime/server/observe/*",
-    below: "wire fqn config server/log server/load server/replay server/call",
-    packages: "prom-client @opentelemetry/api",
+    below: "wire fqn tool config server/errors server/log server/load server/replay server/call",
+    packages: "@prometheus-io/client prom-client @opentelemetry/api",
     node: "events http net util",
   },
   {
@@ -99,7 +98,7 @@ const LAYERS = [
     files: "runtime/server/*",
     below:
       "wire fqn status server/wire tool config server/errors server/log server/load server/replay server/call server/http server/observe",
-    packages: "fastify fastify-plugin prom-client svc-runtime-redis",
+    packages: "fastify fastify-plugin svc-runtime-redis",
     node: "path",
   },
   {

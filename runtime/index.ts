@@ -67,6 +67,7 @@ export {
   type Logger,
   type MetricAttributes,
   type MetricOptions,
+  type MetricRegistry,
   PermissionDenied,
   RateLimited,
   SvcTool,

@@ -1,4 +1,3 @@
-import type { Registry } from "prom-client";
 import { NexusData, type NexusValue, OffchainToolOutput } from "svc-client/internal/wire/bcs/data";
 import { isPathText } from "svc-client/internal/wire/fault";
 import { withoutControls } from "svc-client/internal/wire/printable";
@@ -102,15 +101,23 @@ export interface MetricOptions {
 /** Attributes of one measurement. */
 export type MetricAttributes = { readonly [name: string]: string | number | boolean };
 
+/** The part of a registry of `@prometheus-io/client` or prom-client that svc-runtime and tools use. */
+export interface MetricRegistry {
+  readonly contentType: string;
+  metrics(): Promise<string>;
+  /** Adds a counter, gauge, histogram or summary of the same library. */
+  registerMetric(metric: object): void;
+}
+
 /** The argument of `static create` and `static close`. */
 export interface ClassContext {
   /** Log of the server. Its lines do not contain the name of the tool. */
   readonly log: Logger;
   /**
-   * prom-client registry for the tool's own metrics: that of the admin listener, or the one passed to `svcTools`.
-   * Absent if there is neither, and in the test kit.
+   * Registry for the tool's own metrics: that of the admin listener, or the one passed to `svcTools`. Absent if there is
+   * neither or no metrics library, and in the test kit.
    */
-  readonly registry?: Registry;
+  readonly registry?: MetricRegistry;
   /** OpenTelemetry meter with the tool's name. Absent unless the application has registered a meter provider. */
   readonly meter?: ToolMeter;
 }

@@ -48,6 +48,17 @@ const REPLICA = `const { serve, ToolkitRuntimeConfig } = await import("svc-runti
   const signed = { signed_http: { allowed_leaders: { version: 1, leaders: [] }, tools: { sum: {} } } };
   await serve([(await import("./dist/sum.js")).Sum], { config: ToolkitRuntimeConfig.fromJsonStr(JSON.stringify(signed)) });`;
 
+/** What a server with an admin listener answers to a scrape. */
+const SCRAPE = `process.env.SVC_ADMIN_ADDR = "127.0.0.1:0"; process.env.BIND_ADDR = "127.0.0.1:0";
+  const { serve } = await import("svc-runtime");
+  const { provideContracts } = await import("svc-runtime/v1");
+  provideContracts((await import("./dist/generated/contracts.js")).contracts);
+  const server = await serve([(await import("./dist/sum.js")).Sum]);
+  const text = async (path) => (await fetch(server.adminUrl + path)).text();
+  console.error(await text("/livez"), (await text("/metrics")).replace(/^#.*\\n/gm, ""));
+  await server.close();`;
+
+/** @param without names of packages, separated by spaces */
 function run(command: string, without: string) {
   const code = `await import(${JSON.stringify(HOOK)}); ${command}`;
   const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", code], {
@@ -94,4 +105,17 @@ test("SVC_REPLAY_REDIS_URL without svc-runtime-redis, or without what it needs: 
     assert.match(stderr, /StartupError: SVC_REPLAY_REDIS_URL: .*: npm install svc-runtime-redis$/m);
   }
   assert.match(run(REPLICA, "no-such-package").stderr, /StartupError: SVC_REPLAY_REDIS_URL: expected redis:/);
+});
+
+test("/metrics works with either metrics library; without one it answers which package to install", () => {
+  for (const missing of ["@prometheus-io/client", "prom-client"]) {
+    const { status, stderr } = run(SCRAPE, missing);
+    assert.equal(status, 0, stderr);
+    assert.match(stderr, /^svc_ready 1$/m);
+    assert.match(stderr, /^process_cpu_seconds_total /m);
+  }
+  const { status, stderr } = run(SCRAPE, "@prometheus-io/client prom-client");
+  assert.equal(status, 0, stderr);
+  assert.match(stderr, /^ok\n expected the package @prometheus-io\/client, .*npm install/m);
+  assert.match(stderr, /"level":40,.*"msg":"\/metrics answers 501: /);
 });

@@ -1,9 +1,9 @@
-/** Preloaded by packages.test.ts: makes the package named by WITHOUT_PACKAGE unresolvable, for `import` and `require`. */
+/** Preloaded by packages.test.ts: makes the packages named by WITHOUT_PACKAGE unresolvable, for `import` and `require`. */
 
 import { Module, register } from "node:module";
 
-const missing = process.env.WITHOUT_PACKAGE;
-const isMissing = (specifier) => specifier === missing || specifier.startsWith(`${missing}/`);
+const missing = process.env.WITHOUT_PACKAGE.split(" ");
+const isMissing = (specifier) => missing.some((name) => `${specifier}/`.startsWith(`${name}/`));
 const fault = (specifier) =>
   Object.assign(new Error(`Cannot find package '${specifier}'`), { code: "ERR_MODULE_NOT_FOUND" });
 
@@ -16,7 +16,7 @@ Module._resolveFilename = function (specifier, ...rest) {
 const hooks = `
 const missing = ${JSON.stringify(missing)};
 export async function resolve(specifier, context, next) {
-  if (specifier !== missing && !specifier.startsWith(missing + "/")) return next(specifier, context);
+  if (!missing.some((name) => (specifier + "/").startsWith(name + "/"))) return next(specifier, context);
   throw Object.assign(new Error("Cannot find package '" + specifier + "'"), { code: "ERR_MODULE_NOT_FOUND" });
 }`;
 register(`data:text/javascript,${encodeURIComponent(hooks)}`);

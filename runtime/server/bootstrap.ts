@@ -20,6 +20,7 @@ import type { LoadStats } from "./load/load-options.js";
 import { exitWith } from "./log/log-destination.js";
 import { type AdminListener, listenAdmin } from "./observe/admin.js";
 import { Metrics } from "./observe/metrics.js";
+import { NO_METRICS } from "./observe/metrics-library.js";
 import { BOOTSTRAP_OPTIONS, type BootstrapOptions } from "./options.js";
 import { requireVariables } from "./required-variables.js";
 import { stopOnSignals, toggleDebugOnSignal } from "./signals.js";
@@ -202,6 +203,7 @@ export async function serve(
   const tls = tlsFromEnv();
   const scheme = tls === undefined ? "http" : "https";
   const metrics = adminEndpoint && (await Metrics.load());
+  if (adminEndpoint !== undefined && metrics === undefined) log.warn(`/metrics answers 501: ${NO_METRICS}`);
   requireVariables(tools.map(({ contract }) => contract));
   const parts = await prepareTools(tools, options, { log, metrics, scheme, endpoint });
   const { service, shutdown, reload } = parts;
@@ -226,9 +228,9 @@ export async function serve(
     const { server } = opened.app;
     if (tls !== undefined && isTlsServer(server)) reload.followCertificate(tls, server);
     await parts.start();
-    if (adminEndpoint !== undefined && metrics !== undefined) {
+    if (adminEndpoint !== undefined) {
       const { config, store, memory, claims } = parts;
-      metrics.read({ tools, config, store, memory, service, reload, server, readiness, claims, log: log.lines });
+      metrics?.read({ tools, config, store, memory, service, reload, server, readiness, claims, log: log.lines });
       admin = await listenAdmin(adminEndpoint, { readiness, reload, metrics, log });
     }
     url = await opened.app.listen({ ...endpoint });

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import fastifyPlugin from "fastify-plugin";
-import type { Registry } from "prom-client";
 import { checkNames } from "svc-client/internal/check-names";
-import type { SvcToolClass } from "../tool.js";
+import type { MetricRegistry, SvcToolClass } from "../tool.js";
 import { serveTools } from "./call/run/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
 import { RequestQueue } from "./http/request-queue.js";
@@ -10,6 +9,7 @@ import type { ShutdownParts } from "./http/shutdown.js";
 import { ToolRoutes } from "./http/tool-routes.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 import { Metrics } from "./observe/metrics.js";
+import { NO_METRICS } from "./observe/metrics-library.js";
 import { TOOL_OPTIONS, type ToolOptions } from "./options.js";
 import { requireVariables } from "./required-variables.js";
 import { loggerOf, prepareTools } from "./tool-server.js";
@@ -19,10 +19,10 @@ export interface SvcToolsOptions extends ToolOptions {
   /** Tool classes. Register their contracts first, with `provideContracts` of `svc-runtime/v1`. */
   readonly tools: readonly SvcToolClass[];
   /**
-   * prom-client registry to which the tools' metrics are added (docs/observe.md); by default none. Use a registry for
-   * one registration only.
+   * Registry of `@prometheus-io/client` or prom-client, to which the tools' metrics are added (docs/observe.md); by
+   * default none. Use a registry for one registration only.
    */
-  readonly registry?: Registry;
+  readonly registry?: MetricRegistry;
 }
 
 /** Known options of the plugin. The last four are fastify's own options. */
@@ -52,6 +52,7 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, given) =
   }
   requireVariables(tools.map(({ contract }) => contract));
   const metrics = registry && (await Metrics.load(registry));
+  if (registry !== undefined && metrics === undefined) throw new StartupError(`registry: ${NO_METRICS}`);
   const parts = await prepareTools(tools, options, { log, scheme, metrics });
   const { service, shutdown } = parts;
   const mounts = mountsOf(app.server);

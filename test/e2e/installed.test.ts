@@ -25,11 +25,11 @@ const ONLY_POSIX = { skip: process.platform === "win32" && "written for a POSIX 
 const ONLY_FULL = { skip: process.env.SVC_TEST_FULL !== "1" && "SVC_TEST_FULL=1 runs it" };
 
 /**
- * What a server installs without optional packages: 66 packages and 16.4 MB on 2026-11-25, and room for what a new
+ * What a server installs without optional packages: 62 packages and 13.4 MB on 2026-11-28, and room for what a new
  * version of a dependency may add. What is in them, and what fewer would take: docs/packages.md.
  */
-const MAX_PACKAGES = 70;
-const MAX_MEGABYTES = 17.5;
+const MAX_PACKAGES = 66;
+const MAX_MEGABYTES = 14.5;
 
 /** Imports and requires every export of the installed packages of the runtime. */
 const DOORS = `

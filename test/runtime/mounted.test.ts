@@ -8,7 +8,8 @@ import helmet from "@fastify/helmet";
 import rateLimit from "@fastify/rate-limit";
 import swagger from "@fastify/swagger";
 import { type MeterProvider, metrics } from "@opentelemetry/api";
-import { Counter, Registry } from "prom-client";
+import * as successor from "@prometheus-io/client";
+import * as promClient from "prom-client";
 import { type FastifyInstance, fastify, type SvcToolsOptions, svcTools } from "#runtime/fastify.js";
 import { type ClassContext, InvalidInput, InvocationAborted, ReplayMemory, StartupError } from "#runtime/index.js";
 import { atEnd } from "../teardown.js";
@@ -62,7 +63,7 @@ describe("tools in an application", () => {
     });
     await app.register(swagger, { openapi: {} });
     app.get("/own", { schema: { summary: "Own" } }, async () => "own");
-    const registry = new Registry();
+    const registry = new promClient.Registry();
     const tool = countingTool({ path: "echo" });
     await app.register(svcTools, { tools: [tool.class], config: UNSIGNED, registry, prefix: "/tools" });
     const url = await app.listen({ host: "127.0.0.1", port: 0 });
@@ -132,33 +133,40 @@ describe("tools in an application", () => {
     }
   });
 
-  it("get the application's registry and a meter for their own metrics", async () => {
-    const counted: unknown[] = [];
-    const meter = { createCounter: (name: string) => ({ add: (value: number) => counted.push([name, value]) }) };
-    metrics.setGlobalMeterProvider({ getMeter: (name: string) => ({ name, ...meter }) } as unknown as MeterProvider);
-    atEnd(() => metrics.disable());
-    const tool = countingTool({ path: "echo" });
-    const got: ClassContext[] = [];
-    Object.assign(tool.class, {
-      create({ registry, meter }: ClassContext) {
-        if (registry !== undefined) new Counter({ name: "own_total", help: "Own.", registers: [registry] }).inc();
-        meter?.createCounter("own").add(1);
-      },
-      close: (context: ClassContext) => got.push(context),
+  for (const [library, { Counter, Registry }] of [
+    ["prom-client", promClient],
+    ["@prometheus-io/client", successor],
+  ] as const)
+    it(`get the application's registry of ${library} and a meter for their own metrics`, async () => {
+      const counted: unknown[] = [];
+      const meter = { createCounter: (name: string) => ({ add: (value: number) => counted.push([name, value]) }) };
+      metrics.setGlobalMeterProvider({ getMeter: (name: string) => ({ name, ...meter }) } as unknown as MeterProvider);
+      atEnd(() => metrics.disable());
+      const tool = countingTool({ path: "echo" });
+      const got: ClassContext[] = [];
+      Object.assign(tool.class, {
+        create({ registry, meter }: ClassContext) {
+          const own = new Counter({ name: "own_total", help: "Own.", registers: [] });
+          registry?.registerMetric(own);
+          own.inc();
+          meter?.createCounter("own").add(1);
+        },
+        close: (context: ClassContext) => got.push(context),
+      });
+      const registry = new Registry();
+      const { app } = await mounted([tool], { registry });
+      assert.match(await registry.metrics(), /^own_total 1$/m);
+      assert.match(await registry.metrics(), /^svc_ready 1$/m);
+      assert.deepEqual(counted, [["own", 1]]);
+      await app.close();
+      const [{ meter: named, registry: given } = {}] = got;
+      assert.equal((named as { readonly name?: string } | undefined)?.name, tool.fqn);
+      assert.equal(given, registry);
+      metrics.disable();
+      const plain = await mounted([tool]);
+      await plain.app.close();
+      assert.deepEqual(Object.keys(got[1] ?? {}), ["log"]);
     });
-    const registry = new Registry();
-    const { app } = await mounted([tool], { registry });
-    assert.match(await registry.metrics(), /^own_total 1$/m);
-    assert.deepEqual(counted, [["own", 1]]);
-    await app.close();
-    const [{ meter: named, registry: given } = {}] = got;
-    assert.equal((named as { readonly name?: string } | undefined)?.name, tool.fqn);
-    assert.equal(given, registry);
-    metrics.disable();
-    const plain = await mounted([tool]);
-    await plain.app.close();
-    assert.deepEqual(Object.keys(got[1] ?? {}), ["log"]);
-  });
 
   it("are served signed, with replay protection, under a prefix; other routes are unchanged", async () => {
     const tool = countingTool({ path: "echo" });

@@ -7,12 +7,14 @@ import { isLoopback } from "svc-client/internal/loopback";
 import { authorityOf, type ListenAddress } from "../../config/listen-address.js";
 import type { Reloads } from "../../config/reload-stats.js";
 import type { ServerLogger } from "../log/safe-logger.js";
+import { NO_METRICS } from "./metrics-library.js";
 
 export interface AdminSources {
   /** Reason why the server is not ready; undefined if it is ready. */
   readonly readiness: { readonly unready: string | undefined };
   readonly reload: { readonly stats: Reloads };
-  readonly metrics: { readonly contentType: string; text(): Promise<string> };
+  /** Undefined if no metrics library is installed. */
+  readonly metrics: { readonly contentType: string; text(): Promise<string> } | undefined;
   readonly log: ServerLogger;
 }
 
@@ -81,6 +83,7 @@ async function answerOf(sources: AdminSources, request: IncomingMessage): Promis
   if (path === "/livez") return { status: 200, text: "ok\n" };
   if (path === "/readyz") return readinessOf(sources, query === "verbose");
   const { metrics } = sources;
+  if (metrics === undefined) return { status: 501, text: `${NO_METRICS}\n` };
   return { status: 200, type: metrics.contentType, text: await metrics.text() };
 }
 

@@ -1,6 +1,6 @@
 /**
  * Metrics in the Prometheus text format. Gauges read the server's state at each scrape, so a call updates only a
- * counter and two histograms. prom-client is loaded only if metrics are used.
+ * counter and two histograms. The library is an optional peer dependency that is loaded only if metrics are used.
  */
 
 import type { Server } from "node:net";
@@ -10,6 +10,7 @@ import { asBuffer } from "svc-client/internal/wire/bytes";
 import { isErrorCode } from "svc-client/internal/wire/error-codes";
 import type { ToolkitRuntimeConfig } from "../../config/config.js";
 import type { ReloadStats } from "../../config/reload-stats.js";
+import type { MetricRegistry } from "../../tool.js";
 import type { Reply } from "../call/messages.js";
 import type { Observation, Observer } from "../call/observers.js";
 import type { ServedTool } from "../call/run/served-tool.js";
@@ -19,6 +20,7 @@ import type { DroppedLines } from "../log/safe-logger.js";
 import type { ReplayStore, SharedReplayStats } from "../replay/store.js";
 import type { AdminSources } from "./admin.js";
 import type { Claims } from "./claims.js";
+import { loadLibrary, type Prometheus } from "./metrics-library.js";
 
 export interface MetricSources extends Pick<AdminSources, "readiness" | "reload"> {
   readonly tools: readonly ServedTool[];
@@ -64,8 +66,6 @@ const SHARED_COUNTERS = [
   ],
 ] as const;
 
-type Prometheus = typeof import("prom-client");
-
 /** Registry of Node's own metrics, shared by all servers of the process so that they are collected once. */
 let processRegistry: Registry | undefined;
 
@@ -87,9 +87,14 @@ export class Metrics implements Observer {
   /** Created by the first operation, because most servers have no shared replay store. */
   #storeOperations: HistogramType<"operation"> | undefined;
 
-  /** @param registry registry of an application, which provides the process metrics itself */
-  static async load(registry?: Registry): Promise<Metrics> {
-    return new Metrics(await import("prom-client"), registry);
+  /**
+   * Undefined if no metrics library is installed.
+   *
+   * @param registry registry of an application, which provides the process metrics itself
+   */
+  static async load(registry?: MetricRegistry): Promise<Metrics | undefined> {
+    const library = await loadLibrary();
+    return library && new Metrics(library, registry as Registry | undefined);
   }
 
   readonly #library: Prometheus;
