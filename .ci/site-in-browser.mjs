@@ -82,11 +82,11 @@ const steps = {
   "the menus of a phone open and lead to pages": () =>
     open("/", PHONE, async (page) => {
       await page.getByRole("button", { name: "mobile navigation" }).click();
-      await page.locator(".VPNavScreen").getByRole("link", { name: "Guides" }).click();
+      await page.locator(".VPNavScreen").getByRole("link", { name: "Use", exact: true }).click();
       await heading(page, "Write a tool");
       await page.getByRole("button", { name: "Menu" }).click();
-      await page.locator(".VPSidebar.open").getByRole("link", { name: "Common mistakes" }).click();
-      await heading(page, /mistakes/i);
+      await page.locator(".VPSidebar.open").getByRole("link", { name: "Troubleshoot" }).click();
+      await heading(page, /troubleshoot/i);
     }),
 };
 

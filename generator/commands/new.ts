@@ -27,7 +27,7 @@ import { shownPath } from "./options/shown-path.js";
 
 const DEFAULT_FOLDER = "my-tool";
 /** Input for the tool in the template. */
-const SAMPLE_INPUT = '{"name":"Ada","times":2}';
+const SAMPLE_INPUT = '{"name":"Ada","options":{"times":2}}';
 
 const OPTIONS = {
   name: { type: "string", value: "NAME", summary: "name of the package (default: the name of the folder)" },

@@ -237,7 +237,10 @@ function comparePorts(where: string, before: PortList, after: PortList, found: C
   for (const { name } of after) {
     if (before.some((port) => port.name === name)) continue;
     // The hash of a signed call covers every port in order, so callers without this port fail.
-    report(name, `added: ${where === "input" ? "callers do not send it" : "callers do not expect it"}`);
+    report(
+      name,
+      `added: ${where === "input" ? "callers do not send it, even if it is optional; an optional member of an object port (options?: { … }) breaks no caller" : "callers do not expect it"}`,
+    );
   }
   const shared = (list: PortList, other: PortList) =>
     list.map(({ name }) => name).filter((name) => other.some((port) => port.name === name));

@@ -128,7 +128,7 @@ test("docs/get-started.md, with a type error that is corrected", ONLY_POSIX, asy
       },
     ],
     [
-      `npx svc-gen invoke '{"name":"Ada","times":2}'`,
+      `npx svc-gen invoke '{"name":"Ada","options":{"times":2}}'`,
       async (command, shown) => {
         const { out, err } = typed(command);
         assert.equal(withoutTimes(out + err), withoutTimes(shown));

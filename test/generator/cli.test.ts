@@ -376,7 +376,7 @@ test("diff: a moved port, a new port or a new variant breaks the contract; a new
     ],
     [
       ([{ input_schema }]: [Tool]) => Object.assign(input_schema.properties, { c: { type: "string" } }),
-      "  breaking: input c: added: callers do not send it",
+      "  breaking: input c: added: callers do not send it, even if it is optional; an optional member of an object port (options?: { … }) breaks no caller",
     ],
     [
       ([{ output_schema }]: [Tool]) => Object.assign(payloadOf(output_schema.oneOf[0], "ok").properties, { z: {} }),

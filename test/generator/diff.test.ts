@@ -369,7 +369,7 @@ describe("a changed tool", () => {
       "an input new",
       inputs({ a: STRING, b: STRING, c: STRING }),
       "breaking",
-      "breaking: input c: added: callers do not send it",
+      "breaking: input c: added: callers do not send it, even if it is optional; an optional member of an object port (options?: { … }) breaks no caller",
     ],
     [
       "an input that is many now",
@@ -382,7 +382,7 @@ describe("a changed tool", () => {
       "inputs moved and another in front",
       inputs({ c: STRING, b: STRING, a: STRING }),
       "breaking",
-      "breaking: input c: added: callers do not send it",
+      "breaking: input c: added: callers do not send it, even if it is optional; an optional member of an object port (options?: { … }) breaks no caller",
       `breaking: input a: ${moved}`,
     ],
     [

@@ -90,7 +90,7 @@ xyz.demo.my-tool@1 is ready. Next:
   cd my-tool && npm test
   npm run dev
 While the server runs, in a second terminal:
-  npx svc-gen invoke '{"name":"Ada","times":2}'
+  npx svc-gen invoke '{"name":"Ada","options":{"times":2}}'
 `,
   );
   assert.match(read("npm-args"), /^install /);
@@ -223,7 +223,7 @@ test("without a terminal there are no questions: options and defaults are used, 
     fqn: "xyz.demo.here@1",
     wrote: FILES.map((path) => path.replace("my-tool", "here")),
     installed: false,
-    next: ["npm install && npm test", "npm run dev", `npx svc-gen invoke '{"name":"Ada","times":2}'`],
+    next: ["npm install && npm test", "npm run dev", `npx svc-gen invoke '{"name":"Ada","options":{"times":2}}'`],
   });
   assert.match((await only("it's a tool")).out, /cd 'it'\\''s a tool' && npm install/);
 });

@@ -109,7 +109,11 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
     project.write({
       "src/quote.ts": quote(GOOD, "{ article: string; quantity: number; words: string[]; extra: string }"),
     });
-    await page.getByText("breaking: input extra: added: callers do not send it").waitFor();
+    await page
+      .getByText(
+        "breaking: input extra: added: callers do not send it, even if it is optional; an optional member of an object port (options?: { … }) breaks no caller",
+      )
+      .waitFor();
     await page.getByText("Breaking change: existing callers").waitFor();
     await page.getByText("Input schema").click();
     await page.getByText("Metadata document").click();
