@@ -95,10 +95,7 @@ that gets such a port later, or has another address then, does not get the secre
 });
 
 async function openBridge(call: McpCall, root: string, complain: (problem: string) => void) {
-  const given = call.values.url?.split(",");
-  for (const url of given ?? []) {
-    if (!isHttpUrl(url)) throw new UsageError(`--url expects addresses of servers or tools, such as ${DEFAULT_SERVER}`);
-  }
+  const given = givenUrls(call);
   const development = async () => {
     const servers = await devServers(root, call.env);
     const server = servers.find(({ signed }) => signed) ?? servers[0];
@@ -140,6 +137,23 @@ async function openBridge(call: McpCall, root: string, complain: (problem: strin
   return bridge;
 }
 
+/**
+ * URLs of the option.
+ *
+ * @throws UsageError, also for a URL that may contain a credential, which the configuration of a client would show
+ */
+function givenUrls({ values }: McpCall): readonly string[] | undefined {
+  const given = values.url?.split(",");
+  for (const url of given ?? []) {
+    const { username, password, search, hash } = isHttpUrl(url) ? new URL(url) : { username: url };
+    if (!username && !password && !search && !hash) continue;
+    throw new UsageError(
+      `--url expects addresses of servers or tools, such as ${DEFAULT_SERVER}, without user, password and query`,
+    );
+  }
+  return given;
+}
+
 /** Writes each receipt to a file of its own; a repeated call writes the same file. */
 function receiptFolder(folder: string): (receipt: Receipt) => string {
   return (receipt) => {
@@ -166,6 +180,7 @@ function clientOptions(call: McpCall, root: string, signed: boolean): LeaderOpti
 
 /** Prints the entries of this bridge, and of a running `svc-gen dev`. Their paths are absolute, because clients choose the working directory. */
 async function printConfig(call: McpCall, root: string): Promise<number> {
+  givenUrls(call);
   const own = join(root, "node_modules/svc-gen/generator/bin.js");
   const bin = existsSync(own) ? own : fileURLToPath(new URL("../../../generator/bin.js", import.meta.url));
   const { "leader-key": leaderKey, ca, receipts, "print-config": _, project: __, ...values } = call.values;

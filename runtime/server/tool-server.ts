@@ -14,6 +14,7 @@ import { InvokeService } from "./call/invoke-service.js";
 import type { Refusal } from "./call/messages.js";
 import { Observers } from "./call/observers.js";
 import { createClasses } from "./call/run/class-hooks.js";
+import { uncalledAuthorize } from "./call/run/execution.js";
 import type { ServedTool } from "./call/run/served-tool.js";
 import { isMissingModule } from "./errors/missing-module.js";
 import { StartupError } from "./errors/startup-error.js";
@@ -267,7 +268,7 @@ function engineOf(name: EngineName | undefined): EngineSelection {
 function warnOfUncalledAuthorize(tools: readonly ServedTool[], log: ServerLogger): void {
   for (const { fqn, tool } of tools) {
     if (tool.prototype.authorize === SvcTool.prototype.authorize) continue;
-    log.warn({ tool: fqn }, `authorize of ${fqn} does not run: calls are unsigned`);
+    log.warn({ tool: fqn }, uncalledAuthorize(fqn));
   }
 }
 

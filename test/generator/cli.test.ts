@@ -155,6 +155,14 @@ test("usage errors exit with 2 and one line with the nearest known name", async 
     [["generate", "x"], 'generate takes no argument, got "x"'],
     [["--quiet", "dev"], 'generate takes no argument, got "dev"; a command precedes options'],
     [["--url", "x"], 'unknown option "--url"'],
+    ...["", "--print-config"].flatMap((option) =>
+      ["http://user:password@x", "https://x/?key=secret", "https://x,https://y/#secret"].map(
+        (url): [string[], string] => [
+          ["mcp", "--url", url, ...(option ? [option] : [])],
+          "--url expects addresses of servers or tools, such as http://127.0.0.1:8080, without user, password and query",
+        ],
+      ),
+    ),
     [["keys", "new", "--leader", "x"], 'unknown option "--leader"; did you mean --leader-id?'],
     [["--check", "--watch"], "--watch and --check exclude each other"],
     [["explain", "SVC112", "SVC113"], "explain takes [CODE], got 2 arguments"],

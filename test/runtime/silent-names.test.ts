@@ -13,7 +13,8 @@ import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
 import { start } from "./child.js";
 
-const NAME_SERVER = "127.0.83.53";
+/** Port 53 is fixed, so each process of tests has an address of its own. */
+const NAME_SERVER = `127.83.${(process.pid >> 8) & 255}.${process.pid & 255}`;
 const mayReplace = process.platform === "linux" && spawnSync("unshare", ["--mount", "true"]).status === 0;
 
 /** A name server that resolves every name to 127.0.0.1, and does not answer for names that begin with `silent`. */

@@ -227,9 +227,11 @@ export class Execution {
     try {
       const constructed = tool.construct();
       instance = constructed instanceof Promise ? await constructed : constructed;
-      if (this.#context instanceof SignedContext && asksForCaller(instance)) {
-        caller = this.#context.auth;
-        takesInput = instance.authorize.length > 1;
+      if (asksForCaller(instance)) {
+        if (this.#context instanceof SignedContext) {
+          caller = this.#context.auth;
+          takesInput = instance.authorize.length > 1;
+        } else if (Object.hasOwn(instance, "authorize")) noticeUncalled(tool, log);
       }
     } catch (error) {
       return this.#failed(error, "construction");
@@ -370,6 +372,18 @@ function waiting({ ports }: EncodedOutput): readonly WalrusValue[] {
 /** Whether an instance overrides `authorize`; the default permits every caller. */
 function asksForCaller(instance: SvcTool<unknown, unknown>): boolean {
   return instance.authorize !== SvcTool.prototype.authorize;
+}
+
+/** Warning for a tool whose `authorize` does not run, because an unsigned call has no leader. */
+export const uncalledAuthorize = (fqn: string) => `authorize of ${fqn} does not run: calls are unsigned`;
+
+const noticed = new WeakSet<ToolCode>();
+
+/** Logs, once for each tool, an `authorize` that only instances have. The start of the server looks at classes. */
+function noticeUncalled(tool: ToolCode, log: Logger): void {
+  if (noticed.has(tool)) return;
+  noticed.add(tool);
+  log.warn({}, uncalledAuthorize(tool.fqn));
 }
 
 const MISPLACED_REFUSAL =
