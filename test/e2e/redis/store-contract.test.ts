@@ -15,6 +15,7 @@ import {
 } from "#runtime/server/replay/store.js";
 import { KeptLog } from "#runtime/testing/kept-log.js";
 import { proves } from "../../proves.js";
+import { loseAnswers } from "../../runtime/lost-answers.js";
 import { until } from "../../runtime/tools.js";
 import { withRedis } from "./installed.js";
 import { RedisServer } from "./redis-server.js";
@@ -134,6 +135,11 @@ describe("the contract of a shared store", withRedis(), () => {
     const peak = (await memory("used_memory_peak")) - stored;
     assert.ok(peak < 1.5 * stores.length * MAX_LOOK_UPS * 262_144, `${peak} bytes`);
     await own.end();
+  });
+
+  it("no answer of two replicas says that nothing ran after a run, with lost answers and changing keys", () => {
+    const open = () => new RedisReplayStore({ url: server.url, prefix: "lost:", graceMs: 0 });
+    return loseAnswers([open(), open()]);
   });
 
   it("several registrations share one connection, each with its own TTL; the last one closes it", async () => {
