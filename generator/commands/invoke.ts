@@ -20,7 +20,7 @@ import { type CallReport, callTool } from "../invoke/call.js";
 import { readInputText } from "../invoke/input.js";
 import { writeReceipt } from "../invoke/receipt-file.js";
 import { type Target, targetOf } from "../invoke/target.js";
-import { authReason, ERROR_ANSWERS, RAN_TEXTS } from "../text/error-answers.js";
+import { authReason, explainAnswer, RAN_TEXTS } from "../text/error-answers.js";
 import { AS_OPTION, CALL_OPTIONS, leaderOptions, leaderOptionsFor } from "./options/leader-options.js";
 import { readNumber } from "./options/number-option.js";
 import { generateOptions } from "./options/project-options.js";
@@ -168,7 +168,7 @@ function nextStep(error: LeaderError, url: string, values: InvokeCall["values"])
   if (values.signed && details.includes("accepts only unsigned calls")) {
     return "omit --signed; if the server should require signatures, set SVC_TOOLKIT_CONFIG_PATH there";
   }
-  const caller = HINTS.get(code) ?? ERROR_ANSWERS.get(code)?.caller;
+  const caller = HINTS.get(code) ?? explainAnswer(code, details)?.caller;
   return caller === undefined ? RAN_TEXTS[ran] : `${caller}; ${RAN_TEXTS[ran]}`;
 }
 

@@ -6,7 +6,7 @@ import { type CallResult, LeaderClient, LeaderError, type LeaderOptions, type Re
 import { quoted } from "../compile/diagnostics/quote.js";
 import { UnwritableError } from "../files/atomic-write.js";
 import { OutOfTime } from "../process/run-within.js";
-import { ERROR_ANSWERS, RAN_TEXTS } from "../text/error-answers.js";
+import { explainAnswer, RAN_TEXTS } from "../text/error-answers.js";
 import { sentences } from "../text/sentences.js";
 import { BoundSecrets, type GivenSecret } from "./bound-secrets.js";
 import { BridgedTool, UnfitTool } from "./bridged-tool.js";
@@ -271,7 +271,7 @@ const CONTRACT_FAULTS: ReadonlySet<string> = new Set([
 ]);
 
 function explained({ code, details, ran }: LeaderError): string {
-  const { meaning = "there is no result", caller } = { ...ERROR_ANSWERS.get(code), ...BRIDGE_FAULTS[code] };
+  const { meaning = "there is no result", caller } = { ...explainAnswer(code, details), ...BRIDGE_FAULTS[code] };
   const what = `${meaning} (${details === undefined ? code : `${code}: ${details}`})`;
   return sentences(what, ...(caller === undefined ? [] : [caller]), RAN_TEXTS[ran]);
 }

@@ -69,11 +69,13 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
     meaning: "no tool is at this address",
     caller: "use an address listed by GET /tools",
     operator: "correct the address: GET /tools lists all tools",
+    details: "no tool is at this path: GET /tools lists the tools",
   },
   method_not_allowed: {
     meaning: "the path does not support this method",
     caller: "use a method listed in the Allow header",
     operator: "configure the gateway to pass the method of requests unchanged",
+    details: "this path allows POST",
   },
   request_timeout: {
     meaning: "the request arrived too slowly",
@@ -201,6 +203,15 @@ export const RAN_TEXTS: Readonly<Record<Ran, string>> = {
   maybe: "the tool may have run",
   yes: "the tool ran",
 };
+
+/** Explanation of an error answer; the details say which of its two causes a 403 has. */
+export function explainAnswer(code: string, details = ""): ErrorAnswer | undefined {
+  const answer = ERROR_ANSWERS.get(code);
+  if (code !== "permission_denied" || answer === undefined) return answer;
+  if (!/^(?:Origin|Sec-Fetch-Site)\b/.test(details)) return { ...answer, meaning: "the tool refused this leader" };
+  const caller = "ask the operator to add the page's origin to allowedOrigins";
+  return { ...answer, meaning: "the origin of this web page is not allowed", caller };
+}
 
 /** Sentences: what the caller should do next, and that the tool did not run, if that is certain. */
 export function callerAdvice({ caller, ran }: ErrorAnswer): string {

@@ -560,8 +560,8 @@ test("a default or example that does not fit the type is reported at the tag", (
     [
       "a 7 @default low: expected a number, got a string",
       "a 7 @example [3]: expected a number, got an array",
-      "b 9 @default yesterday: expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a string",
-      'b 9 @example "2020-02-30T00:00:00Z": expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a string',
+      "b 9 @default yesterday: expected an RFC 3339 date-time with an offset, such as 2026-01-31T12:00:00Z, got a string",
+      'b 9 @example "2020-02-30T00:00:00Z": expected an RFC 3339 date-time with an offset, such as 2026-01-31T12:00:00Z, got a string',
       "c 4 @example {}: a: expected a value, got nothing",
       'c 11 @example {"a": 1, "b": {"a": "x"}}: b.a: expected a number, got a string',
       "d 13 @example 1.5: expected an integer, got a number that is not an integer",

@@ -34,7 +34,7 @@ describe("WithSerdeErrorPath", () => {
       () => read(text.replace("2024-02-29T", "2023-02-29T")),
       new WireFault(
         "input_deserialization_error",
-        "deep[0].at: expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a string",
+        "deep[0].at: expected an RFC 3339 date-time with an offset, such as 2026-01-31T12:00:00Z, got a string",
       ),
     );
     assert.throws(

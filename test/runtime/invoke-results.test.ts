@@ -35,11 +35,11 @@ describe("limits of a result, one inside and one over", () => {
     expectResult(await sent(result(ports, { value: text(61_440) })), resultBcs("ok", [["value", string(61_440)]]));
     assert.equal(
       await over(result(ports, { value: text(61_441) })),
-      "ok.value: at most 61440 bytes in a value, got 61441",
+      "ok.value: at most 61440 bytes in a value, got 61441: declare the port as DataRef<T> and store the value",
     );
     assert.equal(
       await over(result([many("list")], { list: [1, "é".repeat(30_720)] })),
-      "ok.list[1]: at most 61440 bytes in a value, got 61442",
+      "ok.list[1]: at most 61440 bytes in a value, got 61442: declare the port as DataRef<T> and store the value",
     );
     proves("1.11");
   });
@@ -248,7 +248,7 @@ describe("the types of explicit ports", () => {
     [['"abc"', "9223372036854775808", AT], "ok.big: expected an int64 integer, got an integer outside its range"],
     [
       ['"abc"', "1", AT, '{"at":"canary"}'],
-      "ok.list[1].at: expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a string",
+      "ok.list[1].at: expected an RFC 3339 date-time with an offset, such as 2026-01-31T12:00:00Z, got a string",
     ],
     [
       ['"abc"', "1", '{"at":"2024-02-29T12:34:56.789Z","canary":1}'],

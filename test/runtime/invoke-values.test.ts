@@ -102,7 +102,12 @@ describe("input values, signed and unsigned, and the same values in results", ()
       "Date",
       DATE,
       [['"2024-02-29T12:34:56+02:00"', new Date("2024-02-29T10:34:56Z"), '"2024-02-29T10:34:56.000Z"']],
-      [["1709210096789", "value: expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a number"]],
+      [
+        [
+          "1709210096789",
+          "value: expected an RFC 3339 date-time with an offset, such as 2026-01-31T12:00:00Z, got a number",
+        ],
+      ],
     ],
     [
       "Uint8Array",

@@ -115,7 +115,7 @@ export const VALUES: readonly [codec: Codec, fits: string, refused: string, comp
     { kind: "date" },
     '"2024-02-29T12:34:56.789Z"',
     '"2024-02-30"',
-    "expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a string",
+    "expected an RFC 3339 date-time with an offset, such as 2026-01-31T12:00:00Z, got a string",
   ],
   [{ kind: "bytes" }, '"AAH/"', '"AAH_"', "expected standard base64 with padding, got a string"],
   [

@@ -169,7 +169,7 @@ describe("the code of a tool", () => {
     const response = await sendPlain(plain.url, act.target, JSON.stringify({ value: text }));
     assert.equal(
       expectError(response, 500, "output_serialization_error"),
-      "ok.value: at most 61440 bytes in a value, got 4000002",
+      "ok.value: at most 61440 bytes in a value, got 4000002: declare the port as DataRef<T> and store the value",
     );
     const request = echoCall(act, JSON.stringify(text));
     expectError(await request.send(signed.url), 500, "output_serialization_error");

@@ -176,9 +176,17 @@ describe("dates", () => {
     "",
     CANARY,
   ]) {
-    fails(DATE, JSON.stringify(text), "expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a string");
+    fails(
+      DATE,
+      JSON.stringify(text),
+      "expected an RFC 3339 date-time with an offset, such as 2026-01-31T12:00:00Z, got a string",
+    );
   }
-  fails(DATE, "1704067200000", "expected an RFC 3339 date-time such as 2026-01-31T12:00:00Z, got a number");
+  fails(
+    DATE,
+    "1704067200000",
+    "expected an RFC 3339 date-time with an offset, such as 2026-01-31T12:00:00Z, got a number",
+  );
 });
 
 describe("bytes", () => {

@@ -71,6 +71,8 @@ keys/leader.pub, in the folder of FILE. No file is overwritten, and no private k
       }
       for (const { tool, public_key } of publicKeys)
         call.print(`${tool} signs its results; the public key is ${public_key}\n`);
+      if (publicKeys.length > 1 && values["tool-private-key"] === undefined)
+        call.print("each tool has a key of its own; --tool-private-key FILE uses one key for all tools\n");
       call.print(`next: SVC_TOOLKIT_CONFIG_PATH=${wrote[0]} node dist/generated/server.js\n`);
       const [, key] = wrote;
       const [tool] = publicKeys;

@@ -99,11 +99,10 @@ export function resultBody(base: string, answer: HttpResponse): Uint8Array {
 function notThere(base: string, endpoint: string, answer: HttpResponse): LeaderError {
   const error = responseError(answer);
   if (answer.status !== 404) return error;
-  const { details = "no tool at this address" } = error;
   const end = /^(.*)(\/(?:invoke|meta|health))$/.exec(base);
   const hint =
     end === null
       ? `; ${new URL(base).origin}/tools lists the paths of the server's tools`
       : `; the url ends in ${end[2]}: give the tool's address, ${end[1]}`;
-  return error.with({ details: `${details}; requested ${base}/${endpoint}${hint}` });
+  return error.with({ details: `no tool at this address; requested ${base}/${endpoint}${hint}` });
 }

@@ -529,7 +529,10 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
         // The key may have been replaced while the tool ran.
         verifiedBy = signer() ?? signer(this.#toolKeys && (await inTime(this.#toolKeys(), call)));
         if (verifiedBy === undefined) {
-          throw new LeaderError("wrong_signature", "the signature is not the tool's signature of this result");
+          throw new LeaderError(
+            "wrong_signature",
+            "no key in toolKey signed this result: compare toolKey with the public key of the tool's response_signing_key",
+          );
         }
       }
       const signature = keys !== undefined ? "verified" : toolSignature === undefined ? "unsigned" : "unverified";

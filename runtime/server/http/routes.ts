@@ -51,9 +51,10 @@ export const POST = ["POST"] as const;
 
 /** Error answer for an unknown path, or for a method that the path does not allow. */
 export function unrouted(route: Route | undefined): Reply {
-  if (route === undefined) return errorReply("not_found");
-  const reply = errorReply("method_not_allowed");
-  return { ...reply, headers: [...reply.headers, "allow", route.methods.join(", ")] };
+  if (route === undefined) return errorReply("not_found", "no tool is at this path: GET /tools lists the tools");
+  const methods = route.methods.join(", ");
+  const reply = errorReply("method_not_allowed", `this path allows ${methods}`);
+  return { ...reply, headers: [...reply.headers, "allow", methods] };
 }
 
 /** Classifies the `Expect` header (RFC 9110 section 10.1.1). */

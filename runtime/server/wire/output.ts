@@ -317,7 +317,9 @@ function inlineValue(text: string | Mismatch, path: (string | number)[], held = 
   const bytes = Buffer.from(text);
   if (bytes.length > MAX_INLINE_BYTES) {
     const what = `at most ${MAX_INLINE_BYTES} bytes in a value, got ${bytes.length}`;
-    throw outputFault(`${pathText(path)}: ${what}${held ? ": store it and return its reference" : ""}`);
+    throw outputFault(
+      `${pathText(path)}: ${what}${held ? ": store it and return its reference" : ": declare the port as DataRef<T> and store the value"}`,
+    );
   }
   return new InlineValue(bytes);
 }

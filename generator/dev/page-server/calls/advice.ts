@@ -1,6 +1,6 @@
 /** Advice on calls that failed, for a reader who sees only the page. */
 
-import { authReason, callerAdvice, ERROR_ANSWERS, readErrorAnswer } from "../../../text/error-answers.js";
+import { authReason, callerAdvice, explainAnswer, readErrorAnswer } from "../../../text/error-answers.js";
 import { capitalised } from "../../../text/sentences.js";
 import type { CallKind, ErrorView } from "../page-api.js";
 
@@ -20,7 +20,7 @@ export interface FailedCall {
 function adviceFor(code: string, details: string | undefined, call: FailedCall): string {
   if (code === "auth_failed") return capitalised(`${authAdvice(details ?? "", call)}.`);
   if (code === "input_deserialization_error" && call.signed && call.isSigned === false) return UNSIGNED_SERVER;
-  const answer = ERROR_ANSWERS.get(code);
+  const answer = explainAnswer(code, details);
   return answer === undefined ? "See the server's log." : callerAdvice(answer);
 }
 
@@ -68,7 +68,7 @@ export function errorView(body: Buffer, call: FailedCall): ErrorView {
   const details = answer.details?.slice(0, 1000);
   return {
     code,
-    title: capitalised(ERROR_ANSWERS.get(code)?.meaning ?? "refused"),
+    title: capitalised(explainAnswer(code, details)?.meaning ?? "refused"),
     details: details ?? null,
     path: inputPathIn(code, details, call.ports),
     advice: adviceFor(code, details, call),

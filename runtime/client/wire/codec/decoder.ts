@@ -150,7 +150,13 @@ export class DecoderCompiler {
         return (document, entry) => {
           const text = stringValueOf(document, entry);
           const date = text === undefined ? undefined : parseDateTime(text);
-          return date ?? new Mismatch("an RFC 3339 date-time such as 2026-01-31T12:00:00Z", entryKind(document, entry));
+          return (
+            date ??
+            new Mismatch(
+              "an RFC 3339 date-time with an offset, such as 2026-01-31T12:00:00Z",
+              entryKind(document, entry),
+            )
+          );
         };
       case "bytes":
         return (document, entry) => {

@@ -79,7 +79,9 @@ export class Mismatch {
 
   /** Error message, such as `tags[1]: expected a string, got a number`. */
   describe(root: Path = []): string {
-    const place = pathText([...root, ...this.#path.toReversed()]);
+    const path = [...root, ...this.#path.toReversed()];
+    // A cycle has the largest depth.
+    const place = path.length > 32 ? `${pathText(path.slice(0, 8))}…` : pathText(path);
     return `${place === "" ? "" : `${place}: `}expected ${this.expected}, got ${this.got}`;
   }
 }
