@@ -19,6 +19,7 @@ export class DeclaredOrder {
   readonly #checker: ts.TypeChecker;
   readonly #isForeign: Program["isForeign"];
   readonly #syntax: SyntaxReader;
+  readonly #texts = new WeakMap<ts.Type, string>();
 
   constructor({ checker, isForeign }: Program, syntax: SyntaxReader) {
     this.#checker = checker;
@@ -54,12 +55,22 @@ export class DeclaredOrder {
 
   #compareTypes(one: ts.Type, other: ts.Type): number {
     if (one.isNumberLiteral() && other.isNumberLiteral()) return one.value - other.value;
-    const text = (type: ts.Type, flags?: ts.TypeFormatFlags) => this.#checker.typeToString(type, undefined, flags);
     return (
       comparePlaces(declarationOf(one), declarationOf(other)) ||
-      compare(text(one), text(other)) ||
-      compare(text(one, ts.TypeFormatFlags.NoTruncation), text(other, ts.TypeFormatFlags.NoTruncation))
+      compare(this.#textOf(one), this.#textOf(other)) ||
+      compare(this.#fullTextOf(one), this.#fullTextOf(other))
     );
+  }
+
+  #textOf(type: ts.Type): string {
+    if (type.isStringLiteral()) return JSON.stringify(type.value);
+    let text = this.#texts.get(type);
+    if (text === undefined) this.#texts.set(type, (text = this.#checker.typeToString(type)));
+    return text;
+  }
+
+  #fullTextOf(type: ts.Type): string {
+    return this.#checker.typeToString(type, undefined, ts.TypeFormatFlags.NoTruncation);
   }
 
   /** Collects the constituents of a type in the order of its syntax. */

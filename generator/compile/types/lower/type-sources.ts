@@ -178,7 +178,11 @@ export class TypeSources {
     const names = unionConstituents(this.#typeOf(index)).flatMap((key) =>
       key.isStringLiteral() || key.isNumberLiteral() ? [String(key.value)] : [],
     );
-    const members = unionConstituents(this.#typeOf(object)).flatMap((part) => {
+    // TypeScript would search the constraint of a package's generic type, which can take minutes.
+    const isForeign = this.#program.isForeign(objectType.getSourceFile());
+    const owner = this.#typeOf(object);
+    const parts = isForeign && owner.flags & TypeFlags.Instantiable ? [] : unionConstituents(owner);
+    const members = parts.flatMap((part) => {
       const found = names.flatMap((name) => this.#checker.getPropertyOfType(part, name) ?? []);
       return found.map((member) => ({ member, syntaxes: this.memberSyntaxes(member, part, this.#leaf(part, object)) }));
     });
