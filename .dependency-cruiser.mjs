@@ -366,7 +366,7 @@ const LAYERS = [
     below:
       "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/contract/metadata generator/compile/project generator/compile/second-reader generator/compile/generate generator/contract/diff generator/files/output-files generator/openapi generator/files/new-files generator/contract/committed-contract generator/compile/watch generator/keys generator/scaffold generator/import generator/dev generator/dev/page-server generator/http generator/invoke generator/config generator/mcp generator/doctor generator/command-line generator/files/read-file generator/files/env-file",
     packages: "svc-runtime/internal/config svc-runtime/internal/generator svc-runtime/leader diff",
-    node: "crypto fs path url",
+    node: "crypto fs path url v8",
   },
   {
     name: "generator/cli/cli",

@@ -128,7 +128,7 @@ test("notes tell which lists are `many` ports", () => {
   const notes = new ToolProject({
     "src/a.ts": toolSource(
       "Aa",
-      "{ list: string[]; maybe?: string[]; nullable: string[] | null; either: string | string[]; any: unknown; text: string; at: Date | string; pair: [string, string]; most: [string, number?]; first: [string, ...string[]]; may: [string?];\n/** @minItems 2 */\ntwo: string[] }",
+      "{ list: string[]; maybe?: string[]; nullable: string[] | null; either: string | string[]; any: unknown; text: string; at: Date | string; pair: [string, string]; most: [string, number?]; first: [string, ...string[]]; may: [string?]; lost: { a: string; b: string } | { a: string; c?: string }; kept: { k: 1; b: string } | { k: 2; c: string }; all: { a: string; b?: string } | { a: string; c?: string } | { a: string; b: string; c: string };\n/** @minItems 2 */\ntwo: string[] }",
       "{ ok: { all: number[] } }",
     ),
   });
@@ -138,6 +138,7 @@ test("notes tell which lists are `many` ports", () => {
     said.map(({ code, severity, subject }) => `${severity} ${code} ${subject}`),
     [
       "note SVC145 Aa.Input.at",
+      "note SVC145 Aa.Input.lost",
       "note SVC155 Aa.Input.list",
       "note SVC156 Aa.Input.maybe",
       "note SVC156 Aa.Input.nullable",

@@ -263,7 +263,7 @@ export const CODES = {
   SVC145: note(
     "the members of this union look alike in JSON",
     "wrap each in an object with its own member name: { at: Date } | { text: string }",
-    "The first member of the union that fits the text is chosen: a string in the form of a date becomes a Date, base64 text becomes bytes, an integer becomes a bigint.",
+    "The first member of the union that fits the text is chosen: a string in the form of a date becomes a Date, base64 text becomes bytes, an integer becomes a bigint. Of object types that fit a value, the one that omits the fewest members of the value is chosen, and members that only another one declares are omitted.",
   ),
   SVC146: error(
     "a template literal type with this placeholder is not supported",

@@ -64,8 +64,8 @@ export class DeclaredOrder {
 
   #textOf(type: ts.Type): string {
     if (type.isStringLiteral()) return JSON.stringify(type.value);
-    let text = this.#texts.get(type);
-    if (text === undefined) this.#texts.set(type, (text = this.#checker.typeToString(type)));
+    const text = this.#texts.get(type) ?? this.#checker.typeToString(type);
+    this.#texts.set(type, text);
     return text;
   }
 

@@ -117,9 +117,9 @@ export function checkKinds(program: Program, node: ClassNode, statics: Type, nam
  */
 export function misspelt(program: Program, type: Type, names: readonly string[]) {
   return program.checker.getPropertiesOfType(type.compilerType).flatMap(({ name: key }) => {
-    const [meant = key] = closest(key, names, key.length < MIN_MISSPELT_LENGTH ? 0 : 1);
-    const found = meant === key ? undefined : methodOf(program, type, key);
-    if (found === undefined) return [];
+    const found = names.includes(key) ? undefined : methodOf(program, type, key);
+    const [meant] = found === undefined ? [] : closest(key, names, key.length < MIN_MISSPELT_LENGTH ? 0 : 1);
+    if (found === undefined || meant === undefined) return [];
     const word = escapeRegex(key);
     // A member access, a name in quotes, or a member of a pattern or literal.
     const use = new RegExp(`\\.${word}(?![\\w$])|["']${word}["']|[{,]\\s*${word}\\s*[,}:=]`);

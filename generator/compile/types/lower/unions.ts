@@ -1,4 +1,5 @@
-import { distinctShapes, isNever, type Literal, type Shape } from "../../model.js";
+import { quoted } from "../../diagnostics/quote.js";
+import { distinctShapes, isNever, type Literal, type Member, type ObjectShape, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
 import { ABSENT } from "../type-predicates.js";
 import { addEnumComment, lowerSources } from "./comments.js";
@@ -64,8 +65,51 @@ function unionOf(lowering: Lowering, found: readonly Shape[], use: Use): Shape {
     (kinds.has("bytes") && texts) ||
     (kinds.has("bigint") && numbers);
   if (alike) lowering.report("SVC145", use);
+  else if (use.author === undefined) reportLostMember(lowering, branches, use);
   return { kind: "union", branches };
 }
+
+/** Notes two object types that one value may have, each with a member that the other does not declare. */
+function reportLostMember(lowering: Lowering, branches: readonly Shape[], use: Use): void {
+  const objects = branches
+    .map((branch) => lowering.definitions.resolve(branch))
+    .filter((shape): shape is ObjectShape => shape.kind === "object" && !shape.closed && shape.indexes.length === 0);
+  for (const [at, one] of objects.entries()) {
+    for (const other of objects.slice(at + 1)) {
+      const [mine, theirs] = [undeclaredIn(one, other), undeclaredIn(other, one)];
+      if (mine === undefined || theirs === undefined || excludes(one, other)) continue;
+      if (objects.some((each) => [one, other].every((part) => undeclaredIn(part, each) === undefined))) continue;
+      const detail = `a value with ${quoted(mine.name)} and ${quoted(theirs.name)} keeps only one of them`;
+      lowering.report(
+        "SVC145",
+        use,
+        detail,
+        "declare both members in one type, or a member with a different literal in each",
+      );
+      return;
+    }
+  }
+}
+
+function undeclaredIn(one: ObjectShape, other: ObjectShape): Member | undefined {
+  return one.members.find(({ name }) => other.members.every((each) => each.name !== name));
+}
+
+/** Whether no value has both types, because of a member that both declare. */
+function excludes(one: ObjectShape, other: ObjectShape): boolean {
+  return one.members.some(({ name, optional, shape }) => {
+    const same = other.members.find((each) => each.name === name);
+    if (same === undefined || (optional && same.optional)) return false;
+    if (shape.kind !== "literal" || same.shape.kind !== "literal") {
+      return [shape.kind, same.shape.kind].every((kind) => PLAIN.has(kind)) && shape.kind !== same.shape.kind;
+    }
+    const { values } = same.shape;
+    return shape.values.every((value) => !values.includes(value));
+  });
+}
+
+/** Kinds of shapes without common values. */
+const PLAIN: ReadonlySet<Shape["kind"]> = new Set(["string", "number", "boolean", "null", "object", "array"]);
 
 export function lowerWithoutUndefined(lowering: Lowering, type: ts.Type, use: Use): Shape {
   if (!type.isUnion()) return lowering.shape(type, use);
