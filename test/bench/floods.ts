@@ -3,6 +3,7 @@
 import { whyNoLimit } from "../e2e/fault/cgroup.js";
 import { flood, leaderFloods, STRANGERS, startServer } from "../e2e/fault/floods.js";
 import { type Bench, type Goal, judgeFigure } from "./report.js";
+import { hasRedis, redisEnvironment, withRedis } from "./shared.js";
 import { type Summary, summarize } from "./statistics.js";
 
 const MS = 5_000;
@@ -17,17 +18,26 @@ export const floods: Bench = {
     const rows: { readonly name: string; readonly figures: Readonly<Record<string, Summary>> }[] = [];
     const goals: Goal[] = [];
     console.log("| flood | answer, bytes | connections | peak, MiB | /health, median, ms | /health, p99, ms |");
-    for (const each of [...STRANGERS, ...leaderFloods()]) {
+    const leaders = leaderFloods();
+    const inRedis = hasRedis() ? leaders.map((each) => ({ ...each, name: `${each.name}, with Redis` })) : [];
+    for (const each of [...STRANGERS, ...leaders, ...inRedis]) {
+      const measure = async (env: Record<string, string>, connections: number | undefined) => {
+        const server = await startServer(env);
+        const damage = await flood(server, each, { ms: MS, ...(connections !== undefined && { connections }) });
+        server.child.process.kill("SIGKILL");
+        await server.child.ended;
+        return damage;
+      };
       for (const given of CONNECTIONS) {
         const damages = [];
-        let connections = given ?? 0;
         for (let i = 0; i < repeats; i++) {
-          const server = await startServer();
-          connections = given ?? server.maxConnections - 100;
-          damages.push(await flood(server, each, { ms: MS, connections }));
-          server.child.process.kill("SIGKILL");
-          await server.child.ended;
+          damages.push(
+            await (inRedis.includes(each)
+              ? withRedis((redis) => measure(redisEnvironment(redis), given))
+              : measure({}, given)),
+          );
         }
+        const connections = given ?? "most";
         const figures = {
           "peak, MiB": summarize(damages.map(({ peakMiB }) => peakMiB)),
           "/health, median, ms": summarize(damages.map(({ medianMs }) => medianMs)),

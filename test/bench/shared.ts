@@ -16,8 +16,10 @@ interface RunningRedis {
   readonly url: string;
 }
 
+export const hasRedis = () => spawnSync("redis-server", ["--version"]).error === undefined;
+
 /** Starts an empty Redis server beside the load, and ends it. */
-async function withRedis<T>(use: (redis: RunningRedis) => Promise<T>): Promise<T> {
+export async function withRedis<T>(use: (redis: RunningRedis) => Promise<T>): Promise<T> {
   const port = await leasePort();
   const memory = ["--maxmemory", "2gb", "--maxmemory-policy", "noeviction"];
   const child = spawnOn(LOAD_CORE, "redis-server", [
@@ -43,9 +45,9 @@ async function withRedis<T>(use: (redis: RunningRedis) => Promise<T>): Promise<T
 }
 
 /** The sum tool with its replay store in a Redis server. */
-const sharing = ({ url }: RunningRedis): TargetOptions => ({
+const sharing = (redis: RunningRedis): TargetOptions => ({
   ...SIGNED_SUM,
-  env: { SVC_REPLAY_REDIS_URL: url, SVC_REPLAY_REDIS_GRACE_MS: "0" },
+  env: redisEnvironment(redis),
 });
 
 const inMemory = (calls: number) =>
@@ -64,10 +66,16 @@ const inRedis = (calls: number) =>
     }),
   );
 
+/** Settings of a replay store in a Redis server. */
+export const redisEnvironment = ({ url }: RunningRedis) => ({
+  SVC_REPLAY_REDIS_URL: url,
+  SVC_REPLAY_REDIS_GRACE_MS: "0",
+});
+
 export const shared: Bench = {
   title: "a signed call with a replay store in Redis or a replay memory in the process",
   async run({ repeats, calls }) {
-    if (spawnSync("redis-server", ["--version"]).error !== undefined) {
+    if (!hasRedis()) {
       const skipped = "redis-server is not installed";
       console.log(`  ${skipped}`);
       return { rows: [], skipped };
