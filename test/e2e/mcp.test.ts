@@ -146,51 +146,6 @@ async function installedOnce(name: string, ...packages: readonly string[]): Prom
   return folder;
 }
 
-test("other clients", { skip: process.env.SVC_TEST_FULL !== "1" }, async () => {
-  const folder = await installedOnce(
-    "mcp-clients",
-    "@modelcontextprotocol/sdk@1",
-    "@ai-sdk/mcp",
-    "@modelcontextprotocol/inspector",
-  );
-  const parameters = JSON.stringify(bridge());
-  writeFileSync(
-    join(folder, "v1.mjs"),
-    `import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-const client = new Client({ name: "v1", version: "1" });
-await client.connect(new StdioClientTransport(${parameters}));
-console.log(JSON.stringify((await client.callTool(${JSON.stringify(call)})).structuredContent));
-await client.close();`,
-  );
-  writeFileSync(
-    join(folder, "ai.mjs"),
-    `import { createMCPClient } from "@ai-sdk/mcp";
-import { Experimental_StdioMCPTransport as Stdio } from "@ai-sdk/mcp/mcp-stdio";
-const client = await createMCPClient({ transport: new Stdio(${parameters}) });
-const tools = await client.tools();
-const result = await tools.xyz_demo_sum_v1.execute(${JSON.stringify(INPUT)}, { messages: [], toolCallId: "1" });
-console.log(JSON.stringify(result.structuredContent));
-await client.close();`,
-  );
-  for (const file of ["v1.mjs", "ai.mjs"]) {
-    const { stdout, out } = await run(process.execPath, [file], { cwd: folder });
-    assert.deepEqual(JSON.parse(stdout.trim().split("\n").at(-1) ?? ""), EXACT, `${file}: ${out}`);
-  }
-  const { command, args } = bridge();
-  const inspector = ["--cli", command, ...args.map((word) => (word === "leader.key" ? join(FOLDER, word) : word))];
-  const given = Object.entries(INPUT).flatMap(([name, value]) => [
-    "--tool-arg",
-    `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
-  ]);
-  const inspected = await run(
-    join(folder, "node_modules/.bin/mcp-inspector"),
-    [...inspector, "--method", "tools/call", "--tool-name", call.name, ...given],
-    { cwd: folder },
-  );
-  assert.match(inspected.stdout, /"sum": "9007199254740993"/, inspected.out);
-});
-
 const COUNTING = `import { SvcTool } from "svc-runtime";
 let runs = 0;
 interface Input {
