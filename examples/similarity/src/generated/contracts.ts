@@ -151,4 +151,271 @@ export const contracts: readonly Contract[] = [
       },
     ],
   },
+  {
+    fqn: "text.similar.start@1",
+    description: "Starts a search that may take minutes, and returns the id of the job.",
+    path: "search/start",
+    timeout: 10000,
+    inputSchema: '{\
+"$schema":"https://json-schema.org/draft/2020-12/schema",\
+"type":"object",\
+"properties":{\
+"text":{"type":"string","maxLength":20000,"description":"The text to compare with each candidate."},\
+"candidates":{\
+"type":"object",\
+"additionalProperties":{"type":"string"},\
+"description":"Candidate texts by name. The caller chooses the names."\
+},\
+"measure":{"type":["string","null"],"enum":["edits","words",null],"description":"Default: `edits`."},\
+"keep":{\
+"anyOf":[\
+{"type":"integer","minimum":1,"maximum":50},\
+{\
+"type":"object",\
+"properties":{\
+"upTo":{"type":"number","minimum":0,"maximum":1,"description":"0 for equal texts, 1 for texts with nothing in common."}\
+},\
+"required":["upTo"]\
+},\
+{"type":"null"}\
+],\
+"description":"Number of nearest texts to return, or a maximum distance. Default: one text."\
+},\
+"costs":{\
+"type":["array","null"],\
+"prefixItems":[\
+{"type":"number","minimum":0.01,"maximum":100},\
+{"type":"number","minimum":0.01,"maximum":100},\
+{"type":"number","minimum":0.01,"maximum":100}\
+],\
+"items":false,\
+"minItems":3,\
+"maxItems":3,\
+"description":"Costs of inserting, deleting and replacing a character, for `edits`. Default: 1 each."\
+}\
+},\
+"required":["text","candidates"]\
+}',
+    outputSchema: '{\
+"$schema":"https://json-schema.org/draft/2020-12/schema",\
+"oneOf":[\
+{\
+"type":"object",\
+"properties":{\
+"ok":{"type":"object","properties":{"job":{"type":"string","pattern":"^[0-9a-f-]{36,64}$"}},"required":["job"]}\
+},\
+"required":["ok"],\
+"additionalProperties":false\
+},\
+{"const":"busy"}\
+]\
+}',
+    input: [
+      { name: "text", many: false, codec: { kind: "string", maxLength: 20000 } },
+      { name: "candidates", many: false, codec: { kind: "object", members: [], rest: { kind: "string" } } },
+      { name: "measure", many: false, optional: true, codec: { kind: "literal", values: ["edits", "words"] } },
+      {
+        name: "keep",
+        many: false,
+        optional: true,
+        codec: {
+          kind: "union",
+          branches: [
+            { kind: "number", integer: true, minimum: 1, maximum: 50 },
+            { kind: "object", members: [{ name: "upTo", codec: { kind: "number", minimum: 0, maximum: 1 } }] },
+          ],
+        },
+      },
+      {
+        name: "costs",
+        many: false,
+        optional: true,
+        codec: {
+          kind: "tuple",
+          items: [
+            { kind: "number", minimum: 0.01, maximum: 100 },
+            { kind: "number", minimum: 0.01, maximum: 100 },
+            { kind: "number", minimum: 0.01, maximum: 100 },
+          ],
+        },
+      },
+    ],
+    variables: [["JOBS_FOLDER?", "Folder of the jobs; by default a temporary folder."]],
+    hints: { destructive: false },
+    output: [
+      {
+        name: "ok",
+        ports: [{ name: "job", many: false, codec: { kind: "string", patterns: ["^[0-9a-f-]{36,64}$"] } }],
+      },
+      { name: "busy", text: true, ports: [] },
+    ],
+  },
+  {
+    fqn: "text.similar.status@1",
+    description: "Returns the state of a search.",
+    path: "search/status",
+    timeout: 10000,
+    inputSchema: '{\
+"$schema":"https://json-schema.org/draft/2020-12/schema",\
+"type":"object",\
+"properties":{"job":{"type":"string","pattern":"^[0-9a-f-]{36,64}$"}},\
+"required":["job"]\
+}',
+    outputSchema: '{\
+"$schema":"https://json-schema.org/draft/2020-12/schema",\
+"oneOf":[\
+{\
+"type":"object",\
+"properties":{\
+"ok":{\
+"type":"object",\
+"properties":{\
+"state":{\
+"type":"string",\
+"enum":["running","done","failed","interrupted"],\
+"description":"`interrupted`: the process ended before the job did. Start it again."\
+}\
+},\
+"required":["state"]\
+}\
+},\
+"required":["ok"],\
+"additionalProperties":false\
+},\
+{"const":"unknown"}\
+]\
+}',
+    input: [
+      { name: "job", many: false, codec: { kind: "string", patterns: ["^[0-9a-f-]{36,64}$"] } },
+    ],
+    hints: { readOnly: true },
+    output: [
+      {
+        name: "ok",
+        ports: [
+          {
+            name: "state",
+            many: false,
+            codec: { kind: "literal", values: ["running", "done", "failed", "interrupted"] },
+          },
+        ],
+      },
+      { name: "unknown", text: true, ports: [] },
+    ],
+  },
+  {
+    fqn: "text.similar.result@1",
+    description: "Returns the result of a search that is done.",
+    path: "search/result",
+    timeout: 10000,
+    inputSchema: '{\
+"$schema":"https://json-schema.org/draft/2020-12/schema",\
+"type":"object",\
+"properties":{"job":{"type":"string","pattern":"^[0-9a-f-]{36,64}$"}},\
+"required":["job"]\
+}',
+    outputSchema: '{\
+"$schema":"https://json-schema.org/draft/2020-12/schema",\
+"oneOf":[\
+{\
+"type":"object",\
+"properties":{\
+"ok":{\
+"type":"object",\
+"properties":{\
+"found":{\
+"type":"object",\
+"properties":{\
+"matches":{\
+"type":"array",\
+"items":{\
+"type":"object",\
+"properties":{\
+"name":{"type":"string"},\
+"distance":{\
+"type":"number",\
+"minimum":0,\
+"maximum":1,\
+"description":"0 for equal texts, 1 for texts with nothing in common."\
+}\
+},\
+"required":["name","distance"]\
+}\
+}\
+},\
+"required":["matches"]\
+}\
+},\
+"required":["found"]\
+}\
+},\
+"required":["ok"],\
+"additionalProperties":false\
+},\
+{\
+"type":"object",\
+"properties":{\
+"pending":{\
+"type":"object",\
+"properties":{\
+"state":{\
+"type":"string",\
+"enum":["running","done","failed","interrupted"],\
+"description":"`interrupted`: the process ended before the job did. Start it again."\
+}\
+},\
+"required":["state"]\
+}\
+},\
+"required":["pending"],\
+"additionalProperties":false\
+},\
+{"const":"unknown"}\
+]\
+}',
+    input: [
+      { name: "job", many: false, codec: { kind: "string", patterns: ["^[0-9a-f-]{36,64}$"] } },
+    ],
+    hints: { readOnly: true },
+    output: [
+      {
+        name: "ok",
+        ports: [
+          {
+            name: "found",
+            many: false,
+            codec: {
+              kind: "object",
+              members: [
+                {
+                  name: "matches",
+                  codec: {
+                    kind: "array",
+                    item: {
+                      kind: "object",
+                      members: [
+                        { name: "name", codec: { kind: "string" } },
+                        { name: "distance", codec: { kind: "number", minimum: 0, maximum: 1 } },
+                      ],
+                    },
+                  },
+                },
+              ],
+            },
+          },
+        ],
+      },
+      {
+        name: "pending",
+        ports: [
+          {
+            name: "state",
+            many: false,
+            codec: { kind: "literal", values: ["running", "done", "failed", "interrupted"] },
+          },
+        ],
+      },
+      { name: "unknown", text: true, ports: [] },
+    ],
+  },
 ];

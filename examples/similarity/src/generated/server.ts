@@ -3,8 +3,16 @@
 
 import { bootstrap, provideContracts } from "svc-runtime/v1";
 import { Nearest } from "../nearest.js";
+import { StartSearch } from "../search-jobs.js";
+import { SearchStatus } from "../search-jobs.js";
+import { SearchResult } from "../search-jobs.js";
 import { contracts } from "./contracts.js";
 
 provideContracts(contracts);
 // prettier-ignore
-bootstrap(Nearest);
+bootstrap([
+  Nearest,
+  StartSearch,
+  SearchStatus,
+  SearchResult,
+] as const);
