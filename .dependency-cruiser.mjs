@@ -390,7 +390,7 @@ const LAYERS = [
     name: "examples",
     files: "examples/*/src/*",
     packages: "svc-runtime svc-runtime/leader svc-runtime-storage svc-runtime-storage/dev libsql lossless-json piscina",
-    node: "child_process crypto events fs net os path stream timers/promises url",
+    node: "child_process crypto events fs fs/promises net os path stream timers/promises url",
   },
   { name: "examples/generated", files: "examples/*/src/generated/*", below: "examples", packages: "svc-runtime/v1" },
   {
