@@ -89,7 +89,7 @@ const LAYERS = [
   {
     name: "server/observe",
     files: "runtime/server/observe/*",
-    below: "wire fqn tool config server/errors server/log server/load server/replay server/call",
+    below: "wire fqn tool config server/log server/load server/replay server/call",
     packages: "@prometheus-io/client prom-client @opentelemetry/api",
     node: "events http net util",
   },

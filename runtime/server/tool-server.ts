@@ -16,7 +16,6 @@ import { Observers } from "./call/observers.js";
 import { createClasses } from "./call/run/class-hooks.js";
 import { uncalledAuthorize } from "./call/run/execution.js";
 import type { ServedTool } from "./call/run/served-tool.js";
-import { isMissingModule } from "./errors/missing-module.js";
 import { StartupError } from "./errors/startup-error.js";
 import type { Pages } from "./http/cors.js";
 import { Shutdown } from "./http/shutdown.js";
@@ -199,15 +198,15 @@ function figuresOf(memory: MemoryBudget): object {
 async function sharedStore(signed: boolean, log: ServerLogger): Promise<ReplayStore | undefined> {
   const settings = REDIS_SETTINGS.filter((name) => process.env[name] !== undefined);
   if (signed && process.env[ENV_REDIS_URL] !== undefined) {
-    // A bundler accepts a missing package only in a `try` with the `import`.
+    let redis: typeof import("svc-runtime-redis");
+    // A bundler accepts a missing package only in a `try` with the `import`; each replaces it by another error.
     try {
-      const { redisFromEnv } = await import("svc-runtime-redis");
-      return redisFromEnv();
+      redis = await import("svc-runtime-redis");
     } catch (error) {
-      if (!isMissingModule(error)) throw error;
-      const missing = "the package svc-runtime-redis is not installed: npm install svc-runtime-redis";
+      const missing = "the package svc-runtime-redis cannot be loaded: npm install svc-runtime-redis";
       throw new StartupError(`${ENV_REDIS_URL}: ${missing}`, { cause: error });
     }
+    return redis.redisFromEnv();
   }
   if (signed && settings.length > 0) {
     throw new StartupError(

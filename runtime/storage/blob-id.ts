@@ -7,6 +7,7 @@
  */
 
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import os from "node:os";
 import { fileURLToPath } from "node:url";
@@ -14,6 +15,7 @@ import { promisify } from "node:util";
 import { requireInteger, StorageError } from "./storage-error.js";
 
 const require = createRequire(import.meta.url);
+const SCRIPT = fileURLToPath(new URL("./blob-id-process.js", import.meta.url));
 
 /** Number of shards of Mainnet and Testnet, on which the blob id depends. */
 export const DEFAULT_SHARDS = 1_000;
@@ -39,15 +41,22 @@ export class BlobIdEncoder {
    * Returns the encoder; undefined unless `@mysten/walrus-wasm` is installed.
    *
    * @param shards 1 to 65,535: a constant of the network
-   * @throws {@link StorageError} `invalid_option`
+   * @throws {@link StorageError} `invalid_option`, and `encoder_failed` in a bundle
    */
   static find(shards: number = DEFAULT_SHARDS): BlobIdEncoder | undefined {
     requireInteger("shards", shards, 1, 65_535);
+    let module: string;
     try {
-      return new BlobIdEncoder(require.resolve("@mysten/walrus-wasm"), shards);
+      module = require.resolve("@mysten/walrus-wasm");
     } catch {
       return undefined;
     }
+    if (!existsSync(SCRIPT))
+      throw new StorageError(
+        "encoder_failed",
+        "encoder: expected blob-id-process.js in the folder of the code, got no file; exclude svc-runtime-storage from the bundle",
+      );
+    return new BlobIdEncoder(module, shards);
   }
 
   /**
@@ -122,5 +131,3 @@ export class BlobIdEncoder {
     throw new StorageError("encoder_failed", `encoder: no blob id for ${content.length} bytes${reason}`, { cause });
   }
 }
-
-const SCRIPT = fileURLToPath(new URL("./blob-id-process.js", import.meta.url));
