@@ -7,7 +7,6 @@
  */
 
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import os from "node:os";
 import { fileURLToPath } from "node:url";
@@ -51,11 +50,13 @@ export class BlobIdEncoder {
     } catch {
       return undefined;
     }
-    if (!existsSync(SCRIPT))
-      throw new StorageError(
-        "encoder_failed",
-        "encoder: expected blob-id-process.js in the folder of the code, got no file; exclude svc-runtime-storage from the bundle",
-      );
+    try {
+      require.resolve(SCRIPT);
+    } catch (cause) {
+      const message =
+        "encoder: expected blob-id-process.js in the folder of the code, got no file; exclude svc-runtime-storage from the bundle";
+      throw new StorageError("encoder_failed", message, { cause });
+    }
     return new BlobIdEncoder(module, shards);
   }
 
