@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { generateTexts } from "#generator/compile/generate.js";
+import { remoteServer } from "#generator/dev/page-server/remote-tools.js";
 import { hintsOf } from "#generator/http/tools-at.js";
 import { proves } from "../proves.js";
 import { exchange, requestText } from "../runtime/raw.js";
@@ -69,6 +70,11 @@ test("GET /tools?details lists names, hints, sizes and limits", async () => {
   assert.deepEqual(await list("?details"), [entry(plain), { ...entry(hinted), hints: { destructive: true } }]);
   assert.deepEqual(await hintsOf(`${url}/a/hinted`, undefined), { destructive: true });
   assert.deepEqual(await hintsOf(`${url}/plain`, undefined), {});
+  const { tools } = await remoteServer(url, undefined);
+  assert.deepEqual(
+    tools.map(({ view }) => view.effects),
+    [[], ["may delete or overwrite data"]],
+  );
   proves("9.20", "9.21");
 });
 
@@ -98,4 +104,18 @@ test("invoke asks before a destructive call on a terminal", async () => {
   assert.deepEqual(codes, [1, 1, 0, 0, 0, 0]);
   assert.deepEqual([tool.calls.invoked, harmless.calls.invoked], [3, 1]);
   assert.deepEqual(asked, Array(3).fill(`${url}/wipe may delete or overwrite data. Call it? [y/N] `));
+});
+
+test("mcp refuses patterns and hints that fit no tool", async () => {
+  const { url } = await serveFor([countingTool({ fqn: "xyz.test.only@1", path: "only" })]);
+  for (const [options, message] of [
+    [["--tools", "xyz.test.onl@*"], "--tools xyz.test.onl@* matches no tool; the tools are xyz.test.only@1"],
+    [["--except", "xyz.*,abc"], "--except abc matches no tool; the tools are xyz.test.only@1"],
+    [["--hint", "xyz.test.other@1=readOnly"], "--hint xyz.test.other@1: no tool has this FQN"],
+    [["--hint", "xyz.test.only@1=readonly"], "did you mean readOnly?"],
+  ] as const) {
+    const { code, err } = await svcGenIn(process.cwd(), ["mcp", "--url", url, "--unsigned", ...options]);
+    assert.equal(code, 2);
+    assert.ok(err.includes(message), err);
+  }
 });
