@@ -221,12 +221,7 @@ function serverPaths(tools: readonly DocumentedTool[]): [string, JsonObject][] {
   const operation = (id: string, summary: string, responses: JsonObject, parameters: readonly Json[] = []) =>
     ordered({ get: { tags: [SERVER_TAG], operationId: `server.${id}`, summary, parameters, responses } });
   const details = reference("schemas", "ToolDetails");
-  const lists = ordered({
-    oneOf: [
-      { type: "array", items: TEXT },
-      { type: "array", items: details },
-    ],
-  });
+  const lists = ordered({ type: "array", items: ordered({ oneOf: [TEXT, details] }) });
   const paths = json(
     "The paths, as returned by `path()` of each class; with `details`, an object for each tool.",
     lists,

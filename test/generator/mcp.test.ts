@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { encodeOutput } from "#client/wire/bcs/bcs-writer.js";
 import { InlineValue } from "#client/wire/bcs/data.js";
 import { Bridge, type BridgeOptions } from "#generator/mcp/bridge.js";
@@ -13,6 +14,7 @@ import { mcpServer } from "#generator/mcp/mcp-server.js";
 import { IDEMPOTENCY_KEY } from "#generator/mcp/repeated-calls.js";
 import { until } from "../runtime/tools.js";
 import { atEnd } from "../teardown.js";
+import { Random } from "../types/random.js";
 
 const leader = { id: "agent", keyId: 0, key: Buffer.alloc(32, 7) };
 const INT64 = { type: "integer", format: "int64" };
@@ -95,6 +97,37 @@ const variant = (tag: string, ports: object) => ({
 });
 const input = (properties: object, more: object = {}) => ({ type: "object", properties, ...more });
 
+/** A schema with one of its values: as the client has it, and as JSON of the server. */
+interface Sample {
+  readonly schema: object;
+  readonly client: unknown;
+  readonly json: string;
+}
+
+function randomSample(random: Random, depth: number): Sample {
+  const integer = random.pick(["0", "-7", "9007199254740993", "-9223372036854775808"]);
+  const client = random.pick(["x", "12 units", "1.5", "01", "99999999999999999999999"]);
+  const leaves: readonly Sample[] = [
+    { schema: INT64, client: integer, json: integer },
+    { schema: { ...INT64, type: ["integer", "null"] }, client: integer, json: integer },
+    { schema: { type: "string" }, client, json: JSON.stringify(client) },
+    { schema: { type: "boolean" }, client: true, json: "true" },
+  ];
+  if (depth === 0) return random.pick(leaves);
+  const one = randomSample(random, depth - 1);
+  const other = randomSample(random, depth - 1).schema;
+  return random.pick<Sample>([
+    { schema: { type: "array", items: one.schema }, client: [one.client], json: `[${one.json}]` },
+    {
+      schema: { type: "object", additionalProperties: one.schema },
+      client: { k: one.client },
+      json: `{"k":${one.json}}`,
+    },
+    { ...one, schema: { anyOf: [one.schema, other] } },
+    { ...one, schema: { anyOf: [other, one.schema] } },
+  ]);
+}
+
 /** A client that is connected to a bridge in front of tools. */
 async function connected(tools: readonly WrittenTool[], mode: object = {}, more: Partial<BridgeOptions> = {}) {
   const complaints: string[] = [];
@@ -133,6 +166,32 @@ const REVISIONS = [
   ["the newest revision", { versionNegotiation: { mode: "auto" } }, "2026-07-28"],
   ["a pinned revision", { versionNegotiation: { mode: { pin: "2026-07-28" } } }, "2026-07-28"],
 ] as const;
+
+test("160 random types with unions and records of integers are exact in both directions", async () => {
+  const random = new Random(Number(process.env.SVC_TYPE_SEED ?? 1));
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  for (let tools = 0; tools < 20; tools++) {
+    const samples = Array.from({ length: 8 }, () => randomSample(random, 3));
+    // In a member, because a port of a list type has its items as values.
+    const ports = Object.fromEntries(
+      samples.map(({ schema }, at) => [`p${at}`, { type: "object", properties: { v: schema }, required: ["v"] }]),
+    );
+    const tool = new WrittenTool(input(ports), [variant("ok", ports)]);
+    tool.answer = () => ({ ok: Object.fromEntries(samples.map(({ json }, at) => [`p${at}`, `{"v":${json}}`])) });
+    const { client, problems } = await connected([tool]);
+    assert.deepEqual(problems, []);
+    const values = Object.fromEntries(samples.map((sample, at) => [`p${at}`, { v: sample.client }]));
+    const result = await call(client, values);
+    assert.deepEqual(result.structuredContent, { ok: values }, textOf(result));
+    for (const sample of samples) {
+      const { body } = tool.got[0] ?? assert.fail();
+      // Digits that the schema also takes as text are text.
+      const isText = ajv.validate(sample.schema, sample.client);
+      const sent = `{"v":${isText ? JSON.stringify(sample.client) : sample.json}}`;
+      assert.ok(body.includes(sent), `${body} of ${JSON.stringify(sample)}`);
+    }
+  }
+});
 
 for (const [name, mode, revision] of REVISIONS) {
   test(`integers of 64 bits are exact in both directions with ${name}`, async () => {
