@@ -16,7 +16,7 @@ import { quoted, shellWord } from "../compile/diagnostics/quote.js";
 import { type BuildInfo, lastBuildInfo } from "../compile/project/build-info.js";
 import { type Difference, formatDifferences } from "../contract/diff.js";
 import { blockedText, type DevEvent, develop, PortTaken } from "../dev/dev-session.js";
-import { portOf } from "../dev/dev-state.js";
+import { devServers, portOf } from "../dev/dev-state.js";
 import { readableLine } from "../dev/log-lines.js";
 import { withEnvFile } from "../files/env-file.js";
 import { buildOptions } from "../files/output-files.js";
@@ -114,6 +114,14 @@ call (tool, status, milliseconds, request), line.`,
       : printer(call, portIn(settings), lastBuildInfo(root, buildOptions(project)));
     if (port === undefined && !call.quiet)
       for (const message of idleVariables(settings)) tell({ event: "note", message });
+    void devServers(root, call.env).then((others) => {
+      for (const { pid, url, page } of others)
+        if (pid !== process.pid)
+          tell({
+            event: "note",
+            message: `svc-gen dev already runs in this folder: it serves ${url}, with the page ${page}`,
+          });
+    });
     const page = await followedPage(call, project, settings, tell);
     try {
       await develop({
@@ -253,8 +261,9 @@ function printer(
         expected = port;
         printTools(event, introduced, call);
         if (introduced.size === 0) {
-          call.print(`  page    ${pageUrl}\n  openapi ${pageUrl}openapi.json\n`);
-          call.print(mcpUrl === undefined ? "\n" : `  mcp     ${mcpUrl}\n\n`);
+          call.print(`  openapi ${pageUrl}openapi.json\n`);
+          if (mcpUrl !== undefined) call.print(`  mcp     ${mcpUrl}\n`);
+          call.print(`  page    ${pageUrl}\n\n`);
         }
         for (const { url, fqn } of event.tools) introduced.add(`${fqn} ${url}`);
         return;
@@ -300,13 +309,11 @@ function printTools(
   { print }: CliHost,
 ): void {
   const added = tools.filter(({ fqn, url }) => !introduced.has(`${fqn} ${url}`));
-  for (const { fqn, url } of added) {
-    print(`\n  ${fqn}\n    call    POST ${url}/invoke\n    health  ${url}/health\n    meta    ${url}/meta\n`);
-  }
+  for (const { fqn, url } of added) print(`  ${fqn}  POST ${url}/invoke\n`);
   const [first] = added;
   if (first === undefined) return;
   const only = tools.length === 1 ? "" : ` ${first.fqn}`;
-  print(`\n  try     npx svc-gen invoke${only} ${shellWord(first.sample)}${signed ? " --signed" : ""}\n\n`);
+  print(`  try     npx svc-gen invoke${only} ${shellWord(first.sample)}${signed ? " --signed" : ""}\n`);
 }
 
 /** What to do about a contract that is broken without a new version. */

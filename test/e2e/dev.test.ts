@@ -402,11 +402,14 @@ test("printed: notes, URLs, a call to try, calls, frames, changes, new tools, an
   await process.complaint(/^reading and checking the project …\n[\s\S]*^starting the server …$/m);
   const [, url = ""] = /serving on (\S+) after/.exec(await process.line(/^✓ serving/)) ?? [];
   assert.match(await process.line(/port 8080/), /^ {2}another process uses port 8080; choose a port with --port/);
-  await process.line(/^ {2}xyz\.test\.double@1$/);
-  await process.line(new RegExp(`^ {4}health {2}${url}/double/health$`));
+  await process.line(new RegExp(`^ {2}xyz\\.test\\.double@1 {2}POST ${url}/double/invoke$`));
   const [, sample = ""] = /svc-gen invoke '(.*)'$/.exec(await process.line(/^ {2}try {5}npx svc-gen/)) ?? [];
+  const openapi = await process.line(/^ {2}openapi/);
   const [, page = ""] = /^ {2}page {4}(\S+)$/.exec(await process.line(/^ {2}page/)) ?? [];
-  assert.equal(await process.line(/^ {2}openapi/), `  openapi ${page}openapi.json`);
+  assert.equal(openapi, `  openapi ${page}openapi.json`);
+  const second = new CliProcess(project.root, ["dev", "--port", "0"]);
+  await second.complaint(/^svc-gen dev already runs in this folder: it serves /m);
+  await second.interrupt();
   assert.equal((await project.invoke(sample)).code, EXIT.done);
   await process.complaint(/^\d\d:\d\d:\d\d 200 xyz\.test\.double@1 · [\d.]+ ms · request \S+$/m);
   project.write({ "src/double.ts": double("return { ok: { double: pair * 2, words } };") });
@@ -431,8 +434,7 @@ test("printed: notes, URLs, a call to try, calls, frames, changes, new tools, an
       .replace("test.double@", "test.other@"),
   });
   await process.line(/^✓ serving/);
-  assert.equal(await process.line(/^ {2}xyz\.test\./), "  xyz.test.other@1");
-  await process.line(new RegExp(`^ {4}meta {4}${url}/other/meta$`));
+  assert.equal(await process.line(/^ {2}xyz\.test\./), `  xyz.test.other@1  POST ${url}/other/invoke`);
   await process.line(/^ {2}try {5}npx svc-gen invoke xyz\.test\.other@1 /);
   assert.equal(await process.interrupt(), EXIT.done);
 });

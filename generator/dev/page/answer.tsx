@@ -8,7 +8,7 @@ import { ExchangePanel, SignaturesPanel } from "./exchange-panel.js";
 import { controlId } from "./form/form.js";
 import { classOf, msText } from "./history.js";
 import { LogPanel } from "./log-panel.js";
-import { answerView, inputView, loadContract, logLines, running, shown, verdictText } from "./store.js";
+import { answerView, called, inputView, loadContract, logLines, running, shown, verdictText } from "./store.js";
 import { Tabs } from "./tabs.js";
 import { Text } from "./text-box.js";
 
@@ -22,13 +22,10 @@ const VIEWS = [
 export function Answer() {
   const report = shown.value;
   const place = useRef<HTMLElement>(null);
-  const last = useRef(report?.id);
-  // In the one-column layout the answer is below the form, so it is scrolled into view.
+  // In the one-column layout the answer to a call is below the form. A page that opens shows the form.
   useEffect(() => {
-    const isNew = report !== undefined && last.current !== report.id;
-    last.current = report?.id;
-    if (isNew && matchMedia("(width < 56.25rem)").matches) place.current?.scrollIntoView();
-  }, [report?.id]);
+    if (called.value !== undefined && matchMedia("(width < 56.25rem)").matches) place.current?.scrollIntoView();
+  }, [called.value]);
   return (
     <section id="answer" class="answer" aria-labelledby="answer-title" ref={place}>
       <h2 id="answer-title">Answer</h2>
@@ -58,7 +55,9 @@ function Status({ report }: { readonly report: ExchangeReport | undefined }) {
   if (running.value !== undefined || report === undefined) {
     return (
       <p role="status" class="status">
-        {running.value === undefined ? "No call yet. Press Ctrl-Enter to call the tool." : "Calling…"}
+        {running.value === undefined
+          ? "No call yet. Fill in the form and press Ctrl-Enter: the result, its signatures and the log appear here."
+          : "Calling…"}
       </p>
     );
   }

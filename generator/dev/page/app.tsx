@@ -4,10 +4,24 @@ import { Answer } from "./answer.js";
 import { History } from "./history.js";
 import { Overlay } from "./overlay.js";
 import { Request } from "./request.js";
-import { checkHealth, connected, health, notice, reload, select, state, tool } from "./store.js";
+import {
+  actsAs,
+  checkHealth,
+  connected,
+  health,
+  healthText,
+  notice,
+  reload,
+  select,
+  signer,
+  signs,
+  state,
+  tool,
+  wantsSigned,
+} from "./store.js";
 
 export function App() {
-  const { url, signed, serving, source } = state.value;
+  const { url, signed, serving, signers, source } = state.value;
   return (
     <>
       <a class="skip" href="#main">
@@ -25,6 +39,23 @@ export function App() {
             </span>
           )}
         </p>
+        {signers.length > 0 && (
+          <select
+            aria-label="Who signs"
+            value={signs.value ? signer.value?.leaderId : ""}
+            onChange={({ currentTarget }) => {
+              wantsSigned.value = currentTarget.value !== "";
+              if (currentTarget.value !== "") actsAs.value = currentTarget.value;
+            }}
+          >
+            {signers.map(({ leaderId }) => (
+              <option key={leaderId} value={leaderId}>
+                as {leaderId}
+              </option>
+            ))}
+            <option value="">unsigned</option>
+          </select>
+        )}
         <button type="button" class="small" onClick={source === "remote" ? reload : checkHealth}>
           {source === "remote" ? "Reload tools" : "Check health"}
         </button>
@@ -38,7 +69,7 @@ export function App() {
             </p>
           )}
           {tool.value === undefined ? (
-            <p>No tools yet.</p>
+            <p>No tools yet. Export a class that extends SvcTool and save the file: its form appears here.</p>
           ) : (
             <div class="columns">
               <Request />
@@ -69,10 +100,7 @@ function Tools() {
                 onClick={() => select(fqn)}
               >
                 <span class="name">{fqn}</span>
-                <span class={state === undefined ? "hint" : isWell ? "good" : "bad"}>
-                  {isWell ? "✓" : state === undefined ? "·" : "✗"}{" "}
-                  {state === undefined ? "health unknown" : `health ${state.status ?? state.failure}`}
-                </span>
+                <span class={isWell ? "good" : "bad"}>{isWell ? "✓" : state && healthText(state)}</span>
               </button>
             </li>
           );

@@ -2,7 +2,8 @@
 
 import { INPUT_BUDGET, MAX_RESULT_BYTES, MAX_VALUES } from "svc-runtime/internal/protocol";
 import type { PortView, ToolView } from "../page-server/page-api.js";
-import { parseValue, printValue } from "./form/exact-json.js";
+import { isList, parseValue, printValue } from "./form/exact-json.js";
+import { asSchema, Fields, type Schema, typeText } from "./form/field-schema.js";
 import { contract, tool } from "./store.js";
 import { Text } from "./text-box.js";
 
@@ -56,11 +57,37 @@ export function ContractPanel() {
 }
 
 function Ports({ current }: { readonly current: ToolView }) {
-  const port = ({ name, many }: PortView) => (
-    <li key={name}>
-      <strong>{name}</strong> <span class="hint">data, {many ? `many (1 to ${MAX_VALUES})` : "one"}</span>
-    </li>
-  );
+  const input = new Fields(current.inputSchema);
+  const output = new Fields(current.outputSchema);
+  const variants = output.root.get("oneOf");
+  const portsOf = (all: Fields, ports: readonly PortView[], root: Schema | undefined) => {
+    const field = root && all.field(root);
+    const members = field?.kind === "object" ? field.members : [];
+    return (
+      <table>
+        <tbody>
+          {ports.map(({ name, many }) => {
+            const member = members.find((each) => each.name === name);
+            const rules = member && all.field(member.schema).rules.split(" · ").slice(1).join(" · ");
+            return (
+              <tr key={name}>
+                <th scope="row">
+                  {name}
+                  {member?.required === false && "?"}
+                </th>
+                <td class="hex">{member && typeText(all, member.schema)}</td>
+                <td>{[many && `many: 1 to ${MAX_VALUES} values`, rules].filter(Boolean).join(" · ")}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    );
+  };
+  const variantSchema = (name: string) =>
+    (isList(variants) ? variants : [])
+      .map((each) => asSchema(asSchema(asSchema(each).get("properties")).get(name)))
+      .find((each) => each.size > 0);
   return (
     <>
       <h3>Input ports</h3>
@@ -68,11 +95,11 @@ function Ports({ current }: { readonly current: ToolView }) {
         Inputs have at most {INPUT_BUDGET / 2 ** 20} MiB, results {MAX_RESULT_BYTES / 1024} KiB, lists 1 to {MAX_VALUES}{" "}
         values.
       </p>
-      <ol>{current.inputPorts.map(port)}</ol>
+      {portsOf(input, current.inputPorts, input.root)}
       {current.variants.map(({ name, ports }) => (
         <div key={name}>
           <h3>Output variant {name}</h3>
-          <ol>{ports.map(port)}</ol>
+          {portsOf(output, ports, variantSchema(name))}
         </div>
       ))}
     </>

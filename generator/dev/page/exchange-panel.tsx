@@ -15,14 +15,26 @@ export function ExchangePanel({ report }: PanelProps) {
   if (report === undefined) return NO_CALL;
   const { request, response, phases, requestId } = report.exchange;
   const steps = logLines.value.find((line) => line.request === requestId && line.steps !== null)?.steps;
-  const times = (each: readonly (readonly [string, number])[]) =>
-    each.map(([name, ms]) => `${name} ${msText(ms)}`).join(" · ");
+  const inServer = Object.entries(steps ?? {}).filter(([name]) => name !== "all");
+  const times = [
+    ...phases.map(({ name, ms }) => [name, ms] as const),
+    ...inServer.map(([name, ms]) => [`server: ${name}`, ms] as const),
+  ];
   return (
     <>
-      <p class="hint">
-        {times(phases.map(({ name, ms }) => [name, ms]))}
-        {steps != null && ` | in the server: ${times(Object.entries(steps))}`}
-      </p>
+      <table class="times">
+        <tbody>
+          {times.map(([name, ms]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>
+                <meter aria-label={name} value={ms} max={report.ms} />
+              </td>
+              <td>{msText(ms)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
       <h3>Request</h3>
       <Headers line={request.line} headers={request.headers} />
       <Bytes key={`${report.id} request`} label="Request body" bytes={request.body} />
@@ -152,24 +164,20 @@ function Signature({ signature: { by, header, covers, verdict, key } }: { readon
       <h3 class={verdict === "verified" ? "good" : verdict === "not verified" ? "bad" : ""}>
         {MARKS[verdict]} signature of the {by}: {verdict}
       </h3>
-      <dl>
-        <dt>header</dt>
-        <dd>{header}</dd>
-        <dt>covers</dt>
-        {covers.map(({ name, hex }) => (
-          <dd key={name} class="hex">
-            {name}: {hex}
-          </dd>
-        ))}
-        {key !== null && (
-          <>
-            <dt>
-              public key <Copy text={key} label={`public key of the ${by}`} />
-            </dt>
-            <dd class="hex">{key}</dd>
-          </>
-        )}
-      </dl>
+      <table>
+        <tbody>
+          {[
+            ["header", header],
+            ...covers.map(({ name, hex }) => [`covers ${name}`, hex]),
+            ...(key === null ? [] : [["public key", key]]),
+          ].map(([name, value]) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td class="hex">{value}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </>
   );
 }

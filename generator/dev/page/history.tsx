@@ -2,7 +2,7 @@
 
 import type { CallEntry } from "../page-server/page-api.js";
 import { CHECKS } from "./checks-menu.js";
-import { history, showCall, shown } from "./store.js";
+import { history, showCall, shown, state } from "./store.js";
 
 export function History() {
   const calls = history.value;
@@ -24,11 +24,10 @@ export function History() {
                 </span>{" "}
                 <span class="hint">{msText(entry.ms)}</span>
               </span>
-              <span class="hint facts">
-                {new Date(entry.at).toLocaleTimeString()} {entry.fqn.split(".").at(-1)}
-                {entry.kind !== "call" && ` · ${CHECKS[entry.kind][0]}`}
+              <span class="hint facts" title={`${new Date(entry.at).toLocaleTimeString()} ${entry.preview}`}>
+                {entry.fqn.split(".").at(-1)} {entry.kind === "call" ? "" : `${CHECKS[entry.kind][0]} `}
+                <code>{entry.preview}</code>
               </span>
-              <span class="hint preview">{entry.preview}</span>
             </button>
           </li>
         ))}
@@ -37,11 +36,13 @@ export function History() {
   );
 }
 
-/** CSS class of a call. An error that a check expects is neither good nor bad. */
-export function classOf({ status, outcome, kind, holds }: CallEntry): string {
+/** CSS class of a call: the first variant is good, another one a warning. An error that a check expects is neither. */
+export function classOf({ fqn, status, outcome, kind, holds }: CallEntry): string {
   if (holds === false) return "bad";
   if (kind !== "call" && holds === true && status !== 200) return "expected";
-  return status !== 200 ? "bad" : outcome === "_err_eval" ? "warn" : "good";
+  if (status !== 200) return "bad";
+  const first = state.value.tools.find((each) => each.fqn === fqn)?.variants[0]?.name;
+  return outcome === (first ?? outcome) ? "good" : "warn";
 }
 
 export function msText(ms: number): string {

@@ -4,21 +4,20 @@ import { ChecksMenu } from "./checks-menu.js";
 import { parseValue, type Value } from "./form/exact-json.js";
 import { InputForm } from "./form/form.js";
 import {
-  actsAs,
   call,
   canCall,
   draft,
   editExample,
   editText,
   fields,
+  health,
+  healthText,
   inputView,
   running,
   shown,
-  signer,
   signs,
   state,
   tool,
-  wantsSigned,
 } from "./store.js";
 import { Tabs } from "./tabs.js";
 import { Copy } from "./text-box.js";
@@ -27,10 +26,16 @@ export function Request() {
   const current = tool.value;
   if (current === undefined) return null;
   const address = `${current.url}/invoke`;
+  const well = health.value.get(current.fqn);
   return (
     <section class="request" aria-labelledby="request-title">
       <div class="body">
-        <h2 id="request-title">{current.fqn}</h2>
+        <h2 id="request-title">
+          {current.fqn}{" "}
+          {well !== undefined && (
+            <span class={`badge ${well.status === 200 ? "good" : "bad"}`}>{healthText(well)}</span>
+          )}
+        </h2>
         <p>{current.description}</p>
         <p class="hint">
           POST {address} · timeout {current.timeoutMs} ms
@@ -125,31 +130,6 @@ function CallBar() {
         </span>
       </button>
       <ChecksMenu />
-      <label>
-        <input
-          type="checkbox"
-          checked={signs.value}
-          disabled={signers.length === 0}
-          onChange={({ currentTarget }) => {
-            wantsSigned.value = currentTarget.checked;
-          }}
-        />{" "}
-        sign{signer.value && ` as ${signer.value.leaderId}, key ${signer.value.keyId}`}
-      </label>
-      {signers.length > 1 && (
-        <select
-          aria-label="Leader that signs"
-          disabled={!signs.value}
-          value={signer.value?.leaderId}
-          onChange={({ currentTarget }) => {
-            actsAs.value = currentTarget.value;
-          }}
-        >
-          {signers.map(({ leaderId }) => (
-            <option key={leaderId}>{leaderId}</option>
-          ))}
-        </select>
-      )}
       <span class="hint">
         {isBusy
           ? "calling…"

@@ -38,6 +38,8 @@ export const logLines = signal<readonly LogEvent[]>([]);
 export const history = signal<readonly CallEntry[]>([]);
 const report = signal<ExchangeReport | undefined>(undefined);
 export const running = signal<CallKind | undefined>(undefined);
+/** ID of the last call that this page made. */
+export const called = signal<string | undefined>(undefined);
 export const notice = signal("");
 export const contract = signal<ContractView | undefined>(undefined);
 
@@ -208,6 +210,7 @@ export async function call(kind: CallKind, of?: string): Promise<void> {
       ...(of !== undefined && { of }),
     };
     report.value = await post<ExchangeReport>("call", request);
+    called.value = report.value.id;
   });
   running.value = undefined;
 }
@@ -218,6 +221,10 @@ export async function checkHealth(): Promise<void> {
     tools.map(async ({ fqn }) => [fqn, await post<HealthView>("health", { fqn }).catch(() => undefined)] as const),
   );
   health.value = new Map(found.flatMap(([fqn, each]) => (each === undefined ? [] : [[fqn, each] as const])));
+}
+
+export function healthText({ status, failure }: HealthView): string {
+  return `${status === 200 ? "✓" : "✗"} health ${status ?? failure}`;
 }
 
 export async function loadContract(): Promise<void> {

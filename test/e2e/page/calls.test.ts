@@ -53,7 +53,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await page.getByText("✓ health 200").waitFor();
     await page.getByText("✗ health 503").waitFor();
     await choose("Contract");
-    assert.match(await page.locator("#view-panel").innerText(), /tags data, many \(1 to 256\)\s+place data, one/);
+    assert.match(await page.locator("#view-panel").innerText(), /tags\s+string\[\]\s+many: 1 to 256 values\s+place\s+/);
     await choose("Exchange");
     await page.getByText("timeout 10000 ms").waitFor();
     assert.equal(await page.locator("h2", { hasText: "xyz.page.kinds@1" }).count(), 1);
@@ -76,7 +76,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await field("street").fill("Main");
     await page.getByLabel("set place.floor").check();
     await field("floor").fill("3");
-    await field("Type of shape").selectOption({ label: "{ kind: square, side, label }" });
+    await field("Type of shape").selectOption({ label: "square" });
     await field("side").fill("2.5");
     await press("Add item to tree.children");
     await field("name").nth(1).fill("leaf");
@@ -134,17 +134,17 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     assert.match(await page.getByRole("region", { name: "Result" }).innerText(), /"big": 9007199254740993/);
     const panel = page.locator("#view-panel");
     const wire = await panel.innerText();
-    assert.match(wire, /build and sign [\d.]+ ms · connect [\d.]+ ms · send [\d.]+ ms · wait [\d.]+ ms · receive/);
+    assert.match(wire, /build and sign\s+[\d.]+ ms\s+connect\s+[\d.]+ ms\s+send/);
     assert.match(wire, /X-Svc-Leader-Id\s+dev/);
     assert.match(wire, /X-Svc-Tool-Signature\s+[\w-]{86}/i);
     await page.getByText(/^Response body: \d+ bytes$/).click();
     assert.match(await page.getByRole("region", { name: "Response body as hex" }).innerText(), /^02 6f 6b /);
-    await page.getByText(/in the server: auth/).waitFor();
+    await page.getByText("server: auth").waitFor();
     await choose("Signatures");
     const signatures = await panel.innerText();
     assert.match(signatures, /✓ signature of the leader: verified[\s\S]*✓ signature of the tool: verified/);
     assert.match(signatures, /tags\[0\]\s+"text"\s+1e1d0f251d3a76fa2b1bfc81164078572623403887db02988b504b0492e9f076/);
-    assert.match(signatures, /input hash: [0-9a-f]{64}/);
+    assert.match(signatures, /covers input hash\s+[0-9a-f]{64}/);
     const saving = page.waitForEvent("download");
     await panel.getByRole("link", { name: "Save the receipt" }).click();
     const saved = await saving;
@@ -243,10 +243,10 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
       /Wrong key\s+✓ refused with 401 auth_failed/,
     );
     await page.keyboard.press("Escape");
-    await page.getByLabel("sign as dev, key 0").uncheck();
+    await field("Who signs").selectOption({ label: "unsigned" });
     assert.match(await calling("Call unsigned"), /401 The signature is missing or was refused auth_failed/);
     await page.getByText("The server requires signatures: make a signed call.").waitFor();
-    await page.getByLabel("sign as dev, key 0").check();
+    await field("Who signs").selectOption("dev");
   });
 
   test("a secret is typed without echo, sent, and never shown on the page", async () => {
@@ -275,14 +275,14 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
 
   test("the history survives a reload, and restores a call with its input", async () => {
     const first = page.locator(".history button").last();
-    assert.match(await first.innerText(), /200 ok\s+[\d.]+ ms\s+.*kinds@1/);
+    assert.match(await first.innerText(), /200 ok\s+[\d.]+ ms\s+kinds@1/);
     await answerTo(page, () => first.click());
     await page.waitForFunction("document.getElementById('field:text').value === 'text'");
     assert.match(await checking("Exact retry"), /✓ Exact retry/, "of a call before the reload");
   });
 
   test("a leader of --as can be chosen, and signs", async () => {
-    await page.getByRole("combobox", { name: "Leader that signs" }).selectOption("treasurer");
+    await page.getByRole("combobox", { name: "Who signs" }).selectOption("treasurer");
     assert.match(await calling("Call signed"), /200 ok/);
     assert.match(await page.locator("#view-panel").innerText(), /X-Svc-Leader-Id\s+treasurer/);
   });

@@ -49,7 +49,7 @@ const MAX_HOPS = 64;
 /** Maximum nesting of a field's initial value. */
 const MAX_LEVELS = 8;
 
-function asSchema(value: Value | undefined): Schema {
+export function asSchema(value: Value | undefined): Schema {
   return value instanceof Map ? value : NOTHING;
 }
 
@@ -366,4 +366,69 @@ export function numberProblem(
   const value = BigInt(text);
   if (min !== undefined && value < min) return `less than ${min}`;
   return max !== undefined && value > max ? `more than ${max}` : undefined;
+}
+
+export function choiceText(value: Value): string {
+  return value instanceof Num ? value.text : typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Display name of a branch of a union: the constants of its members, its definition, or its type. */
+export function branchName(fields: Fields, schema: Schema, i: number): string {
+  const field = fields.field(schema);
+  if (field.kind === "choice") return field.values.map(choiceText).join(" | ");
+  if (field.kind !== "object") return field.rules.split(" · ")[0] || field.kind;
+  const own = field.members.map((member) => ({ ...member, field: fields.field(member.schema) }));
+  const constants = own.flatMap(({ field: each }) =>
+    each.kind === "choice" && each.values.length === 1 ? each.values : [],
+  );
+  if (constants.length > 0) return constants.map(choiceText).join(", ");
+  const names = own.map(({ name }) => name);
+  return (
+    definitionName(schema) ??
+    (names.length === 0 ? `${i + 1}` : `{ ${names.slice(0, 4).join(", ")}${names.length > 4 ? ", …" : ""} }`)
+  );
+}
+
+/** The TypeScript type of a schema, as an author would write it. */
+export function typeText(fields: Fields, schema: Schema, level = 0): string {
+  const name = definitionName(schema);
+  const field = fields.field(schema);
+  const inner = (each: Schema) => typeText(fields, each, level + 1);
+  const text = () => {
+    if (name !== undefined && level > 0) return name.split(".").at(-1) ?? name;
+    switch (field.kind) {
+      case "choice":
+        return field.values
+          .map((each) => (typeof each === "string" ? JSON.stringify(each) : choiceText(each)))
+          .join(" | ");
+      case "union":
+        return field.branches.map(inner).join(" | ");
+      case "list": {
+        if (field.places.length > 0) return `[${field.places.map(inner).join(", ")}]`;
+        const item = inner(field.item);
+        return item.includes(" ") ? `(${item})[]` : `${item}[]`;
+      }
+      case "object": {
+        const members = field.members.map(
+          (each) =>
+            `${each.name}${each.required ? "" : "?"}: ${each.required ? inner(each.schema) : inner(each.schema).replace(/ \| null$/, "")}`,
+        );
+        if (field.others !== undefined) members.push(`[name: string]: ${inner(field.others)}`);
+        return members.length === 0 ? "{}" : `{ ${members.join("; ")} }`;
+      }
+      case "number":
+        return field.integer && /\bu?int64\b/.test(field.rules) ? "bigint" : "number";
+      case "date":
+        return "Date";
+      case "bytes":
+        return "Uint8Array";
+      case "json":
+        return "unknown";
+      case "text":
+        return "string";
+      default:
+        return field.kind;
+    }
+  };
+  return `${text()}${field.nullable && level > 0 && field.kind !== "null" ? " | null" : ""}`;
 }

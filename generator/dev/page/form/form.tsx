@@ -4,8 +4,8 @@ import type { ComponentChildren } from "preact";
 import { MAX_VALUES, pathText } from "svc-runtime/internal/protocol";
 import { draft, editValue, errorAt, fields } from "../store.js";
 import { AnyJson } from "./any-json.js";
-import { isList, NUMBER, Num, replaceAt, type Value, type ValueStep, valueAt } from "./exact-json.js";
-import { definitionName, type Field, type FieldMember, numberProblem, type Schema } from "./field-schema.js";
+import { isList, NUMBER, Num, replaceAt, sameValue, type Value, type ValueStep, valueAt } from "./exact-json.js";
+import { branchName, choiceText, type Field, type FieldMember, numberProblem, type Schema } from "./field-schema.js";
 
 export function controlId(path: string): string {
   return `field:${path}`;
@@ -40,10 +40,11 @@ interface MembersProps {
 
 function Members({ members, others, value, path }: MembersProps) {
   const known = new Set(members.map(({ name }) => name));
+  const shown = members.filter((member) => !isFixed(member, value));
   const extra = [...value].filter(([name]) => !known.has(name));
   return (
     <>
-      {members.map(({ name, schema, required }) => (
+      {shown.map(({ name, schema, required }) => (
         <MemberField
           key={name}
           name={name}
@@ -67,6 +68,13 @@ function Members({ members, others, value, path }: MembersProps) {
       )}
     </>
   );
+}
+
+/** Whether a member has its only possible value, which the picker of a union shows. */
+function isFixed({ schema, name }: FieldMember, value: ReadonlyMap<string, Value>): boolean {
+  const field = fields.value?.field(schema);
+  const own = value.get(name);
+  return field?.kind === "choice" && field.values.length === 1 && own !== undefined && sameValue(own, field.values[0]);
 }
 
 function freeName(value: ReadonlyMap<string, Value>): string {
@@ -168,7 +176,7 @@ function Notes({
       {field.description !== "" && <p>{field.description}</p>}
       {(field.rules !== "" || field.deprecated) && (
         <p class="hint">
-          {field.rules}
+          {field.rules.replace(/^(?:object|array|string|boolean|number)(?: · |$)/, "")}
           {field.deprecated && <strong> deprecated</strong>}
         </p>
       )}
@@ -196,7 +204,9 @@ function FieldOf({ schema, value, path, label }: FieldProps) {
       ))}
     </span>
   );
-  if (field.kind === "object" || field.kind === "list" || field.kind === "union") {
+  if (field.kind === "union")
+    return <UnionBody field={field} value={value} path={path} label={label} schema={schema} />;
+  if (field.kind === "object" || field.kind === "list") {
     return (
       <fieldset
         id={controlId(at)}
@@ -209,7 +219,6 @@ function FieldOf({ schema, value, path, label }: FieldProps) {
         {examples}
         {field.kind === "object" && <ObjectBody field={field} value={value} path={path} schema={schema} />}
         {field.kind === "list" && <ListBody field={field} value={value} path={path} />}
-        {field.kind === "union" && <UnionBody field={field} value={value} path={path} label={label} />}
       </fieldset>
     );
   }
@@ -291,57 +300,46 @@ function ListBody({ field, value, path }: BodyProps<"list">) {
   );
 }
 
-function UnionBody({ field, value, path, label }: BodyProps<"union"> & { readonly label: string }) {
+/** One frame: the picker of the branch, and the body of the chosen one. */
+function UnionBody({ field, value, path, label }: BodyProps<"union"> & FieldProps) {
   const at = pathText(path);
   const all = fields.value;
   if (all === undefined) return null;
   const chosen = all.branchOf(value ?? null, field.branches);
-  const branch = field.branches[chosen] as Schema;
+  const schema = field.branches[chosen] as Schema;
+  const branch = all.field(schema);
+  const isFixedChoice = branch.kind === "choice" && branch.values.length === 1;
+  const isScalar = branch.kind !== "object" && branch.kind !== "list" && branch.kind !== "union";
   return (
-    <>
-      <div class="field">
-        <label for={`${controlId(at)}:choice`}>Type of {label}</label>
+    <fieldset
+      id={isScalar && !isFixedChoice ? undefined : controlId(at)}
+      tabIndex={-1}
+      class={errorAt.value?.path === at ? "invalid" : ""}
+    >
+      <legend>
+        {label}{" "}
         <select
-          id={`${controlId(at)}:choice`}
+          aria-label={`Type of ${label}`}
           onChange={(event) => set(path, all.empty(field.branches[Number(event.currentTarget.value)] as Schema, 0, 1))}
         >
           {field.branches.map((each, i) => (
             <option key={i} value={i} selected={i === chosen}>
-              {branchName(each, i)}
+              {branchName(all, each, i)}
             </option>
           ))}
         </select>
-      </div>
-      <FieldOf
-        key={chosen}
-        schema={branch}
-        value={value}
-        path={path}
-        label={`${label}: ${branchName(branch, chosen)}`}
-      />
-    </>
+      </legend>
+      <Notes field={{ ...field, rules: "" }} path={at} />
+      {branch.kind === "object" && <ObjectBody key={chosen} field={branch} value={value} path={path} schema={schema} />}
+      {branch.kind === "list" && <ListBody key={chosen} field={branch} value={value} path={path} />}
+      {branch.kind === "union" && (
+        <UnionBody key={chosen} field={branch} value={value} path={path} label={label} schema={schema} />
+      )}
+      {isScalar && !isFixedChoice && (
+        <FieldOf key={chosen} schema={schema} value={value} path={path} label={branchName(all, schema, chosen)} />
+      )}
+    </fieldset>
   );
-}
-
-/** Display name of a branch: its definition, the constants of its members, or its type. */
-function branchName(schema: Schema, i: number): string {
-  const field = fields.value?.field(schema);
-  const definition = definitionName(schema);
-  if (field === undefined) return `${i + 1}`;
-  if (definition !== undefined) return definition;
-  if (field.kind === "choice") return field.values.map(choiceText).join(" | ");
-  if (field.kind !== "object") return field.rules.split(" · ")[0] || field.kind;
-  const names = field.members.map(({ name, schema: own }) => {
-    const member = fields.value?.field(own);
-    return member?.kind === "choice" && member.values.length === 1
-      ? `${name}: ${choiceText(member.values[0] ?? null)}`
-      : name;
-  });
-  return `{ ${names.slice(0, 4).join(", ")}${names.length > 4 ? ", …" : ""} }`;
-}
-
-function choiceText(value: Value): string {
-  return value instanceof Num ? value.text : typeof value === "string" ? value : JSON.stringify(value);
 }
 
 function Control({ field, value, path, invalid }: BodyProps<Field["kind"]> & { readonly invalid: boolean }) {
