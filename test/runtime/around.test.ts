@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, it } from "node:test";
+import { fastify, svcTools } from "#runtime/fastify.js";
 import { type Around, type CallEnd, InvalidInput, PermissionDenied, RateLimited } from "#runtime/index.js";
 import { proves, provesRow } from "../proves.js";
 import { expectError } from "./raw.js";
@@ -180,6 +181,23 @@ describe("around", () => {
     assert.equal((await sendPlain(server.url, tool.target, '{"value":1}')).status, 200);
     assert.deepEqual(callers, [undefined]);
   });
+});
+
+it("around runs for tools that an application mounts", async () => {
+  const tool = countingTool();
+  const app = fastify();
+  const calls: string[] = [];
+  await app.register(svcTools, {
+    tools: [tool.class],
+    allowUnsigned: true,
+    around: (call, next) => {
+      calls.push(call.fqn);
+      return next();
+    },
+  });
+  const answer = await app.inject({ method: "POST", url: tool.target, payload: '{"value":1}' });
+  assert.deepEqual([answer.statusCode, calls], [200, [tool.fqn]]);
+  await app.close();
 });
 
 describe("authorize with the input", () => {
