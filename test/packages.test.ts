@@ -8,6 +8,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, symlinkSync } from "node:fs";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { SUM, signedCall, signedConfig } from "./bench/requests.js";
 import { REPOSITORY } from "./repository.js";
 import { scratchFolder } from "./scratch-folder.js";
 
@@ -118,4 +119,30 @@ test("/metrics works with either metrics library; without one it answers which p
   assert.equal(status, 0, stderr);
   assert.match(stderr, /^ok\n expected the package @prometheus-io\/client, .*npm install/m);
   assert.match(stderr, /"level":40,.*"msg":"\/metrics answers 501: /);
+});
+
+test("behind AWS Lambda, enforceBase64 keeps a signed result intact; the default does not", () => {
+  // In BCS, the length of a text of 128 bytes or more is not UTF-8: 202, with the quotes.
+  const { headers, body } = signedCall("note", "x".repeat(200));
+  const http = { method: "POST", path: SUM.path, protocol: "HTTP/1.1", sourceIp: "127.0.0.1", userAgent: "" };
+  const event = { version: "2.0", rawPath: SUM.path, headers, requestContext: { http }, isBase64Encoded: true };
+  const program = `
+    const { default: awsLambdaFastify } = await import("@fastify/aws-lambda");
+    const { ToolkitRuntimeConfig } = await import("svc-runtime");
+    const { fastify, svcTools } = await import("svc-runtime/fastify");
+    const { provideContracts } = await import("svc-runtime/v1");
+    provideContracts((await import("./dist/generated/contracts.js")).contracts);
+    const tools = [(await import("./dist/sum.js")).Sum];
+    const config = ToolkitRuntimeConfig.fromJsonStr(${JSON.stringify(JSON.stringify(signedConfig([SUM.fqn])))});
+    const event = ${JSON.stringify({ ...event, body: Buffer.from(body).toString("base64") })};
+    const app = fastify({ pluginTimeout: 0 });
+    await app.register(svcTools, { tools, config });
+    for (const options of [{ enforceBase64: () => true }, {}]) {
+      const answer = await awsLambdaFastify(app, { decorateRequest: false, ...options })(event, {});
+      const bytes = Buffer.from(answer.body, answer.isBase64Encoded ? "base64" : "utf8");
+      console.error(answer.statusCode, bytes.includes(Buffer.of(202, 1)) ? "intact" : "changed");
+    }
+    process.exit();`;
+  const { stderr } = run(program, "no-such-package");
+  assert.deepEqual(stderr.match(/^200 .*$/gm), ["200 intact", "200 changed"], stderr);
 });

@@ -193,6 +193,12 @@ export async function serve(
     const name = options.admin === undefined ? ENV_ADMIN_ADDR : "admin";
     throw new StartupError(`${name}: expected another address than that of the tools, got the same; change the port`);
   }
+  // systemd sets LISTEN_PID to the process that it starts, so that other processes do not use its sockets.
+  if (process.env.LISTEN_FDS !== undefined && process.env.LISTEN_PID === String(process.pid)) {
+    throw new StartupError(
+      `LISTEN_FDS: expected no sockets of systemd, because the server opens its own; remove the .socket unit and set ${ENV_BIND_ADDR}`,
+    );
+  }
   const log = loggerOf(options);
   if (endpoint === DEFAULT_ENDPOINT && process.env.PORT !== undefined) {
     log.warn(

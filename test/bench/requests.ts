@@ -91,7 +91,7 @@ export function signedCalls(count: number): LoadRequest[] {
   return Array.from({ length: count }, () => SUM_CALLS.sign(sumTexts()));
 }
 
-/** A signed call of sum with this note, which is no part of the result. */
-export function signedCall(note: string): LoadRequest {
-  return SUM_CALLS.sign([["1"], ["2"], ['"label"'], ['"x"'], [JSON.stringify(note)]]);
+/** A signed call of sum with this note, which is no part of the result, and this label, which is. */
+export function signedCall(note: string, label = "label"): LoadRequest {
+  return SUM_CALLS.sign([["1"], ["2"], [JSON.stringify(label)], ['"x"'], [JSON.stringify(note)]]);
 }

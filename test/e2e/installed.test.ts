@@ -17,6 +17,7 @@ import {
   NPM,
   NPM_SERVER,
   sizeOf,
+  YARN_PNP,
 } from "./package-managers.js";
 import { type PackedPackage, pack, scratchFolder } from "./packages.js";
 import { startServer } from "./process.js";
@@ -49,6 +50,12 @@ for (const door of exported) {
   if (!same) throw new Error(door + ": require() gives something else than import");
 }
 console.log(exported.length + " doors");
+`;
+
+/** Runs svc-gen where Plug'n'Play has it, as `yarn svc-gen` does. */
+const PNP_SVC_GEN = `
+const manifest = process.getBuiltinModule("module").createRequire(process.cwd() + "/").resolve("svc-gen/package.json");
+await import(manifest.replace("package.json", "generator/bin.js"));
 `;
 
 /** Imports every door, makes a signed call, and looks at the engine that would sign. */
@@ -114,7 +121,7 @@ describe("installed packages", ONLY_POSIX, () => {
     let programs: string;
     before(async () => {
       generator = await pack("svc-gen", scratchFolder("svc-packs-"));
-      programs = await installPrograms(MANAGERS);
+      programs = await installPrograms([...MANAGERS, YARN_PNP]);
     });
     // Before the file ends, which may not take long: the caches of all managers are in it.
     after(() => rm(programs, { recursive: true, force: true }));
@@ -131,5 +138,16 @@ describe("installed packages", ONLY_POSIX, () => {
         await rm(project, { recursive: true });
       });
     }
+
+    it(`${YARN_PNP.title}: serves; svc-gen names the setting that it needs`, async () => {
+      const project = await installProject(YARN_PNP, { client, runtime, generator, more }, programs);
+      copyExample(project, "sources");
+      copyExample(project, "build");
+      const pnp = `NODE_OPTIONS="--require ${project}/.pnp.cjs --loader ${project}/.pnp.loader.mjs" node`;
+      const run = (args: string) => inProject(project, "sh", "-c", `${pnp} ${args}`);
+      assert.match(await run("dist/demo.js"), /\nAll checks passed\. /);
+      writeFileSync(join(project, "svc-gen.mjs"), PNP_SVC_GEN);
+      await assert.rejects(run("svc-gen.mjs"), /error SVC103: svc-runtime is not found[\s\S]*nodeLinker: node-modules/);
+    });
   });
 });

@@ -18,11 +18,11 @@ const SERVER = ["examples/sum/dist/generated/server.js", "--meta"];
 // Without npm's settings for the scripts that it runs, such as this repository as its prefix.
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("npm_")));
 
-/** Path of a version of Node.js that it installs. */
-function install(version: string): string {
+/** Path of a version of Node.js that it installs, with other packages. */
+function install(version: string, ...others: string[]): string {
   const folder = scratchFolder();
   writeFileSync(join(folder, "package.json"), "{}");
-  const install = ["install", "--no-audit", "--no-fund", "--prefer-offline", `node@${version}`];
+  const install = ["install", "--no-audit", "--no-fund", "--prefer-offline", `node@${version}`, ...others];
   const { status, stderr } = spawnSync("npm", install, { cwd: folder, encoding: "utf8", env });
   assert.equal(status, 0, stderr);
   return join(folder, "node_modules/node/bin/node");
@@ -72,3 +72,19 @@ for (const [version, flags] of [
     assert.equal(await server.stop(), 0);
   });
 }
+
+test("Node.js 24: a client sends calls by an agent of undici 8, which the application installed", async () => {
+  const node = install("24", "undici@8");
+  const server = await startServer(entrypoint("sum"), { signed_http: { mode: "disabled" } });
+  const program = `
+    const { Agent } = createRequire(${JSON.stringify(node)})("undici");
+    const dispatcher = new Agent();
+    const client = await LeaderClient.connect("${server.url}/sum", { dispatcher });
+    console.log((await client.invokeUnsigned({ a: 1n, b: 2n, label: "three", tags: ["x"] })).tag);
+    await dispatcher.close();`;
+  const imports = 'import { createRequire } from "node:module"; import { LeaderClient } from "svc-runtime/leader";';
+  const args = ["--input-type=module", "--eval", imports + program];
+  const { stdout, stderr } = spawnSync(node, args, { cwd: ROOT, encoding: "utf8", env });
+  assert.equal(stdout, "ok\n", stderr);
+  assert.equal(await server.stop(), 0);
+});

@@ -1,4 +1,4 @@
-/** Projects in clean folders that install the packed packages, by npm, pnpm and yarn. */
+/** Projects in clean folders that install the packed packages, by npm, pnpm, yarn and bun. */
 
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -11,11 +11,13 @@ const SUM = join(ROOT, "examples/sum");
 /** How one package manager installs what a manifest names. */
 export interface Manager {
   readonly title: string;
-  /** The package of the npm registry that is the manager; npm comes with Node. */
-  readonly program?: { readonly spec: string; readonly bin: string };
+  /** The package of the npm registry that is the manager; npm comes with Node. A program that is not JavaScript is native. */
+  readonly program?: { readonly spec: string; readonly bin: string; readonly isNative?: boolean };
   readonly args: readonly string[];
   /** Files beside package.json that it reads. */
   readonly files?: (overrides: Readonly<Record<string, string>>) => Readonly<Record<string, string>>;
+  /** The project is the folder `tool` of a workspace. */
+  readonly isWorkspace?: boolean;
   /** It installs no optional packages: results are signed by node:crypto. */
   readonly omitsOptional: boolean;
 }
@@ -41,7 +43,9 @@ const pnpm = (linker: "isolated" | "hoisted", ...args: string[]): Manager => ({
 });
 
 const YARN = { spec: "@yarnpkg/cli-dist@4", bin: "@yarnpkg/cli-dist/bin/yarn.js" };
-const yarn = (linker: "node-modules" | "pnpm", layout: string): Manager => ({
+const BUN = `@oven/bun-linux-${process.arch === "x64" ? "x64" : "aarch64"}`;
+
+const yarn = (linker: "node-modules" | "pnpm" | "pnp", layout: string): Manager => ({
   title: `yarn 4, ${layout}`,
   program: YARN,
   args: ["install"],
@@ -56,6 +60,7 @@ const yarn = (linker: "node-modules" | "pnpm", layout: string): Manager => ({
 export const MANAGERS: readonly Manager[] = [
   { title: "npm, hoisted", args: NPM, omitsOptional: false },
   { title: "npm, isolated", args: [...NPM, "--install-strategy=linked"], omitsOptional: false },
+  { title: "npm, workspace", args: NPM, isWorkspace: true, omitsOptional: false },
   pnpm("isolated"),
   pnpm("isolated", "--no-optional"),
   pnpm("hoisted"),
@@ -73,7 +78,16 @@ export const MANAGERS: readonly Manager[] = [
   },
   yarn("node-modules", "hoisted"),
   yarn("pnpm", "isolated"),
+  {
+    title: "bun, hoisted",
+    program: { spec: `${BUN}@1`, bin: `${BUN}/bin/bun`, isNative: true },
+    args: ["install", "--ignore-scripts"],
+    omitsOptional: false,
+  },
 ];
+
+/** Runs servers, but not svc-gen: its compiler reads the types of packages from files. */
+export const YARN_PNP = yarn("pnp", "Plug'n'Play");
 
 /** Installs the programs of package managers into a folder. */
 export async function installPrograms(managers: readonly Manager[]): Promise<string> {
@@ -117,7 +131,9 @@ export async function installProject(
   },
   programs?: string,
 ): Promise<string> {
-  const project = scratchFolder("svc-installed-");
+  const root = scratchFolder("svc-installed-");
+  const project = manager.isWorkspace ? join(root, "tool") : root;
+  mkdirSync(project, { recursive: true });
   const { overrides: ours, devDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const own = {
     "svc-client": `file:${packages.client.tarball}`,
@@ -143,12 +159,17 @@ export async function installProject(
   };
   const files = { "package.json": `${JSON.stringify(manifest, null, 2)}\n`, ...manager.files?.(overrides) };
   for (const [path, text] of Object.entries(files)) writeFileSync(join(project, path), text);
+  if (manager.isWorkspace) {
+    // npm reads overrides of the root only.
+    const text = JSON.stringify({ private: true, workspaces: ["tool"], overrides });
+    writeFileSync(join(root, "package.json"), text);
+  }
   const { program } = manager;
-  const command: readonly [string, ...string[]] = program
-    ? [process.execPath, join(programs ?? "", "node_modules", program.bin)]
-    : ["npm"];
+  const bin = program && join(programs ?? "", "node_modules", program.bin);
+  const command: readonly [string, ...string[]] =
+    bin === undefined ? ["npm"] : program?.isNative ? [bin] : [process.execPath, bin];
   const { status, out } = await run(command[0], [...command.slice(1), ...manager.args], {
-    cwd: project,
+    cwd: root,
     env: { ...shellEnv, ...(programs !== undefined && cachesIn(programs)) },
   });
   assert.equal(status, 0, `${manager.title}: ${out}`);
@@ -168,7 +189,8 @@ export function copyExample(project: string, part: "sources" | "build"): void {
 
 /** Runs an installed program of a project, or `node`. */
 export async function inProject(project: string, program: string, ...args: string[]): Promise<string> {
-  const path = [join(project, "node_modules/.bin"), process.env.PATH].join(delimiter);
+  const folders = [project, join(project, "..")].map((folder) => join(folder, "node_modules/.bin"));
+  const path = [...folders, process.env.PATH].join(delimiter);
   const { status, out } = await run(program === "node" ? process.execPath : program, args, {
     cwd: project,
     env: { ...shellEnv, PATH: path },

@@ -60,6 +60,14 @@ describe("a server without signatures", () => {
     assert.equal(warned(), 1);
   });
 
+  it("refuses sockets of systemd that are meant for this process", async (t) => {
+    environment(t, { LISTEN_FDS: "1", LISTEN_PID: String(process.pid), BIND_ADDR: "127.0.0.1:0" });
+    const start = () => serve([countingTool().class], { logger: keptLog(), config: UNSIGNED });
+    await assert.rejects(start, /^StartupError: LISTEN_FDS: .* remove the \.socket unit and set BIND_ADDR$/);
+    process.env.LISTEN_PID = "1";
+    await (await start()).close();
+  });
+
   it("says that PORT is not read, unless BIND_ADDR is set", async (t) => {
     environment(t, { PORT: "3000", BIND_ADDR: "127.0.0.1:0" });
     const logger = keptLog();
