@@ -1,6 +1,6 @@
 /** The documentation as a site: the repository's own pages, the API reference, and a search that asks no server. */
 
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type DefaultTheme, defineConfig } from "vitepress";
@@ -95,7 +95,7 @@ export default defineConfig({
     }));
     for (const file of [...linked, ...pages.flatMap(({ items }) => items.map(({ file }) => file))]) {
       mkdirSync(dirname(join(outDir, file)), { recursive: true });
-      copyFileSync(join(ROOT, file), join(outDir, file));
+      cpSync(join(ROOT, file), join(outDir, file), { recursive: true });
     }
     const lists = pages.map(
       ({ text, items }) => `## ${text}\n\n${items.map(({ text, file }) => `- [${text}](${file})\n`).join("")}`,

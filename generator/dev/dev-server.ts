@@ -48,7 +48,13 @@ const SLOW_START_S = 20;
 const BLOCKED_S = 5;
 /** Sends the signs of life of a server process, but not of the processes and threads that it starts. */
 const HEARTBEAT = `data:text/javascript,import cluster from "node:cluster";
-if (cluster.isWorker) setInterval(() => process.connected && process.send({ alive: true }, () => {}), 1000).unref();`;
+if (cluster.isWorker) setInterval(() => process.connected && process.send({ alive: true }, () => {}), 1000).unref();
+const { exit } = process, here = process.cwd() + "/";
+process.exit = (code) => {
+  const at = new Error().stack.split("\\n").find((line) => line.includes(here) && !line.includes("node_modules"));
+  if (at) console.error("process.exit was called " + at.trim().replace("file://", "").replace(here, "") + ": throw an error instead");
+  return exit(code);
+};`;
 /** Milliseconds between the stop signal and SIGKILL. */
 const STOP_MS = 15_000;
 /** Shorter time for a process that serves no calls, and for one that may be paused in a debugger. */

@@ -436,6 +436,12 @@ test("printed: notes, URLs, a call to try, calls, frames, changes, new tools, an
   await process.line(/^✓ serving/);
   assert.equal(await process.line(/^ {2}xyz\.test\./), `  xyz.test.other@1  POST ${url}/other/invoke`);
   await process.line(/^ {2}try {5}npx svc-gen invoke xyz\.test\.other@1 /);
+  project.write({ "src/double.ts": double("if (pair > 0n) process.exit(7); return { ok: { double: pair, words } };") });
+  await process.line(/^✓ serving/);
+  await project.invoke("double", INPUT);
+  await process.complaint(
+    /^process\.exit was called at Double\.invoke \(src\/double\.ts:\d+:\d+\): throw an error instead$/m,
+  );
   assert.equal(await process.interrupt(), EXIT.done);
 });
 
