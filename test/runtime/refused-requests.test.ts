@@ -81,9 +81,9 @@ describe("a refused request", () => {
     );
     assert.equal(lines[0]?.fields.request, "r-1");
     const [unknown, metrics, method, , handshake] = lines.map(({ fields: { path, details } }) => [path, details]);
-    assert.deepEqual(unknown, [`/*${tool.target}/*`, undefined]);
+    assert.deepEqual(unknown, [`/*${tool.target}/*`, "no tool is at this path: GET /tools lists the tools"]);
     assert.deepEqual(metrics, ["/*", "SVC_ADMIN_ADDR serves this path"]);
-    assert.deepEqual(method, [tool.target, undefined]);
+    assert.deepEqual(method, [tool.target, "this path allows POST"]);
     assert.match(String(handshake?.[1]), /^a TLS handshake on a port without TLS/);
     assert.match(String(lines[6]?.fields.details), /JSON/, "why, also where the tool's decoder refused");
     const [first, ...rest] = summaries(server.log).map((groups) => groups.map(({ code, count }) => [code, count]));

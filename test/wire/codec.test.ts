@@ -231,8 +231,8 @@ describe("recursive unions", () => {
     assert.deepEqual(new ValueDecoder(root, definitions).read(Buffer.from(text)), value);
   });
 
-  it("report the position of a mismatch at any depth, at the same cost", () => {
-    const deepest = `${"next.".repeat(120)}x: expected a string or a number, got a boolean`;
+  it("report the start of the position of a mismatch at any depth", () => {
+    const deepest = `${"next.".repeat(8).slice(0, -1)}…: expected a string or a number, got a boolean`;
     const text = Buffer.from(JSON.stringify(nested(true)));
     assert.throws(
       () => new ValueDecoder(root, definitions).read(text),
