@@ -1,48 +1,16 @@
-/** A Redis that fails in the middle of a load: one scene, a fault for each row. No pair runs twice, and each gets its result. */
+/** A Redis that fails in the middle of a load. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { withRedis } from "../redis/installed.js";
-import { assertOnce, type LoadOptions, makePair } from "../redis/leaders.js";
+import { assertOnce, makePair } from "../redis/leaders.js";
 import { RedisServer } from "../redis/redis-server.js";
-import { FULL_ONLY, judged, outageMs, Scene, type SceneOptions, sized } from "../redis/scene.js";
+import { FULL_ONLY, Scene } from "../redis/scene.js";
 import { Sentinels } from "../redis/sentinel.js";
 import { TcpProxy } from "../redis/tcp-proxy.js";
-import { FULL, until } from "./harness.js";
-
-/** A pair is sent again while it runs, and up to some seconds after its end. */
-const LOAD: LoadOptions = {
-  pairs: sized(2_000),
-  copies: 3,
-  rate: FULL ? 200 : 100,
-  spreadMs: 3_000,
-  waitMs: [50, 1_500],
-};
-
-/** The servers of a row, and what happens to them at half time. */
-interface Row {
-  readonly scene?: SceneOptions;
-  strike(scene: Scene): Promise<unknown>;
-  end?(): Promise<unknown>;
-}
-
-type Strike = (redis: RedisServer) => Promise<unknown>;
-
-const row = (strike: Strike, scene: SceneOptions = {}) => ({ scene, strike: ({ redis }: Scene) => strike(redis) });
-
-const restart: Strike = async (redis) => {
-  await redis.kill();
-  await redis.start();
-};
-
-const pause =
-  (ms: number): Strike =>
-  async (redis) => {
-    redis.pause();
-    await sleep(ms);
-    redis.resume();
-  };
+import { until } from "./harness.js";
+import { pause, play, type Row, restart, row, type Strike, testFaults } from "./redis-faults.js";
 
 const flushScripts: Strike = async ({ client }) => {
   for (let round = 0; round < 20; round++) {
@@ -95,38 +63,8 @@ async function sentinels(strike: Strike): Promise<Row> {
   return { ...row(strike, { redis: group.servers[0] as RedisServer, url: group.url }), end: () => group.end() };
 }
 
-/** Plays the scene of a row with the load, and judges it. */
-async function play(
-  make: () => Row | Promise<Row>,
-  judge: (scene: Scene, struckAt: number) => Promise<void>,
-  load: LoadOptions = LOAD,
-): Promise<void> {
-  let made: Row | undefined;
-  let struckAt = 0;
-  await judged(
-    async () => {
-      await made?.end?.();
-      made = await make();
-      return Scene.start({ count: FULL ? 3 : 2, ...made.scene });
-    },
-    async (scene) => {
-      const loading = scene.leaders.run(load);
-      await scene.sent((load.pairs * (load.copies ?? 1)) / 2);
-      struckAt = performance.now();
-      await made?.strike(scene);
-      await loading;
-    },
-    (scene) => judge(scene, struckAt),
-  );
-  await made?.end?.();
-}
-
 describe("faults of a shared Redis under load", withRedis(), () => {
-  const durable = { redis: { directives: { appendonly: "yes", appendfsync: "everysec" } } };
-  for (const [name, { isFull = false, isOut, make }] of Object.entries({
-    "killed and restarted empty": { isOut: true, make: () => row(restart) },
-    "killed and restarted from its append-only file": { isOut: true, make: () => row(restart, durable) },
-    FLUSHALL: { isOut: true, make: () => row(({ client }) => client.flushall()) },
+  testFaults({
     "suspended for 2 s": { isOut: true, make: () => row(pause(2_000)) },
     "without its scripts": { isOut: false, make: () => row(flushScripts, { timeoutMs: 4_000 }) },
     "slower than the time limit of a command": { isOut: true, isFull: true, make: () => proxied(slow, 400) },
@@ -142,21 +80,7 @@ describe("faults of a shared Redis under load", withRedis(), () => {
       isFull: true,
       make: () => sentinels(pause(8_000)),
     },
-  } as Readonly<Record<string, { isFull?: boolean; isOut: boolean; make: () => Row | Promise<Row> }>>)) {
-    it(`${name}: each pair runs once`, isFull ? FULL_ONLY : {}, (t) =>
-      play(make, async (scene, struckAt) => {
-        const conflicts = await scene.metric("svc_replay_conflicts_total");
-        const found = scene.verdict(t, { outageMs: outageMs(scene.leaders, struckAt), conflicts });
-        assertOnce(found);
-        assert.equal(conflicts, 0);
-        if (isOut) assert.ok((found.counts["503 replay_store_unavailable"] ?? 0) > 0, "new runs wait");
-        else assert.equal(await scene.metric("svc_replay_store_errors_total", 'reason="refused"'), 0);
-        for (const gauge of ["svc_replay_running", "svc_replay_pending_writes"]) {
-          await until(async () => (await scene.metric(gauge)) === 0, `nothing left of ${gauge}`);
-        }
-      }),
-    );
-  }
+  });
 
   it("without a grace period and without repeated registrations, pairs run twice", () =>
     play(
