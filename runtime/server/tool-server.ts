@@ -7,6 +7,7 @@ import { ENV_TOOLKIT_CONFIG_PATH, otherVersion, replayTtlOf, ToolkitRuntimeConfi
 import { ENV_REDIS_URL, numberSetting, REDIS_SETTINGS } from "../config/environment.js";
 import type { ListenAddress } from "../config/listen-address.js";
 import { displayVariable, strayVariables } from "../config/stray-variables.js";
+import { vulnerableNode } from "../internal/node-version.js";
 import { endsWithin } from "../time-limit.js";
 import { SvcTool } from "../tool.js";
 import { AllowedOrigins } from "./call/allowed-origins.js";
@@ -97,6 +98,7 @@ export async function prepareTools(
   });
   const store = shared ?? new ReplayMemory({ maxBytes: memory.replay });
   checkUnsigned(config, options, { endpoint, log });
+  if (vulnerableNode !== undefined) log.warn(vulnerableNode);
   if (signed) requireConfigEntries(tools, config, log);
   else warnOfUncalledAuthorize(tools, log);
   logConfigWarnings(config, log);

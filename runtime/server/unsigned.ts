@@ -9,7 +9,6 @@ import { ENV_ALLOW_UNSIGNED, ENV_UNSIGNED_RESULTS } from "../config/environment.
 import { authorityOf, type ListenAddress } from "../config/listen-address.js";
 import { displayVariable, type StrayVariable, strayVariables } from "../config/stray-variables.js";
 import { textKind } from "../described-text.js";
-import { vulnerableNode } from "../internal/node-version.js";
 import type { UnsignedResults } from "./call/content-negotiation.js";
 import { StartupError } from "./errors/startup-error.js";
 import type { ServerLogger } from "./log/safe-logger.js";
@@ -20,8 +19,8 @@ const REQUIRE = "set SVC_TOOLKIT_CONFIG_PATH to a configuration that requires si
 const ASK = `allow unsigned calls explicitly: ${ENV_ALLOW_UNSIGNED}=1, allowUnsigned: true in code, or "mode": "disabled" in the configuration`;
 
 /**
- * Warns about environment variables that are probably misspelt and about a vulnerable Node.js, and checks whether tools
- * may be served without signatures.
+ * Warns about environment variables that are probably misspelt, and checks whether tools may be served without
+ * signatures.
  *
  * @param endpoint address of the listener; undefined if the application owns it
  * @throws {@link StartupError} if a server without signatures is probably unintended
@@ -37,7 +36,6 @@ export function checkUnsigned(
   const misspelt = strays.find(({ meansConfig }) => meansConfig);
   if (hasNone && !isAsked && misspelt !== undefined) throw new StartupError(misspeltPath(misspelt));
   warnOfStrays(strays, log);
-  if (vulnerableNode !== undefined) log.warn(vulnerableNode);
   if (config.signedHttpIsRequired()) return;
   if (!isAsked && endpoint !== undefined && !isLoopback(endpoint.host)) {
     throw new StartupError(

@@ -63,8 +63,8 @@ export function checkConstruction(
 }
 
 /**
- * Reports parameters by which `authorize` misses the input, and values that it returns. Looks at its statements too, because `any` conforms to a return type of
- * `Promise<void>`.
+ * Reports parameters by which `authorize` misses the input, and values that it returns. Looks at its statements too,
+ * because `any` conforms to a return type of `Promise<void>`.
  */
 export function checkAuthorize(program: Program, node: ClassNode, name: string, report: Report): void {
   const { checker, wrap } = program;

@@ -71,7 +71,7 @@ export class ResultSigner {
       ...auth,
       fqn: tool.fqn,
       time: new Date(),
-      headerPrefix: names.version.slice(0, -"Sig-V".length),
+      headerPrefix: names.prefix,
       leaderPublicKey: leaderKey.bytes,
       ports: tool.contract.input,
       commitments,

@@ -3,7 +3,8 @@
  * system kill the process.
  *
  * The memory limit is that of the container or machine, unless one is set. V8's heap and Node itself are subtracted;
- * replay memory, bodies, connections and answers, also those that tools read, share the rest. The decoded values of calls are part of the heap.
+ * replay memory, bodies, connections and answers, also those that tools read, share the rest. The decoded values of
+ * calls are part of the heap.
  */
 
 import { totalmem } from "node:os";
