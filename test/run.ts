@@ -32,7 +32,8 @@ const FULL = process.env.SVC_TEST_FULL === "1";
 const TIERS = ["test", "e2e", "all"] as const;
 type Tier = (typeof TIERS)[number];
 /**
- * Seconds of processor time that a file may use, by tier: about twice what the dearest file needs on two slow cores. The long forms of a full run have no bound.
+ * Seconds of processor time that a file may use, by tier: about twice what the dearest file needs on two slow cores. The
+ * long forms of a full run have no bound.
  */
 const CPU_LIMITS: Readonly<Record<Exclude<Tier, "all">, number>> = { test: 30, e2e: 120 };
 

@@ -62,7 +62,6 @@ export function isLeaderId(text: string): boolean {
 
 /** Header names of the protocol, with one prefix. */
 export class SignatureHeaders {
-  readonly prefix: string;
   readonly version: string;
   readonly leaderId: string;
   readonly leaderKeyId: string;
@@ -83,7 +82,6 @@ export class SignatureHeaders {
         `headerPrefix: expected letters, digits and hyphens that end in a hyphen, such as ${DEFAULT_HEADER_PREFIX}`,
       );
     }
-    this.prefix = prefix;
     this.version = `${prefix}Sig-V`;
     this.leaderId = `${prefix}Leader-Id`;
     this.leaderKeyId = `${prefix}Leader-Key-Id`;

@@ -71,7 +71,7 @@ export class ResultSigner {
       ...auth,
       fqn: tool.fqn,
       time: new Date(),
-      headerPrefix: names.prefix,
+      headerPrefix: names.version.slice(0, -"Sig-V".length),
       leaderPublicKey: leaderKey.bytes,
       ports: tool.contract.input,
       commitments,
