@@ -192,6 +192,10 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
       const answer = other.page.getByRole("region", { name: "Result" });
       await other.page.getByRole("button", { name: "Call unsigned" }).click();
       await answer.waitFor();
+      // The region may still show the call of the width before.
+      if (width < 900) {
+        await other.page.waitForFunction("document.querySelector('#request-title').getBoundingClientRect().y < 0");
+      }
       await unfold(other.page);
       const wide = await other.page.evaluate<number>("document.documentElement.scrollWidth");
       assert.ok(wide <= width, `${wide} of ${width} px`);
