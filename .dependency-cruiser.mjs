@@ -132,7 +132,7 @@ const LAYERS = [
     name: "storage",
     files: "runtime/storage/* runtime/storage/dev/* runtime/storage/http/* runtime/storage/journal/*",
     below: "wire fqn leader",
-    packages: "@mysten/walrus-wasm fs-native-extensions",
+    packages: "@mysten/walrus-wasm",
     node: "child_process crypto fs/promises http https module net os path stream/consumers timers/promises url util",
   },
   {

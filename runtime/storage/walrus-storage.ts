@@ -117,7 +117,7 @@ interface UploadJob {
  *     publisher: { url: "https://publisher.example" },
  *     aggregator: { url: "https://aggregator.example" },
  *     epochs: 5,
- *     journal: await FileJournal.open("uploads.journal"),
+ *     journal: await FileJournal.open("uploads"),
  *   });
  * ```
  */

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { after, before, beforeEach, describe, test } from "node:test";
 import type { Codec } from "#client/wire/codec/contract.js";
 import { type DataRef, NexusData, NexusValue, OffchainToolOutput, portJson, WireFault } from "#runtime/index.js";
 import { JsonText, LeaderClient, LeaderError, publicKeyOf, type Receipt, readReceipt } from "#runtime/leader.js";
@@ -81,10 +81,9 @@ beforeEach(async () => {
   store.clearFaults();
   store.requests.length = 0;
   store.created = 0;
-  journal = await FileJournal.open(join(directory, `${journals++}.journal`));
+  journal = await FileJournal.open(join(directory, `${journals++}-journal`));
   storage = storageOf({ journal });
 });
-afterEach(() => journal.close());
 
 function storageOf(options: Partial<WalrusStorageOptions>): WalrusStorage {
   const deadlines = { connectMs: 60_000, progressMs: 60_000, totalMs: 120_000 };

@@ -1,24 +1,17 @@
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
-import { type FileHandle, mkdir, mkdtemp, open, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { open, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, describe, mock, test } from "node:test";
+import { describe, mock, test } from "node:test";
 import { FileJournal, StorageError, type UploadEntry } from "#runtime/storage/index.js";
-import { atEnd } from "../teardown.js";
+import { scratchFolder } from "../scratch-folder.js";
 
-let directory: string;
-before(async () => {
-  directory = await mkdtemp(join(tmpdir(), "svc-journal-"));
-});
-after(() => rm(directory, { recursive: true, force: true }));
+const directory = scratchFolder();
+let journals = 0;
+const freshPath = () => join(directory, `${journals++}`);
 
-let files = 0;
-const freshPath = () => join(directory, `${files++}.journal`);
-
+const [A, B, C] = ["a", "b", "c"].map((digit) => digit.repeat(64)) as [string, string, string];
 const entry = (key: string, change: Partial<UploadEntry> = {}): UploadEntry => ({
   key,
   state: "intent",
@@ -29,291 +22,191 @@ const entry = (key: string, change: Partial<UploadEntry> = {}): UploadEntry => (
   ...change,
 });
 
-const refused = (path: string, message: RegExp) =>
-  assert.rejects(FileJournal.open(path), (error: unknown) => {
+const refused = (work: Promise<unknown>, message: RegExp) =>
+  assert.rejects(work, (error: unknown) => {
     assert.ok(error instanceof StorageError);
     assert.equal(error.code, "journal_failed");
     assert.match(error.message, message);
     return true;
   });
 
-/** A process that opens the journal, says its process id and how that went, and then keeps it. */
-async function holderOf(path: string, command: string, args: readonly string[]) {
-  const script = `
-    import { FileJournal } from ${JSON.stringify(import.meta.resolve("#runtime/storage/index.js"))};
-    const said = await FileJournal.open(process.argv[1]).then(() => "has it", ({ message }) => message);
-    console.log(process.pid + " " + said);
-    setInterval(() => {}, 1000);
-  `;
-  const child = spawn(command, [...args, "--input-type=module", "-e", script, path], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const ended = once(child, "exit");
-  const kill = async () => {
-    child.kill("SIGKILL");
-    await ended;
-  };
-  atEnd(() => child.kill("SIGKILL"));
-  let said = "";
-  child.stdout.setEncoding("utf8");
-  for await (const text of child.stdout) {
-    said += text;
-    if (said.includes("\n")) break;
-  }
-  return { said: said.trim(), pid: child.pid as number, kill };
-}
-
-/** When this process started, in ticks since boot: what a lock file once named. */
-function startTicks(): string {
-  try {
-    return readFileSync("/proc/self/stat", "latin1").split(") ")[1]?.split(" ")[19] ?? "0";
-  } catch {
-    return "0";
-  }
-}
-
-/** What all open files inherit from. */
-async function fileHandles(): Promise<FileHandle> {
-  const handle = await open(directory);
-  await handle.close();
-  return Object.getPrototypeOf(handle) as FileHandle;
-}
-
-async function reopened(path: string): Promise<readonly UploadEntry[]> {
-  const journal = await FileJournal.open(path);
-  const entries = await journal.list();
-  await journal.close();
-  return entries;
-}
+const keysOf = async (journal: FileJournal) => (await journal.list()).map(({ key }) => key).sort();
+const reopened = async (path: string) => keysOf(await FileJournal.open(path));
 
 describe("upload journal", () => {
   test("keeps the last entry of each key over a restart", async () => {
     const path = freshPath();
     const journal = await FileJournal.open(path);
-    await journal.put(entry("a"));
-    await journal.put(entry("b"));
-    await journal.put(entry("a", { state: "stored", blobId: "x" }));
-    await journal.put(entry("c"));
-    await journal.remove("b");
-    await journal.remove("unknown");
-    assert.deepEqual(await journal.get("a"), entry("a", { state: "stored", blobId: "x" }));
-    assert.equal(await journal.get("b"), undefined);
-    await journal.close();
-    assert.deepEqual(await reopened(path), [entry("a", { state: "stored", blobId: "x" }), entry("c")]);
-    // Whoever can open the lock can hold it.
-    for (const each of [path, `${path}.lock`]) assert.equal((await stat(each)).mode & 0o777, 0o600, each);
+    const stored = entry(A, { state: "stored", blobId: "x" });
+    await journal.put(entry(A));
+    await journal.put(entry(B));
+    await journal.put(stored);
+    await journal.put(entry(C));
+    await journal.remove(B);
+    await journal.remove("d".repeat(64));
+    assert.deepEqual(await journal.get(A), stored);
+    assert.equal(await journal.get(B), undefined);
+    const again = await FileJournal.open(path);
+    assert.deepEqual(await keysOf(again), [A, C]);
+    assert.deepEqual(await again.get(A), stored);
+    assert.equal((await stat(path)).mode & 0o777, 0o700);
+    assert.deepEqual((await readdir(path)).sort(), [`${A}.json`, `${C}.json`, "owner"]);
+    for (const name of await readdir(path)) assert.equal((await stat(join(path, name))).mode & 0o777, 0o600, name);
   });
 
-  test("an incomplete last line is dropped, wherever it ends", async () => {
+  test("a key that is not a hash names no file", async () => {
     const path = freshPath();
     const journal = await FileJournal.open(path);
-    await journal.put(entry("kept"));
-    const whole = (await readFile(path)).length;
-    await journal.put(entry("torn"));
-    await journal.close();
-    const bytes = await readFile(path);
-    // All around the borders of lines, some in between.
-    for (let length = 0; length < bytes.length; length++) {
-      if (length % 17 !== 0 && [0, 29, whole, bytes.length].every((at) => Math.abs(length - at) > 2)) continue;
-      await writeFile(path, bytes.subarray(0, length));
-      const again = await FileJournal.open(path);
-      const keys = (await again.list()).map(({ key }) => key);
-      assert.deepEqual(keys, length >= whole ? ["kept"] : [], `cut at ${length}`);
-      // What is written next is found again.
-      await again.put(entry("next"));
-      await again.close();
-      assert.ok(
-        (await reopened(path)).some(({ key }) => key === "next"),
-        `cut at ${length}`,
-      );
+    await writeFile(join(directory, "other.json"), "kept");
+    for (const key of ["../other", "", A.toUpperCase(), `${A}\n`]) {
+      await refused(journal.put(entry(key)), /expected a key of 64 hex digits$/);
+      await refused(journal.get(key), /expected a key of 64 hex digits$/);
+      await refused(journal.remove(key), /expected a key of 64 hex digits$/);
     }
-    // A last line that is whole and wrong is torn as well: blocks may reach the disk in any order.
-    await writeFile(path, Buffer.concat([bytes.subarray(0, -3), Buffer.from("?}\n")]));
-    assert.deepEqual(
-      (await reopened(path)).map(({ key }) => key),
-      ["kept"],
-    );
+    assert.equal(await readFile(join(directory, "other.json"), "utf8"), "kept");
   });
 
-  test("a file damaged before its last line, and a file that is not a journal, are refused and not changed", async () => {
+  test("an incomplete or foreign file of an upload is refused and not changed, wherever it ends", async () => {
     const path = freshPath();
     const journal = await FileJournal.open(path);
-    await journal.put(entry("a"));
-    await journal.put(entry("b"));
-    await journal.close();
-    const bytes = await readFile(path);
-    bytes[60] = (bytes[60] ?? 0) ^ 1;
-    await writeFile(path, bytes);
-    await refused(
-      path,
-      /^upload journal: is damaged in line 2: move the file to another place and keep it, because it lists uploads that were paid for$/,
-    );
-    assert.deepEqual(await readFile(path), bytes);
-    const other = freshPath();
-    for (const text of ["a note", "a much longer note about something else entirely\n"]) {
-      await writeFile(other, text);
-      await refused(other, /is not an upload journal$/);
-      assert.equal(await readFile(other, "utf8"), text);
+    await journal.put(entry(A));
+    await journal.put(entry(B));
+    const file = join(path, `${A}.json`);
+    const whole = await readFile(file);
+    const torn = Array.from(whole, (_, length) => whole.subarray(0, length));
+    const damaged = [Buffer.alloc(whole.length), Buffer.from("a note\n"), Buffer.from("null"), Buffer.from("{}")];
+    const other = await readFile(join(path, `${B}.json`));
+    for (const bytes of [...torn, ...damaged, other]) {
+      await writeFile(file, bytes);
+      const message = /^upload journal: a{64}\.json is damaged: move the file to another place and keep it/;
+      await refused(FileJournal.open(path), message);
+      await refused(journal.get(A), message);
+      await refused(journal.list(), message);
+      assert.deepEqual(await readFile(file), bytes);
     }
-    await refused(join(directory, "missing", "journal"), /its directory cannot be found \(ENOENT\)/);
-    await refused(directory, /cannot be opened \(EISDIR\)/);
-    const nowhere = freshPath();
-    await mkdir(`${nowhere}.lock`);
-    await refused(nowhere, /cannot be locked \(EISDIR\)$/);
+    await rm(file);
+    assert.deepEqual(await reopened(path), [B]);
   });
 
-  test("only one at a time can open it, by whatever path", async () => {
+  test("files of a crash are removed, and foreign files are ignored and kept", async () => {
     const path = freshPath();
-    const journal = await FileJournal.open(path);
-    await refused(path, /is already open/);
+    const left = await FileJournal.open(path);
+    await left.put(entry(A));
+    const id = await readFile(join(path, "owner"), "utf8");
+    for (const name of [`${B}.json.${id}.tmp`, `owner.${id}.tmp`]) await writeFile(join(path, name), "{");
+    const foreign = ["lost+found", "notes.json", "notes.tmp", `${B}.json.orig`, B, `${C}json`];
+    for (const name of foreign) await writeFile(join(path, name), "a note");
+    assert.deepEqual(await reopened(path), [A]);
+    assert.deepEqual((await readdir(path)).sort(), [...foreign, `${A}.json`, "owner"].sort());
+  });
+
+  test("a path that is no directory, or has no parent, is refused", async () => {
+    const file = freshPath();
+    await writeFile(file, "a note");
+    await refused(FileJournal.open(file), /its directory cannot be opened \(ENOTDIR\)$/);
+    assert.equal(await readFile(file, "utf8"), "a note");
+    await refused(FileJournal.open(join(directory, "missing", "journal")), /cannot be opened \(ENOENT\)$/);
+    const removed = freshPath();
+    const journal = await FileJournal.open(removed);
+    await rm(removed, { recursive: true });
+    await refused(journal.put(entry(A)), /cannot be written \(ENOENT\)$/);
+    await refused(journal.list(), /its directory cannot be read \(ENOENT\)$/);
+  });
+
+  test("only the journal that was opened last can write, by whatever path it was opened", async () => {
+    const path = freshPath();
     const link = freshPath();
+    const first = await FileJournal.open(path);
+    await first.put(entry(A));
     await symlink(path, link);
-    await refused(link, /is already open/);
-    await journal.close();
-    await assert.rejects(journal.put(entry("late")), /is closed/);
-    // The lock belongs to an open file of a process: the content of the lock file means nothing.
-    for (const text of ["", "2147483646 7\n", `${process.pid} ${startTicks()} 0\n`]) {
-      await writeFile(`${path}.lock`, text);
-      assert.deepEqual(await reopened(path), []);
-    }
+    const second = await FileJournal.open(link);
+    await second.put(entry(B));
+    await refused(first.put(entry(A, { state: "stored" })), /was opened again: use one directory per storage$/);
+    await refused(first.remove(B), /was opened again/);
+    assert.deepEqual(await keysOf(second), [A, B]);
+    assert.equal((await second.get(A))?.state, "intent");
+    const script = `
+      import { FileJournal } from ${JSON.stringify(import.meta.resolve("#runtime/storage/index.js"))};
+      const journal = await FileJournal.open(process.argv[1]);
+      await journal.put({ key: "${C}" });
+    `;
+    const { status } = spawnSync(process.execPath, ["--input-type=module", "-e", script, path], { stdio: "inherit" });
+    assert.equal(status, 0);
+    await refused(second.put(entry(B)), /was opened again/);
+    assert.deepEqual(await keysOf(second), [A, B, C]);
   });
 
-  test("of several that open it at once, one succeeds", async () => {
+  test("of several that are opened at once, one can write", async () => {
     for (let round = 0; round < 20; round++) {
       const path = freshPath();
       const opened = await Promise.allSettled(Array.from({ length: 4 }, () => FileJournal.open(path)));
       const journals = opened.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
-      assert.equal(journals.length, 1, `round ${round}`);
-      await journals[0]?.close();
+      const written = await Promise.allSettled(journals.map((journal) => journal.put(entry(A))));
+      assert.equal(written.filter(({ status }) => status === "fulfilled").length, 1, `round ${round}`);
     }
   });
 
-  test("a refused journal releases its lock", async () => {
-    const path = freshPath();
-    await writeFile(path, "a note");
-    await refused(path, /is not an upload journal$/);
-    await rm(path);
-    assert.deepEqual(await reopened(path), []);
-  });
-
-  test("a stopped process keeps the lock; a killed one loses it at once", async () => {
-    const path = freshPath();
-    const holder = await holderOf(path, process.execPath, []);
-    try {
-      process.kill(holder.pid, "SIGSTOP");
-      await refused(path, /is already open/);
-    } finally {
-      await holder.kill();
-    }
-    assert.deepEqual(await reopened(path), []);
-  });
-
-  test("of two containers on one volume, both with process id 1, only one can open it", async (context) => {
-    const unshare = ["--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"];
-    const { error, status, stderr } = spawnSync("unshare", [...unshare, "true"], { encoding: "utf8" });
-    if (error !== undefined || status !== 0) {
-      context.skip(`NOT TESTED: a process namespace cannot be made here: ${error?.message ?? stderr.trim()}`);
-      return;
-    }
-    const path = freshPath();
-    const first = await holderOf(path, "unshare", [...unshare, process.execPath]);
-    try {
-      assert.equal(first.said, "1 has it");
-      const second = await holderOf(path, "unshare", [...unshare, process.execPath]);
-      await second.kill();
-      assert.match(second.said, /^1 upload journal: is already open/);
-    } finally {
-      await first.kill();
-    }
-  });
-
-  test("a write resolves when it is on disk", async () => {
+  test("a write is on disk before it replaces the old entry, and the directory before the write resolves", async () => {
     const path = freshPath();
     const journal = await FileJournal.open(path);
-    const files = await fileHandles();
-    const { datasync } = files;
-    let onSync: () => Promise<void> = async () => {};
-    const calls: string[] = [];
-    const mocked = mock.method(files, "datasync", async function (this: FileHandle) {
-      calls.push(await readFile(path, "utf8"));
-      await onSync();
-      await datasync.call(this);
-    });
-    try {
-      for (const write of [() => journal.put(entry("a")), () => journal.remove("a")]) {
-        let release = () => {};
-        const reached = new Promise<void>((resolve) => {
-          onSync = () => {
-            resolve();
-            return new Promise((go) => {
-              release = go;
-            });
-          };
-        });
-        let done = false;
-        const written = write().then(() => {
-          done = true;
-        });
-        await Promise.race([reached, written]);
-        assert.equal(done, false, "resolved without the disk's word");
-        release();
-        await written;
-      }
-      // Both lines were in the file when the disk was asked.
-      assert.deepEqual(
-        calls.map((text) => text.split("\n").length - 1),
-        [2, 3],
-      );
-      onSync = () => Promise.reject(Object.assign(new Error("no"), { code: "EIO" }));
-      await assert.rejects(journal.put(entry("b")), /cannot be written \(EIO\)/);
-    } finally {
-      mocked.mock.restore();
-      await journal.close();
-    }
-    assert.deepEqual(await reopened(path), []);
-  });
-
-  test("a rewritten file is synced before it replaces the old one, and the folder afterwards", async () => {
-    const path = freshPath();
-    const files = await fileHandles();
+    const handle = await open(path);
+    await handle.close();
+    const files = Object.getPrototypeOf(handle) as typeof handle;
     const { sync } = files;
+    const file = join(path, `${A}.json`);
     const synced: string[] = [];
-    const mocked = mock.method(files, "sync", async function (this: FileHandle) {
+    let fails = "";
+    const mocked = mock.method(files, "sync", async function (this: typeof handle) {
       const what = (await this.stat()).isDirectory() ? "directory" : "file";
-      synced.push(`${what}, ${existsSync(`${path}.next`) ? "before" : "after"} the rename`);
+      synced.push(`${what}, ${existsSync(file) ? "after" : "before"} the rename`);
+      if (fails === what) throw Object.assign(new Error("no"), { code: "EIO" });
       await sync.call(this);
+      synced.push("done");
     });
     try {
-      const journal = await FileJournal.open(path);
-      const padding = randomBytes(400_000).toString("hex");
-      for (let i = 0; i < 4; i++) await journal.put(entry("k", { blobId: `${i}${padding}` }));
-      await journal.close();
+      await journal.put(entry(A));
+      assert.deepEqual(synced, ["file, before the rename", "done", "directory, after the rename", "done"]);
+      synced.length = 0;
+      await journal.remove(A);
+      assert.deepEqual(synced, ["directory, before the rename", "done"]);
+      for (fails of ["file", "directory"]) await refused(journal.put(entry(B)), /cannot be written \(EIO\)$/);
+      await refused(journal.remove(B), /cannot be written \(EIO\)$/);
+      fails = "";
+      await journal.put(entry(B, { state: "stored" }));
     } finally {
       mocked.mock.restore();
     }
-    assert.deepEqual(synced, ["directory, after the rename", "file, before the rename", "directory, after the rename"]);
-    assert.equal((await reopened(path)).length, 1);
+    assert.deepEqual(await reopened(path), [B]);
   });
 
-  test("outdated lines are dropped above 1 MiB; current lines never are", async () => {
+  test("a write that fails keeps the old entry, and later writes succeed", async (context) => {
     const path = freshPath();
     const journal = await FileJournal.open(path);
-    const padding = randomBytes(30_000).toString("hex");
-    await journal.put(entry("live"));
-    for (let i = 0; i < 40; i++) await journal.put(entry(`k${i % 4}`, { blobId: `${i}${padding}` }));
-    const { size } = await stat(path);
-    assert.ok(size < 1_700_000, `${size}`);
-    await journal.close();
-    const entries = await reopened(path);
-    assert.deepEqual(entries.map(({ key }) => key).sort(), ["k0", "k1", "k2", "k3", "live"]);
-    assert.equal(entries.find(({ key }) => key === "k3")?.blobId, `39${padding}`);
+    await journal.put(entry(A));
+    const handle = await open(path);
+    await handle.close();
+    const files = Object.getPrototypeOf(handle) as typeof handle;
+    const full = Object.assign(new Error("full"), { code: "ENOSPC" });
+    // Writes the first half, like a disk that is full.
+    const mocked = context.mock.method(files, "writeFile", async function (this: typeof handle, text: string) {
+      await this.write(text.slice(0, text.length / 2));
+      throw full;
+    });
+    await refused(journal.put(entry(A, { state: "stored" })), /cannot be written \(ENOSPC\)$/);
+    await refused(journal.put(entry(B)), /cannot be written \(ENOSPC\)$/);
+    await journal.remove(C);
+    assert.deepEqual(await keysOf(journal), [A]);
+    mocked.mock.restore();
+    assert.equal((await journal.get(A))?.state, "intent");
+    await journal.put(entry(B));
+    assert.deepEqual(await reopened(path), [A, B]);
+    assert.ok(!readdirSync(path).some((name) => name.endsWith(".tmp")));
   });
 
   test("concurrent writes keep their order", async () => {
     const path = freshPath();
     const journal = await FileJournal.open(path);
-    await Promise.all(Array.from({ length: 50 }, (_, i) => journal.put(entry("k", { size: i }))));
-    await journal.close();
-    assert.equal((await reopened(path))[0]?.size, 49);
+    await Promise.all(Array.from({ length: 50 }, (_, i) => journal.put(entry(A, { size: i }))));
+    assert.equal((await journal.get(A))?.size, 49);
   });
 });

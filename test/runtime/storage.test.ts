@@ -143,16 +143,15 @@ describe("upload", () => {
   });
 
   test("equal content uploaded at the same time is sent once", async () => {
-    const journal = await FileJournal.open(join(directory, "same-time.journal"));
+    const journal = await FileJournal.open(join(directory, "same-time-journal"));
     const storage = storageOf(store, { journal });
     const blobs = await Promise.all(Array.from({ length: 4 }, () => storage.upload(text("same"))));
     assert.equal(store.count("PUT"), 1);
     assert.deepEqual(blobs.map(({ origin }) => origin).sort(), ["created", "recovered", "recovered", "recovered"]);
-    await journal.close();
   });
 
   test("the journal entry of an upload with other terms is not returned", async () => {
-    const journal = await FileJournal.open(join(directory, "terms.journal"));
+    const journal = await FileJournal.open(join(directory, "terms-journal"));
     const content = text("terms");
     const terms = [{ deletable: true }, { deletable: false }, {}, { epochs: 6 }, { sendObjectTo: "0xabc" }];
     const keys = new Set<string>();
@@ -162,11 +161,10 @@ describe("upload", () => {
       keys.add(key);
     }
     assert.equal(keys.size, terms.length);
-    await journal.close();
   });
 
   test("a deletable blob is not returned for a permanent upload, even after retries", async () => {
-    const journal = await FileJournal.open(join(directory, "permanent.journal"));
+    const journal = await FileJournal.open(join(directory, "permanent-journal"));
     const content = text("permanent");
     const blobId = substituteBlobId(content);
     await storageOf(store, { deletable: true }).upload(content);
@@ -187,11 +185,10 @@ describe("upload", () => {
     assert.ok(left !== undefined);
     await permanent.settle(left);
     assert.equal((await permanent.upload(content)).origin, "certified", "asked for anew");
-    await journal.close();
   });
 
   test("every object bought for the same content stays listed", async () => {
-    const journal = await FileJournal.open(join(directory, "bought.journal"));
+    const journal = await FileJournal.open(join(directory, "bought-journal"));
     const storage = storageOf(store, { journal, retries: { attempts: 1 } });
     const content = text("bought");
     const objects = ["1", "2", "3"].map((digit) => `0x${digit.repeat(64)}`);
@@ -210,7 +207,6 @@ describe("upload", () => {
     }
     const [left] = await storage.recover();
     assert.deepEqual([left?.earlierObjectIds, left?.objectId], [objects.slice(0, 2), objects[2]]);
-    await journal.close();
   });
 
   test("an answer that violates the publisher's interface is refused", async () => {

@@ -21,7 +21,7 @@ const TOOLS = ["io.report.render@1", "io.report.audit@1"];
 const leader = { id: "demo-leader", keyId: 0, key: randomBytes(32) };
 const toolKey = randomBytes(32);
 const directory = mkdtempSync(join(tmpdir(), "svc-report-"));
-const journalPath = join(directory, "uploads.journal");
+const journalPath = join(directory, "uploads");
 let server: ChildProcess | undefined;
 
 process.once("exit", () => {
@@ -90,7 +90,6 @@ async function demo(): Promise<void> {
   expect(lost !== undefined && more.length === 0, "expected one upload that was not returned");
   expect(lost?.paid === "maybe", "expected it to be perhaps paid");
   say("journal", `what was returned is settled; one upload of ${mib(lost?.size ?? 0)} is not, paid: ${lost?.paid}`);
-  await journal.close();
 }
 
 /** Starts the generated server as an operator would, with endpoints, journal and credentials in its environment. */

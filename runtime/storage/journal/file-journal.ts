@@ -1,207 +1,129 @@
 /**
- * Upload journal in one append-only file. Each line has a checksum (16 hex digits of SHA-256) and a JSON text: an
- * entry, or `{"removed":KEY}`. A line is valid when it is complete and on disk. An incomplete last line, left by a
- * crash, is dropped when the file is opened.
+ * Upload journal in a directory, with one JSON file for each upload. A file is replaced by a rename, so after a crash or
+ * on a full disk it has the old or the new entry. The file `owner` names the last `FileJournal` that opened the
+ * directory; only this one writes. Files with other names are ignored.
  */
 
-import { type FileHandle, open, readFile, realpath, rename, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { basename, dirname, join } from "node:path";
-import { sha256 } from "svc-client/internal/wire/signature/hash";
+import { randomUUID } from "node:crypto";
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { StorageError, systemCode } from "../storage-error.js";
 import type { UploadEntry, UploadJournal } from "./journal.js";
 
-const HEADER = "svc-runtime upload journal 1\n";
-/** The file is compacted when its outdated lines exceed this size, in bytes, and the size of the current lines. */
-const COMPACT_BYTES = 1024 * 1024;
+const KEY = /^[0-9a-f]{64}$/;
+/** File that a crash left before its rename. */
+const TEMPORARY = /^(?:owner|[0-9a-f]{64}\.json)\.[0-9a-f-]{36}\.tmp$/;
 
 export class FileJournal implements UploadJournal {
-  readonly #entries = new Map<string, UploadEntry>();
+  readonly #directory: string;
+  readonly #id = randomUUID();
   #queue: Promise<unknown> = Promise.resolve();
-  #broken = false;
-  #liveBytes = 0;
 
-  readonly #path: string;
-  readonly #lock: FileHandle;
-  #file: FileHandle;
-  #length: number;
-
-  private constructor(path: string, lock: FileHandle, file: FileHandle, length: number) {
-    this.#path = path;
-    this.#lock = lock;
-    this.#file = file;
-    this.#length = length;
+  private constructor(directory: string) {
+    this.#directory = directory;
   }
 
   /**
-   * Opens or creates the journal (mode 0600). Its directory must exist, on a file system with a reliable `fsync`.
+   * Opens or creates the directory (mode 0700), on a file system with a reliable `fsync`. A journal that was opened in
+   * this directory before, here or in another process or container, can no longer write.
    *
-   * @throws {@link StorageError} `journal_failed`: the journal is already open, here or in another process or
-   * container; the file is not a journal; or it is damaged before its last line
+   * @throws {@link StorageError} `journal_failed`: the directory cannot be used, or the file of an upload is damaged
    */
   static async open(path: string): Promise<FileJournal> {
-    const real = await resolvePath(path);
-    const lock = await lockFile(`${real}.lock`);
-    let file: FileHandle | undefined;
+    const directory = resolve(path);
+    const journal = new FileJournal(directory);
     try {
-      file = await open(real, "a+", 0o600);
-      const bytes = await readFile(real);
-      const journal = new FileJournal(real, lock, file, bytes.length);
-      await journal.#load(bytes);
-      return journal;
+      const created = await mkdir(directory, { mode: 0o700 }).then(() => true, absentFor("EEXIST"));
+      if (created) await syncDirectory(dirname(directory));
+      for (const name of await readdir(directory)) {
+        if (TEMPORARY.test(name)) await rm(join(directory, name), { force: true });
+      }
+      await journal.#replace("owner", journal.#id);
     } catch (error) {
-      await file?.close();
-      await lock.close();
-      throw error instanceof StorageError ? error : journalError("cannot be opened", error);
+      throw journalError("its directory cannot be opened", error);
     }
+    await journal.list();
+    return journal;
   }
 
   async get(key: string): Promise<UploadEntry | undefined> {
-    return this.#entries.get(key);
+    const name = fileName(key);
+    let entry: UploadEntry | undefined;
+    try {
+      const text = await readFile(join(this.#directory, name), "utf8").catch(absentFor("ENOENT"));
+      if (text === undefined) return undefined;
+      entry = JSON.parse(text) as UploadEntry;
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw journalError(`${name} cannot be read`, error);
+    }
+    if (entry?.key === key) return entry;
+    const remedy = "move the file to another place and keep it, because its upload may have been paid for";
+    throw journalError(`${name} is damaged: ${remedy}`);
   }
 
   async list(): Promise<readonly UploadEntry[]> {
-    return [...this.#entries.values()];
+    const names = await readdir(this.#directory).catch((error: unknown) => {
+      throw journalError("its directory cannot be read", error);
+    });
+    const entries: UploadEntry[] = [];
+    for (const name of names) {
+      const key = name.slice(0, -".json".length);
+      const entry = KEY.test(key) && name === fileName(key) ? await this.get(key) : undefined;
+      if (entry !== undefined) entries.push(entry);
+    }
+    return entries;
   }
 
   put(entry: UploadEntry): Promise<void> {
-    return this.#enqueue(async () => {
-      await this.#append(recordLine(entry));
-      this.#entries.set(entry.key, entry);
-    });
+    return this.#write(() => this.#replace(fileName(entry.key), JSON.stringify(entry)));
   }
 
   remove(key: string): Promise<void> {
-    return this.#enqueue(async () => {
-      if (!this.#entries.has(key)) return;
-      await this.#append(recordLine({ removed: key }));
-      this.#entries.delete(key);
+    return this.#write(async () => {
+      await rm(join(this.#directory, fileName(key)), { force: true });
+      await syncDirectory(this.#directory);
     });
   }
 
-  /** Waits for pending writes, then closes the file and releases its lock. */
-  close(): Promise<void> {
-    return this.#enqueue(async () => {
-      this.#broken = true;
+  /** Runs one change after another, so that the last `put` of a key is the one that is kept. */
+  #write(change: () => Promise<void>): Promise<void> {
+    const written = this.#queue.then(async () => {
       try {
-        await this.#file.close();
-      } finally {
-        await this.#lock.close();
+        const owner = await readFile(join(this.#directory, "owner"), "utf8");
+        if (owner !== this.#id) throw journalError("its directory was opened again: use one directory per storage");
+        await change();
+      } catch (error) {
+        throw error instanceof StorageError ? error : journalError("cannot be written", error);
       }
-    }, true);
+    });
+    this.#queue = written.catch(() => undefined);
+    return written;
   }
 
-  async #load(bytes: Buffer): Promise<void> {
-    if (bytes.length < HEADER.length) {
-      if (!HEADER.startsWith(bytes.toString("latin1"))) throw journalError("is not an upload journal");
-      await this.#file.truncate(0);
-      this.#length = 0;
-      await this.#append(HEADER);
-      await syncDirectory(this.#path);
-      return;
-    }
-    if (bytes.toString("latin1", 0, HEADER.length) !== HEADER) throw journalError("is not an upload journal");
-    let at = HEADER.length;
-    for (let number = 2; at < bytes.length; number++) {
-      const end = bytes.indexOf(10, at);
-      const record = end === -1 ? undefined : parseLine(bytes.subarray(at, end));
-      if (record === undefined) {
-        if (end !== -1 && end + 1 < bytes.length)
-          throw journalError(
-            `is damaged in line ${number}: move the file to another place and keep it, because it lists uploads that were paid for`,
-          );
-        await this.#file.truncate(at);
-        await this.#file.datasync();
-        this.#length = at;
-        break;
-      }
-      if ("removed" in record) this.#entries.delete(record.removed);
-      else this.#entries.set(record.key, record);
-      at = end + 1;
-    }
-    this.#countLive();
-  }
-
-  async #append(text: string): Promise<void> {
-    if (this.#broken) throw journalError("is closed, or an earlier write to it failed");
-    if (this.#length - this.#liveBytes > COMPACT_BYTES && this.#length > 2 * this.#liveBytes) await this.#compact();
-    const bytes = Buffer.from(text);
+  async #replace(name: string, text: string): Promise<void> {
+    const path = join(this.#directory, name);
+    const temporary = `${path}.${this.#id}.tmp`;
+    const file = await open(temporary, "w", 0o600);
     try {
-      await this.#file.appendFile(bytes);
-      await this.#file.datasync();
-      this.#length += bytes.length;
-    } catch (error) {
-      // A partial line would invalidate the lines after it. If it cannot be removed, writing stops.
-      try {
-        await this.#file.truncate(this.#length);
-        await this.#file.datasync();
-      } catch {
-        this.#broken = true;
-      }
-      throw journalError("cannot be written", error);
-    }
-  }
-
-  /** Writes the current lines to a new file and renames it. If that fails, the old file stays in use. */
-  async #compact(): Promise<void> {
-    const next = `${this.#path}.next`;
-    let file: FileHandle | undefined;
-    try {
-      await rm(next, { force: true });
-      file = await open(next, "ax+", 0o600);
-      await file.appendFile(HEADER + [...this.#entries.values()].map(recordLine).join(""));
+      await file.writeFile(text);
       await file.sync();
-      const { size } = await file.stat();
-      await rename(next, this.#path);
-      const old = this.#file;
-      this.#file = file;
-      this.#length = size;
-      this.#countLive();
-      await old.close();
-    } catch {
-      if (this.#file !== file) await file?.close().catch(() => undefined);
-      // Compaction is tried again only after the file has doubled in size.
-      this.#liveBytes = this.#length;
-      return;
+    } finally {
+      await file.close();
     }
-    await syncDirectory(this.#path);
-  }
-
-  #countLive(): void {
-    this.#liveBytes = HEADER.length;
-    for (const entry of this.#entries.values()) this.#liveBytes += Buffer.byteLength(recordLine(entry));
-  }
-
-  #enqueue<T>(work: () => Promise<T>, allowBroken = false): Promise<T> {
-    const result = this.#queue.then(() => {
-      if (this.#broken && !allowBroken) throw journalError("is closed, or an earlier write to it failed");
-      return work();
-    });
-    this.#queue = result.catch(() => undefined);
-    return result;
+    await rename(temporary, path);
+    await syncDirectory(this.#directory);
   }
 }
 
-type JournalRecord = UploadEntry | { readonly removed: string };
-
-function recordLine(record: JournalRecord): string {
-  const text = JSON.stringify(record);
-  return `${checksum(text)} ${text}\n`;
-}
-
-function checksum(text: string | Buffer): string {
-  return sha256(Buffer.from(text)).toString("hex", 0, 8);
-}
-
-function parseLine(bytes: Buffer): JournalRecord | undefined {
-  const text = bytes.subarray(17);
-  if (bytes[16] !== 32 || bytes.toString("latin1", 0, 16) !== checksum(text)) return undefined;
-  return JSON.parse(text.toString("utf8")) as JournalRecord;
+/** The check keeps a foreign key from naming a file of another directory. */
+function fileName(key: string): string {
+  if (!KEY.test(key)) throw journalError("expected a key of 64 hex digits");
+  return `${key}.json`;
 }
 
 async function syncDirectory(path: string): Promise<void> {
   if (process.platform === "win32") return;
-  const directory = await open(dirname(path), "r");
+  const directory = await open(path, "r");
   try {
     await directory.sync();
   } finally {
@@ -209,47 +131,13 @@ async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-async function resolvePath(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    try {
-      return join(await realpath(dirname(path)), basename(path));
-    } catch (error) {
-      throw journalError("its directory cannot be found", error);
-    }
-  }
+/** Handler that replaces a system error with this code by `undefined`. */
+function absentFor(code: string): (error: NodeJS.ErrnoException) => undefined {
+  return (error) => {
+    if (error.code !== code) throw error;
+  };
 }
 
 function journalError(reason: string, error?: unknown): StorageError {
   return new StorageError("journal_failed", `upload journal: ${reason}${systemCode(error)}`);
-}
-
-/** Members of fs-native-extensions that this file uses; the package has no types. */
-interface FileLocks {
-  /** Locks the whole file for the open file description of `fd`; false if another one holds the lock. */
-  tryLock(fd: number): boolean;
-}
-
-/**
- * Locks a file by the operating system; creates it (mode 0600) if it is missing. The file is empty and never removed:
- * otherwise one process could hold the lock of a removed file while another process locks a new one.
- *
- * @returns the open file, which holds the lock until it is closed or the process ends
- * @throws {@link StorageError} `journal_failed` if it is locked by this or another process, possibly in another
- * container, or if fs-native-extensions has no build for this system
- */
-async function lockFile(path: string): Promise<FileHandle> {
-  let file: FileHandle | undefined;
-  try {
-    const require = createRequire(import.meta.url);
-    const locks = require("fs-native-extensions") as FileLocks;
-    file = await open(path, "a", 0o600);
-    if (locks.tryLock(file.fd)) return file;
-  } catch (error) {
-    await file?.close();
-    throw journalError("cannot be locked", error);
-  }
-  await file.close();
-  throw journalError("is already open in another storage or process: use one journal per storage");
 }

@@ -22,7 +22,6 @@ if (read) {
 }
 if (settle) {
   await storage.settle(blob);
-  await journal.close();
 } else {
   // Stands for a tool that has not answered yet.
   setInterval(() => undefined, 60_000);

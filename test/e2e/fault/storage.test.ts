@@ -6,7 +6,7 @@ import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { after, before, beforeEach, describe, test } from "node:test";
 import { inspect } from "node:util";
 import { NexusValue } from "#client/wire/bcs/data.js";
 import { type DevFault, DevStore } from "#runtime/storage/dev/dev-store.js";
@@ -61,9 +61,8 @@ beforeEach(async () => {
     store.requests.length = 0;
     store.created = 0;
   }
-  journal = await FileJournal.open(join(directory, `${journals++}.journal`));
+  journal = await FileJournal.open(join(directory, `${journals++}-journal`));
 });
-afterEach(() => journal.close());
 
 let contents = 0;
 /** Content that was not stored before. */
@@ -472,8 +471,11 @@ describe("abort", () => {
     const onProgress = () => {
       throw new Error("no more");
     };
-    const upload = storageOf(substitute).upload(fresh(), { onProgress });
+    // The request may reach the store after the upload ended, so no other test counts the requests of this store.
+    const own = await DevStore.start({ directory: join(directory, "own"), blobIds: "substitute" });
+    const upload = storageOf(own).upload(fresh(), { onProgress });
     assert.match(String((await fault(upload, "aborted", /the progress callback threw/)).cause), /no more/);
+    await own.stop();
   });
 });
 
@@ -572,7 +574,7 @@ class Uploader {
 describe("kill -9", () => {
   /** Uploads in a child that is killed once the store has the blob and has not answered. */
   async function killBetween(store: DevStore) {
-    const path = join(directory, `killed-${journals++}.journal`);
+    const path = join(directory, `killed-${journals++}-journal`);
     const content = `${contents++}: a report that is uploaded and lost`;
     const options = { path, content, connection: store.connection(), deadlines: PATIENT };
     store.fail("PUT", { kind: "slow", delayMs: 60_000 });
@@ -615,7 +617,7 @@ describe("kill -9", () => {
   });
 
   test("between the upload and the answer of the tool: a retry gets the same reference, and nothing is sent", async () => {
-    const path = join(directory, `killed-${journals++}.journal`);
+    const path = join(directory, `killed-${journals++}-journal`);
     const options = { path, content: `${contents++}: verified and lost`, connection: substitute.connection() };
     const child = new Uploader(options);
     await child.line();
@@ -652,7 +654,7 @@ describe("memory", () => {
       skip,
     }, async () => {
       const dev = await DevStore.start({ directory: join(directory, name), ...blobIds });
-      const path = join(directory, `memory-${journals++}.journal`);
+      const path = join(directory, `memory-${journals++}-journal`);
       const child = new Uploader({ path, size, shared, connection: dev.connection(), read: true, settle: true });
       await child.line();
       assert.equal((await child.line()).origin, "created");
