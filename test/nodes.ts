@@ -1,5 +1,5 @@
 /**
- * Runs the suite on several versions of Node and writes docs/packages.md: what passed, on which machine, and which
+ * Runs the suite on several versions of Node and writes VERSIONING.md: what passed, on which machine, and which
  * files were run.
  *
  *     npm run test:nodes                                    # everything, on every version: hours
@@ -18,7 +18,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const PAGE = join(ROOT, "docs/packages.md");
+const PAGE = join(ROOT, "VERSIONING.md");
 const CACHE = join(ROOT, "node_modules/.cache/node-versions");
 
 const { values, positionals } = parseArgs({

@@ -26,7 +26,8 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
         items: [
           page("Call a tool from code", "docs/client"),
           page("Keep receipts", "docs/receipts"),
-          page("Use MCP and OpenAPI clients", "docs/mcp"),
+          page("Use MCP clients", "docs/mcp"),
+          page("Generate OpenAPI clients", "docs/openapi"),
         ],
       },
       {
@@ -66,8 +67,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       page("Architecture", "ARCHITECTURE"),
       page("Replay store", "docs/replay-store"),
       page("Benchmarks", "docs/benchmarks"),
-      page("Packages and versions", "docs/packages"),
-      page("Public interface", "VERSIONING"),
+      page("Packages and versions", "VERSIONING"),
       page("Security", "SECURITY"),
       page("Changes", "CHANGELOG"),
       page("Contributing", "CONTRIBUTING"),

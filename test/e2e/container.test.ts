@@ -17,7 +17,7 @@ it("both stages take the base image from an argument, whose default is a tested 
   assert.equal(containerfile.match(/^FROM \$\{NODE_IMAGE\}/gm)?.length, 2);
   assert.doesNotMatch(containerfile, /^FROM (?!\$)/m);
   const [, line = ""] = /^ARG NODE_IMAGE=node:(\d+)-slim$/m.exec(containerfile) ?? [];
-  assert.match(readFileSync("docs/packages.md", "utf8"), new RegExp(`^\\| ${line}\\.\\S+ .*\\| passed \\|$`, "m"));
+  assert.match(readFileSync("VERSIONING.md", "utf8"), new RegExp(`^\\| ${line}\\.\\S+ .*\\| passed \\|$`, "m"));
 });
 
 it("container and gateway use the same port", () => {

@@ -1,7 +1,7 @@
 /**
  * Generators and validators of other projects read the OpenAPI document and the schemas of one tool.
  *
- *     SVC_TEST_FULL=1 SVC_WRITE_DOCS=1 npm run test:run -- e2e/generators    writes the table of docs/mcp.md
+ *     SVC_TEST_FULL=1 SVC_WRITE_DOCS=1 npm run test:run -- e2e/generators    writes the table of docs/openapi.md
  *
  * Each is installed once, in node_modules/.cache.
  */
@@ -15,7 +15,7 @@ import { STRICT, ToolProject } from "../generator/project.js";
 import { svcGenIn } from "../generator/run-cli.js";
 import { REPOSITORY } from "../repository.js";
 
-const PAGE = join(REPOSITORY, "docs/mcp.md");
+const PAGE = join(REPOSITORY, "docs/openapi.md");
 const CACHE = join(REPOSITORY, "node_modules/.cache/generators");
 const [START, END] = ["<!-- generators -->\n", "<!-- /generators -->"];
 

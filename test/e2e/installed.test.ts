@@ -27,7 +27,7 @@ const ONLY_FULL = { skip: process.env.SVC_TEST_FULL !== "1" && "SVC_TEST_FULL=1 
 
 /**
  * What a server installs without optional packages: 62 packages and 13.4 MB on 2026-11-28, and room for what a new
- * version of a dependency may add. What is in them, and what fewer would take: docs/packages.md.
+ * version of a dependency may add. What is in them, and what fewer would take: VERSIONING.md.
  */
 const MAX_PACKAGES = 66;
 const MAX_MEGABYTES = 14.5;
@@ -95,7 +95,7 @@ describe("installed packages", ONLY_POSIX, () => {
       project = await installProject(NPM_SERVER, { client, runtime });
     });
 
-    it("is as large as docs/packages.md says", (t) => {
+    it("is as large as VERSIONING.md says", (t) => {
       const { packages, bytes } = sizeOf(project);
       const megabytes = bytes / 1e6;
       t.diagnostic(`${packages} packages, ${megabytes.toFixed(1)} MB`);

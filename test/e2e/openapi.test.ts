@@ -1,4 +1,4 @@
-/** docs/mcp.md is true: a client made from the document of a running server calls it. */
+/** docs/openapi.md is true: a client made from the document of a running server calls it. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -98,7 +98,7 @@ function run(project: ToolProject, args: readonly string[], url = "") {
 }
 
 const client = new ToolProject({
-  ...filesOf(page("docs/mcp.md")),
+  ...filesOf(page("docs/openapi.md")),
   "tsconfig.json": `${JSON.stringify({
     compilerOptions: {
       ...{ target: "ES2023", module: "NodeNext", lib: ["ES2023"], types: ["node"] },

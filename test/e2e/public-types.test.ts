@@ -2,7 +2,7 @@
  * Types that public packages export, as the input of a tool: accepted with the schema that a second reading gives too, or
  * refused, by package and reason. A full run installs the packages. And declarations that were refused wrongly once.
  *
- *     SVC_TEST_FULL=1 SVC_WRITE_DOCS=1 npm run test:run -- e2e/public-types    writes docs/packages.md
+ *     SVC_TEST_FULL=1 SVC_WRITE_DOCS=1 npm run test:run -- e2e/public-types    writes VERSIONING.md
  */
 
 import assert from "node:assert/strict";
@@ -17,7 +17,7 @@ import { REPOSITORY } from "../repository.js";
 import { ONCE_REFUSED } from "../types/once-refused.js";
 import { run, scratchFolder } from "./packages.js";
 
-const PAGE = join(REPOSITORY, "docs/packages.md");
+const PAGE = join(REPOSITORY, "VERSIONING.md");
 
 /** Modules with types of data, the packages that have them, and the exported namespace in which they are. */
 const MODULES: readonly (readonly [packageName: string, module?: string, namespace?: string])[] = [
