@@ -86,6 +86,7 @@ describe("around", () => {
       "value: too large",
     ],
     ["RateLimited", refuse(new RateLimited("budget used up")), 429, "rate_limited", "budget used up"],
+    ["a long RateLimited", refuse(new RateLimited("x".repeat(1_025))), 429, "rate_limited", "x".repeat(1_024)],
     ["another error", refuse(new Error("canary")), 500, "tool_invocation_failed", undefined, "around"],
     ["no next", () => {}, 500, "tool_invocation_failed", undefined, "around"],
   ];
@@ -133,6 +134,22 @@ describe("around", () => {
       ["output_serialization_error", undefined],
     ]);
   });
+
+  for (const refusal of [new RateLimited("no answer of the policy in time"), undefined]) {
+    it(`next runs nothing after the function has ${refusal ? "refused the call" : "returned"}`, async () => {
+      let late: Parameters<Around>[1] | undefined;
+      const { tool, calls, send } = await served((_call, next) => {
+        if (late !== undefined) return next();
+        late = next;
+        if (refusal) throw refusal;
+      });
+      const call = echoCall(tool, "1");
+      const [status, code] = refusal ? [429, "rate_limited"] : [500, "tool_invocation_failed"];
+      expectError(await send(call), status, code);
+      assert.deepEqual([await late?.(), calls.invoked], [{ status, code }, 0]);
+      assert.deepEqual([(await send(call)).status, calls.invoked], refusal ? [200, 1] : [500, 0]);
+    });
+  }
 
   it("has the deadline of the call: a tool does not start after it", async () => {
     const late = gate();

@@ -1,15 +1,7 @@
 /** The option `around`: a function of the server's operator that runs around the `invoke` of every tool. */
 
-import {
-  type Around,
-  type AroundCall,
-  type CallEnd,
-  type CallOf,
-  type Logger,
-  RateLimited,
-  type SvcToolClass,
-} from "../../../tool.js";
-import { type Answer, errorAnswer } from "../messages.js";
+import type { Around, AroundCall, CallEnd, CallOf, Logger, SvcToolClass } from "../../../tool.js";
+import type { Answer } from "../messages.js";
 
 /** The call that a run passes to `around`. */
 export class OpenCall implements AroundCall {
@@ -32,7 +24,8 @@ const SKIPPED = "around() returned without calling next(), so the tool did not r
 const LATE = "around() threw an error after next(); the answer is that of the tool";
 
 /**
- * Calls `around`. After `next`, the answer is that of the run, whatever the function does.
+ * Calls `around`. After `next`, the answer is that of the run, whatever the function does. Without `next`, the answer is
+ * that of the refusal, and a later `next` runs nothing, because a retry may run by then.
  *
  * @param failed answer for an error that `around` throws before `next`
  */
@@ -50,9 +43,9 @@ export async function runAround(
   try {
     await around(call, next);
   } catch (error) {
-    if (running === undefined)
-      return error instanceof RateLimited ? errorAnswer("rate_limited", error.message) : failed(error);
-    log.error({ err: error, phase: "around" }, LATE);
+    if (running !== undefined) log.error({ err: error, phase: "around" }, LATE);
+    running ??= Promise.resolve(failed(error));
   }
-  return running ?? failed(new Error(SKIPPED));
+  running ??= Promise.resolve(failed(new Error(SKIPPED)));
+  return running;
 }

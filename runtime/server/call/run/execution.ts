@@ -17,6 +17,7 @@ import {
   type Logger,
   MAX_REFUSAL_LENGTH,
   PermissionDenied,
+  RateLimited,
   SvcTool,
   type SvcToolClass,
 } from "../../../tool.js";
@@ -257,15 +258,9 @@ export class Execution {
     const call = new OpenCall(tool.fqn, input, this.#context, this.#known !== undefined, tool.tool);
     return runAround(around, call, {
       run: async () => this.#known ?? this.#invoke(instance, input, call),
-      failed: (error) => this.#refused(error) ?? this.#failed(error, "around"),
+      failed: (error) => refusal(error) ?? this.#failed(error, "around"),
       log,
     });
-  }
-
-  /** The tool's own refusals, which `around` may throw too. */
-  #refused(error: unknown): Answer | undefined {
-    if (error instanceof InvalidInput) return errorAnswer("input_deserialization_error", error.message);
-    return error instanceof PermissionDenied ? denied(error) : undefined;
   }
 
   async #invoke(instance: SvcTool<unknown, unknown>, input: unknown, call: OpenCall | undefined): Promise<Answer> {
@@ -350,7 +345,8 @@ export class Execution {
 
   #logFailure(error: unknown, phase: "construction" | "around" | "invoke" | "encodeOutput"): void {
     const reason = this.#context.abortThatCaused(error);
-    const threw = error instanceof PermissionDenied ? MISPLACED_REFUSAL : "the tool threw an error";
+    const code = phase === "around" ? "around()" : "the tool";
+    const threw = error instanceof PermissionDenied ? MISPLACED_REFUSAL : `${code} threw an error`;
     if (reason === undefined) this.#log.error({ err: error, phase }, threw);
     else this.#log.info({ reason, phase }, "the tool stopped after its abort signal");
   }
@@ -418,4 +414,11 @@ async function authorize(
 
 function denied({ message }: PermissionDenied): Answer {
   return errorAnswer("permission_denied", message.slice(0, MAX_REFUSAL_LENGTH));
+}
+
+/** Answer for an error with which `around` refuses a call; undefined for another error. */
+function refusal(error: unknown): Answer | undefined {
+  if (error instanceof InvalidInput) return errorAnswer("input_deserialization_error", error.message);
+  if (error instanceof RateLimited) return errorAnswer("rate_limited", error.message.slice(0, MAX_REFUSAL_LENGTH));
+  return error instanceof PermissionDenied ? denied(error) : undefined;
 }
