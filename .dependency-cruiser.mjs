@@ -138,7 +138,7 @@ const LAYERS = [
   {
     name: "generator/compile/model",
     files:
-      "generator/compile/model generator/text/json generator/compile/keywords generator/contract/schema-reader generator/contract/format-samples generator/http/bounded-body generator/text/sentences generator/text/error-answers generator/tools/meta-documents generator/process/running-process generator/tools/tool-addresses generator/tools/tool-path generator/tools/hints generator/text/class-names generator/process/version",
+      "generator/compile/model generator/text/json generator/compile/keywords generator/contract/schema-reader generator/contract/format-samples generator/http/bounded-body generator/text/sentences generator/text/error-answers generator/tools/meta-documents generator/process/running-process generator/tools/tool-addresses generator/tools/tool-path generator/tools/hints generator/text/class-names generator/text/escape-regex generator/process/version",
     packages: "svc-runtime/internal/generator",
     node: "fs",
   },

@@ -8,6 +8,7 @@ import { UnwritableError } from "../files/atomic-write.js";
 import { OutOfTime } from "../process/run-within.js";
 import { explainAnswer, RAN_TEXTS } from "../text/error-answers.js";
 import { sentences } from "../text/sentences.js";
+import { replaceHints } from "../tools/hints.js";
 import { BoundSecrets, type GivenSecret } from "./bound-secrets.js";
 import { BridgedTool, UnfitTool } from "./bridged-tool.js";
 import { type Plain, RoundedInteger } from "./exact-integers.js";
@@ -119,7 +120,7 @@ export class Bridge {
         delete known.tool;
         known.tool = new BridgedTool(known.client, url);
       }
-      known.tool.hints = { ...hints, ...this.#options.hints?.get(fqn) };
+      known.tool.hints = replaceHints(hints, this.#options.hints?.get(fqn));
       return known.tool;
     } catch (error) {
       if (error instanceof LeaderError) return `no metadata from ${url}: ${error.message}`;

@@ -2,6 +2,7 @@
 
 import { didYouMean, type ToolHints } from "svc-runtime/internal/generator";
 import { UsageError } from "../cli/command.js";
+import { escapeRegex } from "../text/escape-regex.js";
 import { contradicts, HINT_NAMES, hintValue } from "../tools/hints.js";
 
 /** Size of the list above which the start warns, in bytes: about 10,000 tokens. */
@@ -17,8 +18,8 @@ export class NamePatterns {
     readonly option: string,
     text: string,
   ) {
-    const parts = (pattern: string) => pattern.split("*").map((part) => part.replace(/[^\w@-]/g, "\\$&"));
-    this.#patterns = new Map(text.split(",").map((each) => [each, new RegExp(`^${parts(each).join(".*")}$`)]));
+    const source = (pattern: string) => pattern.split("*").map(escapeRegex).join(".*");
+    this.#patterns = new Map(text.split(",").map((each) => [each, new RegExp(`^${source(each)}$`)]));
   }
 
   matches(fqn: string): boolean {
@@ -36,28 +37,29 @@ export class NamePatterns {
 }
 
 /**
- * Parses `FQN=readOnly,destructive=false`, for each tool once.
+ * Parses `FQN=readOnly,destructive=false`. Hints of several options for one tool are combined.
  *
  * @throws UsageError
  */
 export function readHintOptions(given: readonly string[]): ReadonlyMap<string, ToolHints> {
-  return new Map(
-    given.map((each) => {
-      const [fqn = "", list = ""] = each.split(/=(.*)/s);
-      const hints = Object.fromEntries(
-        list.split(",").map((text) => {
-          const [name = "", value = ""] = text.split(/=(.*)/s);
-          const known = HINT_NAMES.find((hint) => hint === name);
-          const flag = hintValue(value);
-          if (known !== undefined && flag !== undefined) return [known, flag];
-          const meant = didYouMean(name, HINT_NAMES);
-          throw new UsageError(`--hint expects FQN=HINT, with one of ${HINT_NAMES.join(", ")}, or HINT=false${meant}`);
-        }),
-      );
-      if (contradicts(hints)) throw new UsageError(`--hint ${fqn}: a tool that only reads destroys nothing`);
-      return [fqn, hints];
-    }),
-  );
+  const tools = new Map<string, ToolHints>();
+  for (const each of given) {
+    const [fqn = "", list = ""] = each.split(/=(.*)/s);
+    const hints = Object.fromEntries(
+      list.split(",").map((text) => {
+        const [name = "", value = ""] = text.split(/=(.*)/s);
+        const known = HINT_NAMES.find((hint) => hint === name);
+        const flag = hintValue(value);
+        if (known !== undefined && flag !== undefined) return [known, flag];
+        const meant = didYouMean(name, HINT_NAMES);
+        throw new UsageError(`--hint expects FQN=HINT, with one of ${HINT_NAMES.join(", ")}, or HINT=false${meant}`);
+      }),
+    );
+    const all = { ...tools.get(fqn), ...hints };
+    if (contradicts(all)) throw new UsageError(`--hint ${fqn}: a tool that only reads destroys nothing`);
+    tools.set(fqn, all);
+  }
+  return tools;
 }
 
 /** The line at the start of a bridge, and a warning if the list of tools is large. */

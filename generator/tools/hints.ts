@@ -22,6 +22,14 @@ export function contradicts({ readOnly, destructive }: ToolHints): boolean {
   return readOnly === true && destructive === true;
 }
 
+/** Hints of which others replace some. Of two that exclude each other, the replaced one, or `readOnly`, is left out. */
+export function replaceHints(hints: ToolHints, others: ToolHints = {}): ToolHints {
+  const all = { ...hints, ...others };
+  if (!contradicts(all)) return all;
+  const { readOnly, destructive, ...rest } = all;
+  return others.readOnly && !others.destructive ? { ...rest, readOnly: true } : { ...rest, destructive: true };
+}
+
 /** Value of a hint from the text after its name: nothing, `true` or `false`; undefined for other texts. */
 export function hintValue(text: string): boolean | undefined {
   return text === "" || text === "true" ? true : text === "false" ? false : undefined;

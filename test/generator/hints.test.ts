@@ -11,20 +11,20 @@ import { countingTool, serveFor } from "../runtime/tools.js";
 import { ToolProject } from "./project.js";
 import { svcGenIn } from "./run-cli.js";
 
-const source = (tags: string) => `import { SvcTool } from "svc-runtime";
+const source = (tags: string, member = "") => `import { SvcTool } from "svc-runtime";
 /**
  * Described.
 ${tags.replaceAll(/^/gm, " * ")}
  */
 export class A extends SvcTool<{ a: string }, "done"> {
   static override fqn() { return "xyz.test.aa@1"; }
-  async invoke() { return "done" as const; }
+  ${member} async invoke() { return "done" as const; }
 }
 `;
 
 test("tags of the class are hints of its contract, and unclear ones are reported", () => {
   const unclear = (detail: string) => `SVC202 this hint of the tool is not clear: ${detail}`;
-  for (const [tags, hints, said] of [
+  for (const [tags, hints, said, member] of [
     ["", undefined],
     ["@readOnly", { readOnly: true }],
     ["@idempotent\n@destructive false\n@openWorld true", { idempotent: true, destructive: false, openWorld: true }],
@@ -32,8 +32,9 @@ test("tags of the class are hints of its contract, and unclear ones are reported
     ["@destruktive", undefined, "SVC174 unknown JSDoc tag: @destruktive; did you mean @destructive?"],
     ["@readOnly It reads.", undefined, unclear("@readOnly: expected nothing or false after it")],
     ["@readOnly\n@destructive", undefined, unclear("a tool that only reads destroys nothing")],
+    ["", undefined, unclear("@readOnly is a tag of the class, not of a member"), "/** @readOnly */"],
   ] as const) {
-    const { contracts, diagnostics } = generateTexts(new Map([["src/a.ts", source(tags)]]));
+    const { contracts, diagnostics } = generateTexts(new Map([["src/a.ts", source(tags, member)]]));
     assert.deepEqual(
       diagnostics.map(({ code, message }) => `${code} ${message}`),
       said === undefined ? [] : [said],

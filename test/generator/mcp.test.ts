@@ -211,20 +211,21 @@ for (const [name, mode, revision] of REVISIONS) {
 
 describe("the MCP description of a tool", () => {
   test("hints of the server and of the command line are annotations; a missing hint stays missing", async () => {
-    const tools = ["first", "second", "third"].map(
-      (name) => new WrittenTool(input({}), [variant("ok", {})], `xyz.demo.${name}@1`),
-    );
+    const names = ["first", "second", "third", "fourth", "fifth", "sixth"];
+    const tools = names.map((name) => new WrittenTool(input({}), [variant("ok", {})], `xyz.demo.${name}@1`));
+    const both = { readOnly: true, destructive: true };
+    const given = [{}, { destructive: true, openWorld: false }, {}, { destructive: true }, { readOnly: true }, both];
     const { client, bridge } = await connected(
       tools,
       {},
       {
-        addresses: async () =>
-          new Map([
-            [`${URL}0`, {}],
-            [`${URL}1`, { destructive: true, openWorld: false }],
-            [`${URL}2`, {}],
-          ]),
-        hints: readHintOptions(["xyz.demo.second@1=destructive=false,idempotent"]),
+        addresses: async () => new Map(given.map((hints, index) => [`${URL}${index}`, hints])),
+        hints: readHintOptions([
+          "xyz.demo.second@1=destructive=false",
+          "xyz.demo.second@1=idempotent",
+          "xyz.demo.fourth@1=readOnly",
+          "xyz.demo.fifth@1=destructive",
+        ]),
         offers: (fqn) => !new NamePatterns("except", "xyz.demo.th*@1").matches(fqn),
       },
     );
@@ -232,8 +233,14 @@ describe("the MCP description of a tool", () => {
     assert.deepEqual(listed, [
       ["xyz_demo_first_v1", undefined],
       ["xyz_demo_second_v1", { destructiveHint: false, openWorldHint: false, idempotentHint: true }],
+      ["xyz_demo_fourth_v1", { readOnlyHint: true }],
+      ["xyz_demo_fifth_v1", { destructiveHint: true }],
+      ["xyz_demo_sixth_v1", { destructiveHint: true }],
     ]);
-    assert.deepEqual([...bridge.seen], ["xyz.demo.first@1", "xyz.demo.second@1", "xyz.demo.third@1"]);
+    assert.deepEqual(
+      [...bridge.seen],
+      names.map((name) => `xyz.demo.${name}@1`),
+    );
   });
 
   test("patterns and hints of the command line are checked", () => {
@@ -260,7 +267,8 @@ describe("the MCP description of a tool", () => {
     for (const text of ["a.b.c@1", "a.b.c@1=readonly", "a.b.c@1=readOnly=no"]) {
       assert.throws(() => readHintOptions([text]), /--hint expects FQN=HINT, with one of readOnly, idempotent/);
     }
-    assert.throws(() => readHintOptions(["a.b.c@1=readOnly,destructive"]), /a tool that only reads destroys nothing/);
+    for (const texts of [["a.b.c@1=readOnly,destructive"], ["a.b.c@1=readOnly", "a.b.c@1=destructive"]])
+      assert.throws(() => readHintOptions(texts), /a tool that only reads destroys nothing/);
     assert.deepEqual(sizeNotes([{}]), ["tools: 1; their list has 4 bytes, about 1 tokens of a model"]);
     assert.match(sizeNotes([{ text: "x".repeat(40_000) }])[1] ?? "", /large.*--tools or --except/);
   });

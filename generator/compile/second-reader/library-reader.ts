@@ -3,10 +3,10 @@
  * gets no comments, because it would call `require()` for paths in them and follow `@$ref`, `@ignore` and `@type`.
  */
 
+import { escapeRegex } from "../../text/escape-regex.js";
 import { type JsonObject, readJson } from "../../text/json.js";
 import { loadSchemaLibrary, type Program } from "../project/program.js";
 import { ts } from "../project/typescript.js";
-import { escapeRegex } from "../types/template-pattern.js";
 import {
   ABSENT,
   isDataReference,

@@ -1,6 +1,7 @@
 /** The methods of a tool class that override those of SvcTool, and methods that were meant to. */
 
 import { closest } from "svc-runtime/internal/generator";
+import { escapeRegex } from "../../text/escape-regex.js";
 import type { Code } from "../diagnostics/diagnostics.js";
 import { type Program, packageOf } from "../project/program.js";
 import { matchesOutside } from "../project/tool-outside.js";
@@ -13,7 +14,6 @@ import {
   ts,
 } from "../project/typescript.js";
 import { nameNode } from "./static-evaluator.js";
-import { escapeRegex } from "./template-pattern.js";
 
 export type ClassNode = ClassDeclaration | ClassExpression;
 

@@ -1,5 +1,6 @@
 /** Regular expressions that accept the same texts as template literal types. */
 
+import { escapeRegex } from "../../text/escape-regex.js";
 import { ts } from "../project/typescript.js";
 
 /** Texts that `${number}` accepts: those for which `isFinite(+text)`. */
@@ -93,8 +94,4 @@ function before(kind: string, ends: readonly string[]): string {
   const mayBegin = (end: string) => new RegExp(`^${kind}$`, "u").test(String.fromCodePoint(end.codePointAt(0) ?? 0));
   const not = ends.filter(mayBegin).map((end) => `(?!${escapeRegex(end)})`);
   return not.length === 0 ? kind : `(?:${not.join("")}${kind})`;
-}
-
-export function escapeRegex(literal: string): string {
-  return literal.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 }

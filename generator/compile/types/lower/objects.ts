@@ -1,10 +1,10 @@
 /** Lowers object types: members, index signatures, ports. */
 
+import { escapeRegex } from "../../../text/escape-regex.js";
 import { type Doc, isNever, type Member, memberSubject, type ObjectShape, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
 import { annotate, idleComments } from "../jsdoc.js";
 import { looksSecret } from "../secret-names.js";
-import { escapeRegex } from "../template-pattern.js";
 import { ABSENT, resolveAccess, unionConstituents } from "../type-predicates.js";
 import { linksOf, type TypeArguments } from "../type-syntax.js";
 import { addConstraints, lowerSources, onShape, recordTags, reportOutOfReach } from "./comments.js";
