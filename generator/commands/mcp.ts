@@ -125,6 +125,7 @@ async function openBridge(call: McpCall, root: string, complain: (problem: strin
   if (problems.length > 0)
     throw new CommandError(problems.join("; "), "pass --except with the FQN of each of these tools");
   for (const pattern of [wanted, unwanted]) pattern?.check(bridge.seen);
+  if (bridge.offered.length === 0) throw new UsageError("--tools and --except leave no tool to offer");
   const stray = [...hints.keys()].find((fqn) => !bridge.seen.has(fqn));
   if (stray !== undefined) throw new UsageError(`--hint ${stray}: no tool has this FQN`);
   bridge.bindSecrets(

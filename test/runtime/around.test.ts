@@ -142,6 +142,7 @@ describe("around", () => {
         if (late !== undefined) return next();
         late = next;
         if (refusal) throw refusal;
+        return undefined;
       });
       const call = echoCall(tool, "1");
       const [status, code] = refusal ? [429, "rate_limited"] : [500, "tool_invocation_failed"];
