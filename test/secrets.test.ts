@@ -356,7 +356,7 @@ test("requests: inputs, headers, queries, paths, methods; and http() with what c
       await attempt(door, "LeaderClient", async () => {
         const client = await LeaderClient.connect(`${await signed.url}/ask`, { leader: key, acceptUnverified: true });
         // A result has the signed request, as a receipt of the call.
-        return (await client.invoke(JSON.parse(input))).output;
+        return (await client.invoke(JSON.parse(input))).tag;
       });
     }
     for (let i = 0; i < 40; i++) {

@@ -49,7 +49,6 @@ export type { ToolKeys } from "./leader/tool-keys.js";
 export type {
   ErrEvalOutput,
   InputOf,
-  JsonOf,
   OutputOf,
   ResolvedOutputOf,
   SentInput,

@@ -27,7 +27,7 @@ export interface SignedCallOptions extends Pick<SignOptions, "nonce"> {
 }
 
 /** A signed call, as the leader sees it. */
-export interface SignedCall<Output> extends ToolResult {
+export interface SignedCall<Output> extends Pick<ToolResult, "tag" | "ports"> {
   /** The result with the types of the tool's class. */
   readonly output: Output;
   /** The request that was sent. `invokeRaw(call.request)` is an exact retry. */
@@ -86,7 +86,7 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
   async invokeSigned(input: InputOf<Tool>, options: SignedCallOptions = {}): Promise<SignedCall<OutputOf<Tool>>> {
     const request = this.sign(input, options);
     const response = await this.#send(request, request);
-    const result = decodeResult(this.#ports, response.body);
+    const { value: _, ...result } = decodeResult(this.#ports, response.body);
     return {
       ...result,
       output: await this.#output(result),
@@ -162,13 +162,14 @@ export class Harness<Tool extends SvcToolClass = SvcToolClass> {
     throw responseError(answer).with({ cause: error, requestId, request: signed });
   }
 
-  async #output(result: ToolResult): Promise<OutputOf<Tool>> {
+  async #output(result: Pick<ToolResult, "tag" | "ports">): Promise<OutputOf<Tool>> {
     const { store } = this.#server.options;
-    const output =
+    const { value } =
       store === undefined
-        ? this.#reader.read(result)
-        : (await resolveResult(result, store.reader, this.#reader)).output;
-    return output as OutputOf<Tool>;
+        ? { value: this.#reader.read(result) }
+        : await resolveResult(result, store.reader, this.#reader);
+    const isText = this.#tool.contract.output.find(({ name }) => name === result.tag)?.text;
+    return (isText ? result.tag : { [result.tag]: value }) as OutputOf<Tool>;
   }
 
   #verified(

@@ -34,9 +34,9 @@ test("answers with the types of the class, signed, and keeps the inputs", async 
     mode === "echo" ? { over: { count: 11 } } : "done",
   );
   const result = await fake.client.invoke(INPUT);
-  assert.deepEqual([result.tag, result.output, result.signature], ["over", { over: { count: 11 } }, "verified"]);
+  assert.deepEqual([result.tag, result.value, result.signature], ["over", { count: 11 }, "verified"]);
   assert.equal(await modeOf(fake.client), "over");
-  assert.equal((await fake.client.invoke({ ...INPUT, mode: "done" }, { repeat: true })).output, "done");
+  assert.equal((await fake.client.invoke({ ...INPUT, mode: "done" }, { repeat: true })).tag, "done");
   assert.deepEqual(fake.inputs, [INPUT, INPUT, { ...INPUT, mode: "done" }]);
   const request = fake.client.sign(INPUT);
   await fake.client.send(request);

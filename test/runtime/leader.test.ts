@@ -300,9 +300,9 @@ describe("signed calls", () => {
     const keys = { leaderKey: publicKeyOf(LEADER_SEED), toolKey: TOOL_KEY };
     const read = (options?: ReceiptOptions) =>
       readReceipt(JSON.stringify(result.receipt(options)), { ...keys, contracts: [contract] });
-    const { tool, leader: caller, inputs, output, claims } = read();
+    const { tool, leader: caller, inputs, result: received, claims } = read();
     assert.deepEqual([tool, caller.id, caller.keyId], ["xyz.test.echo@1", "leader", 0n]);
-    assert.deepEqual(output, { ok: { ...given, big: 1n } });
+    assert.deepEqual([received.tag, received.value], ["ok", { ...given, big: 1n }]);
     assert.ok(claims.every(({ verdict, name }) => verdict === "true" || ["tool", "leader", "time"].includes(name)));
     assert.ok(inputs.every(({ values }) => values.every(({ text }) => text === undefined)));
     const texts = (options: ReceiptOptions) => read(options).inputs.map(({ values }) => values.map(({ text }) => text));

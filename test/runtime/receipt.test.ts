@@ -36,7 +36,7 @@ test("receipts of recorded calls of the Rust system are true, with inputs, witho
     assert.ok(
       read.claims.every(({ name, verdict }) => verdict === "true" || ["tool", "leader", "time"].includes(name)),
     );
-    assert.equal(read.output, undefined);
+    assert.equal(read.result.value, undefined);
     const redacted = JSON.stringify(receipt, (name, value) => (name === "text" ? undefined : value));
     assert.deepEqual(faultsOf(redacted, { leaderKey, toolKey }), []);
     assert.deepEqual(readReceipt(redacted).result, read.result);

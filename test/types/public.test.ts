@@ -181,7 +181,6 @@ LeaderClient.connect<typeof Sum>("http://localhost", { contracts: undefined }); 
 LeaderClient.fromMetadata<typeof Sum>("{}"); // no contracts
 export const made: LeaderClient<typeof Sum> = LeaderClient.fromMetadata<typeof Sum>("{}", { contracts });
 const result = await client.invoke({ a: 1n, tags: ["x", new JsonText('"y"')], when: new JsonText("null") });
-export const received: Fits<typeof result.output, Expected> = true;
 export const untyped: Readonly<Record<string, unknown>> = result.value;
 const request: SignedRequest = client.sign({ a: 1n, tags: [] });
 const again: CallResult<typeof Sum> = await client.send(request);
@@ -190,8 +189,7 @@ client.invokeUnsigned({ a: 1n, tags: "x" }); // no list
 const any: LeaderClient = await LeaderClient.connect("http://localhost");
 const loose = await any.invoke({ whatever: 1 });
 export const value: unknown = loose.value.sum;
-export const unknownOutput: Same<typeof loose.output, unknown> = true;
-loose.output.ok; // not known
+loose.value.sum.trim(); // not known
 export const notTyped: LeaderClient<typeof Sum> = any; // its output is unknown
 const decoded = await LeaderClient.connect("http://localhost", { contracts });
 export const notKnown: Same<typeof decoded, LeaderClient> = true;
@@ -205,28 +203,27 @@ purge.invoke({ all: "yes" }); // no boolean
 purge.invoke([]); // no object
 const purged = await purge.invoke({});
 if (purged.tag === "purged") {
-  const count: number = purged.output.purged.count;
-  const exact: { readonly count: number; readonly next: string | null } = purged.value;
-  purged.output._err_eval; // another variant
+  const count: number = purged.value.count;
+  purged.value.reason; // another variant
 }
-purged.output.purged; // the variant is not known
+purged.value.count; // the variant is not known
 const bare = await LeaderClient.connect<typeof Plain>("http://localhost", { contracts });
 await bare.invoke({});
 bare.invoke({ more: 1 }); // no port at all
 if (result.tag === "ok") {
-  const sum: bigint = result.output.ok.sum;
-  const exact: number | bigint = result.value.sum;
-  const at: string = result.value.at;
-  const report: { readonly rows: readonly string[] } | WalrusValue = result.value.report;
-  const lossy: number = result.value.sum; // or a bigint
+  const sum: bigint = result.value.sum;
+  const at: Date = result.value.at;
+  const bytes: Uint8Array = result.value.bytes;
+  const report: Report | WalrusValue = result.value.report;
+  const wrong: number = result.value.sum; // bigint
   result.value.reason; // of another variant
 }
-if (result.tag === "done") { const text: "done" = result.output; }
+if (result.tag === "done") result.value.sum; // a variant without ports
+if (result.tag === "_err_eval") { const reason: string = result.value.reason; }
 result.tag === "other"; // no such variant
 const resolved = await client.resolve(result);
 if (resolved.tag === "ok") {
-  const rows: string[] = resolved.output.ok.report.rows;
-  const same: readonly string[] = resolved.value.report.rows;
+  const rows: string[] = resolved.value.report.rows;
   const text: JsonText = resolved.texts.report;
   const texts: readonly JsonText[] = resolved.texts.parts;
   resolved.texts.nothing; // no such port

@@ -104,12 +104,11 @@ export interface CallFacts {
 }
 
 /**
- * The result of a call, with its signature; `tag` narrows `output` and `value`.
+ * The result of a call, with its signature; `tag` narrows `value`.
  *
- * `value` contains the ports as exact JSON, as in {@link ToolResult}. `output` is the result with the types of the
- * tool's class: `{ ok: { sum: 3n } }`, or the name of a variant without ports. A `bigint` is always a bigint, a `Date`
- * a `Date` and bytes a `Uint8Array`; absent optional members are absent. `output` is not enumerable, and undefined
- * without {@link LeaderOptions.contracts}.
+ * `value` contains the ports. With {@link LeaderOptions.contracts}, they have the types of the tool's class: a `bigint`
+ * is always a bigint, a `Date` a `Date` and bytes a `Uint8Array`; absent optional members are absent. Otherwise they are
+ * exact JSON, as in {@link ToolResult}.
  */
 export type CallResult<Tool extends ToolType = UntypedTool> = ByVariant<OutputOf<Tool>, CallFacts>;
 
@@ -144,8 +143,8 @@ type Connection = { readonly http: Transport; readonly urls: readonly string[] }
  *
  * export async function add(options: LeaderOptions) {
  *   const client = await LeaderClient.connect<typeof Sum>("https://tools.example/sum", { ...options, contracts });
- *   const { output } = await client.invoke({ a: 1n, b: 2n, label: "three", tags: ["x"] }, { repeat: true });
- *   return "ok" in output ? output.ok.sum : undefined;
+ *   const { tag, value } = await client.invoke({ a: 1n, b: 2n, label: "three", tags: ["x"] }, { repeat: true });
+ *   return tag === "ok" ? value.sum : undefined;
  * }
  * ```
  */
@@ -575,11 +574,10 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     const { receipt, ...signature } = facts;
     try {
       const decoded = decodeResult(this.ports, bcs);
-      const result = { ...decoded, ...signature, bcs, outputHash: outputHash(bcs) };
-      const output = this.#outputReader?.read(decoded);
-      // Not enumerable, because JSON.stringify of a whole result would fail on its bigints.
-      const hidden = { output: { value: output }, receipt: { value: receipt } };
-      return Object.defineProperties(result, hidden) as unknown as CallResult<Tool>;
+      const value = this.#outputReader?.read(decoded) ?? decoded.value;
+      const result = { ...decoded, value, ...signature, bcs, outputHash: outputHash(bcs) };
+      // Not enumerable, because the result is data and its receipt is created on demand.
+      return Object.defineProperty(result, "receipt", { value: receipt }) as unknown as CallResult<Tool>;
     } catch (error) {
       // Only a verified signature proves that the result comes from the tool.
       throw error instanceof LeaderError && signature.signature === "verified" ? error.with({ ran: "yes" }) : error;

@@ -47,8 +47,8 @@ export interface LeaderOptions {
   /** Fetches the references of results: a `WalrusReader` of svc-runtime-storage. */
   readonly reader?: ValueReader;
   /**
-   * Generated contracts that include the tool's: `contracts` of `src/generated/contracts.ts`. Without them, a result
-   * has `value` but no `output`.
+   * Generated contracts that include the tool's: `contracts` of `src/generated/contracts.ts`. With them, the `value` of
+   * a result has the types of the tool's class.
    */
   readonly contracts?: readonly Contract[];
   /**

@@ -62,43 +62,18 @@ type ReceivedPort<Port> = [ReferenceOf<Port>] extends [never]
 type ReceivedValue<Value> = Exclude<Value, DataReference<unknown>> | WalrusValue;
 
 /**
- * Result by variant, so that `tag` narrows the other members. For an untyped tool, the tag is any string and values are
+ * Result by variant, so that `tag` narrows `value`. For an untyped tool, the tag is any string and values are
  * `unknown`.
  */
 export type ByVariant<Output, Facts> = unknown extends Output
-  ? Facts & { readonly tag: string; readonly output: unknown; readonly value: Readonly<Record<string, unknown>> }
+  ? Facts & { readonly tag: string; readonly value: Readonly<Record<string, unknown>> }
   : VariantOf<Output, Facts>;
 
 type VariantOf<Output, Facts> = Output extends string
-  ? Facts & { readonly tag: Output; readonly output: Output; readonly value: Readonly<Record<string, never>> }
+  ? Facts & { readonly tag: Output; readonly value: Readonly<Record<never, never>> }
   : Output extends object
-    ? {
-        [Tag in keyof Output]: Facts & {
-          readonly tag: Tag;
-          readonly output: Output;
-          readonly value: { readonly [Name in keyof Output[Tag]]-?: JsonMember<Output[Tag][Name]> };
-        };
-      }[keyof Output]
+    ? { [Tag in keyof Output]: Facts & { readonly tag: Tag; readonly value: Readonly<Output[Tag]> } }[keyof Output]
     : never;
-
-/** Value as exact JSON: integers as numbers or bigints, dates and bytes as text, absent members as null. */
-export type JsonOf<Value> = unknown extends Value
-  ? unknown
-  : Value extends bigint
-    ? number | bigint
-    : Value extends Date | Uint8Array
-      ? string
-      : Value extends string | number | boolean | null | WalrusValue
-        ? Value
-        : Value extends readonly unknown[]
-          ? { [Index in keyof Value]: JsonOf<Value[Index]> }
-          : Value extends object
-            ? { readonly [Name in keyof Value]-?: JsonMember<Value[Name]> }
-            : never;
-
-type JsonMember<Value> = unknown extends Value
-  ? unknown
-  : JsonOf<Exclude<Value, undefined>> | (undefined extends Value ? null : never);
 
 /** `Output` of a tool, with the content of stored values instead of references. */
 export type ResolvedOutputOf<Tool extends ToolType> =
@@ -114,15 +89,7 @@ type ResolvedPort<Port> = Port extends readonly (infer Item)[]
     : Port
   : Exclude<Port, WalrusValue>;
 
-/** Texts of the ports of each variant; `many` ports as lists. */
-export type TextsOf<Output, Tag> = unknown extends Output
+/** Texts of the ports with these values; `many` ports as lists. */
+export type TextsOf<Value> = string extends keyof Value
   ? Readonly<Record<string, JsonText | readonly JsonText[]>>
-  : Output extends object
-    ? Tag extends keyof Output
-      ? {
-          readonly [Name in keyof Output[Tag]]-?: Output[Tag][Name] extends readonly unknown[]
-            ? readonly JsonText[]
-            : JsonText;
-        }
-      : never
-    : Readonly<Record<string, never>>;
+  : { readonly [Name in keyof Value]-?: Value[Name] extends readonly unknown[] ? readonly JsonText[] : JsonText };

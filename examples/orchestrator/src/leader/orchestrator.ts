@@ -34,14 +34,14 @@ const total = await LeaderClient.connect<typeof Total>(`${url}/total`, options);
 const invoice = await LeaderClient.connect<typeof Invoice>(`${url}/invoice`, options);
 
 // Results are passed on unchanged: bigints stay exact, dates stay dates.
-const priced = (await step("price", price, { item })).output;
-if (!("priced" in priced)) throw new Error(priced._err_eval.reason);
-const { cents, at } = priced.priced;
-const totalled = (await step("total", total, { cents, quantity: BigInt(quantity) })).output;
-if (!("totalled" in totalled)) throw new Error(totalled._err_eval.reason);
-const done = (await step("invoice", invoice, { cents: totalled.totalled.cents, at })).output;
-if (!("invoice" in done)) throw new Error(done._err_eval.reason);
-console.log(`${done.invoice.text}, ${Buffer.from(done.invoice.digest).toString("hex")}`);
+const priced = await step("price", price, { item });
+if (priced.tag === "_err_eval") throw new Error(priced.value.reason);
+const { cents, at } = priced.value;
+const totalled = await step("total", total, { cents, quantity: BigInt(quantity) });
+if (totalled.tag === "_err_eval") throw new Error(totalled.value.reason);
+const done = await step("invoice", invoice, { cents: totalled.value.cents, at });
+if (done.tag === "_err_eval") throw new Error(done.value.reason);
+console.log(`${done.value.text}, ${Buffer.from(done.value.digest).toString("hex")}`);
 
 /** Sends the stored request of a step, or signs and stores one. For a step that already ran, the tool answers with its stored result. */
 async function step<Tool extends ToolType>(

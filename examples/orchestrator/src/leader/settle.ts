@@ -20,9 +20,9 @@ const charges = new Map<string, bigint>();
 let broken = 0;
 for (const line of readFileSync(file, "utf8").split("\n").filter(Boolean)) {
   try {
-    const { tool, nonce, inputHash, output } = readReceipt<typeof Total>(line, { leaderKey, toolKey, contracts });
-    if (tool !== "xyz.orchestrator.total@1" || output === undefined || !("totalled" in output)) continue;
-    charges.set(Buffer.concat([nonce, inputHash]).toString("hex"), output.totalled.cents);
+    const { tool, nonce, inputHash, result } = readReceipt<typeof Total>(line, { leaderKey, toolKey, contracts });
+    if (tool !== "xyz.orchestrator.total@1" || result.tag !== "totalled") continue;
+    charges.set(Buffer.concat([nonce, inputHash]).toString("hex"), result.value.cents);
   } catch (error) {
     if (!(error instanceof ReceiptError)) throw error;
     broken++;

@@ -18,7 +18,7 @@ import { readMetadata } from "../metadata.js";
 import { contractIn } from "../options.js";
 import { OutputReader } from "../result/output-reader.js";
 import { decodeResult, type PublicKey, publicKey } from "../result/result.js";
-import type { OutputOf, ToolType, UntypedTool } from "../tool-types.js";
+import type { ByVariant, OutputOf, ToolType, UntypedTool } from "../tool-types.js";
 import { parseReceipt, type ReceiptParts, ReceiptSyntaxError } from "./parse-receipt.js";
 
 export interface ReadReceiptOptions {
@@ -26,7 +26,7 @@ export interface ReadReceiptOptions {
   readonly leaderKey?: PublicKey;
   /** Public key of the tool that you expect. Without it, the key in the receipt is only claimed to be the tool's. */
   readonly toolKey?: PublicKey;
-  /** Generated contracts that include the tool's. The receipt must fit the contract, and its result has `output`. */
+  /** Generated contracts that include the tool's. The receipt must fit the contract, and its result has a `value`. */
   readonly contracts?: readonly Contract[];
   /** Metadata of the tool: an answer of `/meta`, or the list in `meta.json`. The receipt must fit its ports. */
   readonly metadata?: string | Uint8Array;
@@ -67,14 +67,19 @@ export interface VerifiedReceipt<Tool extends ToolType = UntypedTool>
   extends Omit<ReceiptParts, "leaderSignature" | "toolSignature"> {
   readonly claims: readonly ReceiptClaim[];
   /** The result in wire order. Values are JSON texts, or references that were not fetched. */
-  readonly result: {
-    readonly tag: string;
-    /** `many` is undefined without a contract: a list with one value has the same bytes as the value. */
-    readonly ports: readonly (ReturnType<typeof decodeOutput>["ports"][number] & { readonly many?: boolean })[];
-  };
-  /** The result with the types of the tool's class; undefined without `contracts`. */
-  readonly output: OutputOf<Tool> | undefined;
+  readonly result: ReceiptResult<Tool>;
 }
+
+interface ReceiptPorts {
+  /** `many` is undefined without a contract: a list with one value has the same bytes as the value. */
+  readonly ports: readonly (ReturnType<typeof decodeOutput>["ports"][number] & { readonly many?: boolean })[];
+}
+
+/** `value` has the types of the tool's class, and is undefined without `contracts`. */
+type ReceiptResult<Tool extends ToolType> =
+  unknown extends OutputOf<Tool>
+    ? ReceiptPorts & { readonly tag: string; readonly value?: Readonly<Record<string, unknown>> }
+    : ByVariant<OutputOf<Tool>, ReceiptPorts>;
 
 /** A receipt with a false claim. Messages contain no inputs and results. */
 export class ReceiptError extends Error {
@@ -124,7 +129,7 @@ export function readReceipt(bytes: string | Uint8Array, options: ReadReceiptOpti
     claim("time", "claimed", `the result arrived at ${parts.time.toISOString()}`),
   ];
   if (result === undefined || claims.some(({ verdict }) => verdict === "false")) throw new ReceiptError(claims);
-  return { ...parts, claims, result: fit.result ?? result, output: fit.output };
+  return { ...parts, claims, result: fit.result ?? result };
 }
 
 function partsOf(bytes: string | Uint8Array): ReceiptParts {
@@ -205,7 +210,6 @@ function fitOf(parts: ReceiptParts, { contracts, metadata }: ReadReceiptOptions)
     metadata === undefined ? undefined : portsIn(metadata, parts.tool),
   ];
   const claims: ReceiptClaim[] = [];
-  let output: unknown;
   let result: VerifiedReceipt["result"] | undefined;
   for (const ports of schemas.filter((schema) => schema !== undefined)) {
     const text = `the input and the result fit the contract of ${truncated(parts.tool, MAX_SHOWN)}`;
@@ -214,15 +218,15 @@ function fitOf(parts: ReceiptParts, { contracts, metadata }: ReadReceiptOptions)
       result = {
         tag: decoded.tag,
         ports: decoded.ports.map(({ values, ...port }) => ({ ...port, values: [...values] })),
+        ...(contract && { value: new OutputReader(contract).read(decoded) }),
       };
-      if (contract !== undefined) output = new OutputReader(contract).read(decoded);
       claims.push(claim("contract", hasPorts(parts, ports), text));
     } catch (error) {
       if (!(error instanceof LeaderError)) throw error;
       claims.push(claim("contract", false, `${text}: ${error.message}`));
     }
   }
-  return { claims, output, result };
+  return { claims, result };
 }
 
 function portsIn(metadata: string | Uint8Array, fqn: string): MetaSchema {

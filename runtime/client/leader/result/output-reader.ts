@@ -15,39 +15,42 @@ export interface ReadablePort extends Pick<ResultPort, "name" | "many"> {
   readonly values: readonly ({ readonly kind: "inline"; readonly bytes: Uint8Array } | WalrusValue)[];
 }
 
-interface VariantDecoder {
-  readonly text: boolean;
-  readonly ports: ReadonlyMap<string, { readonly optional: boolean; readonly decode: Decode }>;
+interface PortDecoder {
+  readonly optional: boolean;
+  readonly decode: Decode;
 }
 
 /**
  * Decodes results to the values that the tool returned: `bigint`, `Date` and `Uint8Array` as in the class; absent
- * optional members stay absent; a variant without ports is its name. Stored values stay references. Constraints are not
+ * optional members stay absent. Stored values stay references. Constraints are not
  * checked, as servers do not check them either.
  */
 export class OutputReader {
-  readonly #variants: ReadonlyMap<string, VariantDecoder>;
+  /** Decoders of each variant's ports. */
+  readonly #variants: ReadonlyMap<string, ReadonlyMap<string, PortDecoder>>;
 
   constructor({ output, definitions = [] }: Pick<Contract, "output" | "definitions">) {
     const compiler = new DecoderCompiler(definitions, { wrap: WithSerdeErrorPath.of, isResult: true });
     this.#variants = new Map(
-      [...output, FAILURE].map(({ name, text = false, ports }) => {
+      [...output, FAILURE].map(({ name, ports }) => {
         const compiled = ports.map(({ name, optional = false, codec }) => {
           return [name, { optional, decode: compiler.compile(codec) }] as const;
         });
-        return [name, { text, ports: new Map(compiled) }];
+        return [name, new Map(compiled)];
       }),
     );
   }
 
-  /** @throws {@link LeaderError} `invalid_answer` if the result does not match the contract */
-  read({ tag, ports }: { readonly tag: string; readonly ports: readonly ReadablePort[] }): unknown {
+  /**
+   * @returns the values of the ports
+   * @throws {@link LeaderError} `invalid_answer` if the result does not match the contract
+   */
+  read({ tag, ports }: { readonly tag: string; readonly ports: readonly ReadablePort[] }): Record<string, unknown> {
     const variant = this.#variants.get(tag);
     if (variant === undefined) throw misfit(`the contract has no variant ${JSON.stringify(tag)}`);
-    if (variant.text) return tag;
     const members: Record<string, unknown> = {};
     for (const port of ports) {
-      const known = variant.ports.get(port.name);
+      const known = variant.get(port.name);
       if (known === undefined) throw misfit(`${tag} has no port ${JSON.stringify(port.name)} in the contract`);
       const values = port.values.map((value, i) =>
         value.kind === "walrus" ? value : readValue(known, value.bytes, valuePath(tag, port, i)),
@@ -56,9 +59,7 @@ export class OutputReader {
       if (value === ABSENT) setAbsent(members, port.name);
       else setMember(members, port.name, value);
     }
-    const output: Record<string, unknown> = {};
-    setMember(output, tag, members);
-    return output;
+    return members;
   }
 }
 
@@ -68,11 +69,7 @@ function valuePath(tag: string, { name, many }: ReadablePort, i: number): (strin
   return many ? [tag, name, i] : [tag, name];
 }
 
-function readValue(
-  { optional, decode }: { readonly optional: boolean; readonly decode: Decode },
-  bytes: Uint8Array,
-  path: (string | number)[],
-): unknown {
+function readValue({ optional, decode }: PortDecoder, bytes: Uint8Array, path: (string | number)[]): unknown {
   try {
     const document = readInput("", bytes);
     if (optional && kindAt(document, 0) === NULL) return ABSENT;

@@ -33,13 +33,13 @@ export interface ValueReader {
 
 export type ResolvedResult<Tool extends ToolType = UntypedTool> = WithTexts<ByVariant<ResolvedOutputOf<Tool>, unknown>>;
 
-type WithTexts<Result> = Result extends { readonly tag: infer Tag; readonly output: infer Output }
+type WithTexts<Result> = Result extends { readonly value: infer Value }
   ? Result & {
       /**
        * Ports as the texts that the tool signed or stored; `many` ports as arrays. Pass these to another tool, because
        * the formatting of a stored text is part of its commitment.
        */
-      readonly texts: TextsOf<Output, Tag>;
+      readonly texts: TextsOf<Value>;
     }
   : never;
 
@@ -63,21 +63,20 @@ export async function resolveResult(
     );
   }
   const resolved = await (reader ?? IN_PLACE).resolve(values, options);
-  const value: [string, unknown][] = [];
+  const plain: [string, unknown][] = [];
   const texts: [string, JsonText | JsonText[]][] = [];
   const inline: ReadablePort[] = [];
   let at = 0;
   for (const { name, many, values: own } of ports) {
     const found = resolved.slice(at, at + own.length).map((each) => new JsonText(bytesOf(name, each)));
     at += own.length;
-    const plain = found.map((text) => plainOf(name, text));
+    const plainValues = found.map((text) => plainOf(name, text));
     texts.push([name, many ? found : (found[0] as JsonText)]);
-    value.push([name, many ? plain : plain[0]]);
+    plain.push([name, many ? plainValues : plainValues[0]]);
     inline.push({ name, many, values: found.map(({ bytes }) => ({ kind: "inline", bytes })) });
   }
-  const output = outputReader?.read({ tag, ports: inline });
-  const facts = { tag, value: Object.fromEntries(value), texts: Object.fromEntries(texts) };
-  return Object.defineProperty(facts, "output", { value: output }) as ResolvedResult;
+  const value = outputReader?.read({ tag, ports: inline }) ?? Object.fromEntries(plain);
+  return { tag, value, texts: Object.fromEntries(texts) } as ResolvedResult;
 }
 
 /** Reader for results without references. */
