@@ -35,13 +35,20 @@ const refuse =
     throw error;
   };
 
+/** Reading its prototype, as `instanceof` does, throws. */
+const unreadable = new Proxy(new Error("canary"), {
+  getPrototypeOf: () => {
+    throw new Error("no prototype");
+  },
+});
+
 describe("around", () => {
   it("sees the call, its caller and its result, and gets neither exact retries nor refused calls", async () => {
     const seen: unknown[] = [];
     const store = new AsyncLocalStorage<string>();
     const { tool, calls, send } = await served(
       async (call, next) => {
-        const before = call.output;
+        const before = Object.freeze(call).output;
         const end = await store.run("context", next);
         seen.push([call.fqn, call.input, call.context.auth?.leaderId, call.stored, before, call.output, end]);
         seen.push([call.is(tool.class), call.is(countingTool().class)]);
@@ -88,6 +95,7 @@ describe("around", () => {
     ["RateLimited", refuse(new RateLimited("budget used up")), 429, "rate_limited", "budget used up"],
     ["a long RateLimited", refuse(new RateLimited("x".repeat(1_025))), 429, "rate_limited", "x".repeat(1_024)],
     ["another error", refuse(new Error("canary")), 500, "tool_invocation_failed", undefined, "around"],
+    ["a proxy that throws", refuse(unreadable), 500, "tool_invocation_failed", undefined, "invoke"],
     ["no next", () => {}, 500, "tool_invocation_failed", undefined, "around"],
   ];
   for (const [what, around, status, code, details, phase] of REFUSALS) {

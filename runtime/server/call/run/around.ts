@@ -5,7 +5,7 @@ import type { Answer } from "../messages.js";
 
 /** The call that a run passes to `around`. */
 export class OpenCall implements AroundCall {
-  output: unknown;
+  readonly #output: () => unknown;
 
   constructor(
     readonly fqn: string,
@@ -13,7 +13,14 @@ export class OpenCall implements AroundCall {
     readonly context: AroundCall["context"],
     readonly stored: boolean,
     readonly tool: SvcToolClass,
-  ) {}
+    output: () => unknown,
+  ) {
+    this.#output = output;
+  }
+
+  get output(): unknown {
+    return this.#output();
+  }
 
   is<Tool extends SvcToolClass>(tool: Tool): this is CallOf<Tool> {
     return this.tool === (tool as SvcToolClass);

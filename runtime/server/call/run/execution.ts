@@ -163,6 +163,8 @@ export class Execution {
   #timedOut = false;
   #stopping = false;
   #stored = NONE;
+  /** What `invoke` returned, for `around`. */
+  #output: unknown;
 
   readonly #tool: ToolCode;
   readonly #call: Call;
@@ -182,7 +184,8 @@ export class Execution {
     const { auth } = call;
     this.#context =
       auth === undefined ? new Context(deadline, log, hooks) : new SignedContext(deadline, log, hooks, auth);
-    this.end = runAsTool(tool.fqn, () => this.#execute());
+    // A thrown proxy or a getter of a thrown error can throw when the error is read.
+    this.end = runAsTool(tool.fqn, () => this.#execute().catch((error) => this.#failed(error, "invoke")));
   }
 
   abort(reason: InvocationAborted["reason"]): void {
@@ -254,16 +257,16 @@ export class Execution {
       log.error({ err: error }, "decoding the input failed");
       return errorAnswer("internal_error", undefined, error);
     }
-    if (around === undefined) return this.#invoke(instance, input, undefined);
-    const call = new OpenCall(tool.fqn, input, this.#context, this.#known !== undefined, tool.tool);
+    if (around === undefined) return this.#invoke(instance, input);
+    const call = new OpenCall(tool.fqn, input, this.#context, this.#known !== undefined, tool.tool, () => this.#output);
     return runAround(around, call, {
-      run: async () => this.#known ?? this.#invoke(instance, input, call),
+      run: async () => this.#known ?? this.#invoke(instance, input),
       failed: (error) => refusal(error) ?? this.#failed(error, "around"),
       log,
     });
   }
 
-  async #invoke(instance: SvcTool<unknown, unknown>, input: unknown, call: OpenCall | undefined): Promise<Answer> {
+  async #invoke(instance: SvcTool<unknown, unknown>, input: unknown): Promise<Answer> {
     // A blocked event loop delays the deadline's timer.
     if (this.#timedOut || performance.now() >= this.#context.deadline) return errorAnswer("tool_invocation_timeout");
     let result: unknown;
@@ -284,8 +287,8 @@ export class Execution {
       return this.#stopping ? INTERRUPTED : errorAnswer("output_serialization_error", undefined, error);
     }
     const answer = this.#encode(result);
-    if (call !== undefined && answer.signable) {
-      call.output = returned instanceof ErrEval ? { [FAILURE_VARIANT]: { reason: returned.reason } } : returned;
+    if (this.#tool.around !== undefined && answer.signable) {
+      this.#output = returned instanceof ErrEval ? { [FAILURE_VARIANT]: { reason: returned.reason } } : returned;
     }
     return answer;
   }
