@@ -29,10 +29,9 @@ export class NamePatterns {
   /** @throws UsageError for a pattern that matches none of the names */
   check(names: ReadonlySet<string>): void {
     const all = [...names];
-    for (const [text, pattern] of this.#patterns) {
-      if (!all.some((fqn) => pattern.test(fqn)))
-        throw new UsageError(`--${this.option} ${text} matches no tool; the tools are ${all.join(", ")}`);
-    }
+    const unused = [...this.#patterns].find(([, pattern]) => !all.some((fqn) => pattern.test(fqn)));
+    if (unused === undefined) return;
+    throw new UsageError(`--${this.option} ${unused[0]} matches no tool; the tools are ${all.join(", ")}`);
   }
 }
 

@@ -1,6 +1,5 @@
 /** Runs the bridge on standard input and output, until either closes. */
 
-import { parseJSONRPCMessage } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Bridge } from "./bridge.js";
 import { mcpServer } from "./mcp-server.js";
@@ -11,7 +10,7 @@ export async function serveOnStdio(
   complain: (problem: string) => void,
   interrupted: () => Promise<unknown>,
 ): Promise<void> {
-  const transport = new StdioTransport(process.stdin, process.stdout, parseJSONRPCMessage);
+  const transport = new StdioTransport(process.stdin, process.stdout);
   const ended = new Promise<void>((done) => {
     const handle = serveStdio(() => mcpServer(bridge, "stdio"), {
       transport,

@@ -4,7 +4,7 @@
  */
 
 import type { Readable, Writable } from "node:stream";
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
+import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/server";
 import { JsonError, readExact } from "svc-runtime/internal/generator";
 import { MAX_MESSAGE_BYTES, NOT_A_MESSAGE, NOT_JSON } from "./json-rpc.js";
 
@@ -16,16 +16,13 @@ export class StdioTransport implements Transport {
   onmessage?: Transport["onmessage"];
   readonly #input: Readable;
   readonly #output: Writable;
-  readonly #check: (value: unknown) => JSONRPCMessage;
   #parts: Buffer[] = [];
   #bytes = 0;
   #isClosed = false;
 
-  /** @param check validates a message; throws for any other value */
-  constructor(input: Readable, output: Writable, check: (value: unknown) => JSONRPCMessage) {
+  constructor(input: Readable, output: Writable) {
     this.#input = input;
     this.#output = output;
-    this.#check = check;
   }
 
   async start(): Promise<void> {
@@ -35,11 +32,7 @@ export class StdioTransport implements Transport {
     this.#output.on("error", (error) => this.#fail(error));
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
-    return this.#write(message);
-  }
-
-  async #write(message: object): Promise<void> {
+  async send(message: object): Promise<void> {
     if (this.#isClosed) return;
     await new Promise<void>((done) => this.#output.write(`${JSON.stringify(message)}\n`, () => done()));
   }
@@ -66,21 +59,13 @@ export class StdioTransport implements Transport {
 
   #read(line: Buffer): void {
     if (line.every((byte) => byte <= 0x20)) return;
-    let value: unknown;
-    try {
-      value = readExact(line);
-    } catch (error) {
-      if (!(error instanceof JsonError)) throw error;
-      this.onerror?.(new Error(`a line is not JSON: ${error.message}`));
-      void this.#write(NOT_JSON);
-      return;
-    }
     let message: JSONRPCMessage;
     try {
-      message = this.#check(value);
-    } catch {
-      this.onerror?.(new Error("a line is not a JSON-RPC message"));
-      void this.#write(NOT_A_MESSAGE);
+      message = parseJSONRPCMessage(readExact(line));
+    } catch (error) {
+      const isJson = !(error instanceof JsonError);
+      this.onerror?.(new Error(isJson ? "a line is not a JSON-RPC message" : `a line is not JSON: ${error.message}`));
+      void this.send(isJson ? NOT_A_MESSAGE : NOT_JSON);
       return;
     }
     this.onmessage?.(message);
