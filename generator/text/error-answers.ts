@@ -61,7 +61,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
     meaning: "the tool refused this leader, or a web page's origin is not allowed",
     caller: "ask the operator for access: a retry is refused too",
     operator:
-      "check which leaders the tool's authorize refuses; on an unsigned server, add the page's origin to allowedOrigins",
+      "check which calls the tool's authorize and the server's around refuse; on an unsigned server, add the page's origin to allowedOrigins",
     details: "Origin: requests of web pages are refused unless their origin is allowed by name",
     isStored: true,
   },
@@ -130,9 +130,10 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
     isStored: true,
   },
   rate_limited: {
-    meaning: "this leader sends more calls than the server allows",
+    meaning: "the server allows no further call of this leader now",
     caller: REPEAT,
-    operator: "let the leader wait for Retry-After, or raise load.rateLimit.calls of the server",
+    operator:
+      "let the leader wait for Retry-After, or raise load.rateLimit.calls of the server; with details, the server's around refused the call",
   },
   headers_too_large: {
     meaning: "the headers are too many or too large",

@@ -111,7 +111,7 @@ describe("around", () => {
       isOpen = true;
       const retry = await send(call);
       assert.deepEqual([retry.status, calls.invoked], status === 429 ? [200, 1] : [status, 0]);
-      provesRow(what, { "7.51": ["PermissionDenied", "InvalidInput", "RateLimited"] });
+      provesRow(what, { "7.26": ["RateLimited"], "7.51": ["PermissionDenied", "InvalidInput", "RateLimited"] });
     });
   }
 
