@@ -286,6 +286,7 @@ const BRIDGE_FAULTS: Readonly<Record<string, { readonly meaning?: string; readon
   wrong_signature: { meaning: "the result was not signed with the tool's key, so it is not shown", caller: undefined },
   unsigned_result: { meaning: "the result was not signed, so it is not shown", caller: undefined },
   connection_failed: { meaning: "the tool's server could not be reached", caller: undefined },
+  rate_limited: { caller: "call again later" },
   auth_failed: { caller: "add the leader and key of this bridge to the allow-list of the server" },
   tool_invocation_failed: { caller: "look at the log of the tool's server" },
   tool_invocation_timeout: { caller: "request less, or call again later" },

@@ -424,6 +424,13 @@ describe("a contract that changes", () => {
   });
 });
 
+test("a 429 with a reason is not repeated", async () => {
+  const body = JSON.stringify({ error: "rate_limited", details: "the budget is used up" });
+  const { client } = scripted([{ ...refused(429, "rate_limited"), body }, done(A)]);
+  const error = await failure(client.invoke(input, { repeat: true }));
+  assert.deepEqual([error.code, error.ran, error.details], ["rate_limited", "no", "the budget is used up"]);
+});
+
 test("observe receives the start and the end of every call, and cannot affect it", async () => {
   const seen: [CallStart, CallEnd][] = [];
   const observe = (start: CallStart) => (end: CallEnd) => {

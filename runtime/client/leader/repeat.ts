@@ -25,9 +25,12 @@ const REPEATABLE: ReadonlySet<LeaderErrorCode> = new Set<LeaderErrorCode>([
   "shutting_down",
 ]);
 
-/** Whether another attempt of the same request, at any address, may have another outcome. */
-export function isRepeatable({ code }: LeaderError): boolean {
-  return REPEATABLE.has(code);
+/**
+ * Whether another attempt of the same request, at any address, may soon have another outcome. A 429 with details is a
+ * refusal by `around`, of which the caller must learn the reason.
+ */
+export function isRepeatable({ code, details }: LeaderError): boolean {
+  return REPEATABLE.has(code) && !(code === "rate_limited" && details);
 }
 
 /**
