@@ -7,6 +7,8 @@ import { contradicts, HINT_NAMES, hintValue } from "../tools/hints.js";
 
 /** Size of the list above which the start warns, in bytes: about 10,000 tokens. */
 const LARGE_BYTES = 40_000;
+const LARGE =
+  "the list of tools is large, and a client passes it to the model with each question: choose with --tools or --except";
 /** Bytes of JSON for one token of a model, roughly. */
 const BYTES_PER_TOKEN = 4;
 
@@ -67,9 +69,5 @@ export function sizeNotes(tools: readonly object[]): string[] {
   const tokens = Math.round(bytes / BYTES_PER_TOKEN);
   const number = (value: number) => value.toLocaleString("en");
   const size = `tools: ${tools.length}; their list has ${number(bytes)} bytes, about ${number(tokens)} tokens of a model`;
-  if (bytes <= LARGE_BYTES) return [size];
-  return [
-    size,
-    "the list of tools is large, and a client passes it to the model with each question: choose with --tools or --except",
-  ];
+  return bytes > LARGE_BYTES ? [size, LARGE] : [size];
 }

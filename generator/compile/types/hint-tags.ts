@@ -22,11 +22,9 @@ export function readHintTags({ wrap }: Program, node: ClassNode, name: string, r
     if (hint !== undefined && contradicts(hints))
       report("SVC202", wrap(tag), name, "a tool that only reads destroys nothing");
   }
-  for (const member of node.compilerNode.members) {
-    for (const tag of ts.getJSDocTags(member)) {
-      if (HINT_NAMES.some((hint) => hint === tag.tagName.text))
-        report("SVC202", wrap(tag), name, `@${tag.tagName.text} is a tag of the class, not of a member`);
-    }
+  for (const tag of node.compilerNode.members.flatMap((member) => ts.getJSDocTags(member))) {
+    if (HINT_NAMES.some((hint) => hint === tag.tagName.text))
+      report("SVC202", wrap(tag), name, `@${tag.tagName.text} is a tag of the class, not of a member`);
   }
   return hints;
 }
