@@ -161,6 +161,9 @@ function metaOf(classes: readonly SvcToolClass[]): string {
   return metadataListing(documents);
 }
 
+/** Connections that wait in the operating system to be accepted, if it allows as many. Beyond it, clients wait for seconds. */
+const BACKLOG = 4_096;
+
 /**
  * Serves tools like {@link bootstrap}, for programs that embed a server: rejects when the start fails, reads no command
  * line and handles no signals.
@@ -239,7 +242,7 @@ export async function serve(
       metrics?.read({ tools, config, store, memory, service, reload, server, readiness, claims, log: log.lines });
       admin = await listenAdmin(adminEndpoint, { readiness, reload, metrics, log });
     }
-    url = await opened.app.listen({ ...endpoint });
+    url = await opened.app.listen({ ...endpoint, backlog: BACKLOG });
     listening = true;
   } catch (error) {
     await opened?.close();

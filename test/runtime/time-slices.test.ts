@@ -64,22 +64,37 @@ describe("calls that arrive in one turn of the event loop", () => {
     assert.deepEqual(await turnsOf(4, 50), [0, 1, 2, 3]);
   });
 
-  it("begin one by one in turns that accept a connection, until a call has waited for 500 ms", async () => {
-    assert.deepEqual(await turnsOf(5, 2, (slices) => slices.accepted()), [0, 1, 2, 3, 4]);
+  it("wait while turns accept connections, until a slice began 20 ms ago", async () => {
     let clock = 0;
     const slices = new TimeSlices(() => clock);
-    const turns = new Turns();
-    const begun: number[] = [];
-    const call = async (index: number) => {
-      const wait = slices.enter(100);
-      if (wait !== undefined) await wait;
-      begun.push(turns.count);
-      clock += index < 6 ? 100 : 2;
+    assert.equal(slices.enter(100), undefined);
+    clock = 10;
+    const waits = [100, 100].map((bytes) => slices.enter(bytes));
+    let begun = 0;
+    for (const wait of waits) void wait?.then(() => begun++);
+    clock = 19;
+    for (let turn = 0; turn < 3; turn++) {
       slices.accepted();
-    };
-    await Promise.all(Array.from({ length: 12 }, (_, index) => call(index)));
-    turns.stop();
-    assert.deepEqual(begun, [0, 1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 7]);
+      await new Promise(setImmediate);
+      assert.equal(begun, 0);
+    }
+    clock = 20;
+    slices.accepted();
+    await Promise.all(waits);
+    assert.equal(begun, 2);
+  });
+
+  it("begin in the first turn that accepts no connection", async () => {
+    let clock = 0;
+    const slices = new TimeSlices(() => clock);
+    assert.equal(slices.enter(100), undefined);
+    clock = 10;
+    const wait = slices.enter(100);
+    slices.accepted();
+    await new Promise(setImmediate);
+    assert.equal(slices.waiting, 1);
+    await wait;
+    assert.equal(slices.waiting, 0);
   });
 
   it("begin at once for another slice if an earlier turn began the current slice", async () => {
@@ -94,27 +109,20 @@ describe("calls that arrive in one turn of the event loop", () => {
     assert.deepEqual(waits, [false, false, false, false, true]);
   });
 
-  it("an accepted connection ends the slice of the turn before any call waits", async () => {
-    const slices = new TimeSlices(() => 0);
-    assert.equal(slices.enter(100), undefined);
-    slices.accepted();
-    await slices.enter(100);
-    // The next turn has a whole slice again.
-    assert.equal(slices.enter(100), undefined);
-  });
-
   it("begin at once when waiting calls have read 16 MiB of bodies ahead", async () => {
-    const slices = new TimeSlices(() => 0);
+    let clock = 0;
+    const slices = new TimeSlices(() => clock);
     assert.equal(slices.enter(12_582_912), undefined);
-    slices.accepted();
+    clock = 10;
     const waits = Array.from({ length: 256 }, () => slices.enter(12_582_912));
     assert.equal(slices.waiting, 256);
     assert.equal(slices.enter(1), undefined);
     assert.ok(slices.enter(0));
     await Promise.all(waits);
     await until(() => slices.waiting === 0, "none waits");
-    slices.accepted();
+    clock = 20;
     slices.enter(0);
+    clock = 30;
     assert.ok(slices.enter(12_582_912));
   });
 });
@@ -183,7 +191,7 @@ describe("a server with more calls than it can answer", () => {
     assert.equal(tool.calls.invoked, CALLS / 2 + 1);
   });
 
-  it("lets connections that are accepted or dropped shorten a slice", async () => {
+  it("lets connections that are accepted or dropped delay a slice", async () => {
     const accepted = mock.method(TimeSlices.prototype, "accepted");
     try {
       const { url } = await serveSigned([countingTool()], { maxConnections: 1 });

@@ -1,17 +1,17 @@
 /**
  * Delays the start of calls, so that probes, signals and timers are not delayed under overload: these wait for the end
  * of each turn of the event loop, and one turn can read hundreds of connections. Calls start only in the first
- * milliseconds of a turn; the others wait in order for the next turn. Without overload, no call waits.
+ * milliseconds of a turn; the others wait in order for the next turn, and longer while connections arrive. Without overload,
+ * no call waits.
  */
 
 /** Milliseconds of each turn in which calls may start. */
 const SLICE_MS = 10;
 /**
- * While no call has waited this many milliseconds, a turn that has accepted a connection starts only one call, so that
- * more connections are accepted. When calls have waited longer, additional callers would only time out, so new
- * connections stay in the operating system's queue.
+ * Milliseconds after a slice in which no call starts, as long as each turn has accepted a connection: Node accepts one in
+ * a turn, and others may wait. Then the next slice begins, so that connections cannot hold up the calls.
  */
-const CROWDED_MS = 500;
+const ACCEPT_MS = 10;
 /** Maximum bytes of a body that a connection has read before its call starts: one read by Node. */
 const READ_AHEAD_BYTES = 65_536;
 /** Maximum bytes read ahead for all waiting calls. Beyond it, a call starts at once, and its bytes are counted. */
@@ -30,7 +30,8 @@ export class TimeSlices {
   #began = Number.NEGATIVE_INFINITY;
   /** Whether a callback for the end of this turn is scheduled; only a slice that is used up schedules one. */
   #awaitsTurn = false;
-  #sliceMs = SLICE_MS;
+  /** Whether this turn has accepted a connection. */
+  #accepted = false;
 
   readonly #now: () => number;
 
@@ -51,7 +52,7 @@ export class TimeSlices {
    */
   enter(length: number): Promise<void> | undefined {
     const since = this.#now();
-    if (this.#waiting.length === 0 && since - this.#began < this.#sliceMs) return undefined;
+    if (this.#waiting.length === 0 && since - this.#began < SLICE_MS) return undefined;
     if (!this.#awaitsTurn) {
       // Begins a slice: the first one of a new turn, or another one in this turn.
       this.#awaitTurn(since);
@@ -67,18 +68,23 @@ export class TimeSlices {
 
   /** Records that a connection was accepted or dropped in this turn; more may be waiting. */
   accepted(): void {
-    const [oldest] = this.#waiting;
-    if (oldest === undefined || this.#now() - oldest.since < CROWDED_MS) this.#sliceMs = 0;
+    this.#accepted = true;
   }
 
   /** Runs after the connections of a turn were read. */
   readonly #turn = (): void => {
-    const sliceMs = this.#sliceMs;
-    this.#sliceMs = SLICE_MS;
+    const accepted = this.#accepted;
+    this.#accepted = false;
     this.#awaitsTurn = false;
     if (this.#waiting.length === 0) return;
-    this.#awaitTurn(this.#now());
-    this.#beginNext(this.#began + sliceMs);
+    const now = this.#now();
+    if (accepted && now - this.#began < SLICE_MS + ACCEPT_MS) {
+      this.#awaitsTurn = true;
+      setImmediate(this.#turn);
+      return;
+    }
+    this.#awaitTurn(now);
+    this.#beginNext(now + SLICE_MS);
   };
 
   #awaitTurn(now: number): void {
