@@ -1,10 +1,12 @@
 /** Ordinary load for as long as a leak needs to show, alone and while everything that can be reloaded is reloaded. */
 
 import assert from "node:assert/strict";
-import { renameSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { makeCertificate } from "../../runtime/certificate.js";
+import { openSocket } from "../../runtime/raw.js";
 import { scratchFolder } from "../../scratch-folder.js";
 import {
   callAll,
@@ -67,6 +69,25 @@ describe("load", () => {
     t.diagnostic(`${READINGS * CALLS} calls: ${held.toFixed(1)} bytes a call held, ${resident.toFixed(1)} resident`);
     assert.ok(held < MAX_HELD, `${held} bytes a call are held`);
     assert.ok(resident < MAX_RESIDENT, `resident memory grows by ${resident} bytes a call`);
+    assert.equal(await server.stop(), 0);
+  });
+});
+
+const BURST = 1_000;
+const queueLimit = process.platform === "linux" ? Number(readFileSync("/proc/sys/net/core/somaxconn", "utf8")) : 0;
+
+describe(`${BURST} new connections while the server is busy`, () => {
+  it("wait to be accepted, and none has to be repeated by the system", {
+    skip: queueLimit < BURST && "the system limits the queue to fewer",
+    timeout: 30_000,
+  }, async () => {
+    const server = await startFaultServer();
+    server.process.kill("SIGSTOP");
+    try {
+      await Promise.all(Array.from({ length: BURST }, () => once(openSocket(server.url), "connect")));
+    } finally {
+      server.process.kill("SIGCONT");
+    }
     assert.equal(await server.stop(), 0);
   });
 });
