@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { entrypoint } from "../e2e/process.js";
 import { type LoadFigures, type LoadRequest, measure, SPARE } from "./load.js";
 import { type Bench, compare, judgeRatio, type Side } from "./report.js";
-import { LEADER_KEY, SUM, signedCalls, signedConfig, TOOL_SEED } from "./requests.js";
+import { LEADER_KEY, SUM, signedCalls, signedConfig, TOOL_SEED, unsignedCalls } from "./requests.js";
 import { type Target, type TargetOptions, TYPESCRIPT, withTarget } from "./target.js";
 
 const FIGURE = "µs CPU";
@@ -57,8 +57,38 @@ export const signed: Bench = {
   },
 };
 
+export const unsigned: Bench = {
+  title: "an unsigned JSON call, beside a bare fastify route that checks the same input by its schema",
+  async run({ repeats, calls }) {
+    const sides = [
+      loaded("fastify", floor("fastify"), calls, unsignedCalls),
+      loaded("svc-runtime unsigned", { args: [entrypoint("sum")], path: SUM.path }, calls, unsignedCalls),
+    ];
+    const rows = await compare(repeats, sides, FIGURE);
+    return { rows, goals: [judgeRatio("CPU an unsigned call, of fastify", rows[1], { atMost: 1.2 })] };
+  },
+};
+
 /** Longer than a bench lasts. */
 export const LONG_TTL_MS = 3_600_000;
+
+export const retry: Bench = {
+  title: "an exact retry of a signed call, whose result is in memory, beside a new call",
+  async run({ repeats, calls }) {
+    const side = (name: string, isRepeated: boolean): Side => ({
+      name,
+      measure: () =>
+        withTarget(sum(signedConfig([SUM.fqn], LONG_TTL_MS)), async (target) => {
+          await warm(target, signedCalls);
+          const first = signedCalls(calls + SPARE);
+          const once = await measure(target, first);
+          return isRepeated ? measure(target, first.slice(0, calls)) : once;
+        }),
+    });
+    const rows = await compare(repeats, [side("new call", false), side("exact retry", true)], FIGURE);
+    return { rows, goals: [judgeRatio("CPU an exact retry, of a new call", rows[1], { atMost: 0.55 })] };
+  },
+};
 
 /**
  * Signed calls of a server that remembers `live` others, and those of its own run. It has answered `total` before,

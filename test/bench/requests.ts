@@ -91,6 +91,15 @@ export function signedCalls(count: number): LoadRequest[] {
   return Array.from({ length: count }, () => SUM_CALLS.sign(sumTexts()));
 }
 
+/** Unsigned JSON calls of sum. */
+export function unsignedCalls(count: number): LoadRequest[] {
+  return Array.from({ length: count }, () => {
+    const n = nextSerial();
+    const input = { a: n, b: n % 97, label: `call ${n}`, tags: ["x", "y", "z"], note: null };
+    return { headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify(input)) };
+  });
+}
+
 /** A signed call of sum with this note, which is no part of the result, and this label, which is. */
 export function signedCall(note: string, label = "label"): LoadRequest {
   return SUM_CALLS.sign([["1"], ["2"], [JSON.stringify(label)], ['"x"'], [JSON.stringify(note)]]);

@@ -8,7 +8,7 @@
 import { writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, release, totalmem } from "node:os";
 import { array, string } from "./bodies.js";
-import { nonces, signed } from "./calls.js";
+import { nonces, retry, signed, unsigned } from "./calls.js";
 import { first } from "./cold.js";
 import { floods } from "./floods.js";
 import { start } from "./footprint.js";
@@ -21,6 +21,8 @@ import { pinned } from "./target.js";
 /** All of them, by the name that selects them. */
 const BENCHES: Readonly<Record<string, Bench>> = {
   signed,
+  unsigned,
+  retry,
   nonces,
   first,
   string,

@@ -4,7 +4,9 @@
  */
 
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { fastify } from "fastify";
 import { prepareSigningKey, prepareVerifyKey, selectEngine } from "#client/wire/signature/ed25519.js";
 
 const RESULT = Buffer.from(
@@ -41,6 +43,27 @@ function listenForBodies(): void {
   });
 }
 
+/** The sum tool as a route of fastify, whose own compilers check the input and print the result. */
+async function listenWithSchema(): Promise<void> {
+  const [{ input_schema }] = JSON.parse(
+    readFileSync(new URL("../../examples/sum/meta.json", import.meta.url), "utf8"),
+  ) as [{ input_schema: { $schema?: string } }];
+  const { $schema: _, ...body } = input_schema;
+  const app = fastify({ ajv: { customOptions: { coerceTypes: false, formats: { int64: true } } } });
+  const text = { type: "string" } as const;
+  const ok = {
+    type: "object",
+    properties: { sum: { type: "integer" }, label: text, tags: { type: "array", items: text } },
+  };
+  const response = { 200: { type: "object", properties: { ok } } };
+  type Sum = { readonly a: number; readonly b: number; readonly label: string; readonly tags: readonly string[] };
+  app.post<{ Body: Sum }>("/sum/invoke", { schema: { body, response } }, async ({ body: { a, b, label, tags } }) => ({
+    ok: { sum: a + b, label, tags },
+  }));
+  await app.listen({ port: Number(port), host });
+  process.stderr.write('"msg":"serving"\n');
+}
+
 switch (kind) {
   case "node:http and crypto": {
     const { engine } = selectEngine();
@@ -54,6 +77,9 @@ switch (kind) {
     });
     break;
   }
+  case "fastify":
+    await listenWithSchema();
+    break;
   case "JSON":
     listenForBodies();
     break;
