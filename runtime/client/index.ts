@@ -7,10 +7,7 @@ export { prepareSigningKey, prepareVerifyKey, publicKeyOf } from "#platform/ed25
 export { type KeyReading, readPrivateKey } from "./keys.js";
 export { MAX_ANSWER_BYTES } from "./leader/call.js";
 export {
-  type CallFacts,
-  type CallResult,
   LeaderClient,
-  type SignatureState,
   TIMEOUT_MARGIN_MS,
   type ToolAddress,
   type ToolClient,
@@ -37,6 +34,7 @@ export {
 } from "./leader/request/request.js";
 export type { Attempts, Envelope, SignedRequest } from "./leader/request/signed-request.js";
 export { readRequest, type StoredRequest } from "./leader/request/stored-request.js";
+export type { CallFacts, CallResult, SignatureState } from "./leader/result/call-result.js";
 export type { ReadBudget, ReadOptions, ResolvedResult, ResolvedValue, ValueReader } from "./leader/result/resolve.js";
 export {
   decodeResult,

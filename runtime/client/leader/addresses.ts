@@ -1,7 +1,10 @@
 /** The addresses of one tool, and the choice of the next address after a failed attempt. */
 
+import type { SignatureHeaders } from "../wire/protocol.js";
+import { isMemoryName } from "../wire/replay-memory-header.js";
 import type { LeaderError } from "./error.js";
 import type { Attempts } from "./request/signed-request.js";
+import type { HttpResponse } from "./transport/transport.js";
 
 export interface Address {
   readonly url: string;
@@ -9,6 +12,20 @@ export interface Address {
   memory: string | undefined;
   /** Whether the server has answered. Only then does an undefined `memory` mean that it has no replay memory. */
   known: boolean;
+}
+
+/** Records and returns the name of the replay memory that answered. */
+export function noteMemory(
+  address: Address,
+  { status, headers }: HttpResponse,
+  { replayMemory }: SignatureHeaders,
+): string | undefined {
+  const text = headers[replayMemory.toLowerCase()];
+  const name = typeof text === "string" && isMemoryName(text) ? text : undefined;
+  if (name !== undefined) address.memory = name;
+  // An answer of a gateway tells nothing about the tool's memory.
+  if (text !== undefined || status === 200) address.known = true;
+  return name;
 }
 
 export class Addresses {

@@ -7,14 +7,13 @@ import { decodeOutput } from "../../wire/bcs/bcs.js";
 import type { MetaSchema } from "../../wire/bcs/bcs-shapes.js";
 import { asBuffer } from "../../wire/bytes.js";
 import type { Contract } from "../../wire/codec/contract.js";
-import { derivePorts, PortError } from "../../wire/codec/ports.js";
 import { truncated } from "../../wire/printable.js";
 import { hex } from "../../wire/receipt.js";
 import { InputHasher } from "../../wire/signature/input-hash.js";
 import { outputHash, toolSignatureMessage } from "../../wire/signature/signature.js";
 import { engine } from "../engine.js";
 import { LeaderError } from "../error.js";
-import { readMetadata } from "../metadata.js";
+import { readKnown } from "../known.js";
 import { contractIn } from "../options.js";
 import { OutputReader } from "../result/output-reader.js";
 import { decodeResult, type PublicKey, publicKey } from "../result/result.js";
@@ -207,7 +206,7 @@ function fitOf(parts: ReceiptParts, { contracts, metadata }: ReadReceiptOptions)
   const contract = contracts && contractIn(contracts, parts.tool);
   const schemas = [
     contract && { inputPorts: contract.input, outputVariants: contract.output },
-    metadata === undefined ? undefined : portsIn(metadata, parts.tool),
+    metadata === undefined ? undefined : readKnown(metadata, parts.tool).ports,
   ];
   const claims: ReceiptClaim[] = [];
   let result: VerifiedReceipt["result"] | undefined;
@@ -227,16 +226,6 @@ function fitOf(parts: ReceiptParts, { contracts, metadata }: ReadReceiptOptions)
     }
   }
   return { claims, result };
-}
-
-function portsIn(metadata: string | Uint8Array, fqn: string): MetaSchema {
-  const { inputSchema, outputSchema } = readMetadata(metadata, fqn);
-  try {
-    return derivePorts(inputSchema, outputSchema);
-  } catch (error) {
-    if (!(error instanceof PortError)) throw error;
-    throw new LeaderError("invalid_metadata", error.message, { cause: error });
-  }
 }
 
 function hasPorts({ inputs }: ReceiptParts, { inputPorts }: MetaSchema): boolean {

@@ -117,3 +117,13 @@ export class Attempts {
     return this.ran;
   }
 }
+
+/** @throws TypeError if a client of the tool `tool` cannot send the request */
+export function checkRequest(request: SignedRequest, tool: string): void {
+  const { attempts, body, leaderSignature, nonce, fqn = tool }: SignedRequest = Object(request);
+  const isWhole = [body, leaderSignature, nonce].every((each) => each instanceof Uint8Array);
+  if (!(attempts instanceof Attempts) || !isWhole) {
+    throw new TypeError("request: expected a request returned by `sign` or `readRequest`, got another value");
+  }
+  if (fqn !== tool) throw new TypeError(`request: expected one signed for ${tool}, got one signed for ${fqn}`);
+}
