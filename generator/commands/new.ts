@@ -36,9 +36,10 @@ const OPTIONS = {
     type: "string",
     value: "NAME",
     summary: "add a tool to the project in this folder: its FQN, or the last part of it",
-    excludes: ["name", "fqn", "nexus"],
+    excludes: ["name", "fqn", "nexus", "bundle"],
   },
   nexus: { type: "boolean", summary: "serve leaders of the network, which send X-Nexus- headers" },
+  bundle: { type: "boolean", summary: "build an image with the server as one file" },
   yes: { type: "boolean", short: "y", summary: "do not ask; use the defaults" },
   "skip-install": { type: "boolean", summary: "run neither npm install nor svc-gen" },
   json: JSON_OPTION,
@@ -97,7 +98,7 @@ async function makeProject(call: CommandContext<typeof OPTIONS>): Promise<number
   // Checked before the next question, because the result does not depend on its answer.
   assertNew(folder, shown, ["package.json"]);
   const tool = await toolOf(fqnFor(packageName), values.fqn, ask);
-  const files = projectFiles(packageName, tool, specs, values.nexus);
+  const files = projectFiles(packageName, tool, specs, values);
   assertNew(folder, shown, [...files.map(({ path }) => path), ...LATER_FILES]);
   const isInstalled = !values["skip-install"] && (await isYes("Install the packages now?", ask));
 

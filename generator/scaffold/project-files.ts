@@ -12,10 +12,22 @@ export interface ProjectFile {
   readonly text: string;
 }
 
+export interface ProjectOptions {
+  /** Whether to serve leaders of the network. */
+  readonly nexus?: boolean | undefined;
+  /** Whether the image has the server as one file. */
+  readonly bundle?: boolean | undefined;
+}
+
 /** All files, in the order in which they are listed for the user. */
-export function projectFiles(packageName: string, tool: ToolNames, specs: PackageSpecs, nexus = false): ProjectFile[] {
+export function projectFiles(
+  packageName: string,
+  tool: ToolNames,
+  specs: PackageSpecs,
+  { nexus = false, bundle = false }: ProjectOptions = {},
+): ProjectFile[] {
   const names = { title: packageName, fqn: tool.fqn, className: tool.className, file: tool.file, path: tool.file };
-  const around = projectAround(packageName, [tool.fqn], specs);
+  const around = projectAround(packageName, [tool.fqn], specs, bundle);
   return [
     ...around.slice(0, 2),
     ...toolFiles(tool),
@@ -37,7 +49,12 @@ export function toolFiles(tool: ToolNames): ProjectFile[] {
 }
 
 /** Files of a project, except its tools. */
-export function projectAround(packageName: string, fqns: readonly string[], specs: PackageSpecs): ProjectFile[] {
+export function projectAround(
+  packageName: string,
+  fqns: readonly string[],
+  specs: PackageSpecs,
+  bundle = false,
+): ProjectFile[] {
   const { devDependencies, overrides } = OWN_MANIFEST;
   const places = packagePlaces(specs);
   const manifest = {
@@ -49,6 +66,7 @@ export function projectAround(packageName: string, fqns: readonly string[], spec
     nodeTypes: devDependencies["@types/node"],
     typescript: `~${devDependencies.typescript}`,
     cookie: overrides.cookie,
+    bundle: bundle ? (devDependencies.esbuild ?? "") : "",
   };
   const quotedManifest = Object.fromEntries(
     Object.entries(manifest).map(([name, text]) => [name, text && JSON.stringify(text)]),
@@ -61,7 +79,16 @@ export function projectAround(packageName: string, fqns: readonly string[], spec
       path: "config.example.json",
       text: render("config.example.json", { tools: fqns.map((fqn) => `"${fqn}": {}`).join(", ") }),
     },
-    { path: "Dockerfile", text: render("Dockerfile", { ...places, image: imageName(packageName) }) },
+    {
+      path: "Dockerfile",
+      text: render("Dockerfile", {
+        ...places,
+        image: imageName(packageName),
+        bundle,
+        entry: bundle ? "dist/bundle/server.mjs" : "dist/generated/server.js",
+      }),
+    },
+    ...(bundle ? [{ path: "bundle.mjs", text: render("bundle.mjs", {}) }] : []),
     { path: ".dockerignore", text: render("dockerignore", {}) },
     { path: ".gitignore", text: render("gitignore", {}) },
     { path: ".gitattributes", text: render("gitattributes", {}) },
