@@ -7,6 +7,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { describe, it } from "node:test";
+import { gunzipSync } from "node:zlib";
+import compress from "@fastify/compress";
 import helmet from "@fastify/helmet";
 import { type FastifyInstance, fastify, svcTools } from "#runtime/fastify.js";
 import type { BootstrapOptions } from "#runtime/index.js";
@@ -155,6 +157,17 @@ describe("the hooks of a standalone server", () => {
     const answer = await sendPlain(url, tool.target, CALL);
     assert.deepEqual([answer.status, answer.body.toString()], [200, "ähnlich"]);
     assert.equal(answer.headers.get("content-length"), "8");
+  });
+
+  it("may compress answers, for callers that accept it, and signatures stay valid", async () => {
+    const tool = countingTool({ path: "sum" });
+    const configure = (app: FastifyInstance) => app.register(compress, { threshold: 0, customTypes: /./ });
+    const { url } = await serveSigned([tool], { configure } as BootstrapOptions);
+    const call = echoCall(tool, "1");
+    const answer = await exchange(url, call.text(["Accept-Encoding", "gzip"]));
+    assert.equal(answer.headers.get("content-encoding"), "gzip");
+    expectResult({ ...answer, body: gunzipSync(answer.body) }, echoed("1"), call);
+    expectResult(await call.send(url), echoed("1"), call);
   });
 
   it("and their plugins also set headers on refusals of unread bodies", async () => {
