@@ -436,7 +436,7 @@ test("container file and workflow refer to the sources of the packages", () => {
 
 test("every template is used and part of the package", () => {
   const templates = readdirSync(join(REPOSITORY, "templates/project"));
-  assert.equal(templates.length, [...FILES, OPTIONS].length);
+  assert.equal(templates.length, [...FILES, OPTIONS, "bundle.mjs"].length);
   // npm leaves out or renames some names of a package, such as .gitignore.
   for (const name of templates) assert.match(name, /^[a-zA-Z].*\.hbs$/);
   const { files } = JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8"));
