@@ -59,7 +59,7 @@ const OPTIONS = {
 const MAX_SIZE = 2 ** 30;
 
 export const command = defineCommand({
-  details: `Without URL, svc-gen doctor checks Node, TypeScript, tsconfig, the built server, versions, generated files, configuration, keys and
+  details: `Without URL, svc-gen doctor checks Node, TypeScript, tsconfig, versions, generated files, configuration, keys and
 environment. With the URL of a tool it checks connection, TLS, redirects, health, paths, metadata (compared with meta.json of this
 folder), clock, signature headers, bodies and their size limit.
 

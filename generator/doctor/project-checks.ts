@@ -47,7 +47,7 @@ export async function checkProject(questions: ProjectQuestions): Promise<Check[]
   return [
     checkNode(process.versions.node),
     checkTypeScript(project.root),
-    ...(await checkTsconfig(project)),
+    await checkTsconfig(project),
     checkVersions(project.root),
     await checkGenerated(questions),
     checkConfiguration(file, checked, cwd),
@@ -111,7 +111,7 @@ function checkTypeScript(root: string): Check {
   return supported ? good("typescript", version) : bad("typescript", `${version}; 5.9, 6 and 7 are supported`, install);
 }
 
-async function checkTsconfig({ root, tsconfig }: GenerateOptions): Promise<Check[]> {
+async function checkTsconfig({ root, tsconfig }: GenerateOptions): Promise<Check> {
   // Imported here because these modules load the compiler.
   const { readProject } = await import("../compile/project/program.js");
   const { layoutOf } = await import("../compile/project/layout.js");
@@ -121,18 +121,17 @@ async function checkTsconfig({ root, tsconfig }: GenerateOptions): Promise<Check
   if ("diagnostics" in project) {
     const [{ code, message, hint, place } = diagnostic("SVC101", {})] = project.diagnostics;
     const row = place?.file === "package.json" ? place.file : "tsconfig";
-    return [bad(row, `${placePrefix(place)}${code}: ${message}`, hint ?? `svc-gen explain ${code}`)];
+    return bad(row, `${placePrefix(place)}${code}: ${message}`, hint ?? `svc-gen explain ${code}`);
   }
   const { module, strict } = project.options;
   if (strict !== true) {
-    return [bad("tsconfig", "strict is off", 'set "strict": true; svc-gen relies on strict types')];
+    return bad("tsconfig", "strict is off", 'set "strict": true; svc-gen relies on strict types');
   }
   if (module === undefined || module < ts.ModuleKind.ES2015) {
     const next = 'set "module": "NodeNext": the generated code and svc-runtime are ES modules';
-    return [bad("tsconfig", `module is ${module === undefined ? "not set" : ts.ModuleKind[module]}`, next)];
+    return bad("tsconfig", `module is ${module === undefined ? "not set" : ts.ModuleKind[module]}`, next);
   }
-  const { checkBuild } = await import("./build-checks.js");
-  return [good("tsconfig", `strict, module ${ts.ModuleKind[module]}`), ...checkBuild(project)];
+  return good("tsconfig", `strict, module ${ts.ModuleKind[module]}`);
 }
 
 function checkVersions(root: string): Check {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { publicKeyOf } from "#client/wire/signature/ed25519.js";
@@ -50,7 +50,6 @@ it("doctor of a healthy project", async () => {
       "node",
       "typescript",
       "tsconfig",
-      "build",
       "versions",
       "generated files",
       "configuration",
@@ -68,7 +67,7 @@ it("doctor of a healthy project", async () => {
   );
   assert.match(
     out,
-    /\n✓ tsconfig: strict, module NodeNext\n- build: the server is not built\n {4}next: .*\n✓ versions: svc-gen and svc-runtime 0\.1\.0\n✓ generated files: up to date\n- configuration: no configuration/,
+    /\n✓ tsconfig: strict, module NodeNext\n✓ versions: svc-gen and svc-runtime 0\.1\.0\n✓ generated files: up to date\n- configuration: no configuration/,
   );
 });
 
@@ -122,24 +121,6 @@ describe("doctor of a project", () => {
     assert.match(of("package.json").detail, /^package\.json:1:11 - SVC101: .*package\.json is not valid JSON/);
     const marked = await doctor(project({ ...TOOL, "package.json": '\ufeff{ "name": "tools" }' }));
     assert.ok(!marked.failed.includes("package.json"));
-  });
-
-  it("checks the compiled server: missing, or out of date", async () => {
-    for (const more of [{ rootDir: "src" }, {}]) {
-      const made = project(TOOL, { ...STRICT, baseUrl: undefined, outDir: "dist", ...more });
-      await svcGenIn(made.root, []);
-      const build = async () => {
-        const { ok, detail } = (await doctor(made)).of("build");
-        return `${ok} ${detail}`;
-      };
-      assert.equal(await build(), "null the server is not built");
-      const contracts = readFileSync(join(made.root, "src/generated/contracts.ts"), "utf8");
-      const built = contracts.replace(": readonly Contract[]", "").replace(/^import type.*\n/m, "");
-      made.write({ "dist/generated/contracts.js": built.replaceAll("  ", "    ") });
-      assert.equal(await build(), "true the compiled contracts match the generated files");
-      made.write({ "dist/generated/contracts.js": built.replace("@1", "@2") });
-      assert.match(await build(), /^false dist\/generated\/contracts\.js differs from src\/generated\/contracts\.ts/);
-    }
   });
 
   it("finds libsodium where Node does", async () => {
