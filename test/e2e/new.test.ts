@@ -2,23 +2,12 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { LeaderClient } from "#runtime/leader.js";
 import { CliProcess } from "../generator/cli-process.js";
 import { REPOSITORY } from "../repository.js";
-import { until } from "../runtime/tools.js";
 /** By default a command that passed is not run a second time. */
 import { scratchFolder } from "../scratch-folder.js";
 import { PACKAGES } from "./packages.js";
@@ -261,60 +250,6 @@ test(
     ]);
   },
 );
-
-test("--bundle: the server is one file with libsodium, in a folder without other files", ONLY_POSIX, async () => {
-  const made = join(clean, "one-file");
-  run(`npm create svc-tool "${made}" -- --bundle --yes`, join(installer, "root"));
-  // The lines of the Dockerfile that make what its last stage copies.
-  const dockerfile = readFileSync(join(made, "Dockerfile"), "utf8");
-  const [, build = ""] = /^RUN (npm run build && npm run bundle) && chmod/m.exec(dockerfile) ?? assert.fail(dockerfile);
-  run(build, made);
-  const copied = [...dockerfile.matchAll(/^COPY --from=build \S+ \/tool\/(\S+) \.\/(\S+)$/gm)];
-  assert.deepEqual(
-    copied.map(([, from, to]) => [from, to]),
-    [["dist/bundle", "dist/bundle"]],
-  );
-  const image = scratchFolder();
-  cpSync(join(made, "dist/bundle"), join(image, "dist/bundle"), { recursive: true });
-  rmSync(join(made, "dist"), { recursive: true });
-  const [, file = ""] = /^CMD \["node", "(\S+)"\]$/m.exec(dockerfile) ?? assert.fail(dockerfile);
-  const server = join(image, file);
-  assert.deepEqual(readdirSync(dirname(server)), ["node_modules", "server.mjs"]);
-  const binaries = run("find . -name '*.node' -o -name '*.bare'", image).trim().split("\n");
-  assert.equal(binaries.length, 1, binaries.join());
-  assert.equal(JSON.parse(run(`node ${file} --meta`, image))[0].fqn, "xyz.demo.one-file@1");
-
-  const [leader, tool] = ["leader.key", "tool.key"].map((name) =>
-    JSON.parse(run(`npx svc-gen keys new ${name} --json --reveal`, made)),
-  );
-  const config = JSON.parse(readFileSync(join(made, "config.example.json"), "utf8"));
-  config.signed_http.allowed_leaders.leaders.push(leader.allowed_leaders);
-  Object.assign(config.signed_http.tools, tool.tools);
-  const path = join(scratchFolder(), "config.json");
-  const write = () => writeFileSync(path, JSON.stringify(config));
-  write();
-  const signed = await startServer(server, {}, { SVC_TOOLKIT_CONFIG_PATH: path });
-  assert.match(signed.log(), /"ed25519":"libsodium /);
-  const client = await LeaderClient.connect(`${signed.url}/one-file`, {
-    leader: { id: "leader", keyId: 0, key: readFileSync(join(made, "leader.key"), "utf8") },
-    toolKey: tool.public_key,
-  });
-  const { value, signature } = await client.invoke({ name: "Ada" });
-  assert.deepEqual([value, signature], [{ greeting: "Hello, Ada!" }, "verified"]);
-  // A revoked key: the reload needs no file that is not in the bundle.
-  config.signed_http.allowed_leaders.leaders[0].leader_id = "another";
-  write();
-  signed.process.kill("SIGHUP");
-  await until(() => signed.log().includes("loaded a new version of"), "the new allow-list");
-  await assert.rejects(client.invoke({ name: "Ada" }), { code: "auth_failed" });
-  client.close();
-  assert.equal(await signed.stop(), 0);
-  // A bundle without the addon says so.
-  rmSync(join(dirname(server), "node_modules"), { recursive: true });
-  const without = await startServer(server, config);
-  assert.match(without.log(), /"ed25519":"node:crypto \(sodium-native cannot be loaded\)"/);
-  assert.equal(await without.stop(), 0);
-});
 
 test("the commands of its AGENTS.md work", ONLY_POSIX, () => {
   const text = readFileSync(join(project, "AGENTS.md"), "utf8");
