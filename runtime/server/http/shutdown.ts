@@ -56,9 +56,12 @@ const MIN_RELEASE_MS = 500;
 export class InFlightRequests<R> {
   readonly #open = new Map<R, InFlight>();
   readonly #waiting: (() => void)[] = [];
-  #answered = 0;
-  #cut = 0;
-  #interrupted = 0;
+  /** Number of requests that got their own answer. */
+  answered = 0;
+  /** Number of requests that a shutdown answered with 503. */
+  cut = 0;
+  /** Number of requests in `cut` whose run was aborted. */
+  interrupted = 0;
 
   readonly #refuse: (request: R, code: ErrorCode) => void;
   readonly #arrived: (request: R) => boolean;
@@ -74,21 +77,6 @@ export class InFlightRequests<R> {
 
   get size(): number {
     return this.#open.size;
-  }
-
-  /** Number of requests that got their own answer. */
-  get answered(): number {
-    return this.#answered;
-  }
-
-  /** Number of requests that a shutdown answered with 503. */
-  get cut(): number {
-    return this.#cut;
-  }
-
-  /** Number of requests in `cut` whose run was aborted. */
-  get interrupted(): number {
-    return this.#interrupted;
   }
 
   has(request: R): boolean {
@@ -108,9 +96,9 @@ export class InFlightRequests<R> {
   end(request: R, code?: string): boolean {
     if (!this.#delete(request)) return false;
     const interrupted = code === "tool_invocation_interrupted";
-    if (interrupted) this.#interrupted++;
-    if (interrupted || code === "shutting_down") this.#cut++;
-    else this.#answered++;
+    if (interrupted) this.interrupted++;
+    if (interrupted || code === "shutting_down") this.cut++;
+    else this.answered++;
     return true;
   }
 

@@ -3,79 +3,89 @@
 import { RequestError } from "../errors/request-error.js";
 import type { ConcurrencyLimits } from "./load-options.js";
 import type { Refusals } from "./refusals.js";
-import { Semaphore } from "./semaphore.js";
 
 export interface QueuedCall {
-  /** Resolves when a slot is taken; rejects with `overloaded` (queue full, or queue timeout) or `shutting_down`. */
+  /** Resolves when a slot is taken; rejects with `overloaded` (queue timeout) or `shutting_down`. */
   readonly slot: Promise<void>;
   /** Leaves the queue; the promise rejects. */
   leave(): void;
 }
 
+/** A call in the queue. Both functions remove it. */
+interface Waiting {
+  take(): void;
+  refuse(error: RequestError): void;
+}
+
 /** Concurrency slots of one tool. */
 export class Slots {
-  readonly #semaphore: Semaphore;
-  readonly #timeoutMs: number;
+  readonly #limits: Required<ConcurrencyLimits>;
   readonly #refusals: Refusals;
-  /** Functions that reject the waiting calls. */
-  readonly #waiting = new Set<(error: RequestError) => void>();
+  readonly #waiting = new Set<Waiting>();
+  #running = 0;
   #stopped = false;
 
   constructor({ concurrency, queue = 0, queueTimeoutMs = 1_000 }: ConcurrencyLimits, refusals: Refusals) {
-    this.#semaphore = new Semaphore(concurrency, queue);
-    this.#timeoutMs = queueTimeoutMs;
+    this.#limits = { concurrency, queue, queueTimeoutMs };
     this.#refusals = refusals;
   }
 
   /** Number of runs that hold a slot. */
   get running(): number {
-    return this.#semaphore.taken;
+    return this.#running;
   }
 
   get queued(): number {
-    return this.#semaphore.waiting;
+    return this.#waiting.size;
   }
 
   /**
    * Takes a slot or joins the queue. `release` returns the slot.
    *
    * @returns undefined if a slot was free
-   * @throws {@link RequestError} `shutting_down` after `stop`
+   * @throws {@link RequestError} `overloaded` if the queue is full, `shutting_down` after `stop`
    */
   enter(): QueuedCall | undefined {
-    if (this.#semaphore.tryTake()) return undefined;
+    const { concurrency, queue, queueTimeoutMs } = this.#limits;
+    if (this.#running < concurrency) {
+      this.#running++;
+      return undefined;
+    }
     if (this.#stopped) throw new RequestError("shutting_down");
+    if (this.#waiting.size >= queue) throw this.#refusals.refuse("queueFull");
     let leave = () => {};
     const slot = new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => waiting.refuse(this.#refusals.refuse("queueTimeout")), queueTimeoutMs);
       const end = () => {
         clearTimeout(timer);
-        this.#waiting.delete(refuse);
+        this.#waiting.delete(waiting);
       };
-      const take = () => {
-        end();
-        resolve();
+      const waiting: Waiting = {
+        take: () => {
+          end();
+          resolve();
+        },
+        refuse: (error) => {
+          end();
+          reject(error);
+        },
       };
-      const refuse = (error: RequestError) => {
-        end();
-        this.#semaphore.leave(take);
-        reject(error);
-      };
-      if (!this.#semaphore.wait(take)) throw this.#refusals.refuse("queueFull");
-      const timer = setTimeout(() => refuse(this.#refusals.refuse("queueTimeout")), this.#timeoutMs);
-      leave = () => refuse(new RequestError("overloaded"));
-      this.#waiting.add(refuse);
+      this.#waiting.add(waiting);
+      leave = () => waiting.refuse(new RequestError("overloaded"));
     });
     return { slot, leave };
   }
 
   /** Returns a slot. The call that has waited longest gets it. */
   release(): void {
-    this.#semaphore.give();
+    const [next] = this.#waiting;
+    if (next === undefined) this.#running--;
+    else next.take();
   }
 
   /** Rejects the waiting calls, and later calls that would have to wait. */
   stop(): void {
     this.#stopped = true;
-    for (const refuse of this.#waiting) refuse(new RequestError("shutting_down"));
+    for (const { refuse } of this.#waiting) refuse(new RequestError("shutting_down"));
   }
 }
