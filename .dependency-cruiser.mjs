@@ -358,7 +358,7 @@ const LAYERS = [
     below:
       "generator/compile/model generator/compile/diagnostics generator/http generator/contract/metadata generator/compile/project generator/contract/diff generator/config generator/files/read-file generator/files/env-file",
     packages: "svc-runtime/internal/config svc-runtime/internal/generator svc-runtime/leader",
-    node: "crypto fs module path",
+    node: "crypto fs path",
   },
   {
     name: "generator/commands",

@@ -1,8 +1,7 @@
 /** Checks of a tool project and of its server's environment, without network access. */
 
-import { existsSync, realpathSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import {
   ENV_ADMIN_ADDR,
   ENV_BIND_ADDR,
@@ -56,7 +55,6 @@ export async function checkProject(questions: ProjectQuestions): Promise<Check[]
     checkEnvironment(env),
     ...checkEnvFile(project.root, env),
     ...(await checkVariables(questions)),
-    checkLibsodium(project.root),
   ];
 }
 
@@ -235,30 +233,6 @@ function checkEnvFile(root: string, env: ProjectQuestions["env"]): Check[] {
     return [skipped(ENV_FILE, detail, `start the built server with node --env-file=${ENV_FILE}`)];
   } catch (error) {
     return [bad(ENV_FILE, (error as Error).message, "correct the file")];
-  }
-}
-
-/** Whether a server would find libsodium. Does not load it, because doctor runs no code of the project. */
-function checkLibsodium(root: string): Check {
-  const runtime = manifestOf(root, "svc-runtime");
-  const platform = `${process.platform}-${process.arch}`;
-  const built = existsSync(
-    join(folderOf("sodium-native", runtime ?? join(root, "package.json")), "prebuilds", platform),
-  );
-  const { glibcVersionRuntime } = (process.report.getReport() as { header: { glibcVersionRuntime?: string } }).header;
-  const hasLibrary = process.platform !== "linux" || glibcVersionRuntime !== undefined;
-  if (built && hasLibrary) return good("libsodium", `sodium-native is installed and has a binary for ${platform}`);
-  const next =
-    "npm install sodium-native; it has binaries for Linux (glibc), macOS and Windows (see docs/troubleshooting.md: a signed call costs more than it should)";
-  return skipped("libsodium", "not installed: creating and verifying signatures takes twice as long", next);
-}
-
-/** Folder of a package as Node resolves it from a file, including NODE_PATH; empty if there is none. */
-function folderOf(name: string, from: string): string {
-  try {
-    return dirname(createRequire(realpathSync(from)).resolve(`${name}/package.json`));
-  } catch {
-    return "";
   }
 }
 

@@ -1,7 +1,6 @@
 /** `svc-gen doctor` in projects that are wrong in one thing. */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { chmodSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
@@ -46,17 +45,7 @@ it("doctor of a healthy project", async () => {
   assert.deepEqual(failed, []);
   assert.deepEqual(
     checks.map(({ name }) => name),
-    [
-      "node",
-      "typescript",
-      "tsconfig",
-      "versions",
-      "generated files",
-      "configuration",
-      "keys",
-      "environment",
-      "libsodium",
-    ],
+    ["node", "typescript", "tsconfig", "versions", "generated files", "configuration", "keys", "environment"],
   );
   const { code, out } = await svcGenIn(good.root, ["doctor"]);
   assert.equal(code, 0);
@@ -121,21 +110,6 @@ describe("doctor of a project", () => {
     assert.match(of("package.json").detail, /^package\.json:1:11 - SVC101: .*package\.json is not valid JSON/);
     const marked = await doctor(project({ ...TOOL, "package.json": '\ufeff{ "name": "tools" }' }));
     assert.ok(!marked.failed.includes("package.json"));
-  });
-
-  it("finds libsodium where Node does", async () => {
-    const made = project();
-    const elsewhere = join(made.root, "elsewhere");
-    rmSync(join(made.root, "node_modules/svc-runtime"));
-    made.write({
-      "node_modules/svc-runtime/package.json": '{ "name": "svc-runtime", "version": "0.1.0" }',
-      "elsewhere/sodium-native/package.json": '{ "name": "sodium-native", "version": "5.1.0" }',
-      [`elsewhere/sodium-native/prebuilds/${process.platform}-${process.arch}/sodium-native.node`]: "",
-    });
-    const bin = join(REPOSITORY, "generator/bin.js");
-    const env = { ...process.env, NODE_PATH: elsewhere };
-    const { stdout } = spawnSync(process.execPath, [bin, "doctor"], { cwd: made.root, env, encoding: "utf8" });
-    assert.match(stdout, /✓ libsodium: /);
   });
 
   it("reports a missing svc-runtime, or one of another version", async () => {

@@ -25,7 +25,6 @@ import { describe, test } from "node:test";
 import { EXIT } from "#generator/cli/cli.js";
 import { devServers, makePrivateFolder, privateFolder, stateFile } from "#generator/dev/dev-state.js";
 import { replaceFiles } from "#generator/files/atomic-write.js";
-import { REPOSITORY } from "../repository.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
 import { ToolProject, toolSource } from "./project.js";
@@ -50,28 +49,6 @@ function textIn(path: string): string {
 }
 
 describe("code from the checkout is not run", () => {
-  test("doctor finds the project's sodium-native and does not load it", async () => {
-    const { at } = outside();
-    const touch = `require("node:fs").writeFileSync(${JSON.stringify(at("ran"))}, "");\n`;
-    const project = new ToolProject({
-      ...SUM,
-      "node_modules/sodium-native/package.json": '{ "name": "sodium-native", "version": "5.0.0", "main": "index.js" }',
-      "node_modules/sodium-native/index.js": touch,
-      [`node_modules/sodium-native/prebuilds/${process.platform}-${process.arch}/sodium-native.node`]: "no library",
-    });
-    // The runtime is a package of the project, as after an installation.
-    rmSync(join(project.root, "node_modules/svc-runtime"));
-    cpSync(join(REPOSITORY, "runtime"), join(project.root, "node_modules/svc-runtime"), {
-      recursive: true,
-      filter: (path) => !path.includes("/runtime/node_modules"),
-    });
-    const { out } = await svcGenIn(project.root, ["doctor"]);
-    assert.ok(!existsSync(at("ran")));
-    assert.match(out, /^✓ libsodium: sodium-native is installed and has a binary for /m);
-    rmSync(join(project.root, "node_modules/sodium-native/prebuilds"), { recursive: true });
-    assert.match((await svcGenIn(project.root, ["doctor"])).out, /^- libsodium: not installed/m);
-  });
-
   describe("diff", () => {
     const { at, folder } = outside();
     const ran = at("ran");
