@@ -47,6 +47,12 @@ export class Parameter<T = { deep: bigint }> extends SvcTool<{ a: T }, "done"> {
     '"done"',
     "type integer = number; type Mutable<T> = { value: T };",
   ),
+  "src/recursive.ts": toolSource(
+    "Recursive",
+    "{ a?: [Shared, ...number[]]; b: { c?: Shared }; d: { c?: Node } }",
+    '"done"',
+    "type Node = { next?: Node }; type Shared = { t?: Node };",
+  ),
   "src/computed.ts": toolSource("Computed", "{ a: Size }", '"done"', 'enum Size { Small = "small".length, Large = 9 }'),
   "src/initialized.ts": toolSource(
     "Initialized",

@@ -106,7 +106,8 @@ export function openLibrary(program: Program): ReadType {
       }
       const definition = super.getTypeDefinition(withoutMisleadingAlias(type), ...more);
       const isStructured = ["properties", "items", "anyOf"].some((name) => Object.hasOwn(definition, name));
-      if (isStructured) once.set(type, { name: String(once.size), definition });
+      // A recursive type was added while its members were read.
+      if (isStructured && !once.has(type)) once.set(type, { name: String(once.size), definition });
       return definition;
     }
 
