@@ -59,7 +59,7 @@ interface Row {
 }
 
 const npm = (...packages: string[]) =>
-  `npm install --ignore-scripts --no-audit --no-fund --silent typescript@5.9.3 ${packages.join(" ")}`;
+  `npm install --prefix . --ignore-scripts --no-audit --no-fund --silent typescript@5.9.3 ${packages.join(" ")}`;
 const pip = (...packages: string[]) => `python3 -m venv py && py/bin/pip install -q ${packages.join(" ")}`;
 const TSC = `node_modules/.bin/tsc --noEmit --strict --skipLibCheck --target es2023 --module preserve --moduleResolution bundler --lib es2023,dom`;
 const TS_INTEGER = /\bid: (\w+)/;
