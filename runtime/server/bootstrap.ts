@@ -14,7 +14,7 @@ import { serveTools } from "./call/run/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
 import { type Address, listenAddressFromEnv, listenAddressOf } from "./http/address.js";
 import { type App, buildApp } from "./http/http-server.js";
-import type { ShutdownParts, ShutdownSummary } from "./http/shutdown.js";
+import type { ShutdownSummary } from "./http/shutdown.js";
 import { isTlsServer, tlsFromEnv } from "./http/tls.js";
 import type { LoadStats } from "./load/load-options.js";
 import { exitWith } from "./log/log-destination.js";
@@ -24,7 +24,7 @@ import { NO_METRICS } from "./observe/metrics-library.js";
 import { BOOTSTRAP_OPTIONS, type BootstrapOptions } from "./options.js";
 import { requireVariables } from "./required-variables.js";
 import { stopOnSignals, toggleDebugOnSignal } from "./signals.js";
-import { loggerOf, prepareTools } from "./tool-server.js";
+import { loggerOf, ToolServer } from "./tool-server.js";
 import { localUrl, metadataListing } from "./wire/metadata.js";
 
 const DEFAULT_ENDPOINT: ListenAddress = { host: "127.0.0.1", port: 8080 };
@@ -214,60 +214,42 @@ export async function serve(
   const metrics = adminEndpoint && (await Metrics.load());
   if (adminEndpoint !== undefined && metrics === undefined) log.warn(`/metrics answers 501: ${NO_METRICS}`);
   requireVariables(tools.map(({ contract }) => contract));
-  const parts = await prepareTools(tools, options, { log, metrics, scheme, endpoint });
-  const { service, shutdown, reload } = parts;
+  const prepared = await ToolServer.prepare(tools, options, { log, metrics, scheme, endpoint });
+  const { service, reload } = prepared;
   let admin: AdminListener | undefined;
   const release = async (limitMs?: number) => {
-    await parts.release(limitMs);
+    await prepared.release(limitMs);
     await admin?.close();
-  };
-  let listening = false;
-  const readiness = {
-    get unready() {
-      if (shutdown.stopping) return "stopping";
-      if (!listening) return "starting";
-      const { unavailable } = parts.store;
-      return unavailable && `replay store: ${unavailable}`;
-    },
   };
   let url: string;
   let opened: App | undefined;
   try {
-    opened = await buildApp({ ...parts, tls, configure: options.configure });
+    opened = await buildApp({ ...prepared, tls, configure: options.configure });
     const { server } = opened.app;
     if (tls !== undefined && isTlsServer(server)) reload.followCertificate(tls, server);
-    await parts.start();
+    await prepared.start(server);
     if (adminEndpoint !== undefined) {
-      const { config, store, memory, claims } = parts;
-      metrics?.read({ tools, config, store, memory, service, reload, server, readiness, claims, log: log.lines });
-      admin = await listenAdmin(adminEndpoint, { readiness, reload, metrics, log });
+      admin = await listenAdmin(adminEndpoint, { readiness: prepared, reload, metrics, log });
     }
     url = await opened.app.listen({ ...endpoint, backlog: BACKLOG });
-    listening = true;
+    prepared.listening = true;
   } catch (error) {
     await opened?.close();
     await release();
     throw error;
   }
   const { app, requests, close } = opened;
-  log.info({ url, ...(admin !== undefined && { admin: admin.url }), ...parts.summary }, "serving");
-  const ends: ShutdownParts = {
-    requests,
-    log,
-    close,
-    abortRuns: () => service.abortRuns(),
-    hangUp: () => app.server.closeAllConnections(),
-    release,
-  };
+  log.info({ url, ...(admin !== undefined && { admin: admin.url }), ...prepared.summary }, "serving");
+  const hangUp = () => app.server.closeAllConnections();
   return {
     url,
     adminUrl: admin?.url,
     get ready() {
-      return readiness.unready === undefined;
+      return prepared.unready === undefined;
     },
     reloads: () => reload.stats,
     load: () => service.load,
     reload: () => reload.reload(),
-    close: (signal) => shutdown.stop(ends, signal),
+    close: (signal) => prepared.stop({ requests, close, hangUp, release }, signal),
   };
 }

@@ -5,14 +5,13 @@ import type { MetricRegistry, SvcToolClass } from "../tool.js";
 import { serveTools } from "./call/run/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
 import { RequestQueue } from "./http/request-queue.js";
-import type { ShutdownParts } from "./http/shutdown.js";
 import { ToolRoutes } from "./http/tool-routes.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 import { Metrics } from "./observe/metrics.js";
 import { NO_METRICS } from "./observe/metrics-library.js";
 import { TOOL_OPTIONS, type ToolOptions } from "./options.js";
 import { requireVariables } from "./required-variables.js";
-import { loggerOf, prepareTools } from "./tool-server.js";
+import { loggerOf, ToolServer } from "./tool-server.js";
 
 /** Options of {@link svcTools}. `logLevel` and `prefix` are fastify's own options. */
 export interface SvcToolsOptions extends ToolOptions {
@@ -53,40 +52,28 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, given) =
   requireVariables(tools.map(({ contract }) => contract));
   const metrics = registry && (await Metrics.load(registry));
   if (registry !== undefined && metrics === undefined) throw new StartupError(`registry: ${NO_METRICS}`);
-  const parts = await prepareTools(tools, options, { log, scheme, metrics });
-  const { service, shutdown } = parts;
+  const prepared = await ToolServer.prepare(tools, options, { log, scheme, metrics });
+  const { service, shutdown } = prepared;
   const mounts = mountsOf(app.server);
   try {
-    const readiness = {
-      get unready() {
-        return shutdown.stopping ? "stopping" : undefined;
-      },
-    };
-    metrics?.read({ ...parts, server: app.server, readiness, log: log.lines });
-    const routes = new ToolRoutes(parts);
+    const routes = new ToolRoutes(prepared);
+    const { requests } = routes;
     const queue = new RequestQueue(() => service.load.refusals.count("requests"));
     await app.register(async (part) => {
       part.addHook("onRequest", ({ raw }, reply, done) => queue.enter(raw, reply.raw, done));
       await part.register(routes.plugin);
       await part.register(routes.otherMethods);
     });
-    await parts.start();
-    const ends: ShutdownParts = {
-      requests: routes.requests,
-      log,
-      close: async () => {},
-      abortRuns: () => service.abortRuns(),
-      hangUp: () => {},
-      release: (limitMs) => parts.release(limitMs),
-    };
-    mounts.stops.push(() => shutdown.stop(ends, undefined));
+    await prepared.start(app.server);
+    const release = (limitMs: number) => prepared.release(limitMs);
+    mounts.stops.push(() => prepared.stop({ requests, close: async () => {}, hangUp: () => {}, release }));
     // preClose runs before the application closes its listener, while answers can still be sent. Its hooks run one
     // after another, so the first one stops all registrations.
     app.addHook("preClose", async () => {
       await Promise.all(mounts.stops.map((stop) => stop()));
     });
   } catch (error) {
-    await parts.release();
+    await prepared.release();
     throw error;
   }
   const { pluginTimeout = 0 } = app.initialConfig;
@@ -96,7 +83,7 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, given) =
       "app.close() rejects if running calls take longer than pluginTimeout: set pluginTimeout of the application to 0",
     );
   }
-  log.info({ prefix: app.prefix, ...parts.summary }, "mounted");
+  log.info({ prefix: app.prefix, ...prepared.summary }, "mounted");
 };
 
 function loggerOfApplication({ log }: FastifyInstance): ServerLogger | undefined {

@@ -13,19 +13,19 @@ import { SvcTool } from "../tool.js";
 import { AllowedOrigins } from "./call/allowed-origins.js";
 import { InvokeService } from "./call/invoke-service.js";
 import type { Refusal } from "./call/messages.js";
-import { Observers } from "./call/observers.js";
+import { type Observer, Observers } from "./call/observers.js";
 import { createClasses } from "./call/run/class-hooks.js";
 import { uncalledAuthorize } from "./call/run/execution.js";
 import type { ServedTool } from "./call/run/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
 import type { Pages } from "./http/cors.js";
-import { Shutdown } from "./http/shutdown.js";
+import { Shutdown, type ShutdownParts, type ShutdownSummary } from "./http/shutdown.js";
 import { LoadControl } from "./load/load-control.js";
 import { type MemoryBudget, memoryBudget, partsOf } from "./load/memory-budget.js";
 import { initLogger } from "./log/log.js";
 import { SafeLogger, type ServerLogger } from "./log/safe-logger.js";
 import { type Claims, claimsOf } from "./observe/claims.js";
-import type { Metrics } from "./observe/metrics.js";
+import type { MetricSources, Metrics } from "./observe/metrics.js";
 import { RefusedRequests } from "./observe/refused-requests.js";
 import { requestLog } from "./observe/request-log.js";
 import { loadTracing } from "./observe/tracing.js";
@@ -47,140 +47,172 @@ export interface ListenerContext {
   readonly metrics?: Metrics | undefined;
 }
 
-/** Tools that are ready to serve. */
-export interface PreparedTools {
-  readonly tools: readonly ServedTool[];
+interface Loaded {
   readonly config: ToolkitRuntimeConfig;
-  readonly service: InvokeService;
-  readonly log: SafeLogger;
-  readonly shutdown: Shutdown;
-  readonly reload: ServerReload;
-  readonly store: ReplayStore;
-  readonly memory: MemoryBudget;
-  readonly maxUnreadBytes: number;
-  readonly pages: Pages;
-  readonly minBodyBytesPerSecond: number | undefined;
-  readonly claims: Claims;
-  readonly onRefused: (refusal: Refusal) => void;
-  /** Fields of the log line at the start. */
-  readonly summary: object;
-  /** Calls `create()` of the tools. Must end before a tool is called. */
-  start(): Promise<void>;
-  /**
-   * Releases all resources; waits, up to a limit, for pending writes of the replay store. Call it when no call is
-   * running.
-   */
-  release(limitMs?: number): Promise<void>;
+  /** Replay store of the options or the environment; undefined for the process's own. */
+  readonly shared: ReplayStore | undefined;
+  readonly tracing: Observer | undefined;
 }
 
-/**
- * Prepares tools for serving, without listening.
- *
- * @throws {@link StartupError}, {@link ConfigError}, RangeError for invalid options
- */
-export async function prepareTools(
-  tools: readonly ServedTool[],
-  options: ToolOptions,
-  { log, scheme, metrics, endpoint }: ListenerContext,
-): Promise<PreparedTools> {
-  checkInnerNames(options);
-  const config = options.config ?? ToolkitRuntimeConfig.fromEnv();
-  const headers = new SignatureHeaders(options.headerPrefix);
-  const { engine, reason } = engineOf(options.engine);
-  const signed = config.signedHttpIsRequired();
-  const shared = options.replayStore ?? (await sharedStore(signed, log));
-  const memory = memoryBudget(options, {
-    bodyLimit: config.invokeMaxBodyBytes(),
-    remembers: signed && shared === undefined,
-    ownStore: shared?.maxBytes ?? 0,
-    listens: endpoint !== undefined,
-    tls: scheme === "https",
-  });
-  const store = shared ?? new ReplayMemory({ maxBytes: memory.replay });
-  checkUnsigned(config, options, { endpoint, log });
-  if (vulnerableNode !== undefined) log.warn(vulnerableNode);
-  if (signed) requireConfigEntries(tools, config, log);
-  else warnOfUncalledAuthorize(tools, log);
-  logConfigWarnings(config, log);
-  const served = tools.map(({ fqn }) => fqn);
-  for (const tool of tools) tool.around = options.around;
-  const intervalMs = numberSetting("reloadIntervalMs", options.reloadIntervalMs)?.value;
-  const shutdown = new Shutdown(options.shutdown);
-  const allowedOrigins = new AllowedOrigins(options.allowedOrigins);
-  const minBodyBytesPerSecond = numberSetting("minBodyBytesPerSecond", options.minBodyBytesPerSecond)?.value;
-  const runs = numberSetting("maxRuns", options.maxRuns)?.value;
-  const hasOneLeader = () => signed && config.leaders.hasOneLeader;
-  const { bodies: bodyBytes, values: inputBytes, httpAnswers: httpAnswerBytes } = memory;
-  const target = { tools: served, signed, bodyBytes, inputBytes, httpAnswerBytes, runs, hasOneLeader, log };
-  const load = new LoadControl(options.load ?? {}, target);
-  const claims = claimsOf(headers, () => config.leaders);
-  const refused = new RefusedRequests(log, claims, (code) => metrics?.refused(code));
-  const looking = [requestLog(log, claims), metrics, await loadTracing(scheme, log)];
-  const observers = new Observers(
-    looking.filter((observer) => observer !== undefined),
-    log,
-  );
-  const service = new InvokeService({
-    config,
-    headers,
-    engine,
-    store,
-    maxInputValues: inputValuesLimit(options.maxInputValues),
-    load,
-    log,
-    allowedOrigins,
-    unsignedResults: unsignedResultsOf(options.unsignedResults),
-    observers,
-  });
-  const reload = new ServerReload({ config, served, log, intervalMs });
-  if (memory.warning !== undefined) log.warn({}, memory.warning);
-  let isStoreStarted = false;
-  let forgetTools: (() => void) | undefined;
-  let closeClasses: (() => Promise<void>) | undefined;
-  return {
-    tools,
-    config,
-    service,
-    log,
-    shutdown,
-    reload,
-    store,
-    memory,
-    maxUnreadBytes: memory.answers,
-    pages: { origins: allowedOrigins, headers },
-    minBodyBytesPerSecond,
-    claims,
-    onRefused: (refusal) => refused.add(refusal),
-    summary: {
+/** Tools that are ready to serve, and what all their calls share. */
+export class ToolServer {
+  readonly config: ToolkitRuntimeConfig;
+  readonly log: SafeLogger;
+  readonly shutdown: Shutdown;
+  readonly memory: MemoryBudget;
+  readonly store: ReplayStore;
+  readonly claims: Claims;
+  readonly service: InvokeService;
+  readonly reload: ServerReload;
+  readonly pages: Pages;
+  readonly maxUnreadBytes: number;
+  readonly minBodyBytesPerSecond: number | undefined;
+  /** Fields of the log line at the start. */
+  readonly summary: object;
+  /** Whether callers can connect. Always true if the application owns the listener. */
+  listening: boolean;
+  readonly onRefused = (refusal: Refusal): void => this.#refused.add(refusal);
+
+  readonly #metrics: Metrics | undefined;
+  readonly #refused: RefusedRequests;
+  readonly #hasOwnStore: boolean;
+  #isStoreStarted = false;
+  #forgetTools: (() => void) | undefined;
+  #closeClasses: (() => Promise<void>) | undefined;
+
+  /**
+   * Prepares tools for serving, without listening.
+   *
+   * @throws {@link StartupError}, {@link ConfigError}, RangeError for invalid options
+   */
+  static async prepare(
+    tools: readonly ServedTool[],
+    options: ToolOptions,
+    context: ListenerContext,
+  ): Promise<ToolServer> {
+    checkInnerNames(options);
+    const { log, scheme } = context;
+    const config = options.config ?? ToolkitRuntimeConfig.fromEnv();
+    const shared = options.replayStore ?? (await sharedStore(config.signedHttpIsRequired(), log));
+    return new ToolServer(tools, options, context, { config, shared, tracing: await loadTracing(scheme, log) });
+  }
+
+  private constructor(
+    readonly tools: readonly ServedTool[],
+    options: ToolOptions,
+    { log, scheme, metrics, endpoint }: ListenerContext,
+    { config, shared, tracing }: Loaded,
+  ) {
+    const signed = config.signedHttpIsRequired();
+    const headers = new SignatureHeaders(options.headerPrefix);
+    const { engine, reason } = engineOf(options.engine);
+    const memory = memoryBudget(options, {
+      bodyLimit: config.invokeMaxBodyBytes(),
+      remembers: signed && shared === undefined,
+      ownStore: shared?.maxBytes ?? 0,
+      listens: endpoint !== undefined,
+      tls: scheme === "https",
+    });
+    this.config = config;
+    this.log = log;
+    this.memory = memory;
+    this.store = shared ?? new ReplayMemory({ maxBytes: memory.replay });
+    this.listening = endpoint === undefined;
+    this.#metrics = metrics;
+    this.#hasOwnStore = options.replayStore === undefined && this.store.scope === "process";
+    checkUnsigned(config, options, { endpoint, log });
+    if (vulnerableNode !== undefined) log.warn(vulnerableNode);
+    if (signed) requireConfigEntries(tools, config, log);
+    else warnOfUncalledAuthorize(tools, log);
+    logConfigWarnings(config, log);
+    for (const tool of tools) tool.around = options.around;
+    const served = tools.map(({ fqn }) => fqn);
+    const intervalMs = numberSetting("reloadIntervalMs", options.reloadIntervalMs)?.value;
+    const allowedOrigins = new AllowedOrigins(options.allowedOrigins);
+    this.shutdown = new Shutdown(options.shutdown);
+    this.pages = { origins: allowedOrigins, headers };
+    this.maxUnreadBytes = memory.answers;
+    this.minBodyBytesPerSecond = numberSetting("minBodyBytesPerSecond", options.minBodyBytesPerSecond)?.value;
+    const runs = numberSetting("maxRuns", options.maxRuns)?.value;
+    const { bodies: bodyBytes, values: inputBytes, httpAnswers: httpAnswerBytes } = memory;
+    const limits = { bodyBytes, inputBytes, httpAnswerBytes, runs, hasOneLeader: this.#hasOneLeader };
+    this.claims = claimsOf(headers, () => config.leaders);
+    this.#refused = new RefusedRequests(log, this.claims, (code) => metrics?.refused(code));
+    const looking = [requestLog(log, this.claims), metrics, tracing];
+    this.service = new InvokeService({
+      config,
+      headers,
+      engine,
+      store: this.store,
+      maxInputValues: inputValuesLimit(options.maxInputValues),
+      load: new LoadControl(options.load ?? {}, { tools: served, signed, log, ...limits }),
+      log,
+      allowedOrigins,
+      unsignedResults: unsignedResultsOf(options.unsignedResults),
+      observers: new Observers(
+        looking.filter((observer) => observer !== undefined),
+        log,
+      ),
+    });
+    this.reload = new ServerReload({ config, served, log, intervalMs });
+    if (memory.warning !== undefined) log.warn({}, memory.warning);
+    this.summary = {
       tools: tools.map(({ fqn, prefix }) => ({ fqn, path: prefix || "/" })),
       signed,
       ed25519: `${engine.name} (${reason})`,
       memory: figuresOf(memory),
-    },
-    start: async () => {
-      // Without signatures, there are no nonces to remember.
-      if (signed) {
-        if (options.replayStore === undefined && store.scope === "process") forgetTools = rememberTools(served);
-        isStoreStarted = true;
-        await store.start?.({
-          tools: tools.map(({ fqn, timeoutMs }) => ({ fqn, timeoutMs })),
-          hasOneLeader,
-          ttlMs: (fqn) => replayTtlOf(config, fqn),
-          log,
-          observe: metrics && ((operation, ms) => metrics.replayOperation(operation, ms)),
-        });
-      }
-      closeClasses = await createClasses(tools, { log, ...(metrics && { registry: metrics.registry }) });
-    },
-    release: async (limitMs = CLOSE_STORE_MS) => {
-      await service.settlementsDone();
-      refused.close();
-      reload.close();
-      const storeClosed = isStoreStarted && closeStore(store, log, Math.min(limitMs, CLOSE_STORE_MS));
-      await Promise.all([closeClasses?.(), storeClosed]);
-      forgetTools?.();
-    },
-  };
+    };
+  }
+
+  readonly #hasOneLeader = (): boolean => this.config.signedHttpIsRequired() && this.config.leaders.hasOneLeader;
+
+  /** Reason why the server is not ready; undefined if it is ready. */
+  get unready(): string | undefined {
+    if (this.shutdown.stopping) return "stopping";
+    if (!this.listening) return "starting";
+    const { unavailable } = this.store;
+    return unavailable && `replay store: ${unavailable}`;
+  }
+
+  /** Starts the replay store and calls `create()` of the tools. Must end before a tool is called. */
+  async start(listener: MetricSources["server"]): Promise<void> {
+    const { tools, config, log, store } = this;
+    const metrics = this.#metrics;
+    metrics?.read({ ...this, readiness: this, server: listener, log: log.lines });
+    // Without signatures, there are no nonces to remember.
+    if (config.signedHttpIsRequired()) {
+      if (this.#hasOwnStore) this.#forgetTools = rememberTools(tools.map(({ fqn }) => fqn));
+      this.#isStoreStarted = true;
+      await store.start?.({
+        tools: tools.map(({ fqn, timeoutMs }) => ({ fqn, timeoutMs })),
+        hasOneLeader: this.#hasOneLeader,
+        ttlMs: (fqn) => replayTtlOf(config, fqn),
+        log,
+        observe: metrics && ((operation, ms) => metrics.replayOperation(operation, ms)),
+      });
+    }
+    this.#closeClasses = await createClasses(tools, { log, ...(metrics && { registry: metrics.registry }) });
+  }
+
+  /** Finishes the running calls within the limits of the options, then releases all resources. */
+  stop(transport: Omit<ShutdownParts, "log" | "abortRuns">, signal?: string): Promise<ShutdownSummary> {
+    const { log, service, shutdown } = this;
+    return shutdown.stop({ ...transport, log, abortRuns: () => service.abortRuns() }, signal);
+  }
+
+  /**
+   * Releases all resources; waits, up to a limit, for pending writes of the replay store. Call it when no call is
+   * running.
+   */
+  async release(limitMs = CLOSE_STORE_MS): Promise<void> {
+    await this.service.settlementsDone();
+    this.#refused.close();
+    this.reload.close();
+    const limit = Math.min(limitMs, CLOSE_STORE_MS);
+    const storeClosed = this.#isStoreStarted && closeStore(this.store, this.log, limit);
+    await Promise.all([this.#closeClasses?.(), storeClosed]);
+    this.#forgetTools?.();
+  }
 }
 
 function figuresOf(memory: MemoryBudget): object {

@@ -12,7 +12,7 @@ import { requestIdOf } from "../server/http/request-id.js";
 import { SafeLogger } from "../server/log/safe-logger.js";
 import type { ToolOptions } from "../server/options.js";
 import { ReplayMemory } from "../server/replay/memory.js";
-import { type PreparedTools, prepareTools } from "../server/tool-server.js";
+import { ToolServer } from "../server/tool-server.js";
 import type { SvcToolClass } from "../tool.js";
 import { type ContractSources, findContracts } from "./find-contracts.js";
 import { KeptLog } from "./kept-log.js";
@@ -99,7 +99,7 @@ export class TestServer {
     this.signed = leaders.config.signedHttpIsRequired();
   }
 
-  #parts!: PreparedTools;
+  #server!: ToolServer;
   #closeClasses: (() => Promise<void>) | undefined;
 
   static async start(classes: readonly SvcToolClass[], options: HarnessOptions): Promise<TestServer> {
@@ -137,11 +137,11 @@ export class TestServer {
       ...(maxBodyBytesInFlight !== undefined && { maxBodyBytesInFlight }),
     };
     const log = SafeLogger.of(this.log.logger);
-    this.#parts = await prepareTools(this.tools, options, { log, scheme: "http" });
+    this.#server = await ToolServer.prepare(this.tools, options, { log, scheme: "http" });
     try {
       this.#closeClasses = await createClasses(this.tools, { log });
     } catch (error) {
-      await this.#parts.release();
+      await this.#server.release();
       throw error;
     }
   }
@@ -152,7 +152,7 @@ export class TestServer {
     request: RawRequest,
   ): Promise<{ readonly answer: RawResponse; readonly requestId: string; readonly error: unknown }> {
     if (this.#closed !== undefined) throw new Error("the harness is closed");
-    const { service } = this.#parts;
+    const { service } = this.#server;
     const invoke = invokeRequest(request);
     const { answer, error } = await this.log.watch(() => service.handle(tool, invoke));
     answer.sent?.();
@@ -162,7 +162,7 @@ export class TestServer {
   async listen(): Promise<string> {
     if (this.#closed !== undefined) throw new Error("the harness is closed");
     this.#opened ??= (async () => {
-      const app = await buildApp({ ...this.#parts, tls: undefined });
+      const app = await buildApp({ ...this.#server, tls: undefined });
       // A test that does not close its harness must still end: connections of clients keep their own process alive.
       const { server } = app.app;
       server.on("connection", (socket) => socket.unref());
@@ -184,14 +184,14 @@ export class TestServer {
 
   close(): Promise<void> {
     this.#closed ??= (async () => {
-      this.#parts.service.abortRuns();
+      this.#server.service.abortRuns();
       await turns();
       // A tool that ignores its abort signal must not keep the process alive until its deadline.
       for (const tool of this.tools) tool.deadlines.advance(Number.POSITIVE_INFINITY);
       const opened = await this.#opened?.catch(() => undefined);
       opened?.app.app.server.closeAllConnections();
       await opened?.app.close();
-      await this.#parts.release();
+      await this.#server.release();
       await this.#closeClasses?.();
     })();
     return this.#closed;

@@ -6,8 +6,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, Server as NetServer } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import * as promClient from "prom-client";
 import { prepareSigningKey, publicKeyOf } from "#client/wire/signature/ed25519.js";
 import type { Reloads } from "#runtime/config/reload-stats.js";
+import { fastify, svcTools } from "#runtime/fastify.js";
 import { type Address, type RunningServer, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { RedisReplayStore } from "#runtime/redis/index.js";
 import { listenAdmin } from "#runtime/server/observe/admin.js";
@@ -273,12 +275,16 @@ describe("probes", () => {
     await listener.close();
   });
 
-  it("readiness, svc_ready and ready agree, also while the replay store is unavailable and afterwards", async (t) => {
+  it("readiness, ready and svc_ready agree, also mounted, while the replay store is unavailable and afterwards", async (t) => {
     const replayStore: ReplayMemory & { unavailable?: string | undefined } = new ReplayMemory();
     const tool = countingTool();
     const options = { address: LOCAL, admin: LOCAL, config: signedConfig([tool.fqn]), logger: keptLog(), replayStore };
     const server = await serve([tool.class], options);
     t.after(() => server.close());
+    const [app, registry] = [fastify(), new promClient.Registry()];
+    t.after(() => app.close());
+    const { config } = options;
+    await app.register(svcTools, { tools: [tool.class], config, replayStore, registry });
     for (const unavailable of [undefined, "no connection", undefined]) {
       replayStore.unavailable = unavailable;
       const { status, body } = await get(adminUrl(server), "/readyz");
@@ -286,6 +292,7 @@ describe("probes", () => {
       assert.deepEqual([status, `${body}`], [unavailable === undefined ? 200 : 503, reason]);
       const ready = (await scrape(server)).value("svc_ready");
       assert.deepEqual([ready === 1, server.ready], [status === 200, status === 200]);
+      assert.match(await registry.metrics(), new RegExp(`^svc_ready ${ready}$`, "m"), "mounted");
     }
   });
 
