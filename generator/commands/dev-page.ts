@@ -12,6 +12,7 @@ import { isDebugLine, type LoggedCall, loggedCall } from "../dev/log-lines.js";
 import { DevelopmentPage } from "../dev/page-server/development-page.js";
 import { PageFault } from "../dev/page-server/page-fault.js";
 import type { PageAddress } from "../dev/page-server/page-server.js";
+import { withEnvFile } from "../files/env-file.js";
 import { readMetaJson } from "../files/output-files.js";
 import { KeyFileError, readKeyFile, writeKeyFile } from "../keys/key-file.js";
 import { newKey } from "../keys/key-forms.js";
@@ -90,7 +91,13 @@ export async function followedPage(
   const isAny = port === "0";
   const address = pageAddress(call, isAny ? undefined : `${realpathSync(root)} ${signed}`);
   const token = pageToken(root, call.env);
-  const page = new DevelopmentPage({ root, leader, address: { ...address, token }, mcp: bridge?.answer });
+  const page = new DevelopmentPage({
+    root,
+    leader,
+    address: { ...address, token },
+    mcp: bridge?.answer,
+    aggregator: () => withEnvFile(root, call.env).WALRUS_AGGREGATOR,
+  });
   await opened(page);
   const { url } = page;
   const mcp = bridge && `${url}mcp`;
@@ -121,7 +128,12 @@ export async function followedPage(
 export async function openRemotePage(address: string, call: LeaderCall): Promise<DevelopmentPage> {
   if (!isHttpUrl(address)) throw new UsageError(`--url expects the address of a server, such as ${DEFAULT_SERVER}`);
   const leader = () => leaderOptions(call, true);
-  const page = new DevelopmentPage({ url: address, leader, address: pageAddress(call, address) });
+  const page = new DevelopmentPage({
+    url: address,
+    leader,
+    address: pageAddress(call, address),
+    aggregator: () => call.env.WALRUS_AGGREGATOR,
+  });
   await opened(page);
   return page;
 }

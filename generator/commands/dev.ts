@@ -276,7 +276,12 @@ function printer(
         call.complain(paint(`✗ the errors are still there; ${nextOf(event)}\n`, 31));
         return;
       case "ended":
-        call.complain(paint(`✗ the server ended: ${event.reason}; waiting for a change\n`, 31));
+        call.complain(
+          paint(
+            `✗ the server ended: ${event.reason}; it starts again if a call ended it, otherwise after a change\n`,
+            31,
+          ),
+        );
         return;
       case "blocked":
         call.complain(

@@ -54,6 +54,8 @@ export type Input<Build extends Startable> =
   | { readonly on: "cancelled" }
   /** The serving process ended unexpectedly. */
   | { readonly on: "ended"; readonly reason: string }
+  /** The process that ended is to be replaced. */
+  | { readonly on: "again" }
   | { readonly on: "stop" };
 
 /** Current state, for the user. `ended` is also reported while another process starts. */
@@ -129,6 +131,8 @@ export function step<Build extends Startable>(machine: Machine<Build>, input: In
       return proceed(settled(machine));
     case "ended":
       return afterEnd(machine, input.reason);
+    case "again":
+      return machine.fault?.kind === "ended" ? proceed({ ...machine, fault: undefined }) : [machine, []];
     case "stop":
       return [{ ...machine, isStopping: true }, [{ do: "close" }]];
   }

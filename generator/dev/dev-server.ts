@@ -15,6 +15,8 @@ export interface DevServerEvents {
   readonly onLine: (line: string) => void;
   /** The serving process ended unexpectedly: nothing is served until the next build. */
   readonly onExit: (reason: string) => void;
+  /** The serving process ended by itself while it ran a call, such as by `process.exit`. */
+  readonly onCut: () => void;
   /** The starting process has not served for this many seconds. */
   readonly onSlow: (seconds: number) => void;
   /** The event loop of the serving process has been blocked for this many seconds; 0 when it is no longer blocked. */
@@ -46,15 +48,31 @@ cluster.schedulingPolicy = cluster.SCHED_NONE;
 const SLOW_START_S = 20;
 /** Seconds without a sign of life until the serving process is reported as blocked. */
 const BLOCKED_S = 5;
-/** Sends the signs of life of a server process, but not of the processes and threads that it starts. */
-const HEARTBEAT = `data:text/javascript,import cluster from "node:cluster";
-if (cluster.isWorker) setInterval(() => process.connected && process.send({ alive: true }, () => {}), 1000).unref();
-const { exit } = process, here = process.cwd() + "/";
+/** First words of the line about a call that was running when its process ended. */
+const CUT_CALL = "the process ended during";
+/**
+ * Sends the signs of life of a server process, but not of the processes and threads that it starts. Names the call that
+ * was running when the process ended.
+ */
+const HEARTBEAT = `data:text/javascript,${encodeURIComponent(`import cluster from "node:cluster";
+import { subscribe } from "node:diagnostics_channel";
+const { exit } = process, here = process.cwd() + "/", running = new Set();
+if (cluster.isWorker) {
+  setInterval(() => process.connected && process.send({ alive: true }, () => {}), 1000).unref();
+  subscribe("http.server.request.start", ({ request, response }) => {
+    running.add(request);
+    response.once("close", () => running.delete(request));
+  });
+  process.once("exit", () => {
+    for (const { method, url, headers: { "x-request-id": id } } of running)
+      if (method === "POST") console.error("${CUT_CALL} " + method + " " + url.replace(/[^-./%\\w]/g, "?") + (id ? ", request " + id : ""));
+  });
+}
 process.exit = (code) => {
   const at = new Error().stack.split("\\n").find((line) => line.includes(here) && !line.includes("node_modules"));
   if (at) console.error("process.exit was called " + at.trim().replace("file://", "").replace(here, "") + ": throw an error instead");
   return exit(code);
-};`;
+};`)}`;
 /** Milliseconds between the stop signal and SIGKILL. */
 const STOP_MS = 15_000;
 /** Shorter time for a process that serves no calls, and for one that may be paused in a debugger. */
@@ -158,11 +176,14 @@ export class DevServer {
 
   /** Resolves when the process serves, or with the reason why it will not. */
   #outcome(worker: Worker): Promise<Started | ListenFailure> {
-    const { host, onLine, onExit, onSlow, onBlocked, inspect } = this.#options;
+    const { host, onLine, onExit, onCut, onSlow, onBlocked, inspect } = this.#options;
     const address = `${host}:${this.#port}`;
     let listenError: string | undefined;
+    let wasServing = false;
+    let isCut = false;
     const onOutput = (line: string) => {
       const [, code, at] = LISTEN_FAULT.exec(line) ?? [];
+      isCut ||= line.startsWith(CUT_CALL);
       if (at === address) listenError = code;
       else onLine(line);
     };
@@ -191,11 +212,13 @@ export class DevServer {
         reason = exitReason(code, signal);
         if (this.#serving !== worker) return;
         this.#serving = undefined;
+        wasServing = true;
         onExit(reason);
       });
       // After the last line of output.
       worker.process.once("close", () => {
         clearInterval(timer);
+        if (wasServing && isCut) onCut();
         settle({ state: "failed", reason, ...(listenError !== undefined && { listenError }) });
       });
     });

@@ -109,6 +109,9 @@ interface Build extends Compiled {
 
 /** Milliseconds after which a step is mentioned. Before anything is served, steps are mentioned at once. */
 const PROGRESS_MS = 400;
+/** Milliseconds before the first restart of a build that a call ended. Each further one waits twice as long. */
+const RESTART_MS = 250;
+const MAX_RESTART_MS = 30_000;
 /** Interval, in milliseconds, at which `.env` is checked, which no build reads. */
 const POLL_MS = 500;
 
@@ -124,6 +127,7 @@ class DevSession {
   /** File with the address that is served. */
   #state: string | undefined;
   #document: string | undefined;
+  #restartMs = RESTART_MS;
   #compiled: Omit<Build, "key" | "env"> | undefined;
   /** Aborts the project's own compiler if its run is no longer the newest one. */
   #judging: AbortController | undefined;
@@ -150,6 +154,10 @@ class DevSession {
       onSlow: (seconds) => onEvent({ event: "progress", step: "starting", seconds }),
       onBlocked: (seconds) => onEvent({ event: "blocked", seconds }),
       onExit: (reason) => this.#input({ on: "ended", reason }),
+      onCut: () => {
+        setTimeout(() => this.#input({ on: "again" }), this.#restartMs).unref();
+        this.#restartMs = Math.min(2 * this.#restartMs, MAX_RESTART_MS);
+      },
     });
     this.#mention();
     // The thread starts in the project's folder, where it finds the project's packages.
@@ -290,6 +298,7 @@ class DevSession {
   /** Passes a compiled project and its variables to the state machine. */
   #offer(on: "built" | "renewed", compiled: Omit<Build, "key" | "env">): void {
     const { env: own, defaults, signed, leaders, project } = this.#options;
+    this.#restartMs = RESTART_MS;
     const config = signed ? { SVC_TOOLKIT_CONFIG_PATH: join(this.#folder, "config.json") } : {};
     let variables: NodeJS.ProcessEnv;
     try {

@@ -22,7 +22,7 @@ interface Build {
 /** What happens in the project, and what the process that starts does. */
 const EVENTS = fc.oneof(
   fc.constantFrom(...(["errors", "broken", "unready", "unbuilt", "renewed", "unchanged", "begin"] as const)),
-  fc.constantFrom(...(["serves", "fails", "ends"] as const)),
+  fc.constantFrom(...(["serves", "fails", "ends", "again"] as const)),
   fc.integer({ min: 0, max: 3 }).map((key) => ({ key: `${key}` })),
 );
 
@@ -91,7 +91,8 @@ function run([overlaps, events]: readonly [
     else if (event === "ends" && world.serving !== undefined) {
       world.serving = undefined;
       world.input({ on: "ended", reason: "crash" });
-    } else if (event === "begin") world.input({ on: "building" });
+    } else if (event === "again") world.input({ on: event });
+    else if (event === "begin") world.input({ on: "building" });
     else if (event === "unchanged") world.input({ on: event, isAnnounced: true });
     else if (event === "errors" || event === "broken") {
       world.sourcesFail = true;

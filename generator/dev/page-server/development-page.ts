@@ -7,10 +7,19 @@ import { toolsAt } from "../../http/tools-at.js";
 import { blockedText, type DevEvent } from "../dev-session.js";
 import { CallHistory, entryOf } from "./calls/call-history.js";
 import { Caller, type CallerOptions } from "./calls/calls.js";
+import { readStored } from "./calls/stored-value.js";
 import { contractView } from "./contract-view.js";
 import { logEvent } from "./log-events.js";
 import { openApiText } from "./openapi-document.js";
-import type { ExchangeReport, HealthView, LogEvent, PageCall, PageState, ProblemView } from "./page-api.js";
+import type {
+  ExchangeReport,
+  HealthView,
+  LogEvent,
+  PageCall,
+  PageState,
+  ProblemView,
+  StoredContent,
+} from "./page-api.js";
 import { PageFault } from "./page-fault.js";
 import { type PageAddress, type PageContent, PageServer } from "./page-server.js";
 import { remoteServer } from "./remote-tools.js";
@@ -27,6 +36,8 @@ export interface PageOptions {
   /** Address of the page; by default 127.0.0.1 and a port that the system chooses. */
   readonly address?: PageAddress;
   readonly mcp?: PageContent["mcp"];
+  /** Address from which stored values are read. */
+  readonly aggregator?: () => string | undefined;
 }
 
 /** Maximum number of log lines sent to a newly opened page. */
@@ -64,6 +75,7 @@ export class DevelopmentPage {
       call: (request: PageCall) => this.#call(request),
       health: ({ fqn }: { readonly fqn: string }) => this.#health(fqn),
       report: ({ id }: { readonly id: string }) => this.#history.report(id),
+      read: (request: { readonly id: string; readonly index: number }) => this.#read(request),
       contract: () => contractView(options.root, this.#metaJson),
       reload: () => (options.url === undefined ? undefined : this.#readRemote(options.url)),
     };
@@ -194,6 +206,12 @@ export class DevelopmentPage {
     const report = await this.#caller.run(request, view, ports, this.#state.signed);
     this.#server.send("call", entryOf(report));
     return report;
+  }
+
+  #read({ id, index }: { readonly id: string; readonly index: number }): Promise<StoredContent> {
+    const stored = this.#history.report(id).exchange.result?.stored[index];
+    if (stored === undefined) throw new PageFault("the result has no such stored value");
+    return readStored(stored, this.#options.aggregator?.(), this.#secrets);
   }
 
   #openApiText(): string | undefined {

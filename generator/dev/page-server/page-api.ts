@@ -142,6 +142,21 @@ export interface ResultView {
   readonly variant: string;
   /** `{"variant":{…}}`, indented. Numbers are printed as the server sent them. */
   readonly json: string;
+  /** Its stored values, which `read` fetches by their index. */
+  readonly stored: readonly StoredView[];
+}
+
+export interface StoredView {
+  readonly port: string;
+  readonly blobId: string;
+  /** SHA-256 that the result states: 64 hex digits. */
+  readonly sha256: string;
+}
+
+/** The beginning of a stored value whose bytes have the SHA-256 that the result states. */
+export interface StoredContent {
+  readonly text: string;
+  readonly bytes: number;
 }
 
 export interface ErrorView {

@@ -1,14 +1,24 @@
 /** The answer: status, result or error, and tabs with the exchange, signatures, log and contract. */
 
-import { useEffect, useRef } from "preact/hooks";
-import type { ErrorView, ExchangeReport, ThrownView } from "../page-server/page-api.js";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ErrorView, ExchangeReport, StoredContent, StoredView, ThrownView } from "../page-server/page-api.js";
 import { CHECKS } from "./checks-menu.js";
 import { ContractPanel } from "./contract-panel.js";
 import { ExchangePanel, SignaturesPanel } from "./exchange-panel.js";
 import { controlId } from "./form/form.js";
 import { classOf, msText } from "./history.js";
 import { LogPanel } from "./log-panel.js";
-import { answerView, called, inputView, loadContract, logLines, running, shown, verdictText } from "./store.js";
+import {
+  answerView,
+  called,
+  inputView,
+  loadContract,
+  logLines,
+  readStored,
+  running,
+  shown,
+  verdictText,
+} from "./store.js";
 import { Tabs } from "./tabs.js";
 import { Text } from "./text-box.js";
 
@@ -96,6 +106,34 @@ function Outcome({ report }: { readonly report: ExchangeReport }) {
       {thrown != null && <Thrown thrown={thrown} />}
       {error !== null && thrown == null && !isExpected && <Problem error={error} />}
       {result !== null && <Text label="Result" text={result.json} />}
+      {result?.stored.map((stored, index) => (
+        <Stored key={stored.blobId} stored={stored} read={() => readStored(report.id, index)} />
+      ))}
+    </>
+  );
+}
+
+/** A stored value, which is fetched on request. */
+function Stored({ stored, read }: { readonly stored: StoredView; readonly read: () => Promise<StoredContent> }) {
+  const [shown, show] = useState<StoredContent | string>();
+  const isText = typeof shown === "object";
+  return (
+    <>
+      <p class="row">
+        <button
+          type="button"
+          onClick={async () => {
+            show("Reading…");
+            show(await read().catch(({ message }: Error) => message));
+          }}
+        >
+          Read {stored.port}
+        </button>
+        <span role="status" class="hint">
+          {isText ? `✓ ${shown.bytes} bytes with the SHA-256 that the tool returned` : (shown ?? "stored value")}
+        </span>
+      </p>
+      {isText && <Text label={`Stored value ${stored.port}`} text={shown.text} />}
     </>
   );
 }

@@ -9,6 +9,7 @@ import type {
   HealthView,
   LogEvent,
   PageState,
+  StoredContent,
   ToolView,
 } from "../page-server/page-api.js";
 import { JsonFault, parseValue, printValue, type Value } from "./form/exact-json.js";
@@ -225,6 +226,11 @@ export async function checkHealth(): Promise<void> {
 
 export function healthText({ status, failure }: HealthView): string {
   return `${status === 200 ? "✓" : "✗"} health ${status ?? failure}`;
+}
+
+/** Fetches a stored value of a result. */
+export function readStored(id: string, index: number): Promise<StoredContent> {
+  return post<StoredContent>("read", { id, index });
 }
 
 export async function loadContract(): Promise<void> {

@@ -19,7 +19,7 @@ import {
 import { type HttpExchange, headerOf } from "../../../http/exchange.js";
 import type { PortTexts } from "../../../invoke/port-texts.js";
 import { resultText } from "../../../invoke/result-text.js";
-import type { BytesView, ExchangeView, HashView, SignatureView } from "../page-api.js";
+import type { BytesView, ExchangeView, HashView, SignatureView, StoredView } from "../page-api.js";
 import { errorView, type FailedCall } from "./advice.js";
 import { hasSecret, withoutSecrets } from "./hidden-secrets.js";
 
@@ -67,7 +67,11 @@ export function exchangeView(done: HttpExchange, prepared: Prepared, options: Vi
     phases: done.phases,
     result:
       typeof decoded === "object"
-        ? { variant: decoded.tag, json: withoutSecrets(prettyJson(resultText(decoded)), secrets) }
+        ? {
+            variant: decoded.tag,
+            json: withoutSecrets(prettyJson(resultText(decoded)), secrets),
+            stored: storedViews(decoded),
+          }
         : null,
     error:
       response !== undefined && !isResult
@@ -126,6 +130,16 @@ function readResult(ports: MetaSchema, body: Buffer): ToolResult | string {
     if (error instanceof LeaderError) return error.message;
     throw error;
   }
+}
+
+function storedViews({ ports }: ToolResult): StoredView[] {
+  return ports.flatMap(({ name, values }) =>
+    values.flatMap((value) =>
+      value.kind === "walrus"
+        ? [{ port: name, blobId: Buffer.from(value.blobId).toString("latin1"), sha256: hex(value.contentDigest) }]
+        : [],
+    ),
+  );
 }
 
 function hashView(
