@@ -18,7 +18,7 @@ const PATIENCE = { timeout: 60_000 };
 
 const double = (body: string, input = "{ pair: bigint; words: string[]; note?: string }", before = "") => `
 import { errEval, StatusCode, SvcTool } from "svc-runtime";
-declare const process: { exit(code: number): never };
+declare const process: { exit(code: number): never; readonly pid: number; kill(pid: number, signal: string): never };
 declare const console: { log(text: string): void };
 ${before}
 type Output = { ok: { double: bigint; words: string[] } } | { err: { reason: string } };
@@ -164,7 +164,7 @@ describe("a project that is edited", PATIENCE, () => {
   });
 
   test("after a signal ended the server, the next build takes another port if another process took the last port", async (t) => {
-    project.write({ "src/double.ts": double('process.kill(process.pid, "SIGKILL"); return "void" as never;') });
+    project.write({ "src/double.ts": double('return process.kill(process.pid, "SIGKILL");') });
     await process.event("serving");
     await project.invoke('{"pair":2,"words":["x"]}');
     await process.event("ended");

@@ -14,7 +14,7 @@ function answer(status: number, code?: string): ExchangeView {
     response: status === 0 ? null : { status, headers: [], body },
     failure: status === 0 ? "ECONNRESET" : null,
     phases: [],
-    result: status === 200 ? { variant: "ok", json: "{}" } : null,
+    result: status === 200 ? { variant: "ok", json: "{}", stored: [] } : null,
     error: code === undefined ? null : { code, title: "", details: null, path: null, advice: "" },
     inputHash: null,
     nonce: null,
