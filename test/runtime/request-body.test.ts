@@ -9,7 +9,6 @@ import { RequestError } from "#runtime/server/errors/request-error.js";
 import { BodyPace } from "#runtime/server/http/request-body.js";
 import { Account } from "#runtime/server/load/account.js";
 import type { Refusals } from "#runtime/server/load/refusals.js";
-import { Shares } from "#runtime/server/load/shares.js";
 import { proves } from "../proves.js";
 import { expectError, RawConnection, requestText } from "./raw.js";
 import {
@@ -300,7 +299,7 @@ describe("the pace of bodies", () => {
 describe("the account of bodies", () => {
   const refusals = { refuse: () => new RequestError("overloaded") } as unknown as Refusals;
   it("gives one holder exactly as many bytes as remain for others", () => {
-    const bytes = new Account(new Shares(4_000), "bodyBytes", refusals);
+    const bytes = new Account(4_000, undefined, "bodyBytes", refusals);
     const accounts = [2_000, 1_000, 500].map((length, holder) => {
       assert.throws(() => bytes.open(`${holder}`, length + 1), RequestError);
       const account = bytes.open(`${holder}`, length);
@@ -315,7 +314,7 @@ describe("the account of bodies", () => {
   });
 
   it("does not keep a connection that has released everything", async () => {
-    const bytes = new Account(new Shares(4_000), "bodyBytes", refusals);
+    const bytes = new Account(4_000, undefined, "bodyBytes", refusals);
     const use = () => {
       const connection = {};
       const account = bytes.open(connection, 1_000);

@@ -4,32 +4,22 @@ import type { AnswerMemory } from "../../answer-memory.js";
 import { RequestError } from "../errors/request-error.js";
 import type { LoadReason } from "./load-options.js";
 import type { Refusals } from "./refusals.js";
-import type { Holder, Shares } from "./shares.js";
+import { type Holder, Shares } from "./shares.js";
 
 /** Amounts held by calls. A call that exceeds the limit is rejected. */
-export class Account {
-  readonly #shares: Shares;
+export class Account extends Shares {
   readonly #reason: LoadReason;
   readonly #refusals: Refusals;
 
   /** @param reason reason under which rejected calls are counted */
-  constructor(shares: Shares, reason: LoadReason, refusals: Refusals) {
-    this.#shares = shares;
+  constructor(most: number, isOnly: (() => boolean) | undefined, reason: LoadReason, refusals: Refusals) {
+    super(most, isOnly);
     this.#reason = reason;
     this.#refusals = refusals;
   }
 
   get inFlight(): number {
-    return this.#shares.total;
-  }
-
-  get most(): number {
-    return this.#shares.most;
-  }
-
-  /** Maximum amount of one holder, while no other holds anything. */
-  get mostOfOne(): number {
-    return this.#shares.mostOfOne;
+    return this.total;
   }
 
   /**
@@ -40,8 +30,8 @@ export class Account {
    */
   enter(holder: Holder, amount = 1): () => void {
     this.#requireRoom(holder, amount);
-    this.#shares.add(holder, amount);
-    return () => this.#shares.add(holder, -amount);
+    this.add(holder, amount);
+    return () => this.add(holder, -amount);
   }
 
   /**
@@ -62,12 +52,12 @@ export class Account {
       charge: (amount) => {
         if (isOver) return;
         this.#requireRoom(holder, amount);
-        this.#shares.add(holder, amount);
+        this.add(holder, amount);
         held += amount;
       },
       release: (amount = held) => {
         const released = Math.min(amount, held);
-        this.#shares.add(holder, -released);
+        this.add(holder, -released);
         held -= released;
       },
       end() {
@@ -78,7 +68,7 @@ export class Account {
   }
 
   #requireRoom(holder: Holder, amount: number): void {
-    if (!this.#shares.allows(holder, amount)) throw this.#refusals.refuse(this.#reason);
+    if (!this.allows(holder, amount)) throw this.#refusals.refuse(this.#reason);
   }
 }
 

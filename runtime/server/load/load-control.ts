@@ -12,7 +12,6 @@ import { Slots } from "./concurrency-limit.js";
 import type { ConcurrencyLimits, LoadOptions, LoadReason, LoadStats } from "./load-options.js";
 import { rateWindows } from "./rate-windows.js";
 import { Refusals } from "./refusals.js";
-import { Shares } from "./shares.js";
 import { TimeSlices } from "./time-slices.js";
 
 export interface LoadTarget {
@@ -54,12 +53,12 @@ export class LoadControl implements LoadStats {
     checkLoad(options, target);
     const { limits, tools = {}, rateLimit } = options;
     this.refusals = new Refusals(target.log);
-    const shares = (most: number) => new Shares(most, target.hasOneLeader);
+    const account = (most: number, reason: LoadReason) => new Account(most, target.hasOneLeader, reason, this.refusals);
     const { inputBytes = Number.MAX_SAFE_INTEGER, httpAnswerBytes = Number.MAX_SAFE_INTEGER, runs = MAX_RUNS } = target;
-    this.bodyBytes = new Account(shares(target.bodyBytes), "bodyBytes", this.refusals);
-    this.runs = new Account(shares(runs), "runs", this.refusals);
-    this.inputBytes = new Account(shares(inputBytes), "inputBytes", this.refusals);
-    this.httpAnswers = new Account(shares(httpAnswerBytes), "httpAnswers", this.refusals);
+    this.bodyBytes = account(target.bodyBytes, "bodyBytes");
+    this.runs = account(runs, "runs");
+    this.inputBytes = account(inputBytes, "inputBytes");
+    this.httpAnswers = account(httpAnswerBytes, "httpAnswers");
     this.tools = new Map(
       target.tools.flatMap((fqn) => {
         const own = Object.hasOwn(tools, fqn) ? tools[fqn] : limits;
