@@ -54,7 +54,8 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, given) =
   if (registry !== undefined && metrics === undefined) throw new StartupError(`registry: ${NO_METRICS}`);
   const prepared = await ToolServer.prepare(tools, options, { log, scheme, metrics });
   const { service, shutdown } = prepared;
-  const mounts = mountsOf(app.server);
+  const stops = stopsOf.get(app.server) ?? [];
+  stopsOf.set(app.server, stops);
   try {
     const routes = new ToolRoutes(prepared);
     const { requests } = routes;
@@ -66,11 +67,11 @@ const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, given) =
     });
     await prepared.start(app.server);
     const release = (limitMs: number) => prepared.release(limitMs);
-    mounts.stops.push(() => prepared.stop({ requests, close: async () => {}, hangUp: () => {}, release }));
+    stops.push(() => prepared.stop({ requests, close: async () => {}, hangUp: () => {}, release }));
     // preClose runs before the application closes its listener, while answers can still be sent. Its hooks run one
     // after another, so the first one stops all registrations.
     app.addHook("preClose", async () => {
-      await Promise.all(mounts.stops.map((stop) => stop()));
+      await Promise.all(stops.map((stop) => stop()));
     });
   } catch (error) {
     await prepared.release();
@@ -91,17 +92,8 @@ function loggerOfApplication({ log }: FastifyInstance): ServerLogger | undefined
   return level === undefined || level === "silent" ? undefined : (log as unknown as ServerLogger);
 }
 
-interface Mounts {
-  readonly stops: (() => Promise<unknown>)[];
-}
-
-const applications = new WeakMap<object, Mounts>();
-
-function mountsOf(server: object): Mounts {
-  const mounts = applications.get(server) ?? { stops: [] };
-  applications.set(server, mounts);
-  return mounts;
-}
+/** Functions that stop the registrations of each application, by its server. */
+const stopsOf = new WeakMap<object, (() => Promise<unknown>)[]>();
 
 /**
  * Mounts tools in your own fastify application: `await app.register(svcTools, { tools: [Sum], prefix: "/tools" })`.
