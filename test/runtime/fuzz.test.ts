@@ -273,7 +273,7 @@ async function check(draft: Draft): Promise<boolean> {
   const reply = await send(draft);
   const ran = tool.calls.invoked - runs;
   const stats = store.stats();
-  assert.equal(service.inFlight, 0);
+  assert.equal(service.load.runs.inFlight, 0);
   assert.equal(stats.inFlight, 0);
   assert.equal(stats.entries - entries, ran, "an entry for each run, and none without one");
   if (reply.status === 200) {

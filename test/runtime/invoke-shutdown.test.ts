@@ -68,7 +68,7 @@ describe("after the drain limit", () => {
       });
     };
     const { service, start, store, call, send, answer } = await running({ invoke });
-    assert.equal(service.inFlight, 1);
+    assert.equal(service.load.runs.inFlight, 1);
     service.abortRuns();
     const { status, headers, body } = await answer;
     assert.deepEqual([status, body], [503, '{"error":"tool_invocation_interrupted"}']);
@@ -76,7 +76,7 @@ describe("after the drain limit", () => {
     assert.ok(reason instanceof InvocationAborted);
     assert.equal(reason.reason, "shutdown");
     assert.equal(store.stats().inFlight, 0);
-    assert.equal(service.inFlight, 0);
+    assert.equal(service.load.runs.inFlight, 0);
     const repeated = await send(call, start(), `${store.memoryName};age=1`);
     assert.equal(repeated.body.slice(0, 29), '{"error":"replay_memory_lost"');
     assert.equal(runs, 1);

@@ -416,7 +416,7 @@ describe("an engine that fails", () => {
     for (let i = 0; i < 2; i++) expectError(await send(), 500, "internal_error");
     const errors = log.entries.filter(({ level, message }) => level === "error" && /answering a request/.test(message));
     assert.equal(errors.length, 2);
-    assert.deepEqual([tool.calls.invoked, service.inFlight], [1, 0]);
+    assert.deepEqual([tool.calls.invoked, service.load.runs.inFlight], [1, 0]);
     const { entries, inFlight } = store.stats();
     assert.deepEqual([entries, inFlight], [1, 0]);
   });

@@ -117,10 +117,6 @@ export class InvokeService {
     return { max_body_bytes: Number(this.#maxBody), max_input_values: maxInputValues };
   }
 
-  get inFlight(): number {
-    return this.#runs.size;
-  }
-
   /** Number of runs in progress, by tool name. */
   get running(): ReadonlyMap<string, number> {
     const running = new Map<string, number>();

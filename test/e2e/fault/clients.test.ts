@@ -284,7 +284,7 @@ describe("stalled connections", { concurrency: true }, () => {
     await until(() => large.calls.invoked > 10, "they call");
     await good(url);
     await allGone(server);
-    await until(() => service.inFlight === 0 && service.load.bodyBytes.inFlight === 0, "nothing is held");
+    await until(() => service.load.runs.inFlight === 0 && service.load.bodyBytes.inFlight === 0, "nothing is held");
     for (const socket of greedy) socket.destroy();
     await good(url);
   });
@@ -418,7 +418,10 @@ describe("disconnects at every stage", () => {
       await connection.closed();
       await good();
       open.open();
-      await until(() => service.inFlight === 0 && service.load.bodyBytes.inFlight === 0, "everything has ended");
+      await until(
+        () => service.load.runs.inFlight === 0 && service.load.bodyBytes.inFlight === 0,
+        "everything has ended",
+      );
       expectResult(await call.send(url), echoed("2"), call);
       assert.equal(tool.calls.invoked - before, 2);
     });
