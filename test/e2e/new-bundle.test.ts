@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { build } from "esbuild";
 import { LeaderClient } from "#runtime/leader.js";
 import { REPOSITORY } from "../repository.js";
 import { until } from "../runtime/tools.js";
@@ -26,8 +27,9 @@ test("--bundle: the server is one file with libsodium, in a folder without other
   run(`"${process.execPath}" "${GENERATOR}" new "${made}" --bundle --yes`, REPOSITORY);
   // The lines of the Dockerfile that make what its last stage copies.
   const dockerfile = readFileSync(join(made, "Dockerfile"), "utf8");
-  const [, build = ""] = /^RUN (npm run build && npm run bundle) && chmod/m.exec(dockerfile) ?? assert.fail(dockerfile);
-  run(build, made);
+  const [, command = ""] =
+    /^RUN (npm run build && npm run bundle) && chmod/m.exec(dockerfile) ?? assert.fail(dockerfile);
+  run(command, made);
   const copied = [...dockerfile.matchAll(/^COPY --from=build \S+ \/tool\/(\S+) \.\/(\S+)$/gm)];
   assert.deepEqual(
     copied.map(([, from, to]) => [from, to]),
@@ -73,4 +75,26 @@ test("--bundle: the server is one file with libsodium, in a folder without other
   const without = await startServer(server, config);
   assert.match(without.log(), /"ed25519":"node:crypto \(sodium-native cannot be loaded\)"/);
   assert.equal(await without.stop(), 0);
+});
+
+test("a bundle of svc-runtime-storage without its other file fails at the start, and says what to do", async () => {
+  const folder = scratchFolder();
+  mkdirSync(join(folder, "node_modules/@mysten"), { recursive: true });
+  symlinkSync(join(REPOSITORY, "node_modules/@mysten/walrus-wasm"), join(folder, "node_modules/@mysten/walrus-wasm"));
+  const contents = `import { WalrusStorage } from "svc-runtime-storage";
+try {
+  new WalrusStorage({ publisher: { url: "http://127.0.0.1:1" }, aggregator: { url: "http://127.0.0.1:1" }, epochs: 1 });
+} catch ({ code, message }) {
+  console.log(code, message);
+}`;
+  await build({
+    stdin: { contents, resolveDir: join(REPOSITORY, "examples/report") },
+    outfile: join(folder, "server.mjs"),
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    banner: { js: "const require = (await import('node:module')).createRequire(import.meta.url);" },
+    logLevel: "silent",
+  });
+  assert.match(run("node server.mjs", folder), /^encoder_failed .*exclude svc-runtime-storage from the bundle/);
 });
