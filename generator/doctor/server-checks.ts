@@ -94,6 +94,11 @@ class ServerDoctor {
     }
     this.#report(good("redirects", "none"));
     await this.#checkHealth(health);
+    const age = headerOf(health, "age");
+    if (age !== undefined) {
+      const next = "configure the gateway to cache no answers of tools: all have Cache-Control: no-store";
+      this.#report(bad("cache", `a cache answered GET /health (Age: ${printable(age)})`, next));
+    }
     const metadata = await this.#checkMetadata();
     // The remaining checks need a tool at this address.
     if (metadata === "not found") return;

@@ -499,6 +499,8 @@ describe("doctor of a gateway", () => {
     });
     const any = await doctor(page);
     assert.deepEqual([any.failed, any.of("unknown paths").detail], [["unknown paths"], "200, expected 404"]);
+    const cached = await doctor(await gateway(origin, { answer: (headers) => ({ ...headers, age: "7" }) }));
+    assert.deepEqual([cached.failed, cached.of("cache").detail], [["cache"], "a cache answered GET /health (Age: 7)"]);
     const silent = await gateway(origin, { answer: ({ allow: _, ...headers }) => headers });
     assert.deepEqual((await doctor(silent)).failed, ["methods"]);
     const post = await gateway(origin, { method: (method) => (method === "GET" ? "POST" : method) });
