@@ -11,17 +11,12 @@ import { generatedFiles } from "./emit/file-texts.js";
 import { Schemas } from "./emit/schema.js";
 import { artifactsOf, type ToolArtifacts } from "./emit/tool-artifacts.js";
 import type { GeneratedFile, Tool } from "./model.js";
+import { compilerErrors } from "./project/compiler-errors.js";
+import { missingRuntime } from "./project/imported-runtime.js";
 import type { InputSnapshot } from "./project/input-recorder.js";
 import { type GenerateOptions, layoutOf } from "./project/layout.js";
 import { memoryProject } from "./project/memory-project.js";
-import {
-  compileOnce,
-  compilerErrors,
-  missingRuntime,
-  openProgram,
-  type Program,
-  readProject,
-} from "./project/program.js";
+import { compileOnce, openProgram, type Program, readProject } from "./project/program.js";
 import { removedTools } from "./project/removed-tools.js";
 import type { ts } from "./project/typescript.js";
 import { unresolvedImports } from "./project/unresolved-imports.js";

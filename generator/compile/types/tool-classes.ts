@@ -5,8 +5,9 @@ import { type Acknowledgement, readAcknowledged } from "../diagnostics/acknowled
 import { type Diagnostic, diagnostic } from "../diagnostics/diagnostics.js";
 import { quoted } from "../diagnostics/quote.js";
 import { type ClassImport, placeText, type StaticMetadata, type Tool } from "../model.js";
+import { otherRuntimeFolder } from "../project/imported-runtime.js";
 import { displayPath } from "../project/layout.js";
-import { aliasTarget, otherRuntimeFolder, type Program } from "../project/program.js";
+import { aliasTarget, type Program } from "../project/program.js";
 import { toolOutside } from "../project/tool-outside.js";
 import { type Symbol as MorphSymbol, Node, ts } from "../project/typescript.js";
 import { endOfTag, parseComment } from "./jsdoc.js";
