@@ -7,7 +7,7 @@ import https from "node:https";
 import { syncBuiltinESMExports } from "node:module";
 import { connect, type ListenOptions, Server, type Socket } from "node:net";
 import { join } from "node:path";
-import { after, before, describe, it } from "node:test";
+import { after, before, describe, it, mock } from "node:test";
 import { replayTtlOf } from "#runtime/config/config.js";
 import { ENV_BIND_ADDR, ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/config/environment.js";
 import {
@@ -279,6 +279,13 @@ async function bodyRate(rate: number, options: BootstrapOptions = {}): Promise<r
 const LIMITS = rowsOf(table("docs/settings.md", "### Limits of a server"), 2);
 compare("docs/settings.md, limits", LIMITS, {
   "open connections": () => [plain.server.maxConnections],
+  "new connections that wait to be accepted": async () => {
+    const listen = mock.method(Server.prototype, "listen");
+    await start([countingTool({ path: "listening" })]);
+    listen.mock.restore();
+    const options = listen.mock.calls[0]?.arguments[0] as ListenOptions | undefined;
+    return [options?.backlog ?? 0];
+  },
   "time of a TLS handshake": async () => {
     const { options, close } = await startSecure();
     // It follows its files, by timers that no other test is to take for its own.
