@@ -94,8 +94,14 @@ interface Requirement {
   readonly literals: ReadonlySet<unknown> | undefined;
 }
 
-/** Object branches that are compared with one value for one step. */
-const BRANCHES_OF_STEP = 8;
+/**
+ * Index of branches by one required member: `ofLiteral` has the branches that require a certain literal there, `ofAny` the
+ * others.
+ */
+interface Group {
+  readonly ofLiteral: Map<unknown, number[]>;
+  readonly ofAny: number[];
+}
 
 /** Index of a union's branches, built at start-up. */
 export class BranchFilter {
@@ -103,8 +109,14 @@ export class BranchFilter {
   readonly #byKind: readonly (readonly number[])[];
   readonly #names: MemberNames;
   readonly #requirements: readonly (readonly Requirement[])[];
+  /** Object branches, each in the group of its most selective member (see `#group`). */
+  readonly #groups: readonly Group[];
+  /** Object branches without required members; they can fit any object. */
+  readonly #open: readonly number[];
   /** For each required name, tape index of its value in the object read last; 0 if absent. */
   readonly #found: Int32Array;
+  /** Indexes of the required names that the object read last has. */
+  readonly #present: number[] = [];
 
   constructor(branches: readonly Codec[], resolve: ResolveDefinition) {
     const taken = branches.map((branch) => kindsOf(branch, resolve));
@@ -125,6 +137,29 @@ export class BranchFilter {
         literals: codec.kind === "literal" ? new Set(codec.values) : undefined,
       })),
     );
+    this.#groups = Array.from(indexes, () => ({ ofLiteral: new Map(), ofAny: [] }));
+    this.#open = (this.#byKind[OBJECT] as readonly number[]).filter((at) => this.#requirements[at]?.length === 0);
+    this.#group();
+  }
+
+  /**
+   * Indexes each branch by its most selective required member: the one whose name or literals occur in the fewest
+   * branches.
+   */
+  #group(): void {
+    const counts = new Map<unknown, number>();
+    const keysOf = ({ name, literals }: Requirement) =>
+      literals === undefined ? [`${name}`] : [...literals].map((value) => `${name} ${typeof value} ${value}`);
+    const all = this.#requirements.flat();
+    for (const key of all.flatMap(keysOf)) counts.set(key, (counts.get(key) ?? 0) + 1);
+    const score = (each: Requirement) => Math.max(...keysOf(each).map((key) => counts.get(key) as number));
+    for (const [at, [first, ...others]] of this.#requirements.entries()) {
+      if (first === undefined) continue;
+      const rarest = others.reduce((best, each) => (score(each) < score(best) ? each : best), first);
+      const { ofLiteral, ofAny } = this.#groups[rarest.name] as Group;
+      if (rarest.literals === undefined) ofAny.push(at);
+      for (const value of rarest.literals ?? []) ofLiteral.set(value, [...(ofLiteral.get(value) ?? []), at]);
+    }
   }
 
   /**
@@ -137,16 +172,29 @@ export class BranchFilter {
     const ofKind = this.#byKind[kind] as readonly number[];
     if (kind !== OBJECT || ofKind.length < 2) return ofKind;
     const found = this.#found;
-    found.fill(0);
+    const groups = this.#groups;
+    const names = this.#names;
+    const open = this.#open;
+    const present = this.#present;
+    for (const name of present) found[name] = 0;
+    present.length = 0;
     const end = after(document, entry);
     for (let key = firstIn(entry), next = 0; key < end; key = after(document, valueOfKey(key))) {
-      const index = this.#names.indexOf(document, key, next);
+      const index = names.indexOf(document, key, next);
       if (index < 0) continue;
+      if (found[index] === 0) present.push(index);
       found[index] = valueOfKey(key);
       next = index + 1;
     }
-    steps?.take(Math.floor(ofKind.length / BRANCHES_OF_STEP));
-    return ofKind.filter((at) => this.#fits(document, at));
+    const fitting: number[] = [...open];
+    for (const name of present) {
+      const { ofAny, ofLiteral } = groups[name] as Group;
+      const ofValue = ofLiteral.size > 0 ? ofLiteral.get(literalOf(document, found[name] as number)) : undefined;
+      steps?.take((ofAny.length + (ofValue?.length ?? 0)) >> 3);
+      for (const at of ofAny) if (this.#fits(document, at)) fitting.push(at);
+      for (const at of ofValue ?? []) if (this.#fits(document, at)) fitting.push(at);
+    }
+    return fitting.length > 1 ? fitting.sort((one, other) => one - other) : fitting;
   }
 
   /** Whether the object read last has all required members of a branch. */
