@@ -392,7 +392,10 @@ describe("504 tool_invocation_timeout: the deadline passed", () => {
     ],
   ] as const) {
     it(`a tool that rejects at its signal with ${what} has not failed`, async () => {
-      const { response, log } = await call({ timeout: 40, invoke: (_, { signal }) => invoke(signal as AbortSignal) });
+      const { response, log } = await call({
+        timeout: 1_000,
+        invoke: (_, { signal }) => invoke(signal as AbortSignal),
+      });
       timedOut(response);
       await until(() => log.some(({ message }) => message.includes("discarded")), "the late end is logged");
       const ended = log.find(({ message }) => message === "the tool stopped after its abort signal");
