@@ -82,7 +82,10 @@ describe("npm run bench", () => {
   it("an unknown name is an error that names the others", () => {
     const { status, stderr } = run(["fastest"], REPOSITORY);
     assert.equal(status, 1);
-    assert.match(stderr, /^no bench fastest: choose of signed, nonces, first, .*shared, floods, gen\n$/);
+    assert.match(
+      stderr,
+      /^no bench fastest: choose of signed, unsigned, retry, nonces, first, .*shared, floods, gen\n$/,
+    );
   });
 
   it("one run prints rows, goals and verdicts and writes them to a file", {
