@@ -22,7 +22,7 @@ import type { SchemaDifference } from "../import/differences.js";
 import { type Import, type ImportedTool, importTools } from "../import/import-tools.js";
 import { loadMetadata } from "../import/load-metadata.js";
 import { type RefusedTool, readImportable } from "../import/metadata.js";
-import { testText } from "../import/tool-test.js";
+import { testText } from "../import/tool-source.js";
 import { packageNameFor } from "../scaffold/names.js";
 import { packageSpecs } from "../scaffold/package-specs.js";
 import { projectAround } from "../scaffold/project-files.js";
@@ -91,14 +91,14 @@ function missingProjectFiles(tools: readonly ImportedTool[], { cwd }: CommandCon
   );
 }
 
-function testFiles({ tools, shared }: Import, { cwd }: CommandContext<typeof OPTIONS>, folder: string) {
+function testFiles({ tools }: Import, { cwd }: CommandContext<typeof OPTIONS>, folder: string) {
   // `test` has the same subfolders as `src`: the tests of classes in `src/shop` are in `test/shop`.
   const inside = [relative(join(cwd, "src"), folder), relative(cwd, folder)].find((path) => !path.startsWith(".."));
   const tests = join(cwd, "test", inside ?? "");
   const module = (file: string) => specifier(join(tests, "a.test.ts"), join(folder, file));
-  return tools.map(({ file, test }) => ({
+  return tools.map(({ file, className }) => ({
     target: join(tests, file.replace(/\.ts$/, ".test.ts")),
-    content: testText(test(), module(file), module(shared?.file ?? "")),
+    content: testText(className, module(file)),
   }));
 }
 
@@ -160,9 +160,9 @@ function report(
   if (refused.length > 0) {
     call.complain(`${plural(refused.length, "tool")} of ${tools.length + refused.length} cannot be imported\n`);
   }
-  const tests = `wrote test/  a test for each tool, with a stub for each variant of its results\n`;
+  const tests = `wrote test/  a test to complete for each tool\n`;
   call.print(isNewProject ? `wrote package.json and the other files of a new project\n${tests}` : tests);
-  const first = isNewProject ? "npm install and npm test; then " : "";
+  const first = isNewProject ? "npm install; then " : "";
   call.print(
     `\nNext: ${first}implement invoke and health in ${shellWord(shownPath(call.cwd, folder))}, then svc-gen\n`,
   );

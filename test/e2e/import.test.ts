@@ -1,4 +1,4 @@
-/** The published tools, imported into an empty folder: a project whose tests pass, and six of them ported. */
+/** The published tools, imported into an empty folder: a project that compiles, and six of them ported. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -42,13 +42,13 @@ before(async () => {
   assert.equal((await svcGenIn(root, ["--quiet"])).code, 0);
 });
 
-test("all imported classes and their tests compile with literals, and the tests pass", () => {
+test("all imported classes and their tests compile; each test is one to complete", () => {
   compile();
   // One process for all of them, which generates once.
   const tests = readdirSync(path("dist-test/test")).filter((name) => name.endsWith(".test.js"));
   writeFileSync(path("all.mjs"), tests.map((name) => `import "./dist-test/test/${name}";\n`).join(""));
   const { stdout } = node("--test-reporter=tap", "--test", "all.mjs");
-  assert.match(stdout, /^# pass 62\n# fail 0$/m, stdout);
+  assert.match(stdout, /^# fail 0\n(?:#.*\n)*# todo 30$/m, stdout);
 });
 
 test("six ported tools answer signed calls in one process, with unchanged contracts", async () => {

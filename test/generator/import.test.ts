@@ -294,7 +294,7 @@ describe("the command", () => {
   it("prints what it wrote, warnings, and the next step", async () => {
     const text = sum.replace('"description": "Adds', '"extra\\u0007\\u202e": 1, "description": "Adds');
     const { code, out, err } = await imported(["meta.json"], { "meta.json": text });
-    const next = `wrote test/  a test for each tool, with a stub for each variant of its results
+    const next = `wrote test/  a test to complete for each tool
 
 Next: implement invoke and health in src, then svc-gen
 `;
@@ -400,7 +400,7 @@ Next: implement invoke and health in src, then svc-gen
   it("creates a project if there is none, and says so", async () => {
     const { code, out, root } = await imported(["meta.json"], { "meta.json": sum }, { hasManifest: false });
     assert.match(out, /^wrote package\.json and the other files of a new project\n/m);
-    assert.match(out, /\nNext: npm install and npm test; then implement invoke and health in src, then svc-gen\n$/);
+    assert.match(out, /\nNext: npm install; then implement invoke and health in src, then svc-gen\n$/);
     const config = JSON.parse(readFileSync(join(root, "config.example.json"), "utf8"));
     assert.deepEqual([code, Object.keys(config.signed_http.tools)], [0, ["xyz.demo.sum@1"]]);
     assert.ok(
@@ -408,16 +408,6 @@ Next: implement invoke and health in src, then svc-gen
         existsSync(join(root, path)),
       ),
     );
-  });
-
-  it("marks the tests of a tool as todo if no valid input is found", async () => {
-    const text = metadataOf(
-      inputOf('"code":{"type":"string","pattern":"^(?=[A-Z]{3}-)[^B]+$"}', ',"required":["code"]'),
-      DONE,
-    );
-    const { root } = await imported(["meta.json"], { "meta.json": text });
-    const written = readFileSync(join(root, "test/imported.test.ts"), "utf8");
-    assert.match(written, /\{ todo: "give an input that fits: \/code must match pattern/);
   });
 
   it("a class compiles, is out of service and answers that it is not implemented", async () => {
