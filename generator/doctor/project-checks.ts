@@ -14,14 +14,11 @@ import {
   parseListenAddress,
   strayVariables,
 } from "svc-runtime/internal/config";
-import { diagnostic, errorsIn, placePrefix } from "../compile/diagnostics/diagnostics.js";
+import { errorsIn } from "../compile/diagnostics/diagnostics.js";
 import { escapeControls, quoted, shellWord } from "../compile/diagnostics/quote.js";
-import { findUpwards } from "../compile/project/folders-up.js";
 import type { GenerateOptions } from "../compile/project/layout.js";
 import { type CheckedConfig, checkConfig } from "../config/check-config.js";
 import { ENV_FILE, readEnvFile } from "../files/env-file.js";
-import { readJsonFile } from "../files/read-file.js";
-import { ENGINES, VERSION } from "../process/version.js";
 import { bad, type Check, good, skipped } from "./check.js";
 import { checkKeys, checkPairs, type GivenKeys } from "./key-checks.js";
 
@@ -44,10 +41,6 @@ export async function checkProject(questions: ProjectQuestions): Promise<Check[]
   const file = questions.config ?? env[ENV_TOOLKIT_CONFIG_PATH];
   const checked = file === undefined || file === "" ? undefined : checkConfig(file, cwd, tools);
   return [
-    checkNode(process.versions.node),
-    checkTypeScript(project.root),
-    await checkTsconfig(project),
-    checkVersions(project.root),
     await checkGenerated(questions),
     checkConfiguration(file, checked, cwd),
     checkKeys(keyFiles, cwd, checked),
@@ -71,78 +64,6 @@ async function checkVariables({ variables, env }: ProjectQuestions): Promise<Che
       "set the variable where the server runs; svc-gen env lists all variables",
     );
   });
-}
-
-/** Checks that a version of Node is in the `engines` range of the packages. */
-export function checkNode(version: string): Check {
-  if (ENGINES.split("||").some((range) => isInRange(version, range))) return good("node", version);
-  return bad(
-    "node",
-    `${version} is not supported; the packages need ${ENGINES}`,
-    "install a supported version of Node",
-  );
-}
-
-/** Whether a version is within a range such as `>=1.2.3 <4`. */
-function isInRange(version: string, range: string): boolean {
-  const value = versionNumber(version);
-  return range
-    .trim()
-    .split(/\s+/)
-    .every((part) => {
-      const [, sign, bound = ""] = /^(>=|<)(.+)$/.exec(part) ?? [];
-      return sign === ">=" ? value >= versionNumber(bound) : sign === "<" && value < versionNumber(bound);
-    });
-}
-
-/** A version as one comparable number. */
-function versionNumber(version: string): number {
-  const [major = 0, minor = 0, patch = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
-  return (major * 1000 + minor) * 1000 + patch;
-}
-
-function checkTypeScript(root: string): Check {
-  const version = installedVersion(root, "typescript");
-  const install = "npm install --save-dev typescript@~5.9.3";
-  if (version === undefined) return bad("typescript", "not installed in this project", install);
-  const supported = versionNumber(version) >= versionNumber("5.9.0") && versionNumber(version) < versionNumber("8.0.0");
-  return supported ? good("typescript", version) : bad("typescript", `${version}; 5.9, 6 and 7 are supported`, install);
-}
-
-async function checkTsconfig({ root, tsconfig }: GenerateOptions): Promise<Check> {
-  // Imported here because these modules load the compiler.
-  const { readProject } = await import("../compile/project/program.js");
-  const { layoutOf } = await import("../compile/project/layout.js");
-  const { ts } = await import("../compile/project/typescript.js");
-  const layout = layoutOf({ root, ...(tsconfig !== undefined && { tsconfig }) });
-  const project = readProject(layout);
-  if ("diagnostics" in project) {
-    const [{ code, message, hint, place } = diagnostic("SVC101", {})] = project.diagnostics;
-    const row = place?.file === "package.json" ? place.file : "tsconfig";
-    return bad(row, `${placePrefix(place)}${code}: ${message}`, hint ?? `svc-gen explain ${code}`);
-  }
-  const { module, strict } = project.options;
-  if (strict !== true) {
-    return bad("tsconfig", "strict is off", 'set "strict": true; svc-gen relies on strict types');
-  }
-  if (module === undefined || module < ts.ModuleKind.ES2015) {
-    const next = 'set "module": "NodeNext": the generated code and svc-runtime are ES modules';
-    return bad("tsconfig", `module is ${module === undefined ? "not set" : ts.ModuleKind[module]}`, next);
-  }
-  return good("tsconfig", `strict, module ${ts.ModuleKind[module]}`);
-}
-
-function checkVersions(root: string): Check {
-  const runtime = installedVersion(root, "svc-runtime");
-  const { dependencies, devDependencies } = readManifest(join(root, "package.json")) ?? {};
-  if (devDependencies?.["svc-runtime"] !== undefined && dependencies?.["svc-runtime"] === undefined) {
-    const detail = "svc-runtime is in devDependencies, which a production installation leaves out";
-    return bad("versions", detail, "npm install --save-prod svc-runtime");
-  }
-  if (runtime === VERSION) return good("versions", `svc-gen and svc-runtime ${VERSION}`);
-  const next = `npm install svc-runtime@${VERSION}`;
-  if (runtime === undefined) return bad("versions", `svc-gen is ${VERSION}, svc-runtime is not installed`, next);
-  return bad("versions", `svc-gen is ${VERSION}, svc-runtime is ${runtime}: the versions must be equal`, next);
 }
 
 async function checkGenerated({ stale }: ProjectQuestions): Promise<Check> {
@@ -234,24 +155,4 @@ function checkEnvFile(root: string, env: ProjectQuestions["env"]): Check[] {
   } catch (error) {
     return [bad(ENV_FILE, (error as Error).message, "correct the file")];
   }
-}
-
-/** The version of a package in the nearest `node_modules`; undefined if it is not installed. */
-function installedVersion(root: string, name: string): string | undefined {
-  const path = manifestOf(root, name);
-  return path === undefined ? undefined : readManifest(path)?.version;
-}
-
-function manifestOf(root: string, name: string): string | undefined {
-  return findUpwards(root, join("node_modules", name, "package.json"));
-}
-
-interface Manifest {
-  readonly version?: string;
-  readonly dependencies?: Readonly<Record<string, string>>;
-  readonly devDependencies?: Readonly<Record<string, string>>;
-}
-
-function readManifest(path: string): Manifest | undefined {
-  return readJsonFile(path) as Manifest | undefined;
 }

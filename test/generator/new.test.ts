@@ -101,7 +101,7 @@ While the server runs, in a second terminal:
     [early.status, early.stderr.split("\n")[0]],
     [
       1,
-      "dist/generated/server.js is missing: run npm run build; if it stays missing, npx svc-gen doctor says where tsc writes",
+      "dist/generated/server.js is missing: run npm run build; if it stays missing, check rootDir and outDir in tsconfig.json",
     ],
   );
   assert.equal(compile(FASTEST, root), "");
