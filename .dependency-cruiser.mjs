@@ -305,7 +305,7 @@ const LAYERS = [
     name: "generator/import",
     files: "generator/import/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/contract/metadata generator/compile/types generator/compile/emit generator/openapi generator/compile/generate generator/contract/diff generator/files/read-file generator/cli/command-errors",
+      "generator/compile/model generator/compile/diagnostics generator/contract/metadata generator/compile/types generator/compile/emit generator/compile/generate generator/contract/diff generator/files/read-file generator/cli/command-errors",
     packages: "svc-runtime/internal/generator",
     node: "util",
   },
@@ -356,7 +356,7 @@ const LAYERS = [
     name: "generator/doctor",
     files: "generator/doctor/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/http generator/contract/metadata generator/compile/project generator/contract/diff generator/config generator/files/read-file generator/files/env-file",
+      "generator/compile/model generator/compile/diagnostics generator/http generator/contract/metadata generator/compile/project generator/contract/diff generator/config generator/files/env-file",
     packages: "svc-runtime/internal/config svc-runtime/internal/generator svc-runtime/leader",
     node: "crypto fs path",
   },
