@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { after, before, describe, it } from "node:test";
 import type { LeaderClient, SignedRequest } from "#runtime/leader.js";
 import { openSocket } from "../../runtime/raw.js";
+import { attempt } from "../../runtime/tools.js";
 import {
   assertClean,
   clientOf,
@@ -46,10 +47,17 @@ describe("faults of a tool", () => {
   ];
   for (const [fault, code] of FAULTS) {
     it(`${fault}: ${code}, a retry gets the same answer, and the next call succeeds`, async () => {
-      const request = faulty.sign({ value: { fault, text: MARKS.input } });
-      assert.equal(await outcomeOf(faulty, request, undefined), code);
-      assert.equal(await outcomeOf(faulty, request, undefined), code);
-      assert.equal(await outcomeOf(faulty, faulty.sign({ value: { fine: true } }), { fine: true }), undefined);
+      await attempt("an answer within the time of the tool", async () => {
+        const request = faulty.sign({ value: { fault, text: MARKS.input } });
+        const first = await outcomeOf(faulty, request, undefined);
+        assert.equal(await outcomeOf(faulty, request, undefined), first);
+        const next = await outcomeOf(faulty, faulty.sign({ value: { fine: true } }), { fine: true });
+        const isLate = (got: string | undefined, wanted?: string) =>
+          got !== wanted && got === "tool_invocation_timeout";
+        if (isLate(first, code) || isLate(next)) return false;
+        assert.deepEqual([first, next], [code, undefined]);
+        return true;
+      });
     });
   }
 
