@@ -1,7 +1,6 @@
 /** The server of `svc-gen new --bundle`, built as in its Dockerfile and started from what the image has of it. */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
@@ -10,26 +9,18 @@ import { LeaderClient } from "#runtime/leader.js";
 import { REPOSITORY } from "../repository.js";
 import { until } from "../runtime/tools.js";
 import { scratchFolder } from "../scratch-folder.js";
-import { shellEnv } from "./packages.js";
+import { ONLY_POSIX, shell } from "./packages.js";
 import { startServer } from "./process.js";
 
 const GENERATOR = join(REPOSITORY, "generator/bin.js");
-const ONLY_POSIX = { skip: process.platform === "win32" && "written for a POSIX shell" };
-
-function run(command: string, cwd: string): string {
-  const { status, stdout, stderr } = spawnSync("sh", ["-euc", command], { cwd, env: shellEnv, encoding: "utf8" });
-  assert.equal(status, 0, `${command}\n${stdout}${stderr}`);
-  return stdout;
-}
-
 test("--bundle: the server is one file with libsodium, in a folder without other files", ONLY_POSIX, async () => {
   const made = join(scratchFolder(), "one-file");
-  run(`"${process.execPath}" "${GENERATOR}" new "${made}" --bundle --yes`, REPOSITORY);
+  shell(`"${process.execPath}" "${GENERATOR}" new "${made}" --bundle --yes`, REPOSITORY);
   // The lines of the Dockerfile that make what its last stage copies.
   const dockerfile = readFileSync(join(made, "Dockerfile"), "utf8");
   const [, command = ""] =
     /^RUN (npm run build && npm run bundle) && chmod/m.exec(dockerfile) ?? assert.fail(dockerfile);
-  run(command, made);
+  shell(command, made);
   const copied = [...dockerfile.matchAll(/^COPY --from=build \S+ \/tool\/(\S+) \.\/(\S+)$/gm)];
   assert.deepEqual(
     copied.map(([, from, to]) => [from, to]),
@@ -41,12 +32,12 @@ test("--bundle: the server is one file with libsodium, in a folder without other
   const [, file = ""] = /^CMD \["node", "(\S+)"\]$/m.exec(dockerfile) ?? assert.fail(dockerfile);
   const server = join(image, file);
   assert.deepEqual(readdirSync(dirname(server)), ["node_modules", "server.mjs"]);
-  const binaries = run("find . -name '*.node' -o -name '*.bare'", image).trim().split("\n");
+  const binaries = shell("find . -name '*.node' -o -name '*.bare'", image).trim().split("\n");
   assert.equal(binaries.length, 1, binaries.join());
-  assert.equal(JSON.parse(run(`node ${file} --meta`, image))[0].fqn, "xyz.demo.one-file@1");
+  assert.equal(JSON.parse(shell(`node ${file} --meta`, image))[0].fqn, "xyz.demo.one-file@1");
 
   const [leader, tool] = ["leader.key", "tool.key"].map((name) =>
-    JSON.parse(run(`npx svc-gen keys new ${name} --json --reveal`, made)),
+    JSON.parse(shell(`npx svc-gen keys new ${name} --json --reveal`, made)),
   );
   const config = JSON.parse(readFileSync(join(made, "config.example.json"), "utf8"));
   config.signed_http.allowed_leaders.leaders.push(leader.allowed_leaders);
@@ -96,5 +87,5 @@ try {
     banner: { js: "const require = (await import('node:module')).createRequire(import.meta.url);" },
     logLevel: "silent",
   });
-  assert.match(run("node server.mjs", folder), /^encoder_failed .*exclude svc-runtime-storage from the bundle/);
+  assert.match(shell("node server.mjs", folder), /^encoder_failed .*exclude svc-runtime-storage from the bundle/);
 });

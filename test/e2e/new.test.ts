@@ -8,11 +8,11 @@ import { test } from "node:test";
 import { LeaderClient } from "#runtime/leader.js";
 import { CliProcess } from "../generator/cli-process.js";
 import { REPOSITORY } from "../repository.js";
-/** By default a command that passed is not run a second time. */
 import { scratchFolder } from "../scratch-folder.js";
-import { PACKAGES } from "./packages.js";
+import { ONLY_POSIX, PACKAGES, shell, shellEnv } from "./packages.js";
 import { startServer } from "./process.js";
 
+/** By default a command that passed is not run a second time. */
 const FULL = process.env.SVC_TEST_FULL === "1";
 
 const FQN = "xyz.demo.wind-speed@1";
@@ -22,22 +22,9 @@ const clean = scratchFolder();
 const installer = scratchFolder();
 const project = join(clean, "wind-speed");
 
-/** As in a person's shell: npm and node leave settings to the programs that they start. */
-const env = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(?:npm|SVC)_/i.test(name) && name !== "NODE_TEST_CONTEXT"),
-);
-
-function run(command: string, cwd: string): string {
-  const { status, stdout, stderr } = spawnSync("sh", ["-euc", command], { cwd, env, encoding: "utf8" });
-  assert.equal(status, 0, `${command}\n${stdout}${stderr}`);
-  return stdout;
-}
-
-const ONLY_POSIX = { skip: process.platform === "win32" && "written for a POSIX shell" };
-
 test("npm create svc-tool makes a project, installs it and generates", ONLY_POSIX, () => {
   for (const folder of [".", "runtime/client", "runtime", "generator/create-svc-tool"]) {
-    run(`npm pack --silent --ignore-scripts --pack-destination "${packs}"`, join(REPOSITORY, folder));
+    shell(`npm pack --silent --ignore-scripts --pack-destination "${packs}"`, join(REPOSITORY, folder));
   }
   // As npm would install the packages; the packages that they need are those of this repository.
   symlinkSync(join(REPOSITORY, "node_modules"), join(installer, "node_modules"));
@@ -47,7 +34,7 @@ test("npm create svc-tool makes a project, installs it and generates", ONLY_POSI
     const target = join(root, "node_modules", name);
     mkdirSync(target, { recursive: true });
     const tarball = join(packs, `${name}-0.1.0.tgz`);
-    run(`tar -xzf "${tarball}" --strip-components=1`, target);
+    shell(`tar -xzf "${tarball}" --strip-components=1`, target);
     const { version, bin } = JSON.parse(readFileSync(join(target, "package.json"), "utf8"));
     packages[`node_modules/${name}`] = { version, resolved: `file:${tarball}`, bin };
   }
@@ -57,7 +44,7 @@ test("npm create svc-tool makes a project, installs it and generates", ONLY_POSI
   const lock = { name: "root", lockfileVersion: 3, requires: true, packages };
   writeFileSync(join(root, "node_modules/.package-lock.json"), JSON.stringify(lock));
 
-  const said = run(`npm create svc-tool "${project}" -- --fqn ${FQN} --yes`, root);
+  const said = shell(`npm create svc-tool "${project}" -- --fqn ${FQN} --yes`, root);
   assert.ok(said.includes(`${FQN} is ready. Next:\n`), said);
   assert.ok(existsSync(join(project, "meta.json")));
   const { packages: installed } = JSON.parse(readFileSync(join(project, "package-lock.json"), "utf8"));
@@ -73,14 +60,14 @@ test("the steps of its workflow pass", ONLY_POSIX, () => {
   assert.deepEqual(steps, ["npm ci", "npx svc-gen --check", "npm run build", "npm test"]);
   // What `npm ci` would install has just been installed.
   for (const step of steps.slice(1)) {
-    const out = run(step, project);
+    const out = shell(step, project);
     if (step === "npm test") assert.match(out, /^[#ℹ] pass 3\n[#ℹ] fail 0$/m);
   }
   // They test the tool: with another greeting they fail.
   const compiled = join(project, "dist-test/src/wind-speed.js");
   writeFileSync(compiled, readFileSync(compiled, "utf8").replace("Hello", "Goodbye"));
   const tests = ["--test", "dist-test/test/wind-speed.test.js"];
-  assert.equal(spawnSync(process.execPath, tests, { cwd: project, env }).status, 1);
+  assert.equal(spawnSync(process.execPath, tests, { cwd: project, env: shellEnv }).status, 1);
 });
 
 /** The commands of docs/get-started.md, each with the output that the page shows for it. */
@@ -109,7 +96,11 @@ test("docs/get-started.md, with a type error that is corrected", ONLY_POSIX, asy
   };
   /** A command as it is typed, standard error included. */
   const typed = (command: string) => {
-    const { status, stdout, stderr } = spawnSync("sh", ["-euc", command], { cwd: project, env, encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync("sh", ["-euc", command], {
+      cwd: project,
+      env: shellEnv,
+      encoding: "utf8",
+    });
     return { status, out: stdout, err: stderr };
   };
   const greeting = (times: string) => `{"ok":{"greeting":"${times}"}}`;
@@ -157,7 +148,7 @@ test("docs/get-started.md, with a type error that is corrected", ONLY_POSIX, asy
       (command) => {
         // The last step of the workflow, with the same sources.
         assert.equal(readFileSync(source, "utf8"), good);
-        if (FULL) assert.match(run(command, project), /^[#ℹ] pass 3\n[#ℹ] fail 0$/m);
+        if (FULL) assert.match(shell(command, project), /^[#ℹ] pass 3\n[#ℹ] fail 0$/m);
       },
     ],
     [
@@ -204,13 +195,13 @@ test(
     assert.equal(await open.stop(), 0);
 
     // As the README of the project says, with the public key of a leader.
-    const acme = JSON.parse(run("npx svc-gen keys new acme.key --leader-id acme --json", project));
-    run(`npx svc-gen config init --leader-id acme --leader-public-key ${acme.public_key}`, project);
-    run("npx svc-gen config check config.json", project);
+    const acme = JSON.parse(shell("npx svc-gen keys new acme.key --leader-id acme --json", project));
+    shell(`npx svc-gen config init --leader-id acme --leader-public-key ${acme.public_key}`, project);
+    shell("npx svc-gen config check config.json", project);
     for (const file of ["acme.key", "config.json"]) rmSync(join(project, file));
 
     // By hand: the example of a configuration with the entries that `keys new` prints.
-    const keysOf = (file: string) => JSON.parse(run(`npx svc-gen keys new ${file} --json --reveal`, project));
+    const keysOf = (file: string) => JSON.parse(shell(`npx svc-gen keys new ${file} --json --reveal`, project));
     const [leader, tool] = [keysOf("leader.key"), keysOf("tool.key")];
     const config = JSON.parse(readFileSync(join(project, "config.example.json"), "utf8"));
     config.signed_http.allowed_leaders.leaders.push(leader.allowed_leaders);
@@ -228,7 +219,7 @@ test(
     writeFileSync(join(project, "config.json"), "{}");
     mkdirSync(join(project, ".svc"), { recursive: true });
     writeFileSync(join(project, ".svc/leader.key"), "");
-    const listed = run("git init -q . && git add . && git ls-files", project).trim().split("\n").sort();
+    const listed = shell("git init -q . && git add . && git ls-files", project).trim().split("\n").sort();
     assert.deepEqual(listed, [
       ".dockerignore",
       ".gitattributes",
@@ -256,10 +247,10 @@ test("the commands of its AGENTS.md work", ONLY_POSIX, () => {
   assert.ok(text.split("\n").length <= 41, "it is read at once");
   const commands = [...text.matchAll(/^\| `([^`]+)` \|/gm)].map(([, command = ""]) => command);
   assert.ok(commands.length > 5);
-  run("git -c user.name=a -c user.email=a@example.org commit -qm first", project);
+  shell("git -c user.name=a -c user.email=a@example.org commit -qm first", project);
   // The tests above ran these.
   const done = [...getStarted().map(([command]) => command), "npm test", "npm run build"];
-  for (const command of commands.filter((each) => !done.includes(each))) run(command, project);
+  for (const command of commands.filter((each) => !done.includes(each))) shell(command, project);
   assert.ok(existsSync(join(project, "src/rate.ts")));
 });
 

@@ -1,6 +1,7 @@
 /** The packages of this repository, packed as `npm pack` packs them after the build. */
 
-import { execFile, spawn } from "node:child_process";
+import assert from "node:assert/strict";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -42,8 +43,17 @@ export function scratchFolder(prefix: string): string {
 
 /** As in a person's shell: npm and node leave settings to the programs that they start. */
 export const shellEnv: NodeJS.ProcessEnv = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^npm_/.test(name) && name !== "NODE_TEST_CONTEXT"),
+  Object.entries(process.env).filter(([name]) => !/^(?:npm|SVC)_/i.test(name) && name !== "NODE_TEST_CONTEXT"),
 );
+
+/** Runs a command of a shell, which passes, and gives what it wrote to its first stream. */
+export function shell(command: string, cwd: string): string {
+  const { status, stdout, stderr } = spawnSync("sh", ["-euc", command], { cwd, env: shellEnv, encoding: "utf8" });
+  assert.equal(status, 0, `${command}\n${stdout}${stderr}`);
+  return stdout;
+}
+
+export const ONLY_POSIX = { skip: process.platform === "win32" && "written for a POSIX shell" };
 
 /** Runs a program to its end; `out` is everything that it wrote, to both streams, `stdout` what it wrote to the first. */
 export async function run(

@@ -7,6 +7,7 @@ import type { Page } from "playwright-core";
 import { readReceipt } from "svc-runtime/leader";
 import { CliProcess } from "../../generator/cli-process.js";
 import { ToolProject } from "../../generator/project.js";
+import { until } from "../../runtime/tools.js";
 import { findings, LOOKS, unfold } from "./accessibility.js";
 import { answerTo, chooseCheck, type OpenPage, openPage, WITHOUT_CHROMIUM } from "./browser.js";
 import { EVERY_KIND, SLOW } from "./tools.js";
@@ -84,7 +85,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await press("Add member to counts");
     await field("name1").fill("4");
     await field("File for data").setInputFiles({ name: "x.bin", mimeType: "", buffer: Buffer.from([0, 255, 1]) });
-    await page.waitForFunction("document.getElementById('field:data').value === 'AP8B'");
+    await until(async () => (await page.locator("[id='field:data']").inputValue()) === "AP8B", "the file is read");
     await field("anything").fill('{"deep": [1, 18446744073709551616]}');
     assert.match(await text(), /18446744073709551616/);
     await field("anything").fill('{"deep": ');
@@ -277,7 +278,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     const first = page.locator(".history button").last();
     assert.match(await first.innerText(), /200 ok\s+[\d.]+ ms\s+kinds@1/);
     await answerTo(page, () => first.click());
-    await page.waitForFunction("document.getElementById('field:text').value === 'text'");
+    await until(async () => (await page.locator("[id='field:text']").inputValue()) === "text", "the input is restored");
     assert.match(await checking("Exact retry"), /✓ Exact retry/, "of a call before the reload");
   });
 

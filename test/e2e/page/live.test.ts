@@ -6,6 +6,7 @@ import { before, describe, test } from "node:test";
 import type { Page } from "playwright-core";
 import { CliProcess } from "../../generator/cli-process.js";
 import { ToolProject } from "../../generator/project.js";
+import { until } from "../../runtime/tools.js";
 import { findings, LOOKS, unfold } from "./accessibility.js";
 import { answerTo, chooseCheck, type OpenPage, openPage, WITHOUT_CHROMIUM } from "./browser.js";
 import { HOSTILE, hostileServer } from "./hostile.js";
@@ -194,7 +195,8 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
       await answer.waitFor();
       // The region may still show the call of the width before.
       if (width < 900) {
-        await other.page.waitForFunction("document.querySelector('#request-title').getBoundingClientRect().y < 0");
+        const title = other.page.locator("#request-title");
+        await until(async () => ((await title.boundingBox())?.y ?? 0) < 0, "the page goes to the answer");
       }
       await unfold(other.page);
       const wide = await other.page.evaluate<number>("document.documentElement.scrollWidth");
