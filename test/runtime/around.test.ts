@@ -160,6 +160,17 @@ describe("around", () => {
     });
   }
 
+  it("next runs nothing after the function has thrown an error that cannot be read", async () => {
+    let late: Parameters<Around>[1] | undefined;
+    const { calls, send } = await served((_call, next) => {
+      late = next;
+      throw unreadable;
+    });
+    expectError(await send(), 500, "tool_invocation_failed");
+    await assert.rejects(late?.() as Promise<unknown>, /no prototype/);
+    assert.equal(calls.invoked, 0);
+  });
+
   it("has the deadline of the call: a tool does not start after it", async () => {
     const late = gate();
     const ended = gate();

@@ -47,12 +47,14 @@ export async function runAround(
     const { status, code } = await running;
     return { status, code };
   };
+  // A promise also for an error that cannot be read, so that a later `next` finds the call ended.
+  const refuse = async (error: unknown) => failed(error);
   try {
     await around(call, next);
   } catch (error) {
     if (running !== undefined) log.error({ err: error, phase: "around" }, LATE);
-    running ??= Promise.resolve(failed(error));
+    running ??= refuse(error);
   }
-  running ??= Promise.resolve(failed(new Error(SKIPPED)));
+  running ??= refuse(new Error(SKIPPED));
   return running;
 }
