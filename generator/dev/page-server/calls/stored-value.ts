@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { exchange } from "../../../http/exchange.js";
+import { isHttpUrl } from "../../../tools/tool-addresses.js";
 import type { StoredContent, StoredView } from "../page-api.js";
 import { PageFault } from "../page-fault.js";
 import { withoutSecrets } from "./hidden-secrets.js";
@@ -21,11 +22,13 @@ export async function readStored(
   aggregator: string | undefined,
   secrets: readonly string[],
 ): Promise<StoredContent> {
-  if (aggregator === undefined || !/^https?:$/.test(URL.parse(aggregator)?.protocol ?? ""))
+  if (aggregator === undefined || !isHttpUrl(aggregator))
     throw new PageFault("set WALRUS_AGGREGATOR in .env to the http: or https: address of an aggregator");
   const url = new URL(`v1/blobs/${encodeURIComponent(blobId)}`, aggregator.replace(/\/*$/, "/"));
   const { response, failure } = await exchange({ method: "GET", url, timeoutMs: READ_TIMEOUT_MS });
-  if (response === undefined) throw new PageFault(`the aggregator did not return the value: ${failure?.message}`);
+  // The message of a system error contains the address.
+  const reason = failure?.code === "unknown" ? failure.message : failure?.code;
+  if (response === undefined) throw new PageFault(`the aggregator did not return the value: ${reason}`);
   if (response.status !== 200)
     throw new PageFault(`the aggregator answers ${response.status}: expected 200 and the stored value`);
   if (createHash("sha256").update(response.body).digest("hex") !== sha256)
