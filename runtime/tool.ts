@@ -144,8 +144,8 @@ export class PermissionDenied extends Error {
 
 /**
  * Thrown by the server's option `around` to refuse a call for now, because a budget is used up. The answer is 429
- * `rate_limited` with the first 1,024 characters of the message as `details`. It is not stored, so a retry of the same request can
- * run. `LeaderClient` retries by itself only without a message.
+ * `rate_limited` with the first 1,024 characters of the message as `details`. It is not stored, so a retry of the same
+ * request can run. `LeaderClient` retries by itself only without a message.
  */
 export class RateLimited extends Error {
   override readonly name: string = "RateLimited";

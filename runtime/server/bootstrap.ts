@@ -14,6 +14,7 @@ import { serveTools } from "./call/run/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
 import { type Address, listenAddressFromEnv, listenAddressOf } from "./http/address.js";
 import { type App, buildApp } from "./http/http-server.js";
+import { BACKLOG } from "./http/limits.js";
 import type { ShutdownSummary } from "./http/shutdown.js";
 import { isTlsServer, tlsFromEnv } from "./http/tls.js";
 import type { LoadStats } from "./load/load-options.js";
@@ -160,9 +161,6 @@ function metaOf(classes: readonly SvcToolClass[]): string {
   );
   return metadataListing(documents);
 }
-
-/** Connections that wait in the operating system to be accepted, if it allows as many. Beyond it, clients wait for seconds. */
-const BACKLOG = 4_096;
 
 /**
  * Serves tools like {@link bootstrap}, for programs that embed a server: rejects when the start fails, reads no command

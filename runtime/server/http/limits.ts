@@ -41,6 +41,12 @@ export const DEADLINES = {
 
 export type ConnectionLimits = Readonly<typeof DEADLINES>;
 
+/**
+ * Number of new connections that wait in the operating system to be accepted, if it allows as many. The system of a
+ * further client tries again after a second.
+ */
+export const BACKLOG = 4_096;
+
 /** Limits the number of open connections. Additional ones are closed on arrival, before a byte is read. */
 export function capConnections(server: Server, most: number, refusals: Refusals): void {
   server.maxConnections = most;

@@ -1,8 +1,8 @@
 /**
  * Delays the start of calls, so that probes, signals and timers are not delayed under overload: these wait for the end
  * of each turn of the event loop, and one turn can read hundreds of connections. Calls start only in the first
- * milliseconds of a turn; the others wait in order for the next turn, and longer while connections arrive. Without overload,
- * no call waits.
+ * milliseconds of a turn; the others wait in order for the next turn, and longer while connections arrive. Without
+ * overload, no call waits.
  */
 
 /** Milliseconds of each turn in which calls may start. */
@@ -18,7 +18,6 @@ const READ_AHEAD_BYTES = 65_536;
 const MAX_READ_AHEAD_BYTES = 16_777_216;
 
 interface WaitingCall {
-  readonly since: number;
   readonly bytes: number;
   readonly begin: () => void;
 }
@@ -30,7 +29,7 @@ export class TimeSlices {
   #began = Number.NEGATIVE_INFINITY;
   /** Whether a callback for the end of this turn is scheduled; only a slice that is used up schedules one. */
   #awaitsTurn = false;
-  /** Whether this turn has accepted a connection. */
+  /** Whether a connection was accepted since the last scheduled callback. */
   #accepted = false;
 
   readonly #now: () => number;
@@ -51,18 +50,18 @@ export class TimeSlices {
    * @returns undefined if the call starts at once
    */
   enter(length: number): Promise<void> | undefined {
-    const since = this.#now();
-    if (this.#waiting.length === 0 && since - this.#began < SLICE_MS) return undefined;
+    const now = this.#now();
+    if (this.#waiting.length === 0 && now - this.#began < SLICE_MS) return undefined;
     if (!this.#awaitsTurn) {
       // Begins a slice: the first one of a new turn, or another one in this turn.
-      this.#awaitTurn(since);
+      this.#awaitTurn(now);
       return undefined;
     }
     const bytes = Math.min(length, READ_AHEAD_BYTES);
     if (this.#readAhead + bytes > MAX_READ_AHEAD_BYTES) return undefined;
     this.#readAhead += bytes;
     return new Promise((begin) => {
-      this.#waiting.push({ since, bytes, begin });
+      this.#waiting.push({ bytes, begin });
     });
   }
 
@@ -75,16 +74,13 @@ export class TimeSlices {
   readonly #turn = (): void => {
     const accepted = this.#accepted;
     this.#accepted = false;
-    this.#awaitsTurn = false;
-    if (this.#waiting.length === 0) return;
     const now = this.#now();
-    if (accepted && now - this.#began < SLICE_MS + ACCEPT_MS) {
-      this.#awaitsTurn = true;
-      setImmediate(this.#turn);
-      return;
+    if (this.#waiting.length === 0) this.#awaitsTurn = false;
+    else if (accepted && now - this.#began < SLICE_MS + ACCEPT_MS) setImmediate(this.#turn);
+    else {
+      this.#awaitTurn(now);
+      this.#beginNext(now + SLICE_MS);
     }
-    this.#awaitTurn(now);
-    this.#beginNext(now + SLICE_MS);
   };
 
   #awaitTurn(now: number): void {

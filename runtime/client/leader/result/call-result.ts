@@ -31,8 +31,8 @@ export interface CallFacts {
 /**
  * The result of a call, with its signature; `tag` narrows `value`.
  *
- * `value` contains the ports. With `contracts`, they have the types of the tool's class: a `bigint`
- * is always a bigint, a `Date` a `Date` and bytes a `Uint8Array`; absent optional members are absent. Otherwise they are
- * exact JSON, as in `ToolResult`.
+ * `value` contains the ports. With `contracts`, they have the types of the tool's class: a `bigint` is always a bigint, a
+ * `Date` a `Date` and bytes a `Uint8Array`; absent optional members are absent. Otherwise they are exact JSON, as in
+ * `ToolResult`.
  */
 export type CallResult<Tool extends ToolType = UntypedTool> = ByVariant<OutputOf<Tool>, CallFacts>;

@@ -22,8 +22,8 @@ interface PortDecoder {
 
 /**
  * Decodes results to the values that the tool returned: `bigint`, `Date` and `Uint8Array` as in the class; absent
- * optional members stay absent. Stored values stay references. Constraints are not
- * checked, as servers do not check them either.
+ * optional members stay absent. Stored values stay references. Constraints are not checked, as servers do not check
+ * them either.
  */
 export class OutputReader {
   /** Decoders of each variant's ports. */
