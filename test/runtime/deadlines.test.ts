@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { spawnSync } from "node:child_process";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Run } from "#runtime/server/call/run/run.js";
 import { type Due, RunDeadlines } from "#runtime/server/call/run/run-deadlines.js";
@@ -17,34 +17,45 @@ function dueIn(ms: number, missed: number[]): Due {
   return { deadline, onExpired: () => missed.push(performance.now() - deadline) };
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+/** Stops the time of this process; the returned function lets it pass. */
+function stopTime(t: TestContext): (ms: number) => void {
+  let now = 1_000;
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  t.mock.method(performance, "now", () => now);
+  return (ms) => {
+    for (let left = ms; left > 0; left--) {
+      now++;
+      t.mock.timers.tick(1);
+    }
+  };
+}
 
-test("each deadline expires once, and not before its time", async () => {
+test("each deadline expires once, at its time", (t) => {
+  const pass = stopTime(t);
   const deadlines = new RunDeadlines();
   const missed: number[] = [];
   const met: number[] = [];
   for (let i = 0; i < 20; i++) {
     deadlines.add(dueIn(40, missed));
-    const kept = dueIn(40, met);
-    deadlines.add(kept);
-    if (i % 2 === 0) deadlines.cancel(kept);
-    else setTimeout(() => deadlines.cancel(kept), 10);
-    await pause(3);
+    const [early, late] = [dueIn(40, met), dueIn(40, met)];
+    deadlines.add(early);
+    deadlines.add(late);
+    deadlines.cancel(early);
+    pass(3);
+    deadlines.cancel(late);
   }
-  await pause(100);
-  assert.equal(missed.length, 20);
-  assert.deepEqual(met, []);
-  for (const late of missed) assert.ok(late >= 0, `${late} ms`);
+  pass(100);
+  assert.deepEqual([missed, met], [Array(20).fill(0), []]);
 });
 
-test("a run that begins while another deadline expires has its own deadline", async () => {
+test("a run that begins while another deadline expires has its own deadline", (t) => {
+  const pass = stopTime(t);
   const deadlines = new RunDeadlines();
   const missed: number[] = [];
-  const first: Due = { deadline: performance.now() + 20, onExpired: () => deadlines.add(dueIn(20, missed)) };
-  deadlines.add(first);
+  deadlines.add({ deadline: performance.now() + 20, onExpired: () => deadlines.add(dueIn(20, missed)) });
   deadlines.add(dueIn(30, missed));
-  await pause(120);
-  assert.equal(missed.length, 2);
+  pass(120);
+  assert.deepEqual(missed, [0, 0]);
 });
 
 test("a process waits for an open deadline, but not for one that was cancelled", () => {
@@ -68,7 +79,8 @@ test("a process waits for an open deadline, but not for one that was cancelled",
   assert.ok(again.ms > 200);
 });
 
-test("a deadline expires in the context of its own call", async () => {
+test("a deadline expires in the context of its own call", async (t) => {
+  const pass = stopTime(t);
   const calls = new AsyncLocalStorage<string>();
   const tool = toolOf("xyz.test.slow@1", 40);
   const seen: unknown[] = [];
@@ -79,8 +91,10 @@ test("a deadline expires in the context of its own call", async () => {
       () => new Run(tool, { input: { body: Buffer.from("{}") }, auth: undefined, json: false }, log).answer,
     );
   const first = begin("first");
-  await pause(15);
-  await Promise.all([first, begin("second")]);
+  pass(15);
+  const second = begin("second");
+  pass(40);
+  await Promise.all([first, second]);
   assert.deepEqual(seen, ["first", "second"]);
 });
 

@@ -1,4 +1,4 @@
-/** The Redis store on real servers: the suite of `svc-runtime/testing`, and the independent model of section 8. */
+/** The Redis store on real servers: the suite that every store is held to, and the independent model of section 8. */
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";

@@ -22,8 +22,11 @@ export class RunDeadlines {
   /** @param due its deadline must not be earlier than that of any `due` added before */
   add(due: Due): void {
     this.#open.add(due);
-    if (this.#timer === undefined) this.#wait(due);
-    else if (this.#open.size === 1) this.#timer.ref();
+    if (this.#timer === undefined) {
+      // Not always `due`: it may have been added while another one expires.
+      const [earliest = due] = this.#open;
+      this.#wait(earliest);
+    } else if (this.#open.size === 1) this.#timer.ref();
   }
 
   cancel(due: Due): void {
