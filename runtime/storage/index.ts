@@ -15,7 +15,6 @@ export {
   MAX_UPLOAD_BYTES,
   type UnreturnedUpload,
   type UploadOptions,
-  type UploadProgress,
   WalrusStorage,
   type WalrusStorageOptions,
 } from "./walrus-storage.js";

@@ -62,14 +62,6 @@ export interface WalrusStorageOptions {
 export interface UploadOptions {
   /** Aborts the upload: pass the signal of the call. `recover()` lists uploads that may already have been paid for. */
   readonly signal?: AbortSignal;
-  /** Called with the number of content bytes that were handed to the system. If it throws, the upload is aborted. */
-  readonly onProgress?: (progress: UploadProgress) => void;
-}
-
-/** Sent and total bytes of the content. A retry starts at 0. */
-export interface UploadProgress {
-  readonly sent: number;
-  readonly total: number;
 }
 
 /** Unsettled upload that was, or may have been, paid for. */
@@ -100,7 +92,6 @@ interface UploadJob {
   readonly content: Uint8Array;
   readonly sha256: Buffer;
   readonly deadline: Deadline;
-  readonly onProgress: UploadOptions["onProgress"];
   /** Computes the blob id at the first call; returns undefined without an encoder. */
   readonly computed: () => Promise<string> | undefined;
 }
@@ -167,7 +158,7 @@ export class WalrusStorage {
    * @param content 1 byte to `maxBytes`: for a port, the JSON text of its value, created by `portJson` of svc-runtime
    * @throws {@link StorageError}; `paid` tells whether something may have been bought
    */
-  async upload<T = unknown>(content: Encoded<T>, { signal, onProgress }: UploadOptions = {}): Promise<StoredBlob<T>> {
+  async upload<T = unknown>(content: Encoded<T>, { signal }: UploadOptions = {}): Promise<StoredBlob<T>> {
     if (!(content instanceof Uint8Array)) throw new StorageError("invalid_upload", "upload: expected bytes");
     if (content.length < 1 || content.length > this.#maxBytes) {
       const expected = `expected 1 to ${this.#maxBytes} bytes`;
@@ -182,7 +173,6 @@ export class WalrusStorage {
       content,
       sha256: digest,
       deadline,
-      onProgress,
       computed: () => {
         if (computing === undefined && this.#encoder !== undefined) {
           computing = this.#encoder.compute(content, deadline.signal);
@@ -286,17 +276,16 @@ export class WalrusStorage {
       state: "intent",
     };
     await this.#record(entry);
-    const idRecording = this.#recordComputedId(job, entry);
+    // The id is computed while the content is sent.
+    void job.computed();
     let answer: PublisherResponse;
     try {
       answer = await this.#put(job);
     } catch (error) {
-      await idRecording.stop();
       return await this.#resolveUnanswered(job, entry, error, known);
     }
-    await idRecording.stop();
     const stored: UploadEntry = {
-      ...withoutBlob({ ...entry, ...idRecording.entry() }, answer.objectId),
+      ...withoutBlob(entry, answer.objectId),
       state: "stored",
       blobId: answer.blobId,
       newlyCreated: answer.newlyCreated,
@@ -350,7 +339,7 @@ export class WalrusStorage {
   }
 
   #expected(job: UploadJob, blobId: string): ExpectedBlob {
-    return { blobId, sha256: job.sha256, size: job.content.length, content: job.content };
+    return { blobId, sha256: job.sha256, size: job.content.length };
   }
 
   /** Blob of an earlier upload of the same content, if the aggregator has it. */
@@ -383,7 +372,7 @@ export class WalrusStorage {
   /** Sends the content. Retries only if the publisher cannot have stored it. */
   #put(job: UploadJob): Promise<PublisherResponse> {
     const { deadlines, retries } = this.#source;
-    const { content, deadline, onProgress } = job;
+    const { content, deadline } = job;
     const total = content.length;
     return retry(
       retries,
@@ -397,7 +386,6 @@ export class WalrusStorage {
           body: content,
           deadlines,
           deadline,
-          onSent: onProgress && ((sent) => onProgress({ sent, total })),
         });
         const tooLong = () => {
           const message = `publisher: expected an answer of at most ${MAX_RESPONSE_BYTES} bytes, got more`;
@@ -447,33 +435,6 @@ export class WalrusStorage {
     } catch {
       throw error;
     }
-  }
-
-  /**
-   * Records the computed blob id while the content is sent, so that an upload without an answer can be found by its id.
-   */
-  #recordComputedId(job: UploadJob, entry: UploadEntry): { stop(): Promise<void>; entry(): Partial<UploadEntry> } {
-    let stopped = false;
-    let found: Partial<UploadEntry> = {};
-    let recording: Promise<void> = Promise.resolve();
-    if (entry.computedBlobId === undefined) {
-      job.computed()?.then(
-        (computedBlobId) => {
-          if (stopped) return;
-          found = { computedBlobId };
-          recording = this.#record({ ...entry, computedBlobId });
-          recording.catch(() => undefined);
-        },
-        () => undefined,
-      );
-    }
-    return {
-      stop: async () => {
-        stopped = true;
-        await recording.catch(() => undefined);
-      },
-      entry: () => found,
-    };
   }
 
   /** The content has the type `never`, which is assignable to the type that the caller claims. */

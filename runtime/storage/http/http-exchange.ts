@@ -23,8 +23,6 @@ export interface ExchangeOptions {
   readonly body?: Uint8Array;
   readonly deadlines: Deadlines;
   readonly deadline: Deadline;
-  /** Called after each slice that was handed to the system. */
-  readonly onSent?: ((sent: number) => void) | undefined;
 }
 
 /** Size of a slice of the body, in bytes. */
@@ -100,10 +98,7 @@ class Exchange {
         socket.once(endpoint.secure ? "secureConnect" : "connect", () => {
           clearTimeout(this.#timer);
           if (body === undefined) return;
-          this.#send(request, body).catch((error: unknown) => {
-            // The caller's progress callback threw, which aborts the upload.
-            this.#fail(this.#error("aborted", "the progress callback threw", { cause: error }));
-          });
+          void this.#send(request, body);
         });
       });
       request.once("response", (response) => this.#onResponse(response, resolve));
@@ -125,7 +120,7 @@ class Exchange {
   }
 
   async #send(request: ClientRequest, body: Uint8Array): Promise<void> {
-    const { deadlines, onSent } = this.#options;
+    const { deadlines } = this.#options;
     for (let at = 0; at < body.length; at += SLICE) {
       const slice = body.subarray(at, at + SLICE);
       const last = at + SLICE >= body.length;
@@ -140,7 +135,6 @@ class Exchange {
       // Stop sending after an early answer or a failure.
       if (!taken || this.#rejectHead === undefined || this.#failure !== undefined) return;
       clearTimeout(this.#timer);
-      onSent?.(at + slice.length);
     }
   }
 

@@ -24,7 +24,7 @@ export interface UploadEntry {
   readonly startedAt: number;
   /** Blob id in the publisher's answer. */
   readonly blobId?: string;
-  /** Blob id computed by the official encoder, recorded as soon as it is known. */
+  /** Blob id computed by the official encoder. */
   readonly computedBlobId?: string;
   /** Whether the publisher created the blob, and so paid for it. */
   readonly newlyCreated?: boolean;

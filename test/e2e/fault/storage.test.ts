@@ -111,6 +111,22 @@ async function listed(storage: WalrusStorage, content: Buffer, paid: Paid, state
   return upload;
 }
 
+/** A server that accepts connections and reads nothing. */
+async function startSilent() {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.pause();
+    socket.on("error", () => undefined);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  };
+  return { port: (server.address() as { port: number }).port, sockets, close };
+}
+
 describe("faults of the publisher, without the encoder of blob ids", () => {
   /** What happens; what is told; what may have been paid, whether it is listed, how many requests were made. */
   const cases: [string, DevFault, StorageFault, RegExp, Paid, number][] = [
@@ -208,14 +224,7 @@ describe("faults of the publisher, without the encoder of blob ids", () => {
   });
 
   test("a server that does not finish TLS, and one that does not take the content", async () => {
-    const sockets = new Set<Socket>();
-    const silent = createServer((socket) => {
-      sockets.add(socket);
-      socket.pause();
-      socket.on("error", () => undefined);
-    });
-    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-    const { port } = silent.address() as { port: number };
+    const { port, sockets, close } = await startSilent();
     try {
       const tls = storageOf(substitute, {
         publisher: { url: `https://127.0.0.1:${port}` },
@@ -237,21 +246,17 @@ describe("faults of the publisher, without the encoder of blob ids", () => {
       assert.equal(sockets.size - connections, 2);
       assert.deepEqual(await plain.recover(), []);
     } finally {
-      for (const socket of sockets) socket.destroy();
-      silent.close();
+      close();
     }
   });
 
   test("a reset while a large content is being sent is repeated", async () => {
     const content = randomBytes(8 * MIB);
     substitute.fail("PUT", { kind: "reset", when: "before" });
-    const progress: number[] = [];
-    const blob = await storageOf(substitute).upload(content, { onProgress: ({ sent }) => progress.push(sent) });
+    const blob = await storageOf(substitute).upload(content);
     assert.equal(blob.origin, "created");
     assert.equal(substitute.count("PUT"), 2);
     assert.equal(substitute.created, 1);
-    assert.equal(progress.at(-1), content.length);
-    assert.ok(progress.length >= 64);
   });
 });
 
@@ -421,11 +426,12 @@ describe("abort", () => {
     assert.deepEqual(await storage.recover(), []);
 
     const sending = new AbortController();
-    const large = storage.upload(randomBytes(8 * MIB), {
-      signal: sending.signal,
-      onProgress: ({ sent }) => sent > 1_000_000 && sending.abort(reason),
-    });
+    const { port, sockets, close } = await startSilent();
+    const stuck = storageOf(substitute, { publisher: { url: `http://127.0.0.1:${port}` } });
+    const large = stuck.upload(randomBytes(8 * MIB), { signal: sending.signal });
+    void until(() => sockets.size === 1, "a connection").then(() => sending.abort(reason));
     assert.equal((await fault(large, "aborted", /by its signal/)).paid, "no");
+    close();
     assert.deepEqual(await storage.recover(), []);
 
     const content = fresh();
@@ -466,17 +472,6 @@ describe("abort", () => {
       assert.equal(substitute.count("PUT"), 1);
     });
   }
-
-  test("a progress callback that throws ends the upload", async () => {
-    const onProgress = () => {
-      throw new Error("no more");
-    };
-    // The request may reach the store after the upload ended, so no other test counts the requests of this store.
-    const own = await DevStore.start({ directory: join(directory, "own"), blobIds: "substitute" });
-    const upload = storageOf(own).upload(fresh(), { onProgress });
-    assert.match(String((await fault(upload, "aborted", /the progress callback threw/)).cause), /no more/);
-    await own.stop();
-  });
 });
 
 describe("journal", () => {
@@ -584,8 +579,6 @@ describe("kill -9", () => {
       assert.ok(i < 500, "waited for too long");
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    // Long enough for the child to have computed the id, too.
-    await new Promise((resolve) => setTimeout(resolve, 500));
     await child.kill();
     return options;
   }
@@ -600,7 +593,6 @@ describe("kill -9", () => {
     const result = await next.line();
     assert.equal(result.event, "uploaded");
     assert.equal(result.origin, "recovered");
-    assert.equal(result.blobId, recovered[0]?.blobId);
     assert.equal(real.count("PUT"), 1);
     assert.equal(real.created, 1);
     await next.kill();
