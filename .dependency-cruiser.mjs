@@ -18,7 +18,7 @@ const LAYERS = [
   {
     name: "fqn",
     files:
-      "runtime/client/fqn runtime/client/checked-integer runtime/client/loopback runtime/client/keys runtime/client/check-names runtime/client/did-you-mean",
+      "runtime/client/fqn runtime/client/checked-integer runtime/client/loopback runtime/client/keys runtime/client/check-options runtime/client/did-you-mean",
     below: "wire",
     packages: "#platform/bytes #platform/ed25519",
   },

@@ -6,7 +6,12 @@ export function closest(name: string, known: readonly string[], maxDistance = MA
   const wanted = name.toLowerCase();
   const limit = Math.min(maxDistance, Math.floor(wanted.length / 2));
   return known
-    .map((each) => ({ each, steps: distance(wanted, each.toLowerCase()) }))
+    .map((each) => {
+      const steps = distance(wanted, each.toLowerCase());
+      // As many steps as missing characters: an abbreviation, such as `kid` of `keyId`.
+      const isShort = steps <= maxDistance && steps < wanted.length && steps === each.length - wanted.length;
+      return { each, steps: isShort ? 0.5 : steps };
+    })
     .filter(({ steps }) => steps <= limit)
     .sort((one, other) => one.steps - other.steps)
     .map(({ each }) => each);

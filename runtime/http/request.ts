@@ -2,7 +2,7 @@
 
 import { setTimeout } from "node:timers/promises";
 import { type BrotliDecompress, createBrotliDecompress, createGunzip, type Gunzip } from "node:zlib";
-import { checkNames, type Names } from "svc-client/internal/check-names";
+import { BOOLEAN, type Checks, checkOptions, having } from "svc-client/internal/check-options";
 import { checkedInteger } from "svc-client/internal/checked-integer";
 import { LeaderError } from "svc-client/internal/leader/error";
 import type { Dispatcher } from "svc-client/internal/leader/transport/dispatcher";
@@ -10,6 +10,7 @@ import { HttpClient } from "svc-client/internal/leader/transport/http-client";
 import { type HttpResponse, tooLarge } from "svc-client/internal/leader/transport/transport";
 import { backOffMs, retryAfterOf } from "svc-client/internal/leader/waiting";
 import { JsonError } from "svc-client/internal/wire/json/error";
+import { kindOf } from "svc-client/internal/wire/kinds";
 import { MAX_TIMEOUT_MS } from "svc-client/internal/wire/protocol";
 import { readJson, writeJson } from "../exact-json.js";
 import type { InvokeContext } from "../tool.js";
@@ -59,19 +60,22 @@ export interface HttpOptions {
   readonly dispatcher?: Dispatcher | undefined;
 }
 
-const OPTIONS: Names<HttpOptions> = {
-  method: true,
-  query: true,
-  headers: true,
+const OPTIONS: Checks<HttpOptions> = {
+  method: [(value) => METHODS.some((each) => each === value), `one of ${METHODS.join(", ")}`],
+  query: [isRecord, "an object of names and values"],
+  headers: [isRecord, "an object of names and strings"],
   json: true,
-  body: true,
+  body: [
+    (value) => typeof value === "string" || value instanceof Uint8Array,
+    "a string or a Uint8Array (pass JSON as `json`)",
+  ],
   timeoutMs: true,
   maxBytes: true,
   attempts: true,
-  repeatable: true,
-  accept: true,
-  publicOnly: true,
-  dispatcher: true,
+  repeatable: BOOLEAN,
+  accept: [(value) => Array.isArray(value) && value.every(Number.isInteger), "a list of statuses, such as [404]"],
+  publicOnly: BOOLEAN,
+  dispatcher: having("dispatch", "a dispatcher of the package undici"),
 };
 const ATTEMPT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
@@ -128,6 +132,8 @@ class Request {
   readonly #options: HttpOptions;
   readonly #context: Pick<InvokeContext, "signal" | "deadline">;
   readonly #method: string;
+  readonly #timeoutMs: number;
+  readonly #maxAttempts: number;
   readonly #maxBytes: number;
   readonly #body: Uint8Array | undefined;
   readonly #headers: Headers;
@@ -138,14 +144,11 @@ class Request {
     url: string | { readonly href: string },
     options: HttpOptions,
   ) {
-    checkNames("http", options, OPTIONS);
-    const { json, body, method, query = {} } = options;
-    if (method !== undefined && !METHODS.includes(method)) {
-      throw new TypeError(`http: method: expected one of ${METHODS.join(", ")}, got another value`);
+    if (!(context?.signal instanceof AbortSignal) || typeof context.deadline !== "number") {
+      throw new TypeError(`http: expected the context of the call as the first argument, got ${kindOf(context)}`);
     }
-    if (body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array)) {
-      throw new TypeError("http: body: expected a string or a Uint8Array, got another value: pass JSON as `json`");
-    }
+    checkOptions("http", options, OPTIONS);
+    const { json, body, method, query = {}, timeoutMs = ATTEMPT_MS, attempts = ATTEMPTS } = options;
     if (json !== undefined && body !== undefined) throw new TypeError("http: expected json or body, got both");
     if (options.publicOnly && options.dispatcher !== undefined) {
       throw new TypeError(
@@ -154,9 +157,10 @@ class Request {
     }
     this.#options = options;
     this.#context = context;
-    const text = typeof url === "string" ? url : url.href;
-    if (!URL.canParse(text)) {
-      throw new TypeError("http: expected an absolute URL, such as https://api.example/v1, got another text");
+    const text = typeof url === "string" ? url : url?.href;
+    if (typeof text !== "string" || !URL.canParse(text)) {
+      const got = typeof text === "string" ? "another text" : kindOf(url);
+      throw new TypeError(`http: expected an absolute URL, such as https://api.example/v1, got ${got}`);
     }
     this.#url = new URL(text);
     if (!/^https?:$/.test(this.#url.protocol))
@@ -165,8 +169,15 @@ class Request {
       throw new TypeError("http: expected a URL without user and password: send an Authorization header instead");
     }
     for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) this.#url.searchParams.set(name, String(value));
+      if (value === undefined) continue;
+      if (!/^(?:string|number|bigint|boolean)$/.test(typeof value)) {
+        const place = `http: query: ${JSON.stringify(name)}`;
+        throw new TypeError(`${place}: expected a string, number, bigint or boolean, got ${kindOf(value)}`);
+      }
+      this.#url.searchParams.set(name, String(value));
     }
+    this.#timeoutMs = checkedInteger("timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS);
+    this.#maxAttempts = checkedInteger("attempts", attempts, 1, 100);
     this.#maxBytes = checkedInteger("maxBytes", options.maxBytes ?? MAX_BYTES, 0, 2 ** 31 - 1);
     const content = json === undefined ? body : writeJson(json);
     this.#body = typeof content === "string" ? Buffer.from(content) : content;
@@ -176,14 +187,13 @@ class Request {
   }
 
   async run(): Promise<HttpAnswer> {
-    const { attempts = ATTEMPTS, repeatable = REPEATABLE.has(this.#method) } = this.#options;
-    checkedInteger("attempts", attempts, 1, 100);
+    const { repeatable = REPEATABLE.has(this.#method) } = this.#options;
     for (let failures = 0; ; ) {
       const ended = await this.#attempt();
       if ("answer" in ended) return ended.answer;
       const { isTransient = false, unsent = false, response } = ended;
       const pause = Math.max(backOffMs(failures++), (response && (retryAfterOf(response.headers) ?? 0) * 1000) ?? 0);
-      const mayRepeat = isTransient && (repeatable || unsent) && failures < attempts;
+      const mayRepeat = isTransient && (repeatable || unsent) && failures < this.#maxAttempts;
       if (!mayRepeat || pause >= this.#msLeft()) throw this.#error(ended);
       await setTimeout(pause, undefined, { signal: this.#context.signal }).catch(() => {});
       this.#context.signal.throwIfAborted();
@@ -197,8 +207,8 @@ class Request {
   async #attempt(): Promise<{ readonly answer: HttpAnswer } | Failure> {
     const { signal } = this.#context;
     signal.throwIfAborted();
-    const { timeoutMs = ATTEMPT_MS, accept = [], dispatcher, publicOnly = false } = this.#options;
-    const limit = Math.floor(Math.min(checkedInteger("timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS), this.#msLeft()));
+    const { accept = [], dispatcher, publicOnly = false } = this.#options;
+    const limit = Math.floor(Math.min(this.#timeoutMs, this.#msLeft()));
     if (limit <= 0) return { kind: "timeout", why: "too little time is left until the deadline of the call" };
     const read = new AnswerBytes(signal);
     let response: HttpResponse;
@@ -316,16 +326,13 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
  * @throws TypeError
  */
 function headersOf(given: HttpOptions["headers"] = {}, defaults: Readonly<Record<string, string>>): Headers {
-  if (typeof given !== "object" || given === null || Symbol.iterator in given) {
-    throw new TypeError("http: headers: expected an object of names and strings, got another value");
-  }
   const headers = new Headers(defaults);
   for (const [i, [name, value]] of Object.entries(given).entries()) {
     if (!HEADER_NAME.test(name)) {
       throw new TypeError(`http: headers: the name of header ${i + 1} has a character that HTTP does not allow`);
     }
     const place = `http: headers: ${JSON.stringify(name)}`;
-    if (typeof value !== "string") throw new TypeError(`${place}: expected a string, got another value`);
+    if (typeof value !== "string") throw new TypeError(`${place}: expected a string, got ${kindOf(value)}`);
     // HTTP ignores whitespace around a value, for example the line break at the end of a file.
     const text = value.replace(/^[\t\r\n ]+|[\t\r\n ]+$/g, "");
     if (!HEADER_VALUE.test(text)) {
@@ -334,6 +341,11 @@ function headersOf(given: HttpOptions["headers"] = {}, defaults: Readonly<Record
     headers.set(name, text);
   }
   return headers;
+}
+
+/** Whether the entries of a value are its members: not so for `Headers`, `URLSearchParams`, `Map` and lists. */
+function isRecord(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !(Symbol.iterator in value);
 }
 
 function overloaded({ refused }: AnswerBytes): Failure | undefined {

@@ -1,6 +1,6 @@
 /** Starts servers from tool classes (protocol.md sections 8 to 10). */
 
-import { checkNames } from "svc-client/internal/check-names";
+import { checkOptions } from "svc-client/internal/check-options";
 import { parseFqn } from "svc-client/internal/fqn";
 import { prettyJson } from "svc-client/internal/wire/json/pretty-json";
 import { ConfigError, configFile, ENV_TOOLKIT_CONFIG_PATH, type ToolkitRuntimeConfig } from "../config/config.js";
@@ -185,7 +185,7 @@ export async function serve(
   classes: readonly SvcToolClass[],
   options: BootstrapOptions & { readonly address?: Address } = {},
 ): Promise<RunningServer> {
-  checkNames("serve", options, { ...BOOTSTRAP_OPTIONS, address: true });
+  checkOptions("serve", options, { ...BOOTSTRAP_OPTIONS, address: true });
   const tools = serveTools(classes);
   const endpoint =
     listenAddressOf("bootstrap", options.address) ?? listenAddressFromEnv(ENV_BIND_ADDR) ?? DEFAULT_ENDPOINT;

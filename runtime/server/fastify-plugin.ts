@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import fastifyPlugin from "fastify-plugin";
-import { checkNames } from "svc-client/internal/check-names";
+import { checkOptions } from "svc-client/internal/check-options";
 import type { MetricRegistry, SvcToolClass } from "../tool.js";
 import { serveTools } from "./call/run/served-tool.js";
 import { StartupError } from "./errors/startup-error.js";
@@ -36,7 +36,7 @@ const PLUGIN_OPTIONS = {
 } as const;
 
 const svcToolsPlugin: FastifyPluginAsync<SvcToolsOptions> = async (app, given) => {
-  checkNames("svcTools", given, PLUGIN_OPTIONS);
+  checkOptions("svcTools", given, PLUGIN_OPTIONS);
   const { tools: classes, registry, ...options } = given;
   if (app.initialConfig.http2 === true)
     throw new StartupError("svcTools: expected an HTTP/1.1 application, got HTTP/2; create it without http2");

@@ -1,6 +1,6 @@
 /** Options set in code. Public types must not refer to other packages (test/types/public.test.ts). */
 
-import { checkNames, type Names } from "svc-client/internal/check-names";
+import { BOOLEAN, type Checks, checkOptions, FUNCTION } from "svc-client/internal/check-options";
 import type { EngineName } from "svc-client/internal/wire/signature/ed25519-keys";
 import type { ToolkitRuntimeConfig } from "../config/config.js";
 import type { Around } from "../tool.js";
@@ -128,17 +128,17 @@ export const TOOL_OPTIONS = {
   maxInputValues: true,
   maxRuns: true,
   minBodyBytesPerSecond: true,
-  allowedOrigins: true,
-  allowUnsigned: true,
+  allowedOrigins: [Array.isArray, 'a list of origins, such as ["https://app.example"]'],
+  allowUnsigned: BOOLEAN,
   unsignedResults: true,
   load: true,
-  around: true,
-} as const satisfies Names<ToolOptions>;
+  around: FUNCTION,
+} as const satisfies Checks<ToolOptions>;
 
-const LOAD = { limits: true, tools: true, rateLimit: true } as const satisfies Names<LoadOptions>;
-const LIMITS = { concurrency: true, queue: true, queueTimeoutMs: true } as const satisfies Names<ConcurrencyLimits>;
-const RATE_LIMIT = { calls: true, windowMs: true } as const satisfies Names<RateLimit>;
-const SHUTDOWN = { readinessDelayMs: true, drainMs: true } as const satisfies Names<ShutdownOptions>;
+const LOAD = { limits: true, tools: true, rateLimit: true } as const satisfies Checks<LoadOptions>;
+const LIMITS = { concurrency: true, queue: true, queueTimeoutMs: true } as const satisfies Checks<ConcurrencyLimits>;
+const RATE_LIMIT = { calls: true, windowMs: true } as const satisfies Checks<RateLimit>;
+const SHUTDOWN = { readinessDelayMs: true, drainMs: true } as const satisfies Checks<ShutdownOptions>;
 
 /**
  * Rejects unknown names inside the options that are objects.
@@ -146,12 +146,12 @@ const SHUTDOWN = { readinessDelayMs: true, drainMs: true } as const satisfies Na
  * @throws TypeError
  */
 export function checkInnerNames({ load = {}, shutdown = {} }: ToolOptions): void {
-  checkNames("load", load, LOAD);
+  checkOptions("load", load, LOAD);
   const { limits, tools = {}, rateLimit } = load;
-  if (limits !== undefined) checkNames("load.limits", limits, LIMITS);
-  for (const [fqn, each] of Object.entries(tools)) checkNames(`load.tools[${JSON.stringify(fqn)}]`, each, LIMITS);
-  if (rateLimit !== undefined) checkNames("load.rateLimit", rateLimit, RATE_LIMIT);
-  checkNames("shutdown", shutdown, SHUTDOWN);
+  if (limits !== undefined) checkOptions("load.limits", limits, LIMITS);
+  for (const [fqn, each] of Object.entries(tools)) checkOptions(`load.tools[${JSON.stringify(fqn)}]`, each, LIMITS);
+  if (rateLimit !== undefined) checkOptions("load.rateLimit", rateLimit, RATE_LIMIT);
+  checkOptions("shutdown", shutdown, SHUTDOWN);
 }
 
 /**
@@ -193,5 +193,5 @@ export const BOOTSTRAP_OPTIONS = {
   ...TOOL_OPTIONS,
   admin: true,
   maxConnections: true,
-  configure: true,
-} as const satisfies Names<BootstrapOptions>;
+  configure: FUNCTION,
+} as const satisfies Checks<BootstrapOptions>;

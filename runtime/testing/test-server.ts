@@ -1,6 +1,6 @@
 /** Server of a harness: tools prepared as by `bootstrap`, but called without a listener. */
 
-import { checkNames, type Names } from "svc-client/internal/check-names";
+import { type Checks, checkOptions } from "svc-client/internal/check-options";
 import { checkedInteger } from "svc-client/internal/checked-integer";
 import type { ValueReader } from "svc-client/internal/leader/result/resolve";
 import { replayTtlOf, type ToolkitRuntimeConfig } from "../config/config.js";
@@ -63,7 +63,7 @@ const HARNESS_OPTIONS = {
   replayStore: true,
   signed: true,
   store: true,
-} as const satisfies Names<HarnessOptions>;
+} as const satisfies Checks<HarnessOptions>;
 
 /** A request without a connection. */
 export interface RawRequest {
@@ -103,7 +103,7 @@ export class TestServer {
   #closeClasses: (() => Promise<void>) | undefined;
 
   static async start(classes: readonly SvcToolClass[], options: HarnessOptions): Promise<TestServer> {
-    checkNames("createHarness", options, HARNESS_OPTIONS);
+    checkOptions("createHarness", options, HARNESS_OPTIONS);
     if (options.config !== undefined && options.signed !== undefined) {
       throw new TypeError(
         "createHarness: expected config or signed, got both; config determines whether calls are signed",

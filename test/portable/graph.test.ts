@@ -9,7 +9,7 @@ import { REPOSITORY } from "../repository.js";
 import { bundleForBrowsers, NODE_GLOBALS, WITHOUT_NODE_GLOBALS } from "./bundle.js";
 
 /** The modules outside of `wire` and `leader`. */
-const OUTSIDE = ["check-names", "checked-integer", "did-you-mean", "fqn", "index", "keys", "loopback"]
+const OUTSIDE = ["check-options", "checked-integer", "did-you-mean", "fqn", "index", "keys", "loopback"]
   .map((name) => `${name}.js`)
   .concat("runtime/dist/leader.js");
 const CLIENT = 'export * from "svc-runtime/leader";';

@@ -294,17 +294,34 @@ test("invalid options are refused before anything is sent", async () => {
       { headers: { upgrade: "secret" } },
       /^TypeError: http: the request cannot be sent: invalid upgrade/,
     ],
+    [undefined, {}, /^TypeError: http: expected an absolute URL, such as .*, got nothing$/],
+    ["https://a.example", { query: "a=1" }, /^TypeError: http: query: expected an object of .*, got a string$/],
+    ["https://a.example", { query: new URLSearchParams("a=1") }, /^TypeError: http: query: expected an object/],
+    ["https://a.example", { query: { a: [1] } }, /^TypeError: http: query: "a": expected a string, .*, got an array$/],
+    ["https://a.example", { accept: 404 }, /^TypeError: http: accept: expected a list of statuses, .*, got a number$/],
+    ["https://a.example", { repeatable: 1 }, /^TypeError: http: repeatable: expected true or false, got a number$/],
+    [
+      "https://a.example",
+      { dispatcher: {} },
+      /^TypeError: http: dispatcher: expected a dispatcher of the package undici/,
+    ],
+    ["https://a.example", { attempts: 0 }, /attempts: expected/],
     ["https://a.example", { timeoutMs: 0 }, /timeoutMs: expected/],
     ["https://a.example", { maxBytes: Number.NaN }, /maxBytes: expected/],
     ["https://a.example", { publicOnly: true, dispatcher: new MockAgent() }, /publicOnly or a dispatcher/],
   ] as const) {
-    const error = await http(context(), url, options as HttpOptions).then(
+    const error = await http(context(), url as string, options as unknown as HttpOptions).then(
       () => assert.fail("expected a failure"),
       (reason: Error) => reason,
     );
     assert.match(`${error}`, said);
     assert.doesNotMatch(error.message, /secret/);
   }
+  const withoutContext = http("https://a.example" as never, { method: "POST" } as never);
+  await assert.rejects(
+    withoutContext,
+    /^TypeError: http: expected the context of the call as the first argument, got a string$/,
+  );
 });
 
 test("a brotli body is decompressed", async () => {

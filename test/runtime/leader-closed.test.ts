@@ -64,7 +64,7 @@ describe("options", () => {
       [() => clientOf({ toolkey: "00" }), /^TypeError: fromMetadata: no option "toolkey"; did you mean toolKey\?$/],
       [() => clientOf({ timeoutMs: 5 }), /^TypeError: fromMetadata: no option "timeoutMs"; it has leader, toolKey/],
       [() => connect({ toolKeys: [] }), /^TypeError: connect: no option "toolKeys"; did you mean toolKey\?$/],
-      [() => connect(null as never), /^TypeError: connect: expected an object, got another value$/],
+      [() => connect(null as never), /^TypeError: connect: expected an object, got null$/],
       [
         () => client.invoke(input, { timeoutMS: 5 } as never),
         /^TypeError: invoke: no option "timeoutMS"; did you mean timeoutMs/,
@@ -74,7 +74,36 @@ describe("options", () => {
       [() => client.repeat(client.sign(input), { repeat: true } as never), /^TypeError: repeat: no option "repeat"/],
       [() => client.sign(input, { headerPrefix: "X-" } as never), /^TypeError: sign: no option "headerPrefix"/],
       [() => client.invokeUnsigned(input, { sginal: 1 } as never), /no option "sginal"; did you mean signal\?$/],
-      [() => client.invoke(input, { signal: new AbortController() } as never), /^TypeError: signal: expected an Abort/],
+      [
+        () => client.invoke(input, { signal: new AbortController() } as never),
+        /^TypeError: invoke: signal: expected an Abort/,
+      ],
+      [
+        () => client.invoke(input, { nonce: "x" } as never),
+        /^TypeError: invoke: nonce: expected a Uint8Array of 32 bytes/,
+      ],
+      [() => client.sign(input, { nonce: null } as never), /^TypeError: sign: nonce: expected .* got null$/],
+      [
+        () => client.invoke(input, { deadline: 5000 }),
+        /^TypeError: deadline: .*, got a duration: add it to Date.now\(\)$/,
+      ],
+      [() => connect({ contracts: {} }), /^TypeError: connect: contracts: expected the list .*, got an object$/],
+      [() => connect({ allowHttp: "yes" }), /^TypeError: connect: allowHttp: expected true or false, got a string$/],
+      [
+        () => connect({ dispatcher: {} }),
+        /^TypeError: connect: dispatcher: expected a dispatcher of .*, got an object$/,
+      ],
+      [() => connect({ observe: [] }), /^TypeError: connect: observe: expected a function, got an array$/],
+      [() => connect({ leader: { ...leader, kid: 1 } }), /^TypeError: leader: no option "kid"; did you mean keyId\?$/],
+      [
+        () => connect({ leader: { ...leader, keyId: -1 }, acceptUnverified: true }),
+        /^RangeError: leader key id: expected an integer/,
+      ],
+      [
+        () => connect({ leader: { ...leader, key: "00" }, acceptUnverified: true }),
+        /^RangeError: leader key: expected .*, got 2 hex digits$/,
+      ],
+      [() => connect({ leader, toolKey: "00" }), /^RangeError: tool key: expected 64 hex digits .*, got 2 hex digits$/],
       [() => client.health({ x: 1 } as never), /^TypeError: health: no option "x"/],
       [() => client.refresh({ x: 1 } as never), /^TypeError: refresh: no option "x"/],
       [() => client.close({ timeout: 1 } as never), /^TypeError: close: no option "timeout"/],
@@ -88,7 +117,7 @@ describe("options", () => {
       ],
       [
         () => client.invoke(input, { repeat: "yes" } as never),
-        /^TypeError: repeat: expected true or false, got string$/,
+        /^TypeError: invoke: repeat: expected true or false, got a string$/,
       ],
     ];
     for (const [call, message] of cases) assert.match(await refusal(call), message);
@@ -103,7 +132,7 @@ describe("options", () => {
     assert.match(await refusal(bare({ leader, toolKey: undefined })), /^TypeError: toolKey/);
     assert.match(
       await refusal(bare({ leader, acceptUnverified: 1 })),
-      /^TypeError: acceptUnverified: expected true or false/,
+      /^TypeError: fromMetadata: acceptUnverified: expected true or false, got a number$/,
     );
     assert.match(
       await refusal(bare({ leader, acceptUnverified: true, toolKey: "00" })),

@@ -405,7 +405,7 @@ describe("`ran` of each error equals whether the tool counted a run", () => {
     const late = await failureOf(client.send(request as SignedRequest, { signal: AbortSignal.abort() }));
     assert.deepEqual([late.code, late.ran], ["aborted", "maybe"]);
     await client.send(request as SignedRequest);
-    const after = await failureOf(client.repeat(request as SignedRequest, { deadline: 1 }));
+    const after = await failureOf(client.repeat(request as SignedRequest, { deadline: new Date(1) }));
     assert.deepEqual([after.code, after.ran], ["timeout", "yes"]);
   });
 });

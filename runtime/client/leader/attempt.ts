@@ -1,28 +1,22 @@
 import { decodeBase64url } from "../wire/base64.js";
-import { RESULT_CONTENT_TYPE, SIGNATURE_VERSION, type SignatureHeaders } from "../wire/protocol.js";
+import { RESULT_CONTENT_TYPE, SIGNATURE_VERSION } from "../wire/protocol.js";
 import type { VerifyKey } from "../wire/signature/ed25519-keys.js";
 import { outputHash } from "../wire/signature/signature.js";
 import { type Address, noteMemory } from "./addresses.js";
 import { beforeAttempt, type CallState, exchange, getMeta, inTime, MAX_ANSWER_BYTES, resultBody } from "./call.js";
 import { LeaderError } from "./error.js";
 import type { Known } from "./known.js";
-import type { LeaderOptions } from "./options.js";
+import type { LeaderOptions, Trust } from "./options.js";
 import { receiptMaker } from "./receipt/result-receipt.js";
-import type { PreparedLeader } from "./request/request.js";
 import type { SignedRequest } from "./request/signed-request.js";
 import type { CallFacts, CallResult } from "./result/call-result.js";
 import type { OutputReader } from "./result/output-reader.js";
 import { decodeResult, verifyToolSignature } from "./result/result.js";
-import type { toolKeyRing } from "./tool-keys.js";
 import type { HttpResponse, Transport } from "./transport/transport.js";
 
 /** The parts of a client that its attempts use. */
-export interface Caller {
+export interface Caller extends Trust {
   readonly http: Transport;
-  readonly headerPrefix: string;
-  readonly headers: SignatureHeaders;
-  readonly leader: PreparedLeader | undefined;
-  readonly toolKeys: ReturnType<typeof toolKeyRing> | undefined;
   readonly outputReader: OutputReader | undefined;
   readonly receipts: LeaderOptions["receipts"];
 }

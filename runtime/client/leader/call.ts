@@ -1,8 +1,9 @@
 /** State of a call, and the requests that it makes. */
 
-import { MAX_RESULT_BYTES, RESULT_CONTENT_TYPE } from "../wire/protocol.js";
+import { checkedInteger } from "../checked-integer.js";
+import { MAX_RESULT_BYTES, MAX_TIMEOUT_MS, RESULT_CONTENT_TYPE } from "../wire/protocol.js";
 import { LeaderError } from "./error.js";
-import { type CallOptions, checkSignal, checkTimeout, timeLeft } from "./options.js";
+import { type CallOptions, timeLeft } from "./options.js";
 import type { Attempts } from "./request/signed-request.js";
 import { responseError } from "./transport/response.js";
 import { type HttpRequest, type HttpResponse, late, type Transport } from "./transport/transport.js";
@@ -26,8 +27,7 @@ export interface CallState {
 
 /** @throws TypeError, RangeError, {@link LeaderError} for invalid options of a call */
 export function newCall({ timeoutMs, deadline, signal }: CallOptions, defaultMs: number, cut?: AbortSignal): CallState {
-  const limit = timeoutMs === undefined ? defaultMs : checkTimeout(timeoutMs);
-  if (signal !== undefined) checkSignal(signal);
+  const limit = timeoutMs === undefined ? defaultMs : checkedInteger("timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS);
   const until = deadline === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeLeft(deadline);
   return {
     msLeft: () => until - performance.now(),

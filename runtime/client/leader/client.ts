@@ -1,14 +1,9 @@
 import { HttpClient } from "#platform/http-client";
-import { checkNames } from "../check-names.js";
+import { checkOptions } from "../check-options.js";
 import { checkedInteger } from "../checked-integer.js";
 import type { MetaSchema } from "../wire/bcs/bcs-shapes.js";
 import type { Contract } from "../wire/codec/contract.js";
-import {
-  DEFAULT_HEADER_PREFIX,
-  DEFAULT_REPLAY_CACHE_TTL_MS,
-  MAX_TIMEOUT_MS,
-  SignatureHeaders,
-} from "../wire/protocol.js";
+import { DEFAULT_REPLAY_CACHE_TTL_MS, MAX_TIMEOUT_MS } from "../wire/protocol.js";
 import { type Address, Addresses, noteMemory } from "./addresses.js";
 import { Attempt, type Caller } from "./attempt.js";
 import { beforeAttempt, type CallState, get, getMeta, MAX_ANSWER_BYTES, newCall } from "./call.js";
@@ -22,15 +17,17 @@ import {
   type CallEnd,
   type CallOptions,
   type CloseOptions,
-  checkTrust,
   contractIn,
   INVOKE_OPTIONS,
   type InvokeOptions,
   LEADER_OPTIONS,
   type LeaderOptions,
+  NONCE,
+  type Trust,
+  trustOf,
 } from "./options.js";
 import { isRepeatable, repeatUntil } from "./repeat.js";
-import { buildEnvelope, buildUnsignedBody, prepareLeader, type SignOptions, signRequest } from "./request/request.js";
+import { buildEnvelope, buildUnsignedBody, type SignOptions, signRequest } from "./request/request.js";
 import { checkRequest, type SignedRequest } from "./request/signed-request.js";
 import { storable } from "./request/stored-request.js";
 import type { CallResult } from "./result/call-result.js";
@@ -38,7 +35,6 @@ import { OutputReader } from "./result/output-reader.js";
 import { type ReadOptions, type ResolvedResult, resolveResult, type ValueReader } from "./result/resolve.js";
 import type { ToolResult } from "./result/result.js";
 import { Running } from "./running.js";
-import { toolKeyRing } from "./tool-keys.js";
 import type { SentInput, ToolType, UntypedTool } from "./tool-types.js";
 import type { Transport } from "./transport/transport.js";
 
@@ -62,7 +58,7 @@ export type ToolClient<Tool extends ToolType = UntypedTool> = Pick<LeaderClient<
 export type ToolAddress = string | URL | readonly (string | URL)[];
 
 /** Connection of a client that is created from a metadata document. */
-type Connection = { readonly http: Transport; readonly urls: readonly string[] };
+type Connection = { readonly http: Transport; readonly urls: readonly string[]; readonly trust: Trust };
 
 /**
  * Client of one tool. With the tool's class as type argument and its contract, inputs and outputs have its types; the
@@ -93,17 +89,14 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
   readonly #running = new Running();
   #changeCheckedAt = Number.NEGATIVE_INFINITY;
 
-  private constructor(document: string | Uint8Array, options: LeaderOptions, { http, urls }: Connection) {
-    const { leader, toolKey, headerPrefix = DEFAULT_HEADER_PREFIX, contracts } = options;
+  private constructor(document: string | Uint8Array, options: LeaderOptions, { http, urls, trust }: Connection) {
+    const { contracts } = options;
     this.#known = readKnown(document, options.fqn);
     const { fqn, url } = this.#known.metadata;
     this.#addresses = new Addresses(urls.length > 0 ? urls : [addressOf(url, options)]);
     this.#caller = {
       http,
-      headerPrefix,
-      headers: new SignatureHeaders(headerPrefix),
-      leader: leader && prepareLeader(leader),
-      toolKeys: toolKey === undefined ? undefined : toolKeyRing(toolKey),
+      ...trust,
       outputReader: contracts && new OutputReader(contractIn(contracts, fqn)),
       receipts: options.receipts,
     };
@@ -125,8 +118,8 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
   ): Promise<LeaderClient<Tool>>;
   static connect(url: ToolAddress, options?: LeaderOptions & CallOptions): Promise<LeaderClient>;
   static async connect(url: ToolAddress, options: LeaderOptions & CallOptions = {}): Promise<LeaderClient> {
-    checkNames("connect", options, { ...LEADER_OPTIONS, ...CALL_OPTIONS });
-    checkTrust(options);
+    checkOptions("connect", options, { ...LEADER_OPTIONS, ...CALL_OPTIONS });
+    const trust = trustOf(options);
     const urls = [url].flat().map((each) => addressOf(String(each), options));
     if (urls.length === 0) throw new TypeError("url: expected at least one address, got none");
     const http = new HttpClient(options);
@@ -135,7 +128,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
       for (const [i, each] of urls.entries()) {
         try {
           const answer = await getMeta(http, each, call);
-          const client = new LeaderClient(answer.body, options, { http, urls });
+          const client = new LeaderClient(answer.body, options, { http, urls, trust });
           noteMemory(client.#addresses.select(i), answer, client.#caller.headers);
           return client;
         } catch (error) {
@@ -172,10 +165,10 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     document: string | Uint8Array,
     options: LeaderOptions & { readonly url?: ToolAddress } = {},
   ): LeaderClient {
-    checkNames("fromMetadata", options, { ...LEADER_OPTIONS, url: true });
-    checkTrust(options);
+    checkOptions("fromMetadata", options, { ...LEADER_OPTIONS, url: true });
+    const trust = trustOf(options);
     const urls = options.url === undefined ? [] : [options.url].flat().map((each) => addressOf(String(each), options));
-    return new LeaderClient(document, options, { http: new HttpClient(options), urls });
+    return new LeaderClient(document, options, { http: new HttpClient(options), urls, trust });
   }
 
   /** Address to which calls are sent, without a trailing slash. */
@@ -202,9 +195,8 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
    * @throws {@link LeaderError}; if the input was signed, its `request` can be repeated
    */
   async invoke(input: SentInput<Tool>, options: InvokeOptions = {}): Promise<CallResult<Tool>> {
-    checkNames("invoke", options, INVOKE_OPTIONS);
+    checkOptions("invoke", options, INVOKE_OPTIONS);
     const { repeat = false, nonce, ...rest } = options;
-    if (typeof repeat !== "boolean") throw new TypeError(`repeat: expected true or false, got ${typeof repeat}`);
     const request = this.#sign("invoke", input, nonce === undefined ? {} : { nonce });
     return repeat ? this.repeat(request, rest) : this.#call(request, rest, (call) => this.#inTurn(request, call));
   }
@@ -215,7 +207,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
    * @throws {@link LeaderError} `invalid_input`; TypeError if the client has no leader
    */
   sign(input: SentInput<Tool>, options: Pick<SignOptions, "nonce"> = {}): SignedRequest {
-    checkNames("sign", options, { nonce: true });
+    checkOptions("sign", options, NONCE);
     return this.#sign("sign", input, options);
   }
 
@@ -238,7 +230,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
    * @throws {@link LeaderError}; with a `toolKey` also `unsigned_result` and `wrong_signature`
    */
   async send(request: SignedRequest, options: CallOptions = {}): Promise<CallResult<Tool>> {
-    checkNames("send", options, CALL_OPTIONS);
+    checkOptions("send", options, CALL_OPTIONS);
     checkRequest(request, this.metadata.fqn);
     return this.#call(request, options, async (call) => {
       if (request.attempts.ran !== "no") await this.#learnMemory(request, call);
@@ -255,7 +247,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
    * @throws {@link LeaderError} of the last attempt; its `ran` covers all attempts
    */
   async repeat(request: SignedRequest, options: CallOptions = {}): Promise<CallResult<Tool>> {
-    checkNames("repeat", options, CALL_OPTIONS);
+    checkOptions("repeat", options, CALL_OPTIONS);
     checkRequest(request, this.metadata.fqn);
     const until = { ...options, deadline: options.deadline ?? Date.now() + REPEAT_MS };
     return this.#call(request, until, async (call) => {
@@ -274,7 +266,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
    * @throws {@link LeaderError}
    */
   async invokeUnsigned(input: SentInput<Tool>, options: CallOptions = {}): Promise<CallResult<Tool>> {
-    checkNames("invokeUnsigned", options, CALL_OPTIONS);
+    checkOptions("invokeUnsigned", options, CALL_OPTIONS);
     const body = buildUnsignedBody(this.#known.ports.inputPorts, input);
     return this.#call(undefined, options, (call) => this.#attempt(call).sendUnsigned(body));
   }
@@ -302,7 +294,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
 
   /** HTTP status of the tool's `/health`. */
   async health(options: CallOptions = {}): Promise<number> {
-    checkNames("health", options, CALL_OPTIONS);
+    checkOptions("health", options, CALL_OPTIONS);
     const call = this.#running.begin(options, this.metadata.timeout + TIMEOUT_MARGIN_MS);
     const answer = get(this.#caller.http, `${this.url}/health`, MAX_ANSWER_BYTES, call);
     return (await this.#running.track(answer)).status;
@@ -315,7 +307,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
    * @throws {@link LeaderError}
    */
   async refresh(options: CallOptions = {}): Promise<readonly string[]> {
-    checkNames("refresh", options, CALL_OPTIONS);
+    checkOptions("refresh", options, CALL_OPTIONS);
     const before = this.#known;
     this.#known = await this.#running.track(this.#read(this.#running.begin(options, META_TIMEOUT_MS)));
     return listChanges(before.ports, this.#known.ports);
@@ -326,7 +318,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
    * idle, they do not keep the process alive.
    */
   async close(options: CloseOptions = {}): Promise<void> {
-    checkNames("close", options, { timeoutMs: true });
+    checkOptions("close", options, { timeoutMs: true });
     const { timeoutMs = CLOSE_MS } = options;
     checkedInteger("timeoutMs", timeoutMs, 0, MAX_TIMEOUT_MS);
     await this.#running.close(timeoutMs);

@@ -1,16 +1,16 @@
 /** Options of a client and of its calls, checked at run time, because a misspelt option could silently disable a check. */
 
-import { checkNames, type Names } from "../check-names.js";
-import { checkedInteger } from "../checked-integer.js";
+import { BOOLEAN, type Checks, checkOptions, FUNCTION, having, STRING } from "../check-options.js";
 import { isLoopback } from "../loopback.js";
 import type { Contract } from "../wire/codec/contract.js";
 import type { Ran } from "../wire/error-codes.js";
-import { MAX_TIMEOUT_MS } from "../wire/protocol.js";
+import { kindOf } from "../wire/kinds.js";
+import { DEFAULT_HEADER_PREFIX, MAX_TIMEOUT_MS, SignatureHeaders } from "../wire/protocol.js";
 import type { Receipt } from "../wire/receipt.js";
 import { LeaderError, type LeaderErrorCode } from "./error.js";
-import type { Leader, SignOptions } from "./request/request.js";
+import { type Leader, prepareLeader, type SignOptions } from "./request/request.js";
 import type { ValueReader } from "./result/resolve.js";
-import type { ToolKeys } from "./tool-keys.js";
+import { type ToolKeys, toolKeyRing } from "./tool-keys.js";
 import type { Dispatcher } from "./transport/dispatcher.js";
 import type { TlsOptions } from "./transport/transport.js";
 
@@ -113,35 +113,35 @@ export interface CloseOptions {
   readonly timeoutMs?: number;
 }
 
-export const CALL_OPTIONS = { timeoutMs: true, deadline: true, signal: true } as const satisfies Names<CallOptions>;
-export const INVOKE_OPTIONS = { ...CALL_OPTIONS, nonce: true, repeat: true } as const satisfies Names<InvokeOptions>;
+export const CALL_OPTIONS = {
+  timeoutMs: true,
+  deadline: true,
+  signal: [isSignal, "an AbortSignal"],
+} as const satisfies Checks<CallOptions>;
+export const NONCE: Checks<Pick<SignOptions, "nonce">> = {
+  nonce: [(value) => kindOf(value) === "an object", "a Uint8Array of 32 bytes or an invocation"],
+};
+export const INVOKE_OPTIONS = { ...CALL_OPTIONS, ...NONCE, repeat: BOOLEAN } as const satisfies Checks<InvokeOptions>;
 export const LEADER_OPTIONS = {
   leader: true,
   toolKey: true,
-  acceptUnverified: true,
-  allowHttp: true,
-  fqn: true,
+  acceptUnverified: BOOLEAN,
+  allowHttp: BOOLEAN,
+  fqn: STRING,
   headerPrefix: true,
   tls: true,
-  dispatcher: true,
-  reader: true,
-  contracts: true,
-  receipts: true,
-  observe: true,
-} as const satisfies Names<LeaderOptions>;
-const LEADER_PARTS = { id: true, keyId: true, key: true } as const satisfies Names<Leader>;
-const TLS_OPTIONS = { ca: true, servername: true, cert: true, key: true } as const satisfies Names<TlsOptions>;
+  dispatcher: having("dispatch", "a dispatcher of the package undici"),
+  reader: having("resolve", "a reader, such as WalrusReader of svc-runtime-storage"),
+  contracts: [Array.isArray, "the list `contracts` of src/generated/contracts.ts"],
+  receipts: FUNCTION,
+  observe: FUNCTION,
+} as const satisfies Checks<LeaderOptions>;
+const LEADER_PARTS = { id: true, keyId: true, key: true } as const satisfies Checks<Leader>;
+const TLS_OPTIONS = { ca: true, servername: true, cert: true, key: true } as const satisfies Checks<TlsOptions>;
 
-/** @throws RangeError unless the value is a timeout in milliseconds */
-export function checkTimeout(timeoutMs: unknown): number {
-  return checkedInteger("timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS);
-}
-
-/** @throws TypeError unless the value is an AbortSignal */
-export function checkSignal(signal: unknown): void {
-  const { aborted, addEventListener } = Object(signal) as Partial<AbortSignal>;
-  if (typeof aborted === "boolean" && typeof addEventListener === "function") return;
-  throw new TypeError("signal: expected an AbortSignal, got another value");
+function isSignal(value: unknown): boolean {
+  const { aborted, addEventListener } = Object(value) as Partial<AbortSignal>;
+  return typeof aborted === "boolean" && typeof addEventListener === "function";
 }
 
 /**
@@ -151,8 +151,10 @@ export function checkSignal(signal: unknown): void {
  */
 export function timeLeft(deadline: unknown): number {
   const at = deadline instanceof Date ? deadline.getTime() : deadline;
-  if (typeof at !== "number" || Number.isNaN(at)) {
-    throw new TypeError("deadline: expected a valid Date or milliseconds since 1970, got another value");
+  const isDuration = typeof deadline === "number" && deadline > 0 && deadline <= MAX_TIMEOUT_MS;
+  if (typeof at !== "number" || Number.isNaN(at) || isDuration) {
+    const got = isDuration ? "a duration: add it to Date.now()" : "another value";
+    throw new TypeError(`deadline: expected a valid Date or milliseconds since 1970, got ${got}`);
   }
   const left = at - Date.now();
   if (left > 0) return left;
@@ -182,11 +184,14 @@ export function addressOf(text: string, { leader, allowHttp = false }: LeaderOpt
   return `${protocol}//${host}${pathname.slice(0, end)}`;
 }
 
-/** @throws TypeError for unknown options, and if neither toolKey nor acceptUnverified is set */
-export function checkTrust({ leader, tls, toolKey, acceptUnverified = false, receipts }: LeaderOptions): void {
-  if (leader !== undefined) checkNames("leader", leader, LEADER_PARTS);
-  if (tls !== undefined) checkNames("tls", tls, TLS_OPTIONS);
-  if (typeof acceptUnverified !== "boolean") throw new TypeError("acceptUnverified: expected true or false");
+/** Keys and header names of a client. */
+export type Trust = ReturnType<typeof trustOf>;
+
+/** @throws TypeError, RangeError for invalid keys, and if neither toolKey nor acceptUnverified is set */
+export function trustOf(options: LeaderOptions) {
+  const { leader, tls, toolKey, acceptUnverified = false, receipts, headerPrefix = DEFAULT_HEADER_PREFIX } = options;
+  if (leader !== undefined) checkOptions("leader", leader, LEADER_PARTS);
+  if (tls !== undefined) checkOptions("tls", tls, TLS_OPTIONS);
   if (leader !== undefined && toolKey === undefined && !acceptUnverified) {
     throw new TypeError(
       "toolKey: expected the tool's public key, got none; `acceptUnverified: true` accepts results without it",
@@ -198,6 +203,12 @@ export function checkTrust({ leader, tls, toolKey, acceptUnverified = false, rec
   if (toolKey !== undefined && acceptUnverified) {
     throw new TypeError("acceptUnverified: cannot be combined with a toolKey: leave one of them out");
   }
+  return {
+    headerPrefix,
+    headers: new SignatureHeaders(headerPrefix),
+    leader: leader && prepareLeader(leader),
+    toolKeys: toolKey === undefined ? undefined : toolKeyRing(toolKey),
+  };
 }
 
 /** @throws TypeError if the contracts do not include the tool's */

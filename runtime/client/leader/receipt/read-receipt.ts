@@ -2,7 +2,7 @@
 
 import { Buffer } from "#platform/bytes";
 import { sha256 } from "#platform/hash";
-import { checkNames, type Names } from "../../check-names.js";
+import { type Checks, checkOptions } from "../../check-options.js";
 import { decodeOutput } from "../../wire/bcs/bcs.js";
 import type { MetaSchema } from "../../wire/bcs/bcs-shapes.js";
 import { asBuffer } from "../../wire/bytes.js";
@@ -39,7 +39,7 @@ const OPTIONS = {
   toolKey: true,
   contracts: true,
   metadata: true,
-} as const satisfies Names<ReadReceiptOptions>;
+} as const satisfies Checks<ReadReceiptOptions>;
 
 /** One statement of a receipt. `claimed`: nothing in the receipt, and no option, proves or disproves it. */
 export interface ReceiptClaim {
@@ -109,7 +109,7 @@ export function readReceipt<Tool extends ToolType = UntypedTool>(
 ): VerifiedReceipt<Tool>;
 export function readReceipt(bytes: string | Uint8Array, options?: ReadReceiptOptions): VerifiedReceipt;
 export function readReceipt(bytes: string | Uint8Array, options: ReadReceiptOptions = {}): VerifiedReceipt {
-  checkNames("readReceipt", options, OPTIONS);
+  checkOptions("readReceipt", options, OPTIONS);
   const [leaderKey, toolKey] = (["leader", "tool"] as const).map((whose) => {
     const key = options[`${whose}Key`];
     return key === undefined ? undefined : publicKey(key, `${whose} key`).bytes;

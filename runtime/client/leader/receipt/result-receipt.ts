@@ -1,6 +1,6 @@
 /** The receipt of a verified result, from the request that was sent. */
 
-import { checkNames, type Names } from "../../check-names.js";
+import { type Checks, checkOptions } from "../../check-options.js";
 import type { MetaSchema } from "../../wire/bcs/bcs-shapes.js";
 import { committedBytes } from "../../wire/envelope/committed-texts.js";
 import { EnvelopeReader } from "../../wire/envelope/envelope.js";
@@ -22,7 +22,7 @@ export interface ReceiptOptions {
   readonly leaderKey?: PublicKey;
 }
 
-const OPTIONS = { withInputs: true, leaderKey: true } as const satisfies Names<ReceiptOptions>;
+const OPTIONS = { withInputs: true, leaderKey: true } as const satisfies Checks<ReceiptOptions>;
 
 /** A verified result and its request. */
 export interface ReceiptSource {
@@ -46,7 +46,7 @@ export interface ReceiptSource {
 export function receiptMaker(source: ReceiptSource): (options?: ReceiptOptions) => Receipt {
   const time = new Date();
   return (options = {}) => {
-    checkNames("receipt", options, OPTIONS);
+    checkOptions("receipt", options, OPTIONS);
     const { withInputs = false } = options;
     const { fqn, headerPrefix, ports, request, bcs, toolSignature, toolKey } = source;
     const names = typeof withInputs === "boolean" ? [] : withInputs;
