@@ -27,6 +27,8 @@ const HOST_OF_KUBERNETES = "_SERVICE_HOST";
  * application.
  */
 const OF_CONFIG = /^SVC(?:_(?:TOOL|TOOLS|TOOLKIT|RUNTIME|SERVER|CONFIG|CONFIGURATION|PATH|FILE|JSON))+$/;
+/** Names that can only mean the address of the shared replay store. */
+const OF_STORE = /^SVC_(?:REPLAY_|STORE_|REPLAY_STORE_)?(?:REDIS|VALKEY)_(?:URL|URI|ADDR|ADDRESS|HOST)$/;
 /** Maximum edit distance of a misspelt `SVC_TOOLKIT_CONFIG_PATH`. */
 const MAX_STEPS_TO_CONFIG = 4;
 /** Maximum edit distance to other settings, for a name that begins with `SVC_`. */
@@ -63,7 +65,7 @@ function strayVariable(name: string): StrayVariable | undefined {
     return stray(name, ENV_TOOLKIT_CONFIG_PATH);
   if (!upper.startsWith("SVC_") || OF_KUBERNETES.test(upper)) return undefined;
   if (OF_CONFIG.test(upper) && upper.includes("CONFIG")) return stray(name, ENV_TOOLKIT_CONFIG_PATH);
-  return stray(name, closest(upper, KNOWN, MAX_STEPS)[0]);
+  return stray(name, OF_STORE.test(upper) ? environment.ENV_REDIS_URL : closest(upper, KNOWN, MAX_STEPS)[0]);
 }
 
 function stray(name: string, nearest: string | undefined): StrayVariable {

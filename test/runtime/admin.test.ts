@@ -383,7 +383,7 @@ describe("its address", { concurrency: 2 }, () => {
     await assert.rejects(serve([countingTool().class], options), {
       name: "StartupError",
       message:
-        "SVC_ADMIN_ADDR: expected an IP literal and a port, such as 127.0.0.1:9090 or [::1]:9090, got another value",
+        "SVC_ADMIN_ADDR: expected an IP literal and a port, such as 127.0.0.1:9090 or [::1]:9090, got a host name",
     });
     const wrong = [[127, 0, 0], 1] as unknown as Address;
     await assert.rejects(serve([countingTool().class], { ...options, admin: wrong }), {

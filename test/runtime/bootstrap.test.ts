@@ -124,7 +124,7 @@ describe("BIND_ADDR", () => {
     ["127.0.0.1", "another value"],
     [":8080", "another value"],
     ["8080", "another value"],
-    ["localhost:8080", "another value"],
+    ["localhost:8080", "a host name"],
     ["127.0.0.1:", "another value"],
     ["127.0.0.1:65536", "another value"],
     ["127.0.0.1:-1", "another value"],

@@ -73,6 +73,8 @@ test("a variable is similar to the configuration's within an edit distance of fo
   assert.equal(nearestTo("XXXXXOOLKIT_CONFIG_PATH"), undefined);
   assert.equal(nearestTo("SVC_ALLOW_UNSXXXXX"), "SVC_ALLOW_UNSIGNED");
   assert.equal(nearestTo("SVC_ALLOW_UNXXXXXX"), undefined);
+  assert.equal(nearestTo("SVC_REDIS_URL"), "SVC_REPLAY_REDIS_URL");
+  assert.equal(nearestTo("SVC_ORDERS_REDIS_URL"), undefined);
 });
 
 test("every documented variable of the shared replay store is known", () => {

@@ -34,7 +34,8 @@ export function listenAddressFromEnv(variable: string): ListenAddress | undefine
   if (text === undefined) return undefined;
   const address = parseListenAddress(text);
   if (address !== undefined) return address;
+  const isHostName = /^[a-z][\w.-]*:\d+$/i.test(text);
   const at = variable === ENV_ADMIN_ADDR ? 9090 : 8080;
   const expected = `expected an IP literal and a port, such as 127.0.0.1:${at} or [::1]:${at}`;
-  throw new StartupError(`${variable}: ${expected}, got ${textKind(text)}`);
+  throw new StartupError(`${variable}: ${expected}, got ${isHostName ? "a host name" : textKind(text)}`);
 }
