@@ -147,7 +147,6 @@ test("files that share a process run one after the other, and each has its line,
 
 test("files of a process that ends before its last file, or fails after it, fail", () => {
   for (const [last, fault] of [
-    ['test("one", () => process.exit(0));', "ended without its report"],
     [`${ONE} test("ends", () => process.exit(0)); test("never runs", () => {});`, "ended without its report"],
     [`${ONE} process.once("exit", () => { process.exitCode = 3; });`, "exit code 3"],
   ] as const) {
@@ -171,19 +170,4 @@ test("declarations that the manifest does not list for the file are named", () =
 test("declarations of a file that failed are not compared; a file without any passes", () => {
   assert.doesNotMatch(mixed.stdout, /proofs/);
   assert.equal(run({ passes: ONE }).status, 0);
-});
-
-test("a selection that selects nothing, an unknown tier and a limit that is no number are errors", () => {
-  for (const [args, message] of [
-    [["no-such-file"], /no test file has no-such-file in its path/],
-    [["--tier=unit"], /--tier: expected one of test, e2e, all/],
-    [["--cpu=none"], /--jobs, --limit and --cpu: expected positive numbers/],
-  ] as const) {
-    const { status, stderr } = spawnSync(process.execPath, [...RUNNER, ...args], {
-      cwd: ROOT,
-      encoding: "utf8",
-    });
-    assert.equal(status, 1);
-    assert.match(stderr, message);
-  }
 });

@@ -62,13 +62,14 @@ const UNEQUAL: Readonly<Record<string, string>> = {
 };
 
 test("imports of the type zoo have equal metadata", async () => {
+  const types = IS_FULL ? ZOO : ZOO.filter(({ name }, index) => name in UNEQUAL || index % 4 === 0);
   const zoo = new ToolProject(
-    Object.fromEntries(ZOO.map((each, index) => [`src/tool${index}.ts`, sourceOf(each, index)])),
+    Object.fromEntries(types.map((each, index) => [`src/tool${index}.ts`, sourceOf(each, index)])),
   );
   const before = publishedBy(zoo);
   const ran = await importInto(`[${[...before.values()].join(",")}]`);
   assert.deepEqual(ran.refused, []);
-  const nameOf = (fqn: string) => ZOO[Number(/tool-tool(\d+)@/.exec(fqn)?.[1])]?.name ?? assert.fail(fqn);
+  const nameOf = (fqn: string) => types[Number(/tool-tool(\d+)@/.exec(fqn)?.[1])]?.name ?? assert.fail(fqn);
   const unequal = ran.tools.filter(({ differences, inlined }) => differences.length + inlined.length > 0);
   assert.deepEqual(unequal.map(({ fqn }) => nameOf(fqn)).sort(), Object.keys(UNEQUAL).sort());
   assert.deepEqual(

@@ -114,10 +114,6 @@ describe("bigints", () => {
       const got = "got a double beyond +/-(2^53-1): send all digits, in JavaScript a bigint";
       fails(codec, text, `expected an integer, ${got}`);
     }
-    for (const text of ["9007199254740993.0", "1e40"]) {
-      const got = "got a double beyond +/-(2^53-1): send all digits, in JavaScript a bigint";
-      fails(codec, text, `expected an integer, ${got}`);
-    }
     fails(codec, '"1"', "expected an integer, got a string");
   }
   it("distinguish integers from doubles everywhere", () => {
