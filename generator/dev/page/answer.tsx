@@ -74,8 +74,8 @@ function Status({ report }: { readonly report: ExchangeReport | undefined }) {
   const { status, outcome, exchange, kind, verdict, holds } = report;
   const isReplayed = linesOf(report).some(({ replayed }) => replayed === true);
   return (
-    <div role="status" data-kind={kind} data-id={report.id}>
-      <p class={`status ${classOf(report)}`}>
+    <div role="status" class={`status ${classOf(report)}`} data-kind={kind} data-id={report.id}>
+      <p>
         <strong>
           {status ?? "No answer"} {exchange.error?.title ?? (status === null ? "" : outcome)}
         </strong>{" "}
@@ -83,7 +83,7 @@ function Status({ report }: { readonly report: ExchangeReport | undefined }) {
         {isReplayed && <span class="badge">from the replay memory</span>}
       </p>
       {verdict !== null && (
-        <p class={`verdict ${holds === null ? "" : holds ? "good" : "bad"}`}>
+        <p class={holds === null ? "hint" : holds ? "good" : "bad"}>
           {verdictText(report, `${kind === "call" ? "Signature" : CHECKS[kind][0]}: `)}
         </p>
       )}
@@ -105,7 +105,7 @@ function Outcome({ report }: { readonly report: ExchangeReport }) {
       {failure !== null && <p class="problem box">{failure}</p>}
       {thrown != null && <Thrown thrown={thrown} />}
       {error !== null && thrown == null && !isExpected && <Problem error={error} />}
-      {result !== null && <Text label="Result" text={result.json} />}
+      {result !== null && <Text label="Result" text={result.json} caption="Result" />}
       {result?.stored.map((stored, index) => (
         <Stored key={stored.blobId} stored={stored} read={() => readStored(report.id, index)} />
       ))}

@@ -19,6 +19,20 @@ import {
   tool,
   wantsSigned,
 } from "./store.js";
+import { Text } from "./text-box.js";
+
+const FIRST_TOOL = `import { SvcTool } from "svc-runtime";
+
+/** Greets a person. */
+export class Hello extends SvcTool<{ name: string }, { ok: { greeting: string } }> {
+  static override fqn() { return "xyz.example.hello@1"; }
+  static override path() { return "hello"; }
+
+  override invoke({ name }: { name: string }) {
+    return { ok: { greeting: "Hello, " + name } };
+  }
+}
+`;
 
 export function App() {
   const { url, signed, serving, signers, source } = state.value;
@@ -69,7 +83,17 @@ export function App() {
             </p>
           )}
           {tool.value === undefined ? (
-            <p>No tools yet. Export a class that extends SvcTool and save the file: its form appears here.</p>
+            <section class="empty">
+              <h2>No tools yet</h2>
+              {source === "project" ? (
+                <>
+                  <p>Save this as src/hello.ts, or export another class that extends SvcTool. Its form appears here.</p>
+                  <Text label="First tool" text={FIRST_TOOL} as="code" caption="src/hello.ts" />
+                </>
+              ) : (
+                <p>The server lists no tools. Check its address, then press Reload tools.</p>
+              )}
+            </section>
           ) : (
             <div class="columns">
               <Request />
@@ -99,8 +123,11 @@ function Tools() {
                 aria-current={tool.value?.fqn === fqn ? "true" : undefined}
                 onClick={() => select(fqn)}
               >
-                <span class="name">{fqn}</span>
-                <span class={isWell ? "good" : "bad"}>{isWell ? "✓" : state && healthText(state)}</span>
+                <span class="scope">{fqn.slice(0, fqn.lastIndexOf(".") + 1)}</span>
+                <span class="name">{fqn.slice(fqn.lastIndexOf(".") + 1)}</span>
+                <span class={isWell ? "good" : "bad"} title={state && healthText(state)}>
+                  {isWell ? "✓" : state && `✗ ${state.status ?? ""}`}
+                </span>
               </button>
             </li>
           );

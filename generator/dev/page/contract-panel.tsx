@@ -75,8 +75,12 @@ function Ports({ current }: { readonly current: ToolView }) {
                   {name}
                   {member?.required === false && "?"}
                 </th>
-                <td class="hex">{member && typeText(all, member.schema)}</td>
-                <td>{[many && `many: 1 to ${MAX_VALUES} values`, rules].filter(Boolean).join(" · ")}</td>
+                <td>
+                  <code>{member && typeText(all, member.schema)}</code>
+                  <div class="hint">
+                    {[many && `many: 1 to ${MAX_VALUES} values`, rules].filter(Boolean).join(" · ")}
+                  </div>
+                </td>
               </tr>
             );
           })}

@@ -3,7 +3,7 @@
 import type { BytesView, ExchangeReport, HashView, SignatureView } from "../page-server/page-api.js";
 import { msText } from "./history.js";
 import { logLines } from "./store.js";
-import { Copy, Scrollable, Text } from "./text-box.js";
+import { Box, Copy, Scrollable, Text } from "./text-box.js";
 
 interface PanelProps {
   readonly report: ExchangeReport | undefined;
@@ -16,19 +16,27 @@ export function ExchangePanel({ report }: PanelProps) {
   const { request, response, phases, requestId } = report.exchange;
   const steps = logLines.value.find((line) => line.request === requestId && line.steps !== null)?.steps;
   const inServer = Object.entries(steps ?? {}).filter(([name]) => name !== "all");
-  const times = [
-    ...phases.map(({ name, ms }) => [name, ms] as const),
-    ...inServer.map(([name, ms]) => [`server: ${name}`, ms] as const),
-  ];
+  const sum = (times: readonly (readonly [string, number])[]) => times.reduce((total, [, ms]) => total + ms, 0);
+  const inClient = phases.map(({ name, ms }) => [name, ms] as const);
+  // The client measures until the answer, with which the last step of the server ends.
+  const answered = sum(inClient.slice(0, inClient.findIndex(([name]) => name === "wait") + 1));
+  const times = [inClient, inServer].flatMap((list, isServer) =>
+    list.map(([name, ms], i) => ({
+      name: isServer ? `server: ${name}` : name,
+      ms,
+      start: Math.max(0, sum(list.slice(0, i)) + (isServer ? answered - sum(list) : 0)),
+    })),
+  );
+  const share = (ms: number) => `${(100 * ms) / Math.max(report.ms, sum(inClient))}%`;
   return (
     <>
       <table class="times">
         <tbody>
-          {times.map(([name, ms]) => (
+          {times.map(({ name, ms, start }) => (
             <tr key={name}>
               <th scope="row">{name}</th>
               <td>
-                <meter aria-label={name} value={ms} max={report.ms} />
+                <div style={{ marginLeft: share(start), width: share(ms) }} />
               </td>
               <td>{msText(ms)}</td>
             </tr>
@@ -87,22 +95,22 @@ function Headers({
   readonly headers: readonly (readonly [string, string])[];
 }) {
   return (
-    <div class="text">
-      <Scrollable label={`Headers of ${line}`}>
-        <p class="hex">{line}</p>
-        <table>
-          <tbody>
-            {headers.map(([name, value], i) => (
-              <tr key={i}>
-                <th scope="row">{name}</th>
-                <td class="hex">{value}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scrollable>
-      <Copy text={[line, ...headers.map((each) => each.join(": "))].join("\n")} label={`headers of ${line}`} />
-    </div>
+    <Box
+      label={`Headers of ${line}`}
+      copied={[line, ...headers.map((each) => each.join(": "))].join("\n")}
+      caption={line}
+    >
+      <table>
+        <tbody>
+          {headers.map(([name, value], i) => (
+            <tr key={i}>
+              <th scope="row">{name}</th>
+              <td class="hex">{value}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Box>
   );
 }
 

@@ -11,7 +11,7 @@ export function Overlay() {
   if (problems.length === 0 || hidden.value === problems) return null;
   return (
     <section class="overlay" role="alert" aria-label="Errors">
-      <div class="row">
+      <div class="line">
         <h2>
           {problems.length} {problems.length === 1 ? "error" : "errors"};{" "}
           {!serving

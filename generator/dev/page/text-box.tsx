@@ -47,16 +47,33 @@ interface TextProps {
   readonly label: string;
   readonly text: string;
   readonly as?: "plain" | "hex" | "code";
+  readonly caption?: string;
 }
 
-/** Preformatted text with a copy button. */
-export function Text({ label, text, as = "plain" }: TextProps) {
+/** Preformatted text below its caption and copy button. */
+export function Text({ label, text, as = "plain", caption }: TextProps) {
+  return (
+    <Box label={label} copied={text} caption={caption}>
+      <pre class={as}>{text}</pre>
+    </Box>
+  );
+}
+
+interface BoxProps {
+  readonly label: string;
+  readonly copied: string;
+  readonly caption?: string | undefined;
+  readonly children: ComponentChildren;
+}
+
+export function Box({ label, copied, caption, children }: BoxProps) {
   return (
     <div class="text">
-      <Scrollable label={label}>
-        <pre class={as}>{text}</pre>
-      </Scrollable>
-      <Copy text={text} label={label} />
+      <div class="caption">
+        <span>{caption}</span>
+        <Copy text={copied} label={label} />
+      </div>
+      <Scrollable label={label}>{children}</Scrollable>
     </div>
   );
 }

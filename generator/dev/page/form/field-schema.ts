@@ -402,7 +402,7 @@ export function typeText(fields: Fields, schema: Schema, level = 0): string {
           .map((each) => (typeof each === "string" ? JSON.stringify(each) : choiceText(each)))
           .join(" | ");
       case "union":
-        return field.branches.map(inner).join(" | ");
+        return field.branches.map(inner).join(level === 0 ? "\n| " : " | ");
       case "list": {
         if (field.places.length > 0) return `[${field.places.map(inner).join(", ")}]`;
         const item = inner(field.item);
