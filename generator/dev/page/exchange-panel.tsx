@@ -3,7 +3,7 @@
 import type { BytesView, ExchangeReport, HashView, SignatureView } from "../page-server/page-api.js";
 import { msText } from "./history.js";
 import { logLines } from "./store.js";
-import { Box, Copy, Scrollable, Text } from "./text-box.js";
+import { Box, Copy, Text } from "./text-box.js";
 
 interface PanelProps {
   readonly report: ExchangeReport | undefined;
@@ -137,8 +137,11 @@ function InputHash({ hash: { hash, bodyHash, ports } }: { readonly hash: HashVie
       </h3>
       <p class="hex">{hash}</p>
       {bodyHash !== hash && <p class="problem">The hash of the values in the body differs: {bodyHash}</p>}
-      <p class="hint">SHA-256 of a domain prefix and, for each port in order, the SHA-256 of the text of each value:</p>
-      <Scrollable label="Hashed values">
+      <Box
+        label="Hashed values"
+        copied={JSON.stringify(ports, null, 2)}
+        caption="SHA-256 of a domain prefix and, for each port in order, the SHA-256 of the text of each value"
+      >
         <table>
           <thead>
             <tr>
@@ -159,7 +162,7 @@ function InputHash({ hash: { hash, bodyHash, ports } }: { readonly hash: HashVie
             )}
           </tbody>
         </table>
-      </Scrollable>
+      </Box>
     </>
   );
 }

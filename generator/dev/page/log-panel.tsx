@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { logLines, shown, state } from "./store.js";
-import { Copy, Scrollable } from "./text-box.js";
+import { Box } from "./text-box.js";
 
 const filter = signal("");
 const wantsAll = signal(false);
@@ -41,10 +41,9 @@ export function LogPanel() {
         <span class="hint" role="status">
           {lines.length} {lines.length === 1 ? "line" : "lines"}
         </span>
-        <Copy text={lines.map(({ text }) => text).join("\n")} label="log" />
       </p>
       {state.value.source === "remote" && <p class="hint">The log of a remote server is not available on this page.</p>}
-      <Scrollable label="Server log">
+      <Box label="Server log" copied={lines.map(({ text }) => text).join("\n")}>
         <pre>
           {lines.map(({ text, alarms }, i) => (
             <span key={i} class={alarms ? "bad" : ""}>
@@ -53,7 +52,7 @@ export function LogPanel() {
             </span>
           ))}
         </pre>
-      </Scrollable>
+      </Box>
     </>
   );
 }

@@ -34,15 +34,6 @@ async function copy(text: string): Promise<boolean> {
   }
 }
 
-export function Scrollable({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: without it the keyboard cannot scroll it (WCAG 2.1.1)
-    <section class="scroll" tabIndex={0} aria-label={label}>
-      {children}
-    </section>
-  );
-}
-
 interface TextProps {
   readonly label: string;
   readonly text: string;
@@ -73,7 +64,10 @@ export function Box({ label, copied, caption, children }: BoxProps) {
         <span>{caption}</span>
         <Copy text={copied} label={label} />
       </div>
-      <Scrollable label={label}>{children}</Scrollable>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: without it the keyboard cannot scroll it (WCAG 2.1.1) */}
+      <section class="scroll" tabIndex={0} aria-label={label}>
+        {children}
+      </section>
     </div>
   );
 }

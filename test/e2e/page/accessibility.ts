@@ -1,4 +1,4 @@
-/** Findings of axe-core, in the looks that are tested. */
+/** Findings of axe-core, at the widths that are tested. */
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -6,13 +6,19 @@ import type { Page } from "playwright-core";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Findings of axe-core that are serious or worse. */
+/** Findings of axe-core that are serious or worse, in light and dark. */
 export async function findings(page: Page): Promise<string[]> {
   await page.evaluate(axe);
-  const { violations } = await page.evaluate<AxeResults>("axe.run()");
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`);
+  const found: string[] = [];
+  for (const colorScheme of ["dark", "light"] as const) {
+    await page.emulateMedia({ colorScheme });
+    const { violations } = await page.evaluate<AxeResults>("axe.run()");
+    for (const { id, impact, nodes } of violations) {
+      if (impact !== "serious" && impact !== "critical") continue;
+      found.push(`${colorScheme}: ${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`);
+    }
+  }
+  return found;
 }
 
 /** Shows what is folded. */
@@ -28,10 +34,5 @@ interface AxeResults {
   }[];
 }
 
-/** The layouts of the page, from one column to three; light and dark. */
-export const LOOKS = [
-  { colorScheme: "light", width: 1600 },
-  { colorScheme: "dark", width: 1280 },
-  { colorScheme: "light", width: 900 },
-  { colorScheme: "dark", width: 400 },
-] as const;
+/** Widths of the layouts of the page, from one column to three. */
+export const WIDTHS = [400, 900, 1600];

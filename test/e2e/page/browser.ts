@@ -55,13 +55,12 @@ export async function openPage(
   return { page, foreign, faults };
 }
 
-/** Acts, and waits for the answer of the call that this makes: its status and verdict. */
+/** Acts, and waits until the page shows the answer of the call that this makes: its status and verdict. */
 export async function answerTo(page: Page, act: () => Promise<void>): Promise<string> {
-  const shown = page.locator("[data-id]");
-  const before = (await shown.count()) === 0 ? "" : await shown.getAttribute("data-id");
+  const answered = page.waitForResponse((response) => response.url().endsWith("/api/call"));
   await act();
-  await page.locator(`[data-id]:not([data-id="${before}"])`).waitFor();
-  return shown.innerText();
+  const { id } = (await (await answered).json()) as { readonly id: string };
+  return page.locator(`[data-id="${id}"]`).innerText();
 }
 
 /** Chooses a check of the protocol. */

@@ -8,7 +8,7 @@ import { readReceipt } from "svc-runtime/leader";
 import { CliProcess } from "../../generator/cli-process.js";
 import { ToolProject } from "../../generator/project.js";
 import { until } from "../../runtime/tools.js";
-import { findings, LOOKS, unfold } from "./accessibility.js";
+import { findings, unfold, WIDTHS } from "./accessibility.js";
 import { answerTo, chooseCheck, type OpenPage, openPage, WITHOUT_CHROMIUM } from "./browser.js";
 import { EVERY_KIND, SLOW } from "./tools.js";
 
@@ -52,6 +52,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
 
   test("shows the tools with their health, ports and limits", async () => {
     await page.getByText("✓ health 200").waitFor();
+    assert.deepEqual(await findings(page), [], "without a call");
     await page.getByText("✗ 503").waitFor();
     await choose("Contract");
     assert.match(await page.locator("#view-panel").innerText(), /tags\s+string\[\]\s+many: 1 to 256 values\s+place\s+/);
@@ -211,12 +212,14 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     assert.match(await calling("Call signed"), /200 nothing .*\s+✓ Signature/);
     await field("text").fill("fail");
     assert.match(await calling("Call signed"), /200 _err_eval .*\s+✓ Signature/);
+    assert.deepEqual(await findings(page), []);
     await field("text").fill("throw");
     assert.match(await calling("Call signed"), /500 The tool threw an error tool_invocation_failed/);
     const thrown = await page.locator(".thrown").innerText();
     const line = EVERY_KIND.split("\n").findIndex((each) => each.includes("thrown on purpose")) + 1;
     assert.match(thrown, new RegExp(`^Error: thrown on purpose src/kinds\\.ts:${line}:\\d+`));
     assert.match(thrown, new RegExp(`> ${line} \\|.*throw new Error`));
+    assert.deepEqual(await findings(page), []);
     await press("Sample input");
   });
 
@@ -277,7 +280,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
   test("the history survives a reload, and restores a call with its input", async () => {
     const first = page.locator(".history button").last();
     assert.match(await first.innerText(), /200 ok\s+[\d.]+ ms\s+kinds@1/);
-    await answerTo(page, () => first.click());
+    await first.click();
     await until(async () => (await page.locator("[id='field:text']").inputValue()) === "text", "the input is restored");
     assert.match(await checking("Exact retry"), /✓ Exact retry/, "of a call before the reload");
   });
@@ -289,14 +292,13 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
   });
 
   test("axe-core finds nothing serious in a form of every kind and its report", async () => {
-    for (const look of LOOKS) {
-      const other = await openPage(page.url(), look);
-      await other.page.getByRole("button", { name: "Call signed" }).click();
-      await other.page.getByRole("region", { name: "Result" }).waitFor();
+    for (const width of WIDTHS) {
+      const other = await openPage(page.url(), { width });
+      await answerTo(other.page, () => other.page.getByRole("button", { name: "Call signed" }).click());
       for (const tab of ["JSON", "Signatures", "Form", "Log", "Exchange"]) {
         await other.page.getByRole("tab", { name: tab, exact: true }).click();
         await unfold(other.page);
-        assert.deepEqual(await findings(other.page), [], `${look.width} px, ${tab}`);
+        assert.deepEqual(await findings(other.page), [], `${width} px, ${tab}`);
       }
       await other.page.getByRole("button", { name: "Checks" }).click();
       assert.deepEqual(await findings(other.page), []);

@@ -7,7 +7,7 @@ import type { Page } from "playwright-core";
 import { CliProcess } from "../../generator/cli-process.js";
 import { ToolProject } from "../../generator/project.js";
 import { until } from "../../runtime/tools.js";
-import { findings, LOOKS, unfold } from "./accessibility.js";
+import { findings, unfold, WIDTHS } from "./accessibility.js";
 import { answerTo, chooseCheck, type OpenPage, openPage, WITHOUT_CHROMIUM } from "./browser.js";
 import { HOSTILE, hostileServer } from "./hostile.js";
 
@@ -86,8 +86,8 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
     const text = await overlay.innerText();
     assert.match(text, /1 error; the last good build keeps serving/);
     assert.match(text, /override async invoke\(input: Input\)/, "the frame");
-    for (const look of LOOKS) {
-      const other = await openPage(url, look);
+    for (const width of WIDTHS) {
+      const other = await openPage(url, { width });
       await other.page.getByRole("alert", { name: "Errors" }).waitFor();
       assert.deepEqual(await findings(other.page), []);
       await other.page.context().close();
@@ -126,8 +126,8 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
       await page.getByRole("region", { name: "Metadata document" }).innerText(),
       /"fqn": "xyz.page.quote@1"/,
     );
-    for (const look of LOOKS) {
-      const other = await openPage(url, look);
+    for (const width of WIDTHS) {
+      const other = await openPage(url, { width });
       await other.page.getByRole("tab", { name: "Contract" }).click();
       await other.page.getByText("Breaking change: existing callers").waitFor();
       assert.deepEqual(await findings(other.page), []);
@@ -167,8 +167,7 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
     await tabTo("Add item to words");
     await keyboard.press("Space");
     await tabTo("Call unsigned");
-    await keyboard.press("Enter");
-    await other.page.locator(".status").getByText("200 ok").waitFor();
+    assert.match(await answerTo(other.page, () => keyboard.press("Enter")), /^200 ok/);
     await tabTo("Checks");
     await keyboard.press("Enter");
     await tabTo("Exact retry");
@@ -190,10 +189,7 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
   test("at every width nothing overflows and the call button is visible", async () => {
     for (const width of [360, 400, 900, 1280, 1600]) {
       const other = await openPage(url, { width });
-      const answer = other.page.getByRole("region", { name: "Result" });
-      await other.page.getByRole("button", { name: "Call unsigned" }).click();
-      await answer.waitFor();
-      // The region may still show the call of the width before.
+      await answerTo(other.page, () => other.page.getByRole("button", { name: "Call unsigned" }).click());
       if (width < 900) {
         const title = other.page.locator("#request-title");
         await until(async () => ((await title.boundingBox())?.y ?? 0) < 0, "the page goes to the answer");
@@ -214,19 +210,25 @@ describe("the page of an unsigned project", { skip: WITHOUT_CHROMIUM, timeout: 2
   });
 });
 
-test("an open page reconnects after a restart", { skip: WITHOUT_CHROMIUM, timeout: 240_000 }, async () => {
-  const project = new ToolProject({ "src/quote.ts": quote(GOOD) });
+test("an open page offers a first tool, and reconnects after a restart", {
+  skip: WITHOUT_CHROMIUM,
+  timeout: 240_000,
+}, async () => {
+  const project = new ToolProject({ "src/none.ts": "export {};" });
   const start = async () => {
     const dev = new CliProcess(project.root, ["dev", "--json"]);
     const { url } = await dev.event<{ readonly url: string }>("page");
-    await dev.event("serving");
     return { dev, url: new URL(url) };
   };
   const first = await start();
   const { page } = await openPage(first.url.href);
+  const offered = await page.getByRole("region", { name: "First tool" }).innerText();
+  assert.deepEqual(await findings(page), []);
+  project.write({ "src/hello.ts": offered });
   await answerTo(page, () => page.getByRole("button", { name: "Call unsigned" }).click());
   await first.dev.interrupt();
   await page.getByText("disconnected from svc-gen dev").waitFor();
+  assert.deepEqual(await findings(page), []);
   const second = await start();
   assert.equal(second.url.pathname, first.url.pathname);
   // Another process may have taken the port meanwhile; then the system chooses one.
@@ -240,10 +242,10 @@ test("an open page reconnects after a restart", { skip: WITHOUT_CHROMIUM, timeou
 });
 
 describe("hostile strings", { skip: WITHOUT_CHROMIUM, timeout: 240_000 }, () => {
-  for (const look of LOOKS) {
-    test(`are text, never markup; axe-core finds nothing serious: ${look.colorScheme}, ${look.width} px`, async () => {
+  for (const width of WIDTHS) {
+    test(`are text, never markup; axe-core finds nothing serious at ${width} px`, async () => {
       const url = await hostileServer();
-      const { page, foreign, faults } = await openPage(url, look);
+      const { page, foreign, faults } = await openPage(url, { width });
       await page.getByRole("button", { name: "Call unsigned" }).click();
       await page.getByRole("region", { name: "Result" }).waitFor();
       await unfold(page);
