@@ -1,4 +1,4 @@
-/** docs/testing.md and docs/client.md are true: their code is compiled and run, with the tool of the guide. */
+/** docs/testing.md, docs/client.md and the first steps of docs/replicas.md are true: their code is compiled and run, with the tool of the guide. */
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
@@ -10,6 +10,10 @@ import { createHarness, Harness, type HarnessOptions } from "svc-runtime/testing
 import { ToolProject } from "../generator/project.js";
 import { GUIDE_FILES } from "../guide.js";
 import { REPOSITORY } from "../repository.js";
+import { until } from "../runtime/tools.js";
+import { atEnd } from "../teardown.js";
+import { leasePort } from "./process.js";
+import { withRedis } from "./redis/installed.js";
 
 const page = (path: string) => readFileSync(join(REPOSITORY, path), "utf8");
 
@@ -126,6 +130,37 @@ test("compiled: the tests without tsx, and the typed client of docs/client.md", 
   remote.write(Object.fromEntries(files));
   assert.deepEqual(run(remote, `node ${tsc}`).stdout, "");
   assert.deepEqual(await spawned(remote, ["dist/typed.js"]), [0, "43n\n"]);
+});
+
+test("docs/replicas.md: two replicas on one host, and a call that is repeated at the other", withRedis(), async () => {
+  const text = page("docs/replicas.md");
+  const ports = new Map([
+    ["6379", await leasePort()],
+    ["8081", await leasePort()],
+    ["8082", await leasePort()],
+  ]);
+  const here = (from: string) => from.replace(/\b(?:6379|808[12])\b/g, (port) => String(ports.get(port)));
+  const block = (info: string) =>
+    new RegExp(`^\`\`\`${info}\n([\\s\\S]*?)^\`\`\`$`, "m").exec(text)?.[1] ?? assert.fail(info);
+  const files = Object.entries(filesOf(text)).map(([path, content]) => [path, here(content)]);
+  const project = projectWith({ ...Object.fromEntries(files), "config.json": GUIDE_FILES["config.json"] ?? "" });
+  project.build();
+  const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
+  const start = here(block("sh replicas")).replace("npm run build", `node ${tsc}`);
+  const shell = spawn("bash", ["-euc", `${start}wait`], {
+    cwd: project.root,
+    detached: true,
+    env: { ...process.env, SVC_REPLAY_REDIS_GRACE_MS: "300" },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  atEnd(() => shell.pid !== undefined && process.kill(-shell.pid, "SIGKILL"));
+  let log = "";
+  shell.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+    log += chunk;
+  });
+  await until(() => log.match(/"msg":"serving"/g)?.length === 2, "both servers serve");
+  const { stdout, stderr } = run(project, block("sh repeat"));
+  assert.equal(stdout, block("text repeat"), stderr);
 });
 
 /** Exit code and output of a program. It must not block this process, which has the server. */
