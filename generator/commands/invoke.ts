@@ -100,7 +100,9 @@ standard error. Exit 1 if there is no result, or if the result is _err_eval.`,
         throw new UsageError("--receipt expects --tool-key HEX: a receipt proves that this key signed the result");
       }
       const secrets = { given, env: call.env, ask: call.ask };
-      const report = await callTool({ url: target.url, input: bytes, secrets, client, signed, replay, ...timeoutMs });
+      const warn = (message: string) => call.complain(`svc-gen: warning: ${message}\n`);
+      const request = { url: target.url, input: bytes, secrets, client, signed, replay, warn, ...timeoutMs };
+      const report = await callTool(request);
       print(report, call);
       if (file !== undefined) writeReceipt(resolve(call.cwd, file), report.receipt(withInputs));
       const isSame = report.replay === undefined || report.replay.same;

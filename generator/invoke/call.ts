@@ -14,6 +14,7 @@ import { inputOf } from "./input.js";
 import { openPorts } from "./receipt-file.js";
 import { resultText } from "./result-text.js";
 import { type SecretSources, withSecrets } from "./secrets.js";
+import { undeclaredMembers } from "./undeclared.js";
 
 export interface CallRequest {
   readonly url: string;
@@ -24,6 +25,8 @@ export interface CallRequest {
   readonly signed: boolean;
   readonly replay: boolean;
   readonly timeoutMs?: number;
+  /** Gets a message about a part of the input that the tool ignores, before the call. */
+  readonly warn: (message: string) => void;
 }
 
 export interface CallReport {
@@ -52,6 +55,7 @@ export async function callTool(request: CallRequest): Promise<CallReport> {
   try {
     const { inputPorts } = client.ports;
     const given = inputOf(request.input, inputPorts);
+    for (const each of undeclaredMembers(request.input, client.metadata.inputSchema)) request.warn(each);
     const input = await withSecrets(given, inputPorts, client.metadata.inputSchema, request.secrets);
     if (!request.signed) {
       const { value, milliseconds } = await timed(() => client.invokeUnsigned(input, options));

@@ -1,6 +1,6 @@
 /** Input of a call. Every value is kept as text, so that integers and decimals stay exact. */
 
-import { JsonError, MAX_VALUES, membersByName, parseJson } from "svc-runtime/internal/generator";
+import { JsonError, lineColumn, MAX_VALUES, membersByName, parseJson } from "svc-runtime/internal/generator";
 import type { PortShape } from "svc-runtime/leader";
 import { unknownName } from "../cli/arguments.js";
 import { CommandError } from "../cli/command.js";
@@ -53,11 +53,22 @@ function parsed(bytes: Uint8Array): ReturnType<typeof parseJson> {
     return parseJson(bytes);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    throw new CommandError(
-      `the input is not JSON: ${error.message}`,
-      "quote the JSON for the shell, or write it to a file and pass @input.json",
-    );
+    const { reason, offset } = error;
+    const { line, column } = lineColumn(bytes, offset);
+    const place = line === 1 ? error.message : `${reason} at line ${line}, column ${column}`;
+    throw new CommandError(`the input is not JSON: ${place}`, remedyOf(Buffer.from(bytes).toString("latin1"), offset));
   }
+}
+
+/** What to do about a text that is not JSON: a name for the usual slip at this position. */
+function remedyOf(text: string, offset: number): string {
+  const next = text[offset] ?? "";
+  if (/,\s*$/.test(text.slice(0, offset)) && /[\]}]/.test(next)) return `remove the comma before ${next}`;
+  if (next === "'")
+    return `write names and texts in double quotes, and the whole input in single quotes: '{"name":"text"}'`;
+  if (next === "/") return "remove the comment: JSON has none";
+  if (next === "") return "the end is missing: close every quote, bracket and brace";
+  return "quote the JSON for the shell, or write it to a file and pass @input.json";
 }
 
 function nameList(ports: readonly PortShape[]): string {

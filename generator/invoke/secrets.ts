@@ -65,7 +65,12 @@ export function readSecret(given: string, env: SecretSources["env"]) {
   const secret = (): string => {
     const text = env[variable];
     if (text !== undefined) return text;
-    throw new UsageError(`--secret ${name} expects the name of an environment variable that is set`);
+    // Another text may be the secret itself.
+    throw new UsageError(
+      /^[A-Z]{1,15}(?:_[A-Z0-9]{1,15})*$/.test(variable)
+        ? `--secret ${name}: the environment variable ${variable} is not set: export it first`
+        : `--secret ${name} expects the name of an environment variable that is set, such as API_KEY`,
+    );
   };
   return { name, secret };
 }

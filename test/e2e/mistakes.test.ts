@@ -154,6 +154,10 @@ const CLASSES: readonly Mistake[] = [
     "`path()` without `static`",
     svcGen({ files: { "src/tool.ts": toolWith().replace("static override path", "path") } }),
   ],
+  [
+    "`invoke()` with `static`",
+    svcGen({ files: { "src/tool.ts": toolWith().replace("override async", "static async") } }),
+  ],
   ['`timeout()` returns `"5s"`', tool({ more: 'static override timeout() { return "5s" as never; }' })],
   ["`timeout()` returns `5` for five seconds", tool({ more: "static override timeout() { return 5; }" })],
   [
@@ -321,6 +325,8 @@ const CALLS: readonly Mistake[] = [
   ],
   ["a list of 257 items", invoke(unsigned, inputWith({ tags: Array(257).fill("y") }))],
   ["`{'a':1,…}`: single quotes", invoke(unsigned, "{'a':1}")],
+  ['`{"a":1,}`: a comma before the closing brace', invoke(unsigned, '{"a":1,}')],
+  ['`{"a":1.0,…}` for an integer', invoke(unsigned, inputWith({}).replace('"a":1', '"a":1.0'))],
   [
     "`--leader-key` without `--signed`",
     async () => {

@@ -254,7 +254,7 @@ export class ${name} extends SvcTool<{ a: string }, "done"> {
         'SVC118 6:38 not a timeout: expected milliseconds as a number, got the text "2.5 min"; write 150000',
         "SVC118 6:38 not a timeout: Infinity is out of range or not an integer",
         "SVC113 6:10 the value cannot be read without running code: it is a property, not a method",
-        "SVC116 6:40 not an environment variable with a description: expected an object of names and descriptions, got an array",
+        "SVC116 6:40 a variable is not declared as its name and a description: expected an object of names and descriptions, got an array",
       ],
     );
   });

@@ -344,6 +344,44 @@ describe("invoke", () => {
     assert.deepEqual((await reportOf(plain)).result, { ok: { n: { stored: blobId } } });
   });
 
+  it("an input that is not JSON, and undeclared members: the place and the remedy are printed", async () => {
+    const times = '{"times":{"type":"integer"}}';
+    const ports = {
+      value: `{"anyOf":[{"type":"null"},{"type":"object","properties":${times}}]}`,
+      closed: `{"type":"object","properties":${times},"additionalProperties":false}`,
+      open: `{"type":"object","properties":${times},"additionalProperties":{}}`,
+      many: '{"type":"array","items":{"$ref":"#/$defs/Item"}}',
+    };
+    const schema = Object.entries(ports).map(([name, each]) => `"${name}":${each}`);
+    const input = `{"type":"object","properties":{${schema}},"$defs":{"Item":{"properties":${times}}}}`;
+    answer = (response) => {
+      if (response.req.method === "GET") {
+        response.end(document.replace('{"type":"object","properties":{"value":{}}}', input));
+      } else response.writeHead(422).end('{"error":"input_deserialization_error"}');
+    };
+    const ignored = (place: string, hint = "did you mean times\\?", effect = "ignores") =>
+      new RegExp(
+        `^svc-gen: warning: "${place}": the tool does not declare this member and ${effect} it; ${hint}$`,
+        "m",
+      );
+    const rows: readonly (readonly [input: string, message: RegExp])[] = [
+      ['{"value":{"tims":1}}', ignored("value\\.tims")],
+      ['{"value":{"count":1}}', ignored("value\\.count", "declared here: times")],
+      ['{"closed":{"tims":1}}', ignored("closed\\.tims", undefined, "refuses")],
+      ['{"many":[{"times":1},{"time":1}]}', ignored("many\\[\\]\\.time")],
+      ['{"open":{"tims":1},"value":null}', /^(?!svc-gen: warning)/],
+      ['{"value":1,}', /in double quotes at byte 11 \(remove the comma before \}\)/],
+      ['{"value":[1,\n]}', /at line 2, column 1 \(remove the comma before \]\)/],
+      ["{'value':1}", /at byte 1 \(write names and texts in double quotes, and the whole input in single quotes/],
+      ['{"value":1 // one\n}', /at byte 11 \(remove the comment: JSON has none\)/],
+      ['{"value":"1', /\(the end is missing: close every quote, bracket and brace\)/],
+      ["{value:1}", /\(quote the JSON for the shell, or write it to a file and pass @input.json\)/],
+    ];
+    for (const [given, message] of rows) {
+      assert.match((await svcGenIn(keys, ["invoke", `${plain}/tool`, given])).err, message, given);
+    }
+  });
+
   it("--secret: a value from a variable, otherwise from a prompt; it appears in no output and no log", async () => {
     const secret = '{"type":"string","format":"password","writeOnly":true}';
     const keyed = countingTool({
@@ -376,7 +414,8 @@ describe("invoke", () => {
     const faults: readonly [given: readonly string[], code: number, message: RegExp, input?: string][] = [
       [[], 1, /the secret apiKey is missing from the input \(pass --secret apiKey=VARIABLE/],
       [["--secret", "canary"], 2, /--secret expects PORT=VARIABLE/],
-      [["--secret", "apiKey=canary-4"], 2, /--secret apiKey expects the name of an environment variable/],
+      [["--secret", "apiKey=canary-4"], 2, /--secret apiKey expects the name of an environment variable that is set/],
+      [["--secret", "apiKey=UNSET_KEY"], 2, /--secret apiKey: the environment variable UNSET_KEY is not set/],
       [["--secret", "apiKy=KEY"], 2, /unknown input port "apiKy"; did you mean apiKey\?/],
       [["--secret", "apiKey=KEY"], 2, /the input already contains apiKey/, '{"apiKey":"x","plain":1}'],
     ];

@@ -53,7 +53,7 @@ const CASES: readonly (readonly [name: string, json: string, details: string])[]
   ["number", "0", "number: expected a number of at least 1, got a smaller one"],
   ["number", "5", "number: expected a number below 5, got a larger one"],
   ["third", "4", "third: expected a multiple of 3, got another number"],
-  ["third", "1.5", "third: expected an integer within +/-(2^53-1), got a number that is not an integer"],
+  ["third", "1.5", "third: expected an integer within +/-(2^53-1), got a number with a point or exponent, such as 1.0"],
   ["exact", "8", "exact: expected an integer of at least 10, got a smaller one"],
   ["exact", "9007199254740994", "exact: expected an integer of at most 9007199254740993, got a larger one"],
   ["exact", "11", "exact: expected a multiple of 2, got another number"],

@@ -204,6 +204,14 @@ test("server-options.ts next to the generated folder is passed to bootstrap, and
       'export const options = {\n  maxConnections: "5",\n};',
       "2:3 maxConnections: expected number | undefined, got string",
     ],
+    [
+      "export const options = { load: { tools: {}, limts: {} } };",
+      '1:45 unknown option "load.limts"; did you mean limits?',
+    ],
+    [
+      "export const options = { load: { memory: 1 } };",
+      '1:34 unknown option "load.memory"; expected one of limits, tools, rateLimit',
+    ],
     ["export const options = 5;", "1:14 options has the type 5"],
   ]) {
     optionsFile(text ?? "");

@@ -564,7 +564,7 @@ test("a default or example that does not fit the type is reported at the tag", (
       'b 9 @example "2020-02-30T00:00:00Z": expected an RFC 3339 date-time with an offset, such as 2026-01-31T12:00:00Z, got a string',
       "c 4 @example {}: a: expected a value, got nothing",
       'c 11 @example {"a": 1, "b": {"a": "x"}}: b.a: expected a number, got a string',
-      "d 13 @example 1.5: expected an integer, got a number that is not an integer",
+      "d 13 @example 1.5: expected an integer, got a number with a point or exponent, such as 1.0",
       "e 15 @default null: expected a string, got null",
       "f 2 @default 12: expected a number of at most 10, got a larger one",
       "f 17 @example 11: expected a number of at most 10, got a larger one",

@@ -109,7 +109,12 @@ export const VALUES: readonly [codec: Codec, fits: string, refused: string, comp
     "-1",
     "expected an uint64 integer, got an integer outside its range",
   ],
-  [{ kind: "bigint" }, "9007199254740993", "1.0", "expected an integer, got a number that is not an integer"],
+  [
+    { kind: "bigint" },
+    "9007199254740993",
+    "1.0",
+    "expected an integer, got a number with a point or exponent, such as 1.0",
+  ],
   [{ kind: "number" }, "-1.5", "9007199254740993", "expected a number within +/-(2^53-1), got an integer beyond it"],
   [
     { kind: "date" },

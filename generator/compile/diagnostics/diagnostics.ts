@@ -52,12 +52,12 @@ export const CODES = {
   ),
   SVC103: error(
     "svc-runtime is not found",
-    "npm install svc-runtime; with yarn, set nodeLinker: node-modules in .yarnrc.yml",
+    "run npm install svc-runtime; with yarn, set nodeLinker: node-modules in .yarnrc.yml",
     "A class is a tool if it extends SvcTool of the package svc-runtime, so the compiler must be able to find that package.",
   ),
   SVC104: note(
     "svc-gen does not know this option of tsconfig.json, or its value",
-    "nothing, if the project's own tsc accepts the option; otherwise correct it",
+    "correct the option, unless the project's own tsc accepts it",
     "svc-gen contains TypeScript 6.0 and reads every project with it. It ignores options and values of newer versions.",
   ),
   SVC105: error(
@@ -67,7 +67,7 @@ export const CODES = {
   ),
   SVC106: note(
     "the tool is removed from meta.json",
-    "nothing, if you deleted the tool or changed its fqn(); otherwise restore its class. Calls to the old name will get 404",
+    "restore its class, unless you deleted the tool or changed its fqn(): calls to the old name will get 404",
     "meta.json had this tool, but no class of the project has this FQN now.",
   ),
   SVC107: error(
@@ -116,9 +116,9 @@ export const CODES = {
     "People choose a tool by its description, and the network does not register a tool without one.",
   ),
   SVC116: error(
-    "not an environment variable with a description",
-    "write a name such as RATES_TOKEN (RATES_TOKEN? if it is optional) and a description of its use",
-    "A server does not start while a required variable is missing, and prints its description.",
+    "a variable is not declared as its name and a description",
+    'write: static override variables() { return { RATES_TOKEN: "token of the rates service" }; } and add ? to the name if the variable is optional',
+    "variables() lists the environment variables that the tool reads. A server does not start while a required one is missing, and prints its description.",
   ),
   SVC117: note(
     "a tool with this timeout cannot be registered",
@@ -252,8 +252,8 @@ export const CODES = {
   ),
   SVC143: error(
     "a promise cannot be sent as JSON",
-    "use the type that the promise resolves to; invoke itself may be async",
-    "Inputs and results are complete values.",
+    "write the type of the resolved value: string, not Promise<string>. Only the return type of invoke() is a promise, and await gets the value",
+    "A call sends finished values. A promise is still being computed, so it has no text.",
   ),
   SVC144: error(
     "this type is not supported",
@@ -266,9 +266,9 @@ export const CODES = {
     "The first member of the union that fits the text is chosen: a string in the form of a date becomes a Date, base64 text becomes bytes, an integer becomes a bigint. Of object types that fit a value, the one that omits the fewest members of the value is chosen, and members that only another one declares are omitted.",
   ),
   SVC146: error(
-    "a template literal type with this placeholder is not supported",
-    "use string, number, bigint, boolean or literals as placeholders, or a string with @pattern",
-    "The schema expresses a template literal as a regular expression, and this placeholder has none.",
+    "this part of a template literal type cannot be checked",
+    "put only string, number, bigint, boolean or a union of literals between ${ and }; or declare a string with the tag @pattern",
+    "svc-gen publishes a type such as `id-${number}` as the regular expression ^id-…$. The type between ${ and } has no regular expression.",
   ),
   SVC147: error(
     "this JSDoc comment is not attached to a declaration",
@@ -437,7 +437,7 @@ export const CODES = {
   ),
   SVC182: note(
     "this type is nested too deeply for the second generator",
-    "nothing: the schema compiles in ajv; only the comparison of svc-gen --check is left out for this type",
+    "continue, or nest the type less deeply: the schema is valid; svc-gen --check only skips one comparison for this type",
     "svc-gen --check also generates every schema with typescript-json-schema and compares both. That library is recursive and exceeds the stack at about 200 nested types.",
   ),
   SVC190: note(
@@ -452,7 +452,7 @@ export const CODES = {
   ),
   SVC192: note(
     "Node does not resolve this import",
-    "write the relative path of the compiled file, with its extension; nothing, if a bundler builds the server",
+    "write the relative path of the compiled file, with its extension, unless a bundler builds the server",
     "In ES modules Node resolves relative imports by their exact file name, and it does not know the paths of tsconfig.json, which tsc does not rewrite. A server that tsc has built ends at its start with ERR_MODULE_NOT_FOUND.",
   ),
   SVC193: note(
@@ -482,7 +482,7 @@ export const CODES = {
   ),
   SVC197: note(
     "some regular expression engines do not compile this pattern",
-    "nothing, if all callers use JavaScript, Java or .NET; otherwise write the pattern without this syntax",
+    "write the pattern without this syntax, unless all callers use JavaScript, Java or .NET",
     "Callers in other languages read the pattern from the published schema. The server checks it with JavaScript's engine.",
   ),
   SVC199: warning(
@@ -492,7 +492,7 @@ export const CODES = {
   ),
   SVC200: note(
     "the index signature of the input is ignored",
-    "nothing, if callers send only the declared members; otherwise declare a member of the type Record<string, T>",
+    "declare a member of the type Record<string, T> for further names, or remove the index signature",
     "The input ports of a tool are the declared members of its Input, and a signed call has no other ports.",
   ),
   SVC201: error(

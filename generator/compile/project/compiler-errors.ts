@@ -39,7 +39,7 @@ export function compilerErrors(
     const isError = isSyntax || AGREED.has(each.code) || each.file === undefined || reach(each.file, each.start ?? 0);
     const hint = isError
       ? HINTS.get(each.code)
-      : `nothing, if tsc ${installed?.version} of this project accepts this; svc-gen reads the project with TypeScript ${ts.version}`;
+      : `run tsc: svc-gen reads the project with TypeScript ${ts.version}; if tsc ${installed?.version} of the project accepts this, no change is needed`;
     const common = {
       code: `TS${each.code}`,
       severity: isError ? "error" : "note",
@@ -52,9 +52,10 @@ export function compilerErrors(
 
 /**
  * Codes that are errors in every supported TypeScript: `await` outside an async function, a relative import without
- * extension.
+ * extension, an unknown member of an object literal, an abstract member that is not implemented, and `override` without
+ * a member of that name in the base class.
  */
-const AGREED: ReadonlySet<number> = new Set([1308, 2834, 2835]);
+const AGREED: ReadonlySet<number> = new Set([1308, 2353, 2515, 2561, 2654, 2834, 2835, 4113, 4117]);
 
 /** Hints for TypeScript errors that the configuration causes. */
 const HINTS: ReadonlyMap<number, string> = new Map([

@@ -101,13 +101,15 @@ export function checkKinds(program: Program, node: ClassNode, statics: Type, nam
   const instance = node.getSymbolOrThrow().getDeclaredType();
   const never = [
     ...STATIC_METHODS.filter((key) => overrideOf(program, statics, key) === undefined).map((key) => {
-      return { key, found: methodOf(program, instance, key), detail: "it is not static" };
+      return { key, found: methodOf(program, instance, key), detail: "it is not static", hint: "declare it as static" };
     }),
-    ...INSTANCE_METHODS.map((key) => ({ key, found: methodOf(program, statics, key), detail: "it is static" })),
+    ...INSTANCE_METHODS.map((key) => {
+      return { key, found: methodOf(program, statics, key), detail: "it is static", hint: "remove the word static" };
+    }),
     ...[statics, instance].flatMap((type) => misspelt(program, type, [...STATIC_METHODS, ...INSTANCE_METHODS])),
   ];
-  for (const { key, found, detail } of never) {
-    if (found !== undefined) report("SVC128", nameNode(found), `${name}.${key}()`, detail);
+  for (const { key, found, detail, hint } of never) {
+    if (found !== undefined) report("SVC128", nameNode(found), `${name}.${key}()`, detail, `${hint}; ${OWN_METHOD}`);
   }
 }
 
@@ -125,9 +127,11 @@ export function misspelt(program: Program, type: Type, names: readonly string[])
     const use = new RegExp(`\\.${word}(?![\\w$])|["']${word}["']|[{,]\\s*${word}\\s*[,}:=]`);
     const files = program.program.getSourceFiles().filter((file) => !program.isForeign(file));
     if (files.some(({ text }) => use.test(text)) || matchesOutside(program, use)) return [];
-    return [{ key, found, detail: `SvcTool has ${meant}()` }];
+    return [{ key, found, detail: `SvcTool has ${meant}()`, hint: `rename it to ${meant}` }];
   });
 }
+
+const OWN_METHOD = "if the method is your own, rename it or make it private";
 
 /** Shorter names, such as `now`, resemble `new` only by chance. */
 const MIN_MISSPELT_LENGTH = 4;

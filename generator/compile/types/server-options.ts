@@ -45,25 +45,48 @@ function problemOf(program: Program, source: SourceFile): Problem | undefined {
   if (declared === undefined) return undefined;
   const type = exported.getTypeAtLocation(source);
   const wanted = declared.getTypeAtLocation(source);
-  const node = nodeOf(exported, source) ?? source;
-  for (const member of type.isObject() || type.isIntersection() ? type.getProperties() : []) {
-    const name = member.getName();
-    const option = wanted.getProperty(name);
-    const at = nodeOf(member, source) ?? node;
+  const node = nodeOf(exported.compilerSymbol, program, source) ?? source;
+  const problem = memberProblem(program, source, node, type.compilerType, wanted.compilerType);
+  if (problem !== undefined) return problem;
+  if (type.isAssignableTo(wanted)) return undefined;
+  return { node, detail: `${EXPORT} has the type ${checker.typeToString(type.compilerType)}` };
+}
+
+/** First member that the options do not have, or that has another type; also inside object literals. */
+function memberProblem(
+  program: Program,
+  source: SourceFile,
+  node: Node,
+  type: ts.Type,
+  wanted: ts.Type,
+  prefix = "",
+): Problem | undefined {
+  const { checker } = program;
+  for (const member of type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection) ? type.getProperties() : []) {
+    const option = wanted.getProperty(member.name);
+    const at = nodeOf(member, program, source) ?? node;
+    const name = prefix + member.name;
     if (option === undefined) {
-      const names = wanted.getProperties().map((each) => each.getName());
-      return { node: at, detail: `unknown option ${quoted(name)}${didYouMean(name, names)}` };
+      const names = wanted.getProperties().map((each) => each.name);
+      return {
+        node: at,
+        detail: `unknown option ${quoted(name)}${didYouMean(member.name, names) || `; expected one of ${names.join(", ")}`}`,
+      };
     }
-    // ts-morph's type of an optional member may lack `undefined`.
-    const given = checker.getTypeOfSymbol(member.compilerSymbol);
-    const expected = checker.getTypeOfSymbol(option.compilerSymbol);
+    const given = checker.getTypeOfSymbol(member);
+    const expected = checker.getTypeOfSymbol(option);
+    const inner = checker.getNonNullableType(expected);
+    const written = member.valueDeclaration;
+    const isLiteral = written && ts.isPropertyAssignment(written) && ts.isObjectLiteralExpression(written.initializer);
+    const isChecked = isLiteral && inner.getProperties().length > 0 && !inner.isUnion();
+    const problem = isChecked ? memberProblem(program, source, at, given, inner, `${name}.`) : undefined;
+    if (problem !== undefined) return problem;
     if (!checker.isTypeAssignableTo(given, expected)) {
       const [got, want] = [given, expected].map((each) => checker.typeToString(each));
       return { node: at, detail: `${name}: expected ${want}, got ${got}` };
     }
   }
-  if (type.isAssignableTo(wanted)) return undefined;
-  return { node, detail: `${EXPORT} has the type ${checker.typeToString(type.compilerType)}` };
+  return undefined;
 }
 
 /** Value that a file exports as {@link EXPORT}; undefined if there is no such export, or only a type. */
@@ -74,7 +97,7 @@ function exportOf(source: SourceFile): MorphSymbol | undefined {
   return symbol && symbol.getFlags() & ts.SymbolFlags.Value ? symbol : undefined;
 }
 
-function nodeOf(symbol: MorphSymbol, source: SourceFile): Node | undefined {
-  const declaration = symbol.getDeclarations().find((each) => each.getSourceFile() === source);
-  return declaration && nameNode(declaration);
+function nodeOf({ declarations }: ts.Symbol, { wrap }: Program, source: SourceFile): Node | undefined {
+  const declaration = declarations?.find((each) => each.getSourceFile() === source.compilerNode);
+  return declaration && nameNode(wrap(declaration));
 }

@@ -256,7 +256,7 @@ export class DecoderCompiler {
         return new Mismatch("a number within +/-(2^53-1)", "an integer beyond it");
       }
       if (kind !== SMALL_INTEGER && kind !== DOUBLE) return new Mismatch(expected, entryKind(document, entry));
-      if (integer && kind === DOUBLE) return new Mismatch(expected, "a number that is not an integer");
+      if (integer && kind === DOUBLE) return new Mismatch(expected, "a number with a point or exponent, such as 1.0");
       const value = scalarOf(document, entry) as number;
       // serde_json accepts some numbers, at the edge of the range, that JavaScript reads as infinite.
       if (!Number.isFinite(value)) return new Mismatch("a number within the range of doubles", "one beyond it");
@@ -272,7 +272,7 @@ export class DecoderCompiler {
       if (kind === DOUBLE) {
         if (isFarInteger(document, entry)) return new Mismatch(name, "an integer outside its range");
         const isRounded = Math.abs(scalarOf(document, entry) as number) > Number.MAX_SAFE_INTEGER;
-        return new Mismatch("an integer", isRounded ? ROUNDED : "a number that is not an integer");
+        return new Mismatch("an integer", isRounded ? ROUNDED : "a number with a point or exponent, such as 1.0");
       }
       if (kind !== SMALL_INTEGER && kind !== LARGE_INTEGER) {
         return new Mismatch("an integer", entryKind(document, entry));
