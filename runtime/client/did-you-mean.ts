@@ -9,9 +9,8 @@ export function closest(name: string, known: readonly string[], maxDistance = MA
     .map((each) => {
       const steps = distance(wanted, each.toLowerCase());
       // As many steps as missing characters: an abbreviation, such as `kid` of `keyId`.
-      const isShort =
-        steps > 0 && steps <= maxDistance && steps < wanted.length && steps === each.length - wanted.length;
-      return { each, steps: isShort ? 0.5 : steps };
+      const isShort = steps <= maxDistance && steps < wanted.length && steps === each.length - wanted.length;
+      return { each, steps: isShort ? Math.min(steps, 0.5) : steps };
     })
     .filter(({ steps }) => steps <= limit)
     .sort((one, other) => one.steps - other.steps)

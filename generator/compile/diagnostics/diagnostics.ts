@@ -266,9 +266,9 @@ export const CODES = {
     "The first member of the union that fits the text is chosen: a string in the form of a date becomes a Date, base64 text becomes bytes, an integer becomes a bigint. Of object types that fit a value, the one that omits the fewest members of the value is chosen, and members that only another one declares are omitted.",
   ),
   SVC146: error(
-    "this part of a template literal type cannot be checked",
-    "put only string, number, bigint, boolean or a union of literals between ${ and }; or declare a string with the tag @pattern",
-    "svc-gen publishes a type such as `id-${number}` as the regular expression ^id-…$. The type between ${ and } has no regular expression.",
+    "a placeholder of a template literal type cannot be checked",
+    "use only string, number, bigint, boolean or a union of literals as a placeholder; or declare a string with the tag @pattern",
+    "svc-gen publishes a template literal type as a regular expression, and this placeholder has none.",
   ),
   SVC147: error(
     "this JSDoc comment is not attached to a declaration",
