@@ -581,7 +581,7 @@ test("without svc-runtime there is one diagnostic instead of TypeScript's errors
   rmSync(modules, { recursive: true });
   const missing = "SVC103 src/a.ts:1:37 svc-runtime is not found";
   assert.deepEqual(found(), [
-    `${missing} (npm install svc-runtime; with yarn, set nodeLinker: node-modules in .yarnrc.yml)`,
+    `${missing} (run npm install, or npm install svc-runtime if package.json does not list it; with yarn, set nodeLinker: node-modules in .yarnrc.yml)`,
   ]);
   project.write({
     "node_modules/svc-runtime/package.json": '{ "name": "svc-runtime", "exports": "./dist/index.js" }',

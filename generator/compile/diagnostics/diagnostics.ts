@@ -52,7 +52,7 @@ export const CODES = {
   ),
   SVC103: error(
     "svc-runtime is not found",
-    "run npm install svc-runtime; with yarn, set nodeLinker: node-modules in .yarnrc.yml",
+    "run npm install, or npm install svc-runtime if package.json does not list it; with yarn, set nodeLinker: node-modules in .yarnrc.yml",
     "A class is a tool if it extends SvcTool of the package svc-runtime, so the compiler must be able to find that package.",
   ),
   SVC104: note(
