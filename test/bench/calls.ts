@@ -27,7 +27,7 @@ export const SIGNED_FLOOR = floor("node:http and crypto");
 type Calls = (count: number) => LoadRequest[];
 
 /** Calls after which their cost was seen to be level: the first 4,000 cost up to twice as much, for compiling. */
-const WARM_UP = Number(process.env.BENCH_WARM_UP ?? 8_000);
+export const WARM_UP = Number(process.env.BENCH_WARM_UP ?? 8_000);
 
 /** Lets a server answer until its code is compiled. */
 export async function warm(target: Target, requests: Calls, calls = WARM_UP): Promise<void> {

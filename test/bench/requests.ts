@@ -6,7 +6,7 @@ import { sha256 } from "#client/wire/signature/hash.js";
 import { InputHasher, type PortShape, publicKeyOf, signRequest } from "#runtime/leader.js";
 import type { LoadRequest } from "./load.js";
 
-const LEADER_SEED = Buffer.alloc(32, 7);
+export const LEADER_SEED = Buffer.alloc(32, 7);
 const LEADER = { id: "leader", keyId: 0n, key: prepareSigningKey(LEADER_SEED) };
 export const TOOL_SEED = Buffer.alloc(32, 9);
 export const LEADER_KEY = publicKeyOf(LEADER_SEED);
@@ -91,13 +91,18 @@ export function signedCalls(count: number): LoadRequest[] {
   return Array.from({ length: count }, () => SUM_CALLS.sign(sumTexts()));
 }
 
+/** An input of sum, different each time. */
+export function sumInput() {
+  const n = nextSerial();
+  return { a: n, b: n % 97, label: `call ${n}`, tags: ["x", "y", "z"], note: null };
+}
+
 /** Unsigned JSON calls of sum. */
 export function unsignedCalls(count: number): LoadRequest[] {
-  return Array.from({ length: count }, () => {
-    const n = nextSerial();
-    const input = { a: n, b: n % 97, label: `call ${n}`, tags: ["x", "y", "z"], note: null };
-    return { headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify(input)) };
-  });
+  return Array.from({ length: count }, () => ({
+    headers: { "content-type": "application/json" },
+    body: Buffer.from(JSON.stringify(sumInput())),
+  }));
 }
 
 /** A signed call of sum with this note, which is no part of the result, and this label, which is. */

@@ -9,6 +9,7 @@ import { writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, release, totalmem } from "node:os";
 import { array, string } from "./bodies.js";
 import { nonces, retry, signed, unsigned } from "./calls.js";
+import { client, mcp } from "./clients.js";
 import { first } from "./cold.js";
 import { floods } from "./floods.js";
 import { start } from "./footprint.js";
@@ -23,6 +24,8 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   signed,
   unsigned,
   retry,
+  client,
+  mcp,
   nonces,
   first,
   string,

@@ -84,7 +84,7 @@ describe("npm run bench", () => {
     assert.equal(status, 1);
     assert.match(
       stderr,
-      /^no bench fastest: choose of signed, unsigned, retry, nonces, first, .*shared, floods, gen\n$/,
+      /^no bench fastest: choose of signed, unsigned, retry, client, mcp, nonces, first, .*shared, floods, gen\n$/,
     );
   });
 
