@@ -206,12 +206,17 @@ const LAYERS = [
     node: "fs module path util",
   },
   {
+    name: "generator/contract/inclusion",
+    files: "generator/contract/inclusion/*",
+    below: "generator/compile/model",
+    packages: "svc-runtime/internal/generator",
+  },
+  {
     name: "generator/compile/second-reader",
     files: "generator/compile/second-reader/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/compile/project generator/compile/types generator/compile/emit",
-    packages: "ajv ajv-formats",
-    node: "module",
+      "generator/compile/model generator/compile/diagnostics generator/compile/project generator/compile/types generator/compile/emit generator/contract/inclusion",
+    packages: "svc-runtime/internal/generator",
   },
   {
     name: "generator/openapi",
@@ -225,12 +230,6 @@ const LAYERS = [
     files: "generator/compile/generate",
     below:
       "generator/compile/model generator/compile/diagnostics generator/compile/project generator/compile/types generator/compile/emit",
-    packages: "svc-runtime/internal/generator",
-  },
-  {
-    name: "generator/contract/inclusion",
-    files: "generator/contract/inclusion/*",
-    below: "generator/compile/model",
     packages: "svc-runtime/internal/generator",
   },
   {

@@ -436,9 +436,9 @@ export const CODES = {
     "Every schema of svc-gen must compile in ajv's strict mode, because leaders and clients compile it. ajv must know the formats, so register those that it lacks, such as uint64, with addFormat. svc-gen --check tests this.",
   ),
   SVC182: note(
-    "this type is nested too deeply for the second generator",
+    "this type is nested too deeply or too large for the second generator",
     "continue, or nest the type less deeply: the schema is valid; svc-gen --check only skips one comparison for this type",
-    "svc-gen --check also generates every schema with typescript-json-schema and compares both. That library is recursive and exceeds the stack at about 200 nested types.",
+    "svc-gen --check also generates every schema with typescript-json-schema and compares both. That library is recursive and exceeds the stack at about 200 nested types; unions with thousands of alternatives are not compared either.",
   ),
   SVC190: note(
     "any is published as any JSON value",

@@ -1,8 +1,11 @@
-/** Compares the structure of two schemas of one type. */
+/** Compares two schemas of one type: each must accept every value of the other. */
 
-import { type Json, JsonObject } from "../../text/json.js";
+import { truncated } from "svc-runtime/internal/generator";
+import { type ExcludedValue, excludedValues } from "../../contract/inclusion/inclusion.js";
+import { SchemaNodes, type SchemaPlace } from "../../contract/inclusion/schema-node.js";
+import { listAt, mapSchemas, pointerStep, referenceOf, typeNames, withKeyword } from "../../contract/schema-reader.js";
+import { type Json, JsonObject, object, printJson } from "../../text/json.js";
 import { memberSubject } from "../model.js";
-import { type Alternatives, alternativesOf, type ListForm, type ObjectForm } from "./alternatives.js";
 import type { EXCUSED } from "./differences.js";
 import { NUMBER_INDEX } from "./library-reader.js";
 
@@ -21,154 +24,135 @@ export interface Comparison {
   readonly excused: ReadonlySet<Excuse>;
 }
 
-/** A part of the type in both schemas. */
-interface Pair {
-  readonly ours: Json;
-  readonly library: Json;
-  readonly subject: string;
-  /** Number of levels down to the ports: 0 for a port. */
-  readonly above: number;
-  /** Whether the part is an optional item of a `many` port. */
-  readonly optional?: boolean;
-  /** Whether the alternatives are the variants of an output. */
-  readonly variants?: boolean;
-}
-
 /**
  * Compares svc-gen's schema of an input or output with the library's.
  *
  * @param ours without the keywords of JSDoc tags, which the library does not read
+ * @throws TooLarge if the schemas have too many alternatives to compare
  */
 export function compareReadings(ours: JsonObject, library: JsonObject, subject: string, variants: boolean): Comparison {
   const excused = new Set<Excuse>();
-  /** Pairs that were compared or are being compared; needed for recursive types. */
-  const known = new Map<JsonObject, Map<JsonObject, readonly Disagreement[]>>();
-
-  const compare = (pair: Pair): readonly Disagreement[] => {
-    const [one, other] = [alternativesOf(pair.ours, ours), alternativesOf(pair.library, library)];
-    const differ = [{ subject: pair.subject, ours: describe(one), library: describe(other) }];
-    if (one.any || other.any) return one.any === other.any ? [] : differ;
-    const missing = [...other.scalars].filter((each) => !one.scalars.has(each));
-    const isListPort = pair.optional === true && missing.length === 1 && missing[0] === "null";
-    if (isListPort) excused.add("list port");
-    const more = [...one.scalars].some((each) => !other.scalars.has(each));
-    if (more || (missing.length > 0 && !isListPort) || !samePatterns(one, other)) return differ;
-    const objects = match(one.objects, other.objects, (a, b) => compareObjects(a, b, pair));
-    const lists = match(one.lists, other.lists, (a, b) => compareLists(a, b, pair));
-    return objects === undefined || lists === undefined ? differ : [...objects, ...lists];
+  const agree = (own: string, pattern: string) => {
+    if (own !== pattern) excused.add(pattern.endsWith(NUMBER_INDEX.slice(1)) ? "number index" : "template");
+    return agreeOnNeighbours(own, pattern);
   };
+  const nodes = new SchemaNodes();
+  const rootOf = (schema: Json) => nodes.node({ schema: schema as JsonObject, pointer: "" }, schema, "");
+  const [own, other] = [
+    rootOf(withOpenObjects(withoutExcused(ours, variants, excused))),
+    rootOf(inOurNotation(library)),
+  ];
+  const options = { sendsNull: false, exact: false };
+  const more = excludedValues(own, other, { ...options, isSamePattern: agree });
+  const fewer = excludedValues(other, own, { ...options, isSamePattern: (one, two) => agree(two, one) });
+  const found = [
+    ...more.map((each) => disagreement(each, subject, each.sent, each.taken, ["accepts", "refuses"])),
+    ...fewer.map((each) => disagreement(each, subject, each.taken, each.sent, ["refuses", "accepts"])),
+  ];
+  const first = new Map(found.toReversed().map((each) => [each.subject, each]));
+  return { disagreements: [...first.values()].reverse(), excused };
+}
 
-  const samePatterns = (one: Alternatives, other: Alternatives): boolean => {
-    const [mine, theirs] = [[...one.patterns], [...other.patterns]];
-    if (mine.length !== theirs.length) return false;
-    if (theirs.some((pattern) => !one.patterns.has(pattern))) excused.add("template");
-    return (
-      theirs.every((pattern) => mine.some((each) => agree(each, pattern))) &&
-      mine.every((each) => theirs.some((pattern) => agree(each, pattern)))
-    );
-  };
+function disagreement(
+  { certain, what }: ExcludedValue,
+  root: string,
+  own: SchemaPlace | undefined,
+  other: SchemaPlace | undefined,
+  [ours, library]: readonly [string, string],
+): Disagreement {
+  const subject = subjectOf(root, own?.pointer ?? "");
+  if (certain) return { subject, ours: `${ours} ${what}`, library: `${library} ${what}` };
+  const text = (place: SchemaPlace | undefined) => (place === undefined ? "any value" : shortened(place.schema));
+  return { subject, ours: text(own), library: text(other) };
+}
 
-  /** Disagreements of the pairing with the fewest of them; undefined if the numbers of alternatives differ. */
-  const match = <Form extends { readonly node: JsonObject }>(
-    ours: readonly Form[],
-    theirs: readonly Form[],
-    compareForms: (one: Form, other: Form) => readonly Disagreement[],
-  ): readonly Disagreement[] | undefined => {
-    const between = (one: Form, other: Form): readonly Disagreement[] => {
-      const of = known.get(one.node) ?? new Map<JsonObject, readonly Disagreement[]>();
-      known.set(one.node, of);
-      const before = of.get(other.node);
-      if (before !== undefined) return before;
-      of.set(other.node, []);
-      const found = compareForms(one, other);
-      of.set(other.node, found);
-      return found;
-    };
-    if (ours.length !== theirs.length) return undefined;
-    const left = [...theirs];
-    const unmatched = ours.filter((one) => {
-      const at = left.findIndex((other) => between(one, other).length === 0);
-      if (at >= 0) left.splice(at, 1);
-      return at < 0;
-    });
-    return unmatched.flatMap((one, at) => between(one, left[at] as Form));
-  };
+const shortened = (schema: Json) => truncated(printJson(schema), 120);
 
-  const compareObjects = (
-    one: ObjectForm,
-    other: ObjectForm,
-    { subject, variants, above: outer }: Pair,
-  ): readonly Disagreement[] => {
-    const above = outer - 1;
-    const found: Disagreement[] = [];
-    for (const name of new Set([...one.members.keys(), ...other.members.keys()])) {
-      const [mine, theirs] = [one.members.get(name), other.members.get(name)];
-      const inner = memberSubject(subject, name);
-      if (mine === undefined || theirs === undefined || mine.required !== theirs.required) {
-        found.push({ subject: inner, ours: presence(mine), library: presence(theirs) });
-      } else {
-        found.push(...compare({ ours: mine.schema, library: theirs.schema, subject: inner, above }));
-      }
+/** Subject of a position in a schema. The parts of a definition follow its name in parentheses. */
+function subjectOf(root: string, pointer: string): string {
+  const steps = pointer.split("/").map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+  let subject = root;
+  for (let at = 1; at < steps.length; at++) {
+    const [keyword, next = ""] = [steps[at], steps[at + 1]];
+    if (keyword === "items") subject += "[]";
+    else if (keyword === "additionalProperties") subject += "{}";
+    else {
+      at++;
+      if (keyword === "properties") subject = memberSubject(subject, next);
+      else if (keyword === "prefixItems") subject += `[${next}]`;
+      else if (keyword === "patternProperties") subject += "{}";
+      else if (keyword === "$defs") subject += ` (${next})`;
     }
-    return [...found, ...comparePatterns(one, other, subject), ...compareOthers(one, other, subject, variants)];
-  };
+  }
+  return subject;
+}
 
-  /** Index signatures with a pattern. Both schemas have the patterns in the checker's order. */
-  const comparePatterns = (one: ObjectForm, other: ObjectForm, subject: string): readonly Disagreement[] => {
-    const [mine, theirs] = [[...one.patterns], [...other.patterns]];
-    if (mine.length !== theirs.length) {
-      const count = ({ length }: readonly unknown[]) => `an object with ${length} patternProperties`;
-      return [{ subject: `${subject}{}`, ours: count(mine), library: count(theirs) }];
-    }
-    const named = (pattern: string) => `names with the pattern ${pattern}`;
-    return mine.flatMap(([own, schema], at) => {
-      const [pattern, library] = theirs[at] as [string, Json];
-      if (!agree(own, pattern)) return [{ subject: `${subject}{}`, ours: named(own), library: named(pattern) }];
-      excused.add(pattern.endsWith(NUMBER_INDEX.slice(1)) ? "number index" : "template");
-      return compare({ ours: schema, library, subject: `${subject}{}`, above: -1 });
-    });
+/** Removes the two differences that depend on the position: what only ports and variants have. */
+function withoutExcused(root: JsonObject, variants: boolean, excused: Set<Excuse>): JsonObject {
+  const changeMembers = (schema: Json, change: (inner: Json) => Json): Json => {
+    const properties = schema instanceof JsonObject ? schema.get("properties") : undefined;
+    if (!(schema instanceof JsonObject && properties instanceof JsonObject)) return schema;
+    const changed = [...properties.members].map(([name, inner]): [string, Json] => [name, change(inner)]);
+    return withKeyword(schema, "properties", new JsonObject(new Map(changed)));
   };
-
-  const compareOthers = (one: ObjectForm, other: ObjectForm, subject: string, variants = false) => {
-    const [mine, theirs] = [one.others, other.others];
-    if (variants && mine === false && theirs === true) {
-      excused.add("variant");
-      return [];
-    }
-    if (!(mine instanceof JsonObject) || !(theirs instanceof JsonObject)) {
-      return mine === theirs ? [] : [{ subject, ours: openness(mine), library: openness(theirs) }];
-    }
-    return compare({ ours: mine, library: theirs, subject: `${subject}{}`, above: -1 });
+  /** A `many` port omits optional items, so its schema does not allow null for them. */
+  const port = (schema: Json): Json => {
+    const places = listAt(schema, "prefixItems");
+    if (!(schema instanceof JsonObject) || places.length === 0) return schema;
+    const least = Number(schema.get("minItems") ?? 0);
+    if (schema.get("type") === "array" && places.length > least) excused.add("list port");
+    const orNull = (place: Json, at: number) =>
+      at < least ? place : object(["anyOf", [place, object(["type", "null"])]]);
+    return withKeyword(schema, "prefixItems", places.map(orNull));
   };
-
-  const compareLists = (one: ListForm, other: ListForm, { subject, above }: Pair): readonly Disagreement[] => {
-    const [mine, theirs] = [one, other].map(({ items, least, others }) => {
-      return `a tuple of ${items.length} items, of which ${least} are required, with ${others === false ? "no" : "any"} further items`;
-    });
-    if (mine !== theirs) return [{ subject, ours: mine as string, library: theirs as string }];
-    const places = one.items.flatMap((item, at) => {
-      return compare({
-        ours: item,
-        library: other.items[at] as Json,
-        subject: `${subject}[${at}]`,
-        above: -1,
-        optional: above === 0 && at >= one.least,
-      });
-    });
-    return one.others === false
-      ? places
-      : [...places, ...compare({ ours: one.others, library: other.others, subject: `${subject}[]`, above: -1 })];
+  const ports = (schema: Json) => changeMembers(schema, port);
+  if (!variants) return ports(root) as JsonObject;
+  const variant = (schema: Json): Json => {
+    if (!(schema instanceof JsonObject) || !schema.members.has("properties")) return schema;
+    excused.add("variant");
+    return changeMembers(withKeyword(schema, "additionalProperties", true), ports);
   };
+  return withKeyword(root, "oneOf", listAt(root, "oneOf").map(variant));
+}
 
-  const above = variants ? 2 : 1;
-  return { disagreements: compare({ ours, library, subject, variants, above }), excused };
+/** Adds that an object allows other members, so that a difference in this is a difference in values. */
+function withOpenObjects(schema: Json): Json {
+  if (!(schema instanceof JsonObject)) return schema;
+  if (schema.members.size === 0) return true;
+  const inner = mapSchemas(schema, withOpenObjects);
+  const isOpen = typeNames(inner).includes("object") && !inner.members.has("additionalProperties");
+  return isOpen ? withKeyword(inner, "additionalProperties", true) : inner;
+}
+
+/**
+ * Converts a schema of the library from draft 7 to 2020-12. The library writes a slash in a name as `%2F`, because a JSON
+ * pointer is split at slashes.
+ */
+function inOurNotation(schema: Json): Json {
+  if (!(schema instanceof JsonObject)) return schema;
+  const not = schema.get("not");
+  if (not instanceof JsonObject && not.members.size === 0) return false;
+  const members = new Map(mapSchemas(schema, inOurNotation).members);
+  const [, group = "", name = ""] = (referenceOf(schema) ?? "").split("/");
+  if (name !== "") members.set("$ref", `#/${group}/${encodeURIComponent(pointerStep(decodeURIComponent(name)))}`);
+  const [places, further] = [schema.get("items"), schema.get("additionalItems")];
+  if (Array.isArray(places)) {
+    members.set("prefixItems", members.get("items") as Json).set("items", inOurNotation(further ?? true));
+    members.delete("additionalItems");
+  }
+  const branches = listAt(schema, "anyOf");
+  const types = branches.flatMap((branch) =>
+    branch instanceof JsonObject && branch.members.size === 1 ? typeNames(branch) : [],
+  );
+  if (types.length === branches.length && types.includes("object")) members.set("type", types).delete("anyOf");
+  return withOpenObjects(new JsonObject(members));
 }
 
 /**
  * Whether two patterns agree about a text that the library's pattern accepts, and about that text with a character before
  * it. The patterns themselves differ: svc-gen's follow TypeScript's rules. A pattern without content is no opinion.
  */
-function agree(ours: string, library: string): boolean {
+function agreeOnNeighbours(ours: string, library: string): boolean {
   const content = library.replace(/^\^(?:\(\?!\(\?:.*?\)\$\))?/, "").replace(/\$$/, "");
   if (content === "") return true;
   const text = content
@@ -177,24 +161,4 @@ function agree(ours: string, library: string): boolean {
     .replaceAll(/\\(.)/g, "$1");
   const [mine, theirs] = [new RegExp(ours, "u"), new RegExp(library, "u")];
   return [text, `?${text}`].every((each) => mine.test(each) === theirs.test(each));
-}
-
-function presence(member: { readonly required: boolean } | undefined): string {
-  return member === undefined ? "no such member" : member.required ? "a required member" : "an optional member";
-}
-
-function openness(others: Json): string {
-  if (others instanceof JsonObject) return "an object whose other members have one type";
-  return others === false ? "an object without other members" : "an object with any other members";
-}
-
-/** Maximum number of alternatives in a message. */
-const MAX_NAMED = 8;
-
-function describe({ any, scalars, patterns, objects, lists }: Alternatives): string {
-  if (any) return "any value";
-  const texts = patterns.size === 0 ? [] : ["string with a pattern"];
-  const forms = [...scalars, ...texts, ...objects.map(() => "object"), ...lists.map(() => "array")];
-  const named = forms.length > MAX_NAMED ? [...forms.slice(0, MAX_NAMED), "…"] : forms;
-  return named.length === 0 ? "no value" : named.join(" | ");
 }

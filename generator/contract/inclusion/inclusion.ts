@@ -41,6 +41,8 @@ export interface InclusionOptions {
   readonly sendsNull: boolean;
   /** Whether both sides must declare the same members. */
   readonly exact: boolean;
+  /** Whether two patterns match the same texts; by default if they are equal. */
+  readonly isSamePattern?: (sent: string, taken: string) => boolean;
 }
 
 /** Maximum number of comparisons of atoms. */
@@ -51,7 +53,7 @@ const MAX_PARTS = 64;
 /** Finds values of `sent` that `taken` rejects; empty if it accepts all. */
 export function findExcluded(sent: Node, taken: Node, options: InclusionOptions): readonly ExcludedValue[] {
   try {
-    return new Inclusion(options).nodes(sent, taken);
+    return excludedValues(sent, taken, options);
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error;
     const what = "the types are too large to compare";
@@ -59,10 +61,20 @@ export function findExcluded(sent: Node, taken: Node, options: InclusionOptions)
   }
 }
 
+/**
+ * Like {@link findExcluded}.
+ *
+ * @throws TooLarge if the types are too large to compare
+ */
+export function excludedValues(sent: Node, taken: Node, options: InclusionOptions): readonly ExcludedValue[] {
+  return new Inclusion(options).nodes(sent, taken);
+}
+
 type Kind<K extends Atom["kind"]> = Atom & { readonly kind: K };
 
 class Inclusion {
   readonly #options: InclusionOptions;
+  readonly #isSamePattern: (sent: string, taken: string) => boolean;
   /** Pairs that are proved to be included, or assumed to be while they are compared. */
   readonly #included = new Set<string>();
   readonly #excluded = new Map<string, readonly ExcludedValue[]>();
@@ -72,6 +84,7 @@ class Inclusion {
 
   constructor(options: InclusionOptions) {
     this.#options = options;
+    this.#isSamePattern = options.isSamePattern ?? ((sent, taken) => sent === taken);
   }
 
   nodes(sent: Node, taken: Node): readonly ExcludedValue[] {
@@ -181,7 +194,8 @@ class Inclusion {
 
   #typed(atom: Exclude<Atom, Kind<"literal">>, branch: Atom, sent: Node, taken: Node): readonly ExcludedValue[] {
     if (atom.kind === "number" && branch.kind === "number") return this.#scalar(numberFits, atom, branch, sent, taken);
-    if (atom.kind === "string" && branch.kind === "string") return this.#scalar(textFits, atom, branch, sent, taken);
+    if (atom.kind === "string" && branch.kind === "string")
+      return this.#scalar(this.#textFits, atom, branch, sent, taken);
     if (atom.kind === "array" && branch.kind === "array") return this.#lists(atom, branch, sent, taken);
     if (atom.kind === "object" && branch.kind === "object") return this.#objects(atom, branch, sent, taken);
     const witness = samplesOf(atom, sent, 0, limitsOf([branch])).find((each) => accepts(branch, each) === false);
@@ -204,6 +218,13 @@ class Inclusion {
     const what = certain ? phrase(witness, sent) : doubt;
     return [{ certain, sent: sent.place, taken: taken.place, what, witness }];
   }
+
+  readonly #textFits = (one: TextAtom, other: TextAtom): true | string => {
+    if (one.min < other.min || one.max > other.max) return "the lengths differ";
+    const isKept = (pattern: string) => one.patterns.some((each) => this.#isSamePattern(each, pattern));
+    if (!other.patterns.every(isKept)) return "patterns are not compared";
+    return other.formats.every((each) => one.formats.includes(each)) || "formats are not compared with patterns";
+  };
 
   #lists(atom: Kind<"array">, branch: Kind<"array">, sent: Node, taken: Node): readonly ExcludedValue[] {
     const places = { sent: sent.place, taken: taken.place };
@@ -292,9 +313,13 @@ class Inclusion {
         else if (atom.rest !== "undeclared" || !rest.isAny) lift(name, this.nodes(rest, other.node));
       }
     }
+    const isSentPattern = (taken: string) => [...atom.patterns.keys()].some((each) => this.#isSamePattern(each, taken));
     for (const [pattern, node] of atom.patterns) {
-      const targets = [...branch.patterns].flatMap(([each, target]) => (each === pattern ? [target] : []));
-      const others = [...branch.patterns.keys()].some((each) => each !== pattern);
+      const targets = [...branch.patterns].flatMap(([each, target]) =>
+        this.#isSamePattern(pattern, each) ? [target] : [],
+      );
+      // Names that match two patterns of the sender have values of both.
+      const others = [...branch.patterns.keys()].some((each) => !isSentPattern(each));
       const target = targets.length > 0 ? sent.nodes.join(...targets) : restOf(branch);
       const found = others ? [...this.nodes(node, target), unlike(sent, taken)] : this.nodes(node, target);
       const name = ["x", "a", "0", "A", "x-a"].find(
@@ -306,7 +331,7 @@ class Inclusion {
       const name = freshName(atom, branch);
       lift(name, this.nodes(atom.rest, restOf(branch)));
       for (const [pattern, target] of branch.patterns) {
-        if (!atom.patterns.has(pattern)) lift(name, this.nodes(atom.rest, target), false);
+        if (!isSentPattern(pattern)) lift(name, this.nodes(atom.rest, target), false);
       }
     } else if (atom.rest === "unsaid" && !restOf(branch).isAny) {
       lift("x", this.nodes(sent.nodes.any, restOf(branch)), false);
@@ -399,12 +424,6 @@ function numberFits(one: NumberAtom, other: NumberAtom): true | string {
   if (!reachesFar || one.wide === WIDE.no || other.wide === WIDE.any || other.wide === WIDE.yes) return true;
   const isSame = one.wide === WIDE.unknown && other.wide === WIDE.unknown;
   return isSame || "the metadata does not say whether an integer without a format may exceed 2^53";
-}
-
-function textFits(one: TextAtom, other: TextAtom): true | string {
-  if (one.min < other.min || one.max > other.max) return "the lengths differ";
-  if (!other.patterns.every((each) => one.patterns.includes(each))) return "patterns are not compared";
-  return other.formats.every((each) => one.formats.includes(each)) || "formats are not compared with patterns";
 }
 
 /** Whether the ranges of two atoms (numbers, lengths of texts, lengths of lists) have no common value. */

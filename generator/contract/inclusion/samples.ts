@@ -144,6 +144,8 @@ const empty = new WeakMap<Node, boolean>();
 export function isEmpty(node: Node): boolean {
   let known = empty.get(node);
   if (known === undefined) {
+    // A recursive type is not empty just because it refers to itself.
+    empty.set(node, false);
     known = !node.isAny && node.atoms.every((atom) => isEmptyAtom(atom));
     empty.set(node, known);
   }
@@ -159,10 +161,11 @@ export function isEmptyAtom(atom: Atom): boolean {
       return min > max || (min === max && (minOpen || maxOpen));
     }
     case "string":
-    case "array":
       return atom.min > atom.max;
+    case "array":
+      return atom.min > atom.max || atom.prefix.slice(0, atom.min).some(isEmpty);
     case "object":
-      return [...atom.members.values()].some(({ node, required }) => required && node.isNever);
+      return [...atom.members.values()].some(({ node, required }) => required && isEmpty(node));
   }
 }
 
