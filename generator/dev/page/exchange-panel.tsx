@@ -100,17 +100,24 @@ function Headers({
       copied={[line, ...headers.map((each) => each.join(": "))].join("\n")}
       caption={line}
     >
-      <table>
-        <tbody>
-          {headers.map(([name, value], i) => (
-            <tr key={i}>
-              <th scope="row">{name}</th>
-              <td class="hex">{value}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Pairs pairs={headers} />
     </Box>
+  );
+}
+
+/** Table of names and values. */
+function Pairs({ pairs }: { readonly pairs: readonly (readonly [name: string, value: string])[] }) {
+  return (
+    <table>
+      <tbody>
+        {pairs.map(([name, value], i) => (
+          <tr key={i}>
+            <th scope="row">{name}</th>
+            <td class="hex">{value}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 
@@ -175,20 +182,13 @@ function Signature({ signature: { by, header, covers, verdict, key } }: { readon
       <h3 class={verdict === "verified" ? "good" : verdict === "not verified" ? "bad" : ""}>
         {MARKS[verdict]} signature of the {by}: {verdict}
       </h3>
-      <table>
-        <tbody>
-          {[
-            ["header", header],
-            ...covers.map(({ name, hex }) => [`covers ${name}`, hex]),
-            ...(key === null ? [] : [["public key", key]]),
-          ].map(([name, value]) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td class="hex">{value}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Pairs
+        pairs={[
+          ["header", header],
+          ...covers.map(({ name, hex }) => [`covers ${name}`, hex] as const),
+          ...(key === null ? [] : [["public key", key] as const]),
+        ]}
+      />
     </>
   );
 }
