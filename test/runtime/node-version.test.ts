@@ -62,7 +62,7 @@ for (const [version, fixed, programs] of [
   ["26.0.0", undefined],
 ] as const) {
   const told = fixed === undefined ? "do not warn" : `warn and name ${fixed}`;
-  test(`Node ${version}: ${programs === BOTH ? "svc-gen and a server" : "programs"} ${told}`, () => {
+  test(`Node ${version}: ${programs === BOTH ? "svc-gen and a server" : "svc-gen"} ${told}`, () => {
     for (const args of programs ?? BOTH.slice(0, 1)) {
       const { status, stdout, stderr } = runAs(version, ...args);
       assert.equal(status, 0, stderr);
