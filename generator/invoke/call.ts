@@ -10,7 +10,7 @@ import {
   type Receipt,
   type SignedRequest,
 } from "svc-runtime/leader";
-import { inputOf } from "./input.js";
+import { inputOf, parseInput } from "./input.js";
 import { openPorts } from "./receipt-file.js";
 import { resultText } from "./result-text.js";
 import { type SecretSources, withSecrets } from "./secrets.js";
@@ -54,8 +54,9 @@ export async function callTool(request: CallRequest): Promise<CallReport> {
   const client = await LeaderClient.connect(request.url, { tls: {}, ...request.client, ...options });
   try {
     const { inputPorts } = client.ports;
-    const given = inputOf(request.input, inputPorts);
-    for (const each of undeclaredMembers(request.input, client.metadata.inputSchema)) request.warn(each);
+    const document = parseInput(request.input);
+    const given = inputOf(document, inputPorts);
+    for (const each of undeclaredMembers(document, client.metadata.inputSchema)) request.warn(each);
     const input = await withSecrets(given, inputPorts, client.metadata.inputSchema, request.secrets);
     if (!request.signed) {
       const { value, milliseconds } = await timed(() => client.invokeUnsigned(input, options));

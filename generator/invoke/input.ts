@@ -1,12 +1,12 @@
 /** Input of a call. Every value is kept as text, so that integers and decimals stay exact. */
 
-import { JsonError, lineColumn, MAX_VALUES, membersByName, parseJson } from "svc-runtime/internal/generator";
+import { JsonError, jsonSlip, lineColumn, MAX_VALUES, membersByName, parseJson } from "svc-runtime/internal/generator";
 import type { PortShape } from "svc-runtime/leader";
 import { unknownName } from "../cli/arguments.js";
 import { CommandError } from "../cli/command.js";
 import { quoted } from "../compile/diagnostics/quote.js";
 import { readNamed } from "../files/read-file.js";
-import { isKind, type PortTexts, portTexts } from "./port-texts.js";
+import { type InputDocument, isKind, type PortTexts, portTexts } from "./port-texts.js";
 
 /**
  * Reads the bytes of an input: JSON text, `@file`, or `-` for standard input.
@@ -18,13 +18,25 @@ export async function readInputText(given: string, cwd: string, readInput: () =>
   return given.startsWith("@") ? readNamed(cwd, given.slice(1)) : Buffer.from(given);
 }
 
+/** @throws CommandError with the position of the error */
+export function parseInput(bytes: Uint8Array): InputDocument {
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    const { reason, offset } = error;
+    const { line, column } = lineColumn(bytes, offset);
+    const place = line === 1 ? error.message : `${reason} at line ${line}, column ${column}`;
+    throw new CommandError(`the input is not JSON: ${place}`, remedyOf(bytes, offset));
+  }
+}
+
 /**
  * Splits an input into the values of its ports.
  *
- * @throws CommandError with the position of the error
+ * @throws CommandError
  */
-export function inputOf(bytes: Uint8Array, ports: readonly PortShape[]): PortTexts {
-  const document = parsed(bytes);
+export function inputOf(document: InputDocument, ports: readonly PortShape[]): PortTexts {
   if (!isKind(document, 0, "{")) {
     throw new CommandError("the input is not a JSON object", `its members are the input ports: ${nameList(ports)}`);
   }
@@ -48,26 +60,16 @@ export function inputOf(bytes: Uint8Array, ports: readonly PortShape[]): PortTex
   return portTexts(document, ports);
 }
 
-function parsed(bytes: Uint8Array): ReturnType<typeof parseJson> {
-  try {
-    return parseJson(bytes);
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    const { reason, offset } = error;
-    const { line, column } = lineColumn(bytes, offset);
-    const place = line === 1 ? error.message : `${reason} at line ${line}, column ${column}`;
-    throw new CommandError(`the input is not JSON: ${place}`, remedyOf(Buffer.from(bytes).toString("latin1"), offset));
+function remedyOf(bytes: Uint8Array, offset: number): string {
+  switch (jsonSlip(bytes, offset)) {
+    case "comma":
+      return `remove the comma before ${String.fromCharCode(bytes[offset] ?? 0)}`;
+    case "single quotes":
+      return `write names and texts in double quotes, and the whole input in single quotes: '{"name":"text"}'`;
+    case "comment":
+      return "remove the comment: JSON has none";
   }
-}
-
-/** What to do about a text that is not JSON: a name for the usual slip at this position. */
-function remedyOf(text: string, offset: number): string {
-  const next = text[offset] ?? "";
-  if (/,\s*$/.test(text.slice(0, offset)) && /[\]}]/.test(next)) return `remove the comma before ${next}`;
-  if (next === "'")
-    return `write names and texts in double quotes, and the whole input in single quotes: '{"name":"text"}'`;
-  if (next === "/") return "remove the comment: JSON has none";
-  if (next === "") return "the end is missing: close every quote, bracket and brace";
+  if (offset >= bytes.length) return "the end is missing: close every quote, bracket and brace";
   return "quote the JSON for the shell, or write it to a file and pass @input.json";
 }
 

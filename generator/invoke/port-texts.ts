@@ -5,15 +5,16 @@ import { JsonText, type PortShape } from "svc-runtime/leader";
 
 export type PortTexts = Record<string, JsonText | JsonText[]>;
 
-type Document = ReturnType<typeof parseJson>;
+/** A parsed input. */
+export type InputDocument = ReturnType<typeof parseJson>;
 
 /** Whether the text of an entry begins with `first`: `{` for an object, `[` for an array. */
-export function isKind(document: Document, entry: number, first: "{" | "["): boolean {
+export function isKind(document: InputDocument, entry: number, first: "{" | "["): boolean {
   return textOf(document, entry, "sent")[0] === first.charCodeAt(0);
 }
 
 /** Value of each port; for a `many` port, the items of the array. Does not check values against the ports. */
-export function portTexts(document: Document, ports: readonly PortShape[]): PortTexts {
+export function portTexts(document: InputDocument, ports: readonly PortShape[]): PortTexts {
   const text = (entry: number) => new JsonText(textOf(document, entry, "sent"));
   const texts: PortTexts = Object.create(null) as PortTexts;
   for (const [name, entry] of membersByName(document, 0)) {

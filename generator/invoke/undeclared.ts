@@ -1,10 +1,10 @@
 /** Members inside the ports of an input that the tool does not declare. A server ignores them without an error. */
 
-import { didYouMean, itemsOf, membersByName, parseJson } from "svc-runtime/internal/generator";
+import { didYouMean, itemsOf, membersByName } from "svc-runtime/internal/generator";
 import { quoted } from "../compile/diagnostics/quote.js";
 import { dereferenced, keyword, listAt, namedSchemas } from "../contract/schema-reader.js";
 import { type Json, JsonObject, readJson } from "../text/json.js";
-import { isKind } from "./port-texts.js";
+import { type InputDocument, isKind } from "./port-texts.js";
 
 /** Maximum number of messages. */
 const MAX_FOUND = 5;
@@ -13,13 +13,12 @@ const MAX_FOUND = 5;
  * One message for each undeclared member. Skips unions of several object types and objects with index signatures,
  * because another branch, or the index signature, may allow the name.
  */
-export function undeclaredMembers(input: Uint8Array, inputSchema: string): string[] {
-  const document = parseJson(input);
+export function undeclaredMembers(document: InputDocument, inputSchema: string): string[] {
   const root = readJson(inputSchema);
   const found: string[] = [];
   if (!(root instanceof JsonObject)) return found;
   const visit = (entry: number, given: Json | undefined, at: string): void => {
-    const [schema] = branches(given, root);
+    const schema = nestingSchema(given, root);
     if (schema === undefined || found.length >= MAX_FOUND) return;
     if (isKind(document, entry, "[")) {
       for (const item of itemsOf(document, entry)) visit(item, keyword(schema, "items"), `${at}[]`);
@@ -37,12 +36,12 @@ export function undeclaredMembers(input: Uint8Array, inputSchema: string): strin
 }
 
 /** The schema that applies to objects and arrays; undefined if there are several. */
-function branches(given: Json | undefined, root: JsonObject): readonly Json[] {
+function nestingSchema(given: Json | undefined, root: JsonObject): Json | undefined {
   const schema = dereferenced(given, root);
   const union = [...listAt(schema, "anyOf"), ...listAt(schema, "oneOf")].map((each) => dereferenced(each, root));
-  if (union.length === 0) return schema === undefined ? [] : [schema];
+  if (union.length === 0) return schema;
   const nested = union.filter((each) => each !== undefined && !SCALARS.has(String(keyword(each, "type"))));
-  return nested.length === 1 ? (nested as Json[]) : [];
+  return nested.length === 1 ? nested[0] : undefined;
 }
 
 const SCALARS = new Set(["null", "string", "number", "integer", "boolean"]);

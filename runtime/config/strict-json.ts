@@ -25,6 +25,7 @@ import { JsonError, lineColumn } from "svc-client/internal/wire/json/error";
 import { entryKind, scalarOf, stringOf } from "svc-client/internal/wire/json/read";
 import { parseJson } from "svc-client/internal/wire/json/scan";
 import { MAX_U64 } from "svc-client/internal/wire/protocol";
+import { type JsonSlip, jsonSlip } from "../described-text.js";
 import { hiddenPath } from "./operator-file.js";
 
 export interface DocumentSource {
@@ -335,24 +336,17 @@ export class DocumentNode {
 
 export function notJson(error: JsonError, bytes: Uint8Array, source: DocumentSource): ConfigError {
   const place = { pointer: "", ...lineColumn(bytes, error.offset) };
-  const [reason, remedy] = commonMistake(bytes, error.offset) ?? [error.reason, "correct the text at this position"];
+  const slip = jsonSlip(bytes, error.offset);
+  const [reason, remedy] = slip === undefined ? [error.reason, "correct the text at this position"] : SLIPS[slip];
   return new ConfigError(`must be JSON: ${reason}; ${remedy}`, source, place);
 }
 
-/** Recognizes common mistakes of editors and JSON dialects; returns the reason and how to fix it. */
-function commonMistake(bytes: Uint8Array, offset: number): readonly [reason: string, remedy: string] | undefined {
-  const [first = 0, second = 0] = bytes.subarray(0, 2);
-  if (offset === 0 && first === 0xef)
-    return ["it begins with a byte order mark", "save it as UTF-8 without byte order mark"];
-  if (offset === 0 && first + second === 0xfe + 0xff) return ["it is UTF-16", "save it as UTF-8"];
-  if (offset === bytes.length && Buffer.from(bytes).toString("latin1").trim() === "")
-    return ["it is empty", "write the document"];
-  const text = Buffer.from(bytes.subarray(offset, offset + 2)).toString("latin1");
-  if (/^(?:\/[/*]|#)/.test(text)) return ["a comment, which JSON does not allow", "remove it"];
-  if (text.startsWith("'")) return ["a string in single quotes", "use double quotes"];
-  const before = Buffer.from(bytes.subarray(Math.max(0, offset - MAX_LOOK_BACK), offset)).toString("latin1");
-  return /^[}\]]/.test(text) && /,\s*$/.test(before) ? ["a comma before the end", "remove the comma"] : undefined;
-}
-
-/** Maximum number of bytes before a closing bracket, such as line ends, in which a comma is looked for. */
-const MAX_LOOK_BACK = 200;
+/** Reason of each mistake and how to fix it. */
+const SLIPS: Readonly<Record<JsonSlip, readonly [reason: string, remedy: string]>> = {
+  "byte order mark": ["it begins with a byte order mark", "save it as UTF-8 without byte order mark"],
+  "UTF-16": ["it is UTF-16", "save it as UTF-8"],
+  empty: ["it is empty", "write the document"],
+  comment: ["a comment, which JSON does not allow", "remove it"],
+  "single quotes": ["a string in single quotes", "use double quotes"],
+  comma: ["a comma before the end", "remove the comma"],
+};

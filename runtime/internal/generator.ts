@@ -32,7 +32,7 @@ export { exactValue as readExact } from "svc-client/internal/wire/json/untyped-j
 export { bigintRange } from "svc-client/internal/wire/kinds";
 export { escaped, quoted, truncated, unicodeEscapes, withoutControls } from "svc-client/internal/wire/printable";
 export * from "svc-client/internal/wire/protocol";
-export { contentKind, textKind } from "../described-text.js";
+export { contentKind, jsonSlip, textKind } from "../described-text.js";
 export { loadOpenTelemetry } from "../server/log/open-telemetry.js";
 export { FORMAT_NAMES, formats } from "../server/wire/formats.js";
 export { localUrl, metadataListing, metadataText } from "../server/wire/metadata.js";

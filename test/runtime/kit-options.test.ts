@@ -191,7 +191,7 @@ test("http: only this machine reaches the port", { skip: process.platform !== "l
   assert.equal(outcome, "ECONNREFUSED");
 });
 
-test("unknown options of the kit, a server and the plugin are refused by name", async () => {
+test("unknown and mistyped options of the kit, a server and the plugin are refused by name", async () => {
   const { class: tool } = countingTool({});
   for (const [made, message] of [
     [
@@ -208,6 +208,16 @@ test("unknown options of the kit, a server and the plugin are refused by name", 
     ],
     [() => serve([tool], { load: { limits: { concurency: 1 } } } as object), /load\.limits: no option "concurency"/],
     [() => serve([tool], { shutdown: { drain: 1 } } as object), /shutdown: no option "drain"/],
+    [
+      () => serve([tool], { allowUnsigned: "yes" } as object),
+      /serve: allowUnsigned: expected true or false, got a string/,
+    ],
+    [() => serve([tool], { around: {} } as object), /serve: around: expected a function, got an object/],
+    [() => serve([tool], { configure: [] } as object), /serve: configure: expected a function, got an array/],
+    [
+      () => serve([tool], { allowedOrigins: "*" } as object),
+      /serve: allowedOrigins: expected a list of origins, .* got a string/,
+    ],
     [async () => fastify().register(svcTools, { tools: [tool], timeout: 1 } as never), /svcTools: no option "timeout"/],
   ] as const) {
     await assert.rejects(made, message);
