@@ -1,7 +1,7 @@
 /** Pipeline from a project to the texts of its generated files, or to diagnostics. Does not write files. */
 
 import type { Contract } from "svc-runtime/internal/generator";
-import { type Acknowledgement, filterNotes } from "./diagnostics/acknowledge.js";
+import { filterNotes } from "./diagnostics/acknowledge.js";
 import { type Diagnostic, hasErrors } from "./diagnostics/diagnostics.js";
 import { checkExamples } from "./emit/check-examples.js";
 import { checkFiniteValues } from "./emit/check-finite-values.js";
@@ -9,7 +9,7 @@ import { checkIntegers } from "./emit/check-integers.js";
 import { checkPorts } from "./emit/check-ports.js";
 import { generatedFiles } from "./emit/file-texts.js";
 import { Schemas } from "./emit/schema.js";
-import { artifactsOf, type ToolArtifacts } from "./emit/tool-artifacts.js";
+import { artifactsOf } from "./emit/tool-artifacts.js";
 import type { GeneratedFile, Tool } from "./model.js";
 import { compilerErrors } from "./project/compiler-errors.js";
 import { missingRuntime } from "./project/imported-runtime.js";
@@ -24,7 +24,7 @@ import { contractReach } from "./types/contract-reach.js";
 import { lower } from "./types/lower/lower.js";
 import { readTypes, type TypeReader } from "./types/lower/type-reader.js";
 import { findServerOptions } from "./types/server-options.js";
-import { duplicateTools, findTools, importedFromOwnFile, noTools, type ToolClass } from "./types/tool-classes.js";
+import { duplicateTools, findTools, noTools, type ToolClass } from "./types/tool-classes.js";
 
 export interface Result {
   /** Paths are relative to the root; empty if there are errors. */
@@ -51,7 +51,7 @@ export function generate(options: GenerateOptions, review?: Review): Generated {
   const result =
     "diagnostics" in project
       ? { files: [], diagnostics: project.diagnostics }
-      : generateFrom(openProgram(project, compileOnce(project)), new Map(), review);
+      : generateFrom(openProgram(project, compileOnce(project)), review);
   return { ...result, inputs: project.recorder.snapshot() };
 }
 
@@ -65,20 +65,15 @@ export function generateTexts(texts: ReadonlyMap<string, string>): Result {
   return generateFrom(openProgram(project, compileOnce(project)));
 }
 
-/** Generates all files of an open program. A run without errors adds its results to `cache`. */
-export function generateFrom(program: Program, cache: ResultCache = new Map(), review?: Review): Result {
+/** Generates all files of an open program. */
+export function generateFrom(program: Program, review?: Review): Result {
   const uninstalled = missingRuntime(program);
   if (uninstalled !== undefined) return { files: [], diagnostics: [...program.notes, uninstalled] };
   const schemas = new Schemas();
   const types = readTypes(program);
   const compiler = compilerErrors(program, contractReach);
-  const sources = program.sources.map((file): SourceResult => {
-    const key = program.keyOf(file);
-    const cached = cache.get(file.fileName);
-    return cached !== undefined && cached.key === key
-      ? cached
-      : { path: file.fileName, key, ...readTools(types, file, schemas, hasErrors(compiler) ? undefined : review) };
-  });
+  const reviewed = hasErrors(compiler) ? undefined : review;
+  const sources = program.sources.map((file) => readTools(types, file, schemas, reviewed));
   const tools = sources.flatMap((source) => source.tools);
   const found = sources.flatMap((source) => source.diagnostics);
   const options = findServerOptions(program);
@@ -100,32 +95,12 @@ export function generateFrom(program: Program, cache: ResultCache = new Map(), r
     review === undefined ? ["SVC180", "SVC182"] : [],
   );
   if (hasErrors(diagnostics)) return { files: [], diagnostics };
-  const texts = sources.flatMap((source) => {
-    const artifacts = source.artifacts ?? source.tools.map((tool) => artifactsOf(tool, schemas));
-    // Another file may start to use a method that SVC128 reports.
-    const isFinal = source.diagnostics.every(({ code }) => code !== "SVC128");
-    const isReusable = source.key !== undefined && isFinal && source.tools.every(importedFromOwnFile);
-    if (isReusable) cache.set(source.path, { ...source, artifacts });
-    return artifacts;
-  });
+  const texts = tools.map((tool) => artifactsOf(tool, schemas));
   const contracts = texts.map(({ contract }) => contract);
   const removed = removedTools(program, new Set(contracts.map(({ fqn }) => fqn)));
   if (hasErrors(removed)) return { files: [], diagnostics: [...diagnostics, ...removed] };
   const files = generatedFiles(program.layout, texts, options.file);
   return { files, diagnostics: [...diagnostics, ...removed], contracts };
-}
-
-/** Results of source files by path, valid while {@link Program.keyOf} returns the same key. */
-export type ResultCache = Map<string, SourceResult>;
-
-interface SourceResult {
-  readonly path: string;
-  readonly key: string | undefined;
-  readonly tools: readonly Tool[];
-  readonly diagnostics: readonly Diagnostic[];
-  readonly acknowledged: readonly Acknowledgement[];
-  /** Set only in the cache. */
-  readonly artifacts?: readonly ToolArtifacts[];
 }
 
 /**

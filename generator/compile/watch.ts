@@ -4,9 +4,9 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type Diagnostic, hasErrors } from "./diagnostics/diagnostics.js";
-import { generateFrom, type Result, type ResultCache } from "./generate.js";
+import { generateFrom, type Result } from "./generate.js";
 import { type Compiled, compile } from "./project/emit-javascript.js";
-import { contentHash, folderIdentity } from "./project/file-hash.js";
+import { folderIdentity } from "./project/file-hash.js";
 import { foldersUp } from "./project/folders-up.js";
 import { type GenerateOptions, layoutOf } from "./project/layout.js";
 import { adaptHost, type InvalidProject, openProgram, type Project, readProject, rootsOf } from "./project/program.js";
@@ -67,7 +67,6 @@ type WatchBuilder = ts.SemanticDiagnosticsBuilderProgram;
 class WatchSession {
   #project: Project | undefined;
   #program: ts.WatchOfFilesAndCompilerOptions<WatchBuilder> | undefined;
-  #results: ResultCache = new Map();
   #current: Result | undefined;
   /** Versions of the program's files at the run that produced `current`. */
   #versions = "";
@@ -236,7 +235,7 @@ class WatchSession {
     if (project === undefined) return;
     while (builder.getSemanticDiagnosticsOfNextAffectedFile() !== undefined);
     const program = builder.getProgram();
-    const current = generateFrom(openProgram(project, program, builder, keysOf(builder)), this.#results);
+    const current = generateFrom(openProgram(project, program, builder));
     // TypeScript also creates a new program if a new folder appears, such as the output folder; its files are the same.
     const versions = (program.getSourceFiles() as readonly InnerFile[]).map(versionOf).join("\n");
     if (versions === this.#versions && isDeepStrictEqual(current, this.#current)) return;
@@ -291,7 +290,6 @@ class WatchSession {
     this.#program?.close();
     this.#program = undefined;
     this.#updates.clear();
-    this.#results = new Map();
   }
 
   #watchFolder(folder: string, changed: () => void): ts.FileWatcher {
@@ -343,52 +341,8 @@ function isSameCompilation(one: Project | undefined, other: Project): boolean {
 interface InnerFile extends ts.SourceFile {
   /** Hash of the text, in a watch program. */
   readonly version: string;
-  readonly imports: readonly unknown[];
-  readonly moduleAugmentations: readonly unknown[];
-  readonly ambientModuleNames: readonly unknown[];
-  readonly symbol?: { readonly globalExports?: ReadonlyMap<unknown, unknown> };
 }
 
 function versionOf(file: InnerFile): string {
   return `${file.fileName} ${file.version}`;
-}
-
-/**
- * Computes the key of a source file from the versions of its direct and indirect imports and of all global files.
- * Undefined if a global file has imports.
- */
-function keysOf(builder: WatchBuilder): (file: ts.SourceFile) => string | undefined {
-  const program = builder.getProgram();
-  const files = program.getSourceFiles() as readonly InnerFile[];
-  const globals = files.filter(isGlobal);
-  const opaque = globals.some((file) => file.imports.length > 0 && !program.isSourceFileFromExternalLibrary(file));
-  if (opaque) return () => undefined;
-  const shared = contentHash(
-    files
-      .filter((file) => file.isDeclarationFile || isGlobal(file))
-      .map(versionOf)
-      .join("\n"),
-  );
-  return (file) => {
-    const names = builder.getAllDependencies(file);
-    const versions = names.map((name) => {
-      const found = program.getSourceFile(name) as InnerFile | undefined;
-      return found === undefined ? name : versionOf(found);
-    });
-    return contentHash([shared, ...versions].join("\n"));
-  };
-}
-
-/**
- * Whether a file declares global names: it is a script, has augmentations or ambient modules, declares a global name
- * for a module, or is JavaScript, where any assignment may be a declaration.
- */
-function isGlobal(file: InnerFile): boolean {
-  return (
-    !ts.isExternalModule(file) ||
-    file.moduleAugmentations.length > 0 ||
-    file.ambientModuleNames.length > 0 ||
-    file.symbol?.globalExports !== undefined ||
-    /\.[cm]?jsx?$/.test(file.fileName)
-  );
 }

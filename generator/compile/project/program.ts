@@ -24,8 +24,6 @@ export interface Program {
   readonly program: ts.Program;
   readonly checked: Checked;
   readonly checker: ts.TypeChecker;
-  /** Key that changes whenever the result of a source file may change; undefined if unknown. */
-  readonly keyOf: (file: ts.SourceFile) => string | undefined;
   /** Files of the project that may contain tools, ordered by path. */
   readonly sources: readonly ts.SourceFile[];
   /** Returns the ts-morph node that wraps a compiler node, always the same one. */
@@ -150,12 +148,10 @@ export function rootsOf({ files, layout }: Project): string[] {
 /** Source of TypeScript's errors: the program, or a builder that reuses errors of unaffected files. */
 type Checked = Pick<ts.BuilderProgram, "getGlobalDiagnostics" | "getSyntacticDiagnostics" | "getSemanticDiagnostics">;
 
-/** @param keyOf see {@link Program.keyOf}; without it, no result is reused */
 export function openProgram(
   { layout, files, notes, installed, emits }: Project,
   program: ts.Program,
   checked: Checked = program,
-  keyOf: Program["keyOf"] = () => undefined,
 ): Program {
   packageNames.clear();
   const checker = program.getTypeChecker();
@@ -170,7 +166,6 @@ export function openProgram(
     program,
     checked,
     checker,
-    keyOf,
     sources: program
       .getSourceFiles()
       .filter(

@@ -297,11 +297,6 @@ function isExportOf(exported: MorphSymbol, node: ClassNode): boolean {
   return value?.compilerNode === node.compilerNode;
 }
 
-/** Whether a tool is imported from its own file. Otherwise its import depends on other files. */
-export function importedFromOwnFile(tool: Pick<Tool, "import" | "place">): boolean {
-  return tool.import.file === tool.place.file;
-}
-
 /** Diagnostic of a project without tools. Lists abstract tool classes, because one may be the missing tool. */
 export function noTools(program: Program): Diagnostic {
   const { layout, sources, at } = program;
