@@ -20,8 +20,6 @@ export interface Row {
   readonly figures: Readonly<Record<string, Summary>>;
   /** To the first side of the comparison, repeat by repeat: of one figure. */
   readonly ratio?: Summary;
-  /** What that figure is above the first side's, repeat by repeat. */
-  readonly difference?: Summary;
 }
 
 /** Where a goal ends. */
@@ -89,17 +87,12 @@ export function tabulate(
     const row: Row = {
       name,
       figures: Object.fromEntries(labels.map((label) => [label, summarize(values(measured, label))])),
-      ...(side > 0 && beside(values(measured, figure), floor)),
+      ...(side > 0 && { ratio: ratioOf(values(measured, figure), floor) }),
     };
     print(row, figure);
     return row;
   });
 }
-
-const beside = (values: readonly number[], floor: readonly number[]) => ({
-  ratio: ratioOf(values, floor),
-  difference: summarize(values.map((value, repeat) => value - (floor[repeat] as number))),
-});
 
 /** A number with three digits that say something. */
 function digits(value: number): string {
@@ -135,11 +128,6 @@ function judge(text: string, value: Summary | undefined, limit: Limit): Goal {
 /** Judges the ratio of a row and prints the verdict. */
 export function judgeRatio(text: string, row: Row | undefined, limit: Limit): Goal {
   return judge(text, row?.ratio, limit);
-}
-
-/** Judges the difference of a row and prints the verdict. */
-export function judgeDifference(text: string, row: Row | undefined, limit: Limit): Goal {
-  return judge(text, row?.difference, limit);
 }
 
 /** Judges a figure of a row itself and prints the verdict. */

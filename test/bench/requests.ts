@@ -11,14 +11,29 @@ const LEADER = { id: "leader", keyId: 0n, key: prepareSigningKey(LEADER_SEED) };
 export const TOOL_SEED = Buffer.alloc(32, 9);
 export const LEADER_KEY = publicKeyOf(LEADER_SEED);
 
+/** Leaders of an allow-list that never call, each with a key of its own. */
+export function strangersOf(count: number): object[] {
+  return Array.from({ length: count }, (_, i) => ({
+    leader_id: `stranger-${i}`,
+    keys: [{ kid: 0, public_key: Buffer.from(publicKeyOf(randomBytes(32))).toString("hex") }],
+  }));
+}
+
 /** The configuration that signed calls of some tools need. */
-export function signedConfig(fqns: readonly string[], replay_cache_ttl_ms = 300_000): object {
+export function signedConfig(
+  fqns: readonly string[],
+  replay_cache_ttl_ms = 300_000,
+  strangers: readonly object[] = [],
+): object {
   const tool = { response_signing_key: TOOL_SEED.toString("hex"), replay_cache_ttl_ms };
   return {
     signed_http: {
       allowed_leaders: {
         version: 1,
-        leaders: [{ leader_id: "leader", keys: [{ kid: 0, public_key: Buffer.from(LEADER_KEY).toString("hex") }] }],
+        leaders: [
+          ...strangers,
+          { leader_id: "leader", keys: [{ kid: 0, public_key: Buffer.from(LEADER_KEY).toString("hex") }] },
+        ],
       },
       tools: Object.fromEntries(fqns.map((fqn) => [fqn, tool])),
     },

@@ -15,6 +15,7 @@ import { floods } from "./floods.js";
 import { start } from "./footprint.js";
 import { gen } from "./gen.js";
 import { goodput } from "./goodput.js";
+import { growth } from "./growth.js";
 import { type Bench, DEFAULT_SETTINGS, type Goal, type Outcome, type Settings } from "./report.js";
 import { shared } from "./shared.js";
 import { pinned } from "./target.js";
@@ -31,6 +32,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   string,
   array,
   start,
+  growth,
   goodput,
   shared,
   floods,
