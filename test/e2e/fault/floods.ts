@@ -118,18 +118,22 @@ export async function startServer(env: Record<string, string> = {}) {
   writeFileSync(config, JSON.stringify({ signed_http }), { mode: 0o600 });
   const [command = "", ...args] = belowLimit(LIMIT);
   const node = [process.execPath, "--input-type=module", "-e", SERVER];
-  const child = start(command, [...args, ...node], { SVC_TOOLKIT_CONFIG_PATH: config, ...env });
+  const child = start(command, [...args, ...node], {
+    SVC_TOOLKIT_CONFIG_PATH: config,
+    SVC_ADMIN_ADDR: "127.0.0.1:0",
+    ...env,
+  });
   const url = await child.url;
   const serving =
     child
       .stderr()
       .split("\n")
       .find((line) => line.includes('"msg":"serving"')) ?? "{}";
-  const { memory } = JSON.parse(serving) as { memory: { maxConnections: number } };
-  return { child, url, maxConnections: memory.maxConnections };
+  const { memory, admin } = JSON.parse(serving) as { memory: { maxConnections: number }; admin: string };
+  return { child, url, admin, maxConnections: memory.maxConnections };
 }
 
-/** Probes `/health` on a new connection every 20 ms, in a thread of its own. Reports when all probes have ended. */
+/** Probes an address on a new connection every 20 ms, in a thread of its own. Reports when all probes have ended. */
 const PROBER = `
 const { get } = require("node:http");
 const { parentPort, workerData: url } = require("node:worker_threads");
@@ -143,7 +147,7 @@ const probe = () => {
     if (!answered) failed++;
     if (--open === 0 && isOver) parentPort.postMessage({ waits, failed });
   };
-  get(url + "/health", { agent: false }, (response) => response.resume().on("end", () => end(response.statusCode === 200)))
+  get(url, { agent: false }, (response) => response.resume().on("end", () => end(response.statusCode === 200)))
     .on("error", () => end(false));
 };
 const timer = setInterval(probe, 20);
@@ -159,21 +163,38 @@ interface Probes {
   readonly failed: number;
 }
 
+/** Starts probes of an address. Returns a function that ends them. */
+async function startProbes(url: string): Promise<() => Promise<Probes>> {
+  const prober = new Worker(PROBER, { eval: true, workerData: url });
+  const forget = atEnd(() => prober.terminate());
+  const reported = new Promise<Probes>((resolve) => prober.once("message", resolve));
+  await once(prober, "online");
+  return async () => {
+    prober.postMessage("end");
+    const probes = await reported;
+    forget();
+    await prober.terminate();
+    return probes;
+  };
+}
+
 export interface Damage {
   /** Largest resident memory of the process since it started. */
   readonly peakMiB: number;
   /** Median and 99th percentile of the time of `/health` on another connection. */
   readonly medianMs: number;
   readonly healthMs: number;
-  readonly probes: number;
-  readonly failedProbes: number;
+  /** 99th percentile of the time of `/readyz` of the admin listener. */
+  readonly adminMs: number;
+  /** Probes of `/health` and of the admin listener. */
+  readonly probes: readonly { readonly count: number; readonly failed: number }[];
   /** Connections that the server closed, and that were opened again. */
   readonly closed: number;
 }
 
 /** Floods a server, and measures the damage. */
 export async function flood(
-  { child, url, maxConnections }: { child: Child; url: string; maxConnections: number },
+  { child, url, admin, maxConnections }: { child: Child; url: string; admin: string; maxConnections: number },
   { pipelined, request }: Flood,
   { ms, connections = maxConnections - 100 }: { readonly ms: number; readonly connections?: number },
 ): Promise<Damage> {
@@ -194,24 +215,18 @@ export async function flood(
   const send = (socket: ReturnType<typeof openSocket>) =>
     socket.write(Buffer.concat(Array.from({ length: pipelined }, () => request(number++))));
   await Promise.all(Array.from({ length: connections }, () => once(open(), "connect")));
-  const prober = new Worker(PROBER, { eval: true, workerData: url });
-  const forget = atEnd(() => prober.terminate());
-  const probes = new Promise<Probes>((resolve) => prober.once("message", resolve));
-  await once(prober, "online");
+  const endProbes = await Promise.all([`${url}/health`, `${admin}/readyz`].map(startProbes));
   for (const socket of sockets) send(socket);
   await setTimeout(ms);
-  prober.postMessage("end");
-  const { waits, failed } = await probes;
-  forget();
-  await prober.terminate();
+  const [health, ready] = (await Promise.all(endProbes.map((end) => end()))) as [Probes, Probes];
   isOver = true;
   for (const socket of sockets) socket.destroy();
   return {
     peakMiB: peakOf(child),
-    healthMs: waits.length === 0 ? Number.POSITIVE_INFINITY : quantile(waits, 0.99),
-    medianMs: quantile(waits, 0.5),
-    probes: waits.length,
-    failedProbes: failed,
+    healthMs: quantile(health.waits, 0.99),
+    adminMs: quantile(ready.waits, 0.99),
+    medianMs: quantile(health.waits, 0.5),
+    probes: [health, ready].map(({ waits, failed }) => ({ count: waits.length, failed })),
     closed,
   };
 }
