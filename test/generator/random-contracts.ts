@@ -32,7 +32,15 @@ const LEAVES = ["string", "number", "boolean", "Date", "Uint8Array", "unknown", 
 const LITERALS = ['"a"', '"b"', '"c"', '"other"', "1", "2", "2.5", "true"];
 const TAGS: Readonly<Record<string, readonly string[]>> = {
   string: ["@minLength 1", "@maxLength 9", "@maxLength 3", "@pattern ^a*$", "@pattern ^[a-z]+$", "@format email"],
-  number: ["@minimum 0", "@minimum 1", "@maximum 9.5", "@maximum 100", "@exclusiveMinimum 0", "@multipleOf 0.5"],
+  number: [
+    "@minimum 0",
+    "@minimum 1",
+    "@maximum 9.5",
+    "@maximum 100",
+    "@exclusiveMinimum 0",
+    "@exclusiveMaximum 2",
+    "@multipleOf 0.5",
+  ],
   list: ["@minItems 1", "@minItems 2", "@maxItems 4", "@maxItems 2", "@uniqueItems"],
   bigint: ["@format int64", "@format uint64"],
 };
@@ -293,20 +301,20 @@ export interface TypedValue {
 
 const scalar = (text: string, json = text): TypedValue => ({ text, json });
 
-export const recordValue = (members: readonly (readonly [string, TypedValue])[]): TypedValue => ({
+const recordValue = (members: readonly (readonly [string, TypedValue])[]): TypedValue => ({
   text: `{ ${members.map(([name, { text }]) => `${JSON.stringify(name)}: ${text}`).join(", ")} }`,
   json: `{${members.map(([name, { json }]) => `${JSON.stringify(name)}:${json}`).join(",")}}`,
   members,
 });
 
-export const listValue = (items: readonly TypedValue[]): TypedValue => ({
+const listValue = (items: readonly TypedValue[]): TypedValue => ({
   text: `[${items.map(({ text }) => text).join(", ")}]`,
   json: `[${items.map(({ json }) => json).join(",")}]`,
   items,
 });
 
 /** Values of all kinds, in place of which a type has others. */
-export const ANY_VALUES: readonly TypedValue[] = [
+const ANY_VALUES: readonly TypedValue[] = [
   ...['"a"', '"x-"', '"é"', '"1970-01-01T00:00:00.000Z"', '"AQID"', "1.5", "3", "true", "false", "null"].map((text) =>
     scalar(text),
   ),
@@ -360,6 +368,25 @@ export function typedValue(random: Random, { port, named }: PortType): TypedValu
     }
   };
   return make(port.type, 4);
+}
+
+/** The value with one random place replaced or one member left out. */
+export function spoil(value: TypedValue, random: Random): TypedValue {
+  const inner = value.members?.length ?? value.items?.length ?? 0;
+  if (inner > 0 && random.chance(0.75)) {
+    const at = random.below(inner);
+    if (value.members !== undefined) {
+      if (random.chance(0.3)) return recordValue(value.members.filter((_, index) => index !== at));
+      return recordValue(
+        value.members.map(([name, each], index) => [name, index === at ? spoil(each, random) : each] as const),
+      );
+    }
+    if (value.items !== undefined) {
+      if (random.chance(0.2)) return listValue(value.items.slice(0, at));
+      return listValue(value.items.map((each, index) => (index === at ? spoil(each, random) : each)));
+    }
+  }
+  return random.pick(ANY_VALUES);
 }
 
 /** The schema has no value that the generator finds. */

@@ -41,13 +41,15 @@ const ajv = new Ajv2020({
   strictTypes: false,
   strictTuples: false,
   ownProperties: true,
+  // Otherwise ajv parses the quotient, and reads 2e300 as 2.
+  multipleOfPrecision: 9,
   logger: false,
 });
 for (const [name, format] of Object.entries(fullFormats)) ajv.addFormat(name, format);
 ajv.addFormat("iban", true);
-// Annotations, which decoding asserts: else a union would take another branch.
-ajv.addFormat("int64", { type: "number", validate: (value) => value >= -(2 ** 63) && value < 2 ** 63 });
-ajv.addFormat("uint64", { type: "number", validate: (value) => value >= 0 && value < 2 ** 64 });
+// Annotations, which decoding asserts: else a union would take another branch. JSON.parse rounds the largest values up.
+ajv.addFormat("int64", { type: "number", validate: (value) => value >= -(2 ** 63) && value <= 2 ** 63 });
+ajv.addFormat("uint64", { type: "number", validate: (value) => value >= 0 && value <= 2 ** 64 });
 ajv.removeKeyword("contentEncoding");
 const isBase64 = (_: unknown, text: string) => decodeBase64(text) !== undefined;
 ajv.addKeyword({ keyword: "contentEncoding", type: "string", validate: isBase64 });

@@ -13,16 +13,7 @@ import { ts } from "#generator/compile/project/typescript.js";
 import { InputDecoder } from "#runtime/server/wire/input.js";
 import { OutputEncoder } from "#runtime/server/wire/output.js";
 import { STRICT, ToolProject } from "../generator/project.js";
-import {
-  ANY_VALUES,
-  listValue,
-  randomPort,
-  recordValue,
-  sourceOf,
-  type TypedValue,
-  typedValue,
-  untagged,
-} from "../generator/random-contracts.js";
+import { randomPort, sourceOf, spoil, type TypedValue, typedValue, untagged } from "../generator/random-contracts.js";
 import { compile, FASTEST } from "../typescript/compilers.js";
 import { programOf } from "../typescript/program.js";
 import { openJudge } from "./judge.js";
@@ -30,25 +21,6 @@ import { Random } from "./random.js";
 
 const COUNT = process.env.SVC_TEST_FULL === "1" ? 1200 : 30;
 const SEED = Number(process.env.SVC_TYPE_SEED ?? 1);
-
-/** The value with one random place replaced or one member left out. */
-function spoil(value: TypedValue, random: Random): TypedValue {
-  const inner = value.members?.length ?? value.items?.length ?? 0;
-  if (inner > 0 && random.chance(0.75)) {
-    const at = random.below(inner);
-    if (value.members !== undefined) {
-      if (random.chance(0.3)) return recordValue(value.members.filter((_, index) => index !== at));
-      return recordValue(
-        value.members.map(([name, each], index) => [name, index === at ? spoil(each, random) : each] as const),
-      );
-    }
-    if (value.items !== undefined) {
-      if (random.chance(0.2)) return listValue(value.items.slice(0, at));
-      return listValue(value.items.map((each, index) => (index === at ? spoil(each, random) : each)));
-    }
-  }
-  return random.pick(ANY_VALUES);
-}
 
 /** A decoded value as an expression. */
 function expression(value: unknown): string {
