@@ -133,7 +133,7 @@ export async function startServer(env: Record<string, string> = {}) {
   return { child, url, admin, maxConnections: memory.maxConnections };
 }
 
-/** Probes an address on a new connection every 20 ms, in a thread of its own. Reports when all probes have ended. */
+/** Probes an address on a new connection every 100 ms, in a thread of its own. Reports when all probes have ended. */
 const PROBER = `
 const { get } = require("node:http");
 const { parentPort, workerData: url } = require("node:worker_threads");
@@ -150,7 +150,7 @@ const probe = () => {
   get(url, { agent: false }, (response) => response.resume().on("end", () => end(response.statusCode === 200)))
     .on("error", () => end(false));
 };
-const timer = setInterval(probe, 20);
+const timer = setInterval(probe, 100);
 parentPort.once("message", () => {
   clearInterval(timer);
   isOver = true;
