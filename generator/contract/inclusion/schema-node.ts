@@ -316,7 +316,6 @@ export class SchemaNodes {
       else if (type === "boolean") {
         for (const value of [false, true]) atoms.push({ kind: "literal", value, unjudged });
       } else if (type === "number" || type === "integer") {
-        if (type === "integer" && types.includes("number")) continue;
         atoms.push({ ...numberAtom(schema, type, isUntyped || types.includes("object")), unjudged });
       } else if (type === "string") {
         const [pattern, format] = [schema.get("pattern"), schema.get("format")];
