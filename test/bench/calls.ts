@@ -17,8 +17,8 @@ export function floor(kind: string): TargetOptions {
 }
 
 /** The sum tool as an operator starts it. */
-function sum(config: object): TargetOptions {
-  return { args: [entrypoint("sum")], path: SUM.path, config };
+export function sum(config: object, env: Readonly<Record<string, string>> = {}): TargetOptions {
+  return { args: [entrypoint("sum")], path: SUM.path, config, env };
 }
 
 export const SIGNED_SUM = sum(signedConfig([SUM.fqn]));

@@ -2,13 +2,12 @@
 
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { entrypoint } from "../e2e/process.js";
-import { LONG_TTL_MS, warm } from "./calls.js";
+import { LONG_TTL_MS, sum, warm } from "./calls.js";
 import { callReply, startOf } from "./footprint.js";
 import { measure, SPARE } from "./load.js";
 import { type Bench, compare, type Figures, type Goal, judgeRatio, type Row } from "./report.js";
 import { CallSigner, SUM, signedCalls, signedConfig, strangersOf } from "./requests.js";
-import { type Target, type TargetOptions, withTarget } from "./target.js";
+import { type Target, withTarget } from "./target.js";
 import { REPLY, toolSet, withServer } from "./tools.js";
 
 const FIGURE = "µs CPU";
@@ -17,17 +16,9 @@ const BATCH = 20_000;
 
 type Measure = (size: number, calls: number) => Promise<Figures>;
 
-const sum = (config: object, env: Readonly<Record<string, string>> = {}): TargetOptions => ({
-  args: [entrypoint("sum")],
-  path: SUM.path,
-  config,
-  env,
-});
-
 async function sumCalls(target: Target, calls: number): Promise<Figures> {
   await warm(target, signedCalls);
-  const { [FIGURE]: cpu, "MB resident": memory } = await measure(target, signedCalls(calls + SPARE));
-  return { [FIGURE]: cpu, "MB resident": memory };
+  return measure(target, signedCalls(calls + SPARE));
 }
 
 const ofTools: Measure = (size, calls) =>
@@ -38,8 +29,8 @@ const ofTools: Measure = (size, calls) =>
       const signer = new CallSigner(REPLY.ports);
       const requests = (count: number) => Array.from({ length: count }, (_, i) => signer.sign([[`"${i}"`]]));
       await warm(target, requests);
-      const { [FIGURE]: cpu } = await measure(target, requests(calls + SPARE));
-      return { [FIGURE]: cpu, "ms CPU of the start": started["ms CPU"] as number };
+      const figures = await measure(target, requests(calls + SPARE));
+      return { ...figures, "ms CPU of the start": started["ms CPU"] as number };
     });
   });
 
@@ -70,9 +61,9 @@ const ofConnections: Measure = (size, calls) =>
     await warm(target, signedCalls);
     const sockets: Socket[] = [];
     for (let i = 0; i < size; i++) sockets.push(await idle(target));
-    const { [FIGURE]: cpu, "MB resident": memory } = await measure(target, signedCalls(calls + SPARE));
+    const figures = await measure(target, signedCalls(calls + SPARE));
     for (const socket of sockets) socket.destroy();
-    return { [FIGURE]: cpu, "MB resident": memory };
+    return figures;
   });
 
 const SERIES: readonly (readonly [what: string, sizes: readonly number[], Measure])[] = [
