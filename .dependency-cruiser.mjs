@@ -347,7 +347,7 @@ const LAYERS = [
     name: "generator/mcp",
     files: "generator/mcp/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/process/run-within generator/http generator/invoke generator/command-line",
+      "generator/compile/model generator/compile/diagnostics generator/files/atomic-write generator/process/run-within generator/http generator/command-line",
     packages: "svc-runtime/internal/generator svc-runtime/leader @modelcontextprotocol/server ajv",
     node: "crypto http module stream stream/promises",
   },

@@ -48,7 +48,8 @@ const OTHER_TOOLS = new Map([
   ...["init", "create"].map((name) => [name, "new"] as const),
   ...["serve", "start", "run"].map((name) => [name, "dev"] as const),
   ...["check", "watch", "help"].map((name) => [name, `--${name}`] as const),
-  ["build", "generate, then tsc"],
+  ["build", "npm run build"],
+  ["test", "npm test"],
   ["call", "invoke"],
 ]);
 

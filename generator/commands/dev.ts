@@ -318,7 +318,7 @@ function printTools(
   const [first] = added;
   if (first === undefined) return;
   const only = tools.length === 1 ? "" : ` ${first.fqn}`;
-  print(`  try     npx svc-gen invoke${only} ${shellWord(first.sample)}${signed ? " --signed" : ""}\n`);
+  print(`  try     npx svc-gen invoke${only} ${shellWord(first.typed)}${signed ? " --signed" : ""}\n`);
 }
 
 /** What to do about a contract that is broken without a new version. */

@@ -129,7 +129,7 @@ function argumentsOf(args: readonly string[]): [name: string | undefined, input:
 }
 
 function missingInput({ tool }: Target): UsageError {
-  const such = tool === undefined ? "" : `, such as '${tool.sample}'`;
+  const such = tool === undefined ? "" : `, such as '${tool.typed}'`;
   return new UsageError(`invoke expects an input: JSON, @FILE or - for standard input${such}`);
 }
 

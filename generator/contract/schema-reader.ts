@@ -131,3 +131,18 @@ export function mapSchemas(schema: JsonObject, change: (inner: Json) => Json): J
   });
   return new JsonObject(new Map(entries));
 }
+
+/** Secret ports of an input schema, and whether each is required. */
+export function secretPorts(schema: Json | undefined): ReadonlyMap<string, boolean> {
+  if (!(schema instanceof JsonObject)) return new Map();
+  const isSecret = (given: Json | undefined, hops = 0): boolean => {
+    if (given === undefined || hops > MAX_HOPS) return false;
+    if (keyword(given, "writeOnly") === true || isSecret(keyword(given, "items"), hops + 1)) return true;
+    const target = dereferenced(given, schema);
+    return target !== given && isSecret(target, hops + 1);
+  };
+  const secrets = [...namedSchemas(schema, "properties")].filter(([, property]) => isSecret(property));
+  return new Map(secrets.map(([name]) => [name, listAt(schema, "required").includes(name)]));
+}
+
+const MAX_HOPS = 16;

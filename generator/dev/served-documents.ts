@@ -1,7 +1,8 @@
 /** The tools of a `meta.json`, as a development server serves them. */
 
+import { secretPorts } from "../contract/schema-reader.js";
 import { sampleOf } from "../openapi/sample.js";
-import { printJson } from "../text/json.js";
+import { JsonObject, printJson } from "../text/json.js";
 import { fqnOf, metaDocuments, pathOf } from "../tools/meta-documents.js";
 import { addressAt } from "../tools/tool-addresses.js";
 
@@ -14,18 +15,26 @@ export interface ServedDocument {
   readonly description: string;
   /** Input that fits the schema, as JSON text. */
   readonly sample: string;
+  /** The sample without secrets, for which `svc-gen invoke` prompts. */
+  readonly typed: string;
 }
 
 /** @param url address of the server */
 export function servedDocuments(metaJson: string, url: string): ServedDocument[] {
   return metaDocuments(metaJson).map((document) => {
     const path = pathOf(document);
+    const schema = document.get("input_schema");
+    const sample = sampleOf(schema);
+    const secrets = secretPorts(schema);
+    const { members } = sample instanceof JsonObject ? sample : new JsonObject(new Map());
+    const typed = new JsonObject(new Map([...members].filter(([name]) => !secrets.has(name))));
     return {
       fqn: fqnOf(document),
       path,
       url: addressAt(url, path),
       description: String(document.get("description")),
-      sample: printJson(sampleOf(document.get("input_schema"))),
+      sample: printJson(sample),
+      typed: printJson(typed),
     };
   });
 }

@@ -14,8 +14,8 @@ const MAX_TOOLS = 1_000;
 export interface ToolsAt {
   /** Address of the tool or of the server, without a trailing slash. */
   readonly address: string;
-  /** Answer to `GET /meta` of this address. */
-  readonly meta: HttpExchange;
+  /** Answer to `GET /meta` of this address, or to `GET /tools` if that lists tools or fails. */
+  readonly answer: HttpExchange;
   /** Addresses that `GET /tools` lists, or else the address if a tool is there. */
   readonly addresses: readonly string[];
   /** Hints of the tools by address, as far as the server gives them. */
@@ -35,20 +35,21 @@ export function getDocument(address: string, tls: ExchangeRequest["tls"]): Promi
  */
 export async function toolsAt(url: string, tls: TlsOptions | undefined): Promise<ToolsAt> {
   const address = await toolAddress(url.replace(/\/tools\/*$/, ""), tls);
-  const meta = await getDocument(`${address}/meta`, tls);
-  const own = meta.response?.status === 200 ? [address] : [];
-  const listed = meta.response === undefined ? new Map() : await detailsAt(address, tls);
+  const list = await getDocument(`${address}/tools?details`, tls);
+  const listed = toolsIn(address, list);
+  // A server without a tool at its root logs a request to /meta as refused.
+  const answer = listed.size > 0 || !list.response ? list : await getDocument(`${address}/meta`, tls);
+  const own = listed.size === 0 && answer.response?.status === 200 ? [address] : [];
   const addresses = listed.size === 0 ? own : [...listed.keys()];
   const hints = listed.size === 0 && own.length > 0 ? new Map([[address, await hintsOf(address, tls)]]) : listed;
   if (addresses.length > MAX_TOOLS) {
     throw new RangeError(`${address} has ${addresses.length} tools; at most ${MAX_TOOLS} are supported`);
   }
-  return { address, meta, addresses, hints };
+  return { address, answer, addresses, hints };
 }
 
 /** Hints of the tools that a server lists, by address. Empty if it lists none. */
-async function detailsAt(server: string, tls: TlsOptions | undefined): Promise<ReadonlyMap<string, ToolHints>> {
-  const { response } = await getDocument(`${server}/tools?details`, tls);
+function toolsIn(server: string, { response }: HttpExchange): ReadonlyMap<string, ToolHints> {
   return new Map(response?.status === 200 ? listedTools(server, response.body) : []);
 }
 
@@ -56,7 +57,7 @@ async function detailsAt(server: string, tls: TlsOptions | undefined): Promise<R
 export async function hintsOf(tool: string, tls: TlsOptions | undefined): Promise<ToolHints> {
   const { origin } = new URL(tool);
   for (let server = tool; ; server = server.slice(0, server.lastIndexOf("/"))) {
-    const found = (await detailsAt(server, tls)).get(tool);
+    const found = toolsIn(server, await getDocument(`${server}/tools?details`, tls)).get(tool);
     if (found !== undefined || server.length <= origin.length) return found ?? {};
   }
 }

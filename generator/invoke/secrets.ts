@@ -4,8 +4,8 @@ import { quote } from "svc-runtime/internal/generator";
 import { JsonText, type PortShape } from "svc-runtime/leader";
 import { unknownName } from "../cli/arguments.js";
 import { type CliHost, CommandError, UsageError } from "../cli/command.js";
-import { dereferenced, keyword, listAt, namedSchemas } from "../contract/schema-reader.js";
-import { type Json, JsonObject, readJson } from "../text/json.js";
+import { secretPorts } from "../contract/schema-reader.js";
+import { readJson } from "../text/json.js";
 import type { PortTexts } from "./port-texts.js";
 
 export interface SecretSources extends Pick<CliHost, "env" | "ask"> {
@@ -76,22 +76,6 @@ export function readSecret(given: string, env: SecretSources["env"]) {
 }
 
 function requiredSecrets(ports: readonly PortShape[], inputSchema: string): PortShape[] {
-  const secrets = secretPorts(inputSchema);
+  const secrets = secretPorts(readJson(inputSchema));
   return ports.filter(({ name }) => secrets.get(name) === true);
 }
-
-/** Secret ports, and whether each is required. */
-export function secretPorts(inputSchema: string): ReadonlyMap<string, boolean> {
-  const schema = readJson(inputSchema);
-  if (!(schema instanceof JsonObject)) return new Map();
-  const isSecret = (given: Json | undefined, hops = 0): boolean => {
-    if (given === undefined || hops > MAX_HOPS) return false;
-    if (keyword(given, "writeOnly") === true || isSecret(keyword(given, "items"), hops + 1)) return true;
-    const target = dereferenced(given, schema);
-    return target !== given && isSecret(target, hops + 1);
-  };
-  const secrets = [...namedSchemas(schema, "properties")].filter(([, property]) => isSecret(property));
-  return new Map(secrets.map(([name]) => [name, listAt(schema, "required").includes(name)]));
-}
-
-const MAX_HOPS = 16;

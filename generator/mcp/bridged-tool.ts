@@ -3,9 +3,9 @@
 import { FAILURE_VARIANT, MAX_VALUES, readExact, type ToolHints } from "svc-runtime/internal/generator";
 import type { CallResult, LeaderClient } from "svc-runtime/leader";
 import { CONSTRAINTS } from "../compile/keywords.js";
-import { DEFINITIONS, nestingOf, resolveReference } from "../contract/schema-reader.js";
-import { secretPorts } from "../invoke/secrets.js";
+import { DEFINITIONS, nestingOf, resolveReference, secretPorts } from "../contract/schema-reader.js";
 import { runWithin } from "../process/run-within.js";
+import { readJson } from "../text/json.js";
 import { digitSchema, ExactIntegers, isPlain, judgeOf, mapEntries, type Plain } from "./exact-integers.js";
 
 /** Thrown if the tool or its result cannot be represented in MCP. */
@@ -60,7 +60,7 @@ export class BridgedTool {
     const root = readSchema(inputSchema);
     const input = withListBounds(rootOf(root, fqn), root);
     const output = readSchema(outputSchema);
-    this.secrets = secretPorts(inputSchema);
+    this.secrets = secretPorts(readJson(inputSchema));
     this.inputSchema = withoutPorts({ ...(digitSchema(input) as Plain), type: "object" }, this.secrets);
     this.#input = new ExactIntegers(input, digitSchema(input, true));
     const variants = variantsOf(output, fqn);

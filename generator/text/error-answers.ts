@@ -55,7 +55,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
     meaning: "the signature is missing or was refused",
     caller: "compare the leader's ID, key ID and key with the server's allow-list",
     operator: "check the header named in the details; a gateway must pass every signature header once, unchanged",
-    details: `${DEFAULT_HEADER_PREFIX}Sig-V: missing`,
+    details: `${DEFAULT_HEADER_PREFIX}Sig-V: missing; this server accepts only signed calls`,
   },
   permission_denied: {
     meaning: "the tool refused this leader, or a web page's origin is not allowed",
@@ -69,7 +69,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
     meaning: "no tool is at this address",
     caller: "use an address listed by GET /tools",
     operator: "correct the address: GET /tools lists all tools",
-    details: "no tool is at this path: GET /tools lists the tools",
+    details: "no tool endpoint is at this path: GET /tools lists the tools, each with /invoke, /meta and /health",
   },
   method_not_allowed: {
     meaning: "the path does not support this method",
@@ -103,7 +103,7 @@ const WORDS: Readonly<Record<ErrorCode, Words>> = {
   },
   payload_too_large: {
     meaning: "the body is too large",
-    caller: "send a smaller input",
+    caller: "send a smaller input, or ask for a larger invoke_max_body_bytes",
     operator: `raise invoke_max_body_bytes in the configuration (${Number(DEFAULT_INVOKE_MAX_BODY_BYTES) / 2 ** 20} MiB by default), or the body limit of the gateway`,
   },
   unsupported_content_encoding: {
@@ -238,7 +238,7 @@ export function authReason(details: string, sent: string): { readonly reason: Au
 
 const AUTH_DETAILS = [
   [/no such leader and key in the allow-list$/, "leader"],
-  [/does not verify$/, "key"],
+  [/does not verify(?: with .*)?$/, "key"],
   [/given twice$/, "twice"],
 ] as const;
 

@@ -62,6 +62,7 @@ function decodeSeed(text: string): Uint8Array | string {
   if (digits !== undefined) return `${digits.length} hex digits`;
   if (/^(?:0x)?[0-9a-z]{64}(?:[0-9a-z]{2})?$/i.test(text))
     return `${text.length} characters, some of which are not hex digits`;
+  if (/\.[a-z]{3,4}$/.test(text)) return "a path in place of the content of the file";
   return bytes === undefined ? `${text.length} characters in none of these formats` : `${bytes.length} bytes`;
 }
 

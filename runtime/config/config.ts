@@ -1,6 +1,7 @@
 // Configuration of the runtime: one strict JSON object (protocol.md section 10).
 
 import { resolve } from "node:path";
+import { closest } from "svc-client/internal/did-you-mean";
 import { readSigningKey } from "svc-client/internal/keys";
 import { asBuffer } from "svc-client/internal/wire/bytes";
 import { DEFAULT_INVOKE_MAX_BODY_BYTES, DEFAULT_REPLAY_CACHE_TTL_MS, MAX_U64 } from "svc-client/internal/wire/protocol";
@@ -285,10 +286,9 @@ export function configWarnings(config: ToolkitRuntimeConfig): string[] {
   return warnings;
 }
 
-/** Entry of another version of a tool, or of its name without a version; undefined if there is none. */
-export function otherVersion(config: ToolkitRuntimeConfig, fqn: string): string | undefined {
-  const [name] = fqn.split("@");
-  return [...snapshotOf(config).tools.keys()].find((id) => id.replace(/@\d{0,10}$/, "") === name);
+/** Entry of another version of a tool, or of a similar name; undefined if there is none. */
+export function similarEntry(config: ToolkitRuntimeConfig, fqn: string): string | undefined {
+  return closest(fqn, [...snapshotOf(config).tools.keys()])[0];
 }
 
 function defaults(): ConfigSnapshot {

@@ -26,6 +26,7 @@ const HOST_FORM = /^(?<host>\[[0-9a-fA-F:.]+\]|[^:[\]]+)(?::(?<port>\d{1,5}))?$/
  */
 export function parseTarget(text: string): RedisTarget {
   const { scheme = "", login, hosts = "", path = "" } = URL_FORM.exec(text)?.groups ?? {};
+  if (!text.includes("://")) throw new RangeError(`${FORMS}; got no scheme: write redis:// before the host`);
   const credentials = loginOf(login);
   switch (scheme) {
     case "unix":

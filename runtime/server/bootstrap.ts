@@ -146,8 +146,10 @@ function hasFiles(config: ToolkitRuntimeConfig | undefined): boolean {
 function startupMessage(error: unknown): string {
   if (error instanceof StartupError || error instanceof ConfigError || error instanceof RangeError)
     return error.message;
-  const { syscall, message, stack } = Object(error) as NodeJS.ErrnoException;
-  return (syscall === undefined ? stack : message) ?? String(error);
+  const { syscall = "", message, stack } = Object(error) as NodeJS.ErrnoException;
+  if (syscall === "listen" || syscall === "bind")
+    return `${message}; free the address, or set another one: ${ENV_BIND_ADDR} for the tools, ${ENV_ADMIN_ADDR} for the admin listener`;
+  return (syscall === "" ? stack : message) ?? String(error);
 }
 
 /** Prints a text and exits, because handles opened by a tool's module would keep the process alive. */

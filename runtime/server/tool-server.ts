@@ -3,7 +3,7 @@
 import { SignatureHeaders } from "svc-client/internal/wire/protocol";
 import { type EngineSelection, selectEngine } from "svc-client/internal/wire/signature/ed25519";
 import type { EngineName } from "svc-client/internal/wire/signature/ed25519-keys";
-import { ENV_TOOLKIT_CONFIG_PATH, otherVersion, replayTtlOf, ToolkitRuntimeConfig } from "../config/config.js";
+import { ENV_TOOLKIT_CONFIG_PATH, replayTtlOf, similarEntry, ToolkitRuntimeConfig } from "../config/config.js";
 import { ENV_REDIS_URL, numberSetting, REDIS_SETTINGS } from "../config/environment.js";
 import type { ListenAddress } from "../config/listen-address.js";
 import { displayVariable, strayVariables } from "../config/stray-variables.js";
@@ -315,8 +315,8 @@ function requireConfigEntries(tools: readonly ServedTool[], config: ToolkitRunti
   for (const { fqn } of tools) {
     const entry = config.toolConfig(fqn);
     if (entry === undefined) {
-      const other = otherVersion(config, fqn);
-      const found = other === undefined ? "" : `; it contains ${JSON.stringify(other)}, another version of the tool`;
+      const other = similarEntry(config, fqn);
+      const found = other === undefined ? "" : `; it contains ${JSON.stringify(other)}: rename it if it is meant`;
       throw new StartupError(
         `signed requests are required, but ${fqn} has no entry: add ${JSON.stringify(fqn)} to /signed_http/tools in the configuration${found}`,
       );

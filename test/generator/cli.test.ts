@@ -168,7 +168,7 @@ test("usage errors exit with 2 and one line with the nearest known name", async 
     [["explain", "SVC112", "SVC113"], "explain takes [CODE], got 2 arguments"],
     [["explain", "SVC999"], 'unknown code "SVC999"; svc-gen explain lists all codes, such as SVC112'],
     [["init"], 'unknown command "init"; did you mean new?'],
-    [["build"], 'unknown command "build"; did you mean generate, then tsc?'],
+    [["build"], 'unknown command "build"; did you mean npm run build?'],
     [["explain", "ts2322"], `"ts2322" is a code of TypeScript; explain knows only the codes of svc-gen`],
     [["meta"], "meta expects --url URL, under which the tool is served"],
     [["diff", "x"], "diff expects two meta.json files, OLD NEW, or none; got 1"],

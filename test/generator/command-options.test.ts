@@ -467,9 +467,11 @@ describe("config", () => {
       [0, 1, 0],
     );
     assert.equal(await check("config.json", "--allow-list"), 1);
-    assert.equal(await check(), 2);
-    const env = { SVC_TOOLKIT_CONFIG_PATH: join(folder, "config.json") };
-    assert.equal((await svcGenIn(folder, ["config", "check"], { env })).code, 0);
+    assert.equal(await check(), 0);
+    rmSync(join(folder, "config.json"));
+    assert.equal(await check(), 1);
+    const env = { SVC_TOOLKIT_CONFIG_PATH: join(folder, "leaders.json") };
+    assert.equal((await svcGenIn(folder, ["config", "check"], { env })).code, 1);
   });
 });
 

@@ -367,7 +367,10 @@ describe("doctor of a gateway", () => {
     const all = await gateway(origin, {
       headers: (raw) => raw.filter((_, at) => !/^x-svc-/i.test(raw[at - (at % 2)] ?? "")),
     });
-    assert.equal((await doctor(all)).of("headers").detail, "401 X-Svc-Sig-V: missing");
+    assert.equal(
+      (await doctor(all)).of("headers").detail,
+      "401 X-Svc-Sig-V: missing; this server accepts only signed calls",
+    );
   });
 
   it("reports a duplicated header, a changed one and a changed signature", async () => {
@@ -386,7 +389,7 @@ describe("doctor of a gateway", () => {
     });
     assert.equal(
       (await doctor(forged, ...AS_ALICE)).of("headers").detail,
-      "401 X-Svc-Leader-Signature: does not verify",
+      "401 X-Svc-Leader-Signature: does not verify with this leader's key in the allow-list",
     );
   });
 

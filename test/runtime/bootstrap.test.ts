@@ -89,7 +89,7 @@ describe("the four forms of bootstrap", () => {
         `await bootstrap([${OCTETS}, ${port}], One);`,
         `process.env.SVC_ADMIN_ADDR = "127.0.0.1:${port}"; await bootstrap(One);`,
       ];
-      const inUse = `cannot start: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`;
+      const inUse = `cannot start: listen EADDRINUSE: address already in use 127.0.0.1:${port}; free the address, or set another one: BIND_ADDR for the tools, SVC_ADMIN_ADDR for the admin listener\n`;
       assert.deepEqual(
         await cannotStartEach(codes, ["listen 127.0.0.1:8080"]),
         codes.map(() => [1, inUse]),
@@ -269,7 +269,7 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
     [
       "an entry under another spelling",
       signed('{"xyz.test.one@01":{}}'),
-      /xyz\.test\.one@1 has no entry: .*; it contains "xyz\.test\.one@01", another version of the tool$/,
+      /xyz\.test\.one@1 has no entry: .*; it contains "xyz\.test\.one@01": rename it if it is meant$/,
     ],
     [
       "a class whose create() fails",

@@ -69,7 +69,8 @@ function replaced(name: string, value: string | undefined, call = echoCall(tool,
 describe("every header, before a byte of the body (401)", () => {
   for (const name of HEADERS) {
     it(`${name}: missing`, async () => {
-      assert.equal(await refused(replaced(name, undefined)), `${name}: missing`);
+      const hint = name === "X-Svc-Sig-V" ? "; this server accepts only signed calls" : "";
+      assert.equal(await refused(replaced(name, undefined)), `${name}: missing${hint}`);
       proves("7.4");
     });
 
@@ -203,7 +204,10 @@ describe("every header, before a byte of the body (401)", () => {
       Buffer.alloc(64),
     ]) {
       const headers = replaced("X-Svc-Leader-Signature", signature.toString("base64url"), call);
-      assert.equal(await refused(headers, call), "X-Svc-Leader-Signature: does not verify");
+      assert.equal(
+        await refused(headers, call),
+        "X-Svc-Leader-Signature: does not verify with this leader's key in the allow-list",
+      );
     }
     proves("4.5", "7.4", "7.5", "7.19");
   });
@@ -365,10 +369,10 @@ describe("headerPrefix", () => {
     const other = echoCall(tool, "20");
     assert.equal(
       expectError(await other.send(older.url), 401, "auth_failed"),
-      "X-Nexus-Sig-V: missing",
+      "X-Nexus-Sig-V: missing; this server accepts only signed calls",
       "the other prefix is nothing here",
     );
-    assert.equal(await refused(call.headers, call), "X-Svc-Sig-V: missing");
+    assert.equal(await refused(call.headers, call), "X-Svc-Sig-V: missing; this server accepts only signed calls");
     const both = [...other.headers.slice(0, 1), ...call.headers] as Headers;
     const text = requestText("POST", call.target, [...both, ["Content-Length", `${call.body.length}`]], call.body);
     assert.equal((await exchange(older.url, text)).status, 200, "of another prefix nothing is looked at");

@@ -138,7 +138,7 @@ describe("readSigningKey", () => {
         else
           assert.match(
             answer,
-            /^(\d+ characters(?:,| in none).*|an empty string|\d+ hex digits|\d+ bytes|33 bytes whose first.*)$/,
+            /^(\d+ characters(?:,| in none).*|a path in place.*|an empty string|\d+ hex digits|\d+ bytes|33 bytes whose first.*)$/,
           );
       }),
       { numRuns: 1000 },

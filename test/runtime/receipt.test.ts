@@ -84,9 +84,9 @@ test("a document that is not exactly a receipt is refused, with the place", () =
   const { receipt } = first;
   const rows: [document: string, fault: RegExp][] = [
     ["", /not JSON/],
-    ["[]", /document: expected an object with each of the members receipt, tool/],
-    [changed(receipt, "more", 1), /document: expected an object/],
-    [JSON.stringify(receipt).replace("{", '{"receipt":1,'), /document: expected an object .* once/],
+    ["[]", /document: expected a receipt \(.*\): an object with each of the members receipt, tool/],
+    [changed(receipt, "more", 1), /document: expected a receipt \(.*\): an object/],
+    [JSON.stringify(receipt).replace("{", '{"receipt":1,'), /document: expected a receipt .* once/],
     [changed(receipt, "receipt", 2), /\/receipt: expected the version 1/],
     [changed(receipt, "receipt", "1"), /\/receipt: expected the version 1/],
     [JSON.stringify(receipt).replace('"receipt":1', '"receipt":1.0'), /\/receipt: expected the version 1/],

@@ -44,7 +44,7 @@ describe("a refused request", () => {
     const sent = forged.headers.map(([name, value]) => [name, value] as const);
     const length = ["Content-Length", "0"] as const;
     await exchange(server.url, requestText("POST", tool.target, [...sent, length, ["X-Request-Id", "r-1"]]));
-    const details = "X-Svc-Leader-Signature: does not verify";
+    const details = "X-Svc-Leader-Signature: does not verify with this leader's key in the allow-list";
     const last = { details, claimedLeader: "alice", claimedKey: "0", peer: "127.0.0.1", request: "r-1" };
     assert.deepEqual(summaries(server.log), [[{ code: "auth_failed", leader: "alice", count: 1, last }]]);
     const [line, ...more] = server.log.filter(({ level }) => level === "debug");
@@ -81,7 +81,10 @@ describe("a refused request", () => {
     );
     assert.equal(lines[0]?.fields.request, "r-1");
     const [unknown, metrics, method, , handshake] = lines.map(({ fields: { path, details } }) => [path, details]);
-    assert.deepEqual(unknown, [`/*${tool.target}/*`, "no tool is at this path: GET /tools lists the tools"]);
+    assert.deepEqual(unknown, [
+      `/*${tool.target}/*`,
+      "no tool endpoint is at this path: GET /tools lists the tools, each with /invoke, /meta and /health",
+    ]);
     assert.deepEqual(metrics, ["/*", "SVC_ADMIN_ADDR serves this path"]);
     assert.deepEqual(method, [tool.target, "this path allows POST"]);
     assert.match(String(handshake?.[1]), /^a TLS handshake on a port without TLS/);

@@ -33,7 +33,7 @@ describe("the line of a call", () => {
     assert.deepEqual(fieldsOf(result), { message: "answered", steps, ...about });
     const short = steps.filter((step) => step !== "run" && step !== "sign");
     assert.deepEqual(fieldsOf(replay), { message: "answered", steps: short, ...about, replayed: true });
-    const details = "X-Svc-Sig-V: missing";
+    const details = "X-Svc-Sig-V: missing; this server accepts only signed calls";
     const refusal = { tool: tool.fqn, status: 401, code: "auth_failed", details, peer: "127.0.0.1" };
     assert.deepEqual(fieldsOf(refused), { message: "refused", steps: ["all"], ...refusal });
     const text = JSON.stringify(log);

@@ -10,7 +10,6 @@ import {
   type Options,
   PROJECT_OPTIONS,
   plural,
-  UsageError,
 } from "../../cli/command.js";
 import { errorsIn } from "../../compile/diagnostics/diagnostics.js";
 import { checkConfig, finding } from "../../config/check-config.js";
@@ -20,7 +19,7 @@ import { projectFqns } from "../options/project-tools.js";
 const VARIABLE = "SVC_TOOLKIT_CONFIG_PATH";
 
 export const command = defineCommand({
-  details: `FILE defaults to the path in ${VARIABLE}. The allow-list that it refers to is checked too; a relative path
+  details: `FILE defaults to the path in ${VARIABLE}, or config.json. The allow-list that it refers to is checked too; a relative path
 is resolved from the current folder, as a server does. If the project has a meta.json, the tools in both files are compared.
 Keys are never printed. With --json: {"diagnostics":[{"severity","code":"config","message","file","line","column","pointer"}]}.`,
   options: {
@@ -33,8 +32,7 @@ Keys are never printed. With --json: {"diagnostics":[{"severity","code":"config"
     ["svc-gen config check --allow-list leaders.json", "only the allow-list"],
   ],
   run: (call) => {
-    const [file = call.env[VARIABLE] || undefined] = call.args;
-    if (file === undefined) throw new UsageError(`config check expects a file, or its path in ${VARIABLE}`);
+    const [file = call.env[VARIABLE] || "config.json"] = call.args;
     if (call.values["allow-list"]) {
       const faults = checkAllowListFile(file, call.cwd).map((fault) => finding("error", fault));
       return report(call, faults, "a valid allow-list");

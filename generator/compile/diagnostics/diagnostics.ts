@@ -312,7 +312,7 @@ export const CODES = {
   ),
   SVC156: note(
     "this port receives an array as one value",
-    "nothing, if this is intended; a plain array type makes it a `many` port, which breaks existing callers",
+    "if each item should be a value of its own, write a plain array type; the port then changes from one to many, which breaks existing callers",
     "Only a plain array type becomes a `many` port. A union of an array and another type is a `one` port, whose array is a single JSON value.",
   ),
   SVC157: error(

@@ -94,11 +94,13 @@ export function readProject(layout: Layout): Project | InvalidProject {
   if (hasErrors(diagnostics)) return { diagnostics, recorder };
   if (!(config.options.strictNullChecks ?? config.options.strict)) {
     const option = strictOption(config.source);
-    return option === undefined
-      ? invalid("SVC102", {}, displayPath(layout, config.source.fileName))
-      : invalid("SVC102", {
-          place: placeOf(layout, config.source, option.getStart(config.source), option.getWidth(config.source)),
-        });
+    const { source } = config;
+    const place = option && placeOf(layout, source, option.getStart(source), option.getWidth(source));
+    const found = place
+      ? diagnostic("SVC102", { place })
+      : diagnostic("SVC102", {}, displayPath(layout, source.fileName));
+    // An unknown option may be the misspelt `strict`.
+    return { diagnostics: [...config.notes, found], recorder };
   }
   const stubs = STUBS.map(([name]) => join(layout.out, name));
   const options: ts.CompilerOptions = {

@@ -437,6 +437,6 @@ function quietly<T>(act: () => T): T | undefined {
 
 /** Whether a server that found no signature reads headers with another prefix than the client sent. */
 function isOtherPrefix(details: string, sent: string): boolean {
-  const [, read] = /^(\S+Sig-V): missing$/.exec(details) ?? [];
+  const [, read] = /^(\S+Sig-V): missing(?:;|$)/.exec(details) ?? [];
   return read !== undefined && read.toLowerCase() !== sent.toLowerCase();
 }

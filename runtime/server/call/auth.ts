@@ -49,7 +49,8 @@ export class Authenticator {
     const nonce = this.#bytes(request, "nonce", 32);
     const key = this.#leaders().lookup(leaderId, leaderKeyId);
     if (key === undefined) this.#fail("leaderKeyId", "no such leader and key in the allow-list");
-    if (!this.#engine.verify(key, inputHash, leaderSignature)) this.#fail("leaderSignature", "does not verify");
+    if (!this.#engine.verify(key, inputHash, leaderSignature))
+      this.#fail("leaderSignature", "does not verify with this leader's key in the allow-list");
     return { leaderId, leaderKeyId, inputHash, leaderSignature, nonce };
   }
 
@@ -69,7 +70,8 @@ export class Authenticator {
 
   #header(request: RequestHeaders, which: keyof SignatureHeaders): string {
     const value = request.headers[this.#lower[which]];
-    if (value === undefined) this.#fail(which, "missing");
+    if (value === undefined)
+      this.#fail(which, which === "version" ? "missing; this server accepts only signed calls" : "missing");
     // node:http joins repeated headers with a comma and a space, which no valid value contains.
     if (typeof value !== "string" || value.includes(", ")) {
       const name = this.#lower[which];

@@ -51,7 +51,8 @@ export const POST = ["POST"] as const;
 
 /** Error answer for an unknown path, or for a method that the path does not allow. */
 export function unrouted(route: Route | undefined): Reply {
-  if (route === undefined) return errorReply("not_found", "no tool is at this path: GET /tools lists the tools");
+  const none = "no tool endpoint is at this path: GET /tools lists the tools, each with /invoke, /meta and /health";
+  if (route === undefined) return errorReply("not_found", none);
   const methods = route.methods.join(", ");
   const reply = errorReply("method_not_allowed", `this path allows ${methods}`);
   return { ...reply, headers: [...reply.headers, "allow", methods] };

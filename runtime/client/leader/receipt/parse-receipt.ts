@@ -115,7 +115,8 @@ function membersOf(node: Node | undefined, pointer: string, required: string, op
   const isWhole = names.every((name) => given?.names.includes(name));
   if (given === undefined || !isKnown || !isWhole || new Set(given.names).size < given.names.length) {
     const also = optional === undefined ? "" : ` and, optionally, ${optional}`;
-    refuse(pointer, `an object with each of the members ${names.join(", ")}${also} once`);
+    const what = pointer === "" ? "a receipt (svc-gen invoke --receipt writes one): an object" : "an object";
+    refuse(pointer, `${what} with each of the members ${names.join(", ")}${also} once`);
   }
   return (name: string): Node | undefined => given.values[given.names.indexOf(name)];
 }

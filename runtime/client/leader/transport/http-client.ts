@@ -232,7 +232,7 @@ class Exchange {
   }
 }
 
-function lost(error: NodeJS.ErrnoException | undefined, { protocol }: URL, hasBegun = false): LeaderError {
+function lost(error: NodeJS.ErrnoException | undefined, { protocol, host }: URL, hasBegun = false): LeaderError {
   const { code = "", message = "" } = error ?? {};
   // undici's parser attaches the bytes of a malformed answer, and logs print all members of a cause.
   if (error !== undefined && "data" in error) delete error.data;
@@ -244,7 +244,7 @@ function lost(error: NodeJS.ErrnoException | undefined, { protocol }: URL, hasBe
   // undici's own error codes do not describe the cause.
   const what = code.startsWith("UND_") ? message : code || "the connection broke";
   const isUnanswered = !hasBegun && /^(?:UND_ERR_SOCKET|ECONNRESET|HPE_.+)$/.test(code);
-  let hint = "";
+  let hint = code === "ECONNREFUSED" ? `: nothing is listening at ${host}` : "";
   if (isUnanswered) {
     const scheme = protocol === "http:" ? "its port uses TLS (use https://), or " : "";
     hint = `: the server closed the connection without an answer; perhaps ${scheme}it has no free connection`;

@@ -12,6 +12,7 @@ import { JsonError } from "../json/error.js";
 import { textOf } from "../json/print.js";
 import { membersByName, stringValueOf } from "../json/read.js";
 import { parseJson } from "../json/scan.js";
+import { kindOf } from "../kinds.js";
 import { MAX_INLINE_BYTES, MAX_PORT_BYTES, MAX_VALUES } from "../protocol.js";
 import type { Receipt } from "../receipt.js";
 import type { ValueKind } from "./bcs-shapes.js";
@@ -118,8 +119,8 @@ export function isBlobId(text: string): boolean {
 }
 
 function requireLength(what: string, bytes: Uint8Array, length: number): void {
-  if (!(bytes instanceof Uint8Array)) throw new NexusDataError(`${what}: expected bytes`);
-  if (bytes.length !== length) throw new NexusDataError(`${what}: expected ${length} bytes, got ${bytes.length}`);
+  const got = bytes instanceof Uint8Array ? bytes.length : kindOf(bytes);
+  if (got !== length) throw new NexusDataError(`${what}: expected ${length} bytes, got ${got}`);
 }
 
 export const NexusValue = {
@@ -139,7 +140,9 @@ export const NexusValue = {
    * @throws {@link NexusDataError}, {@link JsonError}
    */
   json(text: string | Uint8Array): InlineValue {
-    return new InlineValue(textOf(parseJson(typeof text === "string" ? Buffer.from(text) : text), 0, "canonical"));
+    const bytes = typeof text === "string" ? Buffer.from(text) : text;
+    if (!(bytes instanceof Uint8Array)) throw new NexusDataError(`expected JSON text, got ${kindOf(text)}`);
+    return new InlineValue(textOf(parseJson(bytes), 0, "canonical"));
   },
   /**
    * A reference to a stored blob.
