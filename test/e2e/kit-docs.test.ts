@@ -1,4 +1,4 @@
-/** docs/testing.md, docs/client.md and the first steps of docs/replicas.md are true: their code is compiled and run, with the tool of the guide. */
+/** docs/testing.md, docs/client.md and the first steps of docs/replicas.md are true: their code is compiled and run. */
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
@@ -142,13 +142,17 @@ test("docs/replicas.md: two replicas on one host, and a call that is repeated at
   const here = (from: string) => from.replace(/\b(?:6379|808[12])\b/g, (port) => String(ports.get(port)));
   const block = (info: string) =>
     new RegExp(`^\`\`\`${info}\n([\\s\\S]*?)^\`\`\`$`, "m").exec(text)?.[1] ?? assert.fail(info);
-  const files = Object.entries(filesOf(text)).map(([path, content]) => [path, here(content)]);
-  const project = projectWith({ ...Object.fromEntries(files), "config.json": GUIDE_FILES["config.json"] ?? "" });
-  project.build();
+  const project = new ToolProject({});
+  const bin = join(REPOSITORY, "generator/bin.js");
+  const made = run(project, `node ${bin} new my-tool --yes --skip-install && cd my-tool && node ${bin} config init`);
+  const [, publicKey = assert.fail(made.stderr)] = /the public key is ([0-9a-f]{64})/.exec(made.stdout) ?? [];
+  project.write(
+    Object.fromEntries(Object.entries(filesOf(text)).map(([path, content]) => [`my-tool/${path}`, here(content)])),
+  );
   const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
-  const start = here(block("sh replicas")).replace("npm run build", `node ${tsc}`);
+  const start = here(block("sh replicas")).replace("npm run build", `node ${bin} && node ${tsc}`);
   const shell = spawn("bash", ["-euc", `${start}wait`], {
-    cwd: project.root,
+    cwd: join(project.root, "my-tool"),
     detached: true,
     env: { ...process.env, SVC_REPLAY_REDIS_GRACE_MS: "300" },
     stdio: ["ignore", "ignore", "pipe"],
@@ -159,7 +163,7 @@ test("docs/replicas.md: two replicas on one host, and a call that is repeated at
     log += chunk;
   });
   await until(() => log.match(/"msg":"serving"/g)?.length === 2, "both servers serve");
-  const { stdout, stderr } = run(project, block("sh repeat"));
+  const { stdout, stderr } = run(project, `cd my-tool; ${block("sh repeat").replace("HEX", publicKey)}`);
   assert.equal(stdout, block("text repeat"), stderr);
 });
 
