@@ -15,6 +15,8 @@ import { atEnd } from "../teardown.js";
 import { leasePort } from "./process.js";
 import { withRedis } from "./redis/installed.js";
 
+const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
+const bin = join(REPOSITORY, "generator/bin.js");
 const page = (path: string) => readFileSync(join(REPOSITORY, path), "utf8");
 
 function filesOf(text: string): Record<string, string> {
@@ -28,12 +30,8 @@ const { "src/sum.ts": sum = "", "tsconfig.json": tsconfig = "" } = GUIDE_FILES;
 
 function projectWith(files: Readonly<Record<string, string>>): ToolProject {
   const project = new ToolProject({ "src/sum.ts": sum, "tsconfig.json": tsconfig, ...files });
-  for (const name of ["svc-gen", "tsx"]) {
-    symlinkSync(
-      name === "svc-gen" ? REPOSITORY : join(REPOSITORY, "node_modules", name),
-      join(project.root, "node_modules", name),
-    );
-  }
+  symlinkSync(REPOSITORY, join(project.root, "node_modules/svc-gen"));
+  symlinkSync(join(REPOSITORY, "node_modules/tsx"), join(project.root, "node_modules/tsx"));
   mkdirSync(join(project.root, "node_modules/.bin"));
   return project;
 }
@@ -113,7 +111,6 @@ test("compiled: the tests without tsx, and the typed client of docs/client.md", 
       include: ["src", "test"],
     }),
   });
-  const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
   const { status, stdout, stderr } = run(project, `node ${tsc} && node --test dist/test/sum.test.js`);
   assert.equal(status, 0, `${stdout}\n${stderr}`);
   assert.match(stdout, /^[#ℹ] pass 3$/m);
@@ -125,7 +122,7 @@ test("compiled: the tests without tsx, and the typed client of docs/client.md", 
   assert.equal(commands.length, 2);
   for (const command of commands) {
     const [, ...args] = command.replace("http://127.0.0.1:8080", url).split(" ");
-    assert.equal((await spawned(remote, [join(REPOSITORY, "generator/bin.js"), ...args]))[0], 0, command);
+    assert.equal((await spawned(remote, [bin, ...args]))[0], 0, command);
   }
   remote.write(Object.fromEntries(files));
   assert.deepEqual(run(remote, `node ${tsc}`).stdout, "");
@@ -143,13 +140,11 @@ test("docs/replicas.md: two replicas on one host, and a call that is repeated at
   const block = (info: string) =>
     new RegExp(`^\`\`\`${info}\n([\\s\\S]*?)^\`\`\`$`, "m").exec(text)?.[1] ?? assert.fail(info);
   const project = new ToolProject({});
-  const bin = join(REPOSITORY, "generator/bin.js");
   const made = run(project, `node ${bin} new my-tool --yes --skip-install && cd my-tool && node ${bin} config init`);
   const [, publicKey = assert.fail(made.stderr)] = /the public key is ([0-9a-f]{64})/.exec(made.stdout) ?? [];
   project.write(
     Object.fromEntries(Object.entries(filesOf(text)).map(([path, content]) => [`my-tool/${path}`, here(content)])),
   );
-  const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
   const start = here(block("sh replicas")).replace("npm run build", `node ${bin} && node ${tsc}`);
   const shell = spawn("bash", ["-euc", `${start}wait`], {
     cwd: join(project.root, "my-tool"),
