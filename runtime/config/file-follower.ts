@@ -134,16 +134,13 @@ export class FileFollower {
       return;
     }
     let version = await this.#read();
-    if (!forced && version.state !== this.#judged) {
-      const end = performance.now() + MAX_SETTLE_MS;
-      for (let settled = false; !settled && performance.now() < end; ) {
-        await this.#sleep(this.#settleMs());
-        // A requested reload starts a new check, which does not wait until the files settle.
-        if (this.#pendingReloads.length > 0) return;
-        const next = await this.#read();
-        settled = next.state === version.state;
-        version = next;
-      }
+    const end = performance.now() + MAX_SETTLE_MS;
+    for (let last: string | undefined; !forced && version.state !== this.#judged; version = await this.#read()) {
+      if (version.state === last || performance.now() >= end) break;
+      last = version.state;
+      await this.#sleep(Math.min(SETTLE_MS, this.#intervalMs));
+      // A requested reload starts a new check, which does not wait until the files settle.
+      if (this.#pendingReloads.length > 0) return;
     }
     if (this.#closed) return;
     if (forced || version.state !== this.#judged) this.#judge(version, forced);
@@ -229,10 +226,6 @@ export class FileFollower {
         resolve();
       };
     });
-  }
-
-  #settleMs(): number {
-    return Math.min(SETTLE_MS, this.#intervalMs);
   }
 }
 

@@ -39,8 +39,6 @@ export interface StrayVariable {
   readonly name: string;
   /** Variable that was probably meant. */
   readonly nearest: string | undefined;
-  /** Whether it can only be a misspelling of the variable with the configuration's path. */
-  readonly meansConfig: boolean;
 }
 
 /** Finds variables that resemble settings but are not read. */
@@ -59,17 +57,13 @@ function strayVariable(name: string): StrayVariable | undefined {
   if (KNOWN.includes(read)) return undefined;
   const upper = name.toUpperCase();
   const ours = upper.replace(FOREIGN, "SVC_");
-  if (ours !== upper) return KNOWN.includes(ours) ? stray(name, ours) : undefined;
-  if (KNOWN.includes(upper)) return stray(name, upper);
-  if (closest(upper, [ENV_TOOLKIT_CONFIG_PATH], MAX_STEPS_TO_CONFIG).length > 0)
-    return stray(name, ENV_TOOLKIT_CONFIG_PATH);
-  if (!upper.startsWith("SVC_") || OF_KUBERNETES.test(upper)) return undefined;
-  if (OF_CONFIG.test(upper) && upper.includes("CONFIG")) return stray(name, ENV_TOOLKIT_CONFIG_PATH);
-  return stray(name, OF_STORE.test(upper) ? environment.ENV_REDIS_URL : closest(upper, KNOWN, MAX_STEPS)[0]);
-}
-
-function stray(name: string, nearest: string | undefined): StrayVariable {
-  return { name, nearest, meansConfig: nearest === ENV_TOOLKIT_CONFIG_PATH };
+  if (ours !== upper) return KNOWN.includes(ours) ? { name, nearest: ours } : undefined;
+  if (KNOWN.includes(upper)) return { name, nearest: upper };
+  const isNearConfig = closest(upper, [ENV_TOOLKIT_CONFIG_PATH], MAX_STEPS_TO_CONFIG).length > 0;
+  if (!isNearConfig && (!upper.startsWith("SVC_") || OF_KUBERNETES.test(upper))) return undefined;
+  if (isNearConfig || (OF_CONFIG.test(upper) && upper.includes("CONFIG")))
+    return { name, nearest: ENV_TOOLKIT_CONFIG_PATH };
+  return { name, nearest: OF_STORE.test(upper) ? environment.ENV_REDIS_URL : closest(upper, KNOWN, MAX_STEPS)[0] };
 }
 
 /** Makes a variable's name safe for a message; a name may contain any character except `=`. */

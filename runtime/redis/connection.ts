@@ -42,8 +42,6 @@ export interface ConnectionEvents {
   ready(): void;
   /** Called when the connection is lost or could not be established. */
   lost(fault: RedisFault): void;
-  /** Called when an unresponsive client was replaced. */
-  replaced(): void;
 }
 
 /** A failed command or connection. Contains no arguments of the command and no text from the server. */
@@ -269,7 +267,6 @@ export class RedisConnection {
 
   #watch(): void {
     if (this.#client === undefined || performance.now() - this.#aliveAt < WATCHDOG_MS) return;
-    this.#events.replaced();
     this.#failed(new RedisFault("timeout", `no reply for ${WATCHDOG_MS / 1000} s`, false));
   }
 

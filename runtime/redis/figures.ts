@@ -14,7 +14,6 @@ export class Figures {
   reclaimed = 0;
   restored = 0;
   conflicts = 0;
-  replacedConnections = 0;
 
   /** Initialises the counters of a tool, so that metrics contain them from the start. */
   countTool(tool: string): void {

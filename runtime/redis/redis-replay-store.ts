@@ -151,11 +151,7 @@ export class RedisReplayStore implements ReplayStore {
         // After reconnecting, enough of the grace period must be left to write all runs again.
         ...(this.#graceMs > 0 && { maxPauseMs: this.#graceMs / 4 }),
       },
-      {
-        ready: () => this.#connected(),
-        lost: (fault) => this.#disconnected(fault),
-        replaced: () => this.#figures.replacedConnections++,
-      },
+      { ready: () => this.#connected(), lost: (fault) => this.#disconnected(fault) },
     );
     this.#incarnation = new Incarnation(
       {
@@ -532,17 +528,15 @@ export class RedisReplayStore implements ReplayStore {
 
   async #checkServer(): Promise<void> {
     const facts = await this.#connection.info();
-    const { fault, warnings, summary } = checkServer(facts);
+    const { fault, warnings, server } = checkServer(facts);
     if (fault !== undefined) throw new StartupError(this.#startMessage(fault));
     await this.#tryRights();
     for (const warning of warnings) this.#log?.warn({}, `replay store: ${warning}`);
     if (!("duplicate" in this.#target) && this.#target.password !== undefined && crossesNetworkInClear(this.#target)) {
       this.#log?.warn({}, "replay store: the Redis password is sent over the network unencrypted: use rediss://");
     }
-    this.#log?.info(
-      { ...summary, ...(this.#address && { address: this.#address }) },
-      "connected to the replay store in Redis",
-    );
+    const address = this.#address;
+    this.#log?.info({ server, ...(address && { address }) }, "connected to the replay store in Redis");
   }
 
   /** Uses every permission that calls need, on separate keys, so that a missing one is found at the start. */

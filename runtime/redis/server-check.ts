@@ -6,8 +6,8 @@ export interface ServerVerdict {
   /** Reason why the server cannot be used. */
   readonly fault?: string;
   readonly warnings: readonly string[];
-  /** Facts for the log. */
-  readonly summary: Readonly<Record<string, string | number>>;
+  /** Name and version, for the log. */
+  readonly server: string;
 }
 
 const MIN_REDIS = [7, 0] as const;
@@ -23,7 +23,6 @@ export function checkServer(facts: ReadonlyMap<string, string>): ServerVerdict {
   const version = valkey ?? facts.get("redis_version") ?? "";
   const name = valkey === undefined ? "Redis" : "Valkey";
   const least = valkey === undefined ? MIN_REDIS : MIN_VALKEY;
-  const summary = { server: `${name} ${printable(version)}`, ...memoryOf(facts), ...durabilityOf(facts) };
   const fault = versionFault(name, version, least) ?? roleFault(facts) ?? policyFault(facts);
   const warnings: string[] = [];
   if (facts.get("maxmemory") === "0") {
@@ -36,7 +35,7 @@ export function checkServer(facts: ReadonlyMap<string, string>): ServerVerdict {
   if (!facts.has("run_id")) {
     warnings.push("Redis does not report its run_id, so a restart is detected only if it lost all data");
   }
-  return { ...(fault !== undefined && { fault }), warnings, summary };
+  return { ...(fault !== undefined && { fault }), warnings, server: `${name} ${printable(version)}` };
 }
 
 /** Reason why the memory policy makes the server unusable; undefined if it does not. */
@@ -58,19 +57,6 @@ function versionFault(name: string, version: string, least: readonly [number, nu
 function roleFault(facts: ReadonlyMap<string, string>): string | undefined {
   if (facts.get("cluster_enabled") === "1") return "expected a single server or Sentinels, got a cluster node";
   return facts.get("role") === "master" ? undefined : "expected a primary, got a replica";
-}
-
-function memoryOf(facts: ReadonlyMap<string, string>): Record<string, number> {
-  const maxmemory = Number(facts.get("maxmemory"));
-  return Number.isSafeInteger(maxmemory) && maxmemory > 0 ? { maxmemory } : {};
-}
-
-function durabilityOf(facts: ReadonlyMap<string, string>): Record<string, string | number> {
-  const replicas = Number(facts.get("connected_slaves"));
-  return {
-    appendOnly: facts.get("aof_enabled") === "1" ? "yes" : "no",
-    ...(Number.isSafeInteger(replicas) && { replicas }),
-  };
 }
 
 const printable = (text: string) => asciiText(text, 40);

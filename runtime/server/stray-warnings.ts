@@ -1,6 +1,7 @@
-/** Warnings about environment variables whose names begin like settings. */
+/** Reports environment variables whose names resemble settings. */
 
-import { displayVariable, type StrayVariable } from "../config/stray-variables.js";
+import { displayVariable, type StrayVariable, strayVariables } from "../config/stray-variables.js";
+import { StartupError } from "./errors/startup-error.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 
 /**
@@ -21,4 +22,19 @@ export function warnOfStrays(strays: readonly StrayVariable[], log: ServerLogger
   }
   const more = strays.length - MAX_LINES;
   if (more > 0) log.warn({ variables: more }, "more environment variables are not settings and are ignored");
+}
+
+/**
+ * Refuses a misspelt name of a setting that is not set.
+ *
+ * @param consequence of starting without the setting, for the message
+ * @param more remedies
+ * @throws {@link StartupError}
+ */
+export function refuseMisspelt(setting: string, consequence: string, more = ""): void {
+  const misspelt = strayVariables(process.env).find(({ nearest }) => nearest === setting);
+  if (misspelt === undefined) return;
+  throw new StartupError(
+    `${displayVariable(misspelt.name)} is set but ${setting} is not: ${consequence}; rename the variable to ${setting}, or unset it${more}`,
+  );
 }

@@ -6,7 +6,6 @@ import type { EngineName } from "svc-client/internal/wire/signature/ed25519-keys
 import { ENV_TOOLKIT_CONFIG_PATH, replayTtlOf, similarEntry, ToolkitRuntimeConfig } from "../config/config.js";
 import { ENV_REDIS_URL, numberSetting, REDIS_SETTINGS } from "../config/environment.js";
 import type { ListenAddress } from "../config/listen-address.js";
-import { displayVariable, strayVariables } from "../config/stray-variables.js";
 import { vulnerableNode } from "../internal/node-version.js";
 import { endsWithin } from "../time-limit.js";
 import { SvcTool } from "../tool.js";
@@ -34,6 +33,7 @@ import { logConfigWarnings, ServerReload, warnIfUnsigned } from "./reload.js";
 import { ReplayMemory } from "./replay/memory.js";
 import { rememberTools } from "./replay/remembered-tools.js";
 import type { ReplayStore } from "./replay/store.js";
+import { refuseMisspelt } from "./stray-warnings.js";
 import { checkUnsigned, unsignedResultsOf } from "./unsigned.js";
 import { DEFAULT_MAX_INPUT_VALUES } from "./wire/heap-bytes.js";
 
@@ -253,12 +253,7 @@ async function sharedStore(signed: boolean, log: ServerLogger): Promise<ReplaySt
       `the settings of the shared replay store are ignored, because answers to unsigned calls are not stored: set ${ENV_TOOLKIT_CONFIG_PATH} to a configuration that requires signatures, or unset the settings`,
     );
   }
-  const misspelt = signed ? strayVariables(process.env).find(({ nearest }) => nearest === ENV_REDIS_URL) : undefined;
-  if (misspelt !== undefined) {
-    throw new StartupError(
-      `${displayVariable(misspelt.name)} is set but ${ENV_REDIS_URL} is not: without a shared replay store a call can run again in another replica; rename the variable to ${ENV_REDIS_URL}, or unset it`,
-    );
-  }
+  if (signed) refuseMisspelt(ENV_REDIS_URL, "without a shared replay store a call can run again in another replica");
   return undefined;
 }
 

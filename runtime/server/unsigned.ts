@@ -7,13 +7,13 @@ import { isLoopback } from "svc-client/internal/loopback";
 import { ENV_TOOLKIT_CONFIG_PATH, isUnsignedByName, type ToolkitRuntimeConfig } from "../config/config.js";
 import { ENV_ALLOW_UNSIGNED, ENV_UNSIGNED_RESULTS } from "../config/environment.js";
 import { authorityOf, type ListenAddress } from "../config/listen-address.js";
-import { displayVariable, type StrayVariable, strayVariables } from "../config/stray-variables.js";
+import { strayVariables } from "../config/stray-variables.js";
 import { textKind } from "../described-text.js";
 import type { UnsignedResults } from "./call/content-negotiation.js";
 import { StartupError } from "./errors/startup-error.js";
 import type { ServerLogger } from "./log/safe-logger.js";
 import type { ToolOptions } from "./options.js";
-import { warnOfStrays } from "./stray-warnings.js";
+import { refuseMisspelt, warnOfStrays } from "./stray-warnings.js";
 
 const REQUIRE = "set SVC_TOOLKIT_CONFIG_PATH to a configuration that requires signatures";
 const ASK = `allow unsigned calls explicitly: ${ENV_ALLOW_UNSIGNED}=1, allowUnsigned: true in code, or "mode": "disabled" in the configuration`;
@@ -32,10 +32,9 @@ export function checkUnsigned(
 ): void {
   const isAsked = isUnsignedByName(config) || (options.allowUnsigned ?? allowedByEnv());
   const hasNone = options.config === undefined && process.env[ENV_TOOLKIT_CONFIG_PATH] === undefined;
-  const strays = strayVariables(process.env);
-  const misspelt = strays.find(({ meansConfig }) => meansConfig);
-  if (hasNone && !isAsked && misspelt !== undefined) throw new StartupError(misspeltPath(misspelt));
-  warnOfStrays(strays, log);
+  const consequence = "without a configuration every caller would be served without signatures";
+  if (hasNone && !isAsked) refuseMisspelt(ENV_TOOLKIT_CONFIG_PATH, consequence, `, or ${ASK}`);
+  warnOfStrays(strayVariables(process.env), log);
   if (config.signedHttpIsRequired()) return;
   if (!isAsked && endpoint !== undefined && !isLoopback(endpoint.host)) {
     throw new StartupError(
@@ -47,10 +46,6 @@ export function checkUnsigned(
     { signed: false },
     `signatures are not required: any program that can reach ${reached} may call the tools${hasNone ? `; ${ENV_TOOLKIT_CONFIG_PATH} is not set` : ""}`,
   );
-}
-
-function misspeltPath({ name }: StrayVariable): string {
-  return `${displayVariable(name)} is set but ${ENV_TOOLKIT_CONFIG_PATH} is not: without a configuration every caller would be served without signatures; rename the variable to ${ENV_TOOLKIT_CONFIG_PATH}, or unset it, or ${ASK}`;
 }
 
 /** @throws {@link StartupError} for a value other than 0 and 1 */

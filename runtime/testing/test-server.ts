@@ -118,24 +118,14 @@ export class TestServer {
   }
 
   async #prepare(): Promise<void> {
-    const { allowedOrigins, engine, headerPrefix, load, maxBodyBytesInFlight, replayMaxBytes } = this.options;
+    const { replayMaxBytes } = this.options;
     const { config } = this.leaders;
-    const replayStore =
-      this.options.replayStore ??
-      new ReplayMemory({
-        ...(replayMaxBytes !== undefined && { maxBytes: replayMaxBytes }),
-        ttlMs: (fqn) => replayTtlOf(config, fqn),
-        now: () => performance.now() + this.#skewMs,
-      });
-    const options: ToolOptions = {
-      config,
-      replayStore,
-      ...(allowedOrigins !== undefined && { allowedOrigins }),
-      ...(engine !== undefined && { engine }),
-      ...(headerPrefix !== undefined && { headerPrefix }),
-      ...(load !== undefined && { load }),
-      ...(maxBodyBytesInFlight !== undefined && { maxBodyBytesInFlight }),
-    };
+    const memory = new ReplayMemory({
+      ...(replayMaxBytes !== undefined && { maxBytes: replayMaxBytes }),
+      ttlMs: (fqn) => replayTtlOf(config, fqn),
+      now: () => performance.now() + this.#skewMs,
+    });
+    const options: ToolOptions = { ...this.options, config, replayStore: this.options.replayStore ?? memory };
     const log = SafeLogger.of(this.log.logger);
     this.#server = await ToolServer.prepare(this.tools, options, { log, scheme: "http" });
     try {

@@ -9,7 +9,7 @@ import { after, before, beforeEach, describe, test } from "node:test";
 import type { Codec } from "#client/wire/codec/contract.js";
 import { type DataRef, NexusData, NexusValue, OffchainToolOutput, portJson, WireFault } from "#runtime/index.js";
 import { JsonText, LeaderClient, LeaderError, publicKeyOf, type Receipt, readReceipt } from "#runtime/leader.js";
-import { type DevFault, DevStore } from "#runtime/storage/dev/dev-store.js";
+import { DevStore } from "#runtime/storage/dev/dev-store.js";
 import {
   ByteBudget,
   FileJournal,
@@ -21,6 +21,7 @@ import {
 } from "#runtime/storage/index.js";
 import { holdTimers } from "./held-timers.js";
 import { RawConnection } from "./raw.js";
+import { failNext, type StoreFault } from "./store-faults.js";
 import {
   alice,
   type Behaviour,
@@ -254,7 +255,7 @@ describe("a result that refers to stored data", () => {
       assert.match(error.message, /"report": the stored value is not JSON: expected a value at byte 1$/);
       return true;
     });
-    store.fail("GET", { kind: "wrong-bytes" });
+    failNext(store, "GET", { kind: "wrong-bytes" });
     await assert.rejects(client.resolve(result), { name: "StorageError", code: "content_mismatch" });
     client.close();
     plain.close();
@@ -420,7 +421,7 @@ describe("every fault of the store, as seen by the caller", () => {
   /** Which of those ends a fault that would last. */
   const ended = { slow: deadlines.totalMs, stall: deadlines.progressMs };
   /** What goes wrong for good; whether something may have been paid. */
-  const faults: [string, "PUT" | "GET", DevFault, boolean][] = [
+  const faults: [string, "PUT" | "GET", StoreFault, boolean][] = [
     ["the publisher is slow", "PUT", { kind: "slow", delayMs: 20_000 }, true],
     ["the publisher stalls, and the aggregator too", "PUT", { kind: "stall" }, true],
     ["500", "PUT", { kind: "status", status: 500 }, true],
@@ -442,9 +443,9 @@ describe("every fault of the store, as seen by the caller", () => {
     test(name, async () => {
       // Only the official encoder knows that an id is another one.
       const dev = / id\b/.test(name) ? realStore : store;
-      dev.fail(on, kind, 4);
+      failNext(dev, on, kind, 4);
       // What the publisher has stored in spite of its fault is not found either.
-      if (on === "PUT") dev.fail("GET", { kind: "status", status: 403 }, 4);
+      if (on === "PUT") failNext(dev, "GET", { kind: "status", status: 403 }, 4);
       const failures: unknown[] = [];
       const render = tool(
         async () => {

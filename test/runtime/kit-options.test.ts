@@ -11,7 +11,7 @@ import { prepareSigningKey, publicKeyOf } from "svc-runtime/leader";
 import { createHarness, type HarnessOptions, LeaderError } from "svc-runtime/testing";
 import { TestStore } from "svc-runtime-storage/dev";
 import { fastify, svcTools } from "#runtime/fastify.js";
-import { type ReplayStore, SvcTool, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
+import { RateLimited, type ReplayStore, SvcTool, serve, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { substituteBlobId } from "#runtime/storage/dev/dev-store.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { type Behaviour, type CountingTool, countingTool } from "./counting-tool.js";
@@ -72,6 +72,12 @@ test("replayStore: a custom store gets the claims", async (t) => {
   const { tool, harness } = await started(t, { replayStore });
   await assert.rejects(harness.invoke(INPUT), refused(503, "replay_store_full"));
   assert.deepEqual(claims, [tool.fqn]);
+});
+
+test("around runs around each call", async (t) => {
+  const { tool, harness } = await started(t, { around: () => Promise.reject(new RateLimited("not today")) });
+  await assert.rejects(harness.invoke(INPUT), refused(429, "rate_limited"));
+  assert.equal(tool.calls.invoked, 0);
 });
 
 // ---- options of the kit ----

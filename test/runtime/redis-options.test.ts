@@ -92,7 +92,7 @@ async function turnUntil(holds: () => boolean): Promise<void> {
   }
 }
 
-const events: ConnectionEvents = { ready() {}, lost() {}, replaced() {} };
+const events: ConnectionEvents = { ready() {}, lost() {} };
 async function connected(options: Partial<ConnectionOptions> = {}, more: Partial<ConnectionEvents> = {}) {
   const connection = new RedisConnection({ to: library, timeoutMs: 1_000, ...options }, { ...events, ...more });
   open.push(connection);
@@ -190,27 +190,24 @@ describe("a connection", () => {
   it("is replaced after 10 s without a reply, checked every second", async (t) => {
     let now = 0;
     t.mock.method(performance, "now", () => now);
-    let replaced = 0;
-    await connected({}, { replaced: () => replaced++ });
+    const faults: string[] = [];
+    await connected({}, { lost: ({ message }) => faults.push(message) });
     last().ready();
     const watchdog = timers.waiting.find(({ repeats }) => repeats) ?? assert.fail("no watchdog");
     assert.equal(watchdog.ms, 1_000);
     now = 9_999;
     watchdog.fire();
-    assert.equal(replaced, 0);
+    assert.deepEqual(faults, []);
     now = 10_000;
     watchdog.fire();
-    assert.equal(replaced, 1);
+    assert.deepEqual(faults, ["timeout: no reply for 10 s"]);
   });
 
   it("ignores events of a client that was replaced", async (t) => {
     let now = 0;
     t.mock.method(performance, "now", () => now);
-    const counts = { ready: 0, lost: 0, replaced: 0 };
-    const connection = await connected(
-      {},
-      { ready: () => counts.ready++, lost: () => counts.lost++, replaced: () => counts.replaced++ },
-    );
+    const counts = { ready: 0, lost: 0 };
+    const connection = await connected({}, { ready: () => counts.ready++, lost: () => counts.lost++ });
     const [old, watchdog] = [last(), timers.waiting.find(({ repeats }) => repeats) ?? assert.fail("no watchdog")];
     old.ready();
     const late = connection.run(SCRIPTS.hello);
@@ -221,13 +218,13 @@ describe("a connection", () => {
     old.emit("ready");
     old.emit("error", Object.assign(new Error("WRONGPASS"), { name: "ReplyError" }));
     old.emit("end");
-    assert.deepEqual([counts, clients.length, connection.ready], [{ ready: 2, lost: 1, replaced: 1 }, 2, true]);
+    assert.deepEqual([counts, clients.length, connection.ready], [{ ready: 2, lost: 1 }, 2, true]);
     now = 19_999;
     old.answers[0]?.("late");
     assert.equal(await late, "late");
     now = 20_000;
     watchdog.fire();
-    assert.equal(counts.replaced, 2);
+    assert.equal(counts.lost, 2);
   });
 
   it("reads its files: a password, and certificates for TLS", async () => {

@@ -22,6 +22,7 @@ import {
 } from "#runtime/storage/index.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { holdTimers } from "./held-timers.js";
+import { failNext } from "./store-faults.js";
 
 const directory = scratchFolder();
 const CONTENT = Buffer.from('"a report"');
@@ -121,7 +122,7 @@ describe("time limits and attempts", () => {
       ]) {
         store.clearFaults();
         store.requests.length = 0;
-        store.fail("GET", { kind: "status", status: 503 }, 100);
+        failNext(store, "GET", { kind: "status", status: 503 }, 100);
         await assert.rejects(run(), fails("refused"));
         assert.equal(store.count("GET"), attempts);
       }
@@ -185,7 +186,7 @@ describe("a storage", () => {
     };
     const answer = JSON.stringify({ newlyCreated: { blobObject } });
     const upload = (bytes: number) => {
-      store.fail("PUT", { kind: "answer", status: 200, body: answer.padEnd(bytes) });
+      failNext(store, "PUT", { kind: "answer", status: 200, body: answer.padEnd(bytes) });
       return storageOf({ retries: { attempts: 1 } }).upload(CONTENT);
     };
     assert.equal((await upload(65_536)).origin, "created");

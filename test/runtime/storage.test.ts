@@ -26,6 +26,7 @@ import {
 import { proves } from "../proves.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
+import { failNext } from "./store-faults.js";
 
 const SECRET = "Bearer canary-7f3a";
 /** Few shards: real ids of a small network, in milliseconds. */
@@ -165,7 +166,7 @@ describe("upload", () => {
       storage: { endEpoch: 6 },
       deletable: true,
     };
-    store.fail("PUT", { kind: "answer", status: 200, body: JSON.stringify({ newlyCreated: { blobObject } }) });
+    failNext(store, "PUT", { kind: "answer", status: 200, body: JSON.stringify({ newlyCreated: { blobObject } }) });
     const permanent = storageOf(store, { deletable: false, journal });
     for (const attempt of ["first", "second"]) {
       const error = await fault(permanent.upload(content), "answer_invalid", /expected the requested kind of blob/);
@@ -190,9 +191,9 @@ describe("upload", () => {
         storage: { endEpoch: 6 },
         deletable: true,
       };
-      store.fail("PUT", { kind: "answer", status: 200, body: JSON.stringify({ newlyCreated: { blobObject } }) });
+      failNext(store, "PUT", { kind: "answer", status: 200, body: JSON.stringify({ newlyCreated: { blobObject } }) });
       // The blob is not found at the aggregator: after the upload, and at the next one before it.
-      store.fail("GET", { kind: "status", status: 404 }, bought === 0 ? 1 : 2);
+      failNext(store, "GET", { kind: "status", status: 404 }, bought === 0 ? 1 : 2);
       await fault(storage.upload(content), "not_found");
     }
     const [left] = await storage.recover();
@@ -229,15 +230,15 @@ describe("upload", () => {
     const storage = storageOf(store);
     for (const [answer, message] of answers) {
       const body = typeof answer === "string" ? answer : JSON.stringify(answer);
-      store.fail("PUT", { kind: "answer", status: 200, body });
+      failNext(store, "PUT", { kind: "answer", status: 200, body });
       const error = await fault(storage.upload(Buffer.from("1234")), "answer_invalid", message);
       assert.doesNotMatch(inspect(error, { depth: 9 }), /canary/);
     }
-    store.fail("PUT", { kind: "answer", status: 200, body: Buffer.of(0xff) });
+    failNext(store, "PUT", { kind: "answer", status: 200, body: Buffer.of(0xff) });
     await fault(storage.upload(Buffer.from("1234")), "answer_invalid");
     // Asked for a permanent blob, got a deletable one.
     const permanent = storageOf(store, { deletable: false });
-    store.fail("PUT", { kind: "answer", status: 200, body: JSON.stringify(created({})) });
+    failNext(store, "PUT", { kind: "answer", status: 200, body: JSON.stringify(created({})) });
     const error = await fault(
       permanent.upload(Buffer.from("1234")),
       "answer_invalid",
@@ -316,7 +317,7 @@ describe("endpoints", () => {
       made++;
       return { Authorization: SECRET };
     };
-    guarded.fail("PUT", { kind: "status", status: 429 });
+    failNext(guarded, "PUT", { kind: "status", status: 429 });
     await storageOf(guarded, { publisher: { url: guarded.url, headers } }).upload(text("made"));
     assert.equal(made, 2);
     for (const headers of [
@@ -336,14 +337,14 @@ describe("endpoints", () => {
     for (const status of [301, 302, 303, 307, 308]) {
       const body = "canary";
       const headers = { Location: "http://127.0.0.1:1/canary" };
-      store.fail("PUT", { kind: "answer", status, headers, body });
+      failNext(store, "PUT", { kind: "answer", status, headers, body });
       const error = await fault(storageOf(store).upload(text("there")), "redirected", /redirects are not followed/);
       assert.equal(error.paid, "no");
       assert.doesNotMatch(inspect(error, { depth: 9 }), /canary/);
     }
     assert.equal(store.count("PUT"), 5);
     const blob = await storageOf(store).upload(text("here"));
-    store.fail("GET", { kind: "answer", status: 302, headers: { Location: store.url }, body: "canary" });
+    failNext(store, "GET", { kind: "answer", status: 302, headers: { Location: store.url }, body: "canary" });
     await fault(new WalrusReader({ aggregator: { url: store.url } }).read(blob.nexusValue()), "redirected");
     assert.equal(store.count("GET"), 2);
   });
@@ -467,7 +468,7 @@ describe("reader", () => {
   test("an answer without a length is read within the budget, too", async () => {
     const content = text("unmeasured");
     const blob = await storage.upload(content);
-    store.fail("GET", { kind: "chunked" }, 2);
+    failNext(store, "GET", { kind: "chunked" }, 2);
     assert.deepEqual(await reader.read(NexusValue.walrus(blob.blobId, blob.sha256)), content);
     const budget = new ByteBudget(content.length - 1);
     await fault(reader.resolve([NexusValue.walrus(blob.blobId, blob.sha256)], { budget }), "over_budget");
@@ -482,7 +483,7 @@ describe("reader", () => {
       "content_mismatch",
       /the digest of the reference/,
     );
-    store.fail("GET", { kind: "answer", status: 200, headers: { "Content-Encoding": "gzip" }, body: content });
+    failNext(store, "GET", { kind: "answer", status: 200, headers: { "Content-Encoding": "gzip" }, body: content });
     await fault(reader.read(NexusValue.walrus(blobId, digest)), "answer_invalid", /without content encoding/);
     const missing = await fault(
       reader.read(NexusValue.walrus(randomBytes(32).toString("base64url"), digest)),

@@ -59,11 +59,6 @@ const SHARED_COUNTERS = [
   ["svc_replay_reclaimed_total", "Claims that were lost in the shared replay store and written again.", "reclaimed"],
   ["svc_replay_restored_total", "Answers that were lost in the shared replay store and written again.", "restored"],
   ["svc_replay_conflicts_total", "Calls that ran in two processes, which must never happen: alert on it.", "conflicts"],
-  [
-    "svc_replay_replaced_connections_total",
-    "Connections to the shared replay store that were replaced because they did not respond.",
-    "replacedConnections",
-  ],
 ] as const;
 
 /** Registry of Node's own metrics, shared by all servers of the process so that they are collected once. */

@@ -149,8 +149,6 @@ export interface SharedReplayStats {
   readonly restored: number;
   /** Number of calls that also ran in another process. */
   readonly conflicts: number;
-  /** Number of unresponsive connections that were replaced. */
-  readonly replacedConnections: number;
 }
 
 export interface ReplayStats {

@@ -1,4 +1,4 @@
-import type { Codec, Contract } from "svc-client/internal/wire/codec/contract";
+import type { Contract } from "svc-client/internal/wire/codec/contract";
 import type { InputValues } from "svc-client/internal/wire/envelope/input-values";
 
 /** Default maximum number of values of one call. */
@@ -19,30 +19,11 @@ export function heapBytesOf({
   input,
   definitions = [],
 }: Contract): (counted: Pick<InputValues, "count" | "ascii">, bodyBytes: number) => number {
-  const kinds = new Set<Codec["kind"]>();
-  const visit = (codec: Codec): void => {
-    kinds.add(codec.kind);
-    switch (codec.kind) {
-      case "array":
-      case "wrapped":
-        visit(codec.item);
-        break;
-      case "union":
-        codec.branches.forEach(visit);
-        break;
-      case "tuple":
-        for (const item of [...codec.items, ...(codec.tail ?? []), codec.rest ?? []].flat()) visit(item);
-        break;
-      case "object":
-        for (const { codec: member } of codec.members) visit(member);
-        for (const [, member] of codec.patterns ?? []) visit(member);
-        if (codec.rest !== undefined) visit(codec.rest);
-    }
-  };
-  for (const { codec, list = codec } of input) for (const each of [codec, list]) visit(each);
-  for (const [, codec] of definitions) visit(codec);
+  // In JSON text, the quotes of a string's content are escaped, so only a codec's kind matches.
+  const codecs = JSON.stringify([input, definitions]);
+  const has = (kind: "bytes" | "date") => codecs.includes(`"kind":"${kind}"`);
   const { bytes, date, other } = HEAP_BYTES;
-  const own = kinds.has("bytes") ? bytes : kinds.has("date") ? date : other;
+  const own = has("bytes") ? bytes : has("date") ? date : other;
   const perValue = TAPE_BYTES + own;
   return ({ count, ascii }, bodyBytes) => perValue * count + (ascii ? 1 : 2) * bodyBytes;
 }

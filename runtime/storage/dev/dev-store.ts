@@ -8,7 +8,6 @@ import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { isBlobId } from "svc-client/internal/wire/bcs/data";
 import { BlobIdEncoder, DEFAULT_SHARDS } from "../blob-id.js";
 import type { WalrusStorageOptions } from "../walrus-storage.js";
@@ -34,29 +33,18 @@ export interface DevStoreOptions {
 
 /** A simulated fault of one request. */
 export type DevFault =
-  /** The answer starts late; a PUT stores the blob before the delay. */
-  | { readonly kind: "slow"; readonly delayMs: number }
-  /** The answer does not declare its length. */
-  | { readonly kind: "chunked" }
-  /** The answer stops after half of its body; the connection stays open. */
-  | { readonly kind: "stall" }
-  /** An error answer. With `stored`, the blob is stored anyway. */
+  /** An error answer. With `stored`, a PUT stores the blob anyway. */
   | { readonly kind: "status"; readonly status: number; readonly stored?: boolean; readonly retryAfter?: number }
-  /** The connection ends after half of the answer's body. */
-  | { readonly kind: "truncated" }
-  /** One bit of the content is flipped (GET). */
-  | { readonly kind: "wrong-bytes" }
-  /** The answer has another blob id (PUT). */
-  | { readonly kind: "wrong-id" }
-  /** The connection is reset: `before` the request's body is read, or `after` the blob is stored. */
-  | { readonly kind: "reset"; readonly when: "before" | "after" }
-  /** A custom answer; a PUT stores the blob. */
-  | {
-      readonly kind: "answer";
-      readonly status: number;
-      readonly headers?: Readonly<Record<string, string>>;
-      readonly body: string | Uint8Array;
-    };
+  | DevAnswer;
+
+/** An answer of your own, such as one that is late or breaks off. */
+export interface DevAnswer {
+  readonly kind: "answer";
+  /** Whether to answer before the body of a PUT is read and its blob stored. */
+  readonly unread?: boolean;
+  /** @param content body of the answer that the store would send; empty with `unread` */
+  send(response: ServerResponse, content: Buffer): void | Promise<void>;
+}
 
 export interface DevRequest {
   readonly method: string;
@@ -101,7 +89,7 @@ export class DevStore {
   readonly requests: DevRequest[] = [];
   /** Number of blobs created in this run, for which a real publisher would have paid. */
   created = 0;
-  readonly #faults: { on: "PUT" | "GET"; fault: DevFault; times: number }[] = [];
+  readonly #faults: { on: "PUT" | "GET"; fault: DevAnswer; times: number }[] = [];
   readonly #blobs = new Map<string, DevBlob>();
 
   readonly #options: DevStoreOptions;
@@ -162,7 +150,7 @@ export class DevStore {
 
   /** Queues a fault for the next requests of a method, after the faults queued before. */
   fail(on: "PUT" | "GET", fault: DevFault, times = 1): void {
-    this.#faults.push({ on, fault, times });
+    this.#faults.push({ on, fault: fault.kind === "status" ? errorAnswer(fault) : fault, times });
   }
 
   /** Removes all queued faults. */
@@ -186,7 +174,7 @@ export class DevStore {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #nextFault(method: string): DevFault | undefined {
+  #nextFault(method: string): DevAnswer | undefined {
     const at = this.#faults.findIndex(({ on }) => on === method);
     const found = this.#faults[at];
     if (found === undefined) return undefined;
@@ -216,8 +204,7 @@ export class DevStore {
     seen: DevRequest,
   ): Promise<void> {
     const fault = this.#nextFault("PUT");
-    if (fault?.kind === "reset" && fault.when === "before") return reset(request);
-    if (fault?.kind === "status" && fault.stored !== true) return sendFault(response, fault);
+    if (fault?.unread) return await fault.send(response, NOTHING);
     if (this.#options.authorization !== undefined && request.headers.authorization !== this.#options.authorization) {
       return sendError(response, 401, "UNAUTHENTICATED", "the authorization is missing or wrong");
     }
@@ -233,33 +220,23 @@ export class DevStore {
     }
     const content = Buffer.concat(chunks);
     const { blob, created } = await this.#store(content, put);
-    if (fault?.kind === "reset") return reset(request);
-    if (fault?.kind === "status") return sendFault(response, fault);
-    if (fault?.kind === "slow") await pause(response, fault.delayMs);
-    const answeredId = fault?.kind === "wrong-id" ? randomBytes(32).toString("base64url") : blob.blobId;
-    const body = created ? newlyCreated(blob, answeredId, put.epochs) : alreadyCertified(blob, answeredId);
-    send(response, "application/json", Buffer.from(JSON.stringify(body)), fault);
+    const body = created ? newlyCreated(blob, put.epochs) : alreadyCertified(blob);
+    await send(response, "application/json", Buffer.from(JSON.stringify(body)), fault);
   }
 
   async #get(response: ServerResponse, blobId: string): Promise<void> {
     const fault = this.#nextFault("GET");
-    if (fault?.kind === "reset") return reset(response.req);
-    if (fault?.kind === "status") return sendFault(response, fault);
-    if (fault?.kind === "slow") await pause(response, fault.delayMs);
+    if (fault?.unread) return await fault.send(response, NOTHING);
     if (!isBlobId(blobId)) return sendError(response, 400, "INVALID_ARGUMENT", "not a blob id");
     const blob = this.#blobs.get(blobId);
     if (blob === undefined || blob.endEpoch <= this.epoch) {
       return sendError(response, 404, "NOT_FOUND", "the requested blob is not stored");
     }
     const content = await readFile(join(this.#options.directory, blobId));
-    if (fault?.kind === "wrong-bytes") {
-      const middle = content.length >> 1;
-      content[middle] = (content[middle] ?? 0) ^ 1;
-    }
     response.setHeader("ETag", blobId);
     response.setHeader("Cache-Control", "public, max-age=86400, stale-while-revalidate=3600");
     response.setHeader("X-Content-Type-Options", "nosniff");
-    send(response, "application/octet-stream", content, fault);
+    await send(response, "application/octet-stream", content, fault);
   }
 
   async #store(content: Buffer, put: PutQuery): Promise<{ blob: DevBlob; created: boolean }> {
@@ -325,7 +302,7 @@ function parseQuery(query: URLSearchParams): PutQuery | string {
   return { epochs, owner, deletable: !permanent, force: query.get("force") === "true" };
 }
 
-function newlyCreated(blob: DevBlob, blobId: string, epochs: number) {
+function newlyCreated(blob: DevBlob, epochs: number) {
   // An approximation: Walrus stores about five times the size and 64 MB of metadata.
   const storageSize = 66_034_000 + 5 * blob.size;
   return {
@@ -333,7 +310,7 @@ function newlyCreated(blob: DevBlob, blobId: string, epochs: number) {
       blobObject: {
         id: blob.objectId,
         registeredEpoch: blob.registeredEpoch,
-        blobId,
+        blobId: blob.blobId,
         size: blob.size,
         encodingType: "RS2",
         certifiedEpoch: blob.registeredEpoch,
@@ -351,20 +328,12 @@ function newlyCreated(blob: DevBlob, blobId: string, epochs: number) {
   };
 }
 
-function alreadyCertified(blob: DevBlob, blobId: string) {
+function alreadyCertified(blob: DevBlob) {
   // A publisher identifies its own deletable blob by its object, any other blob by the event of its certification.
   const by = blob.deletable
     ? { object: blob.objectId }
     : { event: { txDigest: "4XQHFa9S324wTzYHF3vsBSwpUZuLpmwTHYMFv9nsttSs", eventSeq: "0" } };
-  return { alreadyCertified: { blobId, ...by, endEpoch: blob.endEpoch } };
-}
-
-/** Waits until the client disconnects, at most `ms` milliseconds. */
-async function pause(response: ServerResponse, ms: number): Promise<void> {
-  const left = new AbortController();
-  if (response.closed) left.abort();
-  else response.once("close", () => left.abort());
-  await sleep(ms, undefined, { signal: left.signal });
+  return { alreadyCertified: { blobId: blob.blobId, ...by, endEpoch: blob.endEpoch } };
 }
 
 async function write(path: string, content: Uint8Array): Promise<void> {
@@ -373,13 +342,17 @@ async function write(path: string, content: Uint8Array): Promise<void> {
   await rename(next, path);
 }
 
-function reset(request: IncomingMessage): void {
-  request.socket.resetAndDestroy();
-}
+const NOTHING = Buffer.alloc(0);
 
-function sendFault(response: ServerResponse, fault: Extract<DevFault, { kind: "status" }>): void {
-  if (fault.retryAfter !== undefined) response.setHeader("Retry-After", String(fault.retryAfter));
-  sendError(response, fault.status, "INTERNAL", "a simulated fault");
+function errorAnswer({ status, stored, retryAfter }: Extract<DevFault, { kind: "status" }>): DevAnswer {
+  return {
+    kind: "answer",
+    unread: stored !== true,
+    send: (response) => {
+      if (retryAfter !== undefined) response.setHeader("Retry-After", String(retryAfter));
+      sendError(response, status, "INTERNAL", "a simulated fault");
+    },
+  };
 }
 
 /** Sends an error in the format of Walrus. */
@@ -389,21 +362,12 @@ function sendError(response: ServerResponse, code: number, name: string, message
   response.end(body);
 }
 
-function send(response: ServerResponse, type: string, content: Buffer, fault: DevFault | undefined): void {
-  if (fault?.kind === "answer") {
-    const body = Buffer.from(fault.body);
-    response.writeHead(fault.status, { "Content-Length": body.length, ...fault.headers });
-    response.end(body);
-    return;
-  }
-  response.setHeader("Content-Type", type);
-  if (fault?.kind === "chunked") response.flushHeaders();
-  else response.writeHead(200, { "Content-Length": content.length });
-  if (fault?.kind === "stall" || fault?.kind === "truncated") {
-    response.write(content.subarray(0, content.length >> 1), () => {
-      if (fault.kind === "truncated") response.socket?.end();
-    });
-    return;
-  }
-  response.end(content);
+async function send(
+  response: ServerResponse,
+  type: string,
+  content: Buffer,
+  fault: DevAnswer | undefined,
+): Promise<void> {
+  if (fault !== undefined) return await fault.send(response, content);
+  response.writeHead(200, { "Content-Type": type, "Content-Length": content.length }).end(content);
 }

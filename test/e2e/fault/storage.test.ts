@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { inspect } from "node:util";
 import { NexusValue } from "#client/wire/bcs/data.js";
-import { type DevFault, DevStore } from "#runtime/storage/dev/dev-store.js";
+import { DevStore } from "#runtime/storage/dev/dev-store.js";
 import {
   FileJournal,
   type Paid,
@@ -21,6 +21,7 @@ import {
   WalrusStorage,
   type WalrusStorageOptions,
 } from "#runtime/storage/index.js";
+import { failNext, type StoreFault } from "../../runtime/store-faults.js";
 import { until } from "../../runtime/tools.js";
 import { atEnd } from "../../teardown.js";
 
@@ -29,7 +30,7 @@ const MIB = 1_048_576;
 /** More than anything takes on any machine: a deadline passes only in a test that is about it. */
 const PATIENT = { connectMs: 60_000, progressMs: 60_000, totalMs: 120_000 };
 /** The deadline that a fault is to meet is short, the others are not. */
-const deadlinesFor = ({ kind }: DevFault) => ({
+const deadlinesFor = ({ kind }: StoreFault) => ({
   ...PATIENT,
   ...(kind === "stall" && { progressMs: 500 }),
   ...(kind === "slow" && { totalMs: 600 }),
@@ -129,7 +130,7 @@ async function startSilent() {
 
 describe("faults of the publisher, without the encoder of blob ids", () => {
   /** What happens; what is told; what may have been paid, whether it is listed, how many requests were made. */
-  const cases: [string, DevFault, StorageFault, RegExp, Paid, number][] = [
+  const cases: [string, StoreFault, StorageFault, RegExp, Paid, number][] = [
     [
       "slow",
       { kind: "slow", delayMs: 9_000 },
@@ -152,7 +153,7 @@ describe("faults of the publisher, without the encoder of blob ids", () => {
     test(name, async () => {
       const content = fresh();
       const storage = storageOf(substitute, { deadlines: deadlinesFor(kind) });
-      substitute.fail("PUT", kind, requests);
+      failNext(substitute, "PUT", kind, requests);
       const error = await fault(storage.upload(content), code, message);
       assert.equal(error.paid, paid);
       assert.equal(substitute.count("PUT"), requests);
@@ -174,9 +175,9 @@ describe("faults of the publisher, without the encoder of blob ids", () => {
 
   test("the body of an error is not read", async () => {
     const body = "canary".repeat(MIB);
-    substitute.fail("PUT", { kind: "answer", status: 500, body });
+    failNext(substitute, "PUT", { kind: "answer", status: 500, body });
     await fault(storageOf(substitute).upload(fresh()), "refused", /answered 500/);
-    substitute.fail("GET", { kind: "answer", status: 400, body });
+    failNext(substitute, "GET", { kind: "answer", status: 400, body });
     await fault(storageOf(substitute).upload(fresh()), "refused", /^aggregator: answered 400, expected 200$/);
   });
 
@@ -198,11 +199,11 @@ describe("faults of the publisher, without the encoder of blob ids", () => {
   });
 
   test("a request that got 429 is repeated and counted, but not after the deadline", async () => {
-    substitute.fail("PUT", { kind: "status", status: 429, retryAfter: 0 }, 2);
+    failNext(substitute, "PUT", { kind: "status", status: 429, retryAfter: 0 }, 2);
     await storageOf(substitute).upload(fresh());
     assert.equal(substitute.count("PUT"), 3);
     // The wait is longer than the deadline: what the publisher said is told.
-    substitute.fail("PUT", { kind: "status", status: 429, retryAfter: 60 }, 2);
+    failNext(substitute, "PUT", { kind: "status", status: 429, retryAfter: 60 }, 2);
     const storage = storageOf(substitute, { deadlines: { ...PATIENT, totalMs: 2_000 } });
     await fault(storage.upload(fresh()), "refused", /answered 429/);
     assert.equal(substitute.count("PUT"), 4);
@@ -252,7 +253,7 @@ describe("faults of the publisher, without the encoder of blob ids", () => {
 
   test("a reset while a large content is being sent is repeated", async () => {
     const content = randomBytes(8 * MIB);
-    substitute.fail("PUT", { kind: "reset", when: "before" });
+    failNext(substitute, "PUT", { kind: "reset", when: "before" });
     const blob = await storageOf(substitute).upload(content);
     assert.equal(blob.origin, "created");
     assert.equal(substitute.count("PUT"), 2);
@@ -261,7 +262,7 @@ describe("faults of the publisher, without the encoder of blob ids", () => {
 });
 
 describe("faults of the publisher, with the encoder of blob ids", () => {
-  const lost: [string, DevFault][] = [
+  const lost: [string, StoreFault][] = [
     ["500, stored", { kind: "status", status: 500, stored: true }],
     ["truncated", { kind: "truncated" }],
     ["stalled", { kind: "stall" }],
@@ -271,7 +272,7 @@ describe("faults of the publisher, with the encoder of blob ids", () => {
   for (const [name, kind] of lost) {
     test(`${name}: the stored content is found and verified`, async () => {
       const content = fresh();
-      real.fail("PUT", kind);
+      failNext(real, "PUT", kind);
       const storage = storageOf(real, { deadlines: deadlinesFor(kind) });
       const blob = await storage.upload(content);
       assert.equal(blob.origin, "recovered");
@@ -285,7 +286,7 @@ describe("faults of the publisher, with the encoder of blob ids", () => {
 
   test("500 without storing: the upload fails, and a retry has the same id", async () => {
     const content = fresh();
-    real.fail("PUT", { kind: "status", status: 500 });
+    failNext(real, "PUT", { kind: "status", status: 500 });
     const storage = storageOf(real);
     const error = await fault(storage.upload(content), "refused", /answered 500/);
     assert.equal(error.paid, "maybe");
@@ -298,7 +299,7 @@ describe("faults of the publisher, with the encoder of blob ids", () => {
 
   test("a wrong id from the publisher is an error, and the upload that may be stored stays listed", async () => {
     const content = fresh();
-    real.fail("PUT", { kind: "wrong-id" });
+    failNext(real, "PUT", { kind: "wrong-id" });
     const storage = storageOf(real);
     const error = await fault(storage.upload(content), "blob_id_mismatch", /^publisher: the answered blob id/);
     assert.equal(error.paid, "yes");
@@ -319,7 +320,7 @@ describe("faults of the publisher, with the encoder of blob ids", () => {
   test("a publisher that answers with the id of other stored content is detected", async () => {
     const other = await storageOf(real).upload(fresh());
     const body = JSON.stringify({ alreadyCertified: { blobId: other.blobId, endEpoch: 9 } });
-    real.fail("PUT", { kind: "answer", status: 200, body }, 2);
+    failNext(real, "PUT", { kind: "answer", status: 200, body }, 2);
     await fault(storageOf(real).upload(fresh()), "blob_id_mismatch", /^publisher: the answered blob id/);
     // Without the encoder the content tells.
     const unaware = storageOf(real, { encoder: "off" });
@@ -329,7 +330,7 @@ describe("faults of the publisher, with the encoder of blob ids", () => {
 
 describe("faults of the aggregator", () => {
   const gzip = { "Content-Encoding": "gzip" };
-  const cases: [string, DevFault, number, StorageFault | "passes", number][] = [
+  const cases: [string, StoreFault, number, StorageFault | "passes", number][] = [
     ["slow, always", { kind: "slow", delayMs: 9_000 }, 3, "total_timeout", 1],
     ["stalled, once", { kind: "stall" }, 1, "passes", 2],
     ["stalled, always", { kind: "stall" }, 3, "progress_timeout", 3],
@@ -351,7 +352,7 @@ describe("faults of the aggregator", () => {
       const content = fresh();
       const deadlines = deadlinesFor(kind);
       const storage = storageOf(substitute, { deadlines });
-      substitute.fail("GET", kind, times);
+      failNext(substitute, "GET", kind, times);
       if (expected === "passes") {
         assert.equal((await storage.upload(content)).origin, "created");
         assert.equal(substitute.count("GET"), requests);
@@ -371,7 +372,7 @@ describe("faults of the aggregator", () => {
 
       // The reader, knowing the digest only.
       substitute.requests.length = 0;
-      substitute.fail("GET", kind, times);
+      failNext(substitute, "GET", kind, times);
       const reader = new WalrusReader({ aggregator: { url: substitute.url }, deadlines, retries: QUICK });
       const reading = reader.read(NexusValue.walrus(blob.blobId, blob.sha256));
       if (expected === "passes") assert.deepEqual(await reading, content);
@@ -382,10 +383,10 @@ describe("faults of the aggregator", () => {
 
   test("a request that got 404 is repeated right after an upload, but not by a reader", async () => {
     const notFound = { kind: "status", status: 404 } as const;
-    substitute.fail("GET", notFound, 2);
+    failNext(substitute, "GET", notFound, 2);
     const blob = await storageOf(substitute).upload(fresh());
     assert.equal(substitute.count("GET"), 3);
-    substitute.fail("GET", notFound);
+    failNext(substitute, "GET", notFound);
     await fault(readerOf(substitute).read(blob.nexusValue()), "not_found", /answered 404/);
     assert.equal(substitute.count("GET"), 4);
   });
@@ -435,7 +436,7 @@ describe("abort", () => {
     assert.deepEqual(await storage.recover(), []);
 
     const content = fresh();
-    substitute.fail("PUT", { kind: "slow", delayMs: 9_000 });
+    failNext(substitute, "PUT", { kind: "slow", delayMs: 9_000 });
     /** A signal that fires once a request of this kind is there. */
     const onRequest = (method: "GET" | "PUT") => {
       const controller = new AbortController();
@@ -447,7 +448,7 @@ describe("abort", () => {
     assert.equal(unanswered.paid, "maybe");
     await storage.settle(await listed(storage, content, "maybe", "intent"));
 
-    substitute.fail("GET", { kind: "slow", delayMs: 9_000 });
+    failNext(substitute, "GET", { kind: "slow", delayMs: 9_000 });
     const unread = await fault(storage.upload(fresh(), { signal: onRequest("GET") }), "aborted", /by its signal/);
     assert.equal(unread.paid, "yes");
     assert.equal((await storage.recover()).length, 1);
@@ -456,7 +457,7 @@ describe("abort", () => {
   for (const joins of ["before", "after"]) {
     test(`aborting an upload that waits for an equal one does not affect a third one that starts ${joins} the abort`, async () => {
       const content = fresh();
-      substitute.fail("PUT", { kind: "slow", delayMs: 1_500 });
+      failNext(substitute, "PUT", { kind: "slow", delayMs: 1_500 });
       const storage = storageOf(substitute);
       const leaves = new AbortController();
       const first = storage.upload(content);
@@ -507,10 +508,10 @@ describe("journal", () => {
     const storage = storageOf(substitute);
     const first = await storage.upload(content);
     substitute.epoch += 5;
-    substitute.fail("PUT", { kind: "status", status: 403 });
+    failNext(substitute, "PUT", { kind: "status", status: 403 });
     assert.equal((await fault(storage.upload(content), "refused", /403/)).paid, "no");
     assert.equal((await listed(storage, content, "yes", "verified")).objectId, first.objectId);
-    substitute.fail("PUT", { kind: "status", status: 500 });
+    failNext(substitute, "PUT", { kind: "status", status: 500 });
     assert.equal((await fault(storage.upload(content), "refused", /500/)).paid, "maybe");
     assert.equal((await listed(storage, content, "yes", "intent")).objectId, first.objectId);
     const again = await storage.upload(content);
@@ -572,7 +573,7 @@ describe("kill -9", () => {
     const path = join(directory, `killed-${journals++}-journal`);
     const content = `${contents++}: a report that is uploaded and lost`;
     const options = { path, content, connection: store.connection(), deadlines: PATIENT };
-    store.fail("PUT", { kind: "slow", delayMs: 60_000 });
+    failNext(store, "PUT", { kind: "slow", delayMs: 60_000 });
     const child = new Uploader(options);
     assert.equal((await child.line()).event, "begins");
     for (let i = 0; store.created === 0; i++) {

@@ -58,7 +58,6 @@ describe("the client library", withRedis(), () => {
     await until(() => made === 2, "the client that hangs");
     await until(() => store.stats().shared.up, "another connection");
     assert.equal(made, 3);
-    assert.equal(store.stats().shared.replacedConnections, 1);
   });
 
   it("a database that cannot be selected ends the start; nothing is written to another one", async () => {
@@ -150,7 +149,6 @@ describe("the client library", withRedis(), () => {
         lost: () => {
           isLost = true;
         },
-        replaced: () => {},
       },
     );
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
