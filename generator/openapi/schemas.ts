@@ -37,6 +37,14 @@ export class SchemaComponents {
     const ports = withIntegerNotes(withListBounds(inputSchema, inputSchema));
     const input = this.#add(`${prefix}.Input`, ports, prefix, inputSchema);
     const result = this.#add(`${prefix}.Result`, resultSchema(outputSchema), prefix, outputSchema);
+    // Generators find no names for inline variants, or names that clash.
+    const variants = listAt(this.all.get(result), "oneOf").map((variant) => {
+      const [tag] = namedSchemas(variant, "properties").keys();
+      if (tag === undefined) return variant;
+      const name = `${prefix}.Result.${tag.replace(/[^\w.-]/g, "_")}`;
+      return reference("schemas", this.#add(name, variant as JsonObject, prefix, outputSchema));
+    });
+    this.all.set(result, ordered({ oneOf: variants }));
     return { input, result };
   }
 

@@ -180,7 +180,9 @@ test("tools of a project: paths, stable names, tags", async () => {
   const names = Object.keys(document.components.schemas).filter((each) => each.startsWith("xyz.test.tool-grow"));
   assert.deepEqual(
     names,
-    ["Input", "Tree", "Record", "Input_2", "Result", "Result_2"].map((each) => `xyz.test.tool-grow.v1.${each}`),
+    ["Input", "Tree", "Record", "Input_2", "Result", "Result_2", "Result.found", "Result.some"].map(
+      (each) => `xyz.test.tool-grow.v1.${each}`,
+    ),
   );
 });
 
@@ -203,8 +205,7 @@ test("the result in JSON: string literals are themselves, and the reserved failu
 test("list ports have 1 to 256 values; other lists have their declared bounds", async () => {
   const { components } = (await hardDocument()).document;
   const { properties: input } = portsOf(components.schemas["xyz.test.tool-grow.v1.Input"]);
-  const { oneOf } = components.schemas["xyz.test.tool-grow.v1.Result"] as { oneOf: Ports[] };
-  const found = portsOf(oneOf[0]?.properties.found);
+  const found = portsOf(portsOf(components.schemas["xyz.test.tool-grow.v1.Result.found"]).properties.found);
   const bounds = ({ minItems, maxItems }: Bounds = {}) => [minItems, maxItems];
   assert.deepEqual(bounds(input.pair), [1, 2]);
   assert.deepEqual(bounds(found.properties.trees), [1, 256]);
