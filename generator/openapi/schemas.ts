@@ -68,44 +68,40 @@ export class SchemaComponents {
 
 /** The JSON result of an unsigned call: each variant with its ports, and `_err_eval`. */
 function resultSchema(outputSchema: JsonObject): JsonObject {
-  const variants = listAt(outputSchema, "oneOf").map((each) => {
-    const variant = each as JsonObject;
-    if (variant.get("const") !== undefined) return variant;
-    const payloads = [...namedSchemas(variant, "properties")].map(
-      ([tag, payload]) => [tag, withListBounds(payload as JsonObject, outputSchema)] as const,
-    );
-    return withKeyword(variant, "properties", object(...payloads));
-  });
+  const variants = listAt(outputSchema, "oneOf").map((variant) =>
+    withProperties(variant as JsonObject, (payload) => withListBounds(payload, outputSchema)),
+  );
   return ordered({ oneOf: [...variants, reference("schemas", ERR_EVAL)] });
 }
 
-/** Adds the limits of `many` ports to a schema of ports. Schemas in metadata do not contain them. */
-function withListBounds(ports: JsonObject, root: JsonObject): JsonObject {
-  const properties = ports.get("properties");
-  if (!(properties instanceof JsonObject)) return ports;
-  const bounded = [...properties.members].map(([name, schema]) => [name, boundedList(schema, root)] as const);
-  return withKeyword(ports, "properties", object(...bounded));
+/** Changes the schema of each property. */
+function withProperties(schema: JsonObject, change: (property: JsonObject) => Json): JsonObject {
+  if (schema.get("properties") === undefined) return schema;
+  const changed = [...namedSchemas(schema, "properties")].map(
+    ([name, property]) => [name, property instanceof JsonObject ? change(property) : property] as const,
+  );
+  return withKeyword(schema, "properties", object(...changed));
 }
+
+/** Adds the limits of `many` ports to a schema of ports. Schemas in metadata do not contain them. */
+const withListBounds = (ports: JsonObject, root: JsonObject) =>
+  withProperties(ports, (port) => boundedList(port, root));
 
 /** Adds to the description of each port with an integer that 1.0, which JSON Schema takes for an integer, is refused. */
 function withIntegerNotes(ports: JsonObject): JsonObject {
-  const properties = ports.get("properties");
-  if (!(properties instanceof JsonObject)) return ports;
   const isInteger = (schema: Json | undefined): boolean =>
     schema instanceof JsonObject && ([schema.get("type")].flat().includes("integer") || isInteger(schema.get("items")));
-  const noted = [...properties.members].map(([name, schema]) => {
-    if (!(schema instanceof JsonObject) || !isInteger(schema)) return [name, schema] as const;
-    const description = [schema.get("description") ?? "", INTEGER_NOTE].filter((text) => text !== "").join("\n");
-    return [name, withKeyword(schema, "description", description)] as const;
+  return withProperties(ports, (port) => {
+    if (!isInteger(port)) return port;
+    const description = [port.get("description") ?? "", INTEGER_NOTE].filter((text) => text !== "").join("\n");
+    return withKeyword(port, "description", description);
   });
-  return withKeyword(ports, "properties", object(...noted));
 }
 
 const INTEGER_NOTE = "Write integers without a decimal point or an exponent: 1.0 is refused.";
 
 /** Adds `minItems` and `maxItems` to the schema of a `many` port (protocol.md section 2). */
-function boundedList(schema: Json, root: JsonObject): Json {
-  if (!(schema instanceof JsonObject)) return schema;
+function boundedList(schema: JsonObject, root: JsonObject): Json {
   const target = dereferenced(schema, root);
   if (!(target instanceof JsonObject) || target.get("type") !== "array") return schema;
   const least = Math.max(1, Number(target.get("minItems") ?? 1));
