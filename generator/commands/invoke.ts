@@ -149,6 +149,7 @@ function failure(error: LeaderError, { url, tool }: Target, { values }: InvokeCa
     const { code: cause = "" } = Object(error.cause) as NodeJS.ErrnoException;
     const failure = cause === "UND_ERR_SOCKET" ? "ECONNRESET" : cause;
     const { detail, next } = certificateFault(failure) ?? explainFailure(failure, new URL(url));
+    // For an unknown cause, `detail` says only that there was no answer; the client's message says more.
     const isKnown = !detail.startsWith("no answer");
     return new CommandError(`no answer from ${url}: ${isKnown ? `${code}: ${detail}` : message}`, next);
   }
