@@ -16,7 +16,7 @@ import { withEnvFile } from "../files/env-file.js";
 import { readMetaJson } from "../files/output-files.js";
 import { KeyFileError, readKeyFile, writeKeyFile } from "../keys/key-file.js";
 import { newKey } from "../keys/key-forms.js";
-import { DEFAULT_SERVER, isHttpUrl } from "../tools/tool-addresses.js";
+import { DEFAULT_SERVER, isHttpUrl, schemeAdvice } from "../tools/tool-addresses.js";
 import { devMcp } from "./dev-mcp.js";
 import { AS_OPTION, type LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
 import { MAX_PORT, readNumber } from "./options/number-option.js";
@@ -126,7 +126,8 @@ export async function followedPage(
  * @throws UsageError for an invalid address
  */
 export async function openRemotePage(address: string, call: LeaderCall): Promise<DevelopmentPage> {
-  if (!isHttpUrl(address)) throw new UsageError(`--url expects the address of a server, such as ${DEFAULT_SERVER}`);
+  if (!isHttpUrl(address))
+    throw new UsageError(`--url expects the address of a server, such as ${DEFAULT_SERVER}${schemeAdvice(address)}`);
   const leader = () => leaderOptions(call, true);
   const page = new DevelopmentPage({
     url: address,

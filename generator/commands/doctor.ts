@@ -28,7 +28,7 @@ import { readMetaJson, staleFiles } from "../files/output-files.js";
 import { readNamed } from "../files/read-file.js";
 import { toolAddress } from "../http/tools-at.js";
 import { refusePublicKey } from "../keys/key-file.js";
-import { isHttpUrl } from "../tools/tool-addresses.js";
+import { isHttpUrl, schemeAdvice } from "../tools/tool-addresses.js";
 import { generateNow } from "./generate.js";
 import { leaderOf, publicKeyIn, signingKeyIn } from "./keys/key-options.js";
 import { headerPrefixOf, LEADER_OPTIONS } from "./options/leader-options.js";
@@ -116,8 +116,8 @@ async function checkThere(call: DoctorCall, { root }: GenerateOptions, text: str
   const { config: file, "tool-key": toolKey } = values;
   if (toolKey !== undefined && file === undefined) throw new UsageError("--tool-key expects --config FILE too");
   if (!isHttpUrl(text)) {
-    const such = "such as https://tools.example.org/sum";
-    throw new UsageError(`doctor expects the URL of a tool, ${such}, got ${hiddenPath(text) ?? quotedUrl(text)}`);
+    const got = `${hiddenPath(text) ?? quotedUrl(text)}${schemeAdvice(text)}`;
+    throw new UsageError(`doctor expects the URL of a tool, such as https://tools.example.org/sum, got ${got}`);
   }
   const leader = givenLeader(call);
   const checked = file === undefined ? undefined : checkConfig(file, cwd);

@@ -136,22 +136,17 @@ function missingInput({ tool }: Target): UsageError {
 /** Error message, and what to do, for a call without a result. */
 function failure(error: LeaderError, { url, tool }: Target, { values }: InvokeCall, leader: Signer): CommandError {
   const { code, status, message, requestId } = error;
-  if (code === "connection_failed" && tool !== undefined) {
-    return new CommandError(
-      `no answer from ${url}: ${message}`,
-      `start the server: svc-gen dev${values.signed ? " --signed" : ""}`,
-    );
-  }
   if (code === "connection_failed" && message.includes("ECONNREFUSED")) {
-    return new CommandError(`no answer from ${url}: ${message}`, "start the server, or correct the URL");
+    const start = tool === undefined ? ", or correct the URL" : `: svc-gen dev${values.signed ? " --signed" : ""}`;
+    return new CommandError(`no answer from ${url}: ${message}`, `start the server${start}`);
   }
   if (code === "connection_failed") {
     const { code: cause = "" } = Object(error.cause) as NodeJS.ErrnoException;
     const failure = cause === "UND_ERR_SOCKET" ? "ECONNRESET" : cause;
     const { detail, next } = certificateFault(failure) ?? explainFailure(failure, new URL(url));
     // For an unknown cause, `detail` says only that there was no answer; the client's message says more.
-    const isKnown = !detail.startsWith("no answer");
-    return new CommandError(`no answer from ${url}: ${isKnown ? `${code}: ${detail}` : message}`, next);
+    const what = detail.startsWith("no answer") ? message : `${code}: ${detail}`;
+    return new CommandError(`no answer from ${url}: ${what}`, next);
   }
   if (status === undefined) return new CommandError(message, HINTS.get(code) ?? `the call went to ${url}`);
   const isLeader = status === 401 || status === 403;

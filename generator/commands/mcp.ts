@@ -20,7 +20,7 @@ import { toolAddresses } from "../mcp/addresses.js";
 import { Bridge } from "../mcp/bridge.js";
 import { NamePatterns, readHintOptions, sizeNotes } from "../mcp/choice.js";
 import { serveOnStdio } from "../mcp/serve.js";
-import { DEFAULT_SERVER, isHttpUrl } from "../tools/tool-addresses.js";
+import { DEFAULT_SERVER, isHttpUrl, schemeAdvice } from "../tools/tool-addresses.js";
 import { AS_OPTION, CALL_OPTIONS, LEADER_OPTIONS, leaderOptions } from "./options/leader-options.js";
 import { generateOptions } from "./options/project-options.js";
 
@@ -127,7 +127,7 @@ async function openBridge(call: McpCall, root: string, complain: (problem: strin
   for (const pattern of [wanted, unwanted]) pattern?.check(bridge.seen);
   if (bridge.offered.length === 0) throw new UsageError("--tools and --except leave no tool to offer");
   const stray = [...hints.keys()].find((fqn) => !bridge.seen.has(fqn));
-  if (stray !== undefined) throw new UsageError(`--hint ${stray}: no tool has this FQN`);
+  if (stray !== undefined) throw new UsageError(`--hint ${stray}: no tool has this FQN; there is ${[...bridge.seen]}`);
   bridge.bindSecrets(
     (call.values.secret ?? []).map((each) => {
       const { name, secret } = readSecret(each, call.env);
@@ -149,7 +149,7 @@ function givenUrls({ values }: McpCall): readonly string[] | undefined {
     const { username, password, search, hash } = isHttpUrl(url) ? new URL(url) : { username: url };
     if (!username && !password && !search && !hash) continue;
     throw new UsageError(
-      `--url expects addresses of servers or tools, such as ${DEFAULT_SERVER}, without user, password and query`,
+      `--url expects addresses of servers or tools, such as ${DEFAULT_SERVER}, without user, password and query${schemeAdvice(url)}`,
     );
   }
   return given;

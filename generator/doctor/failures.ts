@@ -31,7 +31,7 @@ export function explainFailure(failure: string, { protocol, host, hostname }: UR
   if (failure === "ECONNRESET" || failure === "EPIPE" || failure.startsWith("HPE_")) {
     return {
       detail: `${host} closed the connection without an answer (${failure})`,
-      next: `${protocol === "http:" ? "the server may use TLS: try https://; otherwise " : ""}check the logs of the server and of the gateway in front of it: all connections may be in use`,
+      next: `${protocol === "http:" ? "the server may use TLS: try https://; otherwise " : ""}check the logs of the server and of the gateway in front of it: its process may have ended, or all connections may be in use`,
     };
   }
   return { detail: `no answer from ${host} (${failure})`, next: "check the network between here and the server" };

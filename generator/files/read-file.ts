@@ -24,7 +24,7 @@ export class TooLargeFile extends UnreadableFile {}
 export const UNREADABLE: Readonly<Record<string, string>> = {
   ENOENT: "the file does not exist",
   ENOTDIR: "its folder is a file",
-  EISDIR: "it is a folder",
+  EISDIR: "it is a folder: name its files",
   EACCES: "permission is missing",
   EPERM: "permission is missing",
   ELOOP: "its symbolic links form a cycle",

@@ -70,7 +70,7 @@ function remedyOf(bytes: Uint8Array, offset: number): string {
       return "remove the comment: JSON has none";
   }
   if (offset >= bytes.length) return "the end is missing: close every quote, bracket and brace";
-  return "quote the JSON for the shell, or write it to a file and pass @input.json";
+  return `quote the JSON for the shell, such as '{"name":"text"}', or write it to a file and pass @input.json`;
 }
 
 function nameList(ports: readonly PortShape[]): string {

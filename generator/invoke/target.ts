@@ -6,7 +6,7 @@ import { type ServedDocument, servedDocuments } from "../dev/served-documents.js
 import { readMetaJson } from "../files/output-files.js";
 import type { ExchangeRequest } from "../http/exchange.js";
 import { toolAddress } from "../http/tools-at.js";
-import { DEFAULT_SERVER } from "../tools/tool-addresses.js";
+import { DEFAULT_SERVER, schemeAdvice } from "../tools/tool-addresses.js";
 import { toolNamed } from "./tool-names.js";
 
 export interface Target {
@@ -32,9 +32,8 @@ export async function targetOf(
   tls?: ExchangeRequest["tls"],
 ): Promise<Target> {
   if (name !== undefined && /^https?:\/\//i.test(name)) return { url: await addressIn(name, tls) };
-  if (name !== undefined && /^[\w.-]+:\d{1,5}(?:\/|$)/.test(name)) {
-    throw new UsageError(`the URL has no scheme: write http://${name}`);
-  }
+  const advice = schemeAdvice(name ?? "");
+  if (advice !== "") throw new UsageError(`invoke expects a URL${advice}`);
   const tool = toolNamed("invoke", name, await servedTools(root, env, signed), "a URL");
   return { url: tool.url, tool };
 }

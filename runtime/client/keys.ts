@@ -32,10 +32,7 @@ export function readPrivateKey(text: string): KeyReading<Uint8Array> {
 export function readPublicKey(text: string, known?: VerifyKey): KeyReading<VerifyKey> {
   if (isPem(text)) return { got: pemOf(text, /BEGIN PUBLIC/.test(text) ? "-pubin " : "-pubout ") };
   const digits = text.startsWith("0x") ? text.slice(2) : text;
-  if (/[^0-9a-fA-F]/.test(digits)) {
-    const inBase64 = decodeAnyBase64(trimAscii(text))?.length === 32;
-    return { got: inBase64 ? "32 bytes in base64" : `${text.length} characters, some of which are not hex digits` };
-  }
+  if (/[^0-9a-fA-F]/.test(digits)) return { got: notHex(text) };
   if (digits.length !== 64) return { got: `${digits.length} hex digits` };
   const bytes = Buffer.from(digits, "hex");
   if (known !== undefined && bytes.equals(known.bytes)) return { key: known };
@@ -60,10 +57,15 @@ function decodeSeed(text: string): Uint8Array | string {
   // Truncated hex is usually valid base64, but of other bytes.
   const digits = /^(?:0x)?([0-9a-fA-F]+)$/.exec(text)?.[1];
   if (digits !== undefined) return `${digits.length} hex digits`;
-  if (/^(?:0x)?[0-9a-z]{64}(?:[0-9a-z]{2})?$/i.test(text))
-    return `${text.length} characters, some of which are not hex digits`;
-  if (/\.[a-z]{3,4}$/.test(text)) return "a path in place of the content of the file";
+  if (/^(?:0x)?[0-9a-z]{64}(?:[0-9a-z]{2})?$|\.[a-z]{3,4}$/i.test(text)) return notHex(text);
   return bytes === undefined ? `${text.length} characters in none of these formats` : `${bytes.length} bytes`;
+}
+
+function notHex(text: string): string {
+  if (decodeAnyBase64(trimAscii(text))?.length === 32) return "32 bytes in base64";
+  if (/\.[a-z]{3,4}$/i.test(text)) return "a path in place of the content of the file";
+  if (text !== trimAscii(text)) return "white space around the key: trim the text";
+  return `${text.length} characters, some of which are not hex digits`;
 }
 
 const isPem = (text: string) => text.trimStart().startsWith("-----BEGIN");

@@ -369,7 +369,7 @@ function failureOf(error: unknown): Failure {
     return { kind: "dns", why: "the host name has no address", isTransient: code === "EAI_AGAIN", unsent, cause };
   }
   if (/CERT|SIGNATURE|ISSUER|^ERR_(?:TLS|SSL)|^EPROTO$/.test(code) || /\b(?:TLS|SSL)\b/.test(message)) {
-    return { kind: "tls", why: code === "" ? "the handshake failed" : code, unsent, cause };
+    return { kind: "tls", why: /^the TLS/.test(why) ? why : code || "the handshake failed", unsent, cause };
   }
   return { kind: "connection", why, isTransient: true, unsent, cause };
 }

@@ -125,7 +125,7 @@ export async function bootstrap(
     const served = classes.map((tool) => parseFqn(tool.fqn())?.text ?? "");
     for (const event of ["uncaughtException", "unhandledRejection"] as const) {
       process.on(event, (err: unknown) => {
-        logger.error({ err, ...strayFields(served) }, `${event} outside a call`);
+        logger.error({ err, ...strayFields(served) }, `${event} outside a call: await promises, catch errors`);
       });
     }
     // With port 0, the parent does not know the address.

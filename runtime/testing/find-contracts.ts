@@ -69,10 +69,8 @@ export async function findContracts(
   const absent = missing();
   if (absent === undefined) return;
   const got = made.map(({ fqn }) => fqn).join(", ");
-  throw new StartupError(
-    `${absent}: the project in ${from.root} does not contain this tool, but ${got}. ` +
-      `Pass the project of the tool: ${NAMED_PROJECT}`,
-  );
+  const where = `the project in ${from.root} does not contain this tool, but ${got}`;
+  throw new StartupError(`${absent}: ${where}. Pass the project of the tool: ${NAMED_PROJECT}`);
 }
 
 /**
@@ -92,7 +90,8 @@ function isReloaded(tool: object, fqn: string): boolean {
 function nameOf(tool: SvcToolClass): string | undefined {
   const given: unknown = tool;
   if (typeof given !== "function" || !(given.prototype instanceof SvcTool)) {
-    throw new StartupError("createHarness: expected a class that extends SvcTool, or a list of them");
+    const got = given instanceof SvcTool ? "an instance: omit new" : typeof given;
+    throw new StartupError(`createHarness: expected a class that extends SvcTool, or a list of them, got ${got}`);
   }
   try {
     return parseFqn(tool.fqn())?.text;

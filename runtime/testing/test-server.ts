@@ -141,7 +141,7 @@ export class TestServer {
     tool: ServedTool,
     request: RawRequest,
   ): Promise<{ readonly answer: RawResponse; readonly requestId: string; readonly error: unknown }> {
-    if (this.#closed !== undefined) throw new Error("the harness is closed");
+    if (this.#closed !== undefined) throw new Error("the harness is closed: call close() after the last call");
     const { service } = this.#server;
     const invoke = invokeRequest(request);
     const { answer, error } = await this.log.watch(() => service.handle(tool, invoke));
@@ -150,7 +150,7 @@ export class TestServer {
   }
 
   async listen(): Promise<string> {
-    if (this.#closed !== undefined) throw new Error("the harness is closed");
+    if (this.#closed !== undefined) throw new Error("the harness is closed: call close() after the last call");
     this.#opened ??= (async () => {
       const app = await buildApp({ ...this.#server, tls: undefined });
       // A test that does not close its harness must still end: connections of clients keep their own process alive.

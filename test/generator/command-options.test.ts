@@ -375,7 +375,7 @@ describe("invoke", () => {
       ["{'value':1}", /at byte 1 \(write names and texts in double quotes, and the whole input in single quotes/],
       ['{"value":1 // one\n}', /at byte 11 \(remove the comment: JSON has none\)/],
       ['{"value":"1', /\(the end is missing: close every quote, bracket and brace\)/],
-      ["{value:1}", /\(quote the JSON for the shell, or write it to a file and pass @input.json\)/],
+      ["{value:1}", /\(quote the JSON for the shell, such as '\{"name":"text"\}', or .* pass @input.json\)/],
     ];
     for (const [given, message] of rows) {
       assert.match((await svcGenIn(keys, ["invoke", `${plain}/tool`, given])).err, message, given);

@@ -490,7 +490,7 @@ Next: implement invoke and health in src, then svc-gen
       [[], 2, "import expects a file or a URL (see svc-gen import --help)"],
       [["a", "b"], 2, "import takes META.json|URL, got 2 arguments (see svc-gen import --help)"],
       [["gone.json"], 1, 'cannot read "gone.json": the file does not exist (expected a metadata file or a URL)'],
-      [["node_modules"], 1, 'cannot read "node_modules": it is a folder (expected a metadata file or a URL)'],
+      [["."], 1, 'cannot read ".": it is a folder: name its files (expected a metadata file or a URL)'],
       [["http://"], 1, '"http://" is not a URL (such as https://tools.example.org/sum/meta)'],
       [["http://me:secret@127.0.0.1/meta"], 1, "the URL has a user or a password (metadata is public: remove them)"],
     ];

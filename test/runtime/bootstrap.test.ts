@@ -122,8 +122,8 @@ describe("BIND_ADDR", () => {
   for (const [text, got] of [
     ["", "an empty string"],
     ["127.0.0.1", "another value"],
-    [":8080", "another value"],
-    ["8080", "another value"],
+    [":8080", "a port alone"],
+    ["8080", "a port alone"],
     ["localhost:8080", "a host name"],
     ["127.0.0.1:", "another value"],
     ["127.0.0.1:65536", "another value"],

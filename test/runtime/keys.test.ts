@@ -168,8 +168,8 @@ describe("readPublicKey", () => {
   const refused: [name: string, text: string, got: string][] = [
     ["0X", `0X${hex}`, "66 characters, some of which are not hex digits"],
     ["0x twice", `0x0x${hex}`, "68 characters, some of which are not hex digits"],
-    ["white space", ` ${hex}`, "65 characters, some of which are not hex digits"],
-    ["a newline at the end", `${hex}\n`, "65 characters, some of which are not hex digits"],
+    ["white space", ` ${hex}`, "white space around the key: trim the text"],
+    ["a newline at the end", `${hex}\n`, "white space around the key: trim the text"],
     ["base64", Buffer.from(hex, "hex").toString("base64"), "32 bytes in base64"],
     ["nothing", "", "0 hex digits"],
     ["0x alone", "0x", "0 hex digits"],

@@ -97,7 +97,7 @@ describe("options", () => {
       [() => connect({ leader: { ...leader, kid: 1 } }), /^TypeError: leader: no option "kid"; did you mean keyId\?$/],
       [
         () => connect({ leader: { ...leader, keyId: -1 }, acceptUnverified: true }),
-        /^RangeError: leader key id: expected an integer/,
+        /^RangeError: leader keyId: expected an integer from 0 to 2\^64-1, got a number$/,
       ],
       [
         () => connect({ leader: { ...leader, key: "00" }, acceptUnverified: true }),

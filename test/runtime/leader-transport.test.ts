@@ -151,12 +151,12 @@ describe("ran is no: no byte of the request was sent", () => {
     const error = await noByte(at(await listen(plain)), "connection_failed");
     assert.match(error.message, /the server uses plain HTTP/);
     const ended = await noByte(at(await listen(hangup)), "connection_failed");
-    assert.match(ended.message, /without an answer; perhaps it has no free connection$/);
+    assert.match(ended.message, /answer; perhaps its process ended \(see its log\), or it has no free connection$/);
     assert.equal(received, 0);
     const unencrypted = await failure(clientAt(`http://127.0.0.1:${port}`).invoke({ n: 1 }));
     assert.match(
       unencrypted.message,
-      /: the server closed the connection without an answer; perhaps its port uses TLS \(use https:\/\/\), or it has no free connection$/,
+      /: the server closed the connection without an answer; perhaps its process ended \(see its log\), its port uses TLS \(use https:\/\/\), or it has no free connection$/,
     );
   });
 

@@ -695,7 +695,7 @@ describe("pieces", () => {
         document,
       );
     }
-    assert.throws(() => LeaderClient.fromMetadata(one("xyz.test.aa@1"), { url: "ftp://x" }), /expected https or http/);
+    assert.throws(() => LeaderClient.fromMetadata(one("xyz.test.aa@1"), { url: "ftp://x" }), /got one without https/);
     assert.throws(() => LeaderClient.fromMetadata(one("xyz.test.aa@1"), { url: "x" }), /expected an absolute URL/);
     assert.throws(
       () => LeaderClient.fromMetadata(one("xyz.test.aa@1"), { toolKey: "00" }),

@@ -435,8 +435,8 @@ describe("explicit results", () => {
       { kind: "other" },
       null,
     ]) {
-      assert.throws(() => NexusData.one(forged as never), /value: expected a NexusValue/);
-      assert.throws(() => NexusData.many([forged as never]), /value: expected a NexusValue/);
+      assert.throws(() => NexusData.one(forged as never), /value: expected NexusValue.json\(…\), got /);
+      assert.throws(() => NexusData.many([forged as never]), /value: expected NexusValue.json\(…\), got /);
     }
   });
 });

@@ -17,6 +17,7 @@ import { generateOptions } from "../options/project-options.js";
 import { projectFqns } from "../options/project-tools.js";
 
 const VARIABLE = "SVC_TOOLKIT_CONFIG_PATH";
+const FATE = "a server would not start; svc-gen config init FILE writes a valid configuration";
 
 export const command = defineCommand({
   details: `FILE defaults to the path in ${VARIABLE}, or config.json. The allow-list that it refers to is checked too; a relative path
@@ -58,7 +59,7 @@ function report(
     );
   } else {
     for (const { severity, message } of findings) complain(`${severity}: ${message}\n`);
-    if (errors > 0) complain(`svc-gen: ${plural(errors, "error")}; a server would not start\n`);
+    if (errors > 0) complain(`svc-gen: ${plural(errors, "error")}; ${FATE}\n`);
     else print(`${good}\n`);
   }
   return errors > 0 ? EXIT.failure : EXIT.done;

@@ -311,8 +311,8 @@ export const CODES = {
     `A list is sent as a \`many\` port with 1 to ${MAX_VALUES} values. An optional list is sent as one value, an array that may be empty.`,
   ),
   SVC156: note(
-    "this port receives an array as one value",
-    "if each item should be a value of its own, write a plain array type; the port then changes from one to many, which breaks existing callers",
+    "this port accepts an array, as one value",
+    "if the port is always a list, write a plain array type, such as string[]: each item is then a value of its own, and the port changes from one to many, which breaks existing callers",
     "Only a plain array type becomes a `many` port. A union of an array and another type is a `one` port, whose array is a single JSON value.",
   ),
   SVC157: error(

@@ -116,7 +116,7 @@ export interface CloseOptions {
 export const CALL_OPTIONS = {
   timeoutMs: true,
   deadline: true,
-  signal: [isSignal, "an AbortSignal"],
+  signal: having("throwIfAborted", "an AbortSignal"),
 } as const satisfies Checks<CallOptions>;
 export const NONCE: Checks<Pick<SignOptions, "nonce">> = {
   nonce: [(value) => kindOf(value) === "an object", "a Uint8Array of 32 bytes or an invocation"],
@@ -138,11 +138,6 @@ export const LEADER_OPTIONS = {
 } as const satisfies Checks<LeaderOptions>;
 const LEADER_PARTS = { id: true, keyId: true, key: true } as const satisfies Checks<Leader>;
 const TLS_OPTIONS = { ca: true, servername: true, cert: true, key: true } as const satisfies Checks<TlsOptions>;
-
-function isSignal(value: unknown): boolean {
-  const { aborted, addEventListener } = Object(value) as Partial<AbortSignal>;
-  return typeof aborted === "boolean" && typeof addEventListener === "function";
-}
 
 /**
  * Milliseconds until a deadline.
@@ -168,12 +163,13 @@ export function timeLeft(deadline: unknown): number {
  * @throws TypeError for an invalid address, for one with a user name, password or query, and for `http:` to another machine unless `allowHttp` is set
  */
 export function addressOf(text: string, { leader, allowHttp = false }: LeaderOptions): string {
-  if (!URL.canParse(text)) throw new TypeError("url: expected an absolute URL, such as https://tools.example/sum");
+  if (!URL.canParse(text) || !/^https?:/i.test(text)) {
+    const got = typeof text === "string" ? "one without https:// or http://" : kindOf(text);
+    throw new TypeError(`url: expected an absolute URL, such as https://tools.example/sum, got ${got}`);
+  }
   const { protocol, username, password, host, hostname, pathname, search } = new URL(text);
   let end = pathname.length;
   while (pathname[end - 1] === "/") end--;
-  if (protocol !== "https:" && protocol !== "http:")
-    throw new TypeError("url: expected https or http, got another scheme");
   const extra = search !== "" ? "a query" : username !== "" || password !== "" ? "a user name or password" : undefined;
   if (extra !== undefined) throw new TypeError(`url: expected scheme, host and path alone, got ${extra} too`);
   if (protocol === "http:" && leader !== undefined && !allowHttp && !isLoopback(hostname)) {

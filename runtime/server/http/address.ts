@@ -31,11 +31,11 @@ export function listenAddressOf(name: string, address: Address | undefined): Lis
  */
 export function listenAddressFromEnv(variable: string): ListenAddress | undefined {
   const text = process.env[variable];
-  if (text === undefined) return undefined;
-  const address = parseListenAddress(text);
-  if (address !== undefined) return address;
-  const isHostName = /^[a-z][\w.-]*:\d+$/i.test(text);
+  const address = text === undefined ? undefined : parseListenAddress(text);
+  if (text === undefined || address !== undefined) return address;
+  const isHostName = /^[a-z][\w.-]*(?::\d+)?$/i.test(text);
+  const got = isHostName ? "a host name" : textKind(text, /^:?\d+$/.test(text) ? "a port alone" : undefined);
   const at = variable === ENV_ADMIN_ADDR ? 9090 : 8080;
   const expected = `expected an IP literal and a port, such as 127.0.0.1:${at} or [::1]:${at}`;
-  throw new StartupError(`${variable}: ${expected}, got ${isHostName ? "a host name" : textKind(text)}`);
+  throw new StartupError(`${variable}: ${expected}, got ${got}`);
 }

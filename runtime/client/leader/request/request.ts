@@ -244,7 +244,7 @@ export function prepareLeader({ id, keyId, key }: Leader): PreparedLeader {
     throw new RangeError(`leader id: expected visible ASCII characters, got ${got}`);
   }
   if (!(typeof keyId === "bigint" || Number.isSafeInteger(keyId)) || keyId < 0 || keyId > MAX_U64) {
-    throw new RangeError("leader key id: expected an integer from 0 to 2^64-1, got another value");
+    throw new RangeError(`leader keyId: expected an integer from 0 to 2^64-1, got ${kindOf(keyId)}`);
   }
   return { id, keyId: BigInt(keyId), key: privateKey(key) };
 }

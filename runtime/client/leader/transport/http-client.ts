@@ -243,11 +243,11 @@ function lost(error: NodeJS.ErrnoException | undefined, { protocol, host }: URL,
   }
   // undici's own error codes do not describe the cause.
   const what = code.startsWith("UND_") ? message : code || "the connection broke";
-  const isUnanswered = !hasBegun && /^(?:UND_ERR_SOCKET|ECONNRESET|HPE_.+)$/.test(code);
   let hint = code === "ECONNREFUSED" ? `: nothing is listening at ${host}` : "";
-  if (isUnanswered) {
-    const scheme = protocol === "http:" ? "its port uses TLS (use https://), or " : "";
-    hint = `: the server closed the connection without an answer; perhaps ${scheme}it has no free connection`;
+  if (code === "ENOTFOUND") hint = `: the name ${host} has no address`;
+  if (!hasBegun && /^(?:UND_ERR_SOCKET|ECONNRESET|HPE_.+)$/.test(code)) {
+    const scheme = protocol === "http:" ? ", its port uses TLS (use https://)" : "";
+    hint = `: the server closed the connection without an answer; perhaps its process ended (see its log)${scheme}, or it has no free connection`;
   } else if (/SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|CERT_UNTRUSTED/.test(code)) {
     hint =
       ": the authority of the server's certificate is not trusted; pass its certificate as `ca` (`tls: { ca }`, or `connect: { ca }` of a dispatcher)";

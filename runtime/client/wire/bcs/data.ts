@@ -196,8 +196,9 @@ export class NexusData {
 
   /** @throws {@link NexusDataError} for no values, more than 256, or a mix of objects and data */
   static many(values: readonly NexusValue[]): NexusData {
-    if (values.length < 1 || values.length > MAX_VALUES) {
-      throw new NexusDataError(`many: expected 1 to ${MAX_VALUES} values, got ${values.length}`);
+    const got = Array.isArray(values) ? values.length : kindOf(values);
+    if (typeof got === "string" || got < 1 || got > MAX_VALUES) {
+      throw new NexusDataError(`many: expected 1 to ${MAX_VALUES} values, got ${got}`);
     }
     values.forEach(requireValue);
     if (values.some((value) => valueKind(value) !== valueKind(values[0] as NexusValue))) {
@@ -261,7 +262,7 @@ export function isNexusValue(value: unknown): value is NexusValue {
 }
 
 function requireValue(value: unknown): void {
-  if (!isNexusValue(value)) throw new NexusDataError("value: expected a NexusValue");
+  if (!isNexusValue(value)) throw new NexusDataError(`value: expected NexusValue.json(…), got ${kindOf(value)}`);
 }
 
 function valueKind(value: NexusValue): ValueKind {

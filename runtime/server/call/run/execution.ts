@@ -349,7 +349,8 @@ export class Execution {
   #logFailure(error: unknown, phase: "construction" | "around" | "invoke" | "encodeOutput"): void {
     const reason = this.#context.abortThatCaused(error);
     const code = phase === "around" ? "around()" : "the tool";
-    const threw = error instanceof PermissionDenied ? MISPLACED_REFUSAL : `${code} threw an error`;
+    const what = error instanceof Error ? "an error" : "a value, not an Error: throw an Error or return errEval(…)";
+    const threw = error instanceof PermissionDenied ? MISPLACED_REFUSAL : `${code} threw ${what}`;
     if (reason === undefined) this.#log.error({ err: error, phase }, threw);
     else this.#log.info({ reason, phase }, "the tool stopped after its abort signal");
   }
