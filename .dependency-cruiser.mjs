@@ -304,7 +304,7 @@ const LAYERS = [
     name: "generator/import",
     files: "generator/import/*",
     below:
-      "generator/compile/model generator/compile/diagnostics generator/contract/metadata generator/compile/types generator/compile/emit generator/compile/generate generator/contract/diff generator/files/read-file generator/cli/command-errors",
+      "generator/compile/model generator/compile/diagnostics generator/contract/metadata generator/compile/types generator/compile/emit generator/compile/generate generator/contract/diff generator/files/read-file generator/http generator/cli/command-errors",
     packages: "svc-runtime/internal/generator",
     node: "util",
   },

@@ -12,7 +12,7 @@ import { loadMetadata } from "#generator/import/load-metadata.js";
 import { errEval } from "#runtime/index.js";
 import { leasePort } from "../e2e/process.js";
 import { REPOSITORY } from "../repository.js";
-import { type Certificate, makeCertificate } from "../runtime/certificate.js";
+import { makeCertificate } from "../runtime/certificate.js";
 import { atEnd } from "../teardown.js";
 import { readVectors } from "../vectors/read.js";
 import { DIALECT, DONE, documents, inputOf, metadataOf, roundTrip } from "./imported.js";
@@ -551,38 +551,22 @@ describe("over HTTP", () => {
       response.writeHead(200, { "Content-Length": "100" });
       response.write("[", () => response.destroy());
     });
-    assert.match(await refusal(cut), /^svc-gen: "http:\/\/HOST\/sum\/meta" did not answer: /);
-  });
-
-  it("stops reading at the size limit, also of an endless answer", async () => {
-    const url = await serve((_, response) => {
-      const write = (): void => {
-        while (!response.destroyed && response.write(" ".repeat(65_536)));
-      };
-      response.on("drain", write);
-      write();
-    });
-    assert.match(await refusal(url), /"http:\/\/HOST\/sum\/meta" has more than 4194304 bytes \(import fewer tools/);
+    assert.match(await refusal(cut), /^svc-gen: cannot read "http:\/\/HOST\/sum\/meta": /);
   });
 
   it("limits the time until the answer is complete", async () => {
     const silent = await serve(() => {});
     const slow = await serve((_, response) => response.write("["));
     for (const url of [silent, slow]) {
-      await assert.rejects(loadMetadata(url, ".", 50), { message: /sent no complete answer within 50 ms$/ });
+      await assert.rejects(loadMetadata(url, ".", 50), { message: /cannot read .* not complete within 50 ms$/ });
     }
   });
 
   it("suggests the other scheme, and how to trust a certificate", async () => {
-    const serveTls = async (certificate: Certificate): Promise<string> => {
-      const server = createTlsServer(certificate, () => {});
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      atEnd(() => server.close());
-      return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    };
-    const host = await serveTls(makeCertificate());
-    const expired = await serveTls(makeCertificate({ from: -3, to: -1 }));
-    const early = await serveTls(makeCertificate({ from: 1 }));
+    const server = createTlsServer(makeCertificate(), () => {});
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    atEnd(() => server.close());
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
     const plain = await serve((_, response) => response.end());
     for (const [url, hint] of [
       [`http://${host}/meta`, "the server may use TLS: try https://"],
@@ -590,8 +574,6 @@ describe("over HTTP", () => {
         `https://${host}/meta`,
         "its certificate is not trusted: set NODE_EXTRA_CA_CERTS to the file of the authority's certificate",
       ],
-      [`https://${expired}/meta`, "its certificate has expired: renew it on the server"],
-      [`https://${early}/meta`, "its certificate is not valid yet: check the clock of this machine"],
       [plain.replace("http:", "https:"), "the server may use plain HTTP: try http://"],
     ] as const) {
       await assert.rejects(loadMetadata(url, ".", 10_000), { hint });
@@ -602,7 +584,7 @@ describe("over HTTP", () => {
     const url = `http://127.0.0.1:${await leasePort()}/meta`;
     assert.match(
       await refusal(url),
-      /did not answer: ECONNREFUSED \(check that the server is running and the URL is correct\)\n$/,
+      /cannot read .*: connect ECONNREFUSED HOST \(check that the server is running and the URL is correct\)\n$/,
     );
   });
 });
