@@ -30,7 +30,7 @@ import {
   openRemotePage,
   type PageEvent,
 } from "./dev-page.js";
-import { newsOf } from "./generate.js";
+import { newsPrinter } from "./generate.js";
 import { leaderIdOf, leaderOf, signingKeyIn } from "./keys/key-options.js";
 import { leaderOptionsFor } from "./options/leader-options.js";
 import { MAX_PORT, readNumber } from "./options/number-option.js";
@@ -212,7 +212,7 @@ function printer(
   last: BuildInfo | undefined,
 ): (event: DevEvent | PageEvent | NoteEvent | CallEvent) => void {
   const paint = (text: string, code: number) => (call.colour ? `\u001b[${code}m${text}\u001b[0m` : text);
-  const news = newsOf(call, last);
+  const printNews = newsPrinter(call, last);
   let pageUrl = "";
   let mcpUrl: string | undefined;
   /** Port at which the next build is expected; undefined if the system chooses it. */
@@ -245,7 +245,7 @@ function printer(
         return;
       }
       case "run": {
-        const errors = news(event.diagnostics);
+        const errors = printNews(event.diagnostics);
         if (errors > 0) {
           call.complain(paint(`\n✗ ${plural(errors, "error")}; ${nextOf(event)}\n`, 31));
         }

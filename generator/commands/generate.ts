@@ -120,9 +120,9 @@ function countKnown(known: number, { complain }: Reporter): void {
 /**
  * For a command that keeps running: prints of each run only what is new. Unchanged warnings and notes are printed once.
  *
- * @returns a function that returns the number of errors
+ * @returns a function that prints the diagnostics of a run, and returns the number of errors
  */
-export function newsOf(reporter: Reporter, last?: Pick<BuildInfo, "diagnostics">) {
+export function newsPrinter(reporter: Reporter, last?: Pick<BuildInfo, "diagnostics">) {
   let earlier = last?.diagnostics ?? [];
   let lastText = "";
   let isFirst = true;
@@ -230,7 +230,8 @@ async function check(options: GenerateOptions, reporter: GenerateCall): Promise<
 
 async function watch(options: GenerateOptions, reporter: GenerateCall): Promise<number> {
   const { watchProject } = await import("../compile/watch.js");
-  const news = newsOf(reporter, reporter.values.notes ? undefined : lastBuildInfo(options.root, buildOptions(options)));
+  const last = reporter.values.notes ? undefined : lastBuildInfo(options.root, buildOptions(options));
+  const printNews = newsPrinter(reporter, last);
   await watchProject(
     options,
     {
@@ -239,7 +240,7 @@ async function watch(options: GenerateOptions, reporter: GenerateCall): Promise<
         if (reporter.json) {
           return printReport({ diagnostics: visibleDiagnostics(diagnostics, reporter), wrote, milliseconds }, reporter);
         }
-        const errors = news(diagnostics);
+        const errors = printNews(diagnostics);
         if (errors > 0) reporter.print(`${plural(errors, "error")}; waiting for a change\n`);
         else
           reporter.print(`${wrote.length === 0 ? "up to date" : `wrote ${wrote.join(", ")}`} in ${milliseconds} ms\n`);

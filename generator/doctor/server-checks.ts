@@ -394,6 +394,7 @@ class ServerDoctor {
     return bad("size", `a gateway refuses ${what} (its 413 is not the tool's)`, next);
   }
 
+  /** Reports a check that leaves no result for further checks. */
   #none(check: Check): undefined {
     this.#report(check);
   }

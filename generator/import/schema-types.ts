@@ -368,7 +368,8 @@ class SchemaTypes {
     return { type: text("string"), ...this.#comment(schema, constraints) };
   }
 
-  #number(schema: JsonObject, type: "integer" | "number", isExact: boolean): Converted {
+  /** @param inOneTuple whether this is an element of a tuple that is the whole value of a `one` port */
+  #number(schema: JsonObject, type: "integer" | "number", inOneTuple: boolean): Converted {
     const constraints = tagsOf(schema, NUMBER_KEYWORDS);
     if (type === "number") return { type: text("number"), ...this.#comment(schema, constraints) };
     const format = schema.get("format");
@@ -377,7 +378,7 @@ class SchemaTypes {
     if (wide !== undefined) {
       return { type: text("bigint"), ...this.#comment(schema, [{ name: "format", text: wide }, ...constraints]) };
     }
-    if (format === "int128" || format === "uint128" || isLarge || (isExact && format === undefined)) {
+    if (format === "int128" || format === "uint128" || isLarge || (inOneTuple && format === undefined)) {
       return { type: text("bigint"), ...this.#comment(schema, constraints) };
     }
     const range =
@@ -476,10 +477,7 @@ class SchemaTypes {
     const optional = !required && !isMany;
     const { type, documentation, constraints } = this.#convert(
       optional ? withoutNull(withoutDefault(schema)) : schema,
-      {
-        ...at,
-        isOneTuple: port && required && !isMany,
-      },
+      { ...at, isOneTuple: port && required && !isMany && whole.members.has("prefixItems") },
     );
     const isOne = port && required && !isMany && this.#isList(schema, at.side);
     const comment = printComment(documentation, constraints);

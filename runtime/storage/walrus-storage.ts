@@ -234,6 +234,7 @@ export class WalrusStorage {
     return sha256(Buffer.from(bought)).toString("hex");
   }
 
+  /** Runs `work` after all earlier uploads with the same key have ended. Waits no longer than the deadline. */
   async #exclusive<T>({ key, deadline }: UploadJob, work: () => Promise<T>): Promise<T> {
     const before = this.#running.get(key);
     let waiting = before !== undefined;

@@ -157,6 +157,12 @@ describe("schemas of other toolkits", () => {
     assert.deepEqual(await differencesOf(properties, required("i", "n", "map", "open", "some", "lists", "texts")), []);
   });
 
+  it("an integer without a format is a number, and a bigint in a tuple that is one value", async () => {
+    const properties = `"n":{"type":"integer"},"t":{"type":["array"],"prefixItems":[{"type":"integer"}],"minItems":1,"items":false}`;
+    const { sources } = await roundTrip(metadataOf(inputOf(properties, required("n", "t")), DONE));
+    assert.match(sources[0] ?? "", /^ {2}\/\*\* @asType integer \*\/\n {2}n: number;\n {2}t: \[bigint\];$/m);
+  });
+
   it("objects with several patterns of names have the values of each", async () => {
     const patterns = '"patternProperties":{"^s_":{"type":"string"},"^n_":{"type":"number"}}';
     const properties = [

@@ -120,7 +120,12 @@ export class Fields {
     return { ...common, ...shapeOf(schema, named[0] ?? (types.length > 0 ? "null" : undefined)) };
   }
 
-  /** A small initial value. */
+  /**
+   * A small initial value.
+   *
+   * @param least minimum number of items, if the value is a list: 1 for ports, which may be `many` ports
+   * @param level nesting of the value: 0 for the whole input, 1 for a port
+   */
   empty(schema: Schema, least = 0, level = 0): Value {
     const field = this.field(schema);
     const given = field.initial ?? field.examples[0];

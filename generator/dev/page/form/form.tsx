@@ -132,6 +132,7 @@ interface BodyProps<Kind extends Field["kind"]> extends ValueProps {
 function MemberField({ name, schema, required, value, path }: MemberProps) {
   const field = fields.value?.field(schema);
   if (field === undefined) return null;
+  // If the schema allows null, null means that the member is not set.
   const isSet =
     value !== undefined && (value !== null || field.kind === "null" || (!field.nullable && field.kind !== "json"));
   const isOptional = !required || (field.nullable && field.kind !== "null");
