@@ -55,6 +55,8 @@ const CASES: readonly (readonly [input: string, output: string, wanted: readonly
   ["{}", "{ ok: {} | undefined }", ["SVC162 Output.ok"]],
   ["{}", "{ ok: string }", ["SVC161 Output.ok"]],
   ["{}", "{ ok: string[] }", ["SVC161 Output.ok"]],
+  ["{}", "{ total: number }", ["SVC161 Output.total"]],
+  ["{}", '{ total: string } | "none"', ["SVC161 Output.total"]],
   ["{}", "{ ok: { a: 1 } | { b: 1 } }", ["SVC161 Output.ok"]],
   ["{}", "{ ok: null }", ["SVC161 Output.ok"]],
   ["{}", "{ ok: Record<string, number> }", ["SVC161 Output.ok"]],
@@ -102,7 +104,11 @@ test("hints are about the type at hand", () => {
     return diagnostics.find(({ place, severity }) => severity === "error" && place?.file === `src/t${index}.ts`)?.hint;
   };
   assert.equal(hintOf("{ err: Error }"), "declare the data that callers need, such as { err: { reason: string } }");
-  assert.equal(hintOf("{ ok: string[] }"), "wrap the value in an object, such as { ok: { value: string[] } }");
+  const wrap = "wrap the value in an object, such as";
+  assert.equal(hintOf("{ ok: string[] }"), `${wrap} { ok: { value: string[] } }`);
+  assert.equal(hintOf("{ ok: string }"), `${wrap} { ok: { value: string } }`);
+  assert.equal(hintOf("{ total: number }"), `${wrap} { ok: { total: number } }`);
+  assert.equal(hintOf('{ total: string } | "none"'), `${wrap} { total: { value: string } }`);
   assert.equal(hintOf('{ ok: {} } | "done"'), "swap the types: SvcTool<Input, Output>");
 });
 

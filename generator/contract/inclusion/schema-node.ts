@@ -450,6 +450,7 @@ export class SchemaNodes {
   }
 }
 
+/** @param isAny whether the schema also allows values of other types, so that large integers are not excluded */
 function numberAtom(schema: JsonObject, type: string, isAny: boolean): NumberAtom {
   const bound = (name: string) => {
     const value = schema.get(name);

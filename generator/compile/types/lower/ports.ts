@@ -53,7 +53,7 @@ export function lowerOutput(lowering: Lowering, { type, syntax, node }: TypeUse)
   const variants: OutputVariant[] = [];
   for (const part of parts) {
     const [source] = lowering.sources.sources(part, syntax, type.isUnion());
-    const variant = lowerVariant(lowering, part, { ...use, syntax: source?.syntax });
+    const variant = lowerVariant(lowering, part, { ...use, syntax: source?.syntax }, !type.isUnion());
     if (variant === undefined) continue;
     if (variants.some(({ name }) => name === variant.name)) {
       lowering.diagnostics.push(diagnostic("SVC163", variant, JSON.stringify(variant.name)));
@@ -63,7 +63,7 @@ export function lowerOutput(lowering: Lowering, { type, syntax, node }: TypeUse)
   return variants;
 }
 
-function lowerVariant(lowering: Lowering, type: ts.Type, use: Use): OutputVariant | undefined {
+function lowerVariant(lowering: Lowering, type: ts.Type, use: Use, isOnly: boolean): OutputVariant | undefined {
   if (type.isStringLiteral()) {
     const node = lowering.own(use.syntax?.node) ?? use.node;
     const subject = memberSubject(use.subject, type.value);
@@ -96,14 +96,16 @@ function lowerVariant(lowering: Lowering, type: ts.Type, use: Use): OutputVarian
     );
     return undefined;
   }
-  return lowerTaggedVariant(lowering, tag, lowering.syntax.memberEnvironment(use.syntax), use);
+  return lowerTaggedVariant(lowering, tag, lowering.syntax.memberEnvironment(use.syntax), use, isOnly);
 }
 
+/** @param isOnly whether the output has no other variant */
 function lowerTaggedVariant(
   lowering: Lowering,
   tag: ts.Symbol,
   environment: TypeArguments,
   outer: Use,
+  isOnly: boolean,
 ): OutputVariant | undefined {
   const node = lowering.own(nameOf(tag)) ?? outer.node;
   const subject = memberSubject(outer.subject, tag.name);
@@ -126,8 +128,9 @@ function lowerTaggedVariant(
     const isData = predicates.builtIn(type) === undefined || predicates.isSpecial(type) || predicates.isList(type);
     const payload = isData ? `{ value: ${lowering.printType(type)} }` : "{ reason: string }";
     const advice = isData ? "wrap the value in an object" : "declare the data that callers need";
-    const isOnly = outer.subject.endsWith(".Output") && isData && !lowering.predicates.isList(type);
-    const wrapped = isOnly ? `{ ok: { ${tag.name}: ${lowering.printType(type)} } }` : `{ ${tag.name}: ${payload} }`;
+    // The author probably declared the ports of a result without a variant.
+    const isPort = isOnly && tag.name !== "ok" && isData && !predicates.isList(type);
+    const wrapped = isPort ? `{ ok: { ${tag.name}: ${lowering.printType(type)} } }` : `{ ${tag.name}: ${payload} }`;
     const hint = `${advice}, such as ${wrapped}`;
     lowering.report("SVC161", use, lowering.printType(type), hint);
     return undefined;
