@@ -217,6 +217,10 @@ export function openLibrary(program: Program): ReadType {
       return definition;
     }
 
+    /**
+     * Corrects what the library derives from a member: symbols are not members, `never` is one, a union with `undefined`
+     * is not required, and what is not required may be null.
+     */
     #correctMember(property: ts.Symbol, definition: Definition): void {
       if (String(property.escapedName).startsWith("__@")) {
         delete definition.properties?.[property.name];
@@ -242,8 +246,7 @@ export function openLibrary(program: Program): ReadType {
       if (property.name === "__proto__") {
         const member = { ["__proto__"]: correct("member __proto__", this.getTypeDefinition(type)) };
         definition.properties = { ...definition.properties, ...member };
-        const isRequired = (property.flags & ts.SymbolFlags.Optional) === 0 && !parts.some(isAbsent);
-        if (isRequired) definition.required = [...(definition.required ?? []), property.name];
+        if (!isOptional && !parts.some(isAbsent)) definition.required = [...(definition.required ?? []), property.name];
       }
       if (definition.required?.includes(property.name)) return;
       const own = Object.entries(definition.properties ?? {}).find(([name]) => name === property.name)?.[1];

@@ -262,13 +262,14 @@ export class SchemaNodes {
     }
     this.#open.add(part);
     try {
-      return this.#keywords(part);
+      return this.#allKeywords(part);
     } finally {
       this.#open.delete(part);
     }
   }
 
-  #keywords(part: Part): readonly Atom[] {
+  /** Atoms that satisfy all keywords of a schema. */
+  #allKeywords(part: Part): readonly Atom[] {
     const { schema, document, pointer } = part;
     // Atoms of a referenced type are shared, not copied, so that each pair of atoms is compared once.
     let atoms = OWN.some((keyword) => schema.members.has(keyword)) ? this.#ownAtoms(part) : this.#all;

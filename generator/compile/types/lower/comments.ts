@@ -104,7 +104,11 @@ function addComment(lowering: Lowering, shape: Shape, given: Comment, use: Use, 
   return doc === undefined ? constrained : { ...constrained, doc };
 }
 
-/** @param isForPart whether a constraint that does not apply to this type may be for another one */
+/**
+ * Applies the constraints of a comment to a shape, and reports those that do not apply.
+ *
+ * @param isForPart whether a constraint that does not apply to this type may be for another one
+ */
 export function addConstraints(lowering: Lowering, shape: Shape, comment: Comment, use: Use, isForPart = false): Shape {
   if (isNever(shape)) return shape;
   let result = shape;
@@ -132,31 +136,28 @@ export function addConstraints(lowering: Lowering, shape: Shape, comment: Commen
     result = next;
     lowering.applied.add(constraint.node);
     recordPlaces(lowering.tagPlaces, result, constraint.node);
-    const tags = conflictingTags(result);
-    if (tags !== undefined && conflictingTags(before) === undefined) {
-      const others = tags
-        .flatMap((tag) => lowering.tagPlaces.get(tag) ?? [])
-        .filter((node) => node !== constraint.node);
-      lowering.report("SVC172", at, tags.map((tag) => `@${tag.join(" ")}`).join(" "), undefined, [...new Set(others)]);
+    const conflict = conflictingTags(before) === undefined ? conflictingTags(result) : undefined;
+    if (conflict !== undefined) {
+      const places = conflict.flatMap((tag) => lowering.tagPlaces.get(tag) ?? []);
+      const others = new Set(places.filter((node) => node !== constraint.node));
+      lowering.report("SVC172", at, conflict.map((tag) => `@${tag.join(" ")}`).join(" "), undefined, [...others]);
     }
-    if (constraint.tag === "pattern") checkPattern(lowering, constraint.text, comment, at);
-    const isRepeated = ({ tag, node }: Constraint) =>
-      tag === constraint.tag && node.parent === constraint.node.parent && node.pos < constraint.node.pos;
-    if (comment.constraints.some(isRepeated)) {
-      lowering.report("SVC196", at, `@${constraint.tag} is there twice, and both apply`);
-    }
-    const format =
-      !isForeign && constraint.tag === "format" && lowering.side === "input" ? uncheckedFormat(result) : undefined;
-    if (format !== undefined)
-      lowering.report(
-        "SVC175",
-        at,
-        format === "password"
-          ? "password; use @secret to mark a secret"
-          : `${format}${didYouMean(format, FORMAT_NAMES)}`,
-      );
+    reportDoubts(lowering, constraint, comment, at, result);
   }
   return result;
+}
+
+/** Reports a constraint that was applied, but is there twice, has a slow pattern or a format that is not checked. */
+function reportDoubts(lowering: Lowering, { tag, text, node }: Constraint, comment: Comment, at: Where, after: Shape) {
+  if (tag === "pattern") checkPattern(lowering, text, comment, at);
+  const isRepeated = (other: Constraint) =>
+    other.tag === tag && other.node.parent === node.parent && other.node.pos < node.pos;
+  if (comment.constraints.some(isRepeated)) lowering.report("SVC196", at, `@${tag} is there twice, and both apply`);
+  const isOwnInput = lowering.side === "input" && lowering.own(node) !== undefined;
+  const format = tag === "format" && isOwnInput ? uncheckedFormat(after) : undefined;
+  if (format === undefined) return;
+  const advice = format === "password" ? "; use @secret to mark a secret" : didYouMean(format, FORMAT_NAMES);
+  lowering.report("SVC175", at, `${format}${advice}`);
 }
 
 /** Records the tag that set each keyword. */

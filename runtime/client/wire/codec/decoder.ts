@@ -330,6 +330,7 @@ export class DecoderCompiler {
       }
       if (!ordered) present.sort((one, other) => one - other);
       let wrong: Mismatch | undefined;
+      // Counted for `Mismatch.after`, which selects the mismatch that a union reports.
       let right = 0;
       for (const i of literals) {
         const { name, optional, decode } = declared[i] as (typeof declared)[number];
