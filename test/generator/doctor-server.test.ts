@@ -663,6 +663,7 @@ it("usage errors", async () => {
     await run("tools.example"),
     '2 svc-gen: doctor expects the URL of a tool, such as https://tools.example.org/sum, got "tools.example"',
   );
+  assert.match(await run("a.example:8080/sum"), /: the scheme is missing: write http:\/\/a.example:8080\/sum$/);
   assert.equal(
     await run("htps://user:password@a"),
     '2 svc-gen: doctor expects the URL of a tool, such as https://tools.example.org/sum, got "htps://…@a"',

@@ -113,7 +113,7 @@ test("mcp refuses patterns and hints that fit no tool", async () => {
     [["--tools", "xyz.test.onl@*"], "--tools xyz.test.onl@* matches no tool; the tools are xyz.test.only@1"],
     [["--except", "xyz.*,abc"], "--except abc matches no tool; the tools are xyz.test.only@1"],
     [["--except", "*"], "--tools and --except leave no tool to offer"],
-    [["--hint", "xyz.test.other@1=readOnly"], "--hint xyz.test.other@1: no tool has this FQN"],
+    [["--hint", "xyz.test.other@1=readOnly"], "no tool has this FQN; there is xyz.test.only@1"],
     [["--hint", "xyz.test.only@1=readonly"], "did you mean readOnly?"],
   ] as const) {
     const { code, err } = await svcGenIn(process.cwd(), ["mcp", "--url", url, "--unsigned", ...options]);

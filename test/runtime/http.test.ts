@@ -267,6 +267,11 @@ test("a host without an address and an untrusted certificate are different error
   atEnd(() => server.close());
   const port = (server.address() as AddressInfo).port;
   assert.equal((await failure(http(context(), `https://127.0.0.1:${port}`, { attempts: 1 }))).kind, "tls");
+  const plain = createServer((_, response) => response.end()).listen(0, "127.0.0.1");
+  await once(plain, "listening");
+  atEnd(() => plain.close());
+  const refused = await failure(http(context(), `https://127.0.0.1:${(plain.address() as AddressInfo).port}`));
+  assert.deepEqual([refused.kind, refused.message.includes("the server uses plain HTTP: use http://")], ["tls", true]);
   assert.match((await failure(http(context(), "http://no-such-host.invalid", { attempts: 1 }))).kind, /^dns$/);
 });
 

@@ -417,6 +417,11 @@ describe("504 tool_invocation_timeout: the deadline passed", () => {
     await until(() => log.some(({ message }) => message === "the tool threw an error"), "it is logged");
   });
 
+  it("a tool that throws a value that is not an Error", async () => {
+    const { log } = await call({ invoke: () => Promise.reject({ reason: "no" }) });
+    assert.ok(log.some(({ message }) => message.endsWith("throw an Error or return errEval(…)")));
+  });
+
   it("a tool that blocks the event loop beyond its deadline", async () => {
     for (const part of ["invoke", "authorize", "construct", "encodeOutput"] as const) {
       const busy = () => {

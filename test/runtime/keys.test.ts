@@ -169,6 +169,7 @@ describe("readPublicKey", () => {
     ["0X", `0X${hex}`, "66 characters, some of which are not hex digits"],
     ["0x twice", `0x0x${hex}`, "68 characters, some of which are not hex digits"],
     ["white space", ` ${hex}`, "white space around the key: trim the text"],
+    ["a path", "keys/leader.pub", "a path in place of the content of the file"],
     ["a newline at the end", `${hex}\n`, "white space around the key: trim the text"],
     ["base64", Buffer.from(hex, "hex").toString("base64"), "32 bytes in base64"],
     ["nothing", "", "0 hex digits"],

@@ -665,7 +665,7 @@ describe("pieces", () => {
     assert.throws(() => LeaderClient.fromMetadata({} as never), /^TypeError: metadata: expected the text or bytes/);
   });
 
-  test("metadata documents", () => {
+  test("metadata documents", async () => {
     const one = (fqn: string) =>
       `{"fqn":"${fqn}","url":"http://localhost/x","timeout":5,"description":"d","input_schema":{"properties":{"2":{},"1":{}}},"output_schema":{"oneOf":[{"const":"ok"}]}}`;
     const list = `[${one("xyz.test.aa@1")}, ${one("xyz.test.bb@2")}]`;
@@ -697,6 +697,7 @@ describe("pieces", () => {
     }
     assert.throws(() => LeaderClient.fromMetadata(one("xyz.test.aa@1"), { url: "ftp://x" }), /got one without https/);
     assert.throws(() => LeaderClient.fromMetadata(one("xyz.test.aa@1"), { url: "x" }), /expected an absolute URL/);
+    await assert.rejects(LeaderClient.connect(undefined as never), /expected an absolute URL, .*, got nothing$/);
     assert.throws(
       () => LeaderClient.fromMetadata(one("xyz.test.aa@1"), { toolKey: "00" }),
       /tool key: expected 64 hex/,

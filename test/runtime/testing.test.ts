@@ -246,6 +246,7 @@ test("the error for a class that is not a tool names it", async () => {
   for (const wrong of [{}, class {}, undefined, [undefined]]) {
     await assert.rejects(create(wrong), /^StartupError: createHarness: expected a class that extends SvcTool/);
   }
+  await assert.rejects(create(new Twice()), /got an instance: omit new$/);
   class Nameless extends Twice {
     static override fqn() {
       return "nameless";

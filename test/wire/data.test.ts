@@ -71,6 +71,7 @@ describe("NexusData", () => {
     NexusData.many(Array(MAX_VALUES).fill(one));
     assert.throws(() => NexusData.many(Array(MAX_VALUES + 1).fill(one)), /many: expected 1 to 256 values, got 257/);
     assert.throws(() => NexusData.many([]), /many: expected 1 to 256 values, got 0/);
+    assert.throws(() => NexusData.many(one as never), /values, got an object in place of a list/);
 
     const rest = MAX_PORT_BYTES - 2 - 4 - 4 - MAX_INLINE_BYTES;
     const filled = (length: number) =>

@@ -312,7 +312,7 @@ export const CODES = {
   ),
   SVC156: note(
     "this port accepts an array, as one value",
-    "if the port is always a list, write a plain array type, such as string[]: each item is then a value of its own, and the port changes from one to many, which breaks existing callers",
+    "if the port is never a list, declare its members; if it always is one, write a plain array type, such as string[]: each item is then a value of its own, and the port changes from one to many, which breaks existing callers",
     "Only a plain array type becomes a `many` port. A union of an array and another type is a `one` port, whose array is a single JSON value.",
   ),
   SVC157: error(

@@ -120,7 +120,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
   static async connect(url: ToolAddress, options: LeaderOptions & CallOptions = {}): Promise<LeaderClient> {
     checkOptions("connect", options, { ...LEADER_OPTIONS, ...CALL_OPTIONS });
     const trust = trustOf(options);
-    const urls = [url].flat().map((each) => addressOf(String(each), options));
+    const urls = [url].flat().map((each) => addressOf(each, options));
     if (urls.length === 0) throw new TypeError("url: expected at least one address, got none");
     const http = new HttpClient(options);
     const call = newCall(options, META_TIMEOUT_MS);
@@ -167,7 +167,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
   ): LeaderClient {
     checkOptions("fromMetadata", options, { ...LEADER_OPTIONS, url: true });
     const trust = trustOf(options);
-    const urls = options.url === undefined ? [] : [options.url].flat().map((each) => addressOf(String(each), options));
+    const urls = options.url === undefined ? [] : [options.url].flat().map((each) => addressOf(each, options));
     return new LeaderClient(document, options, { http: new HttpClient(options), urls, trust });
   }
 

@@ -162,9 +162,10 @@ export function timeLeft(deadline: unknown): number {
  * @returns the address without fragment and trailing slashes
  * @throws TypeError for an invalid address, for one with a user name, password or query, and for `http:` to another machine unless `allowHttp` is set
  */
-export function addressOf(text: string, { leader, allowHttp = false }: LeaderOptions): string {
+export function addressOf(url: unknown, { leader, allowHttp = false }: LeaderOptions): string {
+  const text = String(url);
   if (!URL.canParse(text) || !/^https?:/i.test(text)) {
-    const got = typeof text === "string" ? "one without https:// or http://" : kindOf(text);
+    const got = typeof url === "string" ? "one without https:// or http://" : kindOf(url);
     throw new TypeError(`url: expected an absolute URL, such as https://tools.example/sum, got ${got}`);
   }
   const { protocol, username, password, host, hostname, pathname, search } = new URL(text);

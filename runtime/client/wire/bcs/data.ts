@@ -196,7 +196,7 @@ export class NexusData {
 
   /** @throws {@link NexusDataError} for no values, more than 256, or a mix of objects and data */
   static many(values: readonly NexusValue[]): NexusData {
-    const got = Array.isArray(values) ? values.length : kindOf(values);
+    const got = Array.isArray(values) ? values.length : `${kindOf(values)} in place of a list`;
     if (typeof got === "string" || got < 1 || got > MAX_VALUES) {
       throw new NexusDataError(`many: expected 1 to ${MAX_VALUES} values, got ${got}`);
     }
