@@ -151,6 +151,7 @@ export class DevServer {
     for (const worker of this.#running) worker.process.kill("SIGKILL");
   };
 
+  /** Starts a process on the current port. When it serves, the previous process is retired. */
   async #run(script: string, env: NodeJS.ProcessEnv): Promise<Started | ListenFailure> {
     if (this.#isClosed) return { state: "cancelled" };
     const { cwd, host, inspect } = this.#options;

@@ -87,7 +87,11 @@ function subjectOf(root: string, pointer: string): string {
   return subject;
 }
 
-/** Removes the two differences that depend on the position: what only ports and variants have. */
+/**
+ * Changes svc-gen's schema where the library's differs only because of the position: in `many` ports, and in variants.
+ *
+ * @param excused receives the differences that were removed
+ */
 function withoutExcused(root: JsonObject, variants: boolean, excused: Set<Excuse>): JsonObject {
   const changeMembers = (schema: Json, change: (inner: Json) => Json): Json => {
     const properties = schema instanceof JsonObject ? schema.get("properties") : undefined;
@@ -95,7 +99,7 @@ function withoutExcused(root: JsonObject, variants: boolean, excused: Set<Excuse
     const changed = [...properties.members].map(([name, inner]): [string, Json] => [name, change(inner)]);
     return withKeyword(schema, "properties", new JsonObject(new Map(changed)));
   };
-  /** A `many` port omits optional items, so its schema does not allow null for them. */
+  /** A `many` port omits optional items, so its schema does not allow null for them. The library's does. */
   const port = (schema: Json): Json => {
     const places = listAt(schema, "prefixItems");
     if (!(schema instanceof JsonObject) || places.length === 0) return schema;

@@ -563,6 +563,7 @@ type IsWithin = (inner: Node, outer: Node) => boolean | undefined;
 
 const unknown: IsWithin = () => undefined;
 
+/** Whether one of the atoms accepts a value; undefined if that is not decided. */
 export function acceptsAny(
   atoms: readonly Atom[],
   value: SampleValue,
@@ -582,11 +583,13 @@ function acceptsNode(node: Node, value: SampleValue, isWithin: IsWithin): boolea
   return value instanceof Unspecified ? isWithin(value.node, node) : acceptsAny(node.atoms, value, isWithin);
 }
 
+/** Whether an atom accepts a value; undefined if that depends on keywords that are not judged. */
 export function accepts(atom: Atom, value: SampleValue, isWithin: IsWithin = unknown): boolean | undefined {
   const fits = acceptsJudged(atom, value, isWithin);
   return fits && atom.unjudged.length > 0 ? undefined : fits;
 }
 
+/** The same without the keywords that are not judged. */
 function acceptsJudged(atom: Atom, value: SampleValue, isWithin: IsWithin): boolean | undefined {
   if (value instanceof Unspecified) return isWithin(value.node, value.node.nodes.ofAtom(atom, value.node));
   switch (atom.kind) {

@@ -201,7 +201,10 @@ function fileKind(bytes: Buffer): string {
   return "another kind of file";
 }
 
-/** Builds the server's TLS settings and tests them, so that a certificate that OpenSSL rejects is a start-up error. */
+/**
+ * Builds the server's TLS settings with the first list of groups that OpenSSL knows, and tests them, so that a
+ * certificate that OpenSSL rejects is a start-up error.
+ */
 function contextOf(cert: string, key: KeyObject, title: string): SecureContextOptions {
   let refusal: unknown;
   for (const ecdhCurve of GROUPS) {

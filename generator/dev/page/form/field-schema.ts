@@ -12,7 +12,7 @@ interface Facts {
   readonly secret: boolean;
   readonly examples: readonly Value[];
   readonly initial: Value | undefined;
-  /** The constraints as text. */
+  /** The type and then the constraints, as text. */
   readonly rules: string;
 }
 

@@ -190,6 +190,7 @@ export class DecoderCompiler {
     return new ListDecoder(codec, (item) => this.compile(item, checks), checks);
   }
 
+  /** Selects the branch of an object by its discriminator, if there is one. Otherwise tries the branches that may fit. */
   #union(codec: CodecOf<"union">): Decode {
     const branches = codec.branches.map((branch) => this.compile(branch, true));
     const { codecOf } = this.#definitions;
