@@ -361,7 +361,7 @@ function portNodes(current: () => SchemaNodes, object: PortObject): (name: strin
     const node = nodes.node(document, own, `${pointer}/properties/${pointerStep(name)}`);
     const list = many ? nodes.node({ schema: MANY, pointer: "" }, MANY, "") : nodes.any;
     return {
-      node: nodes.join(node, list),
+      node: nodes.conjoin(node, list),
       isRequired: listAt(schema, "required").includes(name),
       documentation: documentationOf(own ?? null, document.schema),
     };

@@ -125,24 +125,15 @@ function checkEnvironment(env: ProjectQuestions["env"]): Check {
   if (level !== undefined && !LOG_LEVELS.includes(level)) {
     faults.push([`${ENV_LOG_LEVEL} is not a log level`, `use one of ${LOG_LEVELS.join(", ")}`]);
   }
-  const [certificate, key] = [env[ENV_TLS_CERT_PATH], env[ENV_TLS_KEY_PATH]];
-  if (
-    ((certificate || undefined) === undefined) !== ((key || undefined) === undefined) ||
-    certificate === "" ||
-    key === ""
-  ) {
-    faults.push([`only one of ${ENV_TLS_CERT_PATH} and ${ENV_TLS_KEY_PATH} is set`, "set both or neither"]);
+  const tls = [ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH];
+  const missing = tls.filter((name) => !env[name]);
+  if (missing.length > 0 && tls.some((name) => env[name] !== undefined)) {
+    const detail = missing.length === 1 ? `only one of ${tls.join(" and ")} is set` : `${tls.join(" and ")} are empty`;
+    faults.push([detail, "set both or unset both"]);
   }
-  const [first] = faults;
-  if (first === undefined) return good("environment", "all settings are known and valid");
-  const more =
-    faults.length > 1
-      ? `; ${faults
-          .slice(1)
-          .map(([detail]) => detail)
-          .join("; ")}`
-      : "";
-  return bad("environment", `${first[0]}${more}`, faults.map(([, next]) => next).join("; "));
+  if (faults.length === 0) return good("environment", "all settings are known and valid");
+  const [details, steps] = [faults.map(([detail]) => detail), faults.map(([, next]) => next)];
+  return bad("environment", details.join("; "), steps.join("; "));
 }
 
 /** Names the variables of `.env` that only `svc-gen dev` reads. */

@@ -209,7 +209,12 @@ describe("doctor of a configuration and environment", () => {
       await environment({ SVC_TOOL_TLS_CERT_PATH: "c" }),
       /^only one of SVC_TOOL_TLS_CERT_PATH and SVC_TOOL_TLS_KEY_PATH is set → /,
     );
-    assert.match(await environment({ SVC_TOOL_TLS_CERT_PATH: "", SVC_TOOL_TLS_KEY_PATH: "" }), /SVC_TOOL_TLS_KEY_PATH/);
+    for (const unset of [{}, { SVC_TOOL_TLS_KEY_PATH: "" }]) {
+      assert.match(
+        await environment({ SVC_TOOL_TLS_CERT_PATH: "", ...unset }),
+        /^SVC_TOOL_TLS_CERT_PATH and SVC_TOOL_TLS_KEY_PATH are empty → set both or unset both$/,
+      );
+    }
     assert.match(
       await environment({ SVC_BIND_ADDR: "x", SVC_ADMIN_ADDR: "y" }),
       /"SVC_BIND_ADDR" is not a known setting; SVC_ADMIN_ADDR is not an IP literal/,

@@ -320,7 +320,7 @@ class Inclusion {
       );
       // Names that match two patterns of the sender have values of both.
       const others = [...branch.patterns.keys()].some((each) => !isSentPattern(each));
-      const target = targets.length > 0 ? sent.nodes.join(...targets) : restOf(branch);
+      const target = targets.length > 0 ? sent.nodes.conjoin(...targets) : restOf(branch);
       const found = others ? [...this.nodes(node, target), unlike(sent, taken)] : this.nodes(node, target);
       const name = ["x", "a", "0", "A", "x-a"].find(
         (each) => matchesOnly(atom, each, pattern) && !branch.members.has(each) && admitted(branch, each) === target,

@@ -207,7 +207,8 @@ export class SchemaNodes {
     return this.#nodeOf([part]);
   }
 
-  join(...nodes: readonly Node[]): Node {
+  /** Returns the node whose values are valid for all of the nodes. */
+  conjoin(...nodes: readonly Node[]): Node {
     const [only, ...more] = new Set(nodes.filter(({ isAny }) => !isAny));
     if (only === undefined) return this.any;
     if (more.length === 0) return only;
@@ -359,7 +360,7 @@ export class SchemaNodes {
     const members = new Map<string, ObjectMember>();
     for (const [name, value] of namedSchemas(schema, "properties")) {
       const node = child(`properties/${pointerStep(name)}`, value);
-      members.set(name, { node: this.join(node, ...matching(patterns, name)), required: required.has(name) });
+      members.set(name, { node: this.conjoin(node, ...matching(patterns, name)), required: required.has(name) });
     }
     const others = schema.get("additionalProperties");
     const hasNames = schema.members.has("properties") || patterns.size > 0;
@@ -372,6 +373,7 @@ export class SchemaNodes {
     return atom;
   }
 
+  /** Atoms of the values that one of `some` and one of `others` accept. */
   #meetAll(some: readonly Atom[], others: readonly Atom[]): readonly Atom[] {
     if (some === this.#all || others === this.#all) return some === this.#all ? others : some;
     if (some.length * others.length > MAX_ATOMS * 10) throw new TooLarge();
@@ -414,8 +416,8 @@ export class SchemaNodes {
       const places = Math.max(one.prefix.length, other.prefix.length);
       return {
         kind: "array",
-        prefix: Array.from({ length: places }, (_, at) => this.join(itemAt(one, at), itemAt(other, at))),
-        rest: this.join(one.rest, other.rest),
+        prefix: Array.from({ length: places }, (_, at) => this.conjoin(itemAt(one, at), itemAt(other, at))),
+        rest: this.conjoin(one.rest, other.rest),
         min: Math.max(one.min, other.min),
         max: Math.min(one.max, other.max),
         unique: one.unique || other.unique,
@@ -429,20 +431,20 @@ export class SchemaNodes {
   #meetObjects(one: ObjectAtom, other: ObjectAtom, unjudged: readonly string[]): Atom {
     const members = new Map<string, ObjectMember>();
     for (const name of new Set([...one.members.keys(), ...other.members.keys()])) {
-      const node = this.join(admitted(one, name), admitted(other, name));
+      const node = this.conjoin(admitted(one, name), admitted(other, name));
       const required = [one, other].some((each) => each.members.get(name)?.required === true);
       members.set(name, { node, required });
     }
     const names = new Set([...one.patterns.keys(), ...other.patterns.keys()]);
     const patterns = new Map(
-      [...names].map((name) => [name, this.join(...[one, other].flatMap((each) => each.patterns.get(name) ?? []))]),
+      [...names].map((name) => [name, this.conjoin(...[one, other].flatMap((each) => each.patterns.get(name) ?? []))]),
     );
     // The names that `additionalProperties` covers depend on its sibling `patternProperties`.
     const differ = names.size !== one.patterns.size || names.size !== other.patterns.size;
     const nodes = [one.rest, other.rest].filter((rest) => rest instanceof Node);
     const rest =
       nodes.length > 0
-        ? this.join(...nodes)
+        ? this.conjoin(...nodes)
         : one.rest === "unsaid" && other.rest === "unsaid"
           ? "unsaid"
           : "undeclared";
@@ -526,7 +528,7 @@ export function admitted(atom: ObjectAtom, name: string): Node {
   const declared = atom.members.get(name);
   if (declared !== undefined) return declared.node;
   const byPattern = matching(atom.patterns, name);
-  if (byPattern.length > 0) return atom.nodes.join(...byPattern);
+  if (byPattern.length > 0) return atom.nodes.conjoin(...byPattern);
   return restOf(atom);
 }
 

@@ -154,6 +154,11 @@ export class Lowering {
     return this.refuse("SVC168", use, detail);
   }
 
+  /**
+   * Lowers a structured type, or returns a reference to it. A named type below many levels is lowered by {@link finish}.
+   *
+   * @param make lowers the type at this use
+   */
   define(type: ts.Type, use: Use, make: (use: Use) => Shape): Shape {
     const symbol = type.aliasSymbol ?? type.getSymbol();
     const isObject = (type.flags & (TypeFlags.Object | TypeFlags.Intersection)) !== 0 && !this.predicates.isList(type);
