@@ -99,8 +99,8 @@ function verdictOf(claims: readonly ReceiptClaim[], name: string): string | unde
 
 const MARKS = { true: "✓", false: "✗", undecided: "?", claimed: "·" } as const;
 
-/** What to pass so that a claimed key is compared. */
-const REMEDIES: Readonly<Record<string, string>> = { leader_key: "--leader-key HEX", tool_key: "--tool-key HEX" };
+/** Options with which a claimed key is compared. */
+const KEY_OPTIONS: Readonly<Record<string, string>> = { leader_key: "--leader-key", tool_key: "--tool-key" };
 
 /** No receipt proves these. */
 const LIMITS = `not proven: when and where the call was made, who holds the keys, and any call that failed (errors are unsigned)\n`;
@@ -108,9 +108,10 @@ const LIMITS = `not proven: when and where the call was made, who holds the keys
 function table({ verdict, claims, receipt, unread }: Judged): string {
   if (unread !== undefined) return `? ${unread}\n`;
   const rows = claims.map(({ name, verdict, text }) => {
-    const remedy = REMEDIES[name];
-    const note = verdict === "claimed" ? ` (claimed${remedy === undefined ? "" : `: pass ${remedy}`})` : "";
-    return `${MARKS[verdict]} ${text}${note}\n`;
+    const option = KEY_OPTIONS[name] ?? "";
+    const claimed = ` (claimed${option && `: pass ${option} HEX`})`;
+    const notes = { claimed, true: "", false: option && ` (${option} is another key)` };
+    return `${MARKS[verdict]} ${text}${notes[verdict]}\n`;
   });
   const result = receipt === undefined ? "" : `${resultIn(receipt)}\n`;
   return `${result}${rows.join("")}${MARKS[verdict]} ${verdict}\n${receipt === undefined ? "" : LIMITS}`;

@@ -171,7 +171,7 @@ test("usage errors exit with 2 and one line with the nearest known name", async 
     [["build"], 'unknown command "build"; did you mean npm run build?'],
     [["explain", "ts2322"], `"ts2322" is a code of TypeScript; explain knows only the codes of svc-gen`],
     [["meta"], "meta expects --url URL, under which the tool is served"],
-    [["diff", "HEAD~1", "x"], "diff expects two meta.json files or none; git show COMMIT:meta.json > OLD writes one"],
+    [["diff", "main", "x"], "diff expects two meta.json files or none; git show COMMIT:meta.json > OLD writes one"],
   ];
   for (const [args, message] of cases) {
     const { code, out, err } = await svcGen(...args);

@@ -36,7 +36,7 @@ test("exit 1 for a false receipt, 2 if it cannot be decided", async () => {
     [
       [first.file, ...keys.with(3, first.leaderKey)],
       1,
-      /✗ this key is the expected key of the tool\n[\s\S]*✗ false\n$/,
+      /✗ this key is the expected key of the tool \(--tool-key is another key\)\n[\s\S]*✗ false\n$/,
     ],
     [["false.json"], 1, /^✗ \/tool: expected an FQN in its shortest form\n✗ false\n$/],
     [["missing.json"], 2, /^\? cannot read "missing.json": the file does not exist\n$/],
