@@ -68,7 +68,7 @@ function diffContracts(old: NamedText, next: NamedText): Difference[] {
 
 function givenDocuments(files: readonly string[], cwd: string): [NamedText, NamedText] {
   const [old, next] = files;
-  if (old === undefined || next === undefined || /^(?:HEAD|main|master)\b|[~^]\d*$|^[0-9a-f]{7,40}$/.test(old))
+  if (old === undefined || next === undefined || /^(?:[\w-]+[~^][~^\d]*|HEAD|main|master|[0-9a-f]{7,40})$/.test(old))
     throw new UsageError("diff expects two meta.json files or none; git show COMMIT:meta.json > OLD writes one");
   const read = (path: string): NamedText => ({ name: quoted(path), text: readNamed(cwd, path).toString() });
   return [read(old), read(next)];
