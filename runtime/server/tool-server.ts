@@ -138,7 +138,7 @@ export class ToolServer {
     const limits = { bodyBytes, inputBytes, httpAnswerBytes, runs, hasOneLeader: this.#hasOneLeader };
     this.claims = claimsOf(headers, () => config.leaders);
     this.#refused = new RefusedRequests(log, this.claims, (code) => metrics?.refused(code));
-    const looking = [requestLog(log, this.claims), metrics, tracing];
+    const observers = [requestLog(log, this.claims), metrics, tracing];
     this.service = new InvokeService({
       config,
       headers,
@@ -150,7 +150,7 @@ export class ToolServer {
       allowedOrigins,
       unsignedResults: unsignedResultsOf(options.unsignedResults),
       observers: new Observers(
-        looking.filter((observer) => observer !== undefined),
+        observers.filter((observer) => observer !== undefined),
         log,
       ),
     });

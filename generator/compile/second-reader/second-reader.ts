@@ -98,6 +98,7 @@ export class SecondReader {
   }
 }
 
+/** The input and the output of a tool, each with its type and its schemas. */
 function sidesOf(
   { checker }: Program,
   { name, input, output }: ToolClass,

@@ -125,6 +125,10 @@ function parseRegex(text: string): { value: Json } | string {
   }
 }
 
+/**
+ * Returns the shape with the constraint; undefined if the tag does not apply to it. In a union, the tag applies to the
+ * branches that it fits; `@secret` must fit all except null.
+ */
 function applyConstraint(shape: Shape, tag: ConstraintTag, json: Json): Shape | undefined {
   if (shape.kind === "union") {
     const branches = shape.branches.map((branch) => applyConstraint(branch, tag, json));
