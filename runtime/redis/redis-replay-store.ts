@@ -1,3 +1,5 @@
+/** The shared replay store in Redis: claims calls, and stores their answers (docs/replay-store.md). */
+
 import {
   type Claim,
   checkedInteger,

@@ -1,3 +1,5 @@
+/** Signals of a server: SIGTERM and SIGINT stop it, SIGUSR2 changes the log level. */
+
 import type { ShutdownSummary } from "./http/shutdown.js";
 import { toggleDebug } from "./log/log.js";
 import { exitWith } from "./log/log-destination.js";

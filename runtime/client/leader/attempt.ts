@@ -5,7 +5,7 @@ import { outputHash } from "../wire/signature/signature.js";
 import { type Address, noteMemory } from "./addresses.js";
 import { beforeAttempt, type CallState, exchange, getMeta, inTime, MAX_ANSWER_BYTES, resultBody } from "./call.js";
 import { LeaderError } from "./error.js";
-import type { Known } from "./known.js";
+import type { KnownContract } from "./known-contract.js";
 import type { LeaderOptions, Trust } from "./options.js";
 import { receiptMaker } from "./receipt/result-receipt.js";
 import type { SignedRequest } from "./request/signed-request.js";
@@ -30,11 +30,11 @@ interface Proof {
 /** One attempt of a call, at one address. */
 export class Attempt {
   readonly #caller: Caller;
-  readonly #known: Known;
+  readonly #known: KnownContract;
   readonly #address: Address;
   readonly #call: CallState;
 
-  constructor(caller: Caller, known: Known, address: Address, call: CallState) {
+  constructor(caller: Caller, known: KnownContract, address: Address, call: CallState) {
     this.#caller = caller;
     this.#known = known;
     this.#address = address;

@@ -1,3 +1,5 @@
+/** `LeaderClient`: signs calls of a tool, sends them, and verifies the results. */
+
 import { HttpClient } from "#platform/http-client";
 import { checkOptions } from "../check-options.js";
 import { checkedInteger } from "../checked-integer.js";
@@ -9,7 +11,7 @@ import { Attempt, type Caller } from "./attempt.js";
 import { beforeAttempt, type CallState, get, getMeta, MAX_ANSWER_BYTES, newCall } from "./call.js";
 import { listChanges } from "./contract-changes.js";
 import { LeaderError } from "./error.js";
-import { type Known, readKnown } from "./known.js";
+import { type KnownContract, readKnownContract } from "./known-contract.js";
 import type { ToolMetadata } from "./metadata.js";
 import {
   addressOf,
@@ -83,7 +85,7 @@ type Connection = { readonly http: Transport; readonly urls: readonly string[]; 
 export class LeaderClient<Tool extends ToolType = UntypedTool> {
   readonly #caller: Caller;
   readonly #addresses: Addresses;
-  #known: Known;
+  #known: KnownContract;
   readonly #reader: ValueReader | undefined;
   readonly #observe: LeaderOptions["observe"];
   readonly #running = new Running();
@@ -91,7 +93,7 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
 
   private constructor(document: string | Uint8Array, options: LeaderOptions, { http, urls, trust }: Connection) {
     const { contracts } = options;
-    this.#known = readKnown(document, options.fqn);
+    this.#known = readKnownContract(document, options.fqn);
     const { fqn, url } = this.#known.metadata;
     this.#addresses = new Addresses(urls.length > 0 ? urls : [addressOf(url, options)]);
     this.#caller = {
@@ -396,9 +398,9 @@ export class LeaderClient<Tool extends ToolType = UntypedTool> {
     return new Attempt(this.#caller, this.#known, this.#addresses.current, call);
   }
 
-  async #read(call: CallState): Promise<Known> {
+  async #read(call: CallState): Promise<KnownContract> {
     const { body } = await this.#attempt(call).readMeta();
-    return readKnown(body, this.metadata.fqn);
+    return readKnownContract(body, this.metadata.fqn);
   }
 
   /** Adds a likely cause to an error: another header prefix, or changes of the contract. */

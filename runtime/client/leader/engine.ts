@@ -1,3 +1,5 @@
+/** The Ed25519 engine of all clients of a process. */
+
 import { type Ed25519Engine, selectEngine } from "#platform/ed25519";
 
 let fastest: Ed25519Engine | undefined;

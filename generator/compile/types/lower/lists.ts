@@ -1,3 +1,5 @@
+/** Lowers arrays and tuples. */
+
 import { isNever, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";
 import { ABSENT } from "../type-predicates.js";

@@ -297,6 +297,7 @@ export class TypeSources {
     return given.map((each) => this.#tagsIn(each, 0)).join("");
   }
 
+  /** Constraints in a syntax and in its parts, as text; empty inside itself and below a maximum depth. */
   #tagsIn(given: TypeSyntax, depth: number): string {
     const known = this.#tags.get(given);
     if (known !== undefined) return known;

@@ -1,3 +1,5 @@
+/** Lowers unions, and types without their `undefined`. */
+
 import { quoted } from "../../diagnostics/quote.js";
 import { distinctShapes, isNever, type Literal, type Member, type ObjectShape, type Shape } from "../../model.js";
 import { ts } from "../../project/typescript.js";

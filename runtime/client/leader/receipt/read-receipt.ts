@@ -13,7 +13,7 @@ import { InputHasher } from "../../wire/signature/input-hash.js";
 import { outputHash, toolSignatureMessage } from "../../wire/signature/signature.js";
 import { engine } from "../engine.js";
 import { LeaderError } from "../error.js";
-import { readKnown } from "../known.js";
+import { readKnownContract } from "../known-contract.js";
 import { contractIn } from "../options.js";
 import { OutputReader } from "../result/output-reader.js";
 import { decodeResult, type PublicKey, publicKey } from "../result/result.js";
@@ -206,7 +206,7 @@ function fitOf(parts: ReceiptParts, { contracts, metadata }: ReadReceiptOptions)
   const contract = contracts && contractIn(contracts, parts.tool);
   const schemas = [
     contract && { inputPorts: contract.input, outputVariants: contract.output },
-    metadata === undefined ? undefined : readKnown(metadata, parts.tool).ports,
+    metadata === undefined ? undefined : readKnownContract(metadata, parts.tool).ports,
   ];
   const claims: ReceiptClaim[] = [];
   let result: VerifiedReceipt["result"] | undefined;

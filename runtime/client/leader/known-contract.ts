@@ -5,14 +5,14 @@ import { LeaderError } from "./error.js";
 import { readMetadata, type ToolMetadata } from "./metadata.js";
 
 /** The tool's contract when it was last read. */
-export interface Known {
+export interface KnownContract {
   readonly metadata: ToolMetadata;
   readonly ports: MetaSchema;
   readonly hasher: InputHasher;
 }
 
 /** @throws {@link LeaderError} `invalid_metadata` */
-export function readKnown(document: string | Uint8Array, fqn?: string): Known {
+export function readKnownContract(document: string | Uint8Array, fqn?: string): KnownContract {
   const metadata = readMetadata(document, fqn);
   try {
     const ports = derivePorts(metadata.inputSchema, metadata.outputSchema);
