@@ -9,7 +9,6 @@ import { errorReferences, errorResponses, errorSchemas, reference } from "./erro
 import { sampleOf } from "./sample.js";
 import { SchemaComponents, SHARED_SCHEMAS } from "./schemas.js";
 import {
-  BCS_RESULT,
   ENVELOPE_SCHEMAS,
   headerParameters,
   headerReferences,
@@ -156,10 +155,10 @@ function invokeOperation(tool: DocumentedTool, judge: SchemaJudge, prefix: strin
       "responses",
       answers(
         ordered({
-          description:
-            "The result. JSON for an unsigned call, unless `Accept` prefers BCS or the server is configured for BCS; BCS for a signed call. In JSON, a value in external storage is replaced by a reference.",
+          // BCS is not in `content`: generated clients accept all content types that they find there, and get BCS.
+          description: `The result. JSON for an unsigned call, unless \`Accept\` prefers BCS or the server is configured for BCS. In JSON, a value in external storage is replaced by a reference. The result of a signed call is BCS (\`${RESULT_CONTENT_TYPE}\`): the tag of the variant, then its ports in schema order, as \`OffchainToolOutput\`.`,
           headers: resultHeaders(prefix),
-          content: { "application/json": plainResult, [RESULT_CONTENT_TYPE]: BCS_RESULT },
+          content: { "application/json": plainResult },
         }),
         ...OF_INVOKE,
       ),

@@ -105,16 +105,6 @@ export const SIGNED_BODY: JsonObject = ordered({
   },
 });
 
-/** Media type of a BCS result. */
-export const BCS_RESULT: JsonObject = ordered({
-  schema: {
-    type: "string",
-    format: "binary",
-    description:
-      "The result in BCS: the tag of the variant, then its ports in schema order, as `OffchainToolOutput`. All results of signed calls have this form.",
-  },
-});
-
 export const ENVELOPE_SCHEMAS: readonly (readonly [name: string, schema: JsonObject])[] = [
   [
     "SignedEnvelope",
