@@ -1,5 +1,7 @@
 /** `svc-gen diff`: tells whether callers of the old contract can call the new one. */
 
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import {
   asJson,
   type CommandContext,
@@ -68,8 +70,13 @@ function diffContracts(old: NamedText, next: NamedText): Difference[] {
 
 function givenDocuments(files: readonly string[], cwd: string): [NamedText, NamedText] {
   const [old, next] = files;
-  if (old === undefined || next === undefined || /^(?:[\w-]+[~^][~^\d]*|HEAD|main|master|[0-9a-f]{7,40})$/.test(old))
+  if (old === undefined || next === undefined)
     throw new UsageError("diff expects two meta.json files or none; git show COMMIT:meta.json > OLD writes one");
+  if (!existsSync(resolve(cwd, old)))
+    throw new CommandError(
+      `cannot read ${quoted(old)}: the file does not exist`,
+      "correct the path, or write the file of a commit: git show COMMIT:meta.json > OLD",
+    );
   const read = (path: string): NamedText => ({ name: quoted(path), text: readNamed(cwd, path).toString() });
   return [read(old), read(next)];
 }

@@ -171,7 +171,7 @@ test("usage errors exit with 2 and one line with the nearest known name", async 
     [["build"], 'unknown command "build"; did you mean npm run build?'],
     [["explain", "ts2322"], `"ts2322" is a code of TypeScript; explain knows only the codes of svc-gen`],
     [["meta"], "meta expects --url URL, under which the tool is served"],
-    [["diff", "HEAD~1", "x"], "diff expects two meta.json files or none; git show COMMIT:meta.json > OLD writes one"],
+    [["diff", "x"], "diff expects two meta.json files or none; git show COMMIT:meta.json > OLD writes one"],
   ];
   for (const [args, message] of cases) {
     const { code, out, err } = await svcGen(...args);
@@ -208,8 +208,11 @@ test("missing or invalid files exit with 1 and one line that says what to do", a
   project.write({ "conflict.json": "[\n<<<<<<< HEAD\n=======\n>>>>>>> other\n]\n" });
   const wrote = "compare files that svc-gen wrote";
   for (const [args, message, hint] of [
-    [["diff", "x", "y"], 'cannot read "x": the file does not exist', "correct the path"],
-    [["diff", "main.json", "y"], 'cannot read "main.json": the file does not exist', "correct the path"],
+    [
+      ["diff", "HEAD~1", "y"],
+      'cannot read "HEAD~1": the file does not exist',
+      "correct the path, or write the file of a commit: git show COMMIT:meta.json > OLD",
+    ],
     [["diff", "src", "y"], 'cannot read "src": it is a folder: name its files', "correct the path"],
     [["invoke", "Sum", "@none.json"], 'cannot read "none.json": the file does not exist', "correct the path"],
     [["diff", "package.json", "src/sum.ts"], '"package.json" is not a meta.json: a tool has no fqn', wrote],
