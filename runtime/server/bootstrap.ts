@@ -28,7 +28,7 @@ import { stopOnSignals, toggleDebugOnSignal } from "./signals.js";
 import { loggerOf, ToolServer } from "./tool-server.js";
 import { localUrl, metadataListing } from "./wire/metadata.js";
 
-const DEFAULT_ENDPOINT: ListenAddress = { host: "127.0.0.1", port: 8080 };
+export const DEFAULT_ENDPOINT: ListenAddress = { host: "127.0.0.1", port: 8080 };
 
 /** A listening server. */
 export interface RunningServer {

@@ -82,7 +82,9 @@ describe("a server without signatures", () => {
     assert.equal(said(), true);
   });
 
-  it("says that settings of a shared replay store are not used", async (t) => {
+  it("says that settings of a shared replay store are not used, also misspelt ones", async (t) => {
+    environment(t, { SVC_REDIS_URL: "x" });
+    assert.match((await warningsOf({ ...HERE, config: UNSIGNED }))[0] ?? "", / did you mean SVC_REPLAY_REDIS_URL\?$/);
     environment(t, { SVC_REPLAY_REDIS_URL: "redis://127.0.0.1:1" });
     assert.match(
       (await warningsOf({ ...HERE, config: UNSIGNED }))[0] ?? "",
