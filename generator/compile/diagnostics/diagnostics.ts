@@ -631,11 +631,3 @@ export function explain(code: Code): string {
   const { severity, title, hint, why } = CODES[code];
   return `${code} (${severity}): ${title}\n\n${why}\n\nWhat to do: ${hint}\n`;
 }
-
-/** Text of `docs/diagnostics.md`. */
-export function diagnosticsPage(): string {
-  const entries = Object.entries(CODES).map(([code, { severity, title, hint, why }]) => {
-    return `## ${code}\n\n**${title}** (${severity})\n\n${why}\n\nWhat to do: ${hint}\n`;
-  });
-  return `# Diagnostics of svc-gen\n\n\`svc-gen explain CODE\` prints one entry of this page.\n\n${entries.join("\n")}`;
-}

@@ -3,7 +3,7 @@
  */
 
 import { endsWithin } from "../../../time-limit.js";
-import { type ClassContext, SvcTool, type SvcToolClass } from "../../../tool.js";
+import type { ClassContext, SvcToolClass } from "../../../tool.js";
 import { StartupError } from "../../errors/startup-error.js";
 import { loadOpenTelemetry } from "../../log/open-telemetry.js";
 import { runAsTool } from "./async-errors.js";
@@ -18,11 +18,6 @@ const CREATE_NOTICE_MS = 10_000;
 export interface HookedTool {
   readonly fqn: string;
   readonly tool: SvcToolClass;
-}
-
-/** Whether a class overrides `close()`. */
-export function hasClose({ tool }: HookedTool): boolean {
-  return tool.close !== undefined && tool.close !== SvcTool.close;
 }
 
 /** Reference count of one class. `create()` is called for the first use, `close()` after the last. */
