@@ -94,6 +94,10 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     await field("anything").fill('{"deep": null}');
     await press("Now for when");
     await page.getByLabel("set note").check();
+    await page.getByLabel("set labels").check();
+    assert.deepEqual((await value()).labels, []);
+    assert.equal(await page.getByText("the server refuses this list").count(), 0, "an optional list may be empty");
+    await page.getByLabel("set labels").uncheck();
     const { when, ...rest } = await value();
     assert.ok(Math.abs(Date.parse(String(when)) - Date.now()) < 3_600_000);
     assert.deepEqual(rest, {
@@ -194,7 +198,7 @@ describe("the page of a signed project", { skip: WITHOUT_CHROMIUM, timeout: 240_
     assert.match(await calling("Call signed"), /422 The input/);
     await page
       .locator("#answer .box")
-      .getByText(/ports\[16\]\.port_name: the tool has no such input port/)
+      .getByText(/ports\[17\]\.port_name: the tool has no such input port/)
       .waitFor();
     await press('Go to ["odd name"]');
     assert.equal(await page.evaluate("document.activeElement?.id"), 'field:["odd name"]');

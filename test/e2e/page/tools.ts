@@ -25,6 +25,7 @@ interface Input {
   counts: Record<string, number>;
   anything: unknown;
   note?: string;
+  labels?: string[];
   /** @secret */
   apiKey?: string;
 }

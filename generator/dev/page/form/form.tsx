@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { MAX_VALUES, pathText } from "svc-runtime/internal/protocol";
-import { draft, editValue, errorAt, fields } from "../store.js";
+import { draft, editValue, errorAt, fields, tool } from "../store.js";
 import { AnyJson } from "./any-json.js";
 import { isList, NUMBER, Num, replaceAt, sameValue, type Value, type ValueStep, valueAt } from "./exact-json.js";
 import { branchName, choiceText, type Field, type FieldMember, numberProblem, type Schema } from "./field-schema.js";
@@ -258,10 +258,10 @@ function Misfit({ path, schema }: { readonly path: readonly ValueStep[]; readonl
 
 function ListBody({ field, value, path }: BodyProps<"list">) {
   const at = pathText(path);
-  const isPort = path.length === 1;
+  const isMany = path.length === 1 && tool.value?.inputPorts.some(({ name, many }) => many && name === path[0]);
   const items = isList(value) ? value : [];
-  const least = isPort ? Math.max(1, field.min) : field.min;
-  const most = isPort ? Math.min(MAX_VALUES, field.max) : field.max;
+  const least = isMany ? Math.max(1, field.min) : field.min;
+  const most = isMany ? Math.min(MAX_VALUES, field.max) : field.max;
   return (
     <>
       {items.map((item, i) => (
@@ -290,7 +290,7 @@ function ListBody({ field, value, path }: BodyProps<"list">) {
       </button>
       <span class="hint">
         {" "}
-        {items.length} {isPort ? `of ${least} to ${most}` : items.length === 1 ? "item" : "items"}
+        {items.length} {isMany ? `of ${least} to ${most}` : items.length === 1 ? "item" : "items"}
       </span>
       {(items.length > most || items.length < least) && (
         <p class="problem">
