@@ -59,7 +59,6 @@ const OUTPUT = [
 let directory: string;
 /** With substitute ids: a real one starts three threads for each upload. */
 let store: DevStore;
-let realStore: DevStore;
 let journal: FileJournal;
 let journals = 0;
 let storage: WalrusStorage;
@@ -68,12 +67,10 @@ let reader: WalrusReader;
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), "svc-data-ref-"));
   store = await DevStore.start({ directory: join(directory, "store"), blobIds: "substitute" });
-  realStore = await DevStore.start({ directory: join(directory, "real"), blobIds: "walrus", shards: 10 });
   reader = new WalrusReader({ aggregator: { url: store.url } });
 });
 after(async () => {
   await store.stop();
-  await realStore.stop();
   await rm(directory, { recursive: true, force: true });
 });
 beforeEach(async () => {
