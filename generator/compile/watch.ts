@@ -269,8 +269,8 @@ class WatchSession {
       wanted.set(`${folder}${sep}${folderIdentity(folder)}`, () => watchEntries(folder, installed));
     }
     const gone = [...this.#watchers.keys()].filter((key) => !wanted.has(key));
-    // If a folder was replaced by another, TypeScript's shared watcher of the path does not see the new folder.
-    const moved = gone.some((key) => /^-?\d+ /.test(basename(key)) && existsSync(dirname(key)));
+    // TypeScript's watchers report neither the files of a folder that is renamed, nor those of a folder that replaces it.
+    const moved = gone.some((key) => /^-?\d+ /.test(basename(key)));
     if (moved) this.#closeProgram();
     this.#closeWatchers(moved ? [...this.#watchers.keys()] : gone);
     const opened = [...wanted].filter(([key]) => !this.#watchers.has(key));

@@ -77,6 +77,17 @@ test("it generates, and watches every file that the types depend on", PATIENCE, 
   rmSync(join(project.root, "src/moved"), { recursive: true });
   while (/tool-(?:other|third)@1/.test(contracts())) await watching.line(WROTE);
 
+  // A folder of types takes the name of another that a tool imports.
+  const types = (member: string) => `export type Input = { ${member}: number };\n`;
+  project.write({ "src/first/input.ts": types("first"), "src/next/input.ts": types("next") });
+  project.write({ "src/tool.ts": toolSource("Typed", 'import("./first/input.js").Input') });
+  while (!/name: "first"/.test(contracts())) await watching.line(WROTE);
+  renameSync(join(project.root, "src/first"), join(project.root, "src/last"));
+  renameSync(join(project.root, "src/next"), join(project.root, "src/first"));
+  while (!/name: "next"/.test(contracts())) await watching.line(WROTE);
+  rmSync(join(project.root, "src/tool.ts"));
+  while (/tool-typed@1/.test(contracts())) await watching.line(WROTE);
+
   // Options of the server, written and removed.
   project.write({ "src/server-options.ts": "export const options = { maxConnections: 5 };\n" });
   while (!/bootstrap\(Sum, options\)/.test(server())) await watching.line(WROTE);
