@@ -49,6 +49,7 @@ export function compareReadings(ours: JsonObject, library: JsonObject, subject: 
     ...more.map((each) => disagreement(each, subject, each.sent, each.taken, ["accepts", "refuses"])),
     ...fewer.map((each) => disagreement(each, subject, each.taken, each.sent, ["refuses", "accepts"])),
   ];
+  // The first disagreement about each subject.
   const first = new Map(found.toReversed().map((each) => [each.subject, each]));
   return { disagreements: [...first.values()].reverse(), excused };
 }

@@ -58,6 +58,7 @@ export type ReadType = (type: ts.Type, plain: readonly ts.Type[]) => LibraryRead
 /** Pattern that the library writes for names of a number index signature. */
 export const NUMBER_INDEX = "^[0-9]+$";
 
+/** Returns a function that reads types with the library and corrects its known faults. */
 export function openLibrary(program: Program): ReadType {
   const { JsonSchemaGenerator, getDefaultArgs } = loadSchemaLibrary() as Library;
   const predicates = new TypePredicates(program);
