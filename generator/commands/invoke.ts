@@ -105,6 +105,7 @@ standard error. Exit 1 if there is no result, or if the result is _err_eval.`,
       const report = await callTool(request);
       print(report, call);
       if (file !== undefined) writeReceipt(resolve(call.cwd, file), report.receipt(withInputs));
+      if (report.replayError !== undefined) throw report.replayError;
       const isSame = report.replay === undefined || report.replay.same;
       return report.variant !== FAILURE_VARIANT && isSame ? EXIT.done : EXIT.failure;
     } catch (error) {

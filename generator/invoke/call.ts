@@ -6,6 +6,7 @@ import {
   type CallOptions,
   type CallResult,
   LeaderClient,
+  LeaderError,
   type LeaderOptions,
   type Receipt,
   type SignedRequest,
@@ -44,6 +45,8 @@ export interface CallReport {
     /** Whether result and signature equal those of the first answer, byte for byte. */
     readonly same: boolean;
   };
+  /** Why an exact retry got no result. */
+  readonly replayError?: LeaderError;
 }
 
 /** @throws LeaderError; CommandError if the input does not match the ports */
@@ -65,8 +68,7 @@ export async function callTool(request: CallRequest): Promise<CallReport> {
     const signed = client.sign(input);
     const { value: first, milliseconds } = await timed(() => client.send(signed, options));
     const report = reportOf(client, first, milliseconds);
-    const replay = request.replay ? await retry(client, signed, first, options) : undefined;
-    return { ...report, ...(replay && { replay }) };
+    return { ...report, ...(request.replay && (await retry(client, signed, first, options))) };
   } finally {
     await client.close();
   }
@@ -84,9 +86,14 @@ function reportOf({ metadata }: LeaderClient, result: CallResult, milliseconds: 
 }
 
 async function retry(client: LeaderClient, request: SignedRequest, first: CallResult, options: CallOptions) {
-  const { value: second, milliseconds } = await timed(() => client.send(request, options));
   const parts = ({ bcs, toolSignature }: CallResult) => Buffer.concat([bcs, toolSignature ?? Buffer.alloc(0)]);
-  return { milliseconds, same: parts(second).equals(parts(first)) };
+  try {
+    const { value: second, milliseconds } = await timed(() => client.send(request, options));
+    return { replay: { milliseconds, same: parts(second).equals(parts(first)) } };
+  } catch (error) {
+    if (error instanceof LeaderError) return { replayError: error };
+    throw error;
+  }
 }
 
 async function timed<T>(run: () => Promise<T>): Promise<{ value: T; milliseconds: number }> {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer, request as httpRequest } from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
@@ -289,6 +290,22 @@ describe("a project that is served signed", PATIENCE, () => {
     assert.deepEqual(JSON.parse(out).ok.words, ["x"]);
     assert.match(err, /^✓ 200 ok in \d+ ms · input hash ✓ nonce ✓ result signature ✓$/m);
     assert.match(err, /^✓ retry: 200 in \d+ ms · the same result and signature: the tool did not run again$/m);
+    // A server that refuses the retry, as after a change of the allow-list.
+    let posts = 0;
+    const refusing = createHttpServer((request, response) => {
+      if (request.method === "POST" && ++posts > 1) return response.writeHead(401).end('{"error":"auth_failed"}');
+      const { method, headers } = request;
+      const passed = httpRequest(`${url}${request.url}`, { method, headers }, (answer) => {
+        answer.pipe(response.writeHead(answer.statusCode ?? 0, answer.headers));
+      });
+      return request.pipe(passed);
+    }).listen(0, "127.0.0.1");
+    await once(refusing, "listening");
+    const { port } = refusing.address() as AddressInfo;
+    const half = await project.invoke(`http://127.0.0.1:${port}/double`, INPUT, "--signed", "--replay");
+    refusing.close().closeAllConnections();
+    assert.deepEqual([half.code, half.out], [EXIT.failure, out], "the first result is printed");
+    assert.match(half.err, /^✓ 200 ok .*\nsvc-gen: the tool answered 401 auth_failed/m);
     const { result, replay, ...facts } = JSON.parse(
       (await project.invoke(`${url}/double/invoke`, "@input.json", "--signed", "--replay", "--json")).out || "{}",
     );
