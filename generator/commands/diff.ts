@@ -27,7 +27,7 @@ import {
   type NamedText,
 } from "../contract/diff.js";
 import { buildOptions, readMetaJson, staleFiles } from "../files/output-files.js";
-import { readNamed } from "../files/read-file.js";
+import { readNamed, UNREADABLE } from "../files/read-file.js";
 import { generateNow } from "./generate.js";
 import { generateOptions } from "./options/project-options.js";
 
@@ -74,7 +74,7 @@ function givenDocuments(files: readonly string[], cwd: string): [NamedText, Name
     throw new UsageError("diff expects two meta.json files or none; git show COMMIT:meta.json > OLD writes one");
   if (!existsSync(resolve(cwd, old)))
     throw new CommandError(
-      `cannot read ${quoted(old)}: the file does not exist`,
+      `cannot read ${quoted(old)}: ${UNREADABLE.ENOENT}`,
       "correct the path, or write the file of a commit: git show COMMIT:meta.json > OLD",
     );
   const read = (path: string): NamedText => ({ name: quoted(path), text: readNamed(cwd, path).toString() });

@@ -127,7 +127,8 @@ async function openBridge(call: McpCall, root: string, complain: (problem: strin
   for (const pattern of [wanted, unwanted]) pattern?.check(bridge.seen);
   if (bridge.offered.length === 0) throw new UsageError("--tools and --except leave no tool to offer");
   const stray = [...hints.keys()].find((fqn) => !bridge.seen.has(fqn));
-  if (stray !== undefined) throw new UsageError(`--hint ${stray}: no tool has this FQN; there is ${[...bridge.seen]}`);
+  const seen = [...bridge.seen].slice(0, 10).join(", ");
+  if (stray !== undefined) throw new UsageError(`--hint ${stray}: no tool has this FQN; there is ${seen}`);
   bridge.bindSecrets(
     (call.values.secret ?? []).map((each) => {
       const { name, secret } = readSecret(each, call.env);

@@ -14,8 +14,8 @@ const MAX_TOOLS = 1_000;
 export interface ToolsAt {
   /** Address of the tool or of the server, without a trailing slash. */
   readonly address: string;
-  /** Answer to `GET /meta` of this address, or to `GET /tools` if that lists tools or fails. */
-  readonly answer: HttpExchange;
+  /** Answer to `GET /meta` of this address; undefined if `GET /tools` lists tools. */
+  readonly meta: HttpExchange | undefined;
   /** Addresses that `GET /tools` lists, or else the address if a tool is there. */
   readonly addresses: readonly string[];
   /** Hints of the tools by address, as far as the server gives them. */
@@ -38,14 +38,14 @@ export async function toolsAt(url: string, tls: TlsOptions | undefined): Promise
   const list = await getDocument(`${address}/tools?details`, tls);
   const listed = toolsIn(address, list);
   // A server without a tool at its root logs a request to /meta as refused.
-  const answer = listed.size > 0 || !list.response ? list : await getDocument(`${address}/meta`, tls);
-  const own = listed.size === 0 && answer.response?.status === 200 ? [address] : [];
-  const addresses = listed.size === 0 ? own : [...listed.keys()];
-  const hints = listed.size === 0 && own.length > 0 ? new Map([[address, await hintsOf(address, tls)]]) : listed;
+  const meta = listed.size > 0 ? undefined : await getDocument(`${address}/meta`, tls);
+  const isTool = meta?.response?.status === 200;
+  const addresses = isTool ? [address] : [...listed.keys()];
+  const hints = isTool ? new Map([[address, await hintsOf(address, tls)]]) : listed;
   if (addresses.length > MAX_TOOLS) {
     throw new RangeError(`${address} has ${addresses.length} tools; at most ${MAX_TOOLS} are supported`);
   }
-  return { address, answer, addresses, hints };
+  return { address, meta, addresses, hints };
 }
 
 /** Hints of the tools that a server lists, by address. Empty if it lists none. */

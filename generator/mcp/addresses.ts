@@ -17,10 +17,10 @@ export async function toolAddresses(url: string, tls: TlsOptions | undefined): P
     if (!(error instanceof RangeError)) throw error;
     throw new CommandError(error.message, "pass the URL of one tool");
   }
-  const { address, answer, addresses, hints } = found;
-  if (answer.response === undefined)
+  const { address, meta, addresses, hints } = found;
+  if (meta !== undefined && meta.response === undefined)
     throw new CommandError(
-      `no answer from ${address}: ${answer.failure?.message}`,
+      `no answer from ${address}: ${meta.failure?.message}`,
       "start the server, or correct the URL",
     );
   if (addresses.length === 0) throw new CommandError(`${address}/tools lists no tools`, "pass the URL of a tool");

@@ -288,7 +288,9 @@ export function configWarnings(config: ToolkitRuntimeConfig): string[] {
 
 /** Entry of another version of a tool, or of a similar name; undefined if there is none. */
 export function similarEntry(config: ToolkitRuntimeConfig, fqn: string): string | undefined {
-  return closest(fqn, [...snapshotOf(config).tools.keys()])[0];
+  const [name] = fqn.split("@");
+  const ids = [...snapshotOf(config).tools.keys()];
+  return ids.find((id) => id.replace(/@\d{0,10}$/, "") === name) ?? closest(fqn, ids)[0];
 }
 
 function defaults(): ConfigSnapshot {

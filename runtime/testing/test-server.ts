@@ -120,12 +120,14 @@ export class TestServer {
   async #prepare(): Promise<void> {
     const { replayMaxBytes } = this.options;
     const { config } = this.leaders;
-    const memory = new ReplayMemory({
-      ...(replayMaxBytes !== undefined && { maxBytes: replayMaxBytes }),
-      ttlMs: (fqn) => replayTtlOf(config, fqn),
-      now: () => performance.now() + this.#skewMs,
-    });
-    const options: ToolOptions = { ...this.options, config, replayStore: this.options.replayStore ?? memory };
+    const replayStore =
+      this.options.replayStore ??
+      new ReplayMemory({
+        ...(replayMaxBytes !== undefined && { maxBytes: replayMaxBytes }),
+        ttlMs: (fqn) => replayTtlOf(config, fqn),
+        now: () => performance.now() + this.#skewMs,
+      });
+    const options: ToolOptions = { ...this.options, config, replayStore };
     const log = SafeLogger.of(this.log.logger);
     this.#server = await ToolServer.prepare(this.tools, options, { log, scheme: "http" });
     try {

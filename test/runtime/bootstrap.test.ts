@@ -266,6 +266,7 @@ describe("start-up errors: exit code 1 and what to do", { concurrency: 2 }, () =
       signed('{"xyz.test.two@1":{}}'),
       /^signed requests are required, but xyz\.test\.one@1 has no entry: add "xyz\.test\.one@1" to \/signed_http\/tools/,
     ],
+    ["an entry of a later version", signed('{"xyz.test.one@2024":{}}'), /it contains "xyz\.test\.one@2024"/],
     [
       "an entry under another spelling",
       signed('{"xyz.test.one@01":{}}'),

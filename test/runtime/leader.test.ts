@@ -697,6 +697,7 @@ describe("pieces", () => {
     }
     assert.throws(() => LeaderClient.fromMetadata(one("xyz.test.aa@1"), { url: "ftp://x" }), /got one without https/);
     assert.throws(() => LeaderClient.fromMetadata(one("xyz.test.aa@1"), { url: "x" }), /expected an absolute URL/);
+    await assert.rejects(LeaderClient.connect("https://[/"), /got one that cannot be parsed$/);
     await assert.rejects(LeaderClient.connect(undefined as never), /expected an absolute URL, .*, got nothing$/);
     assert.throws(
       () => LeaderClient.fromMetadata(one("xyz.test.aa@1"), { toolKey: "00" }),

@@ -25,14 +25,15 @@ const MAX_METADATA_BYTES = 16 * 1024 * 1024;
  * @throws PageFault if there are no tools; RangeError if there are too many
  */
 export async function remoteServer(url: string, tls: TlsOptions | undefined): Promise<RemoteServer> {
-  const { address, answer, addresses, hints } = await toolsAt(url, tls);
-  if (answer.response === undefined) throw new PageFault(`no answer from ${address}: ${answer.failure?.message}`);
+  const { address, meta: own, addresses, hints } = await toolsAt(url, tls);
+  if (own !== undefined && own.response === undefined)
+    throw new PageFault(`no answer from ${address}: ${own.failure?.message}`);
   const found: ShownTool[] = [];
   const problems: ProblemView[] = [];
   const omit = (each: string, reason: string) => problems.push({ title: `${each} is not shown`, text: reason });
   let bytes = 0;
   for (const each of addresses) {
-    const { response, failure } = await getDocument(`${each}/meta`, tls);
+    const { response, failure } = own ?? (await getDocument(`${each}/meta`, tls));
     if (response === undefined) {
       // Stops here, because a request to each remaining tool would probably also run into the timeout.
       omit(`${each}, with the tools listed after it,`, `no answer from ${each}: ${failure?.message}`);
@@ -61,7 +62,7 @@ export async function remoteServer(url: string, tls: TlsOptions | undefined): Pr
   const [first] = found;
   if (first !== undefined)
     return { address, tools: found, problems, signed: await requiresSignatures(first.view.url, tls) };
-  const reason = `${address} is not a tool server: /meta answers ${answer.response.status}, and /tools lists no tools`;
+  const reason = `${address} is not a tool server: /meta answers ${own?.response?.status}, and /tools lists no tools`;
   throw new PageFault(problems[0]?.text ?? reason);
 }
 

@@ -116,7 +116,7 @@ export interface CloseOptions {
 export const CALL_OPTIONS = {
   timeoutMs: true,
   deadline: true,
-  signal: having("throwIfAborted", "an AbortSignal"),
+  signal: [isSignal, "an AbortSignal"],
 } as const satisfies Checks<CallOptions>;
 export const NONCE: Checks<Pick<SignOptions, "nonce">> = {
   nonce: [(value) => kindOf(value) === "an object", "a Uint8Array of 32 bytes or an invocation"],
@@ -138,6 +138,11 @@ export const LEADER_OPTIONS = {
 } as const satisfies Checks<LeaderOptions>;
 const LEADER_PARTS = { id: true, keyId: true, key: true } as const satisfies Checks<Leader>;
 const TLS_OPTIONS = { ca: true, servername: true, cert: true, key: true } as const satisfies Checks<TlsOptions>;
+
+function isSignal(value: unknown): boolean {
+  const { aborted, addEventListener } = Object(value) as Partial<AbortSignal>;
+  return typeof aborted === "boolean" && typeof addEventListener === "function";
+}
 
 /**
  * Milliseconds until a deadline.
@@ -165,7 +170,8 @@ export function timeLeft(deadline: unknown): number {
 export function addressOf(url: unknown, { leader, allowHttp = false }: LeaderOptions): string {
   const text = String(url);
   if (!URL.canParse(text) || !/^https?:/i.test(text)) {
-    const got = typeof url === "string" ? "one without https:// or http://" : kindOf(url);
+    const fault = /^https?:/i.test(text) ? "one that cannot be parsed" : "one without https:// or http://";
+    const got = typeof url === "string" ? fault : kindOf(url);
     throw new TypeError(`url: expected an absolute URL, such as https://tools.example/sum, got ${got}`);
   }
   const { protocol, username, password, host, hostname, pathname, search } = new URL(text);
