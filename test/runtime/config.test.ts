@@ -38,18 +38,6 @@ describe("sources", () => {
     assert.equal(config.leaders.lookup("leader", 0n), undefined);
   });
 
-  it("the name of the variable and the environment of the process", () => {
-    assert.equal(ENV_TOOLKIT_CONFIG_PATH, "SVC_TOOLKIT_CONFIG_PATH");
-    const before = process.env[ENV_TOOLKIT_CONFIG_PATH];
-    try {
-      process.env[ENV_TOOLKIT_CONFIG_PATH] = file('{"invoke_max_body_bytes": 77}');
-      assert.equal(ToolkitRuntimeConfig.fromEnv().invokeMaxBodyBytes(), 77n);
-    } finally {
-      if (before === undefined) delete process.env[ENV_TOOLKIT_CONFIG_PATH];
-      else process.env[ENV_TOOLKIT_CONFIG_PATH] = before;
-    }
-  });
-
   it("a variable that is set but empty is an error", () => {
     assert.throws(() => ToolkitRuntimeConfig.fromEnv({ [ENV_TOOLKIT_CONFIG_PATH]: "" }), {
       name: "ConfigError",

@@ -93,6 +93,11 @@ describe("500 tool_invocation_failed: any error of the tool's own code, without 
     expectError(await echoCall(tool, "1").send(url), 500, "tool_invocation_failed");
   });
 
+  it("recursion without end", async () => {
+    const recurse = (depth: number): number => 1 + recurse(depth + 1);
+    expectError((await call({ invoke: () => recurse(0) })).response, 500, "tool_invocation_failed");
+  });
+
   it("the server continues", async () => {
     let broken = true;
     const { server, tool } = await call({ invoke: ({ value }) => (broken ? fail(canary()) : { ok: { value } }) });
@@ -462,8 +467,10 @@ describe("504 tool_invocation_timeout: the deadline passed", () => {
 describe("the context of invoke", () => {
   it("signal, deadline on the clock of performance.now(), a log with the tool's name, the caller when signed", async () => {
     let context: InvokeContext | undefined;
+    let msLeft = 0;
     const invoke = ({ value }: Record<string, unknown>, given: InvokeContext) => {
       context = given;
+      msLeft = given.msLeft();
       given.log.info({ step: 1 }, "working");
       return { ok: { value } };
     };
@@ -471,6 +478,7 @@ describe("the context of invoke", () => {
     const { log, tool, signed } = await call({ timeout: 5_000, invoke });
     assert.ok(context !== undefined);
     assert.ok(context.deadline >= before + 5_000 && context.deadline <= performance.now() + 5_000);
+    assert.ok(msLeft > 0 && msLeft <= 5_000, `${msLeft} ms`);
     assert.equal(context.auth?.leaderId, "alice");
     assert.deepEqual(Buffer.from(context.auth?.nonce ?? []), signed.nonce);
     const written = log.find(({ message }) => message === "working");
@@ -480,6 +488,17 @@ describe("the context of invoke", () => {
     const plain = countingTool({ invoke });
     await sendPlain((await serveFor([plain])).url, plain.target, '{"value":1}');
     assert.equal("auth" in context, false);
+  });
+
+  it("a thenable that is no Promise, as the instance and as the encoded output", async () => {
+    const thenable = <T>(promise: Promise<T>) => ({
+      // biome-ignore lint/suspicious/noThenProperty: the subject of the test
+      then: (...callbacks: Parameters<typeof promise.then>) => promise.then(...callbacks),
+    });
+    const tool = countingTool({ encodeOutput: (output) => thenable(Promise.resolve(output)) });
+    const create = tool.class.new;
+    Object.assign(tool.class, { new: () => thenable(create.call(tool.class)) });
+    expectResult(await sendPlain((await serveFor([tool])).url, tool.target, '{"value":1}'), echoed("1"));
   });
 
   it("one instance for each invocation", async () => {

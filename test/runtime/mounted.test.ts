@@ -69,7 +69,8 @@ describe("tools in an application", () => {
     const url = await app.listen({ host: "127.0.0.1", port: 0 });
     atEnd(() => app.close());
     const body = JSON.stringify({ value: 1 });
-    await sendPlain(url, `/tools${tool.target}`, body);
+    const { headers } = await sendPlain(url, `/tools${tool.target}`, body);
+    assert.equal(headers.get("x-request-id"), "from-the-application");
     assert.ok(lines.some(({ msg }) => msg === "mounted"));
     assert.ok(
       lines.some((line) => line.request === "from-the-application"),

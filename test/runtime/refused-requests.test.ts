@@ -213,14 +213,6 @@ describe("the summary", () => {
     assert.ok(text.length < 102 * 300, `${text.length} bytes`);
     assert.ok(!/[^\x20-\x7e]|\\u/.test(text), "printable");
   });
-
-  it("creates a debug line only if that level is written", () => {
-    const log = keptLog();
-    const quiet = { ...log, isLevelEnabled: () => false };
-    let counted = 0;
-    new RefusedRequests(quiet, claims, () => counted++).add(refusal("not_found"));
-    assert.deepEqual([counted, log.entries], [1, []]);
-  });
 });
 
 it("details are truncated and printable, and absent for an invalid body", () => {

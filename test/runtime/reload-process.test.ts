@@ -4,11 +4,10 @@ import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { buildSync } from "esbuild";
 import { publicKeyOf } from "#client/wire/signature/ed25519.js";
 import { scratchFolder } from "../scratch-folder.js";
 import { makeCertificate } from "./certificate.js";
-import { ROOT, start } from "./child.js";
+import { start } from "./child.js";
 import { RawConnection, type RawResponse, requestText } from "./raw.js";
 import { alice, bob, countingTool, echoCall, until } from "./tools.js";
 
@@ -129,28 +128,4 @@ it("without descriptors (EMFILE) the process keeps serving, and watches again wh
   assert.equal((await connection.send(requestText("GET", "/one/health")).response()).status, 200);
   child.process.kill("SIGTERM");
   assert.deepEqual(await child.ended, [0, null]);
-});
-
-it("a server in one bundled file refuses a leader at once that left a large allow-list", async () => {
-  const [list, bundle] = [join(directory, "list.json"), join(directory, "server.mjs")];
-  buildSync({
-    stdin: { contents: `${CODE}await bootstrap(One);`, resolveDir: ROOT },
-    ...{ bundle: true, platform: "node", format: "esm", outfile: bundle, logLevel: "error" },
-    banner: { js: 'import { createRequire as by } from "node:module"; const require = by(import.meta.url);' },
-  });
-  const write = (ids: readonly string[]) => {
-    const public_key = Buffer.from(publicKeyOf(alice.seed)).toString("hex");
-    const leaders = ids.map((leader_id) => ({ leader_id, keys: [{ kid: 0, public_key }] }));
-    writeFileSync(list, JSON.stringify({ version: 1, leaders }));
-  };
-  const others = Array.from({ length: 3_000 }, (_, i) => `leader-${i}`);
-  write([alice.id, ...others]);
-  const path = join(directory, "bundled.json");
-  writeFileSync(path, JSON.stringify({ signed_http: { allowed_leaders_path: list, tools: { "xyz.test.one@1": {} } } }));
-  const child = start(process.execPath, [bundle], { BIND_ADDR: "127.0.0.1:0", SVC_TOOLKIT_CONFIG_PATH: path });
-  const url = await child.url;
-  assert.equal(await status(url, alice), 200);
-  write(others);
-  assert.equal(await status(url, alice), 401);
-  await until(() => child.stderr().includes("loaded a new version of allow-list"), "the line of the log");
 });

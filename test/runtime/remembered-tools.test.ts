@@ -2,10 +2,8 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type FastifyInstance, fastify, svcTools } from "#runtime/fastify.js";
 import { ReplayMemory, StartupError } from "#runtime/index.js";
-import { atEnd } from "../teardown.js";
-import { countingTool, echoCall, echoed, expectResult, keptLog, serveFor, serveSigned, signedConfig } from "./tools.js";
+import { countingTool, echoCall, echoed, expectResult, serveFor, serveSigned } from "./tools.js";
 
 /** Whether an error is the refusal of a second memory for a tool. */
 const isTwice = (fqn: string) => (error: unknown) => {
@@ -25,30 +23,6 @@ describe("two listeners of a process", () => {
     const call = echoCall(tool, "1");
     expectResult(await call.send(first.url), echoed("1"), call);
     await serveSigned([other]);
-  });
-
-  it("of two applications neither", async () => {
-    const tool = countingTool();
-    const mount = async (app: FastifyInstance) => {
-      const config = signedConfig([tool.fqn]);
-      await app.register(svcTools, { tools: [tool.class], config, logger: keptLog() });
-      await app.ready();
-    };
-    const [first, second] = [fastify(), fastify()];
-    atEnd(() => first.close());
-    await mount(first);
-    await assert.rejects(mount(second), isTwice(tool.fqn));
-    await second.close();
-    await assert.rejects(serveSigned([tool]), isTwice(tool.fqn));
-  });
-
-  it("can share a store: a signed call runs once", async () => {
-    const tool = countingTool();
-    const replayStore = new ReplayMemory();
-    const servers = [await serveSigned([tool], { replayStore }), await serveSigned([tool], { replayStore })];
-    const call = echoCall(tool, "1");
-    for (const { url } of servers) expectResult(await call.send(url), echoed("1"), call);
-    assert.equal(tool.calls.invoked, 1);
   });
 
   it("serve a tool one after the other, and both where no signatures are required", async () => {

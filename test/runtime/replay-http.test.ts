@@ -32,7 +32,6 @@ import {
   keptLog,
   type Leader,
   SignedCall,
-  serveFor,
   serveHasty,
   serveSigned,
   signedConfig,
@@ -83,15 +82,6 @@ describe("the look-up", () => {
     for (let i = 0; i < 3; i++) expectResult(await send(signed), echoed('"once"'), signed);
     assert.deepEqual([calls.constructed, calls.authorized, calls.invoked], [1, 1, 1]);
     proves("7.7", "8.2", "8.6", "8.7");
-  });
-
-  it("if results differ, every retry gets the first one", async () => {
-    let runs = 0;
-    const { send, call } = await served({ invoke: () => ({ ok: { value: ++runs } }) });
-    const signed = call("0");
-    for (let i = 0; i < 3; i++) expectResult(await send(signed), echoed("1"), signed);
-    const fresh = call("0");
-    expectResult(await send(fresh), echoed("2"), fresh);
   });
 
   it("409 for the same pair in flight, from any caller", async () => {
@@ -306,30 +296,6 @@ describe("a cached 403", () => {
 });
 
 describe("signing again", () => {
-  it("uses the current key; without a key the result is unsigned", async () => {
-    const tool = countingTool();
-    const keys: [Uint8Array | undefined] = [TOOL_SEED];
-    // A configuration whose key changes, as a reload does it.
-    const config = Object.assign(signedConfig([tool.fqn]), {
-      toolConfig: () => {
-        const [seed] = keys;
-        return { replayTtlMs: 300_000, ...(seed !== undefined && { signingKey: prepareSigningKey(seed) }) };
-      },
-    });
-    const { url } = await serveFor([tool], { config });
-    const call = echoCall(tool, "1");
-    expectResult(await call.send(url), echoed("1"), call);
-    keys[0] = Buffer.alloc(32, 77);
-    expectResult(await call.send(url), echoed("1"), call, Buffer.alloc(32, 77));
-    keys[0] = undefined;
-    expectResult(await call.send(url), echoed("1"));
-    keys[0] = TOOL_SEED;
-    const other = call.by(bob);
-    expectResult(await other.send(url), echoed("1"), other);
-    assert.equal(tool.calls.invoked, 1);
-    proves("8.7");
-  });
-
   it("happens only if the stored signature does not match: for another leader, or if the store does not keep it", async () => {
     const memory = new ReplayMemory();
     const dropping: ReplayStore = {
@@ -438,15 +404,20 @@ describe("the TTL", () => {
     clock.now = 1_000;
     first.open();
     expectResult(await first.answer, echoed("1"), signed);
+    // Another entry of the nonce has a TTL of its own.
     clock.now = 1_199;
+    const other = call("2", { nonce: signed.nonce });
+    const second = await start(other);
     expectResult(await send(signed), echoed("1"), signed);
-    assert.equal(calls.invoked, 1);
-    clock.now = 1_200;
-    const second = await start(signed);
     second.open();
-    expectResult(await second.answer, echoed("1"), signed);
-    assert.equal(calls.invoked, 2);
-    proves("8.12");
+    expectResult(await second.answer, echoed("2"), other);
+    clock.now = 1_200;
+    const third = await start(signed);
+    third.open();
+    expectResult(await third.answer, echoed("1"), signed);
+    expectResult(await send(other), echoed("2"), other);
+    assert.equal(calls.invoked, 3);
+    proves("8.5", "8.12");
   });
 
   it("of a timed-out run starts when the tool settles: a 504 until then, never a second run", async () => {
@@ -467,16 +438,6 @@ describe("the TTL", () => {
     expectResult(await send(signed), echoed("1"), signed);
     assert.equal(calls.invoked, 2);
     proves("8.11");
-  });
-
-  it("replay_cache_ttl_ms is used", async () => {
-    const { calls, send, call } = await served({}, { ttlMs: 1 });
-    const signed = call("1");
-    for (let i = 1; i < 4; i++) {
-      expectResult(await send(signed), echoed("1"), signed);
-      assert.equal(calls.invoked, i);
-      await wait(5);
-    }
   });
 });
 
@@ -656,17 +617,7 @@ describe("a claim that a custom store", () => {
 });
 
 describe("a tool gets a copy of the caller", () => {
-  it("a tool that writes to AuthContext changes neither signature nor entry", async () => {
-    const authorize = (auth: { nonce: Uint8Array; leaderSignature: Uint8Array; inputHash: Uint8Array }) => {
-      for (const part of [auth.nonce, auth.leaderSignature, auth.inputHash]) part.fill(0);
-    };
-    const { calls, send, call } = await served({ authorize });
-    const signed = call("1");
-    for (let i = 0; i < 2; i++) expectResult(await send(signed), echoed("1"), signed);
-    assert.equal(calls.invoked, 1);
-  });
-
-  it("a tool that writes to every object in its context changes neither", async () => {
+  it("a tool that writes to every object in its context changes neither signature nor entry", async () => {
     let found = 0;
     const overwrite = (object: object, depth: number): void => {
       for (const part of [...Object.values(object), (object as { auth?: unknown }).auth]) {
@@ -680,10 +631,10 @@ describe("a tool gets a copy of the caller", () => {
       overwrite(context, 2);
       return { ok: { value } };
     };
-    const { send, call } = await served({ invoke });
+    const { calls, send, call } = await served({ authorize: (auth) => overwrite({ auth }, 1), invoke });
     const signed = call("1");
-    expectResult(await send(signed), echoed("1"), signed);
-    assert.ok(found >= 3);
+    for (let i = 0; i < 2; i++) expectResult(await send(signed), echoed("1"), signed);
+    assert.ok(found >= 6 && calls.invoked === 1);
   });
 });
 

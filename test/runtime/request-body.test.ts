@@ -271,29 +271,6 @@ describe("the pace of bodies", () => {
       }
     });
   });
-
-  it("has one timer while there are bodies, and none afterwards", () => {
-    const turns = new Set<() => void>();
-    const timers = [
-      mock.method(globalThis, "setInterval", (turn: () => void) => {
-        turns.add(turn);
-        return { unref: () => turn };
-      }),
-      mock.method(globalThis, "clearInterval", (turn: () => void) => turns.delete(turn)),
-    ];
-    try {
-      const pace = new BodyPace(1_000, { bodyGraceMs: 500, checkMs: 100 });
-      for (let i = 0; i < 3; i++) {
-        const bodies = [body(pace), body(pace)];
-        assert.equal(turns.size, 1);
-        for (const { one } of bodies) pace.end(one);
-        for (const turn of turns) turn();
-        assert.equal(turns.size, 0);
-      }
-    } finally {
-      for (const timer of timers) timer.mock.restore();
-    }
-  });
 });
 
 describe("the account of bodies", () => {

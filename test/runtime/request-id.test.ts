@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { fastify, svcTools } from "#runtime/fastify.js";
+import type { fastify } from "#runtime/fastify.js";
 import { REQUEST_ID_HEADER } from "#runtime/server/http/request-id.js";
-import { exchange, RawConnection, requestText } from "./raw.js";
-import { countingTool, echoCall, keptLog, serveFor, serveHasty, serveSigned, UNSIGNED } from "./tools.js";
+import { exchange, requestText } from "./raw.js";
+import { countingTool, echoCall, serveFor, serveSigned } from "./tools.js";
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const idOf = ({ headers }: { headers: ReadonlyMap<string, string> }) =>
@@ -45,32 +45,5 @@ describe("the id of a request", () => {
     const { url } = await serveFor([countingTool()], { configure });
     const answer = await exchange(url, requestText("GET", "/health", [[REQUEST_ID_HEADER, "7"]]));
     assert.deepEqual([answer.status, idOf(answer)], [500, "7"]);
-  });
-
-  it("is the application's if tools are mounted", async (t) => {
-    const tool = countingTool({
-      fqn: "xyz.test.mounted@1",
-      path: "mounted",
-      invoke: (_, { log }) => {
-        log.info("working");
-        return { ok: { value: 1 } };
-      },
-    });
-    const logger = keptLog();
-    const app = fastify({ genReqId: () => "application-1" });
-    t.after(() => app.close());
-    await app.register(svcTools, { tools: [tool.class], config: UNSIGNED, allowUnsigned: true, logger });
-    const { headers } = await app.inject({ method: "POST", url: tool.target, payload: { value: 1 } });
-    assert.equal(headers["x-request-id"], "application-1");
-    assert.deepEqual(
-      logger.entries.filter(({ message }) => message === "working").map(({ fields }) => fields.request),
-      ["application-1"],
-    );
-  });
-
-  it("is in the answer to headers that arrive too slowly", async () => {
-    const { url } = await serveHasty([countingTool()], { headersMs: 60, checkMs: 20 });
-    const connection = (await RawConnection.open(url)).send("GET /health HTTP/1.1\r\n");
-    assert.match(`${await connection.closed()}`, /^HTTP\/1\.1 408 [\s\S]*\r\nX-Request-Id: [0-9a-f-]{36}\r\n/);
   });
 });

@@ -5,9 +5,9 @@ import { describe, it, mock } from "node:test";
 import { initLogger } from "#runtime/index.js";
 import { Observation } from "#runtime/server/call/observers.js";
 import type { ServedTool } from "#runtime/server/call/run/served-tool.js";
-import { run, stop } from "./child.js";
+import { run } from "./child.js";
 import { exchange, requestText } from "./raw.js";
-import { countingTool, echoCall, keptLog, type LogEntry, sendPlain, serveFor, serveSigned, until } from "./tools.js";
+import { countingTool, echoCall, keptLog, type LogEntry, sendPlain, serveFor, serveSigned } from "./tools.js";
 
 const lines = (log: readonly LogEntry[]) => log.filter(({ level }) => level === "debug");
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -73,19 +73,6 @@ describe("the line of a call", () => {
     for (let i = 0; i < 3; i++) await sendPlain(url, tool.target, '{"value":1}');
     assert.deepEqual(lines(logger.entries), []);
     assert.equal(children, 1, "the log of the tool, none for a call");
-  });
-
-  it("is written by a process at SVC_LOG_LEVEL=debug and not at info", async () => {
-    for (const [level, written] of [
-      ["debug", true],
-      ["info", false],
-    ] as const) {
-      const child = run("await bootstrap(One);", { env: { BIND_ADDR: "127.0.0.1:0", SVC_LOG_LEVEL: level } });
-      await sendPlain(await child.url, "/one/invoke", '{"value":1}');
-      if (written) await until(() => child.stderr().includes('"msg":"answered"'), "the line");
-      await stop(child);
-      assert.equal(child.stderr().includes('"msg":"answered"'), written);
-    }
   });
 });
 

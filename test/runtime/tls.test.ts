@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
-import { connect as connectTcp, createServer, type Socket } from "node:net";
+import { connect as connectTcp, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { type ConnectionOptions, connect, type SecureVersion, type TLSSocket } from "node:tls";
@@ -237,22 +237,6 @@ describe("start-up errors have the file, the problem and what to do, before the 
         );
       }
     }
-  });
-
-  it("are reported before a port that is taken", async () => {
-    const taken = createServer().listen(0, "127.0.0.1");
-    await once(taken, "listening");
-    const { port } = taken.address() as { port: number };
-    Object.assign(process.env, environment(file(ec.cert), file(other.key)));
-    try {
-      const starting = serve([tool.class], { address: [[127, 0, 0, 1], port], config: UNSIGNED, logger: keptLog() });
-      await assert.rejects(starting, { name: "StartupError" });
-    } finally {
-      delete process.env[ENV_TLS_CERT_PATH];
-      delete process.env[ENV_TLS_KEY_PATH];
-      taken.close();
-    }
-    proves("10.17");
   });
 
   it("no error: neither variable, a chain, keys of three kinds, a key in an old format", () => {
@@ -522,15 +506,6 @@ describe("a certificate that changes", () => {
     assert.equal(messages(server.log, "info").filter((m) => m.startsWith("loaded a new version of")).length, 4);
   });
 
-  it("is detected without SIGHUP", async () => {
-    const server = await serveTls(ec);
-    const next = makeCertificate();
-    writeFileSync(server.certPath, next.cert);
-    writeFileSync(server.keyPath, next.key);
-    await until(() => server.reloads().certificate?.applied === 1, "the new certificate in force");
-    assert.equal(await served(server.port), fingerprint(next.cert));
-  });
-
   it("that does not match or is unusable is not adopted, and is logged once without its text", async () => {
     const server = await serveTls(ec);
     const next = makeCertificate();
@@ -561,39 +536,6 @@ describe("a certificate that changes", () => {
     await server.put(next.cert, next.key);
     assert.equal(await served(server.port), fingerprint(next.cert));
     assert.equal(server.reloads().certificate?.fault, undefined);
-  });
-
-  it("through the links of a Secret, which replaces both files at once", async () => {
-    const mount = join(directory, "mount");
-    mkdirSync(mount);
-    const { symlinkSync } = await import("node:fs");
-    const project = (version: string, { cert, key }: Certificate) => {
-      mkdirSync(join(mount, `..${version}`));
-      writeFileSync(join(mount, `..${version}`, "tls.crt"), cert, { mode: 0o600 });
-      writeFileSync(join(mount, `..${version}`, "tls.key"), key, { mode: 0o600 });
-      symlinkSync(`..${version}`, join(mount, "..data_tmp"));
-      renameSync(join(mount, "..data_tmp"), join(mount, "..data"));
-    };
-    project("one", ec);
-    for (const name of ["tls.crt", "tls.key"]) symlinkSync(join("..data", name), join(mount, name));
-    const logger = keptLog();
-    Object.assign(process.env, environment(join(mount, "tls.crt"), join(mount, "tls.key")));
-    const server = await serve([tool.class], {
-      ...{ address: [[127, 0, 0, 1], 0], config: UNSIGNED, logger, reloadIntervalMs: 20 },
-    }).finally(() => {
-      delete process.env[ENV_TLS_CERT_PATH];
-      delete process.env[ENV_TLS_KEY_PATH];
-    });
-    servers.push(server);
-    project("two", rsa);
-    await until(() => server.reloads().certificate?.applied === 1, "the new certificate in force");
-    assert.equal(await served(Number(new URL(server.url).port)), fingerprint(rsa.cert));
-    assert.deepEqual(
-      messages(logger.entries, "warn").filter(
-        (message) => !/^signatures are not required|^authorize of |^Node\.js /.test(message),
-      ),
-      [],
-    );
   });
 });
 
