@@ -1,30 +1,15 @@
 /** A fake tool: what calls a tool is tested without it, through its contract. */
 
 import assert from "node:assert/strict";
-import { copyFileSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { contractsOf } from "svc-gen/generate";
 import type { LeaderError, ToolClient } from "svc-runtime/leader";
 import { createFakeTool, type OutputOf } from "svc-runtime/testing";
-import { ToolProject } from "../generator/project.js";
-import { REPOSITORY } from "../repository.js";
-import type { Input, Probe } from "./tested-tools.js";
+import { INPUT, project } from "./probe-project.js";
+import type { Probe } from "./tested-tools.js";
 
-const project = new ToolProject({ "src/.keep": "" });
-copyFileSync(fileURLToPath(new URL("tested-tools.ts", import.meta.url)), join(project.root, "src/tested-tools.ts"));
-symlinkSync(REPOSITORY, join(project.root, "node_modules/svc-gen"));
 const contracts = await contractsOf({ root: project.root });
 const FQN = "xyz.test.probe@1";
-const INPUT: Input = {
-  id: 2n ** 60n,
-  when: new Date("2026-01-02T03:04:05.006Z"),
-  data: Uint8Array.of(0, 1, 255),
-  tags: ["a", "b"],
-  name: "probe",
-  mode: "echo",
-};
 
 /** What a test tests: it needs no more than the interface of a client. */
 const modeOf = async (client: ToolClient<typeof Probe>) => (await client.invoke(INPUT)).tag;

@@ -1,38 +1,19 @@
 /** The client with the types of a tool's class, over HTTP: results as the class has them, and messages for bad input. */
 
 import assert from "node:assert/strict";
-import { copyFileSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { contractsOf } from "svc-gen/generate";
 import { LeaderClient, LeaderError, type LeaderOptions, WalrusValue } from "svc-runtime/leader";
 import { createHarness } from "svc-runtime/testing";
 import { TestStore } from "svc-runtime-storage/dev";
-import { ToolProject } from "../generator/project.js";
-import { REPOSITORY } from "../repository.js";
 import { atEnd } from "../teardown.js";
+import { ECHO, INPUT, project, TREE } from "./probe-project.js";
 import { control, type Input, Probe } from "./tested-tools.js";
-
-const project = new ToolProject({ "src/.keep": "" });
-copyFileSync(fileURLToPath(new URL("tested-tools.ts", import.meta.url)), join(project.root, "src/tested-tools.ts"));
-symlinkSync(REPOSITORY, join(project.root, "node_modules/svc-gen"));
 
 const harness = await createHarness(Probe, { project: project.root, signed: false });
 atEnd(() => harness.close());
 const url = await harness.http();
 const contracts = await contractsOf({ root: project.root });
-
-const INPUT: Input = {
-  id: 5n,
-  when: new Date("2026-01-02T03:04:05.006Z"),
-  data: Uint8Array.of(0, 1, 255),
-  tags: ["a", "b"],
-  name: "probe",
-  mode: "echo",
-};
-const { name: _, mode: __, ...ECHOED } = INPUT;
-const TREE = { weight: 2n, at: INPUT.when, children: [{ weight: 18_446_744_073_709_551_615n, children: [] }] };
 
 async function clientFor(given: LeaderOptions["contracts"] = contracts) {
   const client = await LeaderClient.connect<typeof Probe>(`${url}/probe`, { contracts: given });
@@ -46,8 +27,8 @@ test("results have the types of the class", async () => {
     const { tag, value } = await client.invokeUnsigned(input);
     return { [tag]: value };
   };
-  assert.deepEqual(await call({ ...INPUT, plain: 7n }), { echo: { ...ECHOED, plain: 7n, tree: TREE } });
-  assert.deepEqual(await call(INPUT), { echo: { ...ECHOED, tree: TREE } });
+  assert.deepEqual(await call({ ...INPUT, plain: 7n }), { echo: { ...ECHO.echo, plain: 7n } });
+  assert.deepEqual(await call(INPUT), ECHO);
   assert.deepEqual(await call({ ...INPUT, mode: "done" }), { done: {} });
   assert.deepEqual(await call({ ...INPUT, mode: "over" }), { over: { count: 11 } });
   assert.deepEqual(await call({ ...INPUT, mode: "fail" }), { _err_eval: { reason: "no such city" } });
@@ -66,7 +47,7 @@ test("without a contract a result has its exact JSON", async () => {
   atEnd(() => client.close());
   const { tag, value } = await client.invokeUnsigned({ ...INPUT, plain: 2n ** 60n });
   assert.equal(tag, "echo");
-  assert.equal(value.id, 5);
+  assert.equal(value.id, INPUT.id);
   assert.equal(value.plain, 2n ** 60n);
   assert.equal(value.when, "2026-01-02T03:04:05.006Z");
   assert.equal(value.data, "AAH/");
