@@ -21,6 +21,7 @@ import { readExposition } from "./exposition.js";
 import { exchange, expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
 import {
   alice,
+  allowList,
   countingTool,
   echoCall,
   gate,
@@ -151,9 +152,7 @@ describe("metrics", () => {
     const directory = scratchFolder();
     const tool = countingTool({ fqn: "xyz.test.followed@1" });
     const [path, leaders] = [join(directory, "config.json"), join(directory, "leaders.json")];
-    const publicKey = Buffer.from(publicKeyOf(alice.seed)).toString("hex");
-    const list = `{"version":1,"leaders":[{"leader_id":"alice","keys":[{"kid":1,"public_key":"${publicKey}"}]}]}`;
-    writeFileSync(leaders, list, { mode: 0o600 });
+    writeFileSync(leaders, allowList([alice]), { mode: 0o600 });
     const config = (ttl: number) =>
       JSON.stringify({
         signed_http: { allowed_leaders_path: leaders, tools: { [tool.fqn]: { replay_cache_ttl_ms: ttl } } },

@@ -1,6 +1,9 @@
 /** Certificates for tests, made at test time: an X.509 writer of what TLS looks at (RFC 5280), so that nothing is needed but Node. */
 
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { scratchFolder } from "../scratch-folder.js";
 
 export interface Certificate {
   /** PEM. */
@@ -53,6 +56,15 @@ export function makeCertificate({
     privateKey,
   };
   return certificate;
+}
+
+/** Files of a certificate and its key, by the variables that a server reads. */
+export function certificateFiles({ cert, key }: Certificate = makeCertificate()) {
+  const folder = scratchFolder();
+  const files = { SVC_TOOL_TLS_CERT_PATH: join(folder, "cert.pem"), SVC_TOOL_TLS_KEY_PATH: join(folder, "key.pem") };
+  writeFileSync(files.SVC_TOOL_TLS_CERT_PATH, cert, { mode: 0o600 });
+  writeFileSync(files.SVC_TOOL_TLS_KEY_PATH, key, { mode: 0o600 });
+  return files;
 }
 
 function pairOf(kind: "ec" | "rsa" | "weak-rsa" | "ed25519"): { publicKey: KeyObject; privateKey: KeyObject } {

@@ -6,7 +6,7 @@ import type { Socket } from "node:net";
 import { describe, it } from "node:test";
 import type { ConnectionLimits } from "#runtime/server/http/limits.js";
 import { expectError, RawConnection, requestText } from "./raw.js";
-import { type CountingTool, countingTool, echoed, expectResult, gate, serveHasty, until } from "./tools.js";
+import { type CountingTool, countingTool, echoed, expectResult, gate, plainCall, serveHasty, until } from "./tools.js";
 
 /** A connection with runs that wait for the test. */
 async function running(count: number, deadlines: Partial<ConnectionLimits> = {}) {
@@ -33,10 +33,7 @@ async function running(count: number, deadlines: Partial<ConnectionLimits> = {})
   return { connection, send, open: () => opened.open(), socket, server };
 }
 
-const call = (tool: CountingTool, value: number) => {
-  const body = `{"value":${value}}`;
-  return requestText("POST", tool.target, [["Content-Length", `${body.length}`]], body);
-};
+const call = ({ target }: CountingTool, value: number) => plainCall(target, `{"value":${value}}`);
 
 const RUBBISH = "rubbish\r\n\r\n";
 const CONNECT = "CONNECT canary.example:80 HTTP/1.1\r\nHost: x\r\n\r\n";

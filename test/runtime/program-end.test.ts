@@ -1,17 +1,14 @@
 /** A program that closes its server: nothing of the server keeps it alive, and the replay store gets the time that is left. */
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, it, mock } from "node:test";
 import { Shutdown, type ShutdownParts } from "#runtime/server/http/shutdown.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
-/** Serves a tool, closes the server while a call runs, lets the call end, and names the timers that keep the program. */
-import { scratchFolder } from "../scratch-folder.js";
-import { makeCertificate } from "./certificate.js";
+import { certificateFiles } from "./certificate.js";
 import { run } from "./child.js";
 import { countingTool, keptLog, serveSigned } from "./tools.js";
 
+/** Serves a tool, closes the server while a call runs, lets the call end, and names the timers that keep the program. */
 const PROGRAM = `
 import { serve } from "svc-runtime";
 import { request as requestHttp } from "node:http";
@@ -50,15 +47,7 @@ describe("a program that closes its server while a call runs", () => {
   });
 
   it("is not kept alive by a timer of TLS", async () => {
-    const directory = scratchFolder();
-    const { cert, key } = makeCertificate();
-    const paths = {
-      SVC_TOOL_TLS_CERT_PATH: join(directory, "cert.pem"),
-      SVC_TOOL_TLS_KEY_PATH: join(directory, "key.pem"),
-    };
-    writeFileSync(paths.SVC_TOOL_TLS_CERT_PATH, cert);
-    writeFileSync(paths.SVC_TOOL_TLS_KEY_PATH, key, { mode: 0o600 });
-    assert.deepEqual(await ended(paths), nothingLeft);
+    assert.deepEqual(await ended(certificateFiles()), nothingLeft);
   });
 });
 

@@ -4,12 +4,11 @@ import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { publicKeyOf } from "#client/wire/signature/ed25519.js";
 import { scratchFolder } from "../scratch-folder.js";
-import { makeCertificate } from "./certificate.js";
+import { certificateFiles } from "./certificate.js";
 import { start } from "./child.js";
 import { RawConnection, type RawResponse, requestText } from "./raw.js";
-import { alice, bob, countingTool, echoCall, until } from "./tools.js";
+import { alice, allowList, bob, countingTool, echoCall, type Leader, until } from "./tools.js";
 
 const directory = scratchFolder();
 
@@ -47,11 +46,8 @@ class One extends SvcTool {
 }
 `;
 
-const config = (leaders: readonly (typeof alice)[], more = "") =>
-  `{"signed_http":{"allowed_leaders":{"version":1,"leaders":[${leaders.map(
-    ({ id, kid, seed }) =>
-      `{"leader_id":"${id}","keys":[{"kid":${kid},"public_key":"${Buffer.from(publicKeyOf(seed)).toString("hex")}"}]}`,
-  )}]},"tools":{"xyz.test.one@1":{}${more}}}}`;
+const config = (leaders: readonly Leader[]) =>
+  `{"signed_http":{"allowed_leaders":${allowList(leaders)},"tools":{"xyz.test.one@1":{}}}}`;
 
 async function run(options: string, env: Record<string, string>, command = process.execPath, args: string[] = []) {
   const code = `${CODE}await bootstrap(One, ${options});`;
@@ -60,7 +56,7 @@ async function run(options: string, env: Record<string, string>, command = proce
   return { ...child, url: await child.url, ended };
 }
 
-const status = async (url: string, leader: typeof alice) => (await echoCall(tool, "1", { leader }).send(url)).status;
+const status = async (url: string, leader: Leader) => (await echoCall(tool, "1", { leader }).send(url)).status;
 const count = (text: string, part: string) => text.split(part).length - 1;
 
 describe("SIGHUP", { skip: process.platform === "win32" }, () => {
@@ -89,11 +85,7 @@ describe("SIGHUP", { skip: process.platform === "win32" }, () => {
   });
 
   it("forces a check of the certificate of a process without a configuration", async () => {
-    const { cert, key } = makeCertificate();
-    const [certPath, keyPath] = [join(directory, "cert.pem"), join(directory, "key.pem")];
-    writeFileSync(certPath, cert);
-    writeFileSync(keyPath, key, { mode: 0o600 });
-    const child = await run("{}", { SVC_TOOL_TLS_CERT_PATH: certPath, SVC_TOOL_TLS_KEY_PATH: keyPath });
+    const child = await run("{}", certificateFiles());
     child.process.kill("SIGHUP");
     await until(() => child.stderr().includes("is unchanged"), "the look");
     child.process.kill("SIGTERM");

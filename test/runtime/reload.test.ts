@@ -5,7 +5,6 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { publicKeyOf } from "#client/wire/signature/ed25519.js";
 import { type BootstrapOptions, type RunningServer, ToolkitRuntimeConfig } from "#runtime/index.js";
 import { proves } from "../proves.js";
 import { scratchFolder } from "../scratch-folder.js";
@@ -13,6 +12,7 @@ import { expectError, RawConnection } from "./raw.js";
 import {
   alice,
   aliceKey2,
+  allowList,
   bob,
   type CountingTool,
   countingTool,
@@ -49,12 +49,6 @@ interface Version {
   readonly mode?: "disabled" | "required";
   readonly tools?: readonly string[];
 }
-
-const allowList = (leaders: readonly Leader[]) =>
-  `{"version":1,"leaders":[${leaders.map(
-    ({ id, kid, seed }) =>
-      `{"leader_id":"${id}","keys":[{"kid":${kid},"public_key":"${Buffer.from(publicKeyOf(seed)).toString("hex")}"}]}`,
-  )}]}`;
 
 function text(tools: readonly string[], version: Version): string {
   const { leaders = [alice, bob], list, key = TOOL_SEED, ttlMs, maxBody, mode, tools: named = tools } = version;

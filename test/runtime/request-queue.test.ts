@@ -2,20 +2,16 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, it } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { connect } from "node:tls";
-import { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/config/environment.js";
 import { HeaviestConnection } from "#runtime/server/http/heaviest-connection.js";
 import { MAX_UNREAD_BYTES } from "#runtime/server/http/limits.js";
 import { MAX_UNANSWERED } from "#runtime/server/http/request-queue.js";
 import { tlsFromEnv } from "#runtime/server/http/tls.js";
-import { scratchFolder } from "../scratch-folder.js";
 import { atEnd } from "../teardown.js";
-import { makeCertificate } from "./certificate.js";
+import { certificateFiles } from "./certificate.js";
 import { RawConnection, requestText } from "./raw.js";
 import {
   type Behaviour,
@@ -24,6 +20,7 @@ import {
   echoed,
   expectResult,
   gate,
+  plainCall,
   serveHasty,
   until,
 } from "./tools.js";
@@ -42,7 +39,7 @@ async function slowServer({
     health: () => promise.then(() => 200),
     ...more,
   });
-  const tls = secure ? tlsSetup() : undefined;
+  const tls = secure ? tlsFromEnv(certificateFiles()) : undefined;
   const {
     url,
     server,
@@ -78,19 +75,7 @@ async function slowServer({
   };
 }
 
-function tlsSetup() {
-  const folder = scratchFolder();
-  const { cert, key } = makeCertificate();
-  const files = { [ENV_TLS_CERT_PATH]: join(folder, "cert"), [ENV_TLS_KEY_PATH]: join(folder, "key") };
-  writeFileSync(files[ENV_TLS_CERT_PATH] ?? "", cert);
-  writeFileSync(files[ENV_TLS_KEY_PATH] ?? "", key, { mode: 0o600 });
-  return tlsFromEnv(files);
-}
-
-const call = ({ target }: CountingTool, value: number) => {
-  const body = `{"value":${value}}`;
-  return requestText("POST", target, [["Content-Length", `${body.length}`]], body);
-};
+const call = ({ target }: CountingTool, value: number) => plainCall(target, `{"value":${value}}`);
 const calls = (tool: CountingTool, from: number, to: number) =>
   Buffer.concat(Array.from({ length: to - from }, (_, i) => call(tool, from + i)));
 const checks = (count: number) =>

@@ -7,13 +7,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { request as httpsRequest } from "node:https";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { ENV_TLS_CERT_PATH, ENV_TLS_KEY_PATH } from "#runtime/config/environment.js";
 import { serve } from "#runtime/index.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { proves } from "../proves.js";
-/** What the tool does is what it is called with; it writes down what it began. */
 import { scratchFolder } from "../scratch-folder.js";
-import { makeCertificate } from "./certificate.js";
+import { certificateFiles } from "./certificate.js";
 import { type Child, PRELUDE, ROOT, run, start } from "./child.js";
 import { type HeldTimers, holdTimers } from "./held-timers.js";
 import { exchange, expectError, openSocket, RawConnection, requestText } from "./raw.js";
@@ -28,14 +26,17 @@ import {
   gate,
   keptLog,
   OWN_ADDRESS,
+  plainCall,
   sendPlain,
   serveFor,
   serveSigned,
   type TestServer,
   UNSIGNED,
   until,
+  withVariables,
 } from "./tools.js";
 
+/** What the tool does is what it is called with; it writes down what it began. */
 const TOOL = `
 One.prototype.invoke = async ({ value }) => {
   process.stdout.write("began;");
@@ -55,8 +56,7 @@ process.on("exit", (code) => process.stdout.write("exit " + code));
 setInterval(() => {}, 1_000);
 `;
 
-const call = (value: string) =>
-  requestText("POST", "/one/invoke", [["Content-Length", `${value.length + 12}`]], `{"value":"${value}"}`);
+const call = (value: string) => plainCall("/one/invoke", `{"value":"${value}"}`);
 const began = (child: Child) => child.stdout().split("began;").length - 1;
 
 /** A process that serves the tool. */
@@ -285,10 +285,7 @@ describe("a server during close", () => {
     });
     return { tool, release: () => held.open() };
   };
-  const request = (tool: CountingTool, value: string) => {
-    const body = JSON.stringify({ value });
-    return requestText("POST", tool.target, [["Content-Length", `${body.length}`]], body);
-  };
+  const request = ({ target }: CountingTool, value: string) => plainCall(target, JSON.stringify({ value }));
   /** Calls a tool on a connection of its own and waits until it runs. */
   const running = async (tool: CountingTool, url: string, value = "held") => {
     const before = tool.calls.invoked;
@@ -469,21 +466,9 @@ describe("a server during close", () => {
   });
 
   it("over TLS", async () => {
-    const directory = scratchFolder();
-    const { cert, key } = makeCertificate();
     const { tool, release } = heldTool();
-    for (const [variable, text] of [
-      [ENV_TLS_CERT_PATH, cert],
-      [ENV_TLS_KEY_PATH, key],
-    ] as const) {
-      process.env[variable] = join(directory, variable);
-      writeFileSync(join(directory, variable), text, { mode: 0o600 });
-    }
-    const server = await serveFor([tool]).finally(() => {
-      delete process.env[ENV_TLS_CERT_PATH];
-      delete process.env[ENV_TLS_KEY_PATH];
-    });
-    const options = { method: "POST", ca: cert, servername: "localhost", headers: { "content-length": 16 } };
+    const server = await withVariables(certificateFiles(), () => serveFor([tool]));
+    const options = { method: "POST", rejectUnauthorized: false, headers: { "content-length": 16 } };
     const answer = new Promise<[number | undefined, Buffer]>((resolve, reject) => {
       const sent = httpsRequest(new URL(tool.target, server.url), options, (response) => {
         const chunks: Buffer[] = [];

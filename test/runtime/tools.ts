@@ -25,7 +25,7 @@ import type { LoadReason } from "#runtime/server/load/load-options.js";
 import { ReplayMemory } from "#runtime/server/replay/memory.js";
 import { atEnd } from "../teardown.js";
 import type { CountingTool } from "./counting-tool.js";
-import { expectError, RawConnection, type RawResponse, requestText } from "./raw.js";
+import { exchange, expectError, type RawResponse, requestText } from "./raw.js";
 
 export const RESULT = "application/vnd.nexus.canonical-tool-response+bcs";
 
@@ -48,19 +48,26 @@ export const aliceKey2: Leader = { id: "alice", kid: 18446744073709551615n, seed
 export const bob: Leader = { id: "bob", kid: 0n, seed: Buffer.alloc(32, 3) };
 export const TOOL_SEED = Buffer.alloc(32, 9);
 
-const u64 = (kid: bigint) => `${kid}`;
+/** An allow-list of leaders, as JSON text because of its u64s. */
+export function allowList(leaders: readonly Leader[]): string {
+  const entries = leaders.map(
+    ({ id, kid, seed }) =>
+      `{"leader_id":"${id}","keys":[{"kid":${kid},"public_key":"${Buffer.from(publicKeyOf(seed)).toString("hex")}"}]}`,
+  );
+  return `{"version":1,"leaders":[${entries}]}`;
+}
 
-/** A configuration that requires signatures of alice and bob, as JSON text because of its u64s. */
+interface SignedOptions {
+  readonly ttlMs?: number | undefined;
+  readonly key?: boolean | undefined;
+  readonly maxBody?: number | undefined;
+}
+
+/** A configuration that requires signatures of alice and bob. */
 export function signedConfig(
   fqns: readonly string[],
-  { ttlMs, key = true, maxBody }: { ttlMs?: number; key?: boolean; maxBody?: number } = {},
+  { ttlMs, key = true, maxBody }: SignedOptions = {},
 ): ToolkitRuntimeConfig {
-  const keyText = ({ kid, seed }: Leader) =>
-    `{"kid":${u64(kid)},"public_key":"${Buffer.from(publicKeyOf(seed)).toString("hex")}"}`;
-  const leaders = [
-    `{"leader_id":"alice","keys":[${keyText(alice)},${keyText(aliceKey2)}]}`,
-    `{"leader_id":"bob","keys":[${keyText(bob)}]}`,
-  ];
   const entry = {
     ...(key && { response_signing_key: TOOL_SEED.toString("hex") }),
     ...(ttlMs !== undefined && { replay_cache_ttl_ms: ttlMs }),
@@ -68,7 +75,7 @@ export function signedConfig(
   const tools = JSON.stringify(Object.fromEntries(fqns.map((fqn) => [fqn, entry])));
   const limit = maxBody === undefined ? "" : `"invoke_max_body_bytes":${maxBody},`;
   return ToolkitRuntimeConfig.fromJsonStr(
-    `{${limit}"signed_http":{"allowed_leaders":{"version":1,"leaders":[${leaders}]},"tools":${tools}}}`,
+    `{${limit}"signed_http":{"allowed_leaders":${allowList([alice, aliceKey2, bob])},"tools":${tools}}}`,
   );
 }
 
@@ -147,17 +154,10 @@ export async function serveFor(tools: readonly CountingTool[], options: Bootstra
 /** The same, signed. */
 export async function serveSigned(
   tools: readonly CountingTool[],
-  { ttlMs, key, maxBody, ...options }: BootstrapOptions & Parameters<typeof signedConfig>[1] = {},
+  { ttlMs, key, maxBody, ...options }: BootstrapOptions & SignedOptions = {},
 ): Promise<TestServer> {
-  const config = signedConfig(
-    tools.map(({ fqn }) => fqn),
-    {
-      ...(ttlMs !== undefined && { ttlMs }),
-      ...(key !== undefined && { key }),
-      ...(maxBody !== undefined && { maxBody }),
-    },
-  );
-  return serveFor(tools, { config, ...options });
+  const fqns = tools.map(({ fqn }) => fqn);
+  return serveFor(tools, { config: signedConfig(fqns, { ttlMs, key, maxBody }), ...options });
 }
 
 /** A server whose patience is short, with what is inside of it; closed at the end of the test file. */
@@ -239,7 +239,7 @@ export class SignedCall {
     this.headers = [
       [`${prefix}Sig-V`, "3"],
       [`${prefix}Leader-Id`, leader.id],
-      [`${prefix}Leader-Key-Id`, u64(leader.kid)],
+      [`${prefix}Leader-Key-Id`, `${leader.kid}`],
       [`${prefix}Input-Hash`, this.hash.toString("base64url")],
       [`${prefix}Leader-Signature`, this.signature.toString("base64url")],
       [`${prefix}Nonce`, this.nonce.toString("base64url")],
@@ -259,12 +259,7 @@ export class SignedCall {
 
   /** Sends it on a connection of its own. */
   async send(url: string): Promise<RawResponse> {
-    const connection = await RawConnection.open(url);
-    try {
-      return await connection.send(this.text()).response("POST");
-    } finally {
-      connection.close();
-    }
+    return exchange(url, this.text(), "POST");
   }
 }
 
@@ -359,6 +354,15 @@ export function expectResult(response: RawResponse, body: Uint8Array, call?: Sig
   assert.equal(response.headers.get("x-svc-tool-signature"), expected);
 }
 
+/** A call without signatures as it goes over the wire. */
+export function plainCall(
+  target: string,
+  body: string | Uint8Array,
+  ...extra: (readonly [name: string, value: string])[]
+): Buffer {
+  return requestText("POST", target, [...extra, ["Content-Length", `${Buffer.byteLength(body)}`]], body);
+}
+
 /** Sends plain JSON to a tool in unsigned mode. */
 export async function sendPlain(
   url: string,
@@ -366,14 +370,7 @@ export async function sendPlain(
   body: string | Uint8Array,
   ...extra: (readonly [name: string, value: string])[]
 ): Promise<RawResponse> {
-  const connection = await RawConnection.open(url);
-  const length = Buffer.byteLength(Buffer.from(body));
-  try {
-    connection.send(requestText("POST", target, [...extra, ["Content-Length", `${length}`]], body));
-    return await connection.response("POST");
-  } finally {
-    connection.close();
-  }
+  return exchange(url, plainCall(target, body, ...extra), "POST");
 }
 
 /** Sends plain JSON and checks that it is refused; gives the details. */
@@ -385,6 +382,19 @@ export async function plainError(
   code: string,
 ): Promise<string | undefined> {
   return expectError(await sendPlain(url, target, body), status, code);
+}
+
+/** Does something, such as the start of a server, with variables of the environment. */
+export async function withVariables<T>(
+  variables: Readonly<Record<string, string>>,
+  work: () => Promise<T>,
+): Promise<T> {
+  Object.assign(process.env, variables);
+  try {
+    return await work();
+  } finally {
+    for (const name of Object.keys(variables)) delete process.env[name];
+  }
 }
 
 /** A promise that a test resolves; without a value at the end of the test file, so that no run outlives it. */
