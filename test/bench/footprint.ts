@@ -1,5 +1,7 @@
 /** What a server costs before it is called: CPU until its first answer, and memory. */
 
+import { writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { cpuMicros, cpuTime, residentMegabytes } from "./accounting.js";
 import { Caller } from "./load.js";
@@ -23,11 +25,19 @@ const EMPTY: TargetOptions = {
   path: "",
 };
 
-/** The server as one file beside its own, with the packages that no bundler includes. */
-async function bundled(server: BuiltServer): Promise<string> {
-  const outfile = server.built("bundle.mjs");
+/** The least that a server of fastify does. */
+const FASTIFY = `import { fastify } from "${fileURLToPath(import.meta.resolve("fastify"))}";
+const app = fastify();
+app.post("/invoke", async () => "");
+await app.listen({ port: 0, host: "127.0.0.1" });
+process.stderr.write('"msg":"serving"');
+`;
+
+/** A program of the server's folder as one file beside it, with the packages that no bundler includes. */
+async function bundled(program: string): Promise<string> {
+  const outfile = program.replace(/\.js$/, ".mjs");
   await build({
-    entryPoints: [server.entrypoint],
+    entryPoints: [program],
     outfile,
     bundle: true,
     platform: "node",
@@ -66,18 +76,23 @@ export const start: Bench = {
     const rows = [];
     const goals = [];
     for (const [tools, atMost] of GOALS) {
-      const [empty, installed, file] = await withServer(toolSet(tools), async (server) =>
-        compare(
-          repeats,
-          [
-            { name: "an empty node process", measure: () => startOf(EMPTY) },
-            side(`${tools} tools, installed`, server, server.entrypoint),
-            side(`${tools} tools, one file`, server, await bundled(server)),
-          ],
-          FIGURE,
-        ),
-      );
-      rows.push(empty, installed, file);
+      const [empty, installed, file, ...floors] = await withServer(toolSet(tools), async (server) => {
+        const floor = server.built("fastify.js");
+        writeFileSync(floor, FASTIFY);
+        const bare = (name: string, program: string) => ({
+          name,
+          measure: () => startOf({ args: [program], path: "" }),
+        });
+        const sides = [
+          { name: "an empty node process", measure: () => startOf(EMPTY) },
+          side(`${tools} tools, installed`, server, server.entrypoint),
+          side(`${tools} tools, one file`, server, await bundled(server.entrypoint)),
+          bare("a bare fastify server, installed", floor),
+          bare("a bare fastify server, one file", await bundled(floor)),
+        ];
+        return compare(repeats, sides, FIGURE);
+      });
+      rows.push(empty, installed, file, ...floors);
       goals.push(judgeRatio(`CPU of a start of ${tools} tools, of an empty process`, installed, { atMost }));
       goals.push(judgeRatio(`CPU of a start of ${tools} tools in one file, of an empty process`, file, { atMost }));
     }

@@ -19,6 +19,9 @@ const MESSAGE = Buffer.alloc(161, 7);
 const [kind, leaderKey, toolSeed] = process.argv.slice(2) as [string, string, string];
 const [host, port] = (process.env.BIND_ADDR ?? "").split(":") as [string, string];
 
+const leader = prepareVerifyKey(Buffer.from(leaderKey, "hex"));
+const tool = prepareSigningKey(Buffer.from(toolSeed, "hex"));
+
 function listen(answer: (headers: Record<string, unknown>, body: Buffer[]) => Record<string, string>): void {
   createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -64,19 +67,33 @@ async function listenWithSchema(): Promise<void> {
   process.stderr.write('"msg":"serving"\n');
 }
 
+/** Verifies the leader's signature, and signs a result of fixed bytes. */
+function signatureOf(headers: Record<string, unknown>): Record<string, string> {
+  const { engine } = selectEngine();
+  const hash = Buffer.from(headers["x-svc-input-hash"] as string, "base64url");
+  const signature = Buffer.from(headers["x-svc-leader-signature"] as string, "base64url");
+  if (!engine.verify(leader, hash, signature)) throw new Error("the load has a bad signature");
+  return { "X-Svc-Sig-V": "3", "X-Svc-Tool-Signature": engine.sign(tool, MESSAGE).toString("base64url") };
+}
+
+/** The floor of a signed call as a route of fastify, which also parses the body. */
+async function listenSigned(): Promise<void> {
+  const app = fastify();
+  app.post("/sum/invoke", async ({ headers }, reply) => {
+    reply.headers(signatureOf(headers)).type(CONTENT_TYPE);
+    return RESULT;
+  });
+  await app.listen({ port: Number(port), host });
+  process.stderr.write('"msg":"serving"\n');
+}
+
 switch (kind) {
-  case "node:http and crypto": {
-    const { engine } = selectEngine();
-    const leader = prepareVerifyKey(Buffer.from(leaderKey, "hex"));
-    const tool = prepareSigningKey(Buffer.from(toolSeed, "hex"));
-    listen((headers) => {
-      const hash = Buffer.from(headers["x-svc-input-hash"] as string, "base64url");
-      const signature = Buffer.from(headers["x-svc-leader-signature"] as string, "base64url");
-      if (!engine.verify(leader, hash, signature)) throw new Error("the load has a bad signature");
-      return { "X-Svc-Sig-V": "3", "X-Svc-Tool-Signature": engine.sign(tool, MESSAGE).toString("base64url") };
-    });
+  case "node:http and crypto":
+    listen(signatureOf);
     break;
-  }
+  case "fastify and crypto":
+    await listenSigned();
+    break;
   case "fastify":
     await listenWithSchema();
     break;
